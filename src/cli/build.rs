@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use build::provenance::{BuilderId, BuilderIdError};
-use clap::{ArgAction, Args, ValueHint};
+use clap::{ArgAction, Args, ValueEnum, ValueHint};
 
-use super::{AllowArgs, ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
+use super::{ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
 
 /// Build the packages
 ///
@@ -23,7 +22,7 @@ use super::{AllowArgs, ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
 /// With --sources, the projects that packages.kdl declares are built next: each after the
 /// projects that it waits for, several at once. Finished wheels are taken. All go to OUT/dist too.
 /// A project of which nothing changed since an earlier build into OUT is not built again: its sources, its
-/// environment, the tools, and what it is built against. --rebuild builds it all the same.
+/// environment, the tools, and what it is built against. --projects rebuild builds it all the same.
 /// A project that fails stops only the projects that wait for it: all other packages are put in
 /// place, the exit status is 1, and OUT/logs/NAME.log has the output of its build.
 ///
@@ -87,10 +86,6 @@ pub struct BuildArgs {
     #[arg(long, help_heading = "Projects")]
     pub no_index: bool,
 
-    /// Build all projects again, also those of which nothing changed since an earlier build into OUT
-    #[arg(long, help_heading = "Projects")]
-    pub rebuild: bool,
-
     /// Let projects write and connect wherever they may, and not only write below their own directory
     ///
     /// Without it, the kernel (with Landlock) refuses what the build of a project, its tests or its documentation
@@ -106,16 +101,18 @@ pub struct BuildArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", help_heading = "Projects")]
     pub require_clean: Option<bool>,
 
-    /// Run the tests of projects against their wheels, each in an environment of its own
+    /// More for projects: tests (run them against the wheels), docs (make OUT/docs/NAME), rebuild (build unchanged ones too); `,` between
     ///
-    /// Tests that need what this machine does not have, such as a GPU, are skipped and listed. A test that
-    /// fails is an error; the wheel is put in place all the same.
-    #[arg(long, requires = "sources", help_heading = "Projects")]
-    pub run_tests: bool,
-
-    /// Make the documentation of projects: OUT/docs/NAME
-    #[arg(long, requires = "sources", help_heading = "Projects")]
-    pub docs: bool,
+    /// Tests run in an environment of each project. Tests that need what this machine lacks, such as a GPU, are skipped
+    /// and listed. A test that fails is an error; the wheel is put in place all the same.
+    #[arg(
+        long,
+        value_name = "WHAT",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        help_heading = "Projects"
+    )]
+    pub projects: Vec<More>,
 
     /// Directory for packages (OUT/dist), and of projects logs (OUT/logs), documentation (OUT/docs) and what is kept (OUT/kept)
     #[arg(short, long, alias = "dest-dir", value_name = "OUT", value_hint = ValueHint::DirPath)]
@@ -139,43 +136,25 @@ pub struct BuildArgs {
     #[command(flatten)]
     pub remote: RemoteArgs,
 
-    /// Bytes of files in memory at a time, such as 256MB [default: an eighth of the machine's]
-    #[arg(long, value_name = "SIZE", env = "ROCKPACK_MEMORY", hide_env_values = true, value_parser = super::size::size, help_heading = "Running")]
-    pub memory: Option<u64>,
-
     /// Write a trace of every thread, which Perfetto opens
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Running")]
     pub timings: Option<PathBuf>,
-
-    /// The builder that the provenance statement names: a URI [default: none]
-    #[arg(
-        long,
-        value_name = "URI",
-        env = "ROCKPACK_BUILDER_ID",
-        hide_env_values = true,
-        default_value = "", value_parser = builder,
-        hide_default_value = true,
-        help_heading = "Provenance"
-    )]
-    pub builder_id: BuilderId,
-
-    /// The run of the builder that the statement names [default: none, so that equal builds have equal statements]
-    #[arg(
-        long,
-        value_name = "ID",
-        env = "ROCKPACK_INVOCATION_ID",
-        hide_env_values = true,
-        help_heading = "Provenance"
-    )]
-    pub invocation_id: Option<String>,
-
-    #[command(flatten, next_help_heading = "Projects")]
-    pub allow: AllowArgs,
 }
 
-/// A variable that is set to nothing names nobody.
-fn builder(text: &str) -> Result<BuilderId, BuilderIdError> {
-    if text.is_empty() { Ok(BuilderId::default()) } else { text.parse() }
+/// Additional work on projects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum More {
+    Tests,
+    Docs,
+    Rebuild,
+}
+
+impl BuildArgs {
+    /// Returns whether this work is asked for.
+    #[cfg(feature = "projects")]
+    pub fn asks(&self, more: More) -> bool {
+        self.projects.contains(&more)
+    }
 }
 
 const BUILD_EXAMPLES: &str = "\
@@ -202,3 +181,19 @@ Examples:
     rockpack build --artifact-dir artifacts -o out --version 7.2.0 \\
         --sources ../src --python tools/bin/python
 ";
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use crate::cli::Cli;
+
+    #[test]
+    fn help_shows_at_most_38_options() {
+        let root = Cli::command();
+        let build = root.find_subcommand("build").unwrap();
+        let shown = build.get_arguments().filter(|argument| !argument.is_hide_set());
+        let names: Vec<&str> = shown.filter_map(clap::Arg::get_long).collect();
+        assert!(names.contains(&"remote") && names.len() <= 38, "{}: {names:?}", names.len());
+    }
+}

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use build::provenance::BuilderId;
 use clap::{Args, ValueHint};
 
 use super::{AllowArgs, JobsArgs};
@@ -14,14 +13,6 @@ pub struct MakingArgs {
     /// this directory, else, with a warning, built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
-
-    /// The builder that the provenance statement names: a URI [default: none]
-    #[arg(long, value_name = "URI")]
-    pub builder_id: Option<BuilderId>,
-
-    /// The run of the builder that the statement names [default: none]
-    #[arg(long, value_name = "ID")]
-    pub invocation_id: Option<String>,
 
     #[command(flatten)]
     pub threads: JobsArgs,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use build::provenance::{BuilderId, Commit};
+use build::provenance::Commit;
 use clap::{Args, ValueHint};
 
 use super::AllowArgs;
@@ -48,14 +48,6 @@ pub struct MergeArgs {
     /// The git commit that the files were made from, as its whole name
     #[arg(long, value_name = "COMMIT", value_hint = ValueHint::Other, help_heading = "Finished files")]
     pub source_commit: Option<Commit>,
-
-    /// The builder that the provenance statement names: a URI [default: none]
-    #[arg(long, value_name = "URI", value_hint = ValueHint::Other, requires = "source_commit", help_heading = "Finished files")]
-    pub builder_id: Option<BuilderId>,
-
-    /// The run of the builder that the statement names [default: none]
-    #[arg(long, value_name = "ID", value_hint = ValueHint::Other, requires = "source_commit", help_heading = "Finished files")]
-    pub invocation_id: Option<String>,
 
     /// Directory with packages.kdl and families.kdl, whose `ignore` lines accept findings, or `built-in` for the
     /// program's own copy [default: this directory, else built-in]

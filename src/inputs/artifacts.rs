@@ -9,7 +9,7 @@ use base::names::System;
 use base::source::{Code, Problem, Problems, nearest};
 use index::fetch::{RemoteArchive, Selection};
 use index::store::{self, Access, Bucket, ErrorKind, StoreError};
-use manifest::{Manifest, RunName, StoreRule};
+use manifest::{DOWNLOADS, Manifest, RunName, StoreRule};
 use plan::catalog::{
     self, Catalog, Demands, Directory, Lock, Locked, Origin, Packed, Source, Taken, Wanted,
     archive_of, unchecked,
@@ -22,8 +22,6 @@ use crate::cli::{ArtifactArgs, CatalogArgs, DemandArgs};
 use crate::failure::Failure;
 use crate::ui;
 
-/// How many archives are read from a store at a time.
-const DOWNLOADS: u16 = 10;
 /// The lock file that `--locked` takes when none is named.
 const LOCK: &str = "rockpack.lock";
 
@@ -64,6 +62,17 @@ impl<'a> Asked<'a> {
             system: request.system,
             verbose,
         }
+    }
+
+    /// Returns the line of the store.
+    fn rule(&self) -> Option<&'a StoreRule> {
+        let name = self.store?;
+        self.manifest?.stores.iter().find(|rule| *rule.name == name)
+    }
+
+    /// Returns the number of archives that are read at a time.
+    pub fn downloads(&self) -> Option<u16> {
+        u16::try_from(self.rule().map_or(DOWNLOADS, |rule| rule.downloads)).ok()
     }
 }
 
@@ -170,20 +179,20 @@ fn unpacked(
     };
     let mut archives = selection.archives(&run.bucket);
     archives.retain(is_wanted);
-    let done = with_progress(&archives, asked.args, |archives| {
+    let done = with_progress(&archives, asked, |archives| {
         let packed = archives.into_iter().map(|archive| Box::new(archive) as Box<dyn Packed>);
         Directory::unpack(&packed.collect::<Vec<_>>(), demands, wanted)
     })?;
     Ok(done?)
 }
 
-/// Does something with archives while people see how far it is, and reads so many of them at a time as was asked for.
+/// Works on archives with a progress line, on as many at a time as the store allows.
 pub fn with_progress<T: Send>(
     archives: &[RemoteArchive],
-    args: &ArtifactArgs,
+    asked: Asked<'_>,
     work: impl FnOnce(Vec<RemoteArchive>) -> T + Send,
 ) -> Result<T, Problem> {
-    let pool = pool(Some(args.downloads.unwrap_or(DOWNLOADS)))?;
+    let pool = pool(asked.downloads())?;
     let progress = Arc::new(ui::Progress::new());
     let bytes = archives.iter().map(RemoteArchive::size).sum();
     progress.report(Event::FetchStarted { archives: archives.len(), bytes });
@@ -198,13 +207,13 @@ pub fn with_progress<T: Send>(
 /// # Errors
 /// When the store cannot be asked, or there is no archive.
 pub fn select(run: &Run, asked: Asked<'_>, demands: &Demands) -> Result<Selection, Failure> {
-    let (bucket, args) = (&*run.bucket, asked.args);
+    let bucket = &*run.bucket;
     let selection = match asked.manifest.zip(asked.request) {
         Some((manifest, request)) => {
             let request = Request { system: request.system.or(system_of(run)), ..request.clone() };
             let locked: Vec<&str> = demands.lock.iter().flat_map(Locked::needed).collect();
             // What has no list is asked for each key.
-            let pool = pool(Some(args.downloads.unwrap_or(DOWNLOADS)))?;
+            let pool = pool(asked.downloads())?;
             pool.install(|| Selection::of_run(bucket, manifest, &request, &locked))
         }
         None => Selection::all(bucket),
@@ -248,23 +257,25 @@ pub fn check(selection: &Selection, demands: &Demands) -> Result<(), Failure> {
 /// # Errors
 /// When there is no such store, or it cannot be opened.
 pub fn run(asked: Asked<'_>) -> Result<Option<Run>, Failure> {
-    let (address, unsigned) = match (asked.store, asked.place.and_then(Path::to_str)) {
+    let address = match (asked.store, asked.place.and_then(Path::to_str)) {
         (Some(name), _) => of_store(asked, name)?,
-        (None, Some(address)) if store::is_url(address) => (address.to_owned(), false),
+        (None, Some(address)) if store::is_url(address) => address.to_owned(),
         (None, _) => return Ok(None),
     };
-    let anonymous = unsigned || asked.args.unsigned;
-    let access = if anonymous { Access::Anonymous } else { Access::Any };
+    let access = if asked.rule().is_some_and(|rule| rule.unsigned) {
+        Access::Anonymous
+    } else {
+        Access::Any
+    };
     let options = store::Options { access, ..store::Options::default() };
     let bucket = store::open(&address, &options).map_err(|error| failed(&error, &address))?;
     Ok(Some(Run { bucket: bucket.into(), address }))
 }
 
-/// The address of a run in a store of the manifest, and whether requests are not signed there.
-fn of_store(asked: Asked<'_>, name: &str) -> Result<(String, bool), Failure> {
+/// Returns the address of a run in a store of the manifest.
+fn of_store(asked: Asked<'_>, name: &str) -> Result<String, Failure> {
     let stores = asked.manifest.map(|manifest| &*manifest.stores).unwrap_or_default();
-    let rule =
-        stores.iter().find(|rule| *rule.name == name).ok_or_else(|| unknown(name, stores))?;
+    let rule = asked.rule().ok_or_else(|| unknown(name, stores))?;
     let run = RunName {
         run: asked.args.run.as_deref().unwrap_or_default(),
         system: asked.system.unwrap_or(System::Linux),
@@ -274,7 +285,7 @@ fn of_store(asked: Asked<'_>, name: &str) -> Result<(String, bool), Failure> {
         Problem::usage(Code::Environment, format!("--run, --external: {e}"))
             .label(&rule.url.place, "of this store")
     })?;
-    Ok((address, rule.unsigned))
+    Ok(address)
 }
 
 fn unknown(name: &str, stores: &[StoreRule]) -> Problem {
@@ -296,14 +307,14 @@ fn failed(error: &StoreError, address: &str) -> Failure {
             "a web server has to let everybody read: credentials are for s3://, gs:// and az://",
         ),
         ErrorKind::Denied => problem.help(
-            "credentials come from the environment, as AWS_ACCESS_KEY_ID does; --unsigned reads a public store without any",
+            "credentials come from the environment, as AWS_ACCESS_KEY_ID does; a `store` line with unsigned=#true reads a public store without any",
         ),
         _ => problem,
     }
     .into()
 }
 
-/// What the command line demands of archives.
+/// Returns the demands of the store and of the command line on archives.
 ///
 /// # Errors
 /// When the lock file cannot be read, or `--locked` finds none.
@@ -326,7 +337,8 @@ pub fn demands(asked: Asked<'_>) -> Result<Demands, Failure> {
         let spare = spare(&lock, asked);
         Locked { file: name, lock, exact: args.locked, spare }
     });
-    Ok(Demands { checksums: args.require_checksums, lock })
+    let checksums = asked.rule().is_some_and(|rule| rule.require_checksums);
+    Ok(Demands { checksums, lock })
 }
 
 /// The locked archives that nothing which is asked for is made of.

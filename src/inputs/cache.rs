@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use base::source::{Code, Problem};
 use base::text::with_causes;
-use build::cache::{Cache, Farm, Shared, Store};
+use build::cache::{Cache, DEFAULT_LIMIT, Farm, Shared as Told, Store};
 
-use super::remote;
-use crate::cli::{CacheArgs, RemoteArgs};
+use super::variable::{CACHE_SIZE, variable};
+use super::{Shared, remote};
+use crate::cli::{CacheArgs, size};
 use crate::ui;
 
 /// The cache that was asked for: here it is said which kinds there are. A build does without one that
@@ -18,17 +19,18 @@ use crate::ui;
 /// When it is wrong what says how the shared cache behind it is reached.
 pub fn store(
     args: &CacheArgs,
-    shared: &RemoteArgs,
+    shared: &Shared<'_>,
     jobs: usize,
 ) -> Result<Option<Box<dyn Store>>, Problem> {
     if !args.wanted(forbidden()) {
         return Ok(None);
     }
+    let limit = variable(CACHE_SIZE, size)?.unwrap_or(DEFAULT_LIMIT);
     let dir = directory(args.cache.as_deref()).map_err(|problem| problem.to_string());
-    match dir.and_then(|dir| Cache::open(&dir, args.limit()).map_err(|e| with_causes(&e))) {
+    match dir.and_then(|dir| Cache::open(&dir, limit).map_err(|e| with_causes(&e))) {
         Ok(cache) => remote::behind(cache, shared, jobs).map(Some),
-        Err(why) if shared.remote_required => {
-            let what = format!("--remote-required: the cache of this machine is not used: {why}");
+        Err(why) if shared.is_required() => {
+            let what = format!("a required remote: the cache of this machine is not used: {why}");
             Err(Problem::error(Code::Cache, what).help("--cache DIR names another"))
         }
         Err(why) => {
@@ -38,25 +40,18 @@ pub fn store(
     }
 }
 
-/// Whether what has to be used can be: better said before anything is made.
+/// Checks before anything is made that a required server can be used. `builds_packages` is for farms that build whole
+/// packages, and need no cache.
 ///
 /// # Errors
-/// When `--remote-required` and other options do not go together.
-pub fn check(args: &CacheArgs, shared: &RemoteArgs) -> Result<(), Problem> {
-    let wrong = |text: &str, help| Err(Problem::usage(Code::Environment, text).help(help));
-    if !shared.remote_required {
+/// Fails if there is no local cache for a required shared one.
+pub fn check(args: &CacheArgs, shared: &Shared<'_>, builds_packages: bool) -> Result<(), Problem> {
+    if !shared.is_required() || args.wanted(forbidden()) || builds_packages {
         return Ok(());
     }
-    if shared.address().is_none() {
-        let help = "--remote-cache URL or --remote-executor URL names one";
-        return wrong("--remote-required: neither a shared cache nor a build farm is named", help);
-    }
-    // A farm that builds whole packages needs no cache.
-    if !args.wanted(forbidden()) && shared.artifacts_digest.is_none() {
-        let help = "take --no-cache (ROCKPACK_NO_CACHE) away: the shared cache stands behind the cache of this machine";
-        return wrong("--remote-required: without a cache, no shared cache is used", help);
-    }
-    Ok(())
+    let text = "a required remote: without a cache, no shared cache is used";
+    let help = "take --no-cache (ROCKPACK_NO_CACHE) away: files of the shared cache are kept in the cache of this machine";
+    Err(Problem::usage(Code::Environment, text).help(help))
 }
 
 /// What the cache could not do concerns no package.
@@ -70,11 +65,10 @@ pub fn warn(why: &str) {
 
 /// What the shared cache or a build farm could not do concerns no package either: a warning says it. Where it is
 /// `required`, this gives it as an error.
-pub fn tell_shared(shared: &Shared, required: bool) -> Option<Problem> {
+pub fn tell_shared(shared: &Told, required: bool) -> Option<Problem> {
     let (text, help) = trouble(shared)?;
     if required {
-        let help =
-            "the packages are made and in place; without --remote-required this is a warning";
+        let help = "the packages are made and in place; without `required` in the `remote` line this is a warning";
         return Some(Problem::error(Code::Cache, text).help(help));
     }
     ui::show_problems(&Problem::warning(Code::Cache, text).help(help).into());
@@ -82,17 +76,20 @@ pub fn tell_shared(shared: &Shared, required: bool) -> Option<Problem> {
 }
 
 /// What is wrong, and what to do about it.
-fn trouble(shared: &Shared) -> Option<(String, &'static str)> {
+fn trouble(shared: &Told) -> Option<(String, &'static str)> {
     if let Some(why) = &shared.off {
         let text = format!("the shared cache {} was not used to the end: {why}", shared.address);
         return Some((
             text,
-            "the packages are made all the same; without --remote-cache and --remote-executor no server is asked",
+            "the packages are made all the same; without --remote, ROCKPACK_REMOTE_CACHE and ROCKPACK_REMOTE_EXECUTOR no server is asked",
         ));
     }
     let Some(Farm { address, why: Some(why), .. }) = &shared.farm else { return None };
     let text = format!("the build farm {address} did not pack all that it could: {why}");
-    Some((text, "it is packed here; without --remote-executor nobody asks the farm"))
+    Some((
+        text,
+        "it is packed here; without `executor` (ROCKPACK_REMOTE_EXECUTOR) no farm is asked",
+    ))
 }
 
 /// The cache's directory: the one that was named, else the one that the environment says.

@@ -3,22 +3,22 @@
 use base::source::{Code, Problem};
 use build::cache::{Cache, Store};
 
-use crate::cli::RemoteArgs;
+use super::Shared;
 
-/// Says how to get a program that has it, where one is asked for.
+/// Fails with the way to a program with the feature, if a shared cache is asked for.
 ///
 /// # Errors
-/// When a shared cache was named.
-pub fn behind(cache: Cache, args: &RemoteArgs, _: usize) -> Result<Box<dyn Store>, Problem> {
-    if args.address().is_none() {
+/// Fails if a shared cache is named.
+pub fn behind(cache: Cache, shared: &Shared<'_>, _: usize) -> Result<Box<dyn Store>, Problem> {
+    if shared.address().is_none() {
         return Ok(Box::new(cache));
     }
     Err(absent())
 }
 
-/// This program can ask no server.
+/// Returns the error of a program without the feature.
 pub fn absent() -> Problem {
-    let text = "--remote-cache, --remote-executor (ROCKPACK_REMOTE_CACHE, ROCKPACK_REMOTE_EXECUTOR): this rockpack was built without the feature `remote`";
+    let text = "--remote (ROCKPACK_REMOTE, ROCKPACK_REMOTE_CACHE, ROCKPACK_REMOTE_EXECUTOR): this rockpack was built without the feature `remote`";
     let help =
         "build it with `cargo build --features remote`, or take a released program, which has it";
     Problem::usage(Code::Environment, text).help(help)

@@ -10,6 +10,7 @@ use plan::catalog::ArtifactId;
 use plan::{Plan, Request};
 
 use crate::cli::BuildArgs;
+use crate::inputs::Shared;
 use crate::inputs::artifacts::Asked;
 
 /// What the packages are made by.
@@ -22,6 +23,7 @@ pub struct Given<'a> {
     pub request: &'a Request,
     pub asked: Asked<'a>,
     pub plan: &'a Plan,
+    pub shared: &'a Shared<'a>,
 }
 
 /// What came of it.

@@ -75,7 +75,7 @@ pub struct Run {
     if_there: Option<RelPath>,
 }
 
-/// Runs a program against the installed wheel, with `--run-tests`: in an environment with the wheel, its requirements
+/// Runs a program against the installed wheel, with `--projects tests`: in an environment with the wheel, its requirements
 /// and `test-requires`, and in an empty directory. One that ends with another status than 0 fails the build.
 #[derive(Line)]
 #[line(
@@ -98,7 +98,7 @@ pub struct Test {
     needs: Option<String>,
 }
 
-/// Runs a program that makes its documentation, with `--docs`: beside the installed wheel and `docs-requires`, and in
+/// Runs a program that makes its documentation, with `--projects docs`: beside the installed wheel and `docs-requires`, and in
 /// an empty directory. The content of {docs} afterwards goes to DEST/docs/NAME.
 #[derive(Line)]
 #[line(

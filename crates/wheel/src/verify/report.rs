@@ -119,7 +119,7 @@ fn remedy(code: Code, what: &str) -> Option<&'static str> {
             "`rockpack build --plan` makes what a plan says; after `rockpack wheel retag` or `rockpack wheel promote`, compare with a plan of that --platform-tag or --version"
         }
         Code::ChecksumList if what == sums::LOST => {
-            "fetch what is missing (a build with --remote-download-outputs minimal leaves packages in the farm's storage), or build it again; if it was removed on purpose, remove its line"
+            "fetch what is missing (a build with download=\"minimal\" leaves packages in the farm's storage), or build it again; if it was removed on purpose, remove its line"
         }
         Code::ChecksumList => "write it anew: sha256sum *.whl *.tar.gz > SHA256SUMS",
         _ => return None,

@@ -121,12 +121,12 @@ fn warning(groups: &[Group<'_>]) -> Problem {
     let bytes = human_size(groups.iter().map(Group::size).sum());
     let are = if files == 1 { "is" } else { "are" };
     let what = format!(
-        "{} ({bytes}) {are} in no package, which --allow-unowned lets pass",
+        "{} ({bytes}) {are} in no package, which --allow unowned-files lets pass",
         counted(files, "file")
     );
     let labelled = groups.iter().filter_map(|group| Some((group, group.cause.place()?)));
     let problem = Problem::warning(Code::UnownedFiles, what).help(
-        "take them in a package, or drop them with a reason: without --allow-unowned, errors name the lines to write",
+        "take them in a package, or drop them with a reason: without --allow unowned-files, errors name the lines to write",
     );
     labelled.take(NAMES).fold(problem, |problem, (group, place)| {
         problem.label(place, label(&group.cause, Some(group)))
