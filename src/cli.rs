@@ -51,6 +51,8 @@ pub use artifact::PackArgs;
 pub use artifacts::{ArtifactArgs, DemandArgs};
 pub use audit::AuditArgs;
 pub use build::BuildArgs;
+#[cfg(feature = "projects")]
+pub use build::More;
 pub use cache::{
     CacheArgs, CacheCommand, CacheCommandArgs, PruneArgs, StatsArgs, VerifyCacheArgs, WhichCache,
 };
@@ -77,12 +79,13 @@ pub use project::{CloneArgs, ListArgs};
 pub use promote::PromoteArgs;
 pub use prune::PruneStoreArgs;
 pub use publish::{PublishArgs, PublishLayout};
-pub use remote::{Outputs, RemoteArgs};
+pub use remote::RemoteArgs;
 pub use repack::RepackArgs;
 pub use retag::RetagArgs;
 pub use scan::ScanArgs;
 pub use serve::ServeArgs;
 pub use set::{CatalogArgs, SetArgs};
+pub use size::size;
 pub use split::SplitArgs;
 pub use verify::VerifyArgs;
 pub use versions::VersionsArgs;

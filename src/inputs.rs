@@ -24,9 +24,13 @@ pub mod remote;
 pub mod remote;
 mod run;
 pub mod saved_plan;
+mod shared;
+pub mod variable;
 
 pub use near::near;
 pub use run::run;
+pub use shared::Shared;
+pub use variable::variable;
 
 pub use memory::share as memory_share;
 

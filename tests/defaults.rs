@@ -233,19 +233,22 @@ fn the_wheel_of_one_isa_leaves_those_of_others_alone() {
 #[test]
 fn memory_is_at_least_what_a_block_takes() {
     let dir = scratch();
-    let build = |more: &[&str]| rockpack(dir.path(), &[&BUILD[..], more].concat());
+    let build = |memory: &str, more: &[&str]| {
+        let mut command = command(dir.path(), &[&BUILD[..], more].concat());
+        command.env("ROCKPACK_MEMORY", memory).output().unwrap()
+    };
     for (least, more) in [("5MB", &[][..]), ("150MB", &["--devel-tarball-compression"])] {
-        let small = build(&[&["--memory", "1MB"], more].concat());
+        let small = build("1MB", more);
         let told = said(&small);
         assert_eq!(small.status.code(), Some(2), "{told}");
         let asked = told.split("give at least ").nth(1);
         let asked = asked.unwrap_or_else(|| panic!("{told}")).to_owned();
         assert!(asked.len() <= least.len() + 1, "about {least}: {asked}");
-        let enough = build(&[&["--memory", &asked], more].concat());
+        let enough = build(&asked, more);
         assert!(enough.status.success(), "{asked}: {}", said(&enough));
     }
-    let said = fails(dir.path(), &[&BUILD[..], &["--memory", "0"]].concat(), 2);
-    assert!(said.contains("--memory") && said.contains("needs a unit"), "{said}");
+    let said = said(&build("0", &[]));
+    assert!(said.contains("ROCKPACK_MEMORY") && said.contains("needs a unit"), "{said}");
     let said = fails(dir.path(), &["cache", "prune", "--to", "1"], 2);
     assert!(said.contains("1GB"), "{said}");
 }

@@ -109,10 +109,9 @@ fn refused(dir: &Path, status: i32, args: &[&str]) -> String {
 /// Writes a manifest with all of the built-in one, and a store in `store`.
 fn declare_store(dir: &Path) {
     let place = fs::canonicalize(dir.join("store")).unwrap();
-    let store = format!(
-        "store \"here\" url=\"file://{}/{{external}}{{run}}-{{system}}/\"",
-        place.display()
-    );
+    let url = format!("url=\"file://{}/{{external}}{{run}}-{{system}}/\"", place.display());
+    let strict = "require-checksums=#true downloads=3";
+    let store = format!("store \"here\" {url}\nstore \"strict\" {url} {strict}");
     fs::write(dir.join("packages.kdl"), format!("include \"built-in\"\n{store}\n")).unwrap();
     fs::write(dir.join("families.kdl"), "include \"built-in\"\n").unwrap();
 }

@@ -217,9 +217,10 @@ fn finished_files_are_listed_and_told_of_as_made_of_a_commit() {
         fs::write(root.join(file), text).unwrap();
     }
     let assemble = |dirs: &[&str], more: &[&str]| {
-        rockpack(root, &[&["merge", "-o", "out"], dirs, more].concat())
+        let mut command = program::command(root, &[&["merge", "-o", "out"], dirs, more].concat());
+        command.env("ROCKPACK_BUILDER_ID", "https://example.org/ci").output().unwrap()
     };
-    let named = ["--source-commit", COMMIT, "--builder-id", "https://example.org/ci"];
+    let named = ["--source-commit", COMMIT];
     let output = assemble(&["a", "b"], &named);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let out = root.join("out");

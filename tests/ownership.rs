@@ -203,14 +203,16 @@ fn builds_and_comparisons_end_as_plans_do() {
 #[test]
 fn what_an_option_or_a_line_allows_is_a_warning_with_files_and_bytes() {
     let dir = changed(&MISTAKES[1]);
-    let output = with_catalog(dir.path(), "plan", "kpack-small", &["--allow-unowned", "--json"]);
+    let output =
+        with_catalog(dir.path(), "plan", "kpack-small", &["--allow", "unowned-files", "--json"]);
     let message = said(&output);
     assert_eq!(output.status.code(), Some(0), "{message}");
     let plan: Plan = Plan::read(&text(&output.stdout)).unwrap();
     let bytes = human_size(plan.unowned.iter().map(|u| u.size).sum());
     let files = plan.unowned.len();
     assert!(files > 3, "{files}");
-    let wanted = format!("{files} files ({bytes}) are in no package; allowed by --allow-unowned");
+    let wanted =
+        format!("{files} files ({bytes}) are in no package, which --allow unowned-files lets pass");
     assert!(message.contains(&wanted), "{message}");
     assert!(plan.unowned.iter().all(|u| u.reason.starts_with("excluded by packages.kdl:")));
 

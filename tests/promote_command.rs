@@ -105,22 +105,10 @@ fn packages_are_packed_as_they_were() {
 fn a_statement_names_what_the_packages_are_made_of() {
     let dir = scratch(true);
     build(dir.path(), "old", "7.10.0rc1", &["--only", "device,libraries"]);
-    done(
-        dir.path(),
-        &[
-            "wheel",
-            "promote",
-            "old/dist",
-            "--to",
-            "7.10.0",
-            "-o",
-            "out",
-            "--builder-id",
-            "https://example.org/b",
-            "--invocation-id",
-            "7",
-        ],
-    );
+    let args = ["wheel", "promote", "old/dist", "--to", "7.10.0", "-o", "out"];
+    let mut command = program::command(dir.path(), &args);
+    command.env("ROCKPACK_BUILDER_ID", "https://example.org/b").env("ROCKPACK_INVOCATION_ID", "7");
+    program::printed(&args, command.output().unwrap());
     let statement = statement(&dir.path().join("out"));
     let definition = &statement["predicate"]["buildDefinition"];
     assert_eq!(definition["buildType"], "urn:rockpack:promotion:1");

@@ -1,4 +1,4 @@
-//! `rockpack build --remote-cache` with a server in this process that can misbehave.
+//! `rockpack build --remote` with a server in this process that can misbehave.
 //!
 //! With any server, the packages have the same bytes as without it, at most one warning is printed,
 //! and no secret is printed or written.
@@ -28,6 +28,35 @@ struct Tried {
     took: Duration,
 }
 
+/// Lines of the manifest; the variables have the addresses.
+const REMOTES: &str = r#"
+remote "upload" upload=#true
+remote "silo" silo="other"
+remote "short" upload=#true timeout="1s" tries=3
+remote "required" required=#true
+remote "tls" { tls certificate="no.pem"; }
+remote "pem" cache="grpcs://127.0.0.1:1" { tls certificate="no.pem"; }
+remote "unset" { header "authorization" env="NOT_SET"; }
+remote "file" { header "authorization" file="nowhere"; }
+remote "machine" { machine "OSFamily" "Linux"; }
+remote "by-env" { header "Authorization" env="TOKEN"; }
+remote "by-file" { header "authorization" file="token"; }
+remote "wrong" { header "authorization" env="WRONG"; }
+"#;
+
+/// Variables of servers.
+const HEADER: &str = "ROCKPACK_REMOTE_HEADER";
+const CACHE: &str = "ROCKPACK_REMOTE_CACHE";
+const EXECUTOR: &str = "ROCKPACK_REMOTE_EXECUTOR";
+
+/// Writes a manifest with `remote` lines into the directory `own`.
+fn declare(dir: &Path, remotes: &str) {
+    fs::create_dir_all(dir.join("own")).unwrap();
+    let include = "include \"built-in\"\n";
+    fs::write(dir.join("own/packages.kdl"), format!("{include}{remotes}")).unwrap();
+    fs::write(dir.join("own/families.kdl"), include).unwrap();
+}
+
 /// Returns compressible text, different for each seed.
 fn text(seed: usize, lines: usize) -> String {
     let line = |n: usize| format!("{:x} {n} line of file {seed}\n", n * n * (seed + 7));
@@ -47,19 +76,20 @@ impl Tried {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text(seed, lines)).unwrap();
         }
+        declare(dir.path(), REMOTES);
         let mut tried = Self { dir, without: String::new(), took: Duration::ZERO };
         let began = Instant::now();
-        tried.without = tried.build("without", &[]).sums;
+        tried.without = tried.build("without", "", &[]).sums;
         tried.took = began.elapsed();
         tried
     }
 
-    /// Builds into a directory of this name, with an empty cache.
-    fn build(&self, name: &str, args: &[&str]) -> Built {
+    /// Builds into a directory of this name, with an empty cache, and with the server at `url` if it is not empty.
+    fn build(&self, name: &str, url: &str, args: &[&str]) -> Built {
         let began = Instant::now();
         let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
             .args(["build", "--artifact-dir", "artifacts", "-o", name, "--jobs", "2"])
-            .args(["--manifest", env!("CARGO_MANIFEST_DIR")])
+            .args(["--manifest", "own"])
             .args(["--compression", "max", "--xz-preset", "1"])
             .args(["--version", "7.2.0.dev0", "--cache", &format!("{name}-cache")])
             .args(args)
@@ -67,7 +97,9 @@ impl Tried {
             .env("NO_COLOR", "1")
             .env("COLUMNS", "200")
             .env("NETRC", "/dev/null")
-            .env("ROCKPACK_REMOTE_HEADER", format!("authorization={TOKEN}"))
+            .env("TOKEN", TOKEN)
+            .env(HEADER, format!("authorization={TOKEN}"))
+            .env(CACHE, url)
             .output()
             .unwrap();
         Built::new(&self.dir.path().join(name), &output, began.elapsed())
@@ -75,8 +107,7 @@ impl Tried {
 
     /// Builds with `server`.
     fn with(&self, name: &str, server: &Server, args: &[&str]) -> Built {
-        let url = server.url();
-        let built = self.build(name, &[&["--remote-cache", &url][..], args].concat());
+        let built = self.build(name, &server.url(), args);
         assert_eq!(built.sums, self.without, "{name}: other bytes\n{}", built.said);
         built
     }
@@ -84,7 +115,7 @@ impl Tried {
     /// Returns a server filled by another machine.
     fn filled(&self) -> Server {
         let server = Server::start(TOKEN);
-        let built = self.with("filling", &server, &["--remote-upload-local-results"]);
+        let built = self.with("filling", &server, &["--remote", "upload"]);
         assert!(built.said.contains(" sent, "), "{}", built.said);
         assert_eq!(built.warnings(), 0, "{}", built.said);
         fs::remove_dir_all(self.dir.path().join("filling")).unwrap();
@@ -144,7 +175,7 @@ fn a_second_machine_gets_what_the_first_packed() {
     assert_eq!(again.came().0, 0, "{}", again.said);
     assert!(again.said.contains("were packed in the cache"), "{}", again.said);
     // Another silo has separate entries.
-    let other = tried.with("silo", &server, &["--remote-cache-silo", "other"]);
+    let other = tried.with("silo", &server, &["--remote", "silo"]);
     assert_eq!(other.came().0, 0, "{}", other.said);
 }
 
@@ -180,8 +211,7 @@ fn a_server_that_does_not_take_what_is_sent_is_told_of_once() {
         let server = Server::start(TOKEN);
         server.misbehave(Some(fault));
         let name = format!("sending-{fault:?}");
-        let args = ["--remote-upload-local-results", "--remote-timeout", "1s"];
-        let built = tried.with(&name, &server, &[&args[..], &["--remote-retries", "2"]].concat());
+        let built = tried.with(&name, &server, &["--remote", "short"]);
         assert_eq!(built.warnings(), usize::from(fault != Fault::Breaks), "{}", built.said);
         if fault == Fault::Breaks {
             assert_eq!(server.entries(), 3, "{}", built.said);
@@ -192,11 +222,11 @@ fn a_server_that_does_not_take_what_is_sent_is_told_of_once() {
 #[test]
 fn where_a_shared_cache_is_required_its_trouble_is_an_error() {
     let tried = Tried::new();
-    let (dir, manifest) = (tried.dir.path(), env!("CARGO_MANIFEST_DIR"));
-    let build = |dest: &str, more: &[&str]| {
+    let dir = tried.dir.path();
+    let build = |dest: &str, url: &str, more: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
         command.args(["build", "--artifact-dir", "artifacts", "--version", "7.2.0"]);
-        command.args(["--manifest", manifest, "-o", dest, "--remote-required"]);
+        command.args(["--manifest", "own", "-o", dest, "--remote", "required"]).env(CACHE, url);
         command.args(["--compression", "max", "--xz-preset", "1"]);
         command.envs([("NO_COLOR", "1"), ("COLUMNS", "200"), ("NETRC", "/dev/null")]);
         command.args(more).env_remove("ROCKPACK_NO_CACHE").current_dir(dir).output().unwrap()
@@ -204,26 +234,23 @@ fn where_a_shared_cache_is_required_its_trouble_is_an_error() {
     let said = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("grpc://127.0.0.1:{port}");
-    let output = build("nobody", &["--cache", "own", "--remote-cache", &url]);
+    let output = build("nobody", &url, &["--cache", "own-cache"]);
     let told = said(&output);
     assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(
-        told.contains("× the shared cache") && told.contains("without --remote-required"),
-        "{told}"
-    );
+    assert!(told.contains("× the shared cache") && told.contains("without `required`"), "{told}");
     assert!(dir.join("nobody/dist/SHA256SUMS").is_file(), "packages are in place");
-    for (number, more) in [
-        &["--cache", "own"][..],
-        &["--no-cache", "--remote-cache", &url],
-        &["--cache", "/dev/null/cache", "--remote-cache", &url],
+    for (number, (url, more, text)) in [
+        ("", &["--cache", "own-cache"][..], "remote \"required\" names no server"),
+        (&url, &["--no-cache"], "a required remote: "),
+        (&url, &["--cache", "/dev/null/cache"], "a required remote: "),
     ]
     .iter()
     .enumerate()
     {
         let dest = format!("none-{number}");
-        let output = build(&dest, more);
+        let output = build(&dest, url, more);
         assert_eq!(output.status.code(), Some(2), "{more:?}: {}", said(&output));
-        assert!(said(&output).contains("--remote-required: "), "{more:?}: {}", said(&output));
+        assert!(said(&output).contains(text), "{more:?}: {}", said(&output));
         assert!(!dir.join(dest).join("dist").exists(), "{more:?}");
     }
 }
@@ -234,56 +261,71 @@ fn nobody_there_is_one_warning() {
     // The port was just closed, so no server listens.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("grpc://127.0.0.1:{port}");
-    let built = tried.build("nobody", &["--remote-cache", &url]);
+    let built = tried.build("nobody", &url, &[]);
     assert_eq!((built.sums.as_str(), built.warnings()), (tried.without.as_str(), 1));
     assert!(built.said.contains(&format!("the shared cache {url} failed")));
     // A client that waits for TLS gets an error if the server has none.
     let server = Server::start(TOKEN);
     let tls = server.url().replace("grpc:", "grpcs:");
-    let built = tried.build("clear", &["--remote-cache", &tls]);
+    let built = tried.build("clear", &tls, &[]);
     assert_eq!(built.sums, tried.without);
     let folded = built.said.replace("\n  │ ", " ");
     assert!(
         folded.contains("the server does not speak TLS; without it, write grpc://"),
         "{folded}"
     );
-    // Wrong connection options are reported before building.
-    let pem = tried.dir.path().join("no.pem").display().to_string();
-    fs::write(&pem, "tell-nobody\n").unwrap();
-    for (args, said) in [
+    // Wrong connections are reported before building.
+    fs::write(tried.dir.path().join("own/no.pem"), "tell-nobody\n").unwrap();
+    for (remote, variable, said) in [
+        ("tls", None, "tls: the connection to the server has no TLS"),
+        ("pem", Some((CACHE, "")), "certificate: own/no.pem has no certificate in PEM"),
+        ("unset", None, "the variable NOT_SET is not set"),
+        ("file", None, "own/nowhere"),
+        ("machine", None, "remote \"machine\" has `machine`, and no farm"),
+        ("slient", None, "packages.kdl declares no remote `slient`"),
+        ("silo", Some((CACHE, "http://cache")), "`http` is not a scheme of a shared cache"),
+        ("silo", Some((CACHE, "grpc://cache")), "has no port; write grpc://cache:PORT"),
+        ("silo", Some((CACHE, "grpc://me:pass@cache:1")), "remove the user and the password"),
+        ("silo", Some((HEADER, "tell-nobody")), "a header must have the form NAME=VALUE"),
         (
-            ["--tls-certificate", &pem],
-            "--tls-certificate: the address of the server is without TLS",
+            "silo",
+            Some(("ROCKPACK_REMOTE_MODE", "write")),
+            "ROCKPACK_REMOTE_MODE: it must be read or readwrite",
         ),
-        (["--remote-cache", "http://cache"], "`http` is not a scheme of a shared cache"),
-        (["--remote-cache", "grpc://cache"], "grpc://cache has no port; write grpc://cache:PORT"),
-        (["--remote-cache", "grpc://me:pass@cache:1"], "remove the user and the password"),
-        (["--remote-header", "tell-nobody"], "a header must have the form NAME=VALUE"),
-        (["--remote-header", "@nowhere"], "nowhere"),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-        command.args(["build", "--artifact-dir", "artifacts", "-o", "never"]);
-        command.args(["--manifest", env!("CARGO_MANIFEST_DIR")]);
-        command
-            .args(["--cache", "never-cache", "--remote-cache", &url])
-            .current_dir(tried.dir.path());
-        if args[0] == "--remote-cache" {
-            command.env("ROCKPACK_REMOTE_CACHE", args[1]);
-            command = {
-                let mut other = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-                other.args(["build", "--artifact-dir", "artifacts", "-o", "never"]);
-                other.args(["--manifest", env!("CARGO_MANIFEST_DIR")]);
-                other.args(["--cache", "never-cache"]).current_dir(tried.dir.path());
-                other.env("ROCKPACK_REMOTE_CACHE", args[1]);
-                other
-            };
-        } else {
-            command.args(args);
-        }
-        let output = command.env("NO_COLOR", "1").env("COLUMNS", "200").output().unwrap();
+        command.args(["build", "--artifact-dir", "artifacts", "-o", "never", "--manifest", "own"]);
+        command.args(["--cache", "never-cache", "--remote", remote]).current_dir(tried.dir.path());
+        command.env(CACHE, &url).envs(variable).env("NO_COLOR", "1").env("COLUMNS", "200");
+        let output = command.output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{text}");
-        assert!(text.contains(said) && !text.contains("tell-nobody"), "{text}");
+        assert_eq!(output.status.code(), Some(2), "{remote}: {text}");
+        assert!(text.contains(said) && !text.contains("tell-nobody"), "{remote}: {text}");
         assert!(!tried.dir.path().join("never").exists());
+    }
+}
+
+#[test]
+fn headers_of_a_line_are_sent_and_the_variable_counts_for_more() {
+    let tried = Tried::new();
+    let server = tried.filled();
+    fs::write(tried.dir.path().join("own/token"), format!("{TOKEN}\n")).unwrap();
+    for (name, remote, header) in [
+        ("env", "by-env", ""),
+        ("file", "by-file", ""),
+        ("both", "wrong", &*format!("authorization={TOKEN}")),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
+            .args(["build", "--artifact-dir", "artifacts", "-o", name, "--jobs", "2"])
+            .args(["--manifest", "own", "--compression", "max", "--xz-preset", "1"])
+            .args(["--version", "7.2.0.dev0", "--cache", &format!("{name}-cache")])
+            .args(["--remote", remote])
+            .current_dir(tried.dir.path())
+            .envs([("NO_COLOR", "1"), ("COLUMNS", "200"), ("NETRC", "/dev/null")])
+            .envs([("TOKEN", TOKEN), ("WRONG", "x"), (CACHE, &server.url()), (HEADER, header)])
+            .output()
+            .unwrap();
+        let built = Built::new(&tried.dir.path().join(name), &output, Duration::ZERO);
+        assert!(built.warnings() == 0 && built.came().0 > 0, "{name}: {}", built.said);
     }
 }

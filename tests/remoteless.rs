@@ -5,17 +5,23 @@ use super::{demo_tree, program};
 #[test]
 fn options_of_a_server_say_that_this_program_asks_none() {
     let dir = demo_tree::scratch(true);
-    let farm = ["--remote-executor", "grpc://127.0.0.1:1"];
-    for args in [
-        vec!["--cache", "own", "--remote-cache", "grpc://127.0.0.1:1"],
-        [&farm[..], &["--cache", "own"]].concat(),
+    fs_err::create_dir(dir.path().join("own")).unwrap();
+    let include = "include \"built-in\"\n";
+    let remotes = "remote \"farm\" executor=\"grpc://127.0.0.1:1\" download=\"minimal\"\n";
+    fs_err::write(dir.path().join("own/packages.kdl"), format!("{include}{remotes}")).unwrap();
+    fs_err::write(dir.path().join("own/families.kdl"), include).unwrap();
+    let farm = ["--remote", "farm"];
+    for (args, cache) in [
+        (vec!["--cache", "own-cache"], "grpc://127.0.0.1:1"),
+        ([&farm[..], &["--cache", "own-cache"]].concat(), ""),
         // With the feature, this works without a cache too.
-        [&farm[..], &["--no-cache", "--artifacts-digest", "checksums"]].concat(),
-        vec!["--no-cache", "--remote-download-outputs", "minimal"],
+        ([&farm[..], &["--no-cache", "--artifacts-digest", "checksums"]].concat(), ""),
+        ([&farm[..], &["--no-cache"]].concat(), ""),
     ] {
         let build = ["build", "--artifact-dir", "artifacts", "-o", "never"];
-        let build = [&build[..], &["--manifest", "built-in"], &args].concat();
-        let output = program::rockpack(dir.path(), &build);
+        let build = [&build[..], &["--manifest", "own"], &args].concat();
+        let mut command = program::command(dir.path(), &build);
+        let output = command.env("ROCKPACK_REMOTE_CACHE", cache).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
         assert!(said.contains("without the feature `remote`"), "{args:?}: {said}");

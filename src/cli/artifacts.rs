@@ -12,27 +12,14 @@ pub struct ArtifactArgs {
     #[arg(long, value_name = "NAME", requires = "store", help_heading = "Artifacts")]
     pub external: Option<String>,
 
-    /// Do not sign requests, even with credentials in the environment: for a public store
-    #[arg(long, help_heading = "Artifacts")]
-    pub unsigned: bool,
-
     #[command(flatten)]
     pub demands: DemandArgs,
-
-    /// Archives to read from a store at a time [default: 10]
-    #[arg(long, value_name = "N", env = "ROCKPACK_DOWNLOADS", hide_env_values = true, value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Artifacts")]
-    pub downloads: Option<u16>,
 }
 
+/// Lock file of archives.
 #[derive(Debug, Args)]
 pub struct DemandArgs {
-    /// Refuse archives without a checksum in a `.sha256sum` file or the lock file [default: a
-    /// warning]
-    #[arg(long, help_heading = "Artifacts")]
-    pub require_checksums: bool,
-
-    /// Lock file with the exact archives: new ones are added, listed ones must not change [default:
-    /// none]
+    /// Lock file with the exact archives: new ones are added, listed ones must not change [default: none]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Artifacts")]
     pub lock: Option<PathBuf>,
 

@@ -1,9 +1,8 @@
 use std::path::PathBuf;
 
-use build::provenance::{BuilderId, BuilderIdError};
-use clap::{ArgAction, Args, ValueHint};
+use clap::{ArgAction, Args, ValueEnum, ValueHint};
 
-use super::{AllowArgs, ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
+use super::{ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
 
 /// Build the packages
 ///
@@ -21,7 +20,7 @@ use super::{AllowArgs, ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
 /// With --sources, the projects of packages.kdl are built next, each after the projects that it
 /// waits for. Their wheels, and finished wheels, must each pass `rockpack wheel verify` alone;
 /// --allow accepts findings. A project is built again only if its sources, environment, tools, or
-/// packages that it is built against changed since the build in OUT, or with --rebuild. If a
+/// packages that it is built against changed since the build in OUT, or with --projects rebuild. If a
 /// project fails, all packages that do not wait for it are put in place, the exit status is 1, and
 /// OUT/logs/NAME.log has the output.
 ///
@@ -75,11 +74,7 @@ pub struct BuildArgs {
     #[arg(long, help_heading = "Projects")]
     pub no_index: bool,
 
-    /// Build all projects again, also unchanged ones
-    #[arg(long, help_heading = "Projects")]
-    pub rebuild: bool,
-
-    /// Let projects write outside their own directory, and open TCP connections
+    /// Let projects write and connect wherever they may, and not only write below their own directory
     ///
     /// By default, the kernel (with Landlock) refuses writes elsewhere (Linux 5.19), TCP
     /// connections without a `network` line (6.7), and signals and abstract sockets to other
@@ -95,16 +90,18 @@ pub struct BuildArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", help_heading = "Projects")]
     pub require_clean: Option<bool>,
 
-    /// Run the tests of projects against their wheels, each in a new environment
+    /// More for projects: tests (run them against the wheels), docs (make OUT/docs/NAME), rebuild (build unchanged ones too); `,` between
     ///
-    /// Tests that this machine cannot run, without a GPU for example, are skipped and listed.
-    /// Failed tests are an error, but the wheel is put in place.
-    #[arg(long, requires = "sources", help_heading = "Projects")]
-    pub run_tests: bool,
-
-    /// Make the documentation of projects: OUT/docs/NAME
-    #[arg(long, requires = "sources", help_heading = "Projects")]
-    pub docs: bool,
+    /// Tests run in an environment of each project. Tests that need what this machine lacks, such as a GPU, are skipped
+    /// and listed. A test that fails is an error; the wheel is put in place all the same.
+    #[arg(
+        long,
+        value_name = "WHAT",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        help_heading = "Projects"
+    )]
+    pub projects: Vec<More>,
 
     /// Directory for packages (OUT/dist), and projects' logs (OUT/logs), documentation (OUT/docs)
     /// and kept files (OUT/kept)
@@ -129,44 +126,25 @@ pub struct BuildArgs {
     #[command(flatten)]
     pub remote: RemoteArgs,
 
-    /// Bytes of files in memory at a time, such as 256MB [default: an eighth of the machine's]
-    #[arg(long, value_name = "SIZE", env = "ROCKPACK_MEMORY", hide_env_values = true, value_parser = super::size::size, help_heading = "Running")]
-    pub memory: Option<u64>,
-
-    /// Write a trace of every thread, for Perfetto
+    /// Write a trace of every thread, which Perfetto opens
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Running")]
     pub timings: Option<PathBuf>,
-
-    /// Builder in the provenance statement, a URI [default: none]
-    #[arg(
-        long,
-        value_name = "URI",
-        env = "ROCKPACK_BUILDER_ID",
-        hide_env_values = true,
-        default_value = "", value_parser = builder,
-        hide_default_value = true,
-        help_heading = "Provenance"
-    )]
-    pub builder_id: BuilderId,
-
-    /// Run of the builder in the statement [default: none, so that equal builds have equal
-    /// statements]
-    #[arg(
-        long,
-        value_name = "ID",
-        env = "ROCKPACK_INVOCATION_ID",
-        hide_env_values = true,
-        help_heading = "Provenance"
-    )]
-    pub invocation_id: Option<String>,
-
-    #[command(flatten, next_help_heading = "Projects")]
-    pub allow: AllowArgs,
 }
 
-/// An empty variable names no builder.
-fn builder(text: &str) -> Result<BuilderId, BuilderIdError> {
-    if text.is_empty() { Ok(BuilderId::default()) } else { text.parse() }
+/// Additional work on projects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum More {
+    Tests,
+    Docs,
+    Rebuild,
+}
+
+impl BuildArgs {
+    /// Returns whether this work is asked for.
+    #[cfg(feature = "projects")]
+    pub fn asks(&self, more: More) -> bool {
+        self.projects.contains(&more)
+    }
 }
 
 const BUILD_EXAMPLES: &str = "\
@@ -193,3 +171,19 @@ Examples:
     rockpack build --artifact-dir artifacts -o out --version 7.2.0 \\
         --sources ../src --python tools/bin/python
 ";
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use crate::cli::Cli;
+
+    #[test]
+    fn help_shows_at_most_38_options() {
+        let root = Cli::command();
+        let build = root.find_subcommand("build").unwrap();
+        let shown = build.get_arguments().filter(|argument| !argument.is_hide_set());
+        let names: Vec<&str> = shown.filter_map(clap::Arg::get_long).collect();
+        assert!(names.contains(&"remote") && names.len() <= 38, "{}: {names:?}", names.len());
+    }
+}

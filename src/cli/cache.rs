@@ -1,6 +1,5 @@
 use std::path::PathBuf;
 
-use build::cache::DEFAULT_LIMIT;
 use clap::{ArgAction, Args, Subcommand, ValueHint};
 
 use super::JobsArgs;
@@ -15,20 +14,12 @@ pub struct CacheArgs {
     /// Pack everything again, and keep nothing for the next build
     #[arg(long, action = ArgAction::SetTrue, overrides_with = "cache", help_heading = "Cache")]
     no_cache: bool,
-
-    /// Maximum size of the cache after the build, as 500MB, 10GB or 2GiB [default: 10GB]
-    #[arg(long, value_name = "SIZE", env = "ROCKPACK_CACHE_SIZE", hide_env_values = true, value_parser = size, help_heading = "Cache")]
-    cache_size: Option<u64>,
 }
 
 impl CacheArgs {
     /// Returns true if packed files are kept. `--cache` overrides `forbidden`.
     pub fn wanted(&self, forbidden: bool) -> bool {
         self.cache.is_some() || !(self.no_cache || forbidden)
-    }
-
-    pub fn limit(&self) -> u64 {
-        self.cache_size.unwrap_or(DEFAULT_LIMIT)
     }
 }
 
@@ -137,12 +128,5 @@ mod tests {
         let without = parse(&["--cache", "d", "--no-cache"]);
         assert_eq!((without.wanted(false), without.cache), (false, None));
         assert!(parse(&[]).wanted(false) && !parse(&[]).wanted(true));
-    }
-
-    #[test]
-    fn the_limit_is_ten_gigabytes_unless_another_is_given() {
-        assert_eq!(parse(&[]).limit(), 10_000_000_000);
-        assert_eq!(parse(&["--cache-size", "500MB"]).limit(), 500_000_000);
-        assert!(Build::try_parse_from(["build", "--cache-size", "much"]).is_err());
     }
 }

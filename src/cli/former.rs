@@ -3,6 +3,10 @@ use std::ffi::OsString;
 use base::source::nearest;
 use clap::Command;
 
+mod facts;
+mod options;
+
+/// Former command and the words that replace it.
 const COMMANDS: [(&str, &str); 18] = [
     ("version", "help versions"),
     ("fetch", "artifact fetch"),
@@ -33,6 +37,12 @@ pub fn replacement(root: &Command, line: &[OsString]) -> Option<String> {
     let at = command_at(line)?;
     let former = line[at].to_str()?;
     let rest: Vec<&OsString> = line[at + 1..].iter().collect();
+    let today = || of_manifest(line, at).or_else(|| of_option(line, at));
+    if root.find_subcommand(former).is_some()
+        && let Some(text) = today()
+    {
+        return Some(text);
+    }
     let (old, new, rest) =
         of_command(root, former, rest.clone()).or_else(|| of_form(former, rest))?;
     let before = line[1..at].iter().map(|word| quoted(&word.to_string_lossy()));
@@ -41,6 +51,38 @@ pub fn replacement(root: &Command, line: &[OsString]) -> Option<String> {
     Some(format!("`rockpack {old}` is now `rockpack {new}`\n\n  rockpack {}", words.join(" ")))
 }
 
+/// Describes the replacement of options that are other options or variables today.
+fn of_option(line: &[OsString], at: usize) -> Option<String> {
+    let words: Vec<&OsString> = line[at + 1..].iter().collect();
+    let today = options::of(&words)?;
+    let variables = today.variables.iter().map(|(name, value)| format!("{name}={}", quoted(value)));
+    let before = line[1..=at].iter().chain(today.rest);
+    let words = before.map(|word| quoted(&word.to_string_lossy()));
+    let words = ["rockpack".to_owned()].into_iter().chain(words);
+    let words = variables.chain(words).chain(today.added.into_iter().map(str::to_owned));
+    let words: Vec<String> = words.collect();
+    Some(format!("`{}` is now `{}`\n\n  {}", today.option, today.new, words.join(" ")))
+}
+
+/// Describes the line of the manifest that replaces options of the command at an index.
+fn of_manifest(line: &[OsString], at: usize) -> Option<String> {
+    let is_group = line[at] == "artifact";
+    let command = line.get(at + usize::from(is_group))?.to_str()?;
+    let words: Vec<&OsString> = line[at + 1 + usize::from(is_group)..].iter().collect();
+    let facts = facts::of(command, &words)?;
+    let before = line[1..=at + usize::from(is_group)].iter();
+    let words = before.chain(facts.rest).map(|word| quoted(&word.to_string_lossy()));
+    let words: Vec<String> = words.chain(facts.name.map(str::to_owned)).collect();
+    let indented = facts.line.replace('\n', "\n  ");
+    let node = facts.line.split(' ').next().unwrap_or_default();
+    Some(format!(
+        "`{}` is now part of a `{node}` line of packages.kdl\n\n  {indented}\n\n  rockpack {}",
+        facts.option,
+        words.join(" ")
+    ))
+}
+
+/// A former command, its words today and the other words of the line.
 fn of_command<'a>(
     root: &Command,
     former: &str,
@@ -168,6 +210,65 @@ mod tests {
             let found = names.try_fold(&root, |command, name| command.find_subcommand(name));
             assert!(found.is_some(), "{words}");
             assert!(former == "index" || root.find_subcommand(former).is_none(), "{former}");
+        }
+    }
+
+    #[test]
+    fn facts_of_a_server_are_a_line_of_the_manifest() {
+        for (line, facts, command) in [
+            (
+                "build --catalog c --remote-cache grpc://a:1 -o out --remote-retries=0",
+                r#"remote "NAME" cache="grpc://a:1" tries=1"#,
+                "build --catalog c -o out --remote NAME",
+            ),
+            (
+                "build --remote farm --remote-header authorization=secret --remote-header @file",
+                "remote \"farm\" {\n      header \"authorization\" env=\"VARIABLE\"\n      \
+                 header \"NAME\" file=\"FILE\"    // the file has the value of one header\n  }",
+                "build --remote farm",
+            ),
+            (
+                "build --remote-upload-local-results --credential-helper *.a=b --tls-client-key k \
+                 --remote-default-exec-properties OS=Linux --tls-client-certificate c",
+                "remote \"NAME\" upload=#true {\n      credential-helper \"b\" for=\"*.a\"\n      \
+                 machine \"OS\" \"Linux\"\n      tls client-key=\"k\" client-certificate=\"c\"\n  }",
+                "build --remote NAME",
+            ),
+            (
+                "artifact scan --store ci --unsigned --run 1 --downloads 3",
+                r#"store "ci" url="…" unsigned=#true downloads=3"#,
+                "artifact scan --store ci --run 1",
+            ),
+            (
+                "plan --artifact-dir a --require-checksums",
+                r#"store "NAME" url="…" require-checksums=#true"#,
+                "plan --artifact-dir a",
+            ),
+        ] {
+            let words: Vec<&str> =
+                ["rockpack"].into_iter().chain(line.split_whitespace()).collect();
+            let text = read(&words).unwrap_err().to_string();
+            assert!(text.contains(&format!("\n\n  {facts}\n\n  rockpack {command}\n")), "{text}");
+            assert!(!text.contains("secret"), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_former_options_are_options_or_variables() {
+        for (line, expected) in [
+            (
+                "build --memory 1GB -o o --run-tests",
+                "ROCKPACK_MEMORY=1GB rockpack build -o o --projects tests",
+            ),
+            ("plan --catalog c --allow-unowned", "rockpack plan --catalog c --allow unowned-files"),
+            (
+                "wheel split w.whl --builder-id=tag:a --invocation-id 7",
+                "ROCKPACK_BUILDER_ID=tag:a ROCKPACK_INVOCATION_ID=7 rockpack wheel split w.whl",
+            ),
+        ] {
+            let words: Vec<&str> = ["rockpack"].into_iter().chain(line.split(' ')).collect();
+            let text = read(&words).unwrap_err().to_string();
+            assert!(text.contains(&format!("\n\n  {expected}\n")), "{text}");
         }
     }
 

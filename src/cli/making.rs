@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use build::provenance::BuilderId;
 use clap::{Args, ValueHint};
 
 use super::{AllowArgs, JobsArgs};
@@ -13,14 +12,6 @@ pub struct MakingArgs {
     /// else, with a warning, built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
-
-    /// Builder in the provenance statement, a URI [default: none]
-    #[arg(long, value_name = "URI")]
-    pub builder_id: Option<BuilderId>,
-
-    /// Run of the builder in the statement [default: none]
-    #[arg(long, value_name = "ID")]
-    pub invocation_id: Option<String>,
 
     #[command(flatten)]
     pub threads: JobsArgs,

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use build::provenance::{BuilderId, Commit};
+use build::provenance::Commit;
 use clap::{Args, ValueHint};
 
 use super::AllowArgs;
@@ -42,14 +42,6 @@ pub struct MergeArgs {
     /// Full hash of the git commit that the files were made from
     #[arg(long, value_name = "COMMIT", value_hint = ValueHint::Other, help_heading = "Finished files")]
     pub source_commit: Option<Commit>,
-
-    /// Builder in the provenance statement, a URI [default: none]
-    #[arg(long, value_name = "URI", value_hint = ValueHint::Other, requires = "source_commit", help_heading = "Finished files")]
-    pub builder_id: Option<BuilderId>,
-
-    /// Run of the builder in the statement [default: none]
-    #[arg(long, value_name = "ID", value_hint = ValueHint::Other, requires = "source_commit", help_heading = "Finished files")]
-    pub invocation_id: Option<String>,
 
     /// Directory of the manifest, or `built-in` for the program's own; their `ignore` lines accept
     /// findings [default: this directory, else built-in]

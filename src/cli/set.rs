@@ -1,12 +1,14 @@
 use std::path::PathBuf;
 
 use base::names::{Compression, Mode, NameError, PackageName, PlatformTags, System};
+use base::source::Code;
 use base::version::Version;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueHint};
 use plan::{OnlyName, Request, Sources};
 
 use super::JobsArgs;
+use super::allow::code_of_set;
 
 /// Preset of xz without `--xz-preset`.
 const SMALLEST: u8 = 6;
@@ -91,9 +93,9 @@ pub struct SetArgs {
     #[arg(long, value_name = "PROJECT=LIST", value_parser = selection, help_heading = "Packages")]
     pub libs: Vec<(PackageName, String)>,
 
-    /// Warn of unowned files (no package takes them, no rule drops them) instead of failing
-    #[arg(long, help_heading = "Packages")]
-    pub allow_unowned: bool,
+    /// Let errors with this code through, each with a warning: unowned-files (files of artifacts that no package takes and no rule drops), or a finding of `rockpack wheel verify`; may be repeated
+    #[arg(long, value_name = "CODE", value_parser = code_of_set, help_heading = "Packages")]
+    pub allow: Vec<Code>,
 
     /// Compression of wheel members: store (none), fast, default or max [default: default, and `compression` lines of packages.kdl]
     #[arg(long, value_name = "LEVEL", value_parser = levels(), hide_possible_values = true, help_heading = "Compression")]
@@ -147,7 +149,7 @@ impl SetArgs {
                 .compression
                 .or(self.no_wheel_compression.then_some(Compression::Store)),
             xz_preset: self.xz_preset.or(self.devel_tarball_compression.then_some(SMALLEST)),
-            allow_unowned: self.allow_unowned,
+            allow_unowned: self.allow.contains(&Code::UnownedFiles),
         }
     }
 }

@@ -11,14 +11,14 @@ use base::source::{Code, Problem};
 use base::text::human_size;
 use base::text::with_causes;
 use build::execute::{self, Attestations, Outcome, Settings};
-use build::provenance::{Contents, Inputs};
+use build::provenance::{Contents, Inputs, Run};
 use manifest::Manifest;
 use plan::catalog::{ArtifactId, Catalog, Demands, Directory, Source};
 use plan::{Plan, Request};
 
 use super::{Failure, environment, not_executed, print};
-use crate::cli::BuildArgs;
-use crate::inputs::{self, artifacts, artifacts::Asked};
+use crate::cli::{BuildArgs, size};
+use crate::inputs::{self, Shared, artifacts, artifacts::Asked, variable::MEMORY};
 use crate::ui;
 
 mod destination;
@@ -43,11 +43,12 @@ use reviewed::Reviewed;
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     check_artifacts(args)?;
     let pool = inputs::pool(args.set.threads.jobs)?;
-    inputs::cache::check(&args.cache, &args.remote)?;
-    let farm = farmed::asked(args, pool.current_num_threads())?;
     let sources = inputs::manifest::sources(args.set.manifest.as_deref())?;
     ui::tell_manifest(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
+    let shared = Shared::new(&args.remote, &manifest)?;
+    inputs::cache::check(&args.cache, &shared, args.remote.artifacts_digest.is_some())?;
+    let farm = farmed::asked(args, &shared, pool.current_num_threads())?;
     let mut request = inputs::request(&manifest, &args.set)?;
     let reviewed = Reviewed::read(args)?;
     if let Some(reviewed) = &reviewed {
@@ -64,8 +65,8 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     }
     tell_left_out(args, &plan);
     let projects = projects::settings(args, &plan, pool.current_num_threads())?;
-    let memory = memory(args, &plan)?;
-    // Reports obstacles before artifacts are packed.
+    let memory = memory(&plan)?;
+    // Faults of projects are reported before artifacts are packed.
     if let Some(projects) = &projects {
         projects::check(args, &plan, projects)?;
     }
@@ -80,6 +81,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         request: &request,
         asked,
         plan: &plan,
+        shared: &shared,
     };
     let (farmed, source) = match (farm, scanned) {
         (Some(farm), _) => pool.install(|| with_farm(farm, given, &catalog))?,
@@ -94,12 +96,13 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         let text = review::summary_text(&plan, args.set.verbose);
         return print(&format!("{text}\nnothing written (--dry-run)\n"));
     }
-    // With --only, there may be only projects.
+    // With --only there can be projects alone.
+    let run = inputs::run()?;
     let mut attestations =
-        pool.install(|| attestations(args, request.clone(), &manifest, &catalog, &plan));
+        pool.install(|| attestations(run, request.clone(), &manifest, &catalog, &plan));
     let (mut built, mut missed) = (Vec::new(), farmed.missed);
     if !plan.distributions.is_empty() || plan.projects.is_empty() && plan.wheels.is_empty() {
-        let settings = settings(args, memory, pool.current_num_threads())?;
+        let settings = settings(args, &shared, memory, pool.current_num_threads())?;
         let cache = settings.cache.as_deref();
         let contents = pool
             .install(|| contents(&request, (&catalog, &plan), &*source, cache, farmed.contents))?;
@@ -120,7 +123,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         });
         reporter.clear();
         let outcome = done.map_err(|e| not_executed(&e))?;
-        missed = tell(args, &plan, &outcome)?.or(missed);
+        missed = tell(args, shared.is_required(), &plan, &outcome)?.or(missed);
         farmed.line.map_or(Ok(()), |line| print(&line))?;
         built = outcome.built;
     }
@@ -138,22 +141,27 @@ fn tell_left_out(args: &BuildArgs, plan: &Plan) {
     }
 }
 
-/// Returns the limit of memory; less than one block needs is an error.
-fn memory(args: &BuildArgs, plan: &Plan) -> Result<u64, Problem> {
+/// Returns the bytes in memory at a time. Less than one block is an error.
+fn memory(plan: &Plan) -> Result<u64, Problem> {
     let least = execute::least_memory(plan);
-    match args.memory {
+    match inputs::variable(MEMORY, size)? {
         None => Ok(inputs::memory_share().max(least)),
         Some(asked) if asked >= least => Ok(asked),
         Some(asked) => {
             let (asked, least) = (human_size(asked), least.div_ceil(1_000_000));
-            let text = format!("--memory: {asked} is too little for one block of these packages");
+            let text = format!("{MEMORY}: {asked} is less than one block of these packages takes");
             Err(Problem::usage(Code::Environment, text).help(format!("give at least {least}MB")))
         }
     }
 }
 
-fn settings(args: &BuildArgs, memory: u64, jobs: usize) -> Result<Settings, Problem> {
-    let cache = inputs::cache::store(&args.cache, &args.remote, jobs)?;
+fn settings(
+    args: &BuildArgs,
+    shared: &Shared<'_>,
+    memory: u64,
+    jobs: usize,
+) -> Result<Settings, Problem> {
+    let cache = inputs::cache::store(&args.cache, shared, jobs)?;
     Ok(Settings { memory, spans: args.timings.is_some(), cache, elsewhere: None })
 }
 
@@ -177,15 +185,19 @@ fn with_farm(
     Ok((farmed, Box::new(nothing)))
 }
 
-/// Returns a problem that is an error after the build.
-fn tell(args: &BuildArgs, plan: &Plan, outcome: &Outcome) -> Result<Option<Problem>, Failure> {
+/// Prints packages and timings; returns an error that the packages outlive.
+fn tell(
+    args: &BuildArgs,
+    required: bool,
+    plan: &Plan,
+    outcome: &Outcome,
+) -> Result<Option<Problem>, Failure> {
     outcome
         .cache
         .iter()
         .flat_map(|summary| &summary.warnings)
         .for_each(|e| inputs::cache::warn(&with_causes(e)));
     let shared = outcome.cache.as_ref().and_then(|summary| summary.shared.as_ref());
-    let required = args.remote.remote_required;
     let missed = shared.and_then(|shared| inputs::cache::tell_shared(shared, required));
     if let Some(file) = &args.timings {
         ui::write_trace(file, &outcome.timings)
@@ -213,7 +225,7 @@ fn contents(
 }
 
 fn attestations(
-    args: &BuildArgs,
+    run: Run,
     request: Request,
     manifest: &Manifest,
     catalog: &Catalog,
@@ -222,7 +234,7 @@ fn attestations(
     let files: Vec<_> =
         manifest.sources.iter().map(|source| (source.name(), source.text())).collect();
     let mut of_build = Inputs::new(request, &files, catalog);
-    of_build.run = inputs::run(Some(&args.builder_id), args.invocation_id.as_deref());
+    of_build.run = run;
     Attestations { sboms: provenance::sboms(manifest, catalog, plan), inputs: of_build }
 }
 

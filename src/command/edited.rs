@@ -56,7 +56,7 @@ impl Edited<'_> {
         })?;
         let manifest = inputs::manifest::quietly(self.manifest)?;
         let entrants: Vec<_> = prepared.iter().filter_map(entrant).collect();
-        let passed = gate::of(&manifest, self.allow).check_as(&entrants);
+        let passed = gate::of(&manifest, &self.allow.allow).check_as(&entrants);
         passed.map_err(|error| gate::failure(&error))?;
         Ok(prepared)
     }

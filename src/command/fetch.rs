@@ -44,7 +44,7 @@ pub fn run(args: &FetchArgs) -> Result<(), Failure> {
     }
     artifacts::check(&selection, &demands)?;
     let Some(dir) = &args.output else { return Ok(()) };
-    let fetched = fetched(args, dir, &selection, &demands, &selection.archives(&run.bucket))?;
+    let fetched = fetched(asked, dir, &selection, &demands, &selection.archives(&run.bucket))?;
     let taken: Vec<_> = fetched.iter().map(|fetched| &fetched.taken).collect();
     let bare: Vec<&str> =
         taken.iter().filter(|t| !t.vouched).map(|t| t.archive.key.as_str()).collect();
@@ -79,7 +79,7 @@ fn tell(args: &FetchArgs, plan: &FetchPlan) -> Result<(), Failure> {
 }
 
 fn fetched(
-    args: &FetchArgs,
+    asked: artifacts::Asked<'_>,
     dir: &Path,
     selection: &Selection,
     demands: &Demands,
@@ -88,7 +88,7 @@ fn fetched(
     fs::create_dir_all(dir).map_err(|e| environment(e.to_string()))?;
     check_others(dir, selection)?;
     fetch::check_room(archives, dir).map_err(Failure::Environment)?;
-    let done = artifacts::with_progress(archives, &args.artifacts, |archives| {
+    let done = artifacts::with_progress(archives, asked, |archives| {
         fetch::download(&archives, dir, demands)
     })?;
     Ok(done?)

@@ -1,14 +1,17 @@
+//! The gate that packages pass before a command puts them in place.
+
+use base::source::Code;
 use base::text::with_causes;
 use build::gate::{self, Gate, GateError};
 use manifest::Manifest;
 use wheel::verify::{Finding, Shown};
 
 use super::{Failure, environment};
-use crate::cli::AllowArgs;
 use crate::ui;
 
-pub fn of<'g>(manifest: &'g Manifest, args: &'g AllowArgs) -> Gate<'g> {
-    Gate { manifest, allowed: &args.allow, told: &warn }
+/// The gate by a manifest and a command line. Accepted findings are shown as warnings.
+pub fn of<'g>(manifest: &'g Manifest, allowed: &'g [Code]) -> Gate<'g> {
+    Gate { manifest, allowed, told: &warn }
 }
 
 pub fn warn(allowed: &[Finding]) {

@@ -20,17 +20,14 @@ use crate::inputs::{self, saved_plan};
 pub fn run(args: &MergeArgs) -> Result<(), Failure> {
     args.dirs.iter().try_for_each(|dir| repaired(dir))?;
     let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
-    let gate = gate::of(&manifest, &args.allow);
+    let gate = gate::of(&manifest, &args.allow.allow);
     let done = match &args.source_commit {
         None => {
             let promised = args.plan.as_deref().map(promised).transpose()?;
             assemble::assemble(&args.dirs, promised.as_ref(), &args.output, &gate)
         }
         Some(commit) => {
-            let made = Made {
-                of: commit.clone(),
-                run: inputs::run(args.builder_id.as_ref(), args.invocation_id.as_deref()),
-            };
+            let made = Made { of: commit.clone(), run: inputs::run()? };
             assemble::assemble_finished(&args.dirs, &made, &args.output, &gate)
         }
     };

@@ -27,9 +27,8 @@ pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
         Some(dest) if !args.dry_run => {
             repaired(dest)?;
             let threads = inputs::pool(args.making.threads.jobs)?.current_num_threads();
-            let gate = gate::of(&manifest, &args.making.allow);
-            let run =
-                inputs::run(args.making.builder_id.as_ref(), args.making.invocation_id.as_deref());
+            let gate = gate::of(&manifest, &args.making.allow.allow);
+            let run = inputs::run()?;
             let done = promotion.write(dest, run, threads, &gate);
             let done = done.map_err(|error| failure(&error, args))?;
             let text = made(&done.packages, &done.removed, "build");

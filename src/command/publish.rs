@@ -53,7 +53,7 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
         }
     };
     let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
-    let gate = gate::of(&manifest, &args.allow);
+    let gate = gate::of(&manifest, &args.allow.allow);
     let summary = publish::publish(&args.dir, &*bucket, &options, &gate, &told);
     print(&said(args, &summary.map_err(|error| failure(&error))?))
 }

@@ -29,8 +29,8 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     };
     print(&listed)?;
     repaired(dest)?;
-    let gate = gate::of(&manifest, &args.making.allow);
-    let run = inputs::run(args.making.builder_id.as_ref(), args.making.invocation_id.as_deref());
+    let gate = gate::of(&manifest, &args.making.allow.allow);
+    let run = inputs::run()?;
     let done = split.write(dest, run, &ask, &gate);
     let done = done.map_err(|error| failure(error, args))?;
     let text = made(&done.packages, &done.removed, "run");

@@ -7,7 +7,7 @@ use base::names::System;
 use base::source::{Code, Problem, Problems, nearest};
 use index::fetch::{RemoteArchive, Selection};
 use index::store::{self, Access, Bucket, ErrorKind, StoreError};
-use manifest::{Manifest, RunName, StoreRule};
+use manifest::{DOWNLOADS, Manifest, RunName, StoreRule};
 use plan::catalog::{
     self, Catalog, Demands, Directory, Lock, Locked, Origin, Packed, Source, Taken, Wanted,
     archive_of, unchecked,
@@ -20,8 +20,7 @@ use crate::cli::{ArtifactArgs, CatalogArgs, DemandArgs};
 use crate::failure::Failure;
 use crate::ui;
 
-const DOWNLOADS: u16 = 10;
-/// Lock file of `--locked` without `--lock`.
+/// The lock file that `--locked` takes when none is named.
 const LOCK: &str = "rockpack.lock";
 
 #[derive(Clone, Copy)]
@@ -56,6 +55,17 @@ impl<'a> Asked<'a> {
             system: request.system,
             verbose,
         }
+    }
+
+    /// Returns the line of the store.
+    fn rule(&self) -> Option<&'a StoreRule> {
+        let name = self.store?;
+        self.manifest?.stores.iter().find(|rule| *rule.name == name)
+    }
+
+    /// Returns the number of archives that are read at a time.
+    pub fn downloads(&self) -> Option<u16> {
+        u16::try_from(self.rule().map_or(DOWNLOADS, |rule| rule.downloads)).ok()
     }
 }
 
@@ -152,7 +162,7 @@ fn unpacked(
     };
     let mut archives = selection.archives(&run.bucket);
     archives.retain(is_wanted);
-    let done = with_progress(&archives, asked.args, |archives| {
+    let done = with_progress(&archives, asked, |archives| {
         let packed = archives.into_iter().map(|archive| Box::new(archive) as Box<dyn Packed>);
         Directory::unpack(&packed.collect::<Vec<_>>(), demands, wanted)
     })?;
@@ -161,10 +171,10 @@ fn unpacked(
 
 pub fn with_progress<T: Send>(
     archives: &[RemoteArchive],
-    args: &ArtifactArgs,
+    asked: Asked<'_>,
     work: impl FnOnce(Vec<RemoteArchive>) -> T + Send,
 ) -> Result<T, Problem> {
-    let pool = pool(Some(args.downloads.unwrap_or(DOWNLOADS)))?;
+    let pool = pool(asked.downloads())?;
     let progress = Arc::new(ui::Progress::new());
     let bytes = archives.iter().map(RemoteArchive::size).sum();
     progress.report(Event::FetchStarted { archives: archives.len(), bytes });
@@ -179,13 +189,13 @@ pub fn with_progress<T: Send>(
 /// # Errors
 /// Fails if the store cannot be read or has no archive.
 pub fn select(run: &Run, asked: Asked<'_>, demands: &Demands) -> Result<Selection, Failure> {
-    let (bucket, args) = (&*run.bucket, asked.args);
+    let bucket = &*run.bucket;
     let selection = match asked.manifest.zip(asked.request) {
         Some((manifest, request)) => {
             let request = Request { system: request.system.or(system_of(run)), ..request.clone() };
             let locked: Vec<&str> = demands.lock.iter().flat_map(Locked::needed).collect();
-            // A store without a list is asked for each key.
-            let pool = pool(Some(args.downloads.unwrap_or(DOWNLOADS)))?;
+            // Without a list, each key is requested.
+            let pool = pool(asked.downloads())?;
             pool.install(|| Selection::of_run(bucket, manifest, &request, &locked))
         }
         None => Selection::all(bucket),
@@ -227,23 +237,25 @@ pub fn check(selection: &Selection, demands: &Demands) -> Result<(), Failure> {
 
 /// Opens the run; returns `None` for a directory of this machine.
 pub fn run(asked: Asked<'_>) -> Result<Option<Run>, Failure> {
-    let (address, unsigned) = match (asked.store, asked.place.and_then(Path::to_str)) {
+    let address = match (asked.store, asked.place.and_then(Path::to_str)) {
         (Some(name), _) => of_store(asked, name)?,
-        (None, Some(address)) if store::is_url(address) => (address.to_owned(), false),
+        (None, Some(address)) if store::is_url(address) => address.to_owned(),
         (None, _) => return Ok(None),
     };
-    let anonymous = unsigned || asked.args.unsigned;
-    let access = if anonymous { Access::Anonymous } else { Access::Any };
+    let access = if asked.rule().is_some_and(|rule| rule.unsigned) {
+        Access::Anonymous
+    } else {
+        Access::Any
+    };
     let options = store::Options { access, ..store::Options::default() };
     let bucket = store::open(&address, &options).map_err(|error| failed(&error, &address))?;
     Ok(Some(Run { bucket: bucket.into(), address }))
 }
 
-/// Returns the address, and true if requests are not signed.
-fn of_store(asked: Asked<'_>, name: &str) -> Result<(String, bool), Failure> {
+/// Returns the address of a run in a store of the manifest.
+fn of_store(asked: Asked<'_>, name: &str) -> Result<String, Failure> {
     let stores = asked.manifest.map(|manifest| &*manifest.stores).unwrap_or_default();
-    let rule =
-        stores.iter().find(|rule| *rule.name == name).ok_or_else(|| unknown(name, stores))?;
+    let rule = asked.rule().ok_or_else(|| unknown(name, stores))?;
     let run = RunName {
         run: asked.args.run.as_deref().unwrap_or_default(),
         system: asked.system.unwrap_or(System::Linux),
@@ -253,7 +265,7 @@ fn of_store(asked: Asked<'_>, name: &str) -> Result<(String, bool), Failure> {
         Problem::usage(Code::Environment, format!("--run, --external: {e}"))
             .label(&rule.url.place, "of this store")
     })?;
-    Ok((address, rule.unsigned))
+    Ok(address)
 }
 
 fn unknown(name: &str, stores: &[StoreRule]) -> Problem {
@@ -274,8 +286,7 @@ fn failed(error: &StoreError, address: &str) -> Failure {
             problem.help("use a public web server, or s3://, gs:// or az:// with credentials")
         }
         ErrorKind::Denied => problem.help(
-            "set credentials in the environment, such as AWS_ACCESS_KEY_ID; read a public store \
-             with --unsigned",
+            "credentials come from the environment, as AWS_ACCESS_KEY_ID does; a `store` line with unsigned=#true reads a public store without any",
         ),
         _ => problem,
     }
@@ -305,7 +316,8 @@ pub fn demands(asked: Asked<'_>) -> Result<Demands, Failure> {
         let spare = spare(&lock, asked);
         Locked { file: name, lock, exact: args.locked, spare }
     });
-    Ok(Demands { checksums: args.require_checksums, lock })
+    let checksums = asked.rule().is_some_and(|rule| rule.require_checksums);
+    Ok(Demands { checksums, lock })
 }
 
 /// Returns the locked archives that the requested packages do not need.

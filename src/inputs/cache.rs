@@ -3,10 +3,11 @@ use std::path::{Path, PathBuf};
 
 use base::source::{Code, Problem};
 use base::text::with_causes;
-use build::cache::{Cache, Farm, Shared, Store};
+use build::cache::{Cache, DEFAULT_LIMIT, Farm, Shared as Told, Store};
 
-use super::remote;
-use crate::cli::{CacheArgs, RemoteArgs};
+use super::variable::{CACHE_SIZE, variable};
+use super::{Shared, remote};
+use crate::cli::{CacheArgs, size};
 use crate::ui;
 
 /// Opens the cache, and the shared cache behind it. An unusable cache is a warning.
@@ -15,18 +16,19 @@ use crate::ui;
 /// Fails for wrong options of the shared cache, and for an unusable cache with `--remote-required`.
 pub fn store(
     args: &CacheArgs,
-    shared: &RemoteArgs,
+    shared: &Shared<'_>,
     jobs: usize,
 ) -> Result<Option<Box<dyn Store>>, Problem> {
     if !args.wanted(forbidden()) {
         return Ok(None);
     }
+    let limit = variable(CACHE_SIZE, size)?.unwrap_or(DEFAULT_LIMIT);
     let dir = directory(args.cache.as_deref()).map_err(|problem| problem.to_string());
-    match dir.and_then(|dir| Cache::open(&dir, args.limit()).map_err(|e| with_causes(&e))) {
+    match dir.and_then(|dir| Cache::open(&dir, limit).map_err(|e| with_causes(&e))) {
         Ok(cache) => remote::behind(cache, shared, jobs).map(Some),
-        Err(why) if shared.remote_required => {
-            let what = format!("--remote-required: the cache of this machine is not used: {why}");
-            Err(Problem::error(Code::Cache, what).help("give another with --cache DIR"))
+        Err(why) if shared.is_required() => {
+            let what = format!("a required remote: the cache of this machine is not used: {why}");
+            Err(Problem::error(Code::Cache, what).help("--cache DIR names another"))
         }
         Err(why) => {
             warn(&why);
@@ -35,26 +37,18 @@ pub fn store(
     }
 }
 
-/// Checks `--remote-required` before anything is made.
+/// Checks before anything is made that a required server can be used. `builds_packages` is for farms that build whole
+/// packages, and need no cache.
 ///
 /// # Errors
-/// Fails if other options contradict it.
-pub fn check(args: &CacheArgs, shared: &RemoteArgs) -> Result<(), Problem> {
-    let wrong = |text: &str, help| Err(Problem::usage(Code::Environment, text).help(help));
-    if !shared.remote_required {
+/// Fails if there is no local cache for a required shared one.
+pub fn check(args: &CacheArgs, shared: &Shared<'_>, builds_packages: bool) -> Result<(), Problem> {
+    if !shared.is_required() || args.wanted(forbidden()) || builds_packages {
         return Ok(());
     }
-    if shared.address().is_none() {
-        let help = "give --remote-cache URL or --remote-executor URL";
-        return wrong("--remote-required needs a shared cache or a build farm", help);
-    }
-    // Builds of whole packages need no cache.
-    if !args.wanted(forbidden()) && shared.artifacts_digest.is_none() {
-        let help = "remove --no-cache (ROCKPACK_NO_CACHE): the shared cache needs the cache of \
-            this machine";
-        return wrong("--remote-required: no shared cache without a cache of this machine", help);
-    }
-    Ok(())
+    let text = "a required remote: without a cache, no shared cache is used";
+    let help = "take --no-cache (ROCKPACK_NO_CACHE) away: files of the shared cache are kept in the cache of this machine";
+    Err(Problem::usage(Code::Environment, text).help(help))
 }
 
 pub fn warn(why: &str) {
@@ -65,29 +59,33 @@ pub fn warn(why: &str) {
     );
 }
 
-/// Warns about the shared cache or the build farm, or returns an error if they are `required`.
-pub fn tell_shared(shared: &Shared, required: bool) -> Option<Problem> {
+/// Warns of failures of the shared cache or the farm, which affect no package. Returns them as an
+/// error if the cache is `required`.
+pub fn tell_shared(shared: &Told, required: bool) -> Option<Problem> {
     let (text, help) = trouble(shared)?;
     if required {
-        let help = "the packages are complete; without --remote-required this is a warning";
+        let help = "the packages are made and in place; without `required` in the `remote` line this is a warning";
         return Some(Problem::error(Code::Cache, text).help(help));
     }
     ui::show_problems(&Problem::warning(Code::Cache, text).help(help).into());
     None
 }
 
-fn trouble(shared: &Shared) -> Option<(String, &'static str)> {
+/// Returns the failure and its remedy.
+fn trouble(shared: &Told) -> Option<(String, &'static str)> {
     if let Some(why) = &shared.off {
         let text = format!("the shared cache {} failed: {why}", shared.address);
         return Some((
             text,
-            "the packages are complete; without --remote-cache and --remote-executor no server \
-             is used",
+            "the packages are made all the same; without --remote, ROCKPACK_REMOTE_CACHE and ROCKPACK_REMOTE_EXECUTOR no server is asked",
         ));
     }
     let Some(Farm { address, why: Some(why), .. }) = &shared.farm else { return None };
-    let text = format!("the build farm {address} failed to pack some files: {why}");
-    Some((text, "they are packed on this machine; without --remote-executor the farm is not used"))
+    let text = format!("the build farm {address} did not pack all that it could: {why}");
+    Some((
+        text,
+        "it is packed here; without `executor` (ROCKPACK_REMOTE_EXECUTOR) no farm is asked",
+    ))
 }
 
 /// Returns the directory of `--cache` or of the environment.

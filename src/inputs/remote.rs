@@ -1,144 +1,150 @@
 use std::path::{Path, PathBuf};
 
-use base::source::{Code, Problem};
+use base::source::{Code, Problem, Spanned};
 use binary::elf::{self, ElfKind};
 use build::cache::{Cache, Store};
-use remote::{Address, Executor, Helper, Options, Secret, SharedCache, Tls, header};
+use manifest::{Address, Credentials, Header, RemoteRule, RemoteTls, Timeout};
+use remote::{Executor, Helper, Options, Secret, SharedCache, Tls, header};
 
-use crate::cli::RemoteArgs;
+use super::shared::{HEADER, Shared};
 
 /// Time for sending all packed files.
 const BUDGET: std::time::Duration = std::time::Duration::from_mins(2);
+/// Retries without a `remote` line.
+const RETRIES: usize = 5;
 
 /// Puts the shared cache behind the cache of this machine.
 ///
 /// # Errors
-/// Fails if an option is wrong, or its file cannot be read.
-pub fn behind(cache: Cache, args: &RemoteArgs, jobs: usize) -> Result<Box<dyn Store>, Problem> {
-    let Some(address) = args.address() else { return Ok(Box::new(cache)) };
-    let options = options(address, args, jobs)?;
+/// Fails if a file or variable of the connection is wrong.
+pub fn behind(cache: Cache, shared: &Shared<'_>, jobs: usize) -> Result<Box<dyn Store>, Problem> {
+    let Some(options) = options(shared, jobs)? else { return Ok(Box::new(cache)) };
     let shared = SharedCache::new(cache, options)
         .map_err(|error| wrong(&format!("cannot start a thread for the shared cache: {error}")))?;
     Ok(Box::new(shared))
 }
 
-/// Returns the options of the build farm, if named.
-pub fn farm(args: &RemoteArgs, jobs: usize) -> Result<Option<(Options, Executor)>, Problem> {
-    let Some(address) = args.address() else { return Ok(None) };
-    let options = options(address, args, jobs)?;
+/// Returns the connections to the build farm and its storage, if a farm is named.
+///
+/// # Errors
+/// As [`behind`].
+pub fn farm(shared: &Shared<'_>, jobs: usize) -> Result<Option<(Options, Executor)>, Problem> {
+    let Some(options) = options(shared, jobs)? else { return Ok(None) };
     let executor = options.executor.clone();
     Ok(executor.map(|executor| (options, executor)))
 }
 
-fn options(address: &str, args: &RemoteArgs, threads: usize) -> Result<Options, Problem> {
-    let named = |option: &str, address: &str| {
-        // The text may contain a password.
-        address.parse::<Address>().map_err(|error| wrong(&format!("{option}: {error}")))
-    };
-    let executor = match args.executor() {
-        Some(farm) => {
-            let address = named("--remote-executor (ROCKPACK_REMOTE_EXECUTOR)", farm)?;
-            Some(Executor { address, properties: properties(args)?, program: program(args)? })
+fn options(shared: &Shared<'_>, threads: usize) -> Result<Option<Options>, Problem> {
+    let Some(address) = shared.address().cloned() else { return Ok(None) };
+    let (rule, home) = (shared.rule, &*shared.home);
+    let executor = match shared.executor().cloned() {
+        Some(address) => {
+            Some(Executor { address, properties: properties(rule), program: program(shared)? })
         }
         None => None,
     };
-    let address = named("--remote-cache (ROCKPACK_REMOTE_CACHE)", address)?;
-    let mut headers = Vec::new();
-    for (name, text) in header_lines(args)? {
-        headers.push(header(&text).map_err(|error| {
-            wrong(&format!("{name}: {error}"))
-                .help("write NAME=VALUE, such as authorization=Bearer TOKEN")
-        })?);
-    }
-    check_tls(args, [Some(&address), executor.as_ref().map(|it| &it.address)])?;
-    let identity = match (&args.tls_client_certificate, &args.tls_client_key) {
-        (Some(certificate), Some(key)) => {
-            let certificate = pem("--tls-client-certificate", certificate, CERTIFICATE)?;
-            Some((certificate, Secret::new(pem("--tls-client-key", key, KEY)?)))
-        }
-        _ => None,
-    };
-    let roots = args.tls_certificate.as_deref();
-    let roots = roots.map(|path| pem("--tls-certificate", path, CERTIFICATE)).transpose()?;
-    Ok(Options {
+    let tls = rule.and_then(|rule| rule.tls.as_ref());
+    let tls = tls.map(|tls| {
+        check_tls(tls, [Some(&address), executor.as_ref().map(|it| &it.address)])?;
+        certificates(tls, home)
+    });
+    let retries = rule.map_or(RETRIES, |rule| rule.tries.saturating_sub(1));
+    Ok(Some(Options {
         address,
-        instance: args.remote_instance_name.clone(),
-        headers,
-        helpers: args.credential_helper.iter().map(|text| Helper::parse(text)).collect(),
+        instance: rule.map(|rule| rule.instance.clone()).unwrap_or_default(),
+        headers: headers(rule, home)?,
+        helpers: helpers(rule, home),
         netrc: std::env::var_os("NETRC")
             .map(Into::into)
             .or_else(|| Some(std::env::home_dir()?.join(".netrc"))),
-        tls: Tls { roots, identity },
-        timeout: args.remote_timeout,
-        retries: args.remote_retries,
-        read: args.reads(),
-        write: args.writes(),
+        tls: tls.transpose()?.unwrap_or_default(),
+        timeout: rule.map_or(Timeout::DEFAULT, |rule| rule.timeout).0,
+        retries: u32::try_from(retries).unwrap_or(u32::MAX),
+        read: !rule.is_some_and(|rule| rule.refresh),
+        write: shared.writes(),
         budget: BUDGET,
-        silo: args.remote_cache_silo.clone(),
+        silo: rule.map(|rule| rule.silo.clone()).unwrap_or_default(),
         threads,
         executor,
-    })
+    }))
 }
 
-/// Names and markers of PEM files (RFC 7468).
+/// Returns the certificates of connections.
+fn certificates(tls: &RemoteTls, home: &Path) -> Result<Tls, Problem> {
+    let read = |name: &str, file: &Option<Spanned<String>>, holds| {
+        let file = file.as_ref();
+        file.map(|file| {
+            let problem = |it: Problem| it.label(&file.place, "of this file");
+            pem(name, &home.join(&**file), holds).map_err(problem)
+        })
+        .transpose()
+    };
+    let roots = read("certificate", &tls.certificate, CERTIFICATE)?;
+    let client = read("client-certificate", &tls.client_certificate, CERTIFICATE)?;
+    let key = read("client-key", &tls.client_key, KEY)?.map(Secret::new);
+    Ok(Tls { roots, identity: client.zip(key) })
+}
+
+/// Returns the programs that print headers. A name without `/` is a program in `PATH`.
+fn helpers(rule: Option<&RemoteRule>, home: &Path) -> Vec<Helper> {
+    let helper = |line: &Credentials| {
+        let is_path = line.program.contains('/');
+        let program = if is_path { home.join(&line.program) } else { line.program.clone().into() };
+        Helper { pattern: line.pattern.clone(), program }
+    };
+    rule.map(|rule| rule.helpers.iter().map(helper).collect()).unwrap_or_default()
+}
+
+/// Names and markers of files in PEM (RFC 7468).
 const CERTIFICATE: (&str, &str) = ("certificate", "CERTIFICATE-----");
 const KEY: (&str, &str) = ("private key", "PRIVATE KEY-----");
 
-/// Reads a PEM file. Other content would be ignored silently.
-fn pem(option: &str, path: &Path, (what, marker): (&str, &str)) -> Result<String, Problem> {
+/// Reads a file in PEM. Clients ignore other content, and the server's answer would be misleading.
+fn pem(name: &str, path: &Path, (what, marker): (&str, &str)) -> Result<String, Problem> {
     let text = fs_err::read_to_string(path).map_err(|error| wrong(&error.to_string()))?;
     if text.lines().any(|line| line.starts_with("-----BEGIN ") && line.trim_end().ends_with(marker))
     {
         return Ok(text);
     }
-    Err(wrong(&format!("{option}: {} has no {what} in PEM", path.display()))
-        .help("give a PEM file, which begins with a line `-----BEGIN …-----`"))
+    Err(wrong(&format!("{name}: {} has no {what} in PEM", path.display()))
+        .help("in PEM, it begins with a line `-----BEGIN …-----`"))
 }
 
-/// Refuses TLS options without a TLS address: users would believe that connections are encrypted.
-fn check_tls(args: &RemoteArgs, addresses: [Option<&Address>; 2]) -> Result<(), Problem> {
+/// Fails if no address has TLS: certificates would be ignored.
+fn check_tls(tls: &RemoteTls, addresses: [Option<&Address>; 2]) -> Result<(), Problem> {
     let is_tls = |address: &&Address| matches!(address, Address::Host { tls: true, .. });
-    let has_tls = addresses.iter().flatten().any(is_tls);
-    let option = [
-        (args.tls_certificate.is_some(), "--tls-certificate"),
-        (args.tls_client_certificate.is_some(), "--tls-client-certificate"),
-    ];
-    match option.into_iter().find(|(is_given, _)| *is_given && !has_tls) {
-        Some((_, option)) => Err(wrong(&format!(
-            "{option}: the address of the server is without \
-            TLS"
-        ))
-        .help("write grpcs://HOST:PORT, or remove the option")),
-        None => Ok(()),
+    if addresses.iter().flatten().any(is_tls) {
+        return Ok(());
     }
+    let file = tls.certificate.as_ref().or(tls.client_certificate.as_ref());
+    let problem = wrong("tls: the connection to the server has no TLS")
+        .help("write grpcs://HOST:PORT, or take the line away");
+    Err(match file {
+        Some(file) => problem.label(&file.place, "this would be ignored"),
+        None => problem,
+    })
 }
 
-/// Sorts the properties, as the protocol requires.
-fn properties(args: &RemoteArgs) -> Result<Vec<(String, String)>, Problem> {
-    let property = |text: &String| {
-        let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty())?;
-        Some((name.to_owned(), value.to_owned()))
-    };
-    let mut properties = Vec::new();
-    for text in &args.remote_default_exec_properties {
-        let text = property(text).ok_or_else(|| {
-            wrong(&format!("--remote-default-exec-properties: `{text}` has no value"))
-                .help("write NAME=VALUE, such as OSFamily=Linux")
-        });
-        properties.push(text?);
-    }
+/// Returns the required properties of the farm's machines, in the order of the protocol.
+fn properties(rule: Option<&RemoteRule>) -> Vec<(String, String)> {
+    let machines = rule.map(|rule| &*rule.machines).unwrap_or_default();
+    let mut properties: Vec<_> =
+        machines.iter().map(|machine| (machine.name.clone(), machine.value.clone())).collect();
     properties.sort();
-    Ok(properties)
+    properties
 }
 
-/// Returns a static program: the farm's machines lack this machine's libraries.
-fn program(args: &RemoteArgs) -> Result<PathBuf, Problem> {
-    let help = "give a static program with --remote-program FILE, such as a released one";
-    let (what, path) = if let Some(path) = &args.remote_program {
-        (format!("--remote-program: {}", path.display()), path.clone())
+/// Returns the program for the machines of the farm. It must be static: they have no libraries for it.
+fn program(shared: &Shared<'_>) -> Result<PathBuf, Problem> {
+    let help =
+        "name a static one in the `remote` line: program=\"FILE\"; released programs are static";
+    let named = shared.rule.and_then(|rule| rule.program.as_ref());
+    let (what, path) = if let Some(named) = named {
+        let path = shared.home.join(named);
+        (format!("program: {}", path.display()), path)
     } else {
         let path = std::env::current_exe().map_err(|error| wrong(&error.to_string()))?;
-        ("--remote-executor: this rockpack".to_owned(), path)
+        ("executor: this rockpack".to_owned(), path)
     };
     let file = fs_err::File::open(&path).map_err(|error| wrong(&error.to_string()).help(help))?;
     let facts = elf::inspect(file.file()).and_then(|info| info.facts());
@@ -152,32 +158,46 @@ fn program(args: &RemoteArgs) -> Result<PathBuf, Problem> {
     }
 }
 
-/// Returns headers with their places, of the command line, or of the environment.
-fn header_lines(args: &RemoteArgs) -> Result<Vec<(String, String)>, Problem> {
-    let variable = "ROCKPACK_REMOTE_HEADER";
-    let mut lines = Vec::new();
-    let mut add = |name: &str, text: &str| {
-        let given = text.lines().map(str::trim).enumerate();
-        let given = given.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-        lines.extend(given.map(|(at, line)| (format!("{name}:{}", at + 1), line.to_owned())));
-    };
-    for given in &args.remote_header {
-        match given.strip_prefix('@') {
-            Some(path) => {
-                let text =
-                    fs_err::read_to_string(path).map_err(|error| wrong(&error.to_string()))?;
-                add(path, &text);
-            }
-            None => add("--remote-header", given),
+/// Returns the headers of the variable, and those of the line with other names.
+fn headers(rule: Option<&RemoteRule>, home: &Path) -> Result<Vec<(String, Secret)>, Problem> {
+    let text = std::env::var_os(HEADER).unwrap_or_default();
+    let text = text.into_string().map_err(|_| wrong(&format!("{HEADER} is not UTF-8")))?;
+    let mut headers = Vec::new();
+    for (at, line) in text.lines().map(str::trim).enumerate() {
+        if !line.is_empty() && !line.starts_with('#') {
+            headers.push(header(line).map_err(|error| {
+                wrong(&format!("{HEADER}:{}: {error}", at + 1))
+                    .help("write NAME=VALUE, such as authorization=Bearer TOKEN")
+            })?);
         }
     }
-    if args.remote_header.is_empty()
-        && let Some(text) = std::env::var_os(variable)
-    {
-        let text = text.into_string().map_err(|_| wrong(&format!("{variable} is not text")))?;
-        add(variable, &text);
+    let lines = rule.map(|rule| &*rule.headers).unwrap_or_default();
+    let mut of_lines = Vec::new();
+    for line in lines {
+        if !headers.iter().any(|(name, _)| line.name.eq_ignore_ascii_case(name)) {
+            of_lines.push(of_line(line, home)?);
+        }
     }
-    Ok(lines)
+    headers.extend(of_lines);
+    Ok(headers)
+}
+
+/// Returns the header of a line, with the value of its variable or file.
+fn of_line(line: &Header, home: &Path) -> Result<(String, Secret), Problem> {
+    let named = |problem: Problem| problem.label(&line.name.place, "of this header");
+    let value = match (&line.env, &line.file) {
+        (Some(variable), _) => std::env::var(&**variable)
+            .ok()
+            .filter(|value| !value.is_empty())
+            .ok_or_else(|| wrong(&format!("the variable {} is not set", variable.value))),
+        (None, Some(file)) => {
+            fs_err::read_to_string(home.join(&**file)).map_err(|error| wrong(&error.to_string()))
+        }
+        (None, None) => Ok(String::new()),
+    };
+    let value = value.map_err(named)?;
+    header(&format!("{}={}", line.name.value, value.trim()))
+        .map_err(|error| named(wrong(&error.to_string())))
 }
 
 fn wrong(text: &str) -> Problem {

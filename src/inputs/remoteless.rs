@@ -3,21 +3,23 @@
 use base::source::{Code, Problem};
 use build::cache::{Cache, Store};
 
-use crate::cli::RemoteArgs;
+use super::Shared;
 
-/// Returns the cache.
+/// Fails with the way to a program with the feature, if a shared cache is asked for.
 ///
 /// # Errors
 /// Fails if a shared cache is named.
-pub fn behind(cache: Cache, args: &RemoteArgs, _: usize) -> Result<Box<dyn Store>, Problem> {
-    if args.address().is_none() {
+pub fn behind(cache: Cache, shared: &Shared<'_>, _: usize) -> Result<Box<dyn Store>, Problem> {
+    if shared.address().is_none() {
         return Ok(Box::new(cache));
     }
     Err(absent())
 }
 
+/// Returns the error of a program without the feature.
 pub fn absent() -> Problem {
-    let text = "--remote-cache, --remote-executor (ROCKPACK_REMOTE_CACHE, ROCKPACK_REMOTE_EXECUTOR): this rockpack was built without the feature `remote`";
-    let help = "build it with `cargo build --features remote`, or use a released program";
+    let text = "--remote (ROCKPACK_REMOTE, ROCKPACK_REMOTE_CACHE, ROCKPACK_REMOTE_EXECUTOR): this rockpack was built without the feature `remote`";
+    let help =
+        "build it with `cargo build --features remote`, or take a released program, which has it";
     Problem::usage(Code::Environment, text).help(help)
 }

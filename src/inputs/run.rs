@@ -1,12 +1,20 @@
+//! The run that a statement names.
+
+use std::convert::Infallible;
+
+use base::source::Problem;
 use build::provenance::{BuilderId, ProgramSources, Run};
 
-/// Returns this run for a provenance statement. `build.rs` gives the program's sources.
-pub fn run(builder: Option<&BuilderId>, invocation: Option<&str>) -> Run {
-    Run {
-        builder: builder.cloned().unwrap_or_default(),
-        invocation: invocation.filter(|id| !id.is_empty()).map(str::to_owned),
-        program: program(env!("ROCKPACK_SOURCE")),
-    }
+use super::variable::{BUILDER_ID, INVOCATION_ID, variable};
+
+/// Returns this run, by the variables of CI.
+///
+/// # Errors
+/// Fails if the builder is not a URI.
+pub fn run() -> Result<Run, Problem> {
+    let invocation = variable(INVOCATION_ID, |text| Ok::<_, Infallible>(text.to_owned()))?;
+    let builder = variable(BUILDER_ID, str::parse::<BuilderId>)?.unwrap_or_default();
+    Ok(Run { builder, invocation, program: program(env!("ROCKPACK_SOURCE")) })
 }
 
 fn program(text: &str) -> ProgramSources {

@@ -58,13 +58,18 @@ fn a_missing_checksum_is_a_warning_unless_it_is_demanded() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     fs::remove_file(sidecar(&dir.join("store/17-linux").join(KEY))).unwrap();
-    let warning = format!("`{KEY}` has no .sha256sum file");
+    let warning = format!("`{KEY}` has no .sha256sum beside");
+    declare_store(dir);
     for way in ways(&address) {
         let (_, text) = done(dir, &way);
         assert!(text.contains(&warning), "{way:?}: {text}");
         fs::remove_dir_all(dir.join("out")).ok();
         fs::remove_dir_all(dir.join("fetched")).ok();
-        let text = refused(dir, 1, &[&way[..], &["--require-checksums"]].concat());
+    }
+    let store = ["--store", "strict", "--run", "17", "-o"];
+    for (command, dest) in [(&["build"][..], "out"), (&["artifact", "fetch"], "fetched")] {
+        let way = [command, &store, &[dest]].concat();
+        let text = refused(dir, 1, &way);
         let remedy = format!("`sha256sum {KEY} > {KEY}.sha256sum`");
         assert!(text.contains(&warning) && text.contains(&remedy), "{way:?}: {text}");
         assert!(!dir.join("out").exists() && !dir.join("fetched").exists(), "{way:?}");

@@ -9,7 +9,8 @@ fn packages_of_a_store_are_those_of_the_directory() {
     declare_store(dir);
     let expected = built(dir, "a", &["--artifact-dir", "artifacts"]);
     assert!(expected.len() > 5);
-    assert_eq!(built(dir, "b", &["--artifact-dir", &address(dir), "--downloads", "3"]), expected);
+    assert_eq!(built(dir, "b", &["--artifact-dir", &address(dir)]), expected);
+    assert_eq!(built(dir, "strict", &["--store", "strict", "--run", "17"]), expected);
     assert_eq!(built(dir, "c", &["--store", "here", "--run", "17"]), expected);
     done(dir, &["artifact", "fetch", "--store", "here", "--run", "17", "-o", "fetched"]);
     assert_eq!(built(dir, "d", &["--artifact-dir", "fetched"]), expected);

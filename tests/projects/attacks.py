@@ -113,7 +113,7 @@ def shared_compiler_cache(scene, version):
     code = "import os, sys; place = os.environ['CCACHE_DIR']; os.makedirs(place, exist_ok=True); open(place + '/made', 'w'); open(sys.argv[1] + '/made', 'w')"
     words = " ".join(json.dumps(word) for word in ["{python}", "-c", code, "{prefix}"])
     nodes = f'native-project "example-caches" {{ source "empty"; run {words}; }}\n'
-    only = ("--only", "example-caches", "--rebuild")
+    only = ("--only", "example-caches", "--projects", "rebuild")
 
     def build(name, **env):
         return scene.build(scene.work / f"cached {name}", nodes, *only, sources=sources, env=env)

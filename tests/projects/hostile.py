@@ -130,7 +130,7 @@ def outside(scene):
     if attacks.landlock() < 2:
         scene.report.note("WRITING ELSEWHERE NOT TESTED: this kernel cannot hold programs to a directory (Landlock)")
         return
-    done = scene.build(dest, nodes, *only, "--run-tests", sources=sources)
+    done = scene.build(dest, nodes, *only, "--projects", "tests", sources=sources)
     said = unwrapped(done.err)
     told = "building `example-writes` failed" in said and "it may write only below its own directory" in said
     scene.check("a build that writes elsewhere fails, and is told why", None if told and done.status == 1 else done.err)
@@ -138,7 +138,7 @@ def outside(scene):
     scene.check("so does a test", None if told else done.err)
     scene.check("nothing is there", None if not any(place.iterdir()) else f"{list(place.iterdir())}")
     scene.check("what stays in its directory is built", None if wheels(dest) == ["example_inside-1-py3-none-any.whl"] else f"{wheels(dest)}")
-    done = scene.build(dest, nodes, *only, "--run-tests", "--unconfined", sources=sources)
+    done = scene.build(dest, nodes, *only, "--projects", "tests", "--unconfined", sources=sources)
     names = sorted(path.name for path in place.iterdir())
     scene.check("--unconfined lets both", None if done.status == 0 and names == ["tested", "written"] else f"{names}: {done.err}")
 

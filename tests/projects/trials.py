@@ -43,7 +43,7 @@ def all_of_them(scene):
     untried = not plain.status and "tests of" not in plain.out and not (dest / "docs").exists()
     scene.check("without the options, nothing is tested and no documentation made", None if untried else plain.problem or plain.out)
     made = digests(dest / "dist", "example_*.whl")
-    done = build(lines, "--run-tests", "--docs")
+    done = build(lines, "--projects", "tests,docs")
     scene.check("tests see the installed wheel, and an empty directory", done.problem)
     told = ("tests of example-tried: 1 passed, 2 skipped, ", "skipped, for this machine has no /dev/no-such-device: {python} -c",
             "skipped, for the checkout has no tests/other.py: ", "docs of example-tried: docs/example-tried, ")
@@ -59,7 +59,7 @@ def all_of_them(scene):
 
 def failing(scene, dest, build, made):
     """Let a test fail: the wheel is there all the same."""
-    done = build(LINES % 'test "{python}" "{source}/tests/check.py" "wrong"', "--run-tests")
+    done = build(LINES % 'test "{python}" "{source}/tests/check.py" "wrong"', "--projects", "tests")
     said = unwrapped(done.err)
     told = ("a test of `example-tried` failed", "ended with exit status: 1", "the answer is 42", "example-tried.tests.log")
     absent = [words for words in told if words not in said]
@@ -67,9 +67,9 @@ def failing(scene, dest, build, made):
     scene.check("it was not built again for its lines", None if "example-tried: unchanged" in done.err else done.err)
     log = dest / "logs/example-tried.tests.log"
     end = (log.read_text(encoding="utf-8") if log.is_file() else "").splitlines()[-1:]
-    fine = end and end[0].endswith("--only example-tried") and "--run-tests" in end[0]
+    fine = end and end[0].endswith("--only example-tried") and "--projects tests" in end[0]
     scene.check("its log ends with the command to repeat it", None if fine else f"{end}")
     same = digests(dest / "dist", "example_*.whl") == made and wheels(dest)
     scene.check("its wheel is there all the same", None if same else f"{wheels(dest)}")
-    gone = build(LINES % "", "--docs", "--rebuild")
+    gone = build(LINES % "", "--projects", "docs,rebuild")
     scene.check("documentation is made again in place of the old", gone.problem)

@@ -1,4 +1,4 @@
-//! `rockpack build --remote-executor`: a working farm, and one with every fault.
+//! `rockpack build --remote` with a build farm: a working farm, and one with every fault.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -9,7 +9,18 @@ use fs_err as fs;
 use tempfile::TempDir;
 
 use super::server::{FarmFault, Server};
-use super::{Built, TOKEN, demo_tree, text};
+use super::{Built, CACHE, EXECUTOR, HEADER, TOKEN, declare, demo_tree, text};
+
+/// Lines of the manifest; the variables have the addresses.
+const REMOTES: &str = r#"
+remote "farm" program="../static" { machine "OSFamily" "Linux"; }
+remote "upload" program="../static" upload=#true { machine "OSFamily" "Linux"; }
+remote "refresh" program="../static" refresh=#true { machine "OSFamily" "Linux"; }
+remote "short" program="../static" timeout="200ms" tries=2 { machine "OSFamily" "Linux"; }
+remote "long" program="../static" timeout="10s" tries=2 { machine "OSFamily" "Linux"; }
+remote "text" executor="grpc://127.0.0.1:1" program="../text"
+remote "nowhere" executor="grpc://127.0.0.1:1" program="nowhere"
+"#;
 
 /// The demo with a header of many xz blocks, and its packages.
 struct Tried {
@@ -31,18 +42,19 @@ impl Tried {
         let machine =
             if cfg!(target_arch = "aarch64") { StubMachine::Aarch64 } else { StubMachine::X86_64 };
         fs::write(dir.path().join("static"), exec_stub(machine, "program").unwrap()).unwrap();
+        declare(dir.path(), REMOTES);
         let mut tried =
             Self { dir, artifacts: "artifacts", without: String::new(), took: Duration::ZERO };
         let began = Instant::now();
-        tried.without = tried.build("without", &[]).sums;
+        tried.without = tried.build("without", (CACHE, ""), &[]).sums;
         tried.took = began.elapsed();
         tried
     }
 
-    fn command(&self, name: &str, args: &[&str]) -> Output {
+    fn command(&self, name: &str, server: (&str, &str), args: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_rockpack"))
             .args(["build", "--artifact-dir", self.artifacts, "-o", name, "--jobs", "1"])
-            .args(["--manifest", env!("CARGO_MANIFEST_DIR")])
+            .args(["--manifest", "own"])
             .args(["--xz-preset", "1"])
             .args(["--version", "7.2.0.dev0", "--cache", &format!("{name}-cache")])
             .args(args)
@@ -50,27 +62,25 @@ impl Tried {
             .env("NO_COLOR", "1")
             .env("COLUMNS", "200")
             .env("NETRC", "/dev/null")
-            .env("ROCKPACK_REMOTE_HEADER", format!("authorization={TOKEN}"))
+            .env(HEADER, format!("authorization={TOKEN}"))
+            .env(server.0, server.1)
             .output()
             .unwrap()
     }
 
-    /// Builds into a directory of this name, with an empty cache.
-    fn build(&self, name: &str, args: &[&str]) -> Built {
+    /// Builds into a directory of this name, with an empty cache, and with the server of a variable.
+    fn build(&self, name: &str, server: (&str, &str), args: &[&str]) -> Built {
         let began = Instant::now();
-        let output = self.command(name, args);
+        let output = self.command(name, server, args);
         let built = Built::new(&self.path(name), &output, began.elapsed());
         fs::remove_dir_all(self.path(name)).unwrap();
         fs::remove_dir_all(self.path(&format!("{name}-cache"))).unwrap();
         built
     }
 
-    /// Builds with work for `server`.
-    fn with(&self, name: &str, server: &Server, args: &[&str]) -> Built {
-        let url = server.url();
-        let farm = ["--remote-executor", &url, "--remote-program", "static"];
-        let properties = ["--remote-default-exec-properties", "OSFamily=Linux"];
-        let built = self.build(name, &[&farm[..], &properties, args].concat());
+    /// Builds with work for `server`, by a line of the manifest.
+    fn with(&self, name: &str, server: &Server, remote: &str) -> Built {
+        let built = self.build(name, (EXECUTOR, &server.url()), &["--remote", remote]);
         assert_eq!(built.sums, self.without, "{name}: other bytes\n{}", built.said);
         built
     }
@@ -90,19 +100,19 @@ fn farm(built: &Built) -> (usize, usize) {
 #[test]
 fn a_farm_packs_what_nobody_has() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
-    let built = tried.with("first", &server, &["--remote-upload-local-results"]);
+    let built = tried.with("first", &server, "upload");
     let (packed, warnings) = farm(&built);
     let (executed, _) = server.executed();
     assert!(packed > 0 && packed <= executed && warnings == 0, "{executed}\n{}", built.said);
     // All streams packed here or by the farm have names independent of the program, so a machine
     // without a farm finds them too.
     let url = server.url();
-    let second = tried.build("second", &["--remote-cache", &url]);
+    let second = tried.build("second", (CACHE, &url), &[]);
     assert_eq!((&second.sums, second.warnings()), (&tried.without, 0), "{}", second.said);
     let (hits, of) = second.came();
     assert!(hits == of && hits >= packed, "{}", second.said);
-    // With --no-remote-accept-cached it executes cached actions again.
-    let third = tried.with("third", &server, &["--no-remote-accept-cached"]);
+    // With `refresh` it executes cached actions again.
+    let third = tried.with("third", &server, "refresh");
     let again = server.executed().0 - executed;
     // Results may arrive too late.
     assert!(again > 0 && again >= farm(&third).0, "{again}\n{}", third.said);
@@ -111,9 +121,9 @@ fn a_farm_packs_what_nobody_has() {
 #[test]
 fn what_a_farm_packed_is_found_again_by_those_who_may_not_write() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
-    let first = tried.with("first", &server, &[]);
+    let first = tried.with("first", &server, "farm");
     let executed = server.executed().0;
-    let second = tried.with("second", &server, &[]);
+    let second = tried.with("second", &server, "farm");
     let anew = server.executed().0 - executed;
     // The server has the results of the first build; a thread of the second may start some streams
     // earlier.
@@ -131,7 +141,7 @@ fn a_farm_packs_what_comes_out_of_archives() {
     tried.artifacts = "archives";
     let packs = |number: usize| {
         let name = format!("archives-{number}");
-        let built = tried.with(&name, &server, &["--no-remote-accept-cached"]);
+        let built = tried.with(&name, &server, "refresh");
         assert_eq!((farm(&built).1, built.warnings()), (0, 0), "{}", built.said);
         farm(&built).0 > 0
     };
@@ -145,9 +155,8 @@ const TRIES: usize = 4;
 fn with_fault(tried: &Tried, server: &Server, fault: FarmFault, name: &str) -> bool {
     let cancelled = server.executed().1;
     // A stalled farm is not reported, and the packages are ready within seconds.
-    let timeout = if fault == FarmFault::Stalls { "200ms" } else { "10s" };
-    let limits = ["--remote-timeout", timeout, "--remote-retries", "1"];
-    let built = tried.with(name, server, &limits);
+    let remote = if fault == FarmFault::Stalls { "short" } else { "long" };
+    let built = tried.with(name, server, remote);
     let (packed, warnings) = farm(&built);
     assert!(warnings <= 1, "{fault:?}: {warnings} warnings\n{}", built.said);
     assert!(packed == 0 || fault.is_healed(), "{fault:?}: {packed} packed\n{}", built.said);
@@ -178,19 +187,19 @@ fn a_farm_that_cannot_be_used_is_told_before_anything_is_built() {
     let dir = demo_tree::scratch(true);
     let dynamic = env!("CARGO_BIN_EXE_rockpack");
     fs::write(dir.path().join("text"), "no program").unwrap();
-    let farm = "grpc://127.0.0.1:1";
-    let own = ["--remote-executor", farm];
-    for (args, said) in [
-        (vec!["--remote-program", dynamic], "is not static"),
-        (vec!["--remote-program", "text"], "text is not a program for Linux"),
-        (vec!["--remote-program", "nowhere"], "nowhere"),
-        (vec!["--remote-default-exec-properties", "Linux"], "`Linux` has no value"),
+    let own = format!(
+        "{REMOTES}remote \"dynamic\" executor=\"grpc://127.0.0.1:1\" program={dynamic:?}\n"
+    );
+    declare(dir.path(), &own);
+    for (remote, said) in [
+        ("dynamic", "is not static"),
+        ("text", "text is no program for Linux"),
+        ("nowhere", "nowhere"),
+        ("farm", "remote \"farm\" names no server"),
     ] {
         let output = Command::new(dynamic)
             .args(["build", "--artifact-dir", "artifacts", "-o", "never"])
-            .args(["--manifest", env!("CARGO_MANIFEST_DIR"), "--cache", "never-cache"])
-            .args(own)
-            .args(args)
+            .args(["--manifest", "own", "--cache", "never-cache", "--remote", remote])
             .current_dir(dir.path())
             .env("NO_COLOR", "1")
             .env("COLUMNS", "200")

@@ -15,7 +15,17 @@ use tempfile::TempDir;
 use wheel::archive::checksum::Sha256;
 
 use super::server::{FarmFault, Fault, Server};
-use super::{TOKEN, demo_tree};
+use super::{EXECUTOR, HEADER, TOKEN, declare, demo_tree};
+
+/// Lines of the manifest; a variable has the address.
+const REMOTES: &str = r#"
+remote "farm" program="../static" { machine "OSFamily" "Linux"; }
+remote "refresh" program="../static" refresh=#true { machine "OSFamily" "Linux"; }
+remote "minimal" program="../static" download="minimal" { machine "OSFamily" "Linux"; }
+remote "required" program="../static" required=#true { machine "OSFamily" "Linux"; }
+remote "short" program="../static" timeout="600ms" tries=2 { machine "OSFamily" "Linux"; }
+remote "long" program="../static" timeout="20s" tries=2 { machine "OSFamily" "Linux"; }
+"#;
 
 /// Packages that suffice for faults.
 const SOME: [&str; 2] = ["--only", "core,libraries"];
@@ -65,6 +75,7 @@ impl Tried {
         let machine =
             if cfg!(target_arch = "aarch64") { StubMachine::Aarch64 } else { StubMachine::X86_64 };
         fs::write(dir.path().join("static"), exec_stub(machine, "program").unwrap()).unwrap();
+        declare(dir.path(), REMOTES);
         let tried = Self { dir };
         tried.done(&["artifact", "pack", "artifacts", "-o", "archives"]);
         tried.done(&["artifact", "scan", "--artifact-dir", "archives", "-o", "catalog.json.zst"]);
@@ -118,10 +129,10 @@ impl Tried {
         command
             .args(["--version", "7.2.0.dev0"])
             .args(args)
-            .env("ROCKPACK_MANIFEST", env!("CARGO_MANIFEST_DIR"))
+            .env("ROCKPACK_MANIFEST", "own")
             .env("COLUMNS", "200")
             .env("NETRC", "/dev/null")
-            .env("ROCKPACK_REMOTE_HEADER", format!("authorization={TOKEN}"));
+            .env(HEADER, format!("authorization={TOKEN}"));
         command
     }
 
@@ -134,10 +145,12 @@ impl Tried {
     }
 
     fn farm(&self, server: &Server, dest: &str, args: &[&str]) -> Command {
-        let url = server.url();
-        let farm = ["--remote-executor", &url, "--remote-program", "static"];
-        let properties = ["--remote-default-exec-properties", "OSFamily=Linux"];
-        self.command(dest, &[&farm[..], &properties, args].concat())
+        let mut command = self.command(dest, args);
+        if !args.contains(&"--remote") {
+            command.args(["--remote", "farm"]);
+        }
+        command.env(EXECUTOR, server.url());
+        command
     }
 
     fn with(&self, server: &Server, dest: &str, args: &[&str]) -> (Left, String) {
@@ -193,7 +206,7 @@ fn a_farm_builds_packages_of_archives_that_nobody_reads_here() {
         let (left, said) = tried.with(&server, "store", &[&args[..], &settings].concat());
         assert_eq!((left, server.executed().0), (local, executed), "{said}");
     }
-    let args = [&args[..], &["--no-remote-accept-cached", "--only", "core"]].concat();
+    let args = [&args[..], &["--remote", "refresh", "--only", "core"]].concat();
     tried.with(&server, "anew", &args);
     assert_eq!(server.executed().0, executed + 1);
 }
@@ -251,7 +264,7 @@ fn packages_can_stay_where_they_were_built() {
     let root = tried.fill(&server);
     // A package of an earlier build with other bytes would be mistaken for one of these.
     tried.local("minimal", &["--only", "core", "--compression", "store"]);
-    let args = ["--artifacts-digest", &root, "--remote-download-outputs", "minimal"];
+    let args = ["--artifacts-digest", &root, "--remote", "minimal"];
     let (left, said) = tried.with(&server, "minimal", &args);
     assert!(said.contains(", left in its storage") && warnings(&said) == 0, "{said}");
     assert_eq!((&left.sums, &left.statement), (&local.sums, &local.statement));
@@ -274,7 +287,7 @@ fn packages_that_stay_elsewhere_forget_and_overwrite_nothing() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
     let local = tried.local("local", &SOME);
     let root = tried.fill(&server);
-    let minimal = ["--artifacts-digest", &root, "--remote-download-outputs", "minimal"];
+    let minimal = ["--artifacts-digest", &root, "--remote", "minimal"];
     let only = |name| [&minimal[..], &["--only", name]].concat();
     // One after the other, as in one build.
     tried.with(&server, "parts", &only("core"));
@@ -321,7 +334,7 @@ fn what_the_storage_lacks_is_told_once_and_built_here() {
     assert_eq!((&left, warnings(&said), built(&said)), (&local, 1, 1), "{said}");
     assert!(said.contains(&format!("its storage lacks `{artifact}`")), "{said}");
     // If all packages must be built remotely, the exit status reports a failure too.
-    let required = [&args[..], &["--remote-required"]].concat();
+    let required = [&args[..], &["--remote", "required"]].concat();
     let output = tried.farm(&server, "required", &required).output().unwrap();
     let said = self::said(&output);
     assert_eq!((output.status.code(), warnings(&said)), (Some(2), 1), "{said}");
@@ -349,8 +362,8 @@ fn whatever_a_farm_does_to_packages_they_are_the_same() {
         server.misbehave_as_farm(Some(fault));
         let root = tried.fill(&server);
         let short = matches!(fault, FarmFault::Stalls | FarmFault::NeverDone);
-        let limits = ["--remote-timeout", if short { "600ms" } else { "20s" }];
-        let limits = [&limits[..], &["--remote-retries", "1"], &SOME].concat();
+        let limits = ["--remote", if short { "short" } else { "long" }];
+        let limits = [&limits[..], &SOME].concat();
         let here = ["--artifact-dir", "archives", "--artifacts-digest", "checksums"];
         let (dest, began) = (format!("{fault:?}"), Instant::now());
         let (left, said) = tried.with(&server, &dest, &[&here[..], &limits].concat());
@@ -400,11 +413,11 @@ fn a_farm_builds_what_is_asked_for() {
         fs::create_dir_all(tried.path(path).parent().unwrap()).unwrap();
         fs::write(tried.path(path), text).unwrap();
     };
-    file("own/packages.kdl", "include \"more/core.kdl\"\n");
-    file("own/families.kdl", "include \"built-in\"\n");
+    file("several/packages.kdl", &format!("include \"more/core.kdl\"\n{REMOTES}"));
+    file("several/families.kdl", "include \"built-in\"\n");
     let core = "change \"package\" \"core\" {\n    readme \"docs/core.md\"\n}\n";
-    file("own/more/core.kdl", &format!("include \"built-in\"\n{core}"));
-    file("own/docs/core.md", "# The core\n");
+    file("several/more/core.kdl", &format!("include \"built-in\"\n{core}"));
+    file("several/docs/core.md", "# The core\n");
     let options = [
         "--version-suffix",
         "_n",
@@ -417,8 +430,8 @@ fn a_farm_builds_what_is_asked_for() {
     ];
     let tag = ("ROCM_SDK_WHEEL_PLATFORM_TAG", "manylinux_2_99_x86_64");
     for (name, args, variable) in [
-        ("own", &["--manifest", "own"][..], ("LANG", "C")),
-        ("built-in", &["--manifest", "built-in"], tag),
+        ("several", &["--manifest", "several"][..], ("LANG", "C")),
+        ("tag", &["--manifest", "own"], tag),
         ("options", &options, ("LANG", "C")),
     ] {
         let here = [&["--artifact-dir", "archives"], args].concat();
@@ -517,13 +530,12 @@ fn what_a_farm_needs_to_build_packages_is_said_before_anything_is_read() {
     let digest = format!("{}/1", "0".repeat(64));
     let with_catalog = |args: &[&str]| tried.farm(&server, "never", args);
     let without_catalog = |args: &[&str]| {
-        let base = ["build", "-o", "never", "--manifest", env!("CARGO_MANIFEST_DIR")];
+        let base = ["build", "-o", "never", "--manifest", "own", "--remote", "farm"];
         let mut command = crate::program::command(tried.dir.path(), &base);
-        command.args(["--remote-executor", "grpc://127.0.0.1:1", "--remote-program", "static"]);
-        command.args(args);
+        command.args(args).env(EXECUTOR, "grpc://127.0.0.1:1");
         command
     };
-    let minimal = ["--remote-download-outputs", "minimal", "--artifact-dir", "archives"];
+    let minimal = ["--remote", "minimal", "--artifact-dir", "archives"];
     for (mut command, what) in [
         (with_catalog(&["--artifacts-digest", "checksums"]), "no archives are given"),
         (with_catalog(&["--artifacts-digest", "abc"]), "a digest is written HASH/SIZE"),

@@ -35,6 +35,7 @@ mod promote;
 mod publishing;
 mod python;
 mod reader;
+mod remote;
 mod retention;
 pub mod setting;
 mod split;
@@ -76,10 +77,12 @@ pub use python::{
     Checkout, Pin, Python, PythonVersion, PythonVersionError, Requirement, RequirementError,
     Selection,
 };
+pub use remote::address::{Address, AddressError};
+pub use remote::{Credentials, Header, Machine, Outputs, RemoteRule, RemoteTls, Timeout};
 pub use retention::{Dated, Keep, StreamRule};
 pub use setting::{Filling, Setting};
 pub use split::{DeviceBy, SplitFiles, SplitRule, TargetWord};
-pub use store::{RunName, StoreRule, StoreUrl, StoreUrlError};
+pub use store::{DOWNLOADS, RunName, StoreRule, StoreUrl, StoreUrlError};
 pub use template::{Template, TemplateError};
 
 /// Nodes of the two files, packages first.
@@ -132,6 +135,9 @@ pub struct Manifest {
     /// Stores of artifacts.
     #[child]
     pub stores: Vec<StoreRule>,
+    /// Shared caches and build farms.
+    #[child]
+    pub remotes: Vec<RemoteRule>,
     /// Expected findings in packages.
     #[child]
     pub ignores: Vec<IgnoreRule>,

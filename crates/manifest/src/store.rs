@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::reader::Reason;
+use crate::line::Scope;
+use crate::reader::{Node, Reason};
 use base::names::System;
 use base::source::{Spanned, nearest};
 use manifest_derive::Line;
@@ -16,6 +17,8 @@ const SCHEMES: [&str; 5] = ["s3://", "gs://", "az://", "https://", "file://"];
 #[line(
     "store",
     once,
+    check(check_downloads(downloads)),
+    usage = r#"store "NAME" url="…{run}-{system}/" unsigned=#true require-checksums=#true downloads=10"#,
     example = r#"store "ci" url="s3://example-artifacts/{external}{run}-{system}/" unsigned=#true"#
 )]
 pub struct StoreRule {
@@ -30,6 +33,24 @@ pub struct StoreRule {
     /// Do not sign requests: the store is public.
     #[prop]
     pub unsigned: bool,
+    /// Reject archives without a checksum, in a `.sha256sum` file of the store or in the lock file. Without it, they are
+    /// a warning.
+    #[prop]
+    pub require_checksums: bool,
+    /// The number of archives that are read at a time, at most 256. Without it, 10.
+    #[prop(default = DOWNLOADS, shown = "downloads=10")]
+    pub downloads: usize,
+}
+
+/// Archives that are read at a time.
+pub const DOWNLOADS: usize = 10;
+const MOST_DOWNLOADS: usize = 256;
+
+fn check_downloads(node: &Node<'_>, _: &Scope<'_, '_>, downloads: Option<usize>) {
+    if downloads.is_some_and(|downloads| downloads > MOST_DOWNLOADS) {
+        let message = format!("`{}` reads too many archives at a time", node.title());
+        node.fault(message, format!("write downloads={MOST_DOWNLOADS} or less"));
+    }
 }
 
 /// Address of a run's artifacts with placeholders: `{run}`, perhaps `{system}` and `{external}`.

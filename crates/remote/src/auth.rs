@@ -4,10 +4,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tonic::metadata::{Ascii, MetadataKey, MetadataMap, MetadataValue};
 
-use super::address::Address;
 use super::helper::{Helper, HelperError};
 use super::netrc;
 use super::secret::Secret;
+use manifest::Address;
 
 const AUTHORIZATION: &str = "authorization";
 

@@ -14,7 +14,6 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity
 use tonic::{Code, Request, Status};
 
 use super::action::Digest;
-use super::address::Address;
 use super::auth::Auth;
 use super::breaker::Breaker;
 use super::{Options, Tls};
@@ -22,6 +21,7 @@ use api::action_cache_client::ActionCacheClient;
 use api::capabilities_client::CapabilitiesClient;
 use api::content_addressable_storage_client::ContentAddressableStorageClient;
 use base::retry::Backoff;
+use manifest::Address;
 
 const CONNECT: Duration = Duration::from_secs(3);
 const CAPABILITIES: Duration = Duration::from_secs(3);

@@ -12,7 +12,6 @@ use fs_err::File;
 
 use super::SharedCache;
 use super::action::{self, Digest, Execution};
-use super::address::Address;
 use super::auth::Auth;
 use super::blob::Blob;
 use super::breaker::Breaker;
@@ -21,6 +20,7 @@ use super::execution::Answer;
 use super::pace::is_dear;
 use base::regular;
 use build::cache::{self, Awaited, CacheEntry, Form, Recipe, Room};
+use manifest::Address;
 
 /// Streams that pack faster are packed locally: a farm needs this long to begin.
 const WORTH: Duration = Duration::from_millis(250);

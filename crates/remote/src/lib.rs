@@ -28,9 +28,9 @@ use build::cache::{
     Archive, Awaited, Cache, CacheEntry, Content, Fingerprint, Key, Offer, Shared, Source, Store,
     Summary,
 };
+use manifest::Address;
 
 mod action;
-mod address;
 mod auth;
 mod blob;
 mod breaker;
@@ -52,7 +52,6 @@ use client::Client;
 use farm::Farm;
 
 pub use action::{Digest, DigestError};
-pub use address::{Address, AddressError};
 pub use auth::{HeaderError, header};
 pub use farm::Executor;
 pub use helper::Helper;

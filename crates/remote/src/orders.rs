@@ -26,7 +26,9 @@ use super::client::{Client, Failure};
 use super::execution::{Answer, CANCEL, TICK};
 use super::farm::{ended, program};
 use super::tree::Tree;
-use super::{Address, Executor, Options};
+use manifest::Address;
+
+use super::{Executor, Options};
 use base::cleanup;
 
 const AT_ONCE: usize = 8;

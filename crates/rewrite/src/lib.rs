@@ -5,5 +5,6 @@
 
 pub mod promote;
 pub mod release;
+/// Written packages of a promotion or split.
 pub mod rewritten;
 pub mod split;

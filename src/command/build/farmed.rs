@@ -14,8 +14,9 @@ use wheel::archive::Stage;
 
 use super::super::environment;
 use super::given::{Farmed, Given};
-use crate::cli::{BuildArgs, Outputs};
+use crate::cli::BuildArgs;
 use crate::failure::Failure;
+use crate::inputs::Shared;
 use crate::inputs::artifacts;
 use crate::inputs::remote;
 use crate::ui;
@@ -63,29 +64,24 @@ impl Outcome {
     }
 }
 
-/// Returns true if built packages stay in the storage.
-fn is_minimal(args: &BuildArgs) -> bool {
-    args.remote.remote_download_outputs == Outputs::Minimal
-}
-
-pub fn asked(args: &BuildArgs, jobs: usize) -> Result<Option<Farm>, Problem> {
+/// Returns the requested farm.
+///
+/// # Errors
+/// If the command line lacks a part that the farm needs.
+pub fn asked(args: &BuildArgs, shared: &Shared<'_>, jobs: usize) -> Result<Option<Farm>, Problem> {
     let usage = |text: &str| Problem::usage(Code::Environment, text);
-    let minimal = is_minimal(args);
+    let minimal = shared.is_minimal();
     let Some(text) = args.remote.artifacts_digest.as_deref() else {
         if minimal {
-            let help = "give the artifacts in the farm's storage: --artifacts-digest HASH/SIZE, \
-                or --artifacts-digest checksums";
-            return Err(
-                usage("--remote-download-outputs minimal requires --artifacts-digest").help(help)
-            );
+            let help = "name the artifacts of the farm's storage: --artifacts-digest HASH/SIZE, or checksums";
+            return Err(usage("download=\"minimal\": the farm builds no package").help(help));
         }
         return Ok(None);
     };
     if minimal && args.set.sources.is_some() {
-        let help = "remove --sources, or fetch all packages";
+        let help = "take --sources away, or fetch all packages";
         return Err(usage(
-            "--remote-download-outputs minimal: projects need the packages on this \
-            machine",
+            "download=\"minimal\": projects are built with packages that would not be here",
         )
         .help(help));
     }
@@ -106,10 +102,12 @@ pub fn asked(args: &BuildArgs, jobs: usize) -> Result<Option<Farm>, Problem> {
             )
         })?),
     };
-    match remote::farm(&args.remote, jobs)? {
+    match remote::farm(shared, jobs)? {
         Some((options, executor)) => Ok(Some(Farm { options, executor, artifacts })),
-        None => Err(usage("--artifacts-digest requires a build farm")
-            .help("give the farm: --remote-executor URL")),
+        None => {
+            Err(usage("--artifacts-digest: no farm is named")
+                .help("a `remote` line names one: executor=\"grpcs://HOST\"; so does ROCKPACK_REMOTE_EXECUTOR"))
+        }
     }
 }
 
@@ -159,7 +157,7 @@ impl Farm {
         let of_built = || built.keys().flat_map(|index| &needed[index]).copied();
         let (taken, contents) = (stored.taken(of_built()), stored.contents(of_built()));
         artifacts::write_lock(&given.asked.args.demands, &demands, &taken)?;
-        let (apart, took) = (is_minimal(given.args), begun.elapsed());
+        let (apart, took) = (given.shared.is_minimal(), begun.elapsed());
         let elsewhere = Elsewhere { stage, built, apart, took };
         Ok(Outcome { elsewhere: Some(elsewhere), contents, failed, lacking })
     }
@@ -191,7 +189,7 @@ fn concluded(given: Given<'_>, address: &str, outcome: Outcome) -> Result<Farmed
         format!("the build farm {address} did not build {}: {why}", some(&names))
     };
     let is_alone = given.args.artifact_dir.is_none() && given.args.store.is_none();
-    let required = given.args.remote.remote_required;
+    let required = given.shared.is_required();
     if is_alone && !(failed.is_empty() && lacking.is_empty()) {
         let worst = if failed.is_empty() { &lacking } else { &failed };
         let problem = Problem::error(Code::Cache, told(worst));
@@ -210,7 +208,8 @@ fn concluded(given: Given<'_>, address: &str, outcome: Outcome) -> Result<Farmed
     }
     let worst = [&failed, &lacking].into_iter().find(|failed| !failed.is_empty());
     let missed = worst.filter(|_| required).map(|worst| {
-        let help = "the packages are complete; without --remote-required this is a warning";
+        let help =
+            "the packages are made and in place; without `required` in the `remote` line this is a warning";
         Problem::error(Code::Cache, told(worst)).help(help)
     });
     if missed.is_none() && !failed.is_empty() {

@@ -3,19 +3,19 @@
 use base::source::Problem;
 
 use super::given::{Farmed, Given};
-use crate::cli::{BuildArgs, Outputs};
+use crate::cli::BuildArgs;
 use crate::failure::Failure;
-use crate::inputs::remote;
+use crate::inputs::{Shared, remote};
 
 pub enum Farm {}
 
 /// Returns no farm.
 ///
 /// # Errors
-/// Fails if the command line names one.
-pub fn asked(args: &BuildArgs, _: usize) -> Result<Option<Farm>, Problem> {
-    let minimal = args.remote.remote_download_outputs == Outputs::Minimal;
-    if args.remote.artifacts_digest.is_some() || minimal { Err(remote::absent()) } else { Ok(None) }
+/// When a farm is to build packages.
+pub fn asked(args: &BuildArgs, shared: &Shared<'_>, _: usize) -> Result<Option<Farm>, Problem> {
+    let is_asked = args.remote.artifacts_digest.is_some() || shared.address().is_some();
+    if is_asked { Err(remote::absent()) } else { Ok(None) }
 }
 
 impl Farm {

@@ -8,6 +8,7 @@ use plan::catalog::ArtifactId;
 use plan::{Plan, Request};
 
 use crate::cli::BuildArgs;
+use crate::inputs::Shared;
 use crate::inputs::artifacts::Asked;
 
 #[derive(Clone, Copy)]
@@ -19,6 +20,7 @@ pub struct Given<'a> {
     pub request: &'a Request,
     pub asked: Asked<'a>,
     pub plan: &'a Plan,
+    pub shared: &'a Shared<'a>,
 }
 
 #[derive(Default)]

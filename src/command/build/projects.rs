@@ -12,7 +12,7 @@ use plan::Plan;
 use projects::{Holds, MadeWheel, ProjectError, Settings, TrialKind};
 
 use super::super::{Failure, environment, gate, not_executed, print};
-use crate::cli::BuildArgs;
+use crate::cli::{BuildArgs, More};
 use crate::inputs;
 use crate::ui;
 
@@ -21,22 +21,34 @@ mod earlier;
 
 /// Returns `None` if the plan has neither projects nor finished wheels.
 pub fn settings(args: &BuildArgs, plan: &Plan, jobs: usize) -> Result<Option<Settings>, Failure> {
+    let asked = [More::Tests, More::Docs].into_iter().any(|more| args.asks(more));
+    if asked && args.set.sources.is_none() {
+        let text = "--projects tests, docs: no sources are named";
+        return Err(Problem::usage(Code::Environment, text)
+            .help("--sources DIR names them")
+            .into());
+    }
     if plan.projects.is_empty() && plan.wheels.is_empty() {
         return Ok(None);
     }
     let sources = args.set.sources.as_deref().map(std::path::absolute).transpose();
-    let sources = sources.map_err(|e| environment(format!("cannot find the sources: {e}")))?;
-    let trials = [(args.run_tests, TrialKind::Tests), (args.docs, TrialKind::Docs)];
+    let sources =
+        sources.map_err(|e| environment(format!("cannot tell where the sources are: {e}")))?;
+    let trials = [(More::Tests, TrialKind::Tests), (More::Docs, TrialKind::Docs)];
     let protected = protected(args, sources.as_deref());
     Ok(Some(Settings {
         sources,
         python: args.python.clone(),
         jobs,
         offline: args.no_index,
-        anew: args.rebuild,
+        anew: args.asks(More::Rebuild),
         unconfined: args.unconfined,
         protected,
-        trials: trials.into_iter().filter(|(asked, _)| *asked).map(|(_, kind)| kind).collect(),
+        trials: trials
+            .into_iter()
+            .filter(|(more, _)| args.asks(*more))
+            .map(|(_, kind)| kind)
+            .collect(),
     }))
 }
 
@@ -113,7 +125,7 @@ pub fn build(
     tell_unconfined(args, plan);
     // Otherwise, programs that left their process group keep running.
     let _ = cleanup::adopt_orphans();
-    let gate = gate::of(manifest, &args.allow);
+    let gate = gate::of(manifest, &args.set.allow);
     let built = projects::build(plan, settings, &args.output, &gate, &|happened| {
         ui::source_build::tell_of(&happened);
     });

@@ -156,7 +156,7 @@ impl<'a> Sides<'a> {
             }
             planned => planned?,
         };
-        if !self.args.set.allow_unowned {
+        if !self.args.set.allow.contains(&Code::UnownedFiles) {
             plan.warnings.retain(|warning| warning.code != Code::UnownedFiles.to_string());
         }
         let loud = is_new && faults.is_empty();

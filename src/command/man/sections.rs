@@ -37,10 +37,23 @@ pub const ENVIRONMENT: Entries = &[
          `common` names the variable.",
     ),
     (
-        "ROCKPACK_MANIFEST, ROCKPACK_SOURCES, ROCKPACK_PYTHON, ROCKPACK_JOBS, ROCKPACK_MEMORY, ROCKPACK_CACHE_SIZE, ROCKPACK_MESSAGE_FORMAT, ROCKPACK_BUILDER_ID, ROCKPACK_INVOCATION_ID",
-        "The value of the option of that name, such as --manifest, for commands that have the \
-         option, unless it is given. An empty variable counts as not set. Packages and their \
-         names depend only on the manifest and the command line, not on variables.",
+        "ROCKPACK_MANIFEST, ROCKPACK_SOURCES, ROCKPACK_PYTHON, ROCKPACK_JOBS, ROCKPACK_REMOTE, ROCKPACK_MESSAGE_FORMAT",
+        "The value of the option of that name, --manifest and so on, for every command that has the option and is not given it. An empty variable counts \
+         as not set. No variable decides which packages are made or how they are named: the manifest and the command line do.",
+    ),
+    (
+        "ROCKPACK_MEMORY, ROCKPACK_CACHE_SIZE",
+        "Bytes of files in memory at a time [default: an eighth of the machine's]; the largest size of the cache after a build [default: 10GB]; \
+         as 500MB, 10GB or 2GiB.",
+    ),
+    (
+        "ROCKPACK_BUILDER_ID, ROCKPACK_INVOCATION_ID",
+        "The builder that a provenance statement names, as a URI, and its run [default: none, so that equal builds have equal statements].",
+    ),
+    (
+        "ROCKPACK_REMOTE_CACHE, ROCKPACK_REMOTE_EXECUTOR, ROCKPACK_REMOTE_HEADER, ROCKPACK_REMOTE_MODE",
+        "Parts of a `remote` line of packages.kdl, for which they count for more: `cache`, `executor`, headers (lines of NAME=VALUE), and \
+         `upload` (read or readwrite).",
     ),
     (
         "ROCKPACK_CACHE_DIR, XDG_CACHE_HOME",

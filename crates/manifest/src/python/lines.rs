@@ -123,7 +123,10 @@ impl RunScript {
             Err(reason) => {
                 let message = format!("the script `{}` cannot be used", *path);
                 let problem = Problem::error(Code::RunScript, message).label(&path.place, reason);
-                node.report(problem.help("give the path of a shell script beside packages.kdl"));
+                node.report(
+                    problem
+                        .help("give the path of a shell script in the directory of packages.kdl"),
+                );
                 None
             }
         }
@@ -137,7 +140,7 @@ fn short(text: String) -> Result<String, String> {
     Ok(text)
 }
 
-/// Tests the installed wheel, with `--run-tests`: in an environment with the wheel, its
+/// Tests the installed wheel, with `--projects tests`: in an environment with the wheel, its
 /// requirements and `test-requires`, and in an empty directory. Another status than 0 fails the
 /// build.
 #[derive(Line)]
@@ -162,7 +165,7 @@ pub struct Test {
     needs: Option<String>,
 }
 
-/// Makes the documentation, with `--docs`: in an environment with the installed wheel and
+/// Makes the documentation, with `--projects docs`: in an environment with the installed wheel and
 /// `docs-requires`, and in an empty directory. The content of {docs} is then moved to
 /// DEST/docs/NAME.
 #[derive(Line)]

@@ -124,7 +124,7 @@ fn remedy(code: Code, what: &str) -> Option<&'static str> {
              `rockpack wheel promote`, compare with a plan of that --platform-tag or --version"
         }
         Code::ChecksumList if what == sums::LOST => {
-            "fetch the missing file (a build with --remote-download-outputs minimal leaves \
+            "fetch the missing file (a build with download=\"minimal\" leaves \
              packages in the farm's storage), build it again, or remove its line"
         }
         Code::ChecksumList => "write it again: sha256sum *.whl *.tar.gz > SHA256SUMS",

@@ -137,7 +137,7 @@ fn arguments(request: &Request, name: &str) -> Vec<String> {
         words.push(format!("--xz-preset={preset}"));
     }
     if request.allow_unowned {
-        words.push("--allow-unowned".to_owned());
+        words.push("--allow=unowned-files".to_owned());
     }
     words
 }
@@ -166,7 +166,7 @@ mod tests {
             more[plain.len()..].join(" "),
             "--version-suffix=x --linux-amdgpu-families=gfx942,gfx1100 \
              --platform-tag=manylinux_2_28_x86_64 --system=linux --variable=name=a=b \
-             --compression=max --xz-preset=2 --allow-unowned"
+             --compression=max --xz-preset=2 --allow=unowned-files"
         );
     }
 }

@@ -15,9 +15,9 @@ use wheel::package::Found;
 
 use super::super::super::{environment, verify};
 use super::super::given::Given;
+use super::Failed;
 use super::order::{DEST, Shared, of_one};
 use super::stored::Stored;
-use super::{Failed, is_minimal};
 use crate::failure::Failure;
 use crate::ui;
 
@@ -36,7 +36,7 @@ impl<'a> Ordered<'a> {
         indexes: Vec<usize>,
     ) -> Result<Self, Failure> {
         let shared = Shared::read(given)?;
-        let minimal = is_minimal(given.args);
+        let minimal = given.shared.is_minimal();
         let (mut paths, mut orders) = (Vec::new(), Vec::new());
         for index in &indexes {
             let path = execute::output_path(given.plan, &given.plan.distributions[*index]);
@@ -75,7 +75,7 @@ impl<'a> Ordered<'a> {
                 Err(why) => _ = failed.insert(self.indexes[number], why),
             }
         }
-        if !is_minimal(given.args) {
+        if !given.shared.is_minimal() {
             self.check(given, &mut built, &mut failed)?;
         }
         for number in 0..self.indexes.len() {

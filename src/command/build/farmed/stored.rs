@@ -15,8 +15,7 @@ use crate::failure::Failure;
 use crate::inputs::artifacts::{self, Asked};
 use crate::inputs::pool;
 
-const DOWNLOADS: u16 = 10;
-
+/// Artifacts that the storage may have.
 pub struct Stored {
     known: BTreeMap<ArtifactId, Artifact>,
     /// Known artifacts that the storage lacks.
@@ -159,7 +158,7 @@ pub fn by_checksums(
         let artifact = Known::of(packed)?.artifact(demands)?;
         Ok(artifact.map(|artifact| (id, artifact)))
     };
-    let pool = pool(Some(asked.args.downloads.unwrap_or(DOWNLOADS)))?;
+    let pool = pool(asked.downloads())?;
     let found: Result<Vec<_>, Problem> =
         pool.install(|| archives.par_iter().map(|packed| one(&**packed)).collect());
     let found = found.map_err(|problem| Failure::Problems(problem.into()))?;

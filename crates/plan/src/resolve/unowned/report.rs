@@ -120,12 +120,12 @@ fn warning(groups: &[Group<'_>]) -> Problem {
     let bytes = human_size(groups.iter().map(Group::size).sum());
     let are = if files == 1 { "is" } else { "are" };
     let what = format!(
-        "{} ({bytes}) {are} in no package; allowed by --allow-unowned",
+        "{} ({bytes}) {are} in no package; allowed by --allow unowned-files",
         counted(files, "file")
     );
     let labelled = groups.iter().filter_map(|group| Some((group, group.cause.place()?)));
     let problem = Problem::warning(Code::UnownedFiles, what).help(
-        "take them in a package, or drop them with a reason; run without --allow-unowned for the \
+        "take them in a package, or drop them with a reason; run without it for the \
          lines to write",
     );
     labelled.take(NAMES).fold(problem, |problem, (group, place)| {

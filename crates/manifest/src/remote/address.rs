@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::reader::Reason;
+
 /// Address of a shared cache: `grpc://HOST:PORT`, `grpcs://HOST[:PORT]` or `unix:PATH`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
@@ -29,7 +31,7 @@ pub enum AddressError {
     Scheme(String),
     /// User name or password in the address.
     #[error(
-        "remove the user and the password: all users of this machine can see them; use a header from a file"
+        "remove the user and the password; a `header` line names the variable or the file of a secret"
     )]
     UserInfo,
     /// Missing or malformed host.
@@ -43,12 +45,22 @@ pub enum AddressError {
     Port,
     /// Text after the host.
     #[error(
-        "remove the text after host and port; --remote-instance-name sets the name of the cache on the server"
+        "remove the text after host and port; `instance` is the name of the cache on the server"
     )]
     Behind,
     /// Relative path of a socket.
     #[error("the path after unix: must be absolute")]
     Relative,
+}
+
+impl Reason for AddressError {
+    fn message(&self) -> String {
+        "wrong address of a server".to_owned()
+    }
+
+    fn label(&self) -> String {
+        self.to_string()
+    }
 }
 
 impl FromStr for Address {
@@ -95,7 +107,8 @@ impl FromStr for Address {
 }
 
 impl Address {
-    pub(super) fn uri(&self) -> String {
+    /// Returns the address as HTTP clients write it.
+    pub fn uri(&self) -> String {
         match self {
             Self::Host { host, port, tls: true } => format!("https://{host}:{port}"),
             Self::Host { host, port, tls: false } => format!("http://{host}:{port}"),
@@ -104,7 +117,7 @@ impl Address {
     }
 
     /// Returns true if the connection is local or encrypted.
-    pub(super) fn is_private(&self) -> bool {
+    pub fn is_private(&self) -> bool {
         match self {
             Self::Host { tls, host, .. } => {
                 *tls || ["localhost", "127.0.0.1", "[::1]"].contains(&host.as_str())
@@ -113,7 +126,8 @@ impl Address {
         }
     }
 
-    pub(super) fn host(&self) -> Option<&str> {
+    /// Returns the name of the host.
+    pub fn host(&self) -> Option<&str> {
         match self {
             Self::Host { host, .. } => Some(host),
             Self::Unix(_) => None,

@@ -1,0 +1,31 @@
+//! Variables of the environment that are facts of a machine or of its CI.
+
+use std::fmt::Display;
+
+use base::source::{Code, Problem};
+
+/// Largest size of the cache after a build, as `10GB`.
+pub const CACHE_SIZE: &str = "ROCKPACK_CACHE_SIZE";
+/// Bytes of files in memory at a time, as `256MB`.
+pub const MEMORY: &str = "ROCKPACK_MEMORY";
+/// URI of the builder that a provenance statement names.
+pub const BUILDER_ID: &str = "ROCKPACK_BUILDER_ID";
+/// Run of the builder.
+pub const INVOCATION_ID: &str = "ROCKPACK_INVOCATION_ID";
+
+/// Returns the parsed value of a variable. An empty one counts as not set.
+///
+/// # Errors
+/// Fails if the value cannot be parsed. The error is the parser's: it decides what of the value is shown.
+pub fn variable<T, E: Display>(
+    name: &str,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> Result<Option<T>, Problem> {
+    let text = std::env::var_os(name).unwrap_or_default();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let value = parse(&text.to_string_lossy());
+    let wrong = |error: E| Problem::usage(Code::Environment, format!("{name}: {error}"));
+    value.map(Some).map_err(wrong)
+}
