@@ -331,14 +331,14 @@ impl FromStr for LibraryPath {
         let Ok(path) = text.parse::<RelPath>() else {
             return refuse(
                 message(),
-                "write a path below the platform directory, with `/`, without `..`",
+                "write a path relative to the platform directory, without `..`",
             );
         };
         if path.parent().is_some_and(|p| p.as_str().contains('*')) {
             return refuse(message(), "`*` is allowed only in the last segment");
         }
         if text.contains(['?', '[', ']', '{', '}']) || text.contains("**") {
-            return refuse(message(), "only `*` is allowed here");
+            return refuse(message(), "the only wildcard here is `*`");
         }
         if text.parse::<Glob>().is_err() {
             return refuse(message(), "it is longer than the limit of globs");

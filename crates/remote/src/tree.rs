@@ -11,7 +11,7 @@ use super::action::Digest;
 pub(super) struct Tree {
     files: BTreeMap<String, (Digest, bool)>,
     directories: BTreeMap<String, Tree>,
-    /// Stored directories with any content.
+    /// Directories already stored.
     stored: BTreeMap<String, Digest>,
 }
 
@@ -37,7 +37,7 @@ impl Tree {
         self.directories.entry(first.to_owned()).or_default().parent(rest)
     }
 
-    /// Returns the digest of the root, and adds all directories to `messages`.
+    /// Returns the root's digest, and adds directories that are not stored yet to `messages`.
     pub fn encode(&self, messages: &mut BTreeMap<Digest, Vec<u8>>) -> Digest {
         let file = |(name, (digest, is_executable)): (&String, &(Digest, bool))| api::FileNode {
             name: name.clone(),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_in_which_files_are_put_there_is_none() {
+    fn the_order_of_added_files_does_not_matter() {
         let (one, other) = (Digest::of(b"one"), Digest::of(b"other"));
         let root = |paths: [(&str, Digest); 3]| {
             let mut tree = Tree::default();

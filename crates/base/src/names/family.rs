@@ -114,7 +114,7 @@ impl FromStr for Isa {
             return Err(NameError::new(
                 "an ISA",
                 text,
-                "use lower-case letters, digits and `-`, without features (`:xnack+`)",
+                "use words of a-z and 0-9 with `-` between, without features (`:xnack+`)",
             ));
         }
         Ok(Self(text.into()))

@@ -19,7 +19,7 @@ impl Capped {
         }
     }
 
-    /// Returns true without reports.
+    /// Returns true if nothing was reported.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }

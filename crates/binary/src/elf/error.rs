@@ -100,7 +100,7 @@ pub enum ElfError {
     /// Static executable.
     #[error("a static executable: it has no dynamic section")]
     Static,
-    /// Static position-independent executable. Its own relocation crashes if tables move.
+    /// Static position-independent executable. Its self-relocation crashes if tables move.
     #[error("a static position-independent executable: editing one makes it crash")]
     StaticPie,
     /// Debug information without the code.

@@ -9,8 +9,8 @@ use super::{Libc, Policy, StubMachine, policies};
 
 /// C library and release, written like `manylinux_2_28` (PEP 600, PEP 656).
 ///
-/// For a release without a policy, the next policy applies, and glibc's own symbol versions are
-/// compared by number.
+/// For a release without a policy, that of the next release applies, or the newest; glibc's own
+/// symbol versions are compared by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Level {
     /// C library.
@@ -79,7 +79,7 @@ impl Measure {
         }
         match version.strip_prefix("GLIBC_").map(numbers) {
             Some(Some(release)) => release <= self.level.release,
-            // The newest policy cannot exclude other libraries' versions at a newer release.
+            // A release newer than all policies can have newer versions of other libraries.
             _ => self.policy.has_version(version) || self.policy.release < self.level.release,
         }
     }

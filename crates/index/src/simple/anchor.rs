@@ -25,7 +25,7 @@ pub(super) struct Links {
     pub(super) base: Option<String>,
 }
 
-/// Ignores comments, scripts and styles; an unclosed element ends with the page.
+/// Ignores comments, scripts and styles; an unclosed comment or script takes the rest.
 pub(super) fn links(html: &str) -> Links {
     let (mut links, mut open, mut rest) = (Links::default(), None::<Anchor>, html);
     while let Some(at) = rest.find('<') {

@@ -31,8 +31,8 @@ mod stream;
 /// Metadata field of the SHA-256.
 const SHA256: &str = "sha256";
 
-/// Size limit of the ordinary client, with its read timeout. A long upload receives nothing, so
-/// larger bodies use a client with a total timeout.
+/// Largest body of the ordinary client. Its read timeout would end long uploads, which receive
+/// nothing; larger bodies use a client with a total timeout.
 const LONG: u64 = 16 << 20;
 
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Remote {
         let place = self.place("read", key)?;
         let answer = self.runtime.block_on(self.connection.reads.get_opts(&place, options));
         let answer = answer.map_err(self.failed("read", key))?;
-        // A server can ignore the condition.
+        // The request sends no condition.
         if etag.is_some() && answer.meta.e_tag.as_deref() != etag {
             let text = "it has changed meanwhile";
             return Err(self.error(ErrorKind::Changed, "read", key, text));
@@ -100,8 +100,8 @@ impl Remote {
         let size = body.size().map_err(local)?;
         if size > LARGEST {
             let text = format!(
-                "it has {size} bytes, more than the {LARGEST} of one request; an upload in parts could \
-                 replace a concurrent upload of another program"
+                "it has {size} bytes, one request holds {LARGEST}; an upload in parts could replace \
+                 another program's concurrent upload"
             );
             return Err(self.error(ErrorKind::TooLarge, "write", key, &text));
         }
@@ -257,7 +257,7 @@ fn kind(error: &Failed) -> ErrorKind {
     }
 }
 
-/// The last cause, which repeats the earlier ones, in one line.
+/// The innermost cause, in one line: outer errors repeat it.
 fn said(error: &Failed) -> String {
     if let Failed::InvalidPath { source } = error {
         return format!("{source}. No archive and no package has such a key: remove the object");

@@ -78,8 +78,8 @@ fn packages(faults: &Faults, lines: &[IsaLine]) {
                     )
                     .label(&line.isa.place, "the name has another beginning")
                     .help(
-                        "files of ISAs in one package can have the same path; rockpack \
-                        compares them only if the names of the ISAs begin alike",
+                        "two ISAs of one package can have files at the same path; rockpack \
+                         compares these only if one ISA's name begins with the other's",
                     )
             }
             Some(_) => continue,

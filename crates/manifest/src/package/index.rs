@@ -8,10 +8,10 @@ use base::source::{Code, Problem, Spanned};
 use base::target::Condition;
 use manifest_derive::Line;
 
-/// Makes a second selector of the same name and version, which requires more, for an additional
-/// index: the same packages, with this selector instead of the other. It is written to `dist/NAME`;
-/// `rockpack index write` writes the pages to `NAME/simple`, `rockpack index publish` puts all
-/// below `NAME`, or on the shelves with `index="NAME"`.
+/// Makes an additional index of the same packages, with a selector of the same name and version
+/// that requires more. The selector is written to `dist/NAME`; `rockpack index write` writes the
+/// pages to `NAME/simple`, `rockpack index publish` puts all below `NAME`, or on the shelves that
+/// have `index="NAME"` in the manifest.
 #[derive(Debug, Clone, Line)]
 #[line(
     "index",
@@ -27,7 +27,7 @@ pub struct IndexRule {
     /// Targets.
     #[when]
     pub when: Condition,
-    /// Requires another package in this index alone, at the same version.
+    /// Requires another package, at the same version, only in this index.
     #[child(
         at_least_once,
         name = "requires",

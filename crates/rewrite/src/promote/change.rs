@@ -1,9 +1,9 @@
-//! One field that is another in the promoted packages.
+//! Field that differs in the promoted packages.
 
-/// Change of a field that has the version, or the name of a target.
+/// Change of a field that contains the version or a target's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Member; a member of an archive in the package follows `!`.
+    /// Member; a path in a nested archive follows `!`.
     pub member: String,
     /// Field.
     pub field: String,

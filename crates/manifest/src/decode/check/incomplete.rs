@@ -67,7 +67,7 @@ impl Known<'_> {
             ["license"] => Code::UndeclaredLicense,
             _ => Code::MissingPart,
         };
-        let help = format!("add these lines:\n{}", indented(&head(package), &lines));
+        let help = format!("add the missing lines:\n{}", indented(&head(package), &lines));
         let (and, help) = match unoffered(package, self.packages) {
             Some(selector) => {
                 (", and no extra offers it", format!("{help}\n{}", offer(package, selector)))

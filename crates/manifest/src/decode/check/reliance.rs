@@ -68,7 +68,7 @@ pub(super) fn check_targets(
     )));
 }
 
-/// Returns the target of a fault in prose: with its system if the other system has no such fault.
+/// Names the target of a fault, with its system if the other system has no such fault.
 fn shown(target: Target, is_wrong: impl Fn(Target) -> bool) -> String {
     let others = System::ALL.map(|system| Target { system, ..target });
     if others.into_iter().all(is_wrong) {
@@ -78,7 +78,7 @@ fn shown(target: Target, is_wrong: impl Fn(Target) -> bool) -> String {
     }
 }
 
-/// Returns the other package's distribution for a target, if it is split differently.
+/// Returns the other package's distribution for a target, if both are split, and differently.
 fn made_for_others<'t>(
     package: &Package,
     target: &'t Package,
