@@ -1,4 +1,4 @@
-//! Text for messages: numbers, sizes, causes, names; and base64.
+//! Text for messages: counts, sizes, causes, tables; and base64.
 
 mod base64;
 mod causes;

@@ -95,7 +95,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on `address` and `port` (0 for a free one), and serves `root`.
+    /// Listens on `address` and `port` (0 for a free one); `run` then serves `root`.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ impl Server {
         let listener = runtime
             .block_on(TcpListener::bind(address))
             .map_err(|source| ServeError::Bind { address, source })?;
-        // Before the caller publishes the address.
+        // Signals are handled before the caller publishes the address.
         let end = runtime.block_on(async { Interruption::new() }).map_err(ServeError::Start)?;
         Ok(Self { runtime, listener, root: directory.into(), end })
     }
@@ -146,9 +146,8 @@ async fn serve<T: Fn(&Access) + Send + Sync + 'static>(
     loop {
         tokio::select! {
             connection = listener.accept() => {
-                // Closed by the client.
                 let Ok((stream, _)) = connection else {
-                    // Without a free file descriptor, a retry would fail too.
+                    // Closed by the client, or no free descriptor: an immediate retry would fail.
                     tokio::time::sleep(PAUSE).await;
                     continue;
                 };

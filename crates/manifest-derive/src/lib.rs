@@ -1,4 +1,4 @@
-//! `#[derive(Line)]`: reader and specification of a manifest node, from the type that it becomes.
+//! `#[derive(Line)]`: reader and specification of a manifest node, from its Rust type.
 //!
 //! Takes a struct whose doc comments are the node's help; returns an implementation of `crate::line::Line` in the
 //! crate `manifest`, or of `Lines` for a struct without a name. Never sees a manifest.

@@ -47,7 +47,7 @@ impl Glob {
         path.starts_with(&self.prefix) && self.compiled.is_match(path)
     }
 
-    /// Returns whether it matches a directory with its whole content, in any build.
+    /// Returns whether it matches a directory and everything that can be below it.
     pub fn matches_tree(&self, directory: &RelPath) -> bool {
         (self.text == "**" || self.text.ends_with("/**")) && self.matches(directory)
     }

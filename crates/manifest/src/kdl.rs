@@ -37,13 +37,13 @@ impl Node {
         self.entries.iter().find(|entry| entry.name.is_none())?.value.as_text()
     }
 
-    /// Returns the value of a property, the last of several.
+    /// Returns a property's value; of several, the last.
     pub fn property(&self, name: &str) -> Option<&Value> {
         let named = |entry: &&Entry| entry.key() == Some(name);
         self.entries.iter().rfind(named).map(|entry| &entry.value)
     }
 
-    /// Moves its places `by` bytes, for texts that are read together.
+    /// Shifts its spans `by` bytes: its text follows other texts.
     pub fn shift(&mut self, by: usize) {
         self.annotation.iter_mut().for_each(|name| name.shift(by));
         self.name.shift(by);
@@ -60,7 +60,7 @@ fn shifted(span: &Range<usize>, by: usize) -> Range<usize> {
     span.start + by..span.end + by
 }
 
-/// A name with its bytes.
+/// Name with its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Name {
     /// Text without quotes.
@@ -125,7 +125,7 @@ impl Value {
 /// Parses a text.
 ///
 /// # Errors
-/// All mistakes and exceeded limits, each with its place.
+/// All mistakes with their places, or an exceeded limit.
 pub fn parse(source: &Source) -> Result<Vec<Node>, Problems> {
     limits::check(source)?;
     parser::parse(source)

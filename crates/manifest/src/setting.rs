@@ -10,7 +10,7 @@ use base::names::PackageName;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting(String);
 
-/// Filling of a placeholder.
+/// Meaning of a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Filling {
     /// `{devel}`: expanded tree of the devel package.
@@ -38,7 +38,7 @@ impl Filling {
     pub const FIXED: [Self; 7] =
         [Self::Devel, Self::Source, Self::Python, Self::Jobs, Self::Isas, Self::Prefix, Self::Docs];
 
-    /// Returns its word in braces.
+    /// Returns the word for its braces.
     pub fn word(&self) -> String {
         match self {
             Self::Devel => "devel".to_owned(),
@@ -53,7 +53,7 @@ impl Filling {
         }
     }
 
-    /// Returns the filling of a word in braces; shells and CMake have braces with other words.
+    /// Returns the filling that a word names, if any: shells and CMake have other words in braces.
     fn of(word: &str) -> Option<Self> {
         if let Some(name) = word.strip_prefix("prefix:") {
             return name.parse().ok().map(Self::PrefixOf);
@@ -89,7 +89,7 @@ pub fn places(text: &str) -> BTreeSet<Filling> {
     parts(text).filter_map(Result::ok).collect()
 }
 
-/// Fills the placeholders of a text, once. It stays where `fill` returns nothing.
+/// Fills the placeholders of a text in one pass; a placeholder stays if `fill` returns `None`.
 pub fn fill(text: &str, fill: impl Fn(&Filling) -> Option<String>) -> String {
     let part = |part: Result<Filling, &str>| match part {
         Ok(filling) => fill(&filling).unwrap_or_else(|| format!("{{{}}}", filling.word())),
@@ -125,7 +125,7 @@ impl fmt::Display for Setting {
     }
 }
 
-/// `decode` checks the placeholders against the whole manifest.
+/// Never fails: `decode` checks placeholders with the whole manifest.
 impl FromStr for Setting {
     type Err = std::convert::Infallible;
 

@@ -11,7 +11,7 @@ use base::directory::walk;
 pub(crate) struct GitDirectory {
     /// Directory of HEAD and index.
     own: PathBuf,
-    /// Directory of objects and refs; a further working tree shares the main one's.
+    /// Directory of objects and refs; linked worktrees share the main worktree's.
     common: PathBuf,
     /// `.git` is a file, as in submodules and further working trees.
     elsewhere: bool,
@@ -33,11 +33,7 @@ impl GitDirectory {
             place.clone()
         };
         if !own.join("HEAD").is_file() {
-            let text = format!(
-                "{} names {}, which is not a git directory",
-                place.display(),
-                own.display()
-            );
+            let text = format!("{} is not a git directory", own.display());
             return Err(io::Error::other(text));
         }
         let common = match fs::read_to_string(own.join("commondir")) {
@@ -57,7 +53,7 @@ impl GitDirectory {
         Some(head.trim().strip_prefix("ref: refs/heads/")?.to_owned())
     }
 
-    /// Current commit, if a file has it.
+    /// Current commit, if HEAD or the file of its ref has it.
     pub fn commit(&self) -> Option<String> {
         let head = fs::read_to_string(self.own.join("HEAD")).ok()?;
         let Some(name) = head.trim().strip_prefix("ref: ") else {

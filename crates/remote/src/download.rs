@@ -16,11 +16,11 @@ use build::cache::{Awaited, Form, Recipe};
 
 /// Number of fetching threads.
 const HANDS: usize = 24;
-/// Number of fetching threads for streams that pack quickly, because those often come too late.
+/// Number of threads that fetch quickly packed streams: few, because these often come too late.
 const CHEAP_HANDS: usize = 4;
 /// Number of streams that a farm packs in parallel; many, to hide its latency.
 const FARM_HANDS: usize = 32;
-/// Amount of quickly packed content to hash without a hit, before giving up on it.
+/// Excess of missed over hit bytes at which quickly packed content is given up.
 const SAMPLE: u64 = 64 << 20;
 /// Silence after which a server is no longer asked.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -102,7 +102,7 @@ impl<'b> Download<'b> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Holds streams back as long as fetching is faster than packing.
+    /// Keeps threads from packing streams that are fetched much faster.
     fn decide(&self) {
         let threads = self.shared.options.threads;
         for awaited in self.all.iter().filter(|awaited| awaited.is_open()) {
@@ -112,8 +112,8 @@ impl<'b> Download<'b> {
         }
     }
 
-    /// Returns the next stream to request. Streams that threads wait for have priority in their
-    /// order; otherwise the last one is first, so that it arrives before the threads do.
+    /// Returns the next stream to request: of expensive ones the first if waiting pays, otherwise the
+    /// last, so that it arrives before the threads do; then cheap ones, the last first.
     fn next(&self, hand: usize) -> Option<usize> {
         let threads = self.shared.options.threads;
         let mut queue = self.queue();
@@ -213,7 +213,7 @@ impl<'b> Download<'b> {
     }
 
     fn compute<T>(&self, work: impl FnOnce() -> T) -> T {
-        // Never closed.
+        // `cpu` is never closed.
         let permit = self.shared.runtime.block_on(self.cpu.acquire());
         let done = work();
         drop(permit);
@@ -280,7 +280,7 @@ impl<'b> Download<'b> {
     fn delegate(&self, farm: &Farm) {
         let ended = || self.over.load(Ordering::Relaxed) || *self.shared.stop.borrow();
         while !ended() && !farm.is_off() {
-            // In this order: a lookup adds before it ends.
+            // Loaded before the queue: a lookup adds its misses, then ends.
             let looking = self.looking.load(Ordering::Acquire) > 0;
             let Some((awaited, recipe)) = self.next_missed() else {
                 if !looking {
@@ -359,6 +359,6 @@ enum Came {
     TooLate,
     /// Already in the local cache.
     Here,
-    /// Different from its digest.
+    /// Not the stream of the recipe.
     Wrong,
 }

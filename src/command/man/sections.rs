@@ -38,7 +38,7 @@ pub const ENVIRONMENT: Entries = &[
     ),
     (
         "ROCKPACK_MANIFEST, ROCKPACK_SOURCES, ROCKPACK_PYTHON, ROCKPACK_JOBS, ROCKPACK_REMOTE, ROCKPACK_MESSAGE_FORMAT",
-        "The value of the option of that name, --manifest and so on, for every command that has the option and is not given it. An empty variable counts \
+        "Default of the option of that name (--manifest and so on) in every command that has it. An empty variable counts \
          as not set. No variable decides which packages are made or how they are named: the manifest and the command line do.",
     ),
     (
@@ -52,7 +52,7 @@ pub const ENVIRONMENT: Entries = &[
     ),
     (
         "ROCKPACK_REMOTE_CACHE, ROCKPACK_REMOTE_EXECUTOR, ROCKPACK_REMOTE_HEADER, ROCKPACK_REMOTE_MODE",
-        "Parts of a `remote` line of packages.kdl, for which they count for more: `cache`, `executor`, headers (lines of NAME=VALUE), and \
+        "Override parts of a `remote` line of packages.kdl: `cache`, `executor`, headers (lines of NAME=VALUE), and \
          `upload` (read or readwrite).",
     ),
     (

@@ -20,7 +20,7 @@ pub enum ElfKind {
     Executable,
     /// `ET_EXEC` without `PT_INTERP`.
     StaticExecutable,
-    /// `ET_DYN` with `DF_1_PIE` and without `PT_INTERP`.
+    /// `ET_DYN` without `PT_INTERP`, with `DF_1_PIE` or not dynamic.
     StaticPie,
     /// `ET_REL`.
     Relocatable,
@@ -28,7 +28,7 @@ pub enum ElfKind {
     Core,
     /// GPU program (`EM_AMDGPU`).
     CodeObject,
-    /// Separate debug information: headers without the bytes of the file.
+    /// Separate debug information: a program's headers without its bytes.
     DebugOnly,
     /// 32-bit, big-endian, or for an unsupported machine.
     Foreign,
@@ -137,7 +137,7 @@ impl Machine {
         }
     }
 
-    /// Largest page in bytes.
+    /// Largest base page size in bytes.
     pub(super) fn page(self) -> u64 {
         match self {
             Self::Aarch64 => 0x10000,

@@ -1,4 +1,4 @@
-//! Keys of packed streams: content and settings, never path or time alone.
+//! Keys of packed streams, of content and settings only; fingerprints of files.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -43,7 +43,7 @@ impl From<[u8; 32]> for Key {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub [u8; 32]);
 
-/// SHA-256 keys, hashed by their first bytes: each opening of a cache inserts tens of thousands.
+/// Map that hashes SHA-256 keys by their first bytes: opening a cache inserts tens of thousands.
 pub(super) type ByHash<K, V> = HashMap<K, V, BuildHasherDefault<FirstBytes>>;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -79,14 +79,13 @@ fn first_bytes(hash: &[u8; 32]) -> u64 {
     hash.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Age from which a file's last change gives a valid fingerprint. Within one tick of a file
-/// system's clock (4 ms, on some 1 or 2 s), a file can change twice and keep the same times.
+/// Age that a file's last change must exceed for a fingerprint. Within one tick of a file
+/// system's clock (4 ms; on some, 1 or 2 s), a file can change twice and keep the same times.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// Makes a [`Fingerprint`] of a member's source files and their edits.
 ///
-/// Callers must stat the files before reading them: a change in between then has a later time, and
-/// the next build reads again.
+/// Callers must stat the files before reading them: a change in between then has a later time, and the next build reads the file again.
 #[derive(Debug, Clone, Default)]
 pub struct Fingerprinter {
     hasher: Sha256Hasher,
@@ -131,7 +130,7 @@ impl Fingerprinter {
         self.hasher.update(bytes);
     }
 
-    /// Fingerprint; `None` if a file changed less than two seconds ago.
+    /// Fingerprint; `None` if a time is before 1970 or not more than two seconds ago.
     pub fn finish(self) -> Option<Fingerprint> {
         self.finish_at(SystemTime::now())
     }
@@ -143,7 +142,7 @@ impl Fingerprinter {
         (settled && !self.timeless).then(|| Fingerprint(*self.hasher.finish().sha256.as_bytes()))
     }
 
-    /// A time before 1970 makes the fingerprint invalid.
+    /// Notes a time. A time before 1970 rules out a fingerprint.
     fn see(&mut self, (seconds, nanoseconds): (i64, i64)) {
         let (Ok(seconds), Ok(nanoseconds)) = (u64::try_from(seconds), u32::try_from(nanoseconds))
         else {

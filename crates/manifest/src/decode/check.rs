@@ -106,10 +106,8 @@ fn check_overlay(
         let problem =
             Problem::error(Code::ImpossibleOverlay, format!("package `{name}` overlays itself"));
         faults.report(
-            problem.label(
-                &overlay.place,
-                "name the package with the platform directory for the files",
-            ),
+            problem
+                .label(&overlay.place, "name the package whose platform directory takes the files"),
         );
     } else if let Some(further) = target.overlay.as_ref().filter(|further| further.value == *name) {
         // Both packages are checked; the first reports it for both.

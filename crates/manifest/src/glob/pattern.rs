@@ -120,7 +120,8 @@ pub(super) fn impossible(text: &str) -> Option<(String, Option<String>)> {
             return Some((
                 what,
                 Some(
-                    "write paths below the installation, with one `/` between segments".to_owned(),
+                    "write paths below the installation, with single `/` and without `..`"
+                        .to_owned(),
                 ),
             ));
         }

@@ -1,4 +1,4 @@
-//! Scope of a line: its file, its package and the names given there.
+//! Scope of a node: its file, the kind of its package, and the names given so far.
 
 use super::{Context, Once};
 use crate::PackageKind;

@@ -21,7 +21,7 @@ impl Checksum {
         self.0.update(data);
     }
 
-    /// Appends the bytes with checksum `next`, without reading them.
+    /// Appends the bytes that have the checksum `next`, without reading them.
     pub fn append(&mut self, next: &Self) {
         self.0.combine(&next.0);
     }

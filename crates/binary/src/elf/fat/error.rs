@@ -8,12 +8,12 @@ pub enum FatError {
     #[error(transparent)]
     Elf(#[from] ElfError),
     /// Machine other than x86-64: the layout is untested there.
-    #[error("it is for another processor than x86-64")]
+    #[error("it is for a processor other than x86-64")]
     Machine,
-    /// Neither a library nor a dynamic executable: the use of its parts is unknown.
+    /// Neither a library nor a dynamic executable: its references are unknown.
     #[error("it is neither a shared library nor a dynamically linked program")]
     Kind,
-    /// Number of sections other than one.
+    /// Not exactly one such section.
     #[error("it has {count} sections `{name}` instead of one")]
     Sections {
         /// Name.
@@ -21,8 +21,8 @@ pub enum FatError {
         /// Number.
         count: usize,
     },
-    /// Section with other bytes in memory.
-    #[error("its section `{name}` differs between memory and file")]
+    /// Section that is empty or loaded otherwise.
+    #[error("its section `{name}` is empty or not loaded as it is")]
     Unmapped {
         /// Name.
         name: &'static str,
@@ -42,17 +42,17 @@ pub enum FatError {
          their records"
     )]
     Relocation {
-        /// Address of the word.
+        /// Relocated address.
         address: u64,
     },
-    /// Size that is no multiple of a record.
+    /// Size that is no multiple of 24 bytes.
     #[error("the records of its offload bundles have {size} bytes, not a multiple of 24")]
     Records {
         /// Size in bytes.
         size: u64,
     },
     /// Invalid record, or a record that was already changed.
-    #[error("address {address:#x} has no record of an offload bundle, or an edited one")]
+    #[error("the offload bundle record at {address:#x} is invalid or already edited")]
     Record {
         /// Address.
         address: u64,
@@ -63,7 +63,7 @@ pub enum FatError {
         /// Address.
         address: u64,
     },
-    /// Record of an address outside the section.
+    /// Record that points outside the section.
     #[error(
         "the record at address {address:#x} points to an offload bundle outside of `{BUNDLES}`"
     )]
@@ -81,7 +81,7 @@ pub enum FatError {
         address: u64,
     },
     /// Nonzero byte outside the bundles of all records.
-    #[error("the byte at {at:#x} of the file is in no offload bundle with a record")]
+    #[error("the nonzero byte at {at:#x} of the file is in no offload bundle with a record")]
     Stray {
         /// Offset.
         at: u64,

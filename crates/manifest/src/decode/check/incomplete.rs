@@ -67,10 +67,10 @@ impl Known<'_> {
             ["license"] => Code::UndeclaredLicense,
             _ => Code::MissingPart,
         };
-        let help = format!("add the missing lines:\n{}", indented(&head(package), &lines));
+        let help = format!("complete these lines:\n{}", indented(&head(package), &lines));
         let (and, help) = match unoffered(package, self.packages) {
             Some(selector) => {
-                (", and no extra offers it", format!("{help}\n{}", offer(package, selector)))
+                (", and is in no extra", format!("{help}\n{}", offer(package, selector)))
             }
             None => ("", help),
         };

@@ -1,4 +1,4 @@
-//! Placeholders in settings that nothing fills.
+//! Placeholders without a value in settings.
 
 use crate::decode::Context;
 use crate::reader::listed;
@@ -8,14 +8,14 @@ use base::source::{Code, Place, Problem, Spanned, nearest};
 
 #[derive(Clone, Copy)]
 enum Owner<'p> {
-    /// Without placeholders for others.
+    /// Cannot use other variables.
     Variable,
     /// `every-project`.
     Every,
     Project(&'p SourceProject),
     /// `prefetch`, before anything is built.
     Prefetch,
-    /// With installed wheels; for documentation, `true`.
+    /// Commands for tests, or (`true`) for documentation.
     Trial(bool),
 }
 
@@ -53,7 +53,7 @@ fn setting(context: &Context<'_>, python: &Python, owner: Owner<'_>, value: &Spa
     }
 }
 
-/// Returns whether a placeholder is filled there, except prefixes of others.
+/// Returns whether `owner` can use a placeholder; `false` for prefixes of projects.
 fn is_filled(python: &Python, owner: Owner<'_>, filling: &Filling) -> bool {
     match (filling, owner) {
         (Filling::Prefix, Owner::Project(project)) => project.native.is_some(),

@@ -8,9 +8,9 @@ use std::thread::ScopedJoinHandle;
 
 use super::StagedFile;
 
-/// Does sized jobs on `threads` threads; returns the results in order.
+/// Does jobs, given with their sizes, on `threads` threads; returns the results in order.
 ///
-/// `work` does one job. The files that it sends are synced while others go on. No job begins after
+/// `work` does one job. The files that it sends are synced while other jobs go on. No job begins after
 /// a failure.
 pub fn written<J: Sync, D: Send, E: From<io::Error> + Send>(
     jobs: &[(u64, J)],
@@ -19,7 +19,7 @@ pub fn written<J: Sync, D: Send, E: From<io::Error> + Send>(
 ) -> Result<Vec<D>, E> {
     let stopped = AtomicBool::new(false);
     let (disk, files) = channel::<StagedFile>();
-    // The system reports a write error only once: a later sync would succeed.
+    // All jobs stop: the system reports a write error only once, and a later sync would succeed.
     let settle = || {
         let settled = files.into_iter().try_for_each(|file| file.settle());
         stopped.fetch_or(settled.is_err(), Ordering::Relaxed);
@@ -52,7 +52,7 @@ fn until<J: Sync, D: Send, E: Send>(
     work: impl Fn(&J) -> Result<D, E> + Sync,
 ) -> Result<Vec<D>, E> {
     let mut order: Vec<usize> = (0..jobs.len()).collect();
-    // The largest first, so that no thread is left with one in the end.
+    // The largest first, so that no large job is left for the end.
     order.sort_by_key(|job| Reverse(jobs[*job].0));
     let next = AtomicUsize::new(0);
     let take = || order.get(next.fetch_add(1, Ordering::Relaxed)).copied();

@@ -9,7 +9,7 @@ pub struct XzWriter<W> {
     sink: W,
     preset: Preset,
     stream: XzStream,
-    /// Incomplete block, or a full one, which can be the last.
+    /// Bytes that are not packed yet: at most one block between writes.
     waiting: Vec<u8>,
 }
 
