@@ -67,7 +67,7 @@ fn an_artifact_directory_without_an_artifact() {
         empty,
         &["--artifact-dir", "empty"],
         1,
-        &["no artifact in empty", "{name}_{component}_{family}"],
+        &["no artifacts in empty", "{name}_{component}_{family}"],
     );
 }
 

@@ -88,7 +88,7 @@ const MISTAKES: [Mistake; 9] = [
         old: WITHOUT,
         new: "    without-component \"dev\"\n    without-artifact \"rocprofiler-compute\"\n",
         blamed: "without-component \"dev\"",
-        says: &["development files", "from `devel`", "drop \"**\" component=\"dev\""],
+        says: &["development files", "out of `devel`", "drop \"**\" component=\"dev\""],
     },
     Mistake {
         name: "devel leaves an artifact out",
@@ -97,7 +97,7 @@ const MISTAKES: [Mistake; 9] = [
         blamed: "without-artifact \"blas\"",
         says: &[
             "of artifact `blas`, the libraries of which are in package `libraries`",
-            "from `devel`",
+            "out of `devel`",
         ],
     },
     Mistake {
@@ -212,7 +212,7 @@ fn what_an_option_or_a_line_allows_is_a_warning_with_files_and_bytes() {
     let files = plan.unowned.len();
     assert!(files > 3, "{files}");
     let wanted =
-        format!("{files} files ({bytes}) are in no package, which --allow unowned-files lets pass");
+        format!("{files} files ({bytes}) are in no package; allowed by --allow unowned-files");
     assert!(message.contains(&wanted), "{message}");
     assert!(plan.unowned.iter().all(|u| u.reason.starts_with("excluded by packages.kdl:")));
 

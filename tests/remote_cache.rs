@@ -282,7 +282,7 @@ fn nobody_there_is_one_warning() {
         ("unset", None, "the variable NOT_SET is not set"),
         ("file", None, "own/nowhere"),
         ("machine", None, "remote \"machine\" has `machine`, and no farm"),
-        ("slient", None, "packages.kdl declares no remote `slient`"),
+        ("silnt", None, "packages.kdl declares no remote `silnt`"),
         ("silo", Some((CACHE, "http://cache")), "`http` is not a scheme of a shared cache"),
         ("silo", Some((CACHE, "grpc://cache")), "has no port; write grpc://cache:PORT"),
         ("silo", Some((CACHE, "grpc://me:pass@cache:1")), "remove the user and the password"),

@@ -7,7 +7,7 @@ use super::size::size;
 
 #[derive(Debug, Args)]
 pub struct CacheArgs {
-    /// Directory of packed files from earlier builds [default: `$ROCKPACK_CACHE_DIR`, else `$XDG_CACHE_HOME/rockpack`, else `~/.cache/rockpack`]
+    /// Directory of packed files from earlier builds [default: the first that is set of `$ROCKPACK_CACHE_DIR`, `$XDG_CACHE_HOME/rockpack`, `~/.cache/rockpack`]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, overrides_with = "no_cache", help_heading = "Cache")]
     pub cache: Option<PathBuf>,
 
@@ -43,7 +43,7 @@ pub enum CacheCommand {
 
 #[derive(Debug, Args)]
 pub struct WhichCache {
-    /// Cache directory [default: `$ROCKPACK_CACHE_DIR`, else `$XDG_CACHE_HOME/rockpack`, else
+    /// Cache directory [default: the first that is set of `$ROCKPACK_CACHE_DIR`, `$XDG_CACHE_HOME/rockpack`,
     /// `~/.cache/rockpack`]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub cache: Option<PathBuf>,

@@ -58,7 +58,7 @@ fn a_missing_checksum_is_a_warning_unless_it_is_demanded() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     fs::remove_file(sidecar(&dir.join("store/17-linux").join(KEY))).unwrap();
-    let warning = format!("`{KEY}` has no .sha256sum beside");
+    let warning = format!("`{KEY}` has no .sha256sum file");
     declare_store(dir);
     for way in ways(&address) {
         let (_, text) = done(dir, &way);

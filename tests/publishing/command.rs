@@ -161,7 +161,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_asked() {
         ),
         (
             &["index", "mirror", "set-1.0", "http://127.0.0.1:9/x", "--public", "https://h/"],
-            "DEST: a web",
+            "DEST: publish to",
         ),
         (&["index", "publish", "set-1.0", ""], "a value is required for '<URL>'"),
         (&["index", "prune", "", "--stream", "dev"], "a value is required for '<URL>'"),
@@ -178,13 +178,13 @@ fn what_makes_no_sense_is_refused_before_anything_is_asked() {
         ),
         (
             &["index", "mirror", "store", "pages", "--public", "https://u:HIDDEN@h/"],
-            "--public stands in",
+            "--public appears in",
         ),
         (
             &["index", "mirror", "store", "pages", "--public", "https://HIDDEN@h"],
-            "--public stands in",
+            "--public appears in",
         ),
-        (&["index", "mirror", "https://HIDDEN@127.0.0.1:9/x", "pages"], "SOURCE stands in pages"),
+        (&["index", "mirror", "https://HIDDEN@127.0.0.1:9/x", "pages"], "SOURCE appears in"),
     ] {
         let mut command = crate::program::command(dir.path(), args);
         let output = command.env("ROCKPACK_MANIFEST", "built-in").output().unwrap();

@@ -91,7 +91,7 @@ fn a_project_without_a_shelf_is_refused_and_one_on_a_wrong_shelf_is_told() {
     assert_eq!(output.status.code(), Some(1));
     let said = text(&output.stderr);
     assert!(said.contains("no shelf takes `left_pad-1.0-py3-none-any.whl`"), "{said}");
-    assert!(said.contains("`shelf` lines"), "{said}");
+    assert!(said.contains("`shelf` line"), "{said}");
     assert!(!dir.path().join("store").exists());
 
     wheel(&dir.path().join("torch"), "torch", "2.0", &[]);

@@ -193,7 +193,7 @@ fn a_farm_that_cannot_be_used_is_told_before_anything_is_built() {
     declare(dir.path(), &own);
     for (remote, said) in [
         ("dynamic", "is not static"),
-        ("text", "text is no program for Linux"),
+        ("text", "text is not a program for Linux"),
         ("nowhere", "nowhere"),
         ("farm", "remote \"farm\" names no server"),
     ] {

@@ -107,7 +107,7 @@ fn check_target(
     if let Some(program) = program.filter(|_| is_selector) {
         let message = format!("`{}` names a program, but a selector has no programs", node.title());
         let problem = Problem::error(Code::ScriptTarget, message)
-            .label(&program.place, "a selector has no ROCm files");
+            .label(&program.place, "a selector has no installed files");
         node.report(problem.help("write function=\"MODULE:FUNCTION\""));
     }
     let place = program.map(|p| Spanned::new((), p.place.clone()));
