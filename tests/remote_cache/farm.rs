@@ -17,7 +17,7 @@ remote "farm" program="../static" { machine "OSFamily" "Linux"; }
 remote "upload" program="../static" upload=#true { machine "OSFamily" "Linux"; }
 remote "refresh" program="../static" refresh=#true { machine "OSFamily" "Linux"; }
 remote "short" program="../static" timeout="200ms" tries=2 { machine "OSFamily" "Linux"; }
-remote "long" program="../static" timeout="10s" tries=2 { machine "OSFamily" "Linux"; }
+remote "long" program="../static" timeout="10s" tries=3 { machine "OSFamily" "Linux"; }
 remote "text" executor="grpc://127.0.0.1:1" program="../text"
 remote "nowhere" executor="grpc://127.0.0.1:1" program="nowhere"
 "#;

@@ -202,7 +202,7 @@ fn what_is_not_as_compilers_make_it_is_refused() {
     };
     let change = |place: Place, bytes: &[u8]| library().changed(place, bytes);
     let one = BUNDLES as u64;
-    expect(Library { machine: 183, ..library() }, "another processor than x86-64");
+    expect(Library { machine: 183, ..library() }, "a processor other than x86-64");
     expect(
         change(Place::Header(16), &[1, 0]),
         "neither a shared library nor a dynamically linked program",

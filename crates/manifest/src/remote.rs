@@ -22,7 +22,6 @@ pub mod address;
     "remote",
     once,
     own,
-    usage = r#"remote "NAME" cache="grpcs://HOST" executor="grpcs://HOST" instance="NAME" … { … }"#,
     example = r#"remote "example" cache="grpcs://cache.example.org" instance="packages" {
     header "authorization" env="CACHE_AUTHORIZATION"
 }"#

@@ -142,6 +142,7 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
             let every = if word.name == "without-env" { EVERY } else { "" };
             vec![project() + &block("native-project \"sample\"", &lines, word) + OTHERS + every]
         }
+        Some("remote") => vec![project() + &block("remote \"sample\"", &[], word)],
         Some("every-project") => vec![project() + &block("every-project", &[], word)],
         Some("subproject") => {
             vec![format!("isa \"gpu90\"\n{}", block("subproject \"sample\"", &[], word))]
