@@ -106,13 +106,13 @@ def refused(scene):
     scene.check("another code does not let it through", None if done.status == 1 and same else f"{done.ending}: {done.err}")
     done = build(unsound, "--allow", "not-in-record")
     said = unwrapped(done.err)
-    told = ("not in RECORD: `example_one.py`, `example_two.py`", "let through: --allow not-in-record")
+    told = ("not listed in RECORD: `example_one.py`, `example_two.py`", "allowed by --allow not-in-record")
     absent = [words for words in told if words not in said]
     scene.check("its code does, with a warning", done.problem or (f"{absent} not in {done.err}" if absent else None))
     after = digests(dest / "dist", "*.whl")
     scene.check("and it replaces the other", None if list(after) == [file] and after != before else f"{after}")
     done = build(unsound)
-    refused_again = done.status == 1 and "not in RECORD" in unwrapped(done.err)
+    refused_again = done.status == 1 and "not listed in RECORD" in unwrapped(done.err)
     scene.check("without its code it is refused again, though nothing changed", None if refused_again else f"{done.ending}: {done.err}")
 
 

@@ -22,6 +22,7 @@ pub mod address;
     "remote",
     once,
     own,
+    usage = r#"remote "NAME" cache="grpcs://HOST" executor="grpcs://HOST" instance="NAME" … { … }"#,
     example = r#"remote "example" cache="grpcs://cache.example.org" instance="packages" {
     header "authorization" env="CACHE_AUTHORIZATION"
 }"#
