@@ -216,8 +216,8 @@ fn what_is_not_as_compilers_make_it_is_refused() {
     let records = place_of(".hipFatBinSegment").unwrap() - first;
     expect(change(Place::Names(records + 4), b"x"), "0 sections `.hipFatBinSegment`");
     expect(change(Place::Record(0), &OF_MARKER.to_le_bytes()), "already edited");
-    expect(change(Place::Record(24 + 4), &[2]), "has no record of an offload bundle");
-    expect(change(Place::Record(16), &[1]), "has no record of an offload bundle");
+    expect(change(Place::Record(24 + 4), &[2]), "is invalid or already edited");
+    expect(change(Place::Record(16), &[1]), "is invalid or already edited");
     // A relocation that is not relative, a missing one, and an additional one into the code.
     expect(change(Place::Relocation(24 + 8), &[1]), "points to or changes its offload bundles");
     expect(
