@@ -46,7 +46,6 @@ pub(crate) const PROMOTION_TYPE: &str = "urn:rockpack:promotion:1";
 /// Build type of `rockpack wheel split`.
 pub(crate) const SPLIT_TYPE: &str = "urn:rockpack:split:1";
 
-/// Path of the checksums below the destination.
 pub(crate) fn sums_path() -> Result<RelPath, PathError> {
     format!("{DIST}/{SUMS}").parse()
 }
@@ -104,7 +103,6 @@ fn in_order<'p, 'a>(packages: &'p [Package<'a>]) -> Vec<&'p Package<'a>> {
     sorted
 }
 
-/// Text of `SHA256SUMS`: a line for each package, sorted by path.
 pub(crate) fn sha256sums(packages: &[Package<'_>]) -> String {
     in_order(packages).into_iter().fold(String::new(), |mut text, package| {
         let _ = writeln!(text, "{}  {}", package.sha256, package.name());

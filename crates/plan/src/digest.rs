@@ -34,7 +34,6 @@ struct Decided<'a> {
     archive: Option<(&'a RelPath, Option<u8>, Vec<Placed<'a>>)>,
 }
 
-/// Path, step, executable flag, size.
 type Placed<'a> = (&'a RelPath, &'a Step, bool, u64);
 
 impl Plan {

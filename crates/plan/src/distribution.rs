@@ -1,5 +1,3 @@
-//! Distributions: the wheels and sdists that a build writes.
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,5 +1,3 @@
-//! Files of a distribution and the steps that make them.
-
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};

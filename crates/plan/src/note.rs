@@ -1,5 +1,3 @@
-//! Notes and warnings of a plan.
-
 use serde::{Deserialize, Serialize};
 
 /// A remark that needs no action.

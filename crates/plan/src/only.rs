@@ -1,5 +1,3 @@
-//! Names and patterns of `--only`.
-
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,5 +1,3 @@
-//! Options of the command line that determine a plan.
-
 use super::{OnlyName, Sources};
 use base::names::{Compression, DistName, Mode, PackageName, PlatformTags, System};
 use base::version::Version;

@@ -1,5 +1,3 @@
-//! Projects that are built from source, and wheels that are taken or fetched.
-
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -109,7 +107,6 @@ impl RunCommand {
     }
 }
 
-/// The name of a script, in messages.
 impl fmt::Display for RunCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let script = self.script.iter().map(|script| script.path.as_str());

@@ -1,5 +1,3 @@
-//! Display names of distributions.
-
 use super::Distribution;
 use base::names::Form;
 use base::names::{DistName, RelPath};

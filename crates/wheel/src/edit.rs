@@ -158,7 +158,6 @@ impl<'w> Edit<'w> {
         Ok(zip.finish()?)
     }
 
-    /// Returns the digest of new content.
     fn put<S: Sink>(
         &self,
         zip: &mut ZipWriter<S>,

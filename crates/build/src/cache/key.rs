@@ -1,5 +1,3 @@
-//! Keys of packed streams, of content and settings only; fingerprints of files.
-
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

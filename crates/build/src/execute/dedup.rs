@@ -1,5 +1,3 @@
-//! Deduplication within a wheel: equal members are packed once.
-
 use std::io;
 
 use rayon::prelude::*;

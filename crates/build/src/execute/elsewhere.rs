@@ -62,7 +62,6 @@ pub(super) fn replaced(
     Ok(replaced)
 }
 
-/// Recorded packages that an earlier build left elsewhere.
 pub(super) fn absent(dest: &Path, recorded: &Recorded) -> io::Result<Vec<(RelPath, String)>> {
     let mut absent = Vec::new();
     for (path, sha256) in recorded.packages() {

@@ -180,14 +180,15 @@ pub(super) enum Body {
         /// Content that the hash of the whole member still needs.
         content: Option<Vec<u8>>,
         checksum: Checksum,
-        /// Hash of a whole member.
         sha256: Option<Sha256>,
     },
     /// `news` are facts that the cache lacks; `kept` blocks are in the cache.
-    Xz { made: XzBlock, news: Option<Known>, kept: bool },
-    /// Part of a cached stream.
+    Xz {
+        made: XzBlock,
+        news: Option<Known>,
+        kept: bool,
+    },
     Cached(Vec<u8>),
-    /// Content of another member.
     Repeat,
 }
 

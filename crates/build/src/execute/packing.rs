@@ -15,7 +15,6 @@ pub(super) enum Packing<'a> {
     /// Stored archive, since deflate could not shrink it further.
     Xz(Preset),
     Cached(cache::CacheEntry),
-    /// Name of the earlier, deflated member to copy.
     Repeat(&'a RelPath),
 }
 

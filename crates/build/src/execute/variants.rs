@@ -1,5 +1,3 @@
-//! Index files of wheel variants, written next to the wheels.
-
 use std::io::Write;
 use std::time::{Duration, Instant};
 

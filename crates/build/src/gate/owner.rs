@@ -1,5 +1,3 @@
-//! Assignment of finished packages to packages and targets of the manifest.
-
 use base::names::{PackageName, normalized};
 use base::target::Per;
 use manifest::{Distribution, Manifest};

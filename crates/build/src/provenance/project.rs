@@ -1,5 +1,3 @@
-//! Inputs of project builds.
-
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -69,7 +67,6 @@ pub enum RequirementDigest {
     Commit(String),
 }
 
-/// `packages` contain parts of the project.
 pub(super) fn descriptors(
     name: &PackageName,
     inputs: &ProjectInputs,

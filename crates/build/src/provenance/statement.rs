@@ -23,7 +23,6 @@ const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 const PREDICATE_TYPE: &str = "https://slsa.dev/provenance/v1";
 /// Requested packages of a partial build.
 const ONLY: &str = "only";
-/// Digest of the plan of all packages.
 const PLAN: &str = "plan";
 /// The part of an artifact that its digest covers.
 pub(super) const COVERS: &str = "covers";

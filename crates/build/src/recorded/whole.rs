@@ -1,5 +1,3 @@
-//! Strict reading of records.
-
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -50,7 +48,6 @@ pub enum RecordError {
 }
 
 impl Recorded {
-    /// Reads all records in `dist`, the directory of the packages.
     pub(crate) fn read_whole(dist: &Path) -> Result<Self, RecordError> {
         match fs_err::metadata(dist) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

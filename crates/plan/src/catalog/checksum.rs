@@ -1,5 +1,3 @@
-//! Sidecars of archives, and hashing readers and writers.
-
 use std::io::{self, Write};
 
 use base::hash::{Sha256, Sha256Hasher};
@@ -11,7 +9,6 @@ pub(super) const MOST: u64 = 8 << 10;
 /// Prefix of the checksum of an archive's end ([`super::seekable`]). A comment for `sha256sum -c`.
 pub(super) const END: &str = "# end ";
 
-/// Checksum of the archive's end.
 pub(super) fn of_end(sidecar: &str) -> Result<Option<Sha256>, String> {
     let line = sidecar.lines().find_map(|line| line.trim().strip_prefix(END));
     line.map(|digest| digest.trim().parse()).transpose()

@@ -21,7 +21,6 @@ pub(super) enum Storage {
     Xz,
 }
 
-/// Parses a child's name; otherwise returns the reason.
 pub(super) fn parse_child(name: &str, is_directory: bool) -> Result<(ArtifactId, Storage), String> {
     let (stem, storage) = if is_directory {
         (name, Storage::Directory)

@@ -1,5 +1,3 @@
-//! CI run and source commits of a build.
-
 use serde::{Deserialize, Serialize};
 
 /// CI run and sources of the artifacts, as far as the build records them.

@@ -1,5 +1,3 @@
-//! Packs artifact directories into archives.
-
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,3 @@
-//! Archives of any source, and the demands on them.
-
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::io::{self, Read};
@@ -265,7 +263,6 @@ struct Reading<'r> {
 struct Outcome {
     archive: LockedArchive,
     proof: Proof,
-    /// Skipped targets of hard links.
     missed: BTreeSet<RelPath>,
 }
 

@@ -19,7 +19,6 @@ pub(super) const SEEKABLE: u32 = 0x8F92_EAB1;
 /// Limit of the format.
 pub(super) const MOST_FRAMES: usize = 0x0800_0000;
 
-/// Compresses on all threads of the pool.
 pub(super) struct SeekableWriter<W> {
     out: W,
     level: i32,

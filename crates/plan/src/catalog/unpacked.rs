@@ -1,5 +1,3 @@
-//! Unpacked archives, with random access to members.
-
 use std::io;
 
 use super::lock::Taken;
@@ -23,7 +21,6 @@ pub(super) struct UnpackedArchive {
 /// whole.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Proof {
-    /// Checksum of the whole archive.
     Whole(Sha256),
     /// The end has the checksum of each frame.
     End(Sha256),

@@ -1,5 +1,3 @@
-//! Metadata, entry points, import package.
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

@@ -1,5 +1,3 @@
-//! Check for device code that an exclude line keeps from its libraries.
-
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::links::Filled;

@@ -1,5 +1,3 @@
-//! Globs that match only directories.
-
 use crate::catalog::{CatalogEntry, EntryKind};
 use base::names::RelPath;
 use manifest::Glob;

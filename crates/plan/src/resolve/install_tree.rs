@@ -1,5 +1,3 @@
-//! All files that are installed together, for resolving links.
-
 use std::collections::HashMap;
 
 use crate::catalog::{Artifact, CatalogEntry, EntryKind, Origin};
@@ -25,7 +23,6 @@ impl Item<'_> {
 pub(super) enum Target<'a> {
     File(Item<'a>),
     Directory,
-    /// The first missing path.
     Missing(String),
     Outside,
     Loop,

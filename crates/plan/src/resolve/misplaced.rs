@@ -1,5 +1,3 @@
-//! Check for device code in a wrong package, by name.
-
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,3 @@
-//! Long description: the manifest's readme, or a page.
-
 use std::fmt::Write as _;
 
 use super::requires;

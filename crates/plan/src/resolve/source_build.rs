@@ -1,5 +1,3 @@
-//! Projects to build from source, and finished wheels.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::resolved_dist::ResolvedDist;

@@ -1,5 +1,3 @@
-//! Fixtures, shared with the tests of whole plans.
-
 use std::collections::BTreeMap;
 
 use super::install_tree::{Layer, View};

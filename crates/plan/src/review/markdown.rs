@@ -1,5 +1,3 @@
-//! The plan as GitHub Markdown, for CI summaries and pull requests.
-
 use std::collections::BTreeMap;
 
 use super::text::by_artifact;

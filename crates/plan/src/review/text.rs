@@ -1,5 +1,3 @@
-//! The plan as aligned text.
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

@@ -143,7 +143,6 @@ impl Stage {
         path.parent().map_or_else(|| self.dest.clone(), |parent| self.dest.join(parent.as_str()))
     }
 
-    /// Checks that an output can be renamed, and syncs it.
     fn check(&self, path: &RelPath) -> Result<(), StageError> {
         let (output, place) = (self.path(path), self.dest.join(path.as_str()));
         if fs::symlink_metadata(&place).is_ok_and(|found| found.is_dir()) {

@@ -251,7 +251,6 @@ impl<W: Write + Seek> WheelWriter<W> {
 pub struct WheelMember {
     entry: ZipEntry,
     name: RelPath,
-    /// Announced size, if known.
     size: Option<u64>,
 }
 

@@ -1,5 +1,3 @@
-//! Content of members: bytes in memory, or bytes that are packed while they are written.
-
 use std::fmt;
 use std::io::{self, Seek, Write};
 

@@ -1,5 +1,3 @@
-//! Packing of members: the same content gives the same bytes.
-
 use std::io::{self, Read};
 
 use super::error::Fault;
@@ -75,7 +73,6 @@ impl Packing {
     }
 }
 
-/// Levels that reproduce a member's bytes.
 fn levels(wheel: &Wheel, entry: &DirectoryEntry) -> io::Result<Vec<Level>> {
     let content = wheel.zip().bytes(entry, LONGEST_TEXT)?;
     let mut packed = Vec::new();

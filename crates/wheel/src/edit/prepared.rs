@@ -1,5 +1,3 @@
-//! A wheel under a temporary name, in its final directory.
-
 use std::io::{self, BufWriter};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

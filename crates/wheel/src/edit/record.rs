@@ -1,5 +1,3 @@
-//! RECORD of an edited wheel: rows follow their members.
-
 use std::collections::HashMap;
 
 use crate::archive::checksum::Digest;
@@ -7,12 +5,10 @@ use crate::archive::wheel::record::{field, own_row, row};
 use crate::package::Wheel;
 use crate::package::record::Rows;
 
-/// Order of the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     /// The order of the old RECORD; new rows follow.
     Old,
-    /// The order of the members.
     Members,
 }
 

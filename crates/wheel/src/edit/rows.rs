@@ -1,5 +1,3 @@
-//! Rows of a RECORD for another one.
-
 use std::collections::BTreeMap;
 
 use crate::package::directory::DirectoryEntry;

@@ -74,7 +74,6 @@ pub enum Kept {
 }
 
 impl Kept {
-    /// Creates a buffer suitable for `size` bytes.
     pub(crate) fn of_size(size: u64) -> io::Result<Self> {
         let small = size <= IN_MEMORY;
         Ok(if small { Self::Memory(Vec::new()) } else { Self::File(tempfile::tempfile()?) })

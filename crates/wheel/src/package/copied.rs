@@ -1,5 +1,3 @@
-//! Transfer of packed members to another archive.
-
 use super::directory::DirectoryEntry;
 use crate::archive::Timestamp;
 use crate::archive::deflate::Method;

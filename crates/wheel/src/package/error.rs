@@ -1,5 +1,3 @@
-//! Errors of reading packages.
-
 use std::io;
 use std::path::PathBuf;
 

@@ -75,7 +75,6 @@ pub fn distribution_of(file_name: &str) -> Option<String> {
     wheel().or_else(sdist).or_else(variants).map(|name: DistName| name.normalized())
 }
 
-/// Formats the file name with escaping.
 impl fmt::Display for WheelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}-", self.dist.file_stem(), self.version)?;

@@ -1,5 +1,3 @@
-//! Decompression of xz with limited memory.
-
 use std::io::{self, Read};
 
 use liblzma::read::XzDecoder;

@@ -1,5 +1,3 @@
-//! Reasons to refuse members, and their descriptions.
-
 use base::names::{RelPath, oversize};
 
 const SHOWN: usize = 200;

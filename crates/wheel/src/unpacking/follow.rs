@@ -1,5 +1,3 @@
-//! Resolution of links inside an archive.
-
 /// Limit of links in a chain, as in Linux.
 const MOST_LINKS: usize = 40;
 

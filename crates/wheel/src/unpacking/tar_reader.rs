@@ -1,5 +1,3 @@
-//! Sequential tar reader with the rule for members.
-
 use std::io::{self, Read, Seek};
 
 use super::fault::MemberFault;

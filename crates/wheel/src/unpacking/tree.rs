@@ -1,5 +1,3 @@
-//! Tree of an archive's members.
-
 use std::collections::HashMap;
 
 use super::fault::{MemberFault, Refusal};

@@ -1,5 +1,3 @@
-//! Hash algorithms of RECORD.
-
 use sha2::digest::DynDigest;
 
 /// Permitted hash algorithm; SHA-256 is the weakest.

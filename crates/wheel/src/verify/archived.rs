@@ -1,5 +1,3 @@
-//! Sequential check of a devel archive's members.
-
 use std::io::{self, Read};
 
 use super::code::Targets;

@@ -1,5 +1,3 @@
-//! Device code in the wrong package, by names and content of members.
-
 use std::collections::BTreeSet;
 
 use super::{Finding, Package};

@@ -1,5 +1,3 @@
-//! Properties of binaries in packages.
-
 use std::sync::Arc;
 
 use crate::package::wheel::site_path;
@@ -41,7 +39,6 @@ pub(super) struct Search {
 }
 
 impl Binary {
-    /// Returns whether the file is started and not loaded.
     pub(crate) fn is_program(&self) -> bool {
         matches!(self.kind, ElfKind::Executable | ElfKind::StaticExecutable | ElfKind::StaticPie)
             && !self.has_soname

@@ -1,5 +1,3 @@
-//! Conversion of reader faults to findings.
-
 use super::Finding;
 use crate::package::{Fault, FaultKind};
 use base::source::Code;

@@ -1,5 +1,3 @@
-//! Checks of names, kinds, modes, times and order of a wheel's members.
-
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;

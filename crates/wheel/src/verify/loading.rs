@@ -1,5 +1,3 @@
-//! Needed libraries that the set contains, but the loader does not find.
-
 use super::{Finding, Package};
 use base::source::Code;
 use binary::policy;

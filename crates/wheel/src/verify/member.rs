@@ -1,5 +1,3 @@
-//! Sequential check of a member.
-
 use std::io::{self, Read, Write};
 
 use super::algorithm::Algorithm;

@@ -1,5 +1,3 @@
-//! Core metadata: required fields and valid values.
-
 use super::{Finding, Package};
 use crate::package::Metadata;
 use base::names::normalized;
@@ -9,7 +7,6 @@ use base::version::Version;
 /// Known metadata versions, oldest first (core metadata specification).
 const VERSIONS: [(u32, u32); 8] = [(1, 0), (1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (2, 4), (2, 5)];
 
-/// Fields that must not repeat.
 const ONCE: [&str; 16] = [
     "Metadata-Version",
     "Name",

@@ -1,5 +1,3 @@
-//! Names of a wheel in file, metadata directory, metadata and tags.
-
 use super::elf::FileRole;
 use super::member::Member;
 use super::{Finding, extensions};

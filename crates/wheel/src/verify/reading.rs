@@ -1,5 +1,3 @@
-//! Reader of bytes with several consumers.
-
 use std::io::{self, Write};
 
 use crate::package;

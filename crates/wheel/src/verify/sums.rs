@@ -1,5 +1,3 @@
-//! Check of `SHA256SUMS` in a package directory.
-
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};

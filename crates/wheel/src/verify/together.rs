@@ -1,5 +1,3 @@
-//! Checks of a set: one owner per path, and satisfied requirements.
-
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

@@ -1,5 +1,3 @@
-//! Check of a wheel: open, read in parts, conclude.
-
 use std::io;
 use std::ops::Range;
 use std::path::Path;

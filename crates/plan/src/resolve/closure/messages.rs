@@ -1,5 +1,3 @@
-//! Messages about libraries.
-
 use std::collections::BTreeSet;
 
 use super::group::Group;

@@ -1,5 +1,3 @@
-//! Manifest lines of members, which store their rule as text.
-
 use std::collections::BTreeMap;
 
 use super::LoadedFile;

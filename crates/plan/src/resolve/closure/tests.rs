@@ -133,7 +133,6 @@ fn artifacts_for_the_target_of_the_file_are_named_first() {
     }
 }
 
-/// `DT_RPATH` also applies to loaded files, and loaded libraries are found again.
 #[test]
 fn a_library_is_found_by_way_of_what_loads_the_file() {
     let p = "a_lib_generic p exe needs=liba.so.1 rpath=$ORIGIN/d:$ORIGIN/e
@@ -163,7 +162,6 @@ fn a_library_is_found_by_way_of_what_loads_the_file() {
     assert_eq!(of_a(&unlent), [alone], "nothing loads it");
 }
 
-/// `libx.so` without SONAME is known by the name under which it was loaded.
 #[test]
 fn what_is_loaded_already_is_not_looked_for() {
     let entries = "a_lib_generic p exe needs=liba.so.1,libb.so.1 rpath=$ORIGIN/d
@@ -183,7 +181,6 @@ fn what_is_loaded_already_is_not_looked_for() {
     assert!(of_b(&later)[0].starts_with("libx.so nowhere"), "{:?}", of_b(&later));
 }
 
-/// Selector x installs core with package libs; selector y must do so too.
 #[test]
 fn a_package_is_there_where_every_selector_that_offers_the_other_requires_it() {
     let entries = "a_lib_generic lib/libx.so.1 so libx.so.1

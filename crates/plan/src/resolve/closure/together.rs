@@ -1,5 +1,3 @@
-//! Distributions that are always installed together.
-
 use std::collections::BTreeSet;
 
 use crate::Distribution;

@@ -1,5 +1,3 @@
-//! Installed files for the dynamic loader: ELF files, needed names, links of devel trees.
-
 use std::collections::HashMap;
 
 use crate::catalog::{Catalog, CatalogEntry};

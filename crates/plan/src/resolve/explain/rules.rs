@@ -1,5 +1,3 @@
-//! Matching rules of a path, recorded from the selection.
-
 use std::collections::HashSet;
 
 use super::{Choice, MatchedRule, Reason, Rule, Says};

@@ -1,5 +1,3 @@
-//! Text form of explanations, short or complete.
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

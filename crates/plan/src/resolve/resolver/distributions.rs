@@ -187,7 +187,6 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// The licence depends on the distribution's files.
     pub(super) fn license(
         &self,
         dist: &ResolvedDist<'_>,

@@ -11,7 +11,6 @@ pub(in crate::resolve) enum Refusal<'a> {
     Excluded(&'a Place),
     /// First include line, if none matches.
     NotIncluded(&'a Place),
-    /// Line with other components of the artifact.
     OtherComponents(&'a Place),
 }
 

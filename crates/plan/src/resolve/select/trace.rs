@@ -9,7 +9,6 @@ use manifest::{ArtifactRule, DropRule, PathRule};
 #[derive(Debug, Clone, Copy)]
 pub(in crate::resolve) enum RuleMatch<'a> {
     Takes(&'a ArtifactRule),
-    /// Other components of the artifact.
     OtherComponents(&'a ArtifactRule),
     /// `artifacts-of` a package that takes the artifact by this rule.
     Inherits(&'a Spanned<PackageName>, &'a ArtifactRule),
@@ -18,7 +17,6 @@ pub(in crate::resolve) enum RuleMatch<'a> {
     Includes(&'a PathRule),
     NotIncluded,
     Excludes(&'a PathRule),
-    /// Drop from every package.
     Drops(&'a DropRule),
 }
 

@@ -155,7 +155,6 @@ impl<'a> Causes<'a> {
         Some(Cause::NotInherited { devel, of })
     }
 
-    /// A line takes it in another mode or on another system.
     fn other_target(&self, id: &ArtifactId) -> Option<Cause<'a>> {
         self.whole.packages.values().find_map(|package| {
             let built = package.distribution_for(self.target).is_some();
@@ -166,7 +165,6 @@ impl<'a> Causes<'a> {
         })
     }
 
-    /// A line takes the component for other targets.
     fn other_family(&self, id: &ArtifactId) -> Option<Cause<'a>> {
         let (of, line) = self.manifest.packages.values().find_map(|package| {
             let rule = package.artifacts.iter().find(|rule| takes(rule, id))?;

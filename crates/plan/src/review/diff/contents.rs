@@ -1,5 +1,3 @@
-//! Common form of a plan and of finished packages.
-
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;

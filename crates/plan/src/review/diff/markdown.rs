@@ -1,5 +1,3 @@
-//! A difference as Markdown.
-
 use std::fmt::Write as _;
 
 use super::lines::{Report, Row, count_change, size_change};

@@ -1,5 +1,3 @@
-//! Files removed at one place and added at another.
-
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 

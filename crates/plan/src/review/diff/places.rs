@@ -158,7 +158,6 @@ struct Walk<'w, 'a> {
 }
 
 impl Walk<'_, '_> {
-    /// Covers `start..end`, all below `directory`.
     fn directory(&mut self, directory: &str, start: usize, end: usize) {
         if end - start > 1 && self.universe.count(directory) == end - start {
             let directory = common(&self.files[start].path, &self.files[end - 1].path).to_owned();

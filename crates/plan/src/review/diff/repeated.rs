@@ -1,5 +1,3 @@
-//! Shortens changes of names that every package repeats.
-
 use super::contents::{Contents, Package};
 use super::{FieldChange, PackageChange};
 use crate::Form;

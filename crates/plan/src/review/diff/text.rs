@@ -1,5 +1,3 @@
-//! Aligned text, readable without color.
-
 use std::fmt::Write as _;
 
 use super::lines::{self, Line, Report, Row, count_change, shortened, size_change};

@@ -1,5 +1,3 @@
-//! Markdown pages with a size limit: rows that do not fit are counted.
-
 use std::fmt::Write as _;
 
 /// Space for the summary of omitted parts.

@@ -1,5 +1,3 @@
-//! Huffman codes of deflate, as far as needed to find symbol boundaries.
-
 /// RFC 1951, section 3.2.7.
 const LONGEST: usize = 15;
 /// Literals and lengths.

@@ -1,5 +1,3 @@
-//! Threads that write outputs, and one thread that syncs them to the disk.
-
 use std::cmp::Reverse;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,5 +1,3 @@
-//! Creation of directories, and removal of unused ones.
-
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -79,7 +79,6 @@ pub(super) mod faults {
     /// Failing calls.
     #[derive(Clone, Copy)]
     pub enum Fault {
-        /// Call with this number.
         One(usize),
         /// Call with this number and all later ones, like a killed process.
         Rest(usize),

@@ -1,5 +1,3 @@
-//! Outputs under construction.
-
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;

@@ -28,7 +28,6 @@ const LARGEST: u64 = 64 << 20;
 pub(super) struct Journal {
     made: Vec<RelPath>,
     added: Vec<RelPath>,
-    /// Files below `old`.
     kept: Vec<RelPath>,
 }
 

@@ -1,5 +1,3 @@
-//! A stream of xz, block after block.
-
 use std::io::{self, Write};
 
 use super::{Preset, XzError, XzStream, xz_block};

@@ -1,5 +1,3 @@
-//! End records of a zip.
-
 use std::fs::File;
 
 use super::field::{double, half, word};

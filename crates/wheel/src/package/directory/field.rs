@@ -1,5 +1,3 @@
-//! Little-endian fields of headers.
-
 pub(super) struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {

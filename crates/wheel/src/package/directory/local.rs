@@ -1,5 +1,3 @@
-//! Comparison of local headers with the central directory.
-
 use std::fs::File;
 
 use super::entry::{DESCRIPTOR, other_name};

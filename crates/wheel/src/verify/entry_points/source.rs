@@ -1,5 +1,3 @@
-//! Search for names bound at the top level of Python source.
-
 /// Returns whether importing binds the name; true for undecidable cases (`import *`, `__getattr__`
 /// of a module).
 pub(super) fn defines(source: &str, name: &str) -> bool {

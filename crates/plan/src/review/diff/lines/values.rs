@@ -3,7 +3,6 @@ use indexmap::IndexMap;
 use super::super::FieldChange;
 use super::{Line, detail};
 
-/// Old and new value, without their common key.
 struct Pair {
     old: String,
     new: String,

@@ -1,5 +1,3 @@
-//! Table of symbol lengths in a block.
-
 use super::super::huffman::Huffman;
 use super::peek;
 
@@ -36,7 +34,6 @@ impl SymbolBoundary {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     Symbol(SymbolBoundary),
-    /// End of the block at this bit.
     Over(usize),
     Invalid,
 }
