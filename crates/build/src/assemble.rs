@@ -160,7 +160,7 @@ struct Shard<'a> {
 ///
 /// # Errors
 ///
-/// Fails if a package has no record, differs from it or does not pass the gate, two different files
+/// If a package has no record, differs from it or does not pass the gate, two different files
 /// have one name, or the builds differ in more than their selected packages; with a plan, also if
 /// one of its packages is missing. `dest` is then unchanged.
 pub fn assemble(
@@ -182,7 +182,7 @@ pub fn assemble(
 ///
 /// # Errors
 ///
-/// Fails if a directory has a record, contains anything but files, or is empty; otherwise as
+/// If a directory has a record, contains anything but files, or is empty; otherwise as
 /// [`assemble`].
 pub fn assemble_finished(
     dirs: &[PathBuf],

@@ -57,7 +57,7 @@ impl<'m> Assignment<'m> {
         &self.names
     }
 
-    /// Returns the wheel of the file at `path`.
+    /// Wheel of the file at `path`.
     ///
     /// # Errors
     ///

@@ -227,7 +227,7 @@ impl Cache {
         Some(content)
     }
 
-    /// Returns true if a cached content has this size. If not, the caller need not hash it. (The
+    /// True if a cached content has this size. If not, the caller need not hash it. (The
     /// content of an xz stream is the xz file.)
     pub fn has_size(&self, size: u64) -> bool {
         let has = self.sizes.binary_search(&size).is_ok();
@@ -282,7 +282,7 @@ impl Cache {
         self.counts.misses.fetch_add(found, Ordering::Relaxed);
     }
 
-    /// Returns true for a cached key, without counting a hit or miss.
+    /// True for a cached key, without counting a hit or miss.
     pub fn has(&self, key: &Key) -> bool {
         let slot = self.keys.get(key).map(|slot| &self.slots[*slot]);
         slot.is_some_and(|slot| !slot.damaged.load(Ordering::Relaxed))

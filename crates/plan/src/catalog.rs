@@ -206,7 +206,7 @@ impl CatalogEntry {
         (&self.path, &self.base)
     }
 
-    /// Returns true for a regular file with an execute bit.
+    /// True for a regular file with an execute bit.
     pub fn is_executable(&self) -> bool {
         matches!(self.kind, EntryKind::File { executable: true, .. })
     }

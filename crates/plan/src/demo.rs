@@ -44,7 +44,7 @@ pub enum DemoError {
 ///
 /// # Errors
 ///
-/// Fails if `dir` has other content.
+/// If `dir` has other content.
 pub fn make(dir: &Path, kpack: bool, program: &[u8]) -> Result<(), DemoError> {
     make_for(System::Linux, dir, kpack, program)
 }

@@ -23,7 +23,7 @@ impl OnlyName {
         &self.text
     }
 
-    /// Returns true if the name matches.
+    /// True if the name matches.
     pub fn matches(&self, name: &str) -> bool {
         normal(name).parse::<RelPath>().is_ok_and(|name| self.glob.matches(&name))
     }

@@ -32,7 +32,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// Fails for another format than [`FORMAT`], or a missing field.
+    /// For another format than [`FORMAT`], or a missing field.
     pub fn read(text: &str) -> Result<Self, PlanReadError> {
         let head: Head = serde_json::from_str(text).map_err(PlanReadError::NoPlan)?;
         if head.format != u64::from(FORMAT) {

@@ -37,7 +37,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns true if `--only` selects this node.
+    /// True if `--only` selects this node.
     pub fn wants(&self, name: &PackageName) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| only.matches(name.as_str()))
     }

@@ -247,7 +247,7 @@ impl ProjectBuild {
 }
 
 impl PrefetchedWheel {
-    /// Returns true if the wheel is built from a git repository.
+    /// True if the wheel is built from a git repository.
     pub fn is_built(&self) -> bool {
         self.requirement.as_ref().is_some_and(|requirement| requirement.contains(" @ git+"))
     }

@@ -153,7 +153,7 @@ fn lose(contents: &mut [Contents]) {
     }
 }
 
-/// Returns the reason why a tag is wrong.
+/// The reason why a tag is wrong.
 pub fn contradiction(audit: &Audit, tag: &str) -> Option<String> {
     audit.needs.as_ref()?.contradiction(tag)
 }

@@ -170,7 +170,7 @@ pub struct Package {
 }
 
 impl Package {
-    /// Returns the installed members, ordered by installed path.
+    /// Installed members, ordered by installed path.
     pub fn members(&self) -> impl Iterator<Item = &str> {
         self.installed.values().map(String::as_str)
     }

@@ -29,7 +29,7 @@ pub trait Awaited: Debug + Sync {
     fn content(&self) -> io::Result<Content>;
     /// Fills `buffer` with content from `offset` on.
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
-    /// Returns true if the stream is neither delivered nor started.
+    /// True if the stream is neither delivered nor started.
     fn is_open(&self) -> bool;
     /// Keeps threads from starting on the stream for `time`.
     fn hold(&self, time: Duration);
@@ -41,7 +41,7 @@ pub trait Awaited: Debug + Sync {
 
 /// Supplier of streams that the store lacks: other machines.
 pub trait Source: Debug + Sync {
-    /// Returns true if a stream is worth a request.
+    /// True if a stream is worth a request.
     fn wants(&self, size: u64, effort: Duration) -> bool;
 
     /// Initial hold of a stream.

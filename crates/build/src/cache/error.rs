@@ -19,7 +19,7 @@ impl CacheError {
         move |source| Self::new(doing, dir, source)
     }
 
-    /// Returns true for a full disk or quota.
+    /// True for a full disk or quota.
     pub fn is_full(&self) -> bool {
         matches!(self.source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
     }

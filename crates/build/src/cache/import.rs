@@ -52,7 +52,7 @@ impl Room<'_> {
         self.len
     }
 
-    /// Returns true for an empty range.
+    /// True for an empty range.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -90,7 +90,7 @@ impl Imports {
         known.keys.remove(key.as_bytes()).is_some()
     }
 
-    /// Returns file and offset of a received stream.
+    /// File and offset of a received stream.
     ///
     /// # Panics
     /// Panics if the entry belongs to another store.

@@ -22,7 +22,7 @@ pub trait Store: Debug + Send + Sync {
     /// The content that an earlier build computed for this fingerprint.
     fn content_of(&self, fingerprint: &Fingerprint) -> Option<Content>;
 
-    /// Returns true if a content can have this size.
+    /// True if a content can have this size.
     fn has_size(&self, size: u64) -> bool;
 
     /// The stream of this key, unchecked before [`Store::check`].

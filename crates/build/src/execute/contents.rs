@@ -11,7 +11,7 @@ use base::hash::Sha256;
 use plan::Plan;
 use plan::catalog::{Artifact, ArtifactId, Catalog, EntryKind, Origin, Source};
 
-/// Returns a digest of each artifact that `plan` takes files of, except those in `known`. The
+/// Digest of each artifact that `plan` takes files of, except those in `known`. The
 /// digest of an archive is its checksum. If `files` is set, unpacked artifacts are hashed with all
 /// their files, since another build may take other ones.
 pub fn contents(

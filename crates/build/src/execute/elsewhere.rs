@@ -35,7 +35,7 @@ impl Elsewhere {
 ///
 /// # Errors
 ///
-/// Fails for an unrecorded file.
+/// For an unrecorded file.
 pub(super) fn replaced(
     dest: &Path,
     recorded: &Recorded,

@@ -9,7 +9,7 @@ const PLACE: usize = 8 << 10;
 /// One stored deflate block.
 const LARGEST: u64 = PLACE as u64 + 5;
 
-/// Returns true if deflate is worth its time. A sample of already compressed data shrinks by less
+/// True if deflate is worth its time. A sample of already compressed data shrinks by less
 /// than 1/128; deflating it all would save hardly more, at deflate's slowest pace.
 pub(super) fn shrinks(bytes: &Bytes) -> io::Result<bool> {
     if bytes.len() < SMALLEST {

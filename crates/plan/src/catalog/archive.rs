@@ -77,7 +77,7 @@ pub(super) struct Unpacking<'u> {
 }
 
 impl Unpacking<'_> {
-    /// Returns wanted hard links with unwanted targets, and these targets: their bytes were skipped
+    /// Wanted hard links with unwanted targets, and these targets: their bytes were skipped
     /// before.
     pub(super) fn in_order(
         &mut self,

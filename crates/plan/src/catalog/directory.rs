@@ -308,7 +308,7 @@ impl OpenFile for Opened {
 ///
 /// # Errors
 ///
-/// Fails if the directory has two forms of one artifact.
+/// If the directory has two forms of one artifact.
 pub fn archives(dir: &Path) -> Result<Vec<Box<dyn Packed>>, Problems> {
     Ok(children(dir)?.0.into_iter().filter_map(|child| child.packed).collect())
 }

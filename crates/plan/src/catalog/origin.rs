@@ -19,7 +19,7 @@ pub struct BuildOrigin {
 }
 
 impl BuildOrigin {
-    /// Returns true if nothing is recorded.
+    /// True if nothing is recorded.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -75,7 +75,7 @@ pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Pr
 ///
 /// # Errors
 ///
-/// Fails for an entry other than file, directory or link. `out` is then unchanged.
+/// For an entry other than file, directory or link. `out` is then unchanged.
 pub fn pack(
     id: &ArtifactId,
     dir: &Path,

@@ -89,7 +89,7 @@ impl Demands {
     ///
     /// # Errors
     ///
-    /// Fails if a demanded checksum is missing, the two differ, or the sidecar is unreadable.
+    /// If a demanded checksum is missing, the two differ, or the sidecar is unreadable.
     pub fn expected(&self, packed: &dyn Packed) -> Result<Expected, Problem> {
         let key = packed.key();
         let locked = self.locked(key)?;

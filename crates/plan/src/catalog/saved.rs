@@ -78,7 +78,7 @@ pub enum CatalogError {
 }
 
 impl CatalogError {
-    /// Returns true if the content is at fault, not the machine or command line.
+    /// True if the content is at fault, not the machine or command line.
     pub fn blames_content(&self) -> bool {
         match self {
             Self::Content { .. } | Self::Format { .. } | Self::Inconsistent { .. } => true,
@@ -128,7 +128,7 @@ impl Catalog {
     ///
     /// # Errors
     ///
-    /// Fails for another format or impossible content.
+    /// For another format or impossible content.
     pub fn load(file: &Path) -> Result<Self, CatalogError> {
         let name = file.display().to_string();
         let bytes =

@@ -30,7 +30,7 @@ pub trait Source: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Fails if the directory is outside of the artifact.
+    /// If the directory is outside of the artifact.
     fn list(
         &self,
         artifact: &ArtifactId,
@@ -79,7 +79,7 @@ pub trait SourceFile: Debug + Send + Sync {
     /// Size in bytes.
     fn len(&self) -> u64;
 
-    /// Returns true for an empty file.
+    /// True for an empty file.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -100,7 +100,7 @@ pub trait SourceFile: Debug + Send + Sync {
 
 /// An open file, read by position.
 pub trait OpenFile: ReadAt {
-    /// Returns true if any execute bit is set.
+    /// True if any execute bit is set.
     fn is_executable(&self) -> bool;
 
     /// Fails if the file changed since it was found; names the file.

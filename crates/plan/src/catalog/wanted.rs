@@ -45,12 +45,12 @@ impl Wanted {
         self.partial.contains(artifact)
     }
 
-    /// Returns true for the empty set.
+    /// True for the empty set.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// Returns true if any file of the artifact is wanted.
+    /// True if any file of the artifact is wanted.
     pub fn takes(&self, artifact: &ArtifactId) -> bool {
         self.members.contains_key(artifact)
     }

@@ -10,7 +10,7 @@ use crate::catalog::{Catalog, EntryKind};
 use base::names::PackageName;
 use manifest::{Manifest, PackageKind};
 
-/// Returns the reason why a package leaves out a path below its platform directory.
+/// The reason why a package leaves out a path below its platform directory.
 pub type Why<'w> = dyn Fn(&PackageName, &str) -> Option<String> + 'w;
 
 /// Calls `work` with the reasons for `manifest` and `catalog`.

@@ -30,7 +30,7 @@ pub(super) fn plan(
     if problems.has_errors() { Err(problems) } else { Ok((plan, problems)) }
 }
 
-/// Returns the plan even with errors; it must then not be executed.
+/// Plan even with errors; it must then not be executed.
 pub(super) fn attempt(
     manifest: &Manifest,
     catalog: &Catalog,

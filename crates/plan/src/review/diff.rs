@@ -216,7 +216,7 @@ pub struct WarningChange {
 }
 
 impl Diff {
-    /// Returns true if the sides are equal.
+    /// True if the sides are equal.
     pub fn is_empty(&self) -> bool {
         let facts = |s: &Side| (s.version.clone(), s.mode, s.platform_tag.clone());
         let lists = self.moved.is_empty()

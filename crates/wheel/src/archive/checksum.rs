@@ -26,7 +26,7 @@ impl Checksum {
         self.0.combine(&next.0);
     }
 
-    /// Returns the CRC-32 of all bytes so far.
+    /// CRC-32 of all bytes so far.
     pub fn value(&self) -> u32 {
         self.0.clone().finalize()
     }
@@ -66,7 +66,7 @@ impl Hasher {
         self.sum.update(data);
     }
 
-    /// Returns the digest of all bytes.
+    /// Digest of all bytes.
     pub fn finish(self) -> Digest {
         let Sum { sha256, size } = self.sum.finish();
         Digest { crc: self.crc.value(), sha256, size }

@@ -9,12 +9,12 @@ pub const PKG_INFO: &str = "PKG-INFO";
 /// Requirements.
 pub const REQUIRES: &str = "requires.txt";
 
-/// Returns their directory, relative to the sdist's top directory.
+/// Their directory, relative to the sdist's top directory.
 pub fn directory(dist: &DistName) -> String {
     format!("src/{}.egg-info", dist.file_stem())
 }
 
-/// Returns the name of a file in such a directory.
+/// Name of a file in such a directory.
 pub fn file_of(path: &str) -> Option<&str> {
     let (directory, name) = path.strip_prefix("src/")?.split_once('/')?;
     (directory.ends_with(".egg-info") && !name.contains('/')).then_some(name)

@@ -90,7 +90,7 @@ impl Stage {
         Ok(StagedFile::new(file, shown))
     }
 
-    /// Returns the path for an output written by other code; creates its directory.
+    /// Path for an output written by other code; creates its directory.
     pub fn place(&self, path: &RelPath) -> Result<PathBuf, StageError> {
         let place = self.path(path);
         let parent = place.parent().unwrap_or(&place);
@@ -126,7 +126,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Returns the temporary path of the output `path`.
+    /// Temporary path of the output `path`.
     pub fn path(&self, path: &RelPath) -> PathBuf {
         self.paths().output(path)
     }

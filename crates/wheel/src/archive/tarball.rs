@@ -149,19 +149,19 @@ impl<W: Write> TarWriter<W> {
     }
 }
 
-/// Returns the headers of a file, to lay out a tarball. The content follows, padded to 512 bytes.
+/// Headers of a file, to lay out a tarball. The content follows, padded to 512 bytes.
 pub fn file_headers(path: &RelPath, executable: bool, size: u64, time: Timestamp) -> Vec<u8> {
     let mode = if executable { 0o755 } else { 0o644 };
     header_bytes(path, HeaderFields { entry: EntryType::Regular, mode, target: "" }, size, time)
 }
 
-/// Returns the headers of a symlink.
+/// Headers of a symlink.
 pub fn symlink_headers(path: &RelPath, target: &str, time: Timestamp) -> Result<Vec<u8>, TarError> {
     check_target(path, target)?;
     Ok(header_bytes(path, HeaderFields { entry: EntryType::Symlink, mode: 0o777, target }, 0, time))
 }
 
-/// Returns the headers of a directory.
+/// Headers of a directory.
 pub fn directory_headers(path: &RelPath, time: Timestamp) -> Vec<u8> {
     header_bytes(
         path,
@@ -229,7 +229,7 @@ fn fill(field: &mut [u8; NAME], text: &str) {
     field[..text.len()].copy_from_slice(text);
 }
 
-/// Returns records of values that do not fit into the ustar header.
+/// Records of values that do not fit into the ustar header.
 fn extended(name: &str, target: &str, size: u64) -> String {
     let mut records = String::new();
     for (key, text) in [("path", name), ("linkpath", target)] {

@@ -26,7 +26,7 @@ impl Timestamp {
     /// 1980-01-01, the first day of zip.
     pub const EARLIEST: Self = Self(315_532_800);
 
-    /// Returns seconds since 1970-01-01 UTC.
+    /// Seconds since 1970-01-01 UTC.
     pub fn seconds(self) -> u64 {
         self.0
     }
@@ -58,7 +58,7 @@ impl Timestamp {
         self.moment().to_string()
     }
 
-    /// Returns DOS time and date, in this order.
+    /// DOS time and date, in this order.
     pub fn dos(self) -> (u16, u16) {
         let at = TimeZone::UTC.to_datetime(self.moment());
         // All parts are positive: the year counts from 1980.

@@ -90,7 +90,7 @@ impl Variants {
     }
 }
 
-/// Returns the name of the file on an index (`my_dist-1.0-variants.json`).
+/// Name of the file on an index (`my_dist-1.0-variants.json`).
 pub fn file_name(dist: &DistName, version: &Version) -> String {
     format!("{}-{version}{ENDING}", dist.file_stem())
 }

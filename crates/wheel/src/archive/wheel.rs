@@ -15,13 +15,13 @@ pub(crate) mod record;
 
 use record::Record;
 
-/// Returns `my_dist-1.0-py3-none-linux_x86_64.whl`; `platform` may be several tags, separated by
+/// `my_dist-1.0-py3-none-linux_x86_64.whl`; `platform` may be several tags, separated by
 /// `.`.
 pub fn wheel_file_name(dist: &DistName, version: &Version, platform: &str) -> String {
     format!("{}-{version}-py3-none-{platform}.whl", dist.file_stem())
 }
 
-/// Returns the file name with a label (PEP 825: `…-linux_x86_64-gpu1.whl`).
+/// File name with a label (PEP 825: `…-linux_x86_64-gpu1.whl`).
 pub fn variant_file_name(
     dist: &DistName,
     version: &Version,
@@ -31,12 +31,12 @@ pub fn variant_file_name(
     wheel_file_name(dist, version, &format!("{platform}-{label}"))
 }
 
-/// Returns the metadata directory (`my_dist-1.0.dist-info`).
+/// Metadata directory (`my_dist-1.0.dist-info`).
 pub fn dist_info_dir(dist: &DistName, version: &Version) -> Result<RelPath, PathError> {
     format!("{}-{version}.dist-info", dist.file_stem()).parse()
 }
 
-/// Returns `WHEEL`, with a `Tag` line for each tag in `platform`.
+/// `WHEEL`, with a `Tag` line for each tag in `platform`.
 pub fn wheel_file(platform: &str) -> String {
     let mut out = format!(
         "Wheel-Version: 1.0\nGenerator: rockpack {}\nRoot-Is-Purelib: false\n",
@@ -115,7 +115,7 @@ impl<W: Write + Seek> WheelWriter<W> {
         })
     }
 
-    /// Returns the position of the next byte.
+    /// Position of the next byte.
     pub fn position(&self) -> u64 {
         self.zip.position()
     }
@@ -218,7 +218,7 @@ impl<W: Write + Seek> WheelWriter<W> {
         Ok(self.zip.finish()?)
     }
 
-    /// Returns the hashes of all members by name, in no order.
+    /// Hashes of all members by name, in no order.
     pub fn hashes(&self) -> HashMap<&RelPath, Sha256> {
         self.record.hashes()
     }

@@ -90,12 +90,12 @@ impl<W: Write + Seek> ZipWriter<W> {
         Self { sink, position: 0, complete: 0, time, members: IndexMap::new(), open: None }
     }
 
-    /// Returns the position of the next byte.
+    /// Position of the next byte.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Returns the number of initial bytes that later calls do not change.
+    /// Number of initial bytes that later calls do not change.
     pub fn complete(&self) -> u64 {
         self.complete
     }
@@ -105,7 +105,7 @@ impl<W: Write + Seek> ZipWriter<W> {
         &self.sink
     }
 
-    /// Returns the position of a complete member's bytes.
+    /// Position of a complete member's bytes.
     pub fn place(&self, name: &RelPath) -> Option<Range<u64>> {
         let header = self.members.get(name)?;
         let start = header.offset + header.local(name.as_str()).len() as u64;
@@ -367,7 +367,7 @@ fn check_stored(name: &RelPath, method: Method, size: u64, written: u64) -> Resu
     }
 }
 
-/// Returns an upper bound: fixed Huffman codes need at most 9 bits per byte; flushes and block
+/// Upper bound: fixed Huffman codes need at most 9 bits per byte; flushes and block
 /// headers add far less than the second term.
 fn worst_case(method: Method, size: u64) -> u64 {
     match method {

@@ -64,7 +64,7 @@ impl<'t> OldRecord<'t> {
     }
 }
 
-/// Returns an empty path for a malformed row.
+/// Empty path for a malformed row.
 fn path(line: &str) -> String {
     fields(line).map_or_else(String::new, |[path, ..]| path)
 }

@@ -39,7 +39,7 @@ impl<R: Read> Content<R> {
         Ok(Self { head, rest })
     }
 
-    /// Returns the kind of the content.
+    /// Kind of the content.
     pub fn kind(&self) -> ContentKind {
         match &self.head[..] {
             b"\x7fELF" => ContentKind::Elf,

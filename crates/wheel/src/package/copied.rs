@@ -13,7 +13,7 @@ pub struct CopyError {
     pub reason: &'static str,
 }
 
-/// Returns the parameters for [`crate::archive::zip::ZipWriter::copy`].
+/// Parameters for [`crate::archive::zip::ZipWriter::copy`].
 pub fn copied(entry: &DirectoryEntry) -> Result<CopiedMember, CopyError> {
     let refused = |reason| CopyError { name: entry.name.clone(), reason };
     let method = match entry.method {

@@ -75,7 +75,7 @@ impl Directory {
         Ok(directory)
     }
 
-    /// Returns the index of the first member with this name.
+    /// Index of the first member with this name.
     pub fn find(&self, name: &str) -> Option<usize> {
         let at = self.by_name.partition_point(|index| *self.entries[*index].name < *name);
         self.by_name.get(at).copied().filter(|index| self.entries[*index].name == name)

@@ -38,12 +38,12 @@ impl EntryPoints {
         points
     }
 
-    /// Returns the valid entries with their objects.
+    /// Valid entries with their objects.
     pub fn sound(&self) -> impl Iterator<Item = (&EntryPoint, Object<'_>)> {
         self.entries.iter().filter_map(|entry| Some((entry, entry.object()?)))
     }
 
-    /// Returns objects by script name; other names include their group.
+    /// Objects by script name; other names include their group.
     pub fn by_name(&self) -> BTreeMap<String, String> {
         let name = |entry: &EntryPoint| match &*entry.group {
             CONSOLE_SCRIPTS => entry.name.clone(),

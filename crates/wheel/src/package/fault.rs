@@ -79,7 +79,7 @@ impl Fault {
         Self { kind, member: None, what: what.into(), detail: None }
     }
 
-    /// Returns the reason to reject the package: readers would see different members, or unpack
+    /// The reason to reject the package: readers would see different members, or unpack
     /// them outside the target.
     pub fn refusal(&self) -> Option<String> {
         use FaultKind::{Ambiguous, Below, Broken, Kind, Link, MetadataDirectory, Name, Twice};

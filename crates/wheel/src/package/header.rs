@@ -28,7 +28,7 @@ pub fn fields(text: &str) -> (Vec<Field<'_>>, &str) {
     (fields, rest)
 }
 
-/// Returns the text with `new` values of fields; `None` removes a field. The rest stays as it is.
+/// Text with `new` values of fields; `None` removes a field. The rest stays as it is.
 pub fn rewritten(text: &str, mut new: impl FnMut(&Field<'_>) -> Option<String>) -> String {
     let (fields, body) = fields(text);
     let mut all = String::with_capacity(text.len());
@@ -78,12 +78,12 @@ impl Header {
         }
     }
 
-    /// Returns the text after the blank line, if any.
+    /// Text after the blank line, if any.
     pub fn body(&self) -> Option<&str> {
         self.body.as_deref()
     }
 
-    /// Returns all values of a field. Names are case-insensitive.
+    /// All values of a field. Names are case-insensitive.
     pub fn all(&self, field: &str) -> Vec<String> {
         self.fields
             .iter()
@@ -92,7 +92,7 @@ impl Header {
             .collect()
     }
 
-    /// Returns the first value of a field.
+    /// First value of a field.
     pub fn first(&self, field: &str) -> Option<&str> {
         self.fields
             .iter()

@@ -32,17 +32,17 @@ impl Metadata {
         Self(Header::parse(text))
     }
 
-    /// Returns the first value of a field.
+    /// First value of a field.
     pub fn first(&self, field: &str) -> Option<&str> {
         self.0.first(field)
     }
 
-    /// Returns all values of a field.
+    /// All values of a field.
     pub fn all(&self, field: &str) -> Vec<String> {
         self.0.all(field)
     }
 
-    /// Returns the name of the distribution.
+    /// Name of the distribution.
     pub fn name(&self) -> Result<DistName, FieldError> {
         Ok(self.first("Name").ok_or(FieldError::Missing("Name"))?.parse()?)
     }
@@ -52,17 +52,17 @@ impl Metadata {
         Ok(self.first("Version").ok_or(FieldError::Missing("Version"))?.parse()?)
     }
 
-    /// Returns the normalized extras; ignores invalid names.
+    /// Normalized extras; ignores invalid names.
     pub fn extras(&self) -> BTreeSet<String> {
         self.all("Provides-Extra").iter().filter_map(|extra| normalized(extra)).collect()
     }
 
-    /// Returns the requirements; an error contains the malformed text.
+    /// Requirements; an error contains the malformed text.
     pub fn requirements(&self) -> impl Iterator<Item = Result<Requirement, String>> {
         self.all("Requires-Dist").into_iter().map(|text| text.parse().map_err(|_| text))
     }
 
-    /// Returns the fields that plans also contain.
+    /// Fields that plans also contain.
     pub fn described(&self) -> said::Metadata {
         let first = |field| self.first(field).unwrap_or_default().to_owned();
         let urls = self.all("Project-URL");

@@ -62,12 +62,12 @@ impl<R: Read> Rows<R> {
         Self { text: BufReader::new(text).bytes().peekable(), read: 0, unreadable: None }
     }
 
-    /// Returns the number of bytes read.
+    /// Number of bytes read.
     pub fn bytes(&self) -> u64 {
         self.read
     }
 
-    /// Returns the reason why the content is not text, if it is not.
+    /// The reason why the content is not text, if it is not.
     pub fn unreadable(&self) -> Option<&'static str> {
         self.unreadable
     }

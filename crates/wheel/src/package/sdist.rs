@@ -67,14 +67,14 @@ impl Sdist {
         }
     }
 
-    /// Returns the metadata in the top directory.
+    /// Metadata in the top directory.
     pub fn pkg_info(&self) -> Option<&str> {
         let own = self.texts.get(&format!("{}/PKG-INFO", self.top));
         own.or_else(|| self.texts.iter().find(|(path, _)| is_pkg_info(path)).map(|(_, text)| text))
             .map(String::as_str)
     }
 
-    /// Returns the data of the first module in an sdist built by rockpack.
+    /// Data of the first module in an sdist built by rockpack.
     pub fn own_facts(&self) -> Option<serde_json::Value> {
         let own = self.texts.iter().find(|(path, _)| path.ends_with("/_dist_info.py"));
         own.and_then(|(_, text)| python_literal::data(text))

@@ -65,17 +65,17 @@ impl WheelFile {
         &self.zip
     }
 
-    /// Returns the metadata directory, if unique.
+    /// Metadata directory, if unique.
     pub fn dist_info(&self) -> Option<&str> {
         self.dist_info.as_deref()
     }
 
-    /// Returns the faults of the archive.
+    /// Faults of the archive.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
     }
 
-    /// Returns a text up to the limit, with its fault.
+    /// Text up to the limit, with its fault.
     pub fn text(&self, name: &str) -> Option<(String, Option<Fault>)> {
         let index = self.zip.find(name)?;
         let mut bytes = Vec::new();
@@ -144,12 +144,12 @@ impl Wheel {
         }
     }
 
-    /// Returns the path of the file.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the parsed file name.
+    /// Parsed file name.
     pub fn name(&self) -> &WheelName {
         &self.name
     }
@@ -164,12 +164,12 @@ impl Wheel {
         &self.zip
     }
 
-    /// Returns the members in directory order.
+    /// Members in directory order.
     pub fn entries(&self) -> &[DirectoryEntry] {
         self.zip.entries()
     }
 
-    /// Returns a reader of the unpacked member.
+    /// Reader of the unpacked member.
     pub fn member(&self, entry: &DirectoryEntry) -> Result<Unpacked<'_>, OpenError> {
         self.zip.member(entry).map_err(|source| self.unread(&entry.name, source))
     }
@@ -206,7 +206,7 @@ impl Wheel {
     }
 }
 
-/// Returns the path below site-packages, if the member is installed there.
+/// Path below site-packages, if the member is installed there.
 pub(crate) fn site_path(name: &str) -> Option<String> {
     match name.split_once(".data/") {
         Some((distribution, rest)) if !distribution.contains('/') => {

@@ -67,7 +67,7 @@ impl FromStr for WheelName {
     }
 }
 
-/// Returns the normalized distribution in the file name of a wheel, sdist or variants file.
+/// Normalized distribution in the file name of a wheel, sdist or variants file.
 pub fn distribution_of(file_name: &str) -> Option<String> {
     let wheel = || file_name.parse::<WheelName>().ok().map(|name| name.dist);
     let sdist = || file_name.strip_suffix(".tar.gz")?.rsplit_once('-')?.0.parse().ok();

@@ -34,22 +34,22 @@ impl ZipFile {
         &self.directory
     }
 
-    /// Returns the members in directory order.
+    /// Members in directory order.
     pub fn entries(&self) -> &[DirectoryEntry] {
         &self.directory.entries
     }
 
-    /// Returns the index of the member `name`.
+    /// Index of the member `name`.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.directory.find(name)
     }
 
-    /// Returns a reader of the packed bytes.
+    /// Reader of the packed bytes.
     pub fn packed(&self, entry: &DirectoryEntry) -> Section<'_> {
         Section { file: &self.file, at: entry.data, end: entry.data + entry.compressed }
     }
 
-    /// Returns a reader that checks size and CRC-32 at the end.
+    /// Reader that checks size and CRC-32 at the end.
     pub fn member(&self, entry: &DirectoryEntry) -> io::Result<Unpacked<'_>> {
         match entry.method {
             _ if entry.is_encrypted() => Err(broken("it is encrypted".to_owned())),

@@ -42,7 +42,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Returns the description, identical for equal faults.
+    /// Description, identical for equal faults.
     pub fn what(&self) -> &'static str {
         match self {
             Self::Name(_) => "installers cannot unpack this name",
@@ -60,7 +60,7 @@ impl Refusal {
         }
     }
 
-    /// Returns the detail of this member.
+    /// Detail of this member.
     pub fn detail(&self) -> Option<String> {
         match self {
             Self::Name(reason) | Self::Target(reason) | Self::Ambiguous(reason) => {

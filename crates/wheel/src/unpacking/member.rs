@@ -48,7 +48,7 @@ impl TarMember {
         self.header.mode()
     }
 
-    /// Returns the modification time in seconds since 1970.
+    /// Modification time in seconds since 1970.
     pub fn time(&self) -> io::Result<u64> {
         self.header.mtime()
     }
@@ -104,7 +104,7 @@ impl TarMember {
         self.faults.extend(refusal.map(|refusal| refusal.of(&*self.path)));
     }
 
-    /// Returns a difference in the names, kinds or sizes that programs read.
+    /// Difference in the names, kinds or sizes that programs read.
     fn ambiguous(&self, name: &str, stored: u64) -> Option<&'static str> {
         if name.ends_with('/') && !self.is_directory() {
             return Some("its name ends like a directory name");

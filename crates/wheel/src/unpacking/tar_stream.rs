@@ -60,7 +60,7 @@ impl<R> TarStream<R> {
         Self { source, most_members, members: 0, names: 0, place, extensions }
     }
 
-    /// Returns the source, and whether the final zero block was read.
+    /// Source, and whether the final zero block was read.
     pub fn into_inner(self) -> (R, bool) {
         (self.source, matches!(self.place, Upcoming::End))
     }

@@ -50,7 +50,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Returns links that lead outside or in a circle.
+    /// Links that lead outside or in a circle.
     pub fn lost(&self) -> Vec<MemberFault> {
         let wrong = self.members.iter().filter_map(|(path, node)| match node {
             Node::Link(target) => Some(self.leads_inside(path, target).err()?.of(&**path)),

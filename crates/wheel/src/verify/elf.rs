@@ -44,7 +44,7 @@ impl Binary {
             && !self.has_soname
     }
 
-    /// Returns the architecture required in the platform tag, if known.
+    /// Architecture required in the platform tag, if known.
     pub fn architecture(&self) -> Option<&'static str> {
         StubMachine::of(self.machine).map(policy::architecture)
     }
@@ -64,7 +64,7 @@ pub(super) enum FileRole {
 }
 
 impl FileRole {
-    /// Returns the DLLs imported by a PE file, or provided by an import library.
+    /// DLLs imported by a PE file, or provided by an import library.
     pub fn imports(&self) -> Vec<String> {
         match self {
             Self::Pe(facts) => facts.imports.iter().chain(&facts.delayed).cloned().collect(),

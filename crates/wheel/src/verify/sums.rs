@@ -40,7 +40,7 @@ pub fn beside(directory: &Path) -> io::Result<Option<Beside>> {
 }
 
 impl Beside {
-    /// Returns the number of rows for [`Beside::check`].
+    /// Number of rows for [`Beside::check`].
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -61,7 +61,7 @@ impl Beside {
         Ok((found != *hash).then(|| list("wrong hash in the list").of(name)))
     }
 
-    /// Returns malformed rows, and `packages` (relative to the list's directory) without a row.
+    /// Malformed rows, and `packages` (relative to the list's directory) without a row.
     pub fn unlisted<'p>(&self, packages: impl IntoIterator<Item = &'p str>) -> Vec<Finding> {
         let listed: BTreeSet<&str> =
             self.rows.iter().map(|(name, _)| name.strip_prefix("./").unwrap_or(name)).collect();

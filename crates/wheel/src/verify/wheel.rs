@@ -88,7 +88,7 @@ impl Wheel {
             .collect()
     }
 
-    /// Returns the result, given all members in order.
+    /// Result, given all members in order.
     pub fn conclude(self, members: &[Member]) -> Package {
         let mut package = Package::unread(&self.name, Form::Wheel);
         let mut found: Vec<Finding> =

@@ -1,7 +1,7 @@
 use super::*;
 use crate::resolve::tests::{Given, devel, device, messages, runtime};
 
-/// Returns `PATH STEP`, `PATH - REASON` for absent paths, `! MESSAGE`.
+/// `PATH STEP`, `PATH - REASON` for absent paths, `! MESSAGE`.
 fn made(packages: &[String], entries: &str) -> Vec<String> {
     let given = Given::new(packages, entries);
     let mut problems = Problems::new();

@@ -2,7 +2,7 @@ use super::*;
 use crate::resolve::install_tree::Layer;
 use crate::resolve::tests::{Given, messages, runtime as package};
 
-/// Returns `PATH file FROM`, `PATH starts PROGRAM`, `PATH = LIBRARY`, `PATH - REASON` for absent
+/// `PATH file FROM`, `PATH starts PROGRAM`, `PATH = LIBRARY`, `PATH - REASON` for absent
 /// paths, `! MESSAGE`.
 fn placed(lines: &str, entries: &str) -> Vec<String> {
     let given =

@@ -1,7 +1,7 @@
 use super::*;
 use crate::resolve::tests::{Given, devel, line, messages, runtime};
 
-/// Returns `PATH ARTIFACT < LINE`, `PATH - LINE` for excluded paths, `! MESSAGE`.
+/// `PATH ARTIFACT < LINE`, `PATH - LINE` for excluded paths, `! MESSAGE`.
 fn taken(packages: &[String], entries: &str) -> Vec<String> {
     let given = Given::new(packages, entries);
     let mut problems = Problems::new();

@@ -34,7 +34,7 @@ pub struct Contents<'a> {
     pub reasons: Option<Reasons<'a>>,
 }
 
-/// Returns the reason why a package leaves out a path below its platform directory.
+/// The reason why a package leaves out a path below its platform directory.
 #[derive(Clone, Copy)]
 pub struct Reasons<'a>(pub &'a (dyn Fn(&PackageName, &str) -> Option<String> + 'a));
 

@@ -31,7 +31,7 @@ impl Huffman {
         Some(Self { counts, symbols })
     }
 
-    /// Returns the next symbol and its code length.
+    /// Next symbol and its code length.
     pub fn decode(&self, mut bits: u64) -> Option<(usize, u16)> {
         let (mut code, mut first, mut index) = (0_u32, 0_u32, 0_u32);
         for (length, &count) in (1..).zip(&self.counts[1..]) {

@@ -57,7 +57,7 @@ impl Bits<'_> {
     }
 }
 
-/// Returns at least 57 bits, lowest first; zeros beyond the end.
+/// At least 57 bits, lowest first; zeros beyond the end.
 #[inline]
 fn peek(stream: &[u8], at: usize) -> u64 {
     let byte = at / 8;

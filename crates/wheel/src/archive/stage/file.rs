@@ -25,7 +25,7 @@ impl StagedFile {
         Self { file, shown }
     }
 
-    /// Returns the final path, or the destination for a temporary file.
+    /// Final path, or the destination for a temporary file.
     pub fn path(&self) -> &Path {
         &self.shown
     }
@@ -35,7 +35,7 @@ impl StagedFile {
         self.file.path()
     }
 
-    /// Returns the size in bytes.
+    /// Size in bytes.
     pub fn size(&self) -> io::Result<u64> {
         Ok(self.file.metadata().map_err(|e| self.explain("measure", e))?.len())
     }
@@ -51,7 +51,7 @@ impl StagedFile {
         self.file.file().read_exact_at(out, offset).map_err(|e| self.explain("read", e))
     }
 
-    /// Returns a reader of a range with a separate position.
+    /// Reader of a range with a separate position.
     pub fn part(&self, place: Range<u64>) -> io::Result<io::Take<Self>> {
         let file = fs::File::open(self.file.path()).map_err(|e| self.explain("open", e))?;
         let mut part = Self { file, shown: self.shown.clone() };

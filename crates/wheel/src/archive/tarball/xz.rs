@@ -22,7 +22,7 @@ impl Preset {
     /// Preset 6, the default of xz.
     pub const DEFAULT: Self = Self(6);
 
-    /// Returns the preset with this number, if supported.
+    /// Preset with this number, if supported.
     pub fn new(preset: u8) -> Option<Self> {
         (preset <= 6).then_some(Self(preset))
     }
@@ -32,7 +32,7 @@ impl Preset {
         self.0
     }
 
-    /// Returns the input bytes per block: eight dictionaries (xz(1), table of presets). This costs
+    /// Input bytes per block: eight dictionaries (xz(1), table of presets). This costs
     /// half a percent of size and balances cores. It is fixed, so that the output does not depend
     /// on liblzma.
     pub fn block(self) -> usize {
@@ -41,7 +41,7 @@ impl Preset {
         (8 * DICTIONARY[usize::from(self.0)]).min(LARGEST)
     }
 
-    /// Returns the approximate memory for a block in bytes: encoder (`xz --info-memory`, xz(1)),
+    /// Approximate memory for a block in bytes: encoder (`xz --info-memory`, xz(1)),
     /// copy of the input, and output.
     pub fn memory(self) -> u64 {
         const ENCODER: [u64; 7] = [3, 9, 17, 32, 48, 94, 94];
@@ -55,7 +55,7 @@ impl Default for Preset {
     }
 }
 
-/// Returns an upper bound of the compressed size: incompressible chunks, block headers, padding and
+/// Upper bound of the compressed size: incompressible chunks, block headers, padding and
 /// index entries take a few bytes.
 pub fn xz_worst_case(size: u64) -> u64 {
     let smallest = Preset(0).block() as u64;
@@ -96,7 +96,7 @@ impl XzBlock {
         whole.then_some(Self { bytes, record: Record { unpadded, content } })
     }
 
-    /// Returns the declared size of the content.
+    /// Declared size of the content.
     pub fn content_len(&self) -> u64 {
         self.record.content
     }
@@ -188,7 +188,7 @@ impl XzStream {
         self.records.push(block.record);
     }
 
-    /// Returns index and footer (sections 4 and 2.1.2), written after all blocks.
+    /// Index and footer (sections 4 and 2.1.2), written after all blocks.
     pub fn end(&self) -> Vec<u8> {
         let mut out = vec![0];
         append_number(&mut out, self.records.len() as u64);

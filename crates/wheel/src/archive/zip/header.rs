@@ -14,7 +14,7 @@ const UTF_8: u16 = 1 << 11;
 const UNIX: u16 = 3 << 8;
 const REGULAR: u32 = 0o100_000;
 
-/// Returns the mode; installers use only its execute permission.
+/// Mode; installers use only its execute permission.
 pub(super) fn regular(executable: bool) -> u32 {
     REGULAR | if executable { 0o755 } else { 0o644 }
 }
@@ -124,7 +124,7 @@ impl Header {
         fields.u16(flags).u16(method).u16(time).u16(date).u32(self.crc)
     }
 
-    /// Returns 4.5 for zip64, otherwise 2.0, which includes deflate (4.4.3).
+    /// 4.5 for zip64, otherwise 2.0, which includes deflate (4.4.3).
     fn version_needed(&self) -> u16 {
         if self.zip64 || self.offset >= MAX_32 { 45 } else { 20 }
     }

@@ -85,7 +85,7 @@ fn paired(change: &FieldChange) -> (Vec<Pair>, Vec<String>, Vec<String>) {
     (pairs, removed, added)
 }
 
-/// Returns the key: `a: ` of `a: 1`, `a = ` of `a = m:f`.
+/// Key: `a: ` of `a: 1`, `a = ` of `a = m:f`.
 fn key(text: &str) -> Option<&str> {
     let ends = [": ", " = "].iter().filter_map(|sign| text.find(sign).map(|at| at + sign.len()));
     ends.min().map(|end| &text[..end])
