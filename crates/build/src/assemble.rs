@@ -281,7 +281,6 @@ fn incomplete(label: &str, lacking: &[String]) -> String {
     format!("{packages} of {label} {are} missing in all directories: {shown}{more}")
 }
 
-/// The old name may already refer to another file.
 fn put(mut file: File, to: &Path) -> io::Result<()> {
     let open = format!("/proc/self/fd/{}", file.file().as_raw_fd());
     if linkat(CWD, open, CWD, to, AtFlags::SYMLINK_FOLLOW).is_err() {

@@ -88,7 +88,6 @@ impl<'m> Assignment<'m> {
         }
     }
 
-    /// The ISA or level of the wheel for files with `name` in their paths.
     fn target<'n>(&'n self, name: &'n str) -> Result<&'n str, Misfit> {
         if let Some(target) = self.words.get(name) {
             return Ok(target);

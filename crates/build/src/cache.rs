@@ -81,7 +81,6 @@ struct Segment {
     id: String,
     file: File,
     length: u64,
-    /// Packed bytes that this build used.
     used: AtomicU64,
     /// Memo rows set it too, without packed bytes.
     touched: AtomicBool,

@@ -443,7 +443,6 @@ impl<'b> Build<'b> {
     }
 }
 
-/// Sets the flag when dropped.
 struct Ends<'o>(&'o AtomicBool);
 
 impl Drop for Ends<'_> {

@@ -34,7 +34,6 @@ pub use statement::{Difference, Part, Promoted, SplitInto, Statement};
 
 /// Checksum file in `dist`.
 pub const SUMS: &str = package::sums::FILE;
-/// First statement in `dist`.
 pub(crate) const STATEMENT: &str = "provenance.intoto.json";
 
 /// SLSA build type of `rockpack build` (`schema/provenance.md`).

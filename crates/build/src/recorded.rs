@@ -188,7 +188,6 @@ pub fn united(statements: impl IntoIterator<Item = Statement>) -> Vec<Statement>
     united
 }
 
-/// The plain name is first, then by number.
 fn statement_files(dist: &Path) -> io::Result<Vec<RelPath>> {
     let names = match directory::names(dist) {
         Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {

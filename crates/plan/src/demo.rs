@@ -94,7 +94,6 @@ fn clear(dir: &Path) -> Result<(), DemoError> {
 struct List {
     /// Pairs of ISA and family.
     isas: Vec<(&'static str, &'static str)>,
-    /// Artifacts of each family, if device code is not split off.
     per_family: Vec<&'static str>,
     entries: Vec<&'static str>,
     /// Lines for each ISA, with the placeholder `ISA`.

@@ -193,7 +193,6 @@ impl<'w> Edit<'w> {
         }
     }
 
-    /// Old mode and time, or METADATA's time for an added member.
     fn attributes(&self, old: Option<usize>) -> Result<Attributes, EditError> {
         let metadata = || self.wheel.zip().find(&format!("{}/METADATA", self.wheel.dist_info()));
         let Some(index) = old.or_else(metadata) else { return Ok(Attributes::default()) };

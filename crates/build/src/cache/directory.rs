@@ -190,7 +190,6 @@ impl Directory {
         PartialFile::locked(&self.temporaries(), "", 0o644)
     }
 
-    /// Clones `file` as a reflink; `None` without reflinks.
     pub(crate) fn adopt(&self, file: &Path) -> Option<PartialFile> {
         self.reflink(file).ok()
     }

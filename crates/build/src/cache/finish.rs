@@ -48,7 +48,6 @@ impl Cache {
         }
     }
 
-    /// Used share by segment, in thousandths.
     fn shares(&self) -> BTreeMap<String, u64> {
         let touched =
             self.segments.iter().filter(|segment| segment.touched.load(Ordering::Relaxed));

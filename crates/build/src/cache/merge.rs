@@ -10,7 +10,6 @@ use super::key::{Content, Fingerprint, Key};
 use super::table::Table;
 use super::writer::Writer;
 
-/// Small segments left unmerged.
 const MANY: usize = 48;
 
 /// Merges the smallest segments into one of at most `cap` bytes, if more than [`MANY`] are small.

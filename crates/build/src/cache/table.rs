@@ -122,7 +122,6 @@ impl Row {
         out.extend_from_slice(&self.offset.to_le_bytes());
     }
 
-    /// Rejects a stream beyond a segment of `length` bytes.
     fn decode(reader: &mut Reader<'_>, length: u64) -> Result<Self, Broken> {
         let key = Key::from(reader.take()?);
         let (sha256, crc, size) = (reader.take()?.into(), reader.u32()?, reader.u64()?);

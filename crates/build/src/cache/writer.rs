@@ -9,7 +9,6 @@ use super::store::PIECE;
 use super::table::{Row, Table};
 use wheel::archive::checksum::Checksum;
 
-/// Collects small streams.
 const BUFFER: usize = 256 << 10;
 
 /// Copies streams into new segments.
@@ -234,7 +233,6 @@ mod tests {
         Key::from([number; 32])
     }
 
-    /// Keys and offsets of each segment; panics if bytes differ from their rows.
     fn streams(writer: Writer) -> Vec<Vec<(Key, u64)>> {
         let written = writer.into_written();
         assert!(written.trouble.is_none(), "{:?}", written.trouble);

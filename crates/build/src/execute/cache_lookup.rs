@@ -97,7 +97,6 @@ impl CacheLookup<'_> {
         self.checked(self.0.find(&key(content, packing))?, len as u64)
     }
 
-    /// Rejects streams that are too long.
     fn checked(self, entry: cache::CacheEntry, len: u64) -> Option<cache::CacheEntry> {
         if entry.packed_len > len + len / 8 + SLACK {
             self.0.reject(&entry);

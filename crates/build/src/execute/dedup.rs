@@ -13,7 +13,6 @@ use wheel::archive::deflate::BLOCK;
 const SMALLEST: u64 = BLOCK as u64;
 const PIECE: u64 = 1 << 20;
 
-/// Reads entries of equal size, up to their first difference.
 pub(super) fn mark(entries: &mut [Packable<'_>]) -> Result<(), WriteError> {
     for (index, first) in repeats(entries)? {
         entries[index].packing = Packing::Repeat(first);

@@ -80,7 +80,6 @@ impl Piece<'_> {
 }
 
 impl Sampling {
-    /// Pieces at even distances over all bytes.
     fn of<'a>(&self, entries: &[&Packable<'a>]) -> Vec<Piece<'a>> {
         let total: u64 = entries.iter().map(|e| e.bytes.len()).sum();
         let stride = if total <= self.whole { 1 } else { self.piece * self.every };

@@ -44,7 +44,6 @@ pub(super) struct Disk {
     pub since: u64,
 }
 
-/// Bytes between two requests for writeback.
 const OFTEN: u64 = 128 << 20;
 
 impl Disk {

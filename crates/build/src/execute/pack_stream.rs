@@ -56,7 +56,6 @@ pub fn pack_stream(asked: &str, content: &Path, stream: &Path) -> Result<(), Pac
     Ok(())
 }
 
-/// Packings worth sending to a build farm.
 fn packings() -> impl Iterator<Item = Packing<'static>> {
     let levels = [Level::Max, Level::Default, Level::Fast].map(Packing::Deflate);
     levels.into_iter().chain((0..=u8::MAX).map_while(Preset::new).map(Packing::Xz))

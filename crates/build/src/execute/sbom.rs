@@ -15,7 +15,6 @@ use wheel::archive::wheel::{WheelWriter, dist_info_dir};
 
 type Hashes = HashMap<RelPath, Sha256>;
 
-/// Packing hashes only the archive as a whole.
 fn archived(document: &Document, archive: &[Ready]) -> Result<Hashes, WriteError> {
     let members: HashMap<&RelPath, &Bytes> =
         archive.iter().filter_map(|ready| Some((&ready.path, file(ready)?))).collect();

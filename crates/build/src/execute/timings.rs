@@ -39,7 +39,6 @@ impl Kind {
     }
 }
 
-/// Work on a whole package names the package's file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Subject<'a> {
     pub package: &'a str,

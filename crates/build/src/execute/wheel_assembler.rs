@@ -52,7 +52,6 @@ impl<'a> WheelAssembler<'a> {
         (self.wheel, self.cache_recorder)
     }
 
-    /// Final bytes at the start of the file.
     pub(crate) fn solid(&self) -> u64 {
         let buffered = self.wheel.sink().buffer().len() as u64;
         self.wheel.complete().min(self.wheel.position() - buffered)

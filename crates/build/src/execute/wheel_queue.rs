@@ -3,7 +3,6 @@ use std::collections::BTreeMap;
 use super::pack::{Block, Blocks, Packable, Packed};
 use wheel::archive::deflate::BLOCK;
 
-/// Unit of work: one large block, or many small ones.
 pub(super) type Batch<'a> = Vec<Block<'a>>;
 
 pub(super) type PackedBatch<'a> = Vec<Packed<'a>>;
@@ -18,7 +17,6 @@ const AHEAD: u64 = 32 << 20;
 /// the most expensive is first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
-    /// At least a third of its bytes are not compressed.
     stored: bool,
     cost: u64,
 }
@@ -40,7 +38,6 @@ impl Rank {
 pub(super) struct WheelQueue<'a> {
     blocks: Blocks<'a>,
     ahead: Blocks<'a>,
-    /// Bytes read ahead but not taken.
     asked: u64,
     rank: Rank,
     taken: u64,

@@ -19,13 +19,10 @@ pub(super) trait Writer<'a>: Send {
     fn begin(&mut self);
     fn write(&mut self, batch: PackedBatch<'a>) -> Result<(), Self::Error>;
     fn end(&mut self) -> Result<(), Self::Error>;
-    /// Final bytes at the start of the file: after [`Writer::end`], all of them.
     fn solid(&self) -> u64;
-    /// Runs after the follower has read every byte.
     fn finish(&mut self, follower: Self::Follower);
 }
 
-/// Reads one wheel again, in order, while it grows.
 pub(super) trait Follower: Send {
     type Error;
 
@@ -80,7 +77,6 @@ pub(super) fn run<'a, W: Writer<'a>>(
     faults.into_iter().next().map_or(Ok(()), Err)
 }
 
-/// `None` while a thread uses it.
 struct Run<'a, 'w, W: Writer<'a>> {
     wheel_queue: WheelQueue<'a>,
     writer: Option<&'w mut W>,

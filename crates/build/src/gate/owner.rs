@@ -7,7 +7,6 @@ use wheel::verify::{self, Finding, Package};
 pub struct Owner<'m> {
     /// Name of the package.
     pub package: &'m PackageName,
-    /// ISA, level or family of the distribution.
     target: Option<String>,
 }
 

@@ -14,7 +14,6 @@ pub enum Contents {
 
 const CONTENTS: &str = "contents";
 
-/// Sorts contents by artifact, after all other dependencies, as in a single build.
 pub(super) fn sort(dependencies: &mut [Descriptor]) {
     let key = |it: &Descriptor| {
         it.name().strip_prefix(CONTENTS).filter(|rest| rest.starts_with('/')).map(str::to_owned)

@@ -198,7 +198,6 @@ impl<'p> Bill<'p> {
         texts
     }
 
-    /// Missing libraries become properties of the files that need them.
     fn dependencies(
         &self,
         components: &mut [Component],
@@ -268,7 +267,6 @@ fn kind(facts: Option<binary::Facts<'_>>, path: &RelPath) -> Option<ComponentTyp
     })
 }
 
-/// A stub's target as a path below site-packages.
 fn started(stub: &RelPath, target: &str) -> Option<RelPath> {
     let mut at: Vec<&str> = stub.segments().collect();
     at.pop();

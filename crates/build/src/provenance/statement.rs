@@ -21,12 +21,10 @@ pub use split::SplitInto;
 
 const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 const PREDICATE_TYPE: &str = "https://slsa.dev/provenance/v1";
-/// Requested packages of a partial build.
 const ONLY: &str = "only";
 const PLAN: &str = "plan";
 /// The part of an artifact that its digest covers.
 pub(super) const COVERS: &str = "covers";
-/// Inputs that only some packages contain.
 pub(super) const PACKAGES: &str = "packages";
 /// All artifacts of one run; another run may have had more.
 pub(super) const ARTIFACTS: &str = "artifacts";
@@ -126,7 +124,6 @@ impl Descriptor {
         self
     }
 
-    /// `None` if all distributions contain it.
     fn packages(&self) -> Option<Vec<&str>> {
         let packages = self.annotations.get(PACKAGES)?.as_array()?;
         Some(packages.iter().filter_map(Value::as_str).collect())
@@ -256,7 +253,6 @@ impl Statement {
     }
 }
 
-/// Options not given are omitted.
 fn asked(request: &Request) -> Map<String, Value> {
     let given = [
         ("version", request.version.as_ref().map(|v| v.as_str().into())),

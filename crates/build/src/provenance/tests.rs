@@ -57,7 +57,6 @@ fn checksums_are_as_the_tool_reads_them() {
     assert_eq!(text, format!("{TWO}  a-1.tar.gz\n{ONE}  gfx94X-dcgpu/x-1.whl\n"));
 }
 
-/// Fields that both specifications require, and their types.
 #[test]
 fn a_statement_has_what_a_verifier_asks_for() {
     let value = value(&inputs(Request::default()));

@@ -165,7 +165,6 @@ impl Unpacking<'_> {
         Ok(())
     }
 
-    /// The list of base directories is always unpacked, once.
     fn takes(&self, path: &RelPath) -> bool {
         if path.as_str() == MANIFEST {
             return self.members.get(path).is_none();

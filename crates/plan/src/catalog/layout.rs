@@ -7,7 +7,6 @@ use super::{ArtifactId, BuildOrigin, SourcePin};
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems, Source};
 
-/// Lists an artifact's base directories.
 pub(super) const MANIFEST: &str = "artifact_manifest.txt";
 
 pub(super) const BUILD_FLAGS: &str = "share/therock/therock_manifest.json";
@@ -102,7 +101,6 @@ pub(super) fn package_version(flags: &Value) -> Option<String> {
     said(flags, "rocm_package_version")
 }
 
-/// Run and sources, without sources that lack a commit.
 pub(super) fn origin(flags: &Value) -> Result<BuildOrigin, String> {
     let commit = |of: &str, text: Option<String>| match text {
         Some(text) if !is_commit(&text) => Err(format!("`{text}` is not a commit of {of}")),

@@ -7,7 +7,6 @@ use base::names::RelPath;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Wanted {
     members: BTreeMap<ArtifactId, BTreeSet<RelPath>>,
-    /// Artifacts of which less than half of the bytes is wanted.
     partial: BTreeSet<ArtifactId>,
 }
 

@@ -9,7 +9,6 @@ use base::names::{ArtifactName, RelPath};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{AliasForm, AliasRule, Package};
 
-/// `meant` are artifacts with misspelled names in the package.
 pub(super) fn apply<'a>(
     package: &'a Package,
     runtime: &mut Runtime<'a>,

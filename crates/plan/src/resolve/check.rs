@@ -10,7 +10,6 @@ use base::source::{Code, Problem, Problems};
 use base::text::counted;
 use manifest::{Library, Package};
 
-/// Warns of lines with a directory that no package has.
 pub(super) fn directories(made: &[(ResolvedDist<'_>, Distribution)]) -> Problems {
     let mut problems = Problems::new();
     for (dist, _) in made {
@@ -58,7 +57,6 @@ fn has_directory(made: &[(ResolvedDist<'_>, Distribution)], prefix: &str) -> boo
     })
 }
 
-/// Warns of packages without a library that the runtime must find by name.
 pub(super) fn libraries(
     filled: &[Filled<'_>],
     system: System,

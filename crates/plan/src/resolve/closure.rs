@@ -38,9 +38,7 @@ pub struct Closure<'a> {
     together: Together,
     tree: Tree<'a>,
     dlls: Dlls<'a>,
-    /// Computed only for unresolved needs.
     artifacts: OnceLock<HashMap<usize, Vec<InArtifact<'a>>>>,
-    /// Computed only if needed.
     loads: OnceLock<Loads>,
 }
 

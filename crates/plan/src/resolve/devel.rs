@@ -80,7 +80,6 @@ fn aliases<'s>(
     aliases
 }
 
-/// First form that applies: alias, link into a package, link, file.
 fn member(
     dist: &ResolvedDist<'_>,
     path: &RelPath,

@@ -19,7 +19,6 @@ pub(super) fn check(manifest: &Manifest, made: &[(ResolvedDist<'_>, Distribution
         used: RefCell::default(),
     };
     let mut problems = Problems::new();
-    // One warning per package.
     let mut told: BTreeMap<&str, OtherIsas> = BTreeMap::new();
     for (dist, distribution) in made.iter().filter(|(_, d)| d.form == Form::Wheel) {
         let found = told.entry(dist.package.name.as_str()).or_default();

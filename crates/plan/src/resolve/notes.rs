@@ -43,7 +43,6 @@ pub(super) fn shared(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Opti
     ))
 }
 
-/// Reports `keep-link` lines without a link in the archive.
 pub(super) fn keep_links(dist: &ResolvedDist<'_>, archive: &[Member]) -> Option<String> {
     let root = format!("{}/", dist.platform_dir);
     let links: BTreeSet<&str> = archive

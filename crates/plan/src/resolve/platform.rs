@@ -72,7 +72,6 @@ fn contradicted(asked: &str, needs: &Needs) -> Option<Problem> {
     Some(problem.help(format!("the best tag for all files is {}", needs.verdict(None).tag)))
 }
 
-/// Needs or a requested tag beyond the manifest's limit.
 fn too_new(manifest: &Manifest, request: &Request, needs: &Needs) -> Option<Problem> {
     let at_most = manifest.project.platform_tag.at_most.as_ref()?;
     // The decoder only accepts level names.

@@ -47,7 +47,6 @@ impl<'a> ResolvedDist<'a> {
         id.family.is_generic() || self.fits(id)
     }
 
-    /// An environment has one distribution of a name.
     pub(crate) fn goes_with(&self, other: &Self) -> bool {
         self.name != other.name
     }

@@ -78,7 +78,6 @@ pub(super) fn attempt(
     .run(problems, &unoffered)
 }
 
-/// Machine of most host binaries, for stubs.
 fn machine(catalog: &Catalog) -> StubMachine {
     let files = catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(CatalogEntry::elf);
     let hosts = files.filter(|f| matches!(f.kind, ElfKind::SharedLibrary | ElfKind::Executable));

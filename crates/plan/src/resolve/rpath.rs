@@ -13,7 +13,6 @@ pub(super) fn directories(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> 
     directories
 }
 
-/// Directory of a rule; `None` if the package is not built.
 pub(super) fn directory(
     dist: &ResolvedDist<'_>,
     rule: &RpathRule,

@@ -153,7 +153,6 @@ fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value 
     packages.into()
 }
 
-/// Distributions that a selector for `target` can choose.
 fn of_package<'k, 'a>(
     package: &'k Package,
     target: &'k Variant,

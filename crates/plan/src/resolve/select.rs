@@ -93,7 +93,6 @@ pub(super) fn selection<'a>(
     own(taken(manifest, catalog, dist, trace), dist, trace, problems)
 }
 
-/// Judges by the artifact's name.
 pub(super) fn takes_artifact<'a>(
     manifest: &'a Manifest,
     dist: &ResolvedDist<'a>,
@@ -152,7 +151,6 @@ fn taken<'a, T: SelectionTrace<'a>>(
     taken
 }
 
-/// Finds the rule of a component, unique in one mode.
 fn named<'a>(
     package: &'a Package,
     id: &'a ArtifactId,
@@ -261,7 +259,6 @@ fn take<'a>(
 }
 
 enum Narrowed<'a> {
-    /// Include rule, if the package has any.
     In(Option<&'a Place>),
     Excluded(&'a Place),
     NotIncluded,

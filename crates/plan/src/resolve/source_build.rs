@@ -30,7 +30,6 @@ pub(super) struct Resolved {
     pub problems: Problems,
 }
 
-/// Names, other than packages, that `--only` accepts.
 pub(super) fn names(manifest: &Manifest) -> impl Iterator<Item = &PackageName> {
     let python = &manifest.python;
     python.projects.iter().map(|p| &p.name.value).chain(python.wheels.iter().map(|w| &w.name.value))
@@ -76,7 +75,6 @@ pub(super) fn resolve(
 
 const NAMED: usize = 3;
 
-/// Reports an error if `--only` names an omitted project.
 fn without_sources(request: &Request, unread: &[&PackageName], resolved: &mut Resolved) {
     let names: Vec<String> = unread.iter().map(|name| format!("`{name}`")).collect();
     if names.is_empty() {
@@ -280,7 +278,6 @@ fn is_left_out(context: &Context<'_>, place: &Filling) -> bool {
     context.request.wants(name) && !context.sources.projects.contains_key(name)
 }
 
-/// Commands and settings that need the prefix of an omitted project.
 fn unfilled(
     context: &Context<'_>,
     project: &SourceProject,

@@ -358,7 +358,6 @@ fn said(manifest: &Manifest, catalog: &Catalog) -> Vec<String> {
     said
 }
 
-/// Requested targets, otherwise declared, otherwise existing ones. Reports missing ones.
 fn built(
     mode: Mode,
     asked: Option<&Vec<String>>,

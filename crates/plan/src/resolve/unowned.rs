@@ -24,14 +24,12 @@ pub(super) struct Left<'a> {
     pub allowed: Option<&'a AllowUnownedRule>,
 }
 
-/// Files of used artifacts.
 pub(super) struct Leftover<'a> {
     pub unowned: Vec<Left<'a>>,
     pub dropped: Vec<Dropped>,
     pub problems: Problems,
 }
 
-/// The first matching drop rule counts. `selected` has the entries of packages.
 pub(super) fn find<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,

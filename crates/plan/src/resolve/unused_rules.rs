@@ -86,7 +86,6 @@ pub(super) fn lacks_artifact(package: &Package, matched: &Matched<'_>) -> bool {
     })
 }
 
-/// Licence texts, and components left out of devel packages.
 pub(super) fn elsewhere(manifest: &Manifest, catalog: &Catalog) -> Problems {
     let mut problems = Problems::new();
     let entries = || catalog.artifacts.iter().flat_map(files);

@@ -46,7 +46,6 @@ pub fn html_page(plan: &Plan) -> String {
     filled(PAGE, &values)
 }
 
-/// Inserted values are not searched again.
 fn filled(template: &str, values: &[(&str, String)]) -> String {
     let mut parts = template.split("{{");
     let mut page = parts.next().unwrap_or_default().to_owned();

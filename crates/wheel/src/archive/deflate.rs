@@ -111,10 +111,9 @@ fn append_opened(stream: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Length of an empty stored block, and its complement.
 const EMPTY: [u8; 4] = [0, 0, 0xff, 0xff];
 
-/// Writes at least one block (RFC 1951, section 3.2.4).
+/// At least one block (RFC 1951, section 3.2.4).
 fn stored(data: &[u8], last: bool, out: &mut Vec<u8>) {
     out.reserve(data.len() + 5 * data.len().div_ceil(0xffff).max(1));
     let mut rest = data;

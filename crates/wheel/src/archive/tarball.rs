@@ -208,7 +208,6 @@ const NAME: usize = 100;
 /// Exceeds the eleven octal digits of a ustar header.
 const LONG: u64 = 1 << 33;
 
-/// Truncates long values; [`extended`] repeats them.
 fn header(name: &str, kind: HeaderFields<'_>, size: u64, time: Timestamp) -> Header {
     let mut header = Header::new_ustar();
     header.set_entry_type(kind.entry);

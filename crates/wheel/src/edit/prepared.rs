@@ -14,7 +14,6 @@ const BUFFER: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Prepared {
     place: PathBuf,
-    /// `None` if the result exists already.
     file: Option<(NamedTempFile, Registration)>,
     signatures: Vec<String>,
 }

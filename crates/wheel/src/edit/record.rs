@@ -7,7 +7,6 @@ use crate::package::record::Rows;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
-    /// The order of the old RECORD; new rows follow.
     Old,
     Members,
 }
@@ -25,7 +24,6 @@ pub(super) struct OldRecord<'t> {
 }
 
 pub(super) struct Row {
-    /// Line of the old RECORD; new rows follow.
     number: usize,
     text: String,
 }
@@ -64,7 +62,6 @@ impl<'t> OldRecord<'t> {
     }
 }
 
-/// Empty path for a malformed row.
 fn path(line: &str) -> String {
     fields(line).map_or_else(String::new, |[path, ..]| path)
 }

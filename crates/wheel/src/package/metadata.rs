@@ -90,7 +90,6 @@ impl Metadata {
         }
     }
 
-    /// Ends the body with one line break.
     fn description(&self) -> Option<said::Description> {
         let text = self.0.body()?.trim_end();
         let kind = self.first("Description-Content-Type").unwrap_or("text/plain");

@@ -206,7 +206,6 @@ impl Wheel {
     }
 }
 
-/// Path below site-packages, if the member is installed there.
 pub(crate) fn site_path(name: &str) -> Option<String> {
     match name.split_once(".data/") {
         Some((distribution, rest)) if !distribution.contains('/') => {

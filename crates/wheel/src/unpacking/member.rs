@@ -104,7 +104,6 @@ impl TarMember {
         self.faults.extend(refusal.map(|refusal| refusal.of(&*self.path)));
     }
 
-    /// Difference in the names, kinds or sizes that programs read.
     fn ambiguous(&self, name: &str, stored: u64) -> Option<&'static str> {
         if name.ends_with('/') && !self.is_directory() {
             return Some("its name ends like a directory name");
@@ -140,7 +139,6 @@ fn kind(header: &Header, name: &str, target: &str) -> MemberKind {
     }
 }
 
-/// Returns whether the header has no type flag, as in pre-POSIX archives.
 fn is_of_first_programs(header: &Header) -> bool {
     header.as_old().linkflag == [0]
 }

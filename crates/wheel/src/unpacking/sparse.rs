@@ -186,7 +186,6 @@ impl<R: Read> Unpacked<R> {
         })
     }
 
-    /// The current hole, and the data after it.
     fn ahead(&mut self) -> io::Result<(u64, u64)> {
         while self.place.is_none_or(|place| place.end() <= self.at) {
             self.place = self.next()?;

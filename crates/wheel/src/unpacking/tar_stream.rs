@@ -35,7 +35,6 @@ struct Records {
     local: bool,
 }
 
-/// Extension headers since the last member.
 #[derive(Debug, Default)]
 struct Extensions {
     long_name: bool,

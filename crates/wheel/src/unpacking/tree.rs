@@ -9,7 +9,6 @@ use super::member::MemberKind;
 #[derive(Debug)]
 pub struct Tree {
     members: HashMap<Box<str>, Node>,
-    /// Number of top directories that links must not leave.
     floor: usize,
 }
 

@@ -20,7 +20,6 @@ pub(super) struct Devel {
     pub(super) members: Vec<Archived>,
 }
 
-/// `targets` enables detection of device code.
 pub(super) fn read(name: &str, bytes: impl Read, targets: Option<&Targets>) -> io::Result<Devel> {
     let mut bytes = Noted { inner: bytes, error: None };
     let mut members = Vec::new();

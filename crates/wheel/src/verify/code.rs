@@ -19,7 +19,6 @@ impl Targets {
         Self { names, reading }
     }
 
-    /// Returns whether the path names a target; then the content is searched for ISA names, too.
     pub(super) fn names_one(&self, member: &str) -> bool {
         !self.names.in_path(below(member)).is_empty()
     }
@@ -74,7 +73,6 @@ pub fn misplaced(targets: &Targets, package: &Package, target: Option<&str>) -> 
     found
 }
 
-/// Removes the first directory, which may contain the package's target.
 fn below(member: &str) -> &str {
     member.split_once('/').map_or("", |(_, path)| path)
 }

@@ -12,7 +12,6 @@ pub(super) struct Imports {
     pub libraries: Vec<String>,
 }
 
-/// File names of the set in lower case, because Windows ignores case.
 pub(super) struct Names(BTreeSet<String>);
 
 impl Names {

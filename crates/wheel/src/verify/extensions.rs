@@ -46,7 +46,6 @@ impl<'n> Module<'n> {
             .then(|| Self { python: format!("cp{version}"), platform })
     }
 
-    /// The reason why installers give this module to a Python that does not load it.
     fn contradiction(&self, name: &WheelName) -> Option<String> {
         if name.platform == "any" {
             return Some(format!("for {} in a wheel for any platform", self.python));

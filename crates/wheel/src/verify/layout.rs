@@ -107,7 +107,6 @@ fn start(entry: &DirectoryEntry, member: &Member) -> Option<Finding> {
     }
 }
 
-/// Matches Python source and its variants (`.py`, `.pyx`, `.pyi`).
 fn is_module(name: &str) -> bool {
     Path::new(name)
         .extension()
@@ -169,8 +168,6 @@ fn installed_path(name: &str) -> Cow<'_, str> {
     format!("<{scheme}>/{path}").into()
 }
 
-/// Reports paths that differ only in case or Unicode normalization, and files with files below
-/// them.
 pub(super) fn clashes(installed: &BTreeMap<String, String>) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut seen: BTreeMap<Cow<'_, str>, &str> = BTreeMap::new();

@@ -25,7 +25,6 @@ pub struct Member {
     pub(super) archive_faults: Vec<Fault>,
 }
 
-/// `targets` enables detection of device code. Damage is a fault in the result.
 pub(super) fn read(
     zip: &ZipFile,
     entry: &DirectoryEntry,

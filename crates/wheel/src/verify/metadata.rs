@@ -26,7 +26,6 @@ const ONCE: [&str; 16] = [
     "Description",
 ];
 
-/// First metadata version with each field.
 const SINCE: [(&str, (u32, u32)); 7] = [
     ("Provides-Extra", (2, 1)),
     ("Description-Content-Type", (2, 1)),

@@ -6,7 +6,6 @@ use crate::package::zip_file::is_broken;
 /// Limit in bytes; import libraries contain only names.
 const LARGEST_ARCHIVE: u64 = 64 << 20;
 
-/// Writer that keeps the content of possible import libraries.
 pub(super) struct Tee<'s> {
     sink: Option<&'s mut dyn Write>,
     pub(super) kept: Option<Vec<u8>>,

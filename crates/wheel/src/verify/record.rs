@@ -19,7 +19,6 @@ struct Row {
 
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    /// By index of the member.
     rows: Vec<Option<Row>>,
     absent: Vec<String>,
     whole: bool,
@@ -108,7 +107,6 @@ impl Record {
     }
 }
 
-/// Rejects RECORD's own hash, which it cannot contain.
 fn own_row(row: &Row) -> Option<Finding> {
     let blank = row.hash.is_empty() && row.size.is_empty();
     (!blank).then(|| Finding::error(Code::RecordForm, "RECORD has a hash or size for itself"))

@@ -73,7 +73,6 @@ impl fmt::Display for Finding {
 
 const LONGEST: usize = 300;
 
-/// Shortens a text of an archive and escapes control characters.
 fn plain(text: &str) -> String {
     let shown: String = text.chars().take(LONGEST).collect();
     let cut = if text.chars().nth(LONGEST).is_some() { "…" } else { "" };

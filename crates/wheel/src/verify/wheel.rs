@@ -30,7 +30,6 @@ pub struct Wheel {
     file: WheelFile,
     name: String,
     record: Record,
-    /// Present if device code is checked.
     targets: Option<Arc<Targets>>,
 }
 

@@ -38,7 +38,6 @@ pub(super) struct Dlls<'a> {
     files: Vec<File<'a>>,
     candidates: HashMap<String, Vec<Candidate<'a>>>,
     opened: Vec<BTreeSet<RelPath>>,
-    /// Computed only for unresolved imports.
     artifacts: OnceLock<HashMap<String, Vec<InArtifact<'a>>>>,
 }
 

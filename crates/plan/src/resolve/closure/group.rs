@@ -2,7 +2,6 @@ use std::collections::BTreeSet;
 
 use super::{LoadedFile, Need};
 
-/// Needs of one package with a common remedy.
 pub(super) struct Group<'a> {
     pub need: Need<'a>,
     pub libraries: BTreeSet<&'a str>,

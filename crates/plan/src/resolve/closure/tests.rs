@@ -102,7 +102,6 @@ fn the_first_file_of_the_name_counts_and_ends_the_search_if_it_is_no_library() {
     }
 }
 
-/// The target of the devel tree's link is in a package that devel does not require.
 #[test]
 fn what_a_link_leads_to_has_to_be_there_too() {
     let core = runtime("core", "artifact \"a\" \"lib\"");

@@ -61,7 +61,6 @@ fn direct(
         .collect()
 }
 
-/// Packages without which no user gets `package`.
 fn selected<'m>(
     manifest: &'m Manifest,
     distributions: &[&Distribution],

@@ -155,7 +155,6 @@ fn left<'h>(
     })
 }
 
-/// Drop rules of entries that no distribution takes.
 pub(super) fn dropped(
     manifest: &Manifest,
     here: &Catalog,

@@ -1,7 +1,6 @@
 use super::*;
 use crate::resolve::tests::{Given, device, messages, runtime, wheel};
 
-/// Packages x-core, x-other, x-device-gfx942 and x-device-gfx1100 with these paths.
 fn wrong(system: System, paths: [&str; 4]) -> Vec<String> {
     let takes = r#"artifact "a" "lib""#;
     let packages = [runtime("core", takes), runtime("other", takes), device(takes)];

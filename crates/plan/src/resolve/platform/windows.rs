@@ -14,7 +14,6 @@ struct Program<'a> {
     member: &'a Member,
 }
 
-/// Sets the tag of most files, and reports the others.
 pub(super) fn judge<'a>(
     sources: &Sources<'a>,
     distributions: impl Iterator<Item = &'a Distribution>,

@@ -59,7 +59,6 @@ impl Refusals<'_> {
     }
 }
 
-/// Last refusal of the whole artifact.
 #[derive(Default)]
 struct Heard<'a>(Option<Refusal<'a>>);
 

@@ -10,7 +10,6 @@ use manifest::{ArtifactRule, DropRule, PathRule};
 pub(in crate::resolve) enum RuleMatch<'a> {
     Takes(&'a ArtifactRule),
     OtherComponents(&'a ArtifactRule),
-    /// `artifacts-of` a package that takes the artifact by this rule.
     Inherits(&'a Spanned<PackageName>, &'a ArtifactRule),
     WithoutArtifact(&'a Place),
     WithoutComponent(&'a Place),
@@ -33,16 +32,13 @@ pub(in crate::resolve) enum Why {
 
 /// Observer, called in evaluation order.
 pub(in crate::resolve) trait SelectionTrace<'a> {
-    /// A rule matches an artifact or a path in it.
     fn on_match(&mut self, artifact: &'a ArtifactId, said: RuleMatch<'a>);
 
     /// Rules apply to files: this alone does not make the rule used.
     fn on_directory_match(&mut self, _artifact: &'a ArtifactId, _said: RuleMatch<'a>) {}
 
-    /// The artifact is taken, restricted by includes and excludes.
     fn admit(&mut self, _artifact: &'a ArtifactId) {}
 
-    /// A file remains after includes, excludes and drops.
     fn keep(&mut self, _artifact: &'a ArtifactId) {}
 
     fn settle(&mut self, _candidates: &[Selected<'a>], _first: &Selected<'a>, _why: Why) {}

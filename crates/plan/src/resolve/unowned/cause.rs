@@ -87,7 +87,6 @@ impl<'a> Cause<'a> {
 
 pub(in crate::resolve) struct Causes<'a> {
     manifest: &'a Manifest,
-    /// Manifest with the lines of all targets.
     whole: &'a Manifest,
     target: Target,
     dists: &'a [ResolvedDist<'a>],

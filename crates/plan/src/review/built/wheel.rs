@@ -11,7 +11,6 @@ use wheel::package::directory::DirectoryEntry;
 use wheel::package::entry_points::EntryPoints;
 use wheel::package::{Header, Metadata, OpenError, PackageError, Wheel};
 
-/// Files of the metadata directory, without licence texts.
 const METADATA: [&str; 5] = ["METADATA", "WHEEL", "RECORD", "entry_points.txt", variants::MEMBER];
 
 pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageError> {

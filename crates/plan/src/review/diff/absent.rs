@@ -36,8 +36,6 @@ fn reasons(absent: Option<&[Absent]>) -> Reasons<'_> {
     absent.into_iter().flatten().map(|a| (a.path.as_str(), a.reason.as_str())).collect()
 }
 
-/// Compares absent paths, unless the other side has a file. A path that another package now lacks
-/// for the same reason only moved.
 pub(super) fn changes(
     old: &Contents<'_>,
     new: &Contents<'_>,

@@ -58,7 +58,6 @@ struct ChangedPackage {
     changes: IndexMap<What, Vec<FileChange>>,
     /// Plans count sizes before edits, so that comparisons subtract these.
     edits: i64,
-    /// Files moved into or out of it.
     moved: bool,
 }
 

@@ -86,7 +86,6 @@ impl<'c, 'a> Comparison<'c, 'a> {
             (Step::Render { text: was }, Step::Render { text: is }) => {
                 found.extend(self.text(was, is));
             }
-            // Links and directories were handled before.
             (
                 Step::Copy { .. }
                 | Step::Relink { .. }
@@ -280,7 +279,6 @@ fn source(origin: &Origin, with_base: bool) -> String {
     if with_base { origin.to_string() } else { format!("{}/{}", origin.artifact, origin.path) }
 }
 
-/// Removes common last segments.
 pub(super) fn apart<'t>(old: &'t str, new: &'t str) -> (&'t str, &'t str) {
     let (mut from, mut to) = (old, new);
     while let (Some((a, x)), Some((b, y))) = (from.rsplit_once('/'), to.rsplit_once('/')) {

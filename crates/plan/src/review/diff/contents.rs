@@ -216,7 +216,6 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Path below the platform directory or site-packages.
     pub(super) fn shown(&self, file: &File<'a>) -> Cow<'a, str> {
         match file.area {
             Area::Platform | Area::Other => Cow::Borrowed(file.path),
@@ -228,7 +227,6 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Path below site-packages, the base of links and rpaths.
     pub(super) fn installed(&self, file: &File<'_>) -> String {
         match (file.area, self.platform_dir) {
             (Area::Platform, Some(root)) => format!("{root}/{}", file.path),

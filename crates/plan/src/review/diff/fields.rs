@@ -149,7 +149,6 @@ fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)
     ]
 }
 
-/// Requirements; for sdists without extras, which are part of the facts.
 fn requires<'p>(package: &'p Package<'_>) -> Vec<Cow<'p, str>> {
     let shown = |text: &&String| package.form == Form::Wheel || !text.contains("extra ==");
     let all = package.metadata.requires_dist.iter().filter(shown);

@@ -9,7 +9,6 @@ use super::places::{FileChange, Universe, places};
 use super::what::What;
 use crate::Step;
 
-/// The most important change first.
 pub(super) fn changes(
     old: Option<&Package<'_>>,
     new: Option<&Package<'_>>,

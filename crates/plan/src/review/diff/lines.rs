@@ -93,7 +93,6 @@ impl Line {
     }
 }
 
-/// Formats `+1.20 MB`, `-3 B`, or nothing.
 pub(super) fn size_change(old: u64, new: u64) -> String {
     match new.cmp(&old) {
         std::cmp::Ordering::Greater => format!("+{}", human_size(new - old)),
@@ -102,7 +101,6 @@ pub(super) fn size_change(old: u64, new: u64) -> String {
     }
 }
 
-/// Formats `+3`, `-3`, or nothing.
 pub(super) fn count_change(old: usize, new: usize) -> String {
     match new.cmp(&old) {
         std::cmp::Ordering::Greater => format!("+{}", new - old),

@@ -53,7 +53,6 @@ impl Page {
         self.end(line);
     }
 
-    /// Ignores the limit.
     fn end(&mut self, line: &str) {
         let _ = writeln!(self.text, "{line}");
     }
@@ -83,7 +82,6 @@ fn lines(report: &Report, page: &mut Page) {
         if index > 0 {
             page.line("");
         }
-        // Headings of `diff` blocks.
         page.line(&format!("@@ {} @@", printable(&section.title)));
         for line in &section.lines {
             page.line(&narrowed(&widths.line(line)));

@@ -12,7 +12,6 @@ use super::translate::Translation;
 use super::what::What;
 use super::{Moved, MovedEnd};
 
-/// Packages, different parts of the paths, reason.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     from: usize,

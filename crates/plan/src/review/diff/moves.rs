@@ -20,7 +20,6 @@ pub(super) struct Left {
     pub emptied: Vec<Move>,
 }
 
-/// Directories added or removed with their content.
 #[derive(Debug, Default)]
 pub(super) struct Dead {
     pub gone: HashSet<At>,

@@ -8,8 +8,6 @@ pub(super) struct Pairs {
     pub new_of: Vec<Option<usize>>,
 }
 
-/// Pairs by name, label and directory; by unique name and label; by package and variant; by
-/// content.
 pub(super) fn pairs(old: &Contents<'_>, new: &Contents<'_>) -> Pairs {
     let mut pairs =
         Pairs { old_of: vec![None; new.packages.len()], new_of: vec![None; old.packages.len()] };

@@ -6,7 +6,6 @@ use crate::Warning;
 
 type Pairs<'p, 'a> = [(&'p Package<'a>, &'p Package<'a>)];
 
-/// Ignores line numbers of rules and renamed packages.
 pub(super) fn notes(
     old: &Contents<'_>,
     new: &Contents<'_>,
@@ -25,7 +24,6 @@ pub(super) fn notes(
     gone.chain(come).map(|(note, now)| NoteChange { note: note.text.clone(), now }).collect()
 }
 
-/// Ignores expected warnings.
 pub(super) fn warnings(
     old: &Contents<'_>,
     new: &Contents<'_>,

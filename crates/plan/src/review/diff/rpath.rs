@@ -49,7 +49,6 @@ fn reordered(before: &[String], after: &[String]) -> Vec<String> {
     told.collect()
 }
 
-/// A longest common subsequence; rpaths are short.
 fn in_both_orders<'t>(before: &'t [String], after: &[String]) -> Vec<&'t String> {
     let mut longest: Vec<Vec<&'t String>> = vec![Vec::new(); after.len() + 1];
     for directory in before {
@@ -70,7 +69,6 @@ fn in_both_orders<'t>(before: &'t [String], after: &[String]) -> Vec<&'t String>
 }
 
 struct Directory {
-    /// Path below site-packages; other entries unchanged.
     path: String,
     /// Text common to files of a rule: the file's own directory stays `$ORIGIN`.
     shown: String,

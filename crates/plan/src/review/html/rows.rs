@@ -151,7 +151,6 @@ impl<'p> Rows<'p> {
     }
 }
 
-/// Segments of `path` before the suffix `tail`.
 fn segments_above(path: &str, tail: &str) -> Option<u64> {
     let head = path.strip_suffix(tail)?;
     (head.is_empty() || head.ends_with('/')).then(|| head.matches('/').count() as u64)

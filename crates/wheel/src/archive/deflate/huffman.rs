@@ -1,11 +1,9 @@
 /// RFC 1951, section 3.2.7.
 const LONGEST: usize = 15;
-/// Literals and lengths.
 const SYMBOLS: usize = 288;
 
 pub(super) struct Huffman {
     counts: [u16; LONGEST + 1],
-    /// Symbols by code length, then by number.
     symbols: [u16; SYMBOLS],
 }
 

@@ -162,7 +162,6 @@ fn a_change_happens_or_does_not_whichever_call_fails() {
         let dir = before();
         let (done, _) = change(dir.path(), Some(Fault::One(at)));
         assert_eq!(texts(dir.path()), if done.is_ok() { &new[..] } else { &old[..] }, "call {at}");
-        // The next build removes leftovers.
         drop(Stage::open(dir.path()).unwrap());
         assert!(!dir.path().join(PARTIAL).exists(), "call {at}");
     }
@@ -178,7 +177,6 @@ fn a_change_happens_or_does_not_wherever_the_process_is_killed() {
     for at in 0..calls {
         let dir = before();
         let (done, _) = change(dir.path(), Some(Fault::Rest(at)));
-        // Undoing can also be interrupted repeatedly.
         for again in 0..3 {
             inject(Some(Fault::Rest(again)));
             let _ = repair(dir.path());

@@ -8,7 +8,6 @@ use crate::package::{Fault, FaultKind};
 /// Size without name and extra fields.
 const FIXED: u64 = 30;
 
-/// Sets the offset of the member's bytes. `len` is the length of the file.
 pub(super) fn compare(
     file: &File,
     len: u64,

@@ -68,7 +68,6 @@ fn shape(index: usize, shown: &Shown<'_>) -> Shape {
     }
 }
 
-/// Part that is independent of variant, count and bytes.
 fn signature(line: &Line, variant: Option<&str>) -> (char, String, String) {
     // Size differences vary between ISAs.
     let detail = if line.detail.starts_with("size ") {
@@ -113,7 +112,6 @@ fn join(line: &Line, variant: Option<&str>, more: &Line) -> Line {
     }
 }
 
-/// Artifacts that only differ in the family.
 pub(super) fn unowned(lines: Vec<Line>) -> Vec<Line> {
     let mut kinds: IndexMap<(char, String, String), Line> = IndexMap::new();
     for line in lines {
@@ -136,7 +134,6 @@ pub(super) fn unowned(lines: Vec<Line>) -> Vec<Line> {
     kinds.into_values().collect()
 }
 
-/// Packages that only differ in the variant.
 pub(super) fn moves(lines: Vec<Line>, moved: &[Moved]) -> Vec<Line> {
     let ends = moved.iter().flat_map(|m| {
         m.places.iter().map(move |_| (m.from.variant.as_deref(), m.to.variant.as_deref()))

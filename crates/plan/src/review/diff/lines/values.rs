@@ -64,7 +64,6 @@ pub(super) fn field(change: &FieldChange, files: bool) -> Vec<Line> {
     [changed, each('-', &removed), each('+', &added)].concat()
 }
 
-/// Pairs a single old and new value, or unique values of one key; returns the rest too.
 fn paired(change: &FieldChange) -> (Vec<Pair>, Vec<String>, Vec<String>) {
     let (mut removed, mut added, mut pairs) =
         (change.removed.clone(), change.added.clone(), Vec::new());
@@ -85,7 +84,6 @@ fn paired(change: &FieldChange) -> (Vec<Pair>, Vec<String>, Vec<String>) {
     (pairs, removed, added)
 }
 
-/// Key: `a: ` of `a: 1`, `a = ` of `a = m:f`.
 fn key(text: &str) -> Option<&str> {
     let ends = [": ", " = "].iter().filter_map(|sign| text.find(sign).map(|at| at + sign.len()));
     ends.min().map(|end| &text[..end])

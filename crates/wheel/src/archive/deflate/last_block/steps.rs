@@ -6,7 +6,6 @@ const STEP: usize = 11;
 const SIZE: usize = 1 << STEP;
 /// Mask of a step's bits: at most 24, for a code of 11 bits and the extra bits of a distance.
 const PASSED: u16 = 0x3f;
-/// Mask of the sum of a leap's bits.
 const LEAPT: usize = 0x7f;
 /// Flag: a distance follows. Also selects the half of the table.
 const DISTANCE: u16 = 1 << STEP;
