@@ -263,7 +263,7 @@ impl Cache {
         Some(*entry)
     }
 
-    /// Marks a stream as damaged, to be removed when the build ends.
+    /// Removes a damaged stream at the end.
     pub fn reject(&self, entry: &CacheEntry) {
         let Some(slot) = self.slots.get(entry.slot).filter(|slot| slot.entry == *entry) else {
             if self.imports.reject(entry) {
@@ -281,7 +281,7 @@ impl Cache {
         self.counts.misses.fetch_add(found, Ordering::Relaxed);
     }
 
-    /// True for a cached key, without counting a hit or miss.
+    /// Without counting a hit or miss.
     pub fn has(&self, key: &Key) -> bool {
         let slot = self.keys.get(key).map(|slot| &self.slots[*slot]);
         slot.is_some_and(|slot| !slot.damaged.load(Ordering::Relaxed))

@@ -153,12 +153,12 @@ pub enum ExecuteError {
     },
 }
 
-/// Settings that do not affect the bytes of packages.
+/// Without effect on packages' bytes.
 #[derive(Debug)]
 pub struct Settings {
     /// Limit in bytes for blocks in memory.
     pub memory: u64,
-    /// Records each span of work in addition to the totals.
+    /// In addition to the totals.
     pub spans: bool,
     /// Cache of packed members.
     pub cache: Option<Box<dyn Store>>,

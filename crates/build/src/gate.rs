@@ -24,7 +24,7 @@ pub use judged::{Judged, Reason};
 pub use owner::{Owner, filled, known_target, misplaced};
 pub use read::{Entrant, read};
 
-/// Rules for packages that enter a directory or store.
+/// Rules for new packages.
 pub struct Gate<'g> {
     /// Manifest with the `ignore` and `allow-isa` lines.
     pub manifest: &'g Manifest,
@@ -88,7 +88,7 @@ impl Gate<'_> {
     }
 }
 
-/// Splits findings into errors that `allowed` accepts, and all others.
+/// Accepted errors, and all others.
 pub fn let_through(findings: Vec<Finding>, allowed: &[Code]) -> (Vec<Finding>, Vec<Finding>) {
     findings
         .into_iter()

@@ -76,7 +76,7 @@ impl Recorded {
         Ok(recorded)
     }
 
-    /// Packages named in statements: paths below the destination, hexadecimal SHA-256.
+    /// Paths below the destination, hexadecimal SHA-256.
     pub fn packages(&self) -> impl Iterator<Item = (RelPath, &str)> {
         let subjects = self.statements.iter().flat_map(Statement::subjects);
         subjects.filter_map(|(name, sha256)| Some((in_dist(name).ok()?, sha256)))
@@ -152,7 +152,7 @@ impl Recorded {
     }
 }
 
-/// Texts of the statements and of the checksums, with their paths.
+/// Statements and checksums, with paths.
 pub fn texts(
     packages: &[Package<'_>],
     statements: &[Statement],

@@ -80,7 +80,7 @@ impl Catalog {
     }
 }
 
-/// Facts about the build, read from files that an artifact installs.
+/// Build facts, read from installed files.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct BuildFacts {
@@ -253,7 +253,7 @@ impl CatalogEntry {
     }
 }
 
-/// Place of a file: artifact, base directory and path.
+/// Place of a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Origin {

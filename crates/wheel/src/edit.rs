@@ -71,7 +71,7 @@ fn info_file<'n>(wheel: &Wheel, name: &'n str) -> Option<&'n str> {
 }
 
 impl<'w> Edit<'w> {
-    /// Keeps all files of `wheel`, and the order of its RECORD.
+    /// Keeps files and RECORD's order.
     pub fn of(wheel: &'w Wheel) -> Self {
         let mut edit = Self::part_of(wheel, wheel.dist_info());
         edit.order = Order::Old;
@@ -98,7 +98,7 @@ impl<'w> Edit<'w> {
         self.members.push(Member { old: None, name: name.to_owned(), content });
     }
 
-    /// Replaces the content of the member `name` of the old wheel, if kept.
+    /// Replaces a kept member's content.
     pub fn replace(&mut self, name: &str, content: Content<'w>) {
         let index = self.wheel.zip().find(name);
         let kept = self.members.iter_mut().find(|member| index.is_some() && member.old == index);

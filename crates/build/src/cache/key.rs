@@ -121,7 +121,7 @@ impl Fingerprinter {
         self.see(changed);
     }
 
-    /// Adds other data that determines the member's bytes, such as edits.
+    /// Adds other data, such as edits.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.hasher.update(b"byte");
         self.hasher.update((bytes.len() as u64).to_le_bytes());

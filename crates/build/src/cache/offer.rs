@@ -89,16 +89,16 @@ impl Offer {
         }
     }
 
-    /// Recipes and packed bytes of the streams from [`Offer::made`].
+    /// Streams from [`Offer::made`].
     pub fn recipes(&self) -> impl Iterator<Item = (&Recipe, Stretch)> {
         self.recipes.iter().map(|(row, recipe)| (recipe, self.rows[*row].stretch()))
     }
 
-    /// Remembers the content of a fingerprint for the next build.
+    /// For the next build.
     pub fn memo(&mut self, fingerprint: Fingerprint, content: Content) {
         self.memos.push((fingerprint, content));
     }
-    /// All streams: key, content, and packed bytes in the archive.
+    /// All offered streams.
     pub fn streams(&self) -> impl Iterator<Item = (&Key, &Digest, Stretch)> {
         self.rows.iter().map(|row| (&row.key, &row.digest, row.stretch()))
     }

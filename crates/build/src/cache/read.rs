@@ -27,7 +27,7 @@ pub enum Damage {
 }
 
 impl Cache {
-    /// Fills `buffer` with packed bytes from `offset` on, relative to the start of the stream.
+    /// `offset` is relative to the stream's start.
     ///
     /// # Errors
     ///

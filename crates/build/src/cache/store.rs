@@ -19,7 +19,7 @@ thread_local! {
 ///
 /// A failing store never stops a build: the failure is a miss, and a warning in the [`Summary`].
 pub trait Store: Debug + Send + Sync {
-    /// The content that an earlier build computed for this fingerprint.
+    /// See [`super::Cache::content_of`].
     fn content_of(&self, fingerprint: &Fingerprint) -> Option<Content>;
 
     /// True if a content can have this size.
@@ -31,7 +31,7 @@ pub trait Store: Debug + Send + Sync {
     /// Marks a stream as damaged, which counts as a miss.
     fn reject(&self, entry: &CacheEntry);
 
-    /// Fills `buffer` with packed bytes from `offset` on, relative to the start of the stream.
+    /// `offset` is relative to the stream's start.
     ///
     /// # Errors
     ///

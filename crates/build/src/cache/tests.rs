@@ -60,8 +60,6 @@ fn open(dir: &TempDir, limit: u64) -> Cache {
     Cache::open(dir.path(), limit).unwrap()
 }
 
-/// Runs a build, packing the contents that the cache lacks. Panics if the cache returns other
-/// bytes.
 fn build(dir: &TempDir, limit: u64, contents: &[Vec<u8>]) -> Summary {
     let cache = open(dir, limit);
     let mut made = Made::new(&cache);
@@ -161,7 +159,6 @@ fn fingerprints_are_remembered() {
     let dir = tempfile::tempdir().unwrap();
     let (one, two) = (Fingerprint([1; 32]), Fingerprint([2; 32]));
     let (first, second) = (Content(Sha256::of(b"1")), Content(Sha256::of(b"2")));
-    // The cache forgets a fingerprint with two contents.
     let cases =
         [([first, first], [Some(first), Some(first)]), ([first, second], [Some(first), None])];
     for (contents, known) in cases {
@@ -537,7 +534,6 @@ fn tamper(dir: &TempDir, which: usize, change: impl Fn(&mut Vec<u8>)) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Pruning and damage remove streams that the model has.
     #[test]
     fn the_cache_is_what_its_model_is(operations in operations()) {
         let dir = tempfile::tempdir().unwrap();

@@ -37,7 +37,7 @@ pub enum PackStreamError {
     Xz(#[from] XzError),
 }
 
-/// Packs the file `content` into the file `stream`, like a build with these settings.
+/// Packs like a build with these settings.
 pub fn pack_stream(asked: &str, content: &Path, stream: &Path) -> Result<(), PackStreamError> {
     let packing = packings().find(|packing| settings(*packing) == asked);
     let packing = packing.ok_or_else(|| PackStreamError::Settings {

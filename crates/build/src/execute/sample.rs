@@ -6,7 +6,6 @@ use wheel::archive::deflate::{Encoder, Level};
 const SMALLEST: u64 = 1 << 20;
 const PLACES: u64 = 8;
 const PLACE: usize = 8 << 10;
-/// One stored deflate block.
 const LARGEST: u64 = PLACE as u64 + 5;
 
 /// True if deflate is worth its time. A sample of already compressed data shrinks by less

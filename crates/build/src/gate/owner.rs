@@ -11,7 +11,7 @@ pub struct Owner<'m> {
 }
 
 impl<'m> Owner<'m> {
-    /// Finds the package by the name of the distribution.
+    /// By the distribution's name.
     pub fn of(manifest: &'m Manifest, package: &Package) -> Option<Self> {
         let name = package.name.as_deref()?;
         manifest.packages.values().find_map(|package| {

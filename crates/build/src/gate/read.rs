@@ -50,7 +50,7 @@ impl Entrant {
     }
 }
 
-/// Reads every byte of the packages, in order. Faults of packages are findings.
+/// Faults of packages are findings.
 pub fn read(packages: &[Entrant], targets: &Arc<Targets>) -> io::Result<Vec<Package>> {
     let opened: Vec<io::Result<Option<Wheel>>> =
         packages.par_iter().map(|package| package.open(targets)).collect();

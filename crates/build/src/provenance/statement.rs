@@ -29,7 +29,7 @@ pub(super) const PACKAGES: &str = "packages";
 /// All artifacts of one run; another run may have had more.
 pub(super) const ARTIFACTS: &str = "artifacts";
 
-/// In-toto statement of the inputs and the build of packages.
+/// Statement of the build.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Statement {

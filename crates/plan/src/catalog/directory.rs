@@ -43,7 +43,7 @@ enum Root {
 }
 
 impl Directory {
-    /// Finds the artifacts in `dir`, and unpacks archives after comparing their sidecars.
+    /// Finds artifacts, and unpacks archives after comparing their sidecars.
     ///
     /// Fails if `dir` has no artifact, or an archive is broken or has a wrong checksum.
     pub fn open(dir: &Path) -> Result<Self, Problems> {

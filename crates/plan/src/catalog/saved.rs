@@ -89,7 +89,7 @@ impl CatalogError {
 }
 
 impl Catalog {
-    /// Writes JSON with one line per artifact and entry, so that `diff` shows each changed file.
+    /// Writes one line per artifact and entry.
     pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
         write!(out, "{{\"format\":{CATALOG_FORMAT},\n\"build\":")?;
         serde_json::to_writer(&mut *out, &self.build)?;

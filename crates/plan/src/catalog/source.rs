@@ -37,7 +37,7 @@ pub trait Source: Debug + Send + Sync {
         base: &RelPath,
     ) -> Result<Option<Vec<ListedEntry>>, Problem>;
 
-    /// SHA-256 of the artifact's archive; `None` for other artifacts.
+    /// SHA-256 of an archive.
     fn archive(&self, _artifact: &ArtifactId) -> Option<Sha256> {
         None
     }

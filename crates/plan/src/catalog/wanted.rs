@@ -49,7 +49,7 @@ impl Wanted {
         self.members.is_empty()
     }
 
-    /// True if any file of the artifact is wanted.
+    /// Any file is wanted.
     pub fn takes(&self, artifact: &ArtifactId) -> bool {
         self.members.contains_key(artifact)
     }

@@ -76,7 +76,7 @@ pub struct Need<'a> {
 /// Result of the search.
 #[derive(Debug)]
 pub enum Resolved<'a> {
-    /// File that is always installed together with the one in need.
+    /// Always installed together.
     Member(LoadedFile<'a>),
     /// Found only in a directory that all loading files search. A direct `dlopen` of the file
     /// fails.
@@ -86,7 +86,7 @@ pub enum Resolved<'a> {
         /// A file that loads the one in need.
         loader: LoadedFile<'a>,
     },
-    /// File that no requirement installs together with this one.
+    /// Without a guaranteed installation.
     Luck(LoadedFile<'a>),
     /// Provided by the system, by this rule.
     System(&'a LibraryRule),
@@ -94,7 +94,7 @@ pub enum Resolved<'a> {
     Missing(&'a LibraryRule),
     /// Missing.
     Unresolved {
-        /// Files of this name in directories that are not searched.
+        /// In directories not searched.
         shipped: Vec<LoadedFile<'a>>,
         /// Artifacts that have the library.
         artifacts: Vec<InArtifact<'a>>,

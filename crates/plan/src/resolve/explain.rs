@@ -171,7 +171,7 @@ pub enum Says {
     Takes,
     /// Takes other components of the artifact.
     OtherComponents,
-    /// Takes all artifacts of a package that takes this one.
+    /// By `artifacts-of` another package.
     Inherits {
         /// The package.
         package: String,

@@ -64,7 +64,6 @@ pub(super) fn find<'a>(
     let dropped: Vec<Dropped> = dropped.filter(|d| d.files > 0).collect();
     let idle =
         rules().filter(|(index, rule)| !counts.contains_key(index) && rule.optional.is_none());
-    // Each explanation searches all paths.
     let idle = idle.filter_map(|(_, rule)| idle_drop(rule, catalog, selected)).take(MOST_IDLE);
     let mut problems = Problems::new();
     idle.for_each(|problem| problems.push(problem));

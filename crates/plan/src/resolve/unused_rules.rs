@@ -12,7 +12,6 @@ const GLOB_REMEDY: &str = "correct the glob, remove the line, or give a reason: 
 
 pub(super) fn rules(catalog: &Catalog, package: &Package, matched: &Matched<'_>) -> Problems {
     let mut problems = artifacts(catalog, package, matched);
-    // Each explanation searches all paths.
     let mut idle = Capped::default();
     let excused = would_match(catalog, package);
     let globs = package

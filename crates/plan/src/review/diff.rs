@@ -43,7 +43,7 @@ pub use what::What;
 /// Format number of [`Diff`] as JSON. It grows with changes that readers must know.
 pub const FORMAT: u32 = 1;
 
-/// Difference of two sides; serializes to the output of `rockpack diff --json`.
+/// Serializes to the output of `rockpack diff --json`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Diff {
     /// Format number, [`FORMAT`].

@@ -20,7 +20,7 @@ const ARTIFACTS: usize = 12;
 
 const STEPS: [&str; 6] = ["copy", "relink", "stub", "alias", "link", "render"];
 
-/// A page of at most [`MARKDOWN_LIMIT`] bytes, with a count of omitted items.
+/// At most [`MARKDOWN_LIMIT`] bytes.
 pub fn markdown_text(plan: &Plan) -> String {
     let mut page = Page::new(MARKDOWN_LIMIT);
     page.section(&Section {

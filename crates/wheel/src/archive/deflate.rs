@@ -155,7 +155,7 @@ pub struct Packed {
 }
 
 impl Packed {
-    /// Compresses `data`, or stores it if deflate does not make it smaller.
+    /// Stores data that deflate does not shrink.
     pub fn new(data: &[u8], level: Level) -> Self {
         let deflated = deflate(data, level);
         if deflated.len() < data.len() {

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 /// Group of console commands.
 pub const CONSOLE_SCRIPTS: &str = "console_scripts";
 
-/// Entry point: a named reference to a Python object.
+/// Named Python object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EntryPoint {
     /// Group ([`CONSOLE_SCRIPTS`]).

@@ -223,7 +223,7 @@ fn registered(hidden: &Path, created: &[PathBuf]) -> Registration {
     })
 }
 
-/// Undoes an interrupted change, and returns whether there was one.
+/// Undoes an interrupted change.
 pub fn repair(dest: &Path) -> Result<bool, StageError> {
     if !Journal::is_at(&dest.join(PARTIAL)) {
         return Ok(false);

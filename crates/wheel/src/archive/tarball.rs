@@ -110,7 +110,7 @@ impl<W: Write> TarWriter<W> {
         )
     }
 
-    /// Writes the end and returns the flushed output, without finishing a compressor.
+    /// Flushes, without finishing a compressor.
     pub fn finish(mut self) -> Result<W, TarError> {
         self.check_whole()?;
         let end = self.sink.write_all(&[0; 2 * BLOCK]).and_then(|()| self.sink.flush());

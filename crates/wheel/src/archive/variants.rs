@@ -95,7 +95,7 @@ pub fn file_name(dist: &DistName, version: &Version) -> String {
     format!("{}-{version}{ENDING}", dist.file_stem())
 }
 
-/// Parses distribution and version from the name of such a file.
+/// Inverse of [`file_name`].
 pub fn of_file_name(name: &str) -> Option<(DistName, Version)> {
     let (dist, version) = name.strip_suffix(ENDING)?.split_once('-')?;
     Some((dist.parse().ok()?, version.parse().ok()?))

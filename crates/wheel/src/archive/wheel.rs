@@ -150,7 +150,7 @@ impl<W: Write + Seek> WheelWriter<W> {
         self.zip.place(name).ok_or_else(|| WheelError::Missing { name: name.clone() })
     }
 
-    /// Repeats the content of `first`; `source` reads its bytes.
+    /// `source` reads bytes of `first`.
     pub fn repeat(
         &mut self,
         name: &RelPath,
@@ -166,7 +166,6 @@ impl<W: Write + Seek> WheelWriter<W> {
         Ok(())
     }
 
-    /// Starts a member with `size` bytes of content, stored by `method` in [`WheelWriter::append`].
     /// Must be ended before any other call.
     pub fn start(
         &mut self,
@@ -180,7 +179,7 @@ impl<W: Write + Seek> WheelWriter<W> {
         Ok(WheelMember { entry, name: name.clone(), size: Some(size) })
     }
 
-    /// Starts a stored, non-executable member of at most `most` bytes.
+    /// Starts a stored, non-executable member.
     pub fn start_up_to(&mut self, name: &RelPath, most: u64) -> Result<WheelMember, WheelError> {
         self.place(name)?;
         let entry = self.zip.start_up_to(name, false, most)?;
@@ -203,7 +202,7 @@ impl<W: Write + Seek> WheelWriter<W> {
         Ok(())
     }
 
-    /// Writes RECORD and directory, and returns the flushed output.
+    /// Writes RECORD and directory; flushes.
     pub fn finish(mut self) -> Result<W, WheelError> {
         for needed in ["METADATA", "WHEEL"] {
             let name = self.dist_info.join(&needed.parse()?);
@@ -218,7 +217,7 @@ impl<W: Write + Seek> WheelWriter<W> {
         Ok(self.zip.finish()?)
     }
 
-    /// Hashes of all members by name, in no order.
+    /// Hashes by name, unordered.
     pub fn hashes(&self) -> HashMap<&RelPath, Sha256> {
         self.record.hashes()
     }

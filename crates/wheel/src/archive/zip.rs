@@ -172,7 +172,7 @@ impl<W: Write + Seek> ZipWriter<W> {
         Ok(())
     }
 
-    /// Repeats the content of `first`; `source` reads its packed bytes.
+    /// `source` reads packed bytes of `first`.
     pub fn repeat(
         &mut self,
         name: &RelPath,
@@ -187,8 +187,7 @@ impl<W: Write + Seek> ZipWriter<W> {
         self.copy(name, &CopiedMember { mode, time, method, crc, size, compressed }, source)
     }
 
-    /// Starts a member with `size` bytes of content for [`ZipWriter::append`]. Must be ended before
-    /// any other call.
+    /// Must be ended before any other call.
     pub fn start(
         &mut self,
         name: &RelPath,
@@ -200,7 +199,7 @@ impl<W: Write + Seek> ZipWriter<W> {
         self.start_with(name, mode, time, method, size, true)
     }
 
-    /// Starts a stored member of at most `most` bytes.
+    /// Starts a stored member.
     pub fn start_up_to(
         &mut self,
         name: &RelPath,

@@ -48,7 +48,7 @@ impl Packing {
         Ok(Self::Deflate(fit.first().copied().unwrap_or_default()))
     }
 
-    /// Packing of one member; this one if it fits.
+    /// This packing if it fits.
     pub fn of_member(self, wheel: &Wheel, entry: &DirectoryEntry) -> io::Result<Self> {
         if entry.is_stored() {
             return Ok(Self::Store);

@@ -30,7 +30,7 @@ pub struct Made {
 }
 
 impl Edit<'_> {
-    /// Writes the wheel under a temporary name; `place` is its final path.
+    /// `place` is the final path.
     pub fn prepare(self, place: PathBuf) -> Result<Prepared, MakeError> {
         let failed = |source| MakeError::Write { path: place.clone(), source };
         let into = place.parent().unwrap_or(&place);

@@ -8,7 +8,7 @@ use crate::unpacking::{MemberFault, Rules, TarMember, TarReader};
 
 const NAMES: [&str; 2] = ["_devel.tar", "_devel.tar.xz"];
 
-/// Returns whether a member of a wheel is a devel archive.
+/// Recognizes devel archives.
 pub fn is_devel_archive(member: &str) -> bool {
     NAMES.contains(&member.rsplit('/').next().unwrap_or(member))
 }

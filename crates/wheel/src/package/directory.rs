@@ -75,7 +75,7 @@ impl Directory {
         Ok(directory)
     }
 
-    /// Index of the first member with this name.
+    /// First member's index.
     pub fn find(&self, name: &str) -> Option<usize> {
         let at = self.by_name.partition_point(|index| *self.entries[*index].name < *name);
         self.by_name.get(at).copied().filter(|index| self.entries[*index].name == name)

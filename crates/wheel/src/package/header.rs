@@ -78,12 +78,12 @@ impl Header {
         }
     }
 
-    /// Text after the blank line, if any.
+    /// After the blank line.
     pub fn body(&self) -> Option<&str> {
         self.body.as_deref()
     }
 
-    /// All values of a field. Names are case-insensitive.
+    /// Names are case-insensitive.
     pub fn all(&self, field: &str) -> Vec<String> {
         self.fields
             .iter()

@@ -34,7 +34,7 @@ pub struct Sdist {
 }
 
 impl Sdist {
-    /// Reads an sdist, and calls `visit` with each member. Faults of the archive are in the result.
+    /// Faults of the archive are in the result.
     pub fn read(
         path: &Path,
         visit: impl FnMut(&TarMember, &mut dyn Read) -> io::Result<()>,
@@ -80,7 +80,7 @@ impl Sdist {
         own.and_then(|(_, text)| python_literal::data(text))
     }
 
-    /// Returns whether the top directory has the file `name`.
+    /// In the top directory.
     pub fn has(&self, name: &str) -> bool {
         self.files.contains(&format!("{}/{name}", self.top))
     }

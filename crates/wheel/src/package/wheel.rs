@@ -10,7 +10,7 @@ use crate::package::zip_file::{LONGEST_RECORD, LONGEST_TEXT, Unpacked};
 use crate::unpacking::{Refusal, name_fault};
 use base::regular;
 
-/// Wheel with its directory and the faults found in it.
+/// Wheel with its faults.
 #[derive(Debug)]
 pub struct WheelFile {
     path: PathBuf,

@@ -8,7 +8,7 @@ const MOST_MEMORY: u64 = 128 << 20;
 /// Sequential decompression above this limit.
 const PARALLEL_MEMORY: u64 = 96 << 20;
 
-/// Decompresses `packed`, in parallel if it has several blocks.
+/// Parallel for several blocks.
 pub fn decoder<R: Read>(packed: R) -> io::Result<XzDecoder<R>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
     let stream = MtStreamBuilder::new()

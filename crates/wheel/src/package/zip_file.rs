@@ -76,7 +76,7 @@ impl ZipFile {
         }
     }
 
-    /// Reads at most `most` bytes, regardless of the declared size.
+    /// Regardless of the declared size.
     pub fn bytes(&self, entry: &DirectoryEntry, most: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         // One more byte detects longer members and triggers the check of size and CRC-32.

@@ -165,7 +165,6 @@ pub(super) struct Unpacked<R> {
 
 #[derive(Debug)]
 enum Places {
-    /// Unchecked; `None` if they precede the data.
     Unread(Option<Vec<Place>>),
     Left(std::vec::IntoIter<Place>),
 }

@@ -31,7 +31,7 @@ impl<R: Read> TarReader<R> {
         Self { archive: tar::Archive::new(TarStream::new(source, rules.most_members)), rules }
     }
 
-    /// Calls `visit` with each member; refused members have faults.
+    /// Refused members have faults.
     pub fn each<E: From<io::Error>>(
         mut self,
         visit: impl FnMut(&TarMember, &mut dyn Read) -> Result<(), E>,

@@ -21,7 +21,7 @@ enum Node {
 }
 
 impl Tree {
-    /// Creates an empty tree; `in_top` confines links to the top directory.
+    /// `in_top` confines links to the top directory.
     pub fn new(in_top: bool) -> Self {
         Self { members: HashMap::new(), floor: usize::from(in_top) }
     }

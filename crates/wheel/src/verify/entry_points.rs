@@ -16,7 +16,6 @@ pub(super) fn script(entry: &EntryPoint) -> Option<String> {
     entry.is_script().then(|| format!("{SCRIPTS}{}", entry.name))
 }
 
-/// Checks the module and, in Python source, the attribute. `text` reads a member.
 pub(super) fn check(
     entry: &EntryPoint,
     object: &Object<'_>,

@@ -56,7 +56,7 @@ fn sentence(what: &str, findings: &[&Finding]) -> String {
     format!("{what}: {}{rest}", members.join(", "))
 }
 
-/// Formats the first finding and others with the same fault.
+/// First finding, with others of its fault.
 pub fn first(findings: &[Finding]) -> Option<String> {
     let one = findings.first()?;
     let alike = |other: &&Finding| {

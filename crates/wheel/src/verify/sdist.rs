@@ -11,7 +11,7 @@ use base::names::DistName;
 use base::names::Form;
 use base::source::Code;
 
-/// Checks the sdist at `path`, called `name` in findings. An invalid archive is a finding.
+/// An invalid archive is a finding.
 pub fn sdist(path: &Path, name: &str) -> io::Result<Package> {
     let mut package = Package::unread(name, Form::Sdist);
     let file_name = path.file_name().unwrap_or_default().to_string_lossy();

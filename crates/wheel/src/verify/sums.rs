@@ -19,7 +19,7 @@ pub struct Beside {
     findings: Vec<Finding>,
 }
 
-/// Reads the list in `directory`; `None` if there is no list.
+/// `None` without a list.
 pub fn beside(directory: &Path) -> io::Result<Option<Beside>> {
     let path = directory.join(FILE);
     if !path.is_file() {

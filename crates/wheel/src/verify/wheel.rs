@@ -34,7 +34,7 @@ pub struct Wheel {
 }
 
 impl Wheel {
-    /// Opens the wheel at `path`, called `name` in findings. An invalid archive is a finding.
+    /// An invalid archive is a finding.
     pub fn open(path: &Path, name: &str) -> io::Result<Self> {
         let file = WheelFile::read(path)?;
         let zip = file.zip();

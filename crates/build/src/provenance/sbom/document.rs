@@ -10,7 +10,7 @@ use base::hash::Sha256;
 use base::names::RelPath;
 use base::version::Version;
 
-/// Document of a wheel. Reproducible: it has no time, and its serial number is a hash.
+/// Without a time; its serial number is a hash.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Document {

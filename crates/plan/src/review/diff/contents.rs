@@ -11,7 +11,7 @@ use crate::{
 use base::names::{Compression, DistName, Mode, ModuleName, PackageName, RelPath};
 use base::version::Version;
 
-/// One side of a comparison, borrowed from a plan or finished packages.
+/// One side of a comparison.
 #[derive(Debug, Clone)]
 pub struct Contents<'a> {
     /// Display name (`main:packages.kdl`, `dist`).
@@ -116,7 +116,7 @@ pub struct File<'a> {
 /// Type and content of a file.
 #[derive(Debug, Clone, Copy)]
 pub enum Content<'a> {
-    /// A planned step other than a link or directory.
+    /// Neither link nor directory.
     Planned(&'a Step),
     /// A finished file.
     Built(&'a Bytes),

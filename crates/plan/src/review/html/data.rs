@@ -87,7 +87,6 @@ fn rows(plan: &Plan) -> Rows<'_> {
     rows
 }
 
-/// PEP 639; empty for sdists.
 fn license_directory(plan: &Plan, distribution: &Distribution) -> String {
     match distribution.form {
         Form::Wheel => {

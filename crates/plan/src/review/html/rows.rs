@@ -38,7 +38,6 @@ impl<'p> Texts<'p> {
         self.0.insert_full(text).0 as u64
     }
 
-    /// Copies the text only if it is new.
     fn number_of(&mut self, text: &str) -> u64 {
         self.0
             .get_index_of(text)
@@ -79,7 +78,6 @@ impl Directories {
     }
 }
 
-/// A further property of files is a further column.
 #[derive(Serialize)]
 pub(super) struct Rows<'p> {
     strings: Texts<'p>,
@@ -92,7 +90,6 @@ pub(super) struct Rows<'p> {
 #[derive(Default, Serialize)]
 struct Columns {
     distribution: Column,
-    /// 0 for files, 1 for licences, 2 for archive members.
     part: Column,
     step: Column,
     directory: Column,
