@@ -213,7 +213,7 @@ def real(bench, report):
     cut = Scene(bench, "cut")
     file = cut.file("base_lib", "comgr.dll")
     file.write_bytes(file.read_bytes()[:700])
-    _refused(report, "a DLL that is cut short", cut, "malformed file with")
+    _refused(report, "a DLL that is cut short", cut, "is malformed")
     _expect(report, "and the loader does not load it", cut.load("comgr.dll"), NOT_FOR_THIS_MACHINE)
 
 

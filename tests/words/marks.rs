@@ -71,10 +71,10 @@ fn sentence_at(text: &str, at: usize) -> &str {
 
 /// Returns whether the first word of a doc comment is a question word.
 pub fn is_question(text: &str) -> bool {
-    let first = text.trim_start().split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
     const QUESTIONS: [&str; 13] = [
         "how", "what", "whatever", "when", "where", "wherever", "whether", "which", "who",
         "whoever", "whom", "whose", "why",
     ];
+    let first = text.trim_start().split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
     QUESTIONS.contains(&first.to_lowercase().as_str())
 }

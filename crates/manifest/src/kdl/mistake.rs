@@ -237,7 +237,7 @@ impl<'a> Mistakes<'a> {
         let name = name.text.trim_end_matches(':');
         let example = format!("{name} {value}");
         self.report(sign, |sign| {
-            let help = format!("only properties take `=`: `NAME=\"VALUE\"`");
+            let help = "only properties take `=`: `NAME=\"VALUE\"`".to_owned();
             (format!("`{sign}` after a node's name"), format!("write `{}`", example.trim()), help)
         });
     }

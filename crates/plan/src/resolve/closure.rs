@@ -86,7 +86,7 @@ pub enum Resolved<'a> {
         /// A file that loads the one in need.
         loader: LoadedFile<'a>,
     },
-    /// Without a guaranteed installation.
+    /// Found only if a package that is not required is installed.
     Luck(LoadedFile<'a>),
     /// Provided by the system, by this rule.
     System(&'a LibraryRule),

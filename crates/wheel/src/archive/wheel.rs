@@ -166,7 +166,7 @@ impl<W: Write + Seek> WheelWriter<W> {
         Ok(())
     }
 
-    /// Must be ended before any other call.
+    /// Starts a member, which must be ended before any other call.
     pub fn start(
         &mut self,
         name: &RelPath,

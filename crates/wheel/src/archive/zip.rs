@@ -187,7 +187,7 @@ impl<W: Write + Seek> ZipWriter<W> {
         self.copy(name, &CopiedMember { mode, time, method, crc, size, compressed }, source)
     }
 
-    /// Must be ended before any other call.
+    /// Starts a member, which must be ended before any other call.
     pub fn start(
         &mut self,
         name: &RelPath,

@@ -80,7 +80,7 @@ impl Sdist {
         own.and_then(|(_, text)| python_literal::data(text))
     }
 
-    /// In the top directory.
+    /// True for a file of the top directory.
     pub fn has(&self, name: &str) -> bool {
         self.files.contains(&format!("{}/{name}", self.top))
     }

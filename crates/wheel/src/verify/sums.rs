@@ -19,7 +19,7 @@ pub struct Beside {
     findings: Vec<Finding>,
 }
 
-/// `None` without a list.
+/// Reads the list of checksums; `None` without one.
 pub fn beside(directory: &Path) -> io::Result<Option<Beside>> {
     let path = directory.join(FILE);
     if !path.is_file() {
