@@ -33,7 +33,7 @@ pub struct Limits {
     pub network: bool,
 }
 
-/// Enforced parts of [`Limits`].
+/// Enforced parts of `Limits`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Holds {
     /// None.

@@ -177,7 +177,7 @@ impl Wheel {
     /// Reads the member `name`, if present.
     ///
     /// # Errors
-    /// If longer than [`LONGEST_TEXT`] ([`LONGEST_RECORD`] for RECORD).
+    /// If longer than [`LONGEST_TEXT`] (`LONGEST_RECORD` for RECORD).
     pub fn bytes(&self, name: &str) -> Result<Option<Vec<u8>>, OpenError> {
         let Some(index) = self.zip.find(name) else { return Ok(None) };
         let is_record = name.ends_with(".dist-info/RECORD");
