@@ -13,7 +13,7 @@ use crate::ui;
 /// Opens the cache, and the shared cache behind it. An unusable cache is a warning.
 ///
 /// # Errors
-/// Fails for wrong options of the shared cache, and for an unusable cache with `--remote-required`.
+/// Fails for wrong options of the shared cache, and for an unusable cache if the cache is `required`.
 pub fn store(
     args: &CacheArgs,
     shared: &Shared<'_>,
