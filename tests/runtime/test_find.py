@@ -209,8 +209,9 @@ class Driver(unittest.TestCase):
         self.module = self.layout.top / "amdgpu"
         self.device = self.layout.top / "kfd"
 
-    def look(self) -> dict[str, Any]:
+    def look(self, before: str = "") -> dict[str, Any]:
         code = (
+            f"{before}"
             "import json, dataclasses; from rocm_sdk import _driver\n"
             f"print(json.dumps(dataclasses.asdict(_driver.look({str(self.module)!r}, {str(self.device)!r}))))"
         )
@@ -241,11 +242,12 @@ class Driver(unittest.TestCase):
         self.assertEqual([found["version"], found["source"]], [os.uname().release, "kernel"])
         self.assertIn(f"a container needs --device={self.device}", found["problem"])
 
-    @unittest.skipIf(os.geteuid() == 0, "root may open every file")
     def test_a_device_of_another_group_names_it(self) -> None:
         self.module.mkdir()
-        self.device.touch(mode=0)
-        self.assertIn("sudo usermod -a -G", self.look()["problem"])
+        self.device.touch()
+        # Root may open every file, so the answer of the system is replaced.
+        found = self.look("import os; os.access = lambda *_: False\n")
+        self.assertIn("sudo usermod -a -G", found["problem"])
 
     def test_the_command_prints_it(self) -> None:
         done = self.layout.sdk("driver", "--json")
