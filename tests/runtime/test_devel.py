@@ -391,6 +391,16 @@ class Devel(unittest.TestCase):
         self.layout.check_hashes("rocm-sdk-devel")
         self.assertNotIn(f"{TREE}/lib/libhipblas.so", self.recorded("rocm-sdk-libraries"))
 
+    def test_a_caller_without_a_choice_keeps_that_of_a_concurrent_one(self) -> None:
+        code = (
+            "from rocm_sdk import _devel, _packages\n"
+            "waiting = _devel.Devel(_packages.require('devel'))\n"
+            "_devel.ensure(symlinks=True)\n"
+            "waiting.update(); print(waiting.state()['symlinks'])"
+        )
+        self.assertEqual(self.layout.code(code), "True")
+        self.assertTrue((self.root / "lib/libhiprtc.so").is_symlink())
+
     def test_libraries_that_come_later_get_links_of_the_same_kind(self) -> None:
         for option in ("--symlinks", "--no-symlinks"):
             with self.subTest(option):

@@ -104,21 +104,27 @@ class Devel(DevelTree):
             return False
         if self.waiting(state) or self.broken(state) or _device.unlinked(self):
             return False
-        if bool(state.get("symlinks")) != self.symlinks:
+        if not self.has_kind(state):
             return False
         return not thorough or not (
             self.damaged() or self.separated(state) or self.workspace.name in self.record.rows()
         )
+
+    def has_kind(self, state: dict[str, Any]) -> bool:
+        """Return whether the tree has the requested kind of links."""
+        return self.symlinks in (None, bool(state.get("symlinks")))
 
     def update(self, *, thorough: bool = False) -> None:
         """Update the tree. The caller holds the lock."""
         if self.is_current(thorough=thorough):
             return  # done by another process while this one waited
         state = self.state()
+        if self.symlinks is None:  # before the tree is removed
+            self.symlinks = state is not None and bool(state.get("symlinks"))
         if state is not None and thorough and (damaged := self.damaged()):
             log(f"{len(damaged)} files of {self.root} are missing or changed: {damaged[0]}, …")
             state = None
-        if state is not None and bool(state.get("symlinks")) != self.symlinks:
+        if state is not None and not self.has_kind(state):
             state = None
         if state is None:
             self._expand()

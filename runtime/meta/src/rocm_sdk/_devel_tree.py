@@ -30,8 +30,7 @@ class DevelTree:
         self.workspace = self.site / installed.package.workspace
         self.record = installed.record
         self.quiet = quiet
-        present = bool((self.state() or {}).get("symlinks"))
-        self.symlinks = present if symlinks is None else symlinks
+        self.symlinks = symlinks  # None keeps the links of an existing tree
 
     def state(self) -> dict[str, Any] | None:
         """Return the state in the marker, or None if the tree is incomplete or of another archive.
