@@ -79,6 +79,8 @@ class Find(unittest.TestCase):
             '  devel        rocm-sdk-devel is not installed; to install: pip install "rocm[devel]"',
             error,
         )
+        for package in ("core", "libraries"):
+            self.assertIn(f"  package      {self.site}/_rocm_sdk_{package}", error)
         self.assertIn("  environment  ROCM_PATH=/nonexistent is not a directory", error)
         self.assertIn("  system       /opt/rocm", error)
 
@@ -109,6 +111,14 @@ class Find(unittest.TestCase):
         self.assertEqual(self.ask("find_library('only')", **environment), only)
         header = ["only/a.h", f"{other}/include", "environment", None]
         self.assertEqual(self.ask("find_header_directory('only/a.h')", **environment), header)
+
+    def test_the_fullest_version_of_a_directory_wins(self) -> None:
+        directory = self.layout.top / "rocm" / "lib"
+        directory.mkdir(parents=True)
+        for name in ("libonly.so", "libonly.so.9", "libonly.so.10", "libonly.so.10.2"):
+            (directory / name).write_bytes(b"")
+        found = self.ask("find_library('only')", ROCM_PATH=str(directory.parent))
+        self.assertEqual(found[1], f"{directory}/libonly.so.10.2")
 
     def test_the_system_is_last(self) -> None:
         library = self.ask("find_library('c')")

@@ -77,8 +77,8 @@ class Libraries(unittest.TestCase):
 
     def test_windows_names_are_ranked(self) -> None:
         code = (
-            "from rocm_sdk._libraries import _rank\n"
-            "def best(short, *names): return max((_rank(short, n), n) for n in names)[1]\n"
+            "from rocm_sdk._libraries import library_rank\n"
+            "def best(short, *names): return max((library_rank(short, n), n) for n in names)[1]\n"
             "print(best('hipblas', 'hipblaslt.dll', 'libhipblaslt.dll', 'hipblas.dll'),\n"
             "      best('amdhip64', 'amdhip64.dll', 'amdhip64_7.dll'),\n"
             "      best('hiprtc', 'hiprtc0702.dll', 'hiprtc0701.dll'))\n"
@@ -87,8 +87,8 @@ class Libraries(unittest.TestCase):
 
     def test_a_version_can_stand_before_the_ending(self) -> None:
         code = (
-            "from rocm_sdk._libraries import _rank\n"
-            "def best(*names): return max((_rank('clang', n), n) for n in names)[1]\n"
+            "from rocm_sdk._libraries import library_rank\n"
+            "def best(*names): return max((library_rank('clang', n), n) for n in names)[1]\n"
             "print(best('libclang-22.so.22', 'libclang-cpp.so.22.1'),\n"
             "      best('libclang.so.22.0git', 'libclang-cpp.so.22.0git'),\n"
             "      best('libclang-21.so.21', 'libclang-22.so.22'))\n"

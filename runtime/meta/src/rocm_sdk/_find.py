@@ -79,21 +79,18 @@ def library(name: str) -> Found:
             return located
     pattern = re.compile(_library_pattern(short), re.IGNORECASE if _WINDOWS else 0)
 
-    def search(root: Path) -> Path | None:
-        matches = [
-            path
-            for directory in _LIBRARY_DIRECTORIES
-            for path in _files(root / directory)
-            if pattern.fullmatch(path.name)
-        ]
-        # The versioned name wins over forwarding libraries.
-        return max(matches, key=lambda path: (len(path.name), path.name), default=None)
+    def best(paths: Iterable[Path]) -> Path | None:
+        matches = (path for path in paths if pattern.fullmatch(path.name))
+        rank = _libraries.library_rank
+        return max(matches, key=lambda path: rank(short, path.name) or (False, []), default=None)
 
-    # `_located` has searched the packages.
-    places = (place for place in _places() if place.found_via != PACKAGE or place.root is None)
-    return _first(
-        "library", name, places, search, lambda: _system_library(short), _libraries.names()
-    )
+    def search(root: Path) -> Path | None:
+        return best(path for below in _LIBRARY_DIRECTORIES for path in _files(root / below))
+
+    def of_system() -> Path | None:
+        return best(Path(paths[0]) for paths in cached_libraries().values())
+
+    return _first("library", name, _places(), search, of_system, _libraries.names, searched=PACKAGE)
 
 
 def header_directory(name: str) -> Found:
@@ -111,12 +108,14 @@ def program(name: str) -> Found:
     """See `rocm_sdk.find_program`."""
     relative = _below(name)
     names = [relative, Path(f"{relative}.exe")] if _WINDOWS else [relative]
-    known = [script for installed in every_installed() for script in installed.scripts]
     for installed in every_installed():
         target = installed.scripts.get(name)
         path = installed.root / target["program"] if target else None
         if path is not None and (started := _program(path)) is not None:
             return Found(name, started, PACKAGE, installed.package.distribution)
+
+    def scripts() -> list[str]:
+        return [script for installed in every_installed() for script in installed.scripts]
 
     def search(root: Path) -> Path | None:
         candidates = [root / below / one for below in _PROGRAM_DIRECTORIES for one in names]
@@ -124,7 +123,7 @@ def program(name: str) -> Found:
             (path for path in candidates if os.access(path, os.X_OK) and path.is_file()), None
         )
 
-    return _first("program", name, _places(), search, lambda: _on_path(name), known)
+    return _first("program", name, _places(), search, lambda: _on_path(name), scripts)
 
 
 def bitcode_library(name: str) -> Found:
@@ -179,16 +178,11 @@ SEARCHES: dict[str, tuple[str, Callable[[str], Found]]] = {
 def _located(name: str) -> Found | None:
     """Return a library of the installed packages by short name."""
     try:
-        row = _libraries.row(name)
-        located = _libraries.locate((name,))
+        located = _libraries.packaged((name,))
     except (ModuleNotFoundError, FileNotFoundError):
         return None
-    if not located:
-        return None
-    installed = _libraries.installed(row["package"])
-    return Found(
-        name, located[0][1], PACKAGE, installed.package.distribution if installed else None
-    )
+    found = (Found(name, path, PACKAGE, one.package.distribution) for _, path, one in located)
+    return next(found, None)
 
 
 def _places() -> Iterator[_Place]:
@@ -266,27 +260,31 @@ def _first(
     places: Iterable[_Place],
     search: Callable[[Path], Path | None],
     of_system: Callable[[], Path | None] = lambda: None,
-    known: Iterable[str] = (),
+    known: Callable[[], Iterable[str]] = list,
+    searched: str | None = None,
 ) -> Found:
     """Return the match of the first place that has one; raises NotFoundError with all places.
 
     `of_system` searches the system's directories, which differ from the layout of /opt/rocm.
+    `searched` is the kind of places without a match, by other means than `search`.
     """
-    searched: list[_Place] = []
+    visited: list[_Place] = []
     for place in places:
-        searched.append(place)
-        path = search(place.root) if place.root is not None else None
+        visited.append(place)
+        if place.root is None or place.found_via == searched:
+            continue
+        path = search(place.root)
         if path is not None:
             return Found(name, path, place.found_via, place.distribution)
     last = of_system()
     if last is not None:
         return Found(name, last, SYSTEM)
-    near = difflib.get_close_matches(name, list(known), n=1)
+    near = difflib.get_close_matches(name, list(known()), n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    width = max(len(place.found_via) for place in searched)
-    looked = [f"  {place.found_via:{width}}  {place}" for place in searched]
+    width = max(len(place.found_via) for place in visited)
+    looked = [f"  {place.found_via:{width}}  {place}" for place in visited]
     message = "\n".join([f"no {kind} {name!r} was found{hint}", *looked])
-    raise NotFoundError(message, name, [(place.found_via, str(place)) for place in searched])
+    raise NotFoundError(message, name, [(place.found_via, str(place)) for place in visited])
 
 
 def _below(name: str) -> Path:
@@ -332,16 +330,6 @@ def _on_path(name: str) -> Path | None:
     others = [entry for entry in entries if entry and os.path.realpath(entry) != own]
     found = shutil.which(name, path=os.pathsep.join(others)) if others else None
     return Path(found) if found else None
-
-
-def _system_library(short: str) -> Path | None:
-    """Return a library that ldconfig lists, with or without version."""
-    if _WINDOWS:
-        return None
-    pattern = re.compile(_library_pattern(short))
-    names = [name for name in cached_libraries() if pattern.fullmatch(name)]
-    best = max(names, key=lambda name: (len(name), name), default=None)
-    return Path(cached_libraries()[best][0]) if best else None
 
 
 def _usr(directory: str, relative: Path, *, parent: bool = False) -> Path | None:

@@ -33,6 +33,11 @@ def find(*shortnames: str) -> list[Path]:
 
 def locate(shortnames: tuple[str, ...]) -> list[tuple[str, Path]]:
     """Return short name and file of each existing library; one error lists all absent packages."""
+    return [(name, path) for name, path, _ in packaged(shortnames)]
+
+
+def packaged(shortnames: tuple[str, ...]) -> list[tuple[str, Path, Installed]]:
+    """Return the same with the package of each library."""
     rows = [(shortname, row(shortname)) for shortname in shortnames]
     rows = [(shortname, known) for shortname, known in rows if _pattern(known) is not None]
     packages: dict[str, Installed] = {}
@@ -45,8 +50,9 @@ def locate(shortnames: tuple[str, ...]) -> list[tuple[str, Path]]:
             packages[logical] = package
     if absent:
         raise missing(absent)
-    found = [(name, _file(name, known, packages[known["package"]])) for name, known in rows]
-    return [(name, path) for name, path in found if path is not None]
+    libraries = ((name, known, packages[known["package"]]) for name, known in rows)
+    found = [(name, _file(name, known, package), package) for name, known, package in libraries]
+    return [(name, path, package) for name, path, package in found if path is not None]
 
 
 def installed(logical: str) -> Installed | None:
@@ -137,7 +143,7 @@ def _file(shortname: str, row: dict[str, Any], installed: Installed) -> Path | N
         names = []
     aliases = installed.aliases
     names = [n for n in names if fnmatchcase(n, name) and f"{directory}/{n}" not in aliases]
-    ranked = sorted((rank, n) for n in names if (rank := _rank(shortname, n)) is not None)
+    ranked = sorted((rank, n) for n in names if (rank := library_rank(shortname, n)) is not None)
     if ranked:
         return installed.root / directory / ranked[-1][1]
     if row["optional"]:
@@ -149,7 +155,7 @@ def _file(shortname: str, row: dict[str, Any], installed: Installed) -> Path | N
     )
 
 
-def _rank(shortname: str, name: str) -> tuple[bool, list[int]] | None:
+def library_rank(shortname: str, name: str) -> tuple[bool, list[int]] | None:
     """Return the rank of a matching name: exact name first, then the longest version.
 
     `*hipblas*.dll` also matches libhipblaslt.dll, `libclang*.so*` also libclang-cpp.so.22.1. None
