@@ -8,10 +8,8 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 
-use sha2::{Digest as _, Sha256};
-
-use crate::archive::checksum;
 use crate::archive::stage::{SettlingFile, StagedFile};
+use base::hash::Sha256Hasher;
 use base::regular;
 
 /// Bytes stay in the processor's cache until they are hashed.
@@ -35,8 +33,8 @@ pub struct Output {
     file: SettlingFile,
     /// At most [`BUFFER`] bytes.
     waiting: Vec<u8>,
-    written: u64,
-    hasher: Sha256,
+    /// All written bytes, until an earlier place is rewritten.
+    hasher: Sha256Hasher,
     went_back: bool,
     old: Option<Old>,
 }
@@ -45,7 +43,7 @@ struct Old {
     file: fs_err::File,
     buffer: Vec<u8>,
     /// Hash up to a place, from the first difference on.
-    parted: Option<(Sha256, u64)>,
+    parted: Option<Sha256Hasher>,
 }
 
 /// SHA-256 of packages, in hexadecimal.
@@ -68,14 +66,14 @@ impl Output {
         let old = old.map(|file| Old { file, buffer: Vec::new(), parted: None });
         let (place, waiting) = (file.place().to_owned(), Vec::with_capacity(BUFFER));
         let file = SettlingFile::new(file, disk);
-        Ok(Self { place, file, waiting, written: 0, hasher: Sha256::new(), went_back: false, old })
+        Ok(Self { place, file, waiting, hasher: Sha256Hasher::default(), went_back: false, old })
     }
 
     /// Ends the output; returns the hashes.
     pub fn finish(mut self) -> io::Result<Hashes> {
         self.write_waiting()?;
         self.file.settle()?;
-        let old = self.old.map(|old| old.finish(&self.hasher, self.written)).transpose()?;
+        let old = self.old.map(|old| old.finish(&self.hasher)).transpose()?;
         let new = if self.went_back { regular::sha256(&self.place)? } else { text(self.hasher) };
         Ok(Hashes { old, new })
     }
@@ -96,27 +94,26 @@ impl Output {
         self.file.write_all(bytes)?;
         if !self.went_back {
             if let Some(old) = self.old.as_mut().filter(|_| !known) {
-                old.follow(&self.hasher, self.written, bytes)?;
+                old.follow(&self.hasher, bytes)?;
             }
             self.hasher.update(bytes);
-            self.written += bytes.len() as u64;
         }
         Ok(())
     }
 }
 
-fn text(hasher: Sha256) -> String {
-    checksum::Sha256::from(hasher).to_string()
+fn text(hasher: Sha256Hasher) -> String {
+    hasher.finish().sha256.to_string()
 }
 
 impl Old {
     /// `hasher` has all bytes before, which both packages have.
-    fn follow(&mut self, hasher: &Sha256, at: u64, bytes: &[u8]) -> io::Result<()> {
+    fn follow(&mut self, hasher: &Sha256Hasher, bytes: &[u8]) -> io::Result<()> {
         if self.parted.is_some() {
             return Ok(());
         }
         self.buffer.resize(bytes.len(), 0);
-        let mut read = 0;
+        let (at, mut read) = (hasher.size(), 0);
         while read < bytes.len() {
             match self.file.file().read_at(&mut self.buffer[read..], at + read as u64)? {
                 0 => break,
@@ -127,14 +124,14 @@ impl Old {
         if same != bytes {
             let mut own = hasher.clone();
             own.update(same);
-            self.parted = Some((own, at + read as u64));
+            self.parted = Some(own);
         }
         Ok(())
     }
 
-    fn finish(mut self, hasher: &Sha256, written: u64) -> io::Result<String> {
-        let (mut own, at) = self.parted.take().unwrap_or_else(|| (hasher.clone(), written));
-        self.file.seek(SeekFrom::Start(at))?;
+    fn finish(mut self, hasher: &Sha256Hasher) -> io::Result<String> {
+        let mut own = self.parted.take().unwrap_or_else(|| hasher.clone());
+        self.file.seek(SeekFrom::Start(own.size()))?;
         self.buffer.resize(BUFFER, 0);
         loop {
             match self.file.read(&mut self.buffer)? {
@@ -150,7 +147,7 @@ impl Sink for Output {
     fn copy_old(&mut self, at: u64, source: &mut dyn Read) -> io::Result<u64> {
         self.write_waiting()?;
         let in_place = self.old.as_ref().is_some_and(|old| old.parted.is_none());
-        let in_place = in_place && at == self.written && !self.went_back;
+        let in_place = in_place && at == self.hasher.size() && !self.went_back;
         let mut bytes = std::mem::take(&mut self.waiting);
         bytes.resize(BUFFER, 0);
         let mut total = 0;
@@ -196,7 +193,7 @@ impl Seek for Output {
         self.write_waiting()?;
         if !self.went_back {
             if let Some(old) = &mut self.old {
-                old.parted.get_or_insert_with(|| (self.hasher.clone(), self.written));
+                old.parted.get_or_insert_with(|| self.hasher.clone());
             }
             self.went_back = true;
         }
@@ -224,7 +221,7 @@ mod tests {
     }
 
     fn sha256(bytes: &[u8]) -> String {
-        let mut hasher = Sha256::new();
+        let mut hasher = Sha256Hasher::default();
         hasher.update(bytes);
         text(hasher)
     }
