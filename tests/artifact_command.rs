@@ -83,10 +83,10 @@ fn archives_are_what_builds_leave_and_the_same_each_time() {
     assert_eq!(bytes[bytes.len() - 4..], 0x8F92_EAB1_u32.to_le_bytes(), "a table is at the end");
 
     let sum = fs::read_to_string(dir.path().join(format!("{key}.sha256sum"))).unwrap();
-    let expected = wheel::archive::checksum::Sha256::of(&bytes);
+    let expected = base::hash::Sha256::of(&bytes);
     let (first, end) = sum.split_once("# end ").unwrap();
     assert_eq!(first, format!("{expected}  blas_lib_generic.tar.zst\n"));
-    assert_eq!(end.trim_end().parse::<wheel::archive::checksum::Sha256>().err(), None);
+    assert_eq!(end.trim_end().parse::<base::hash::Sha256>().err(), None);
     if has("sha256sum", "sidecars of `rockpack artifact pack` with the program sha256sum") {
         let args = ["--check", "--strict", "--quiet", "blas_lib_generic.tar.zst.sha256sum"];
         let mut checked = Command::new("sha256sum");

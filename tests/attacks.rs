@@ -11,10 +11,10 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use base::hash::Sha256;
 use fs_err as fs;
 use projects::{Holds, holds};
 use walkdir::WalkDir;
-use wheel::archive::checksum::Sha256;
 
 use crate::demo_tree::scratch;
 use crate::program::{command, text};

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
+use base::hash::Sha256;
 use build::cache::{Archive, Cache, Content, Fingerprint, Key, Stretch};
 use fs_err as fs;
 use tempfile::TempDir;
-use wheel::archive::checksum::{Digest, Sha256};
+use wheel::archive::checksum::Digest;
 use wheel::archive::deflate::{Level, Packed};
 
 use crate::program::{command, text};

@@ -4,12 +4,13 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use base::hash::Sha256;
 use build::cache::{
     Archive, Cache, CacheError, Content, DEFAULT_LIMIT, Key, Store, Stretch, Summary,
 };
 use fs_err as fs;
 use tempfile::TempDir;
-use wheel::archive::checksum::{Digest, Sha256};
+use wheel::archive::checksum::Digest;
 use wheel::archive::deflate::Method;
 
 use crate::skips::skip;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use ::wheel::archive::checksum::Sha256;
+use base::hash::Sha256;
 use base::source::Source;
 use build::gate::Gate;
 use fs_err as fs;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::index::simple::{self, Layout, Options};
-use ::wheel::archive::checksum::Sha256;
+use base::hash::Sha256;
 use fs_err as fs;
 use serde_json::Value;
 use tempfile::TempDir;

@@ -35,7 +35,7 @@ fn wheel(dir: &Path, name: &str, version: &str, metadata: &str, files: &[(&str, 
             SimpleFileOptions::default().compression_method(method).unix_permissions(0o755);
         zip.start_file(&*name, options).unwrap();
         zip.write_all(text.as_bytes()).unwrap();
-        let hash = wheel::archive::checksum::Sha256::of(text.as_bytes()).for_record();
+        let hash = base::hash::Sha256::of(text.as_bytes()).for_record();
         let size = text.len().to_string();
         record.extend([&*name, ",", &hash, ",", &size, "\n"]);
     }

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use base::hash::Sha256;
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use binary::elf::stub::{StubMachine, exec_stub};
 use fs_err as fs;
 use prost::Message as _;
 use tempfile::TempDir;
-use wheel::archive::checksum::Sha256;
 
 use super::server::{FarmFault, Fault, Server};
 use super::{EXECUTOR, HEADER, TOKEN, declare, demo_tree};

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use base::hash::Sha256;
 use base::identity::Identity;
 use base::names::RelPath;
 use base::source::Problem;
@@ -15,7 +16,6 @@ use plan::catalog::{
     ArtifactId, Ignored, Listed, ListedEntry, ListedKind, OpenFile, Origin, Source, SourceFile,
 };
 use walkdir::WalkDir;
-use wheel::archive::checksum::Sha256;
 
 /// Entry of an artifact.
 #[derive(Debug, Clone)]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
+use base::hash::Sha256;
 use fs_err as fs;
-use wheel::archive::checksum::Sha256;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use wheel::archive::checksum::Sha256;
+use base::hash::Sha256;
 
 use super::zip::{Member, zip};
 

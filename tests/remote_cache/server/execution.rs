@@ -4,6 +4,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Output};
 
+use base::hash::Sha256;
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use bazel_remote_apis::google::longrunning as long;
 use bazel_remote_apis::google::protobuf::{Any, Empty};
@@ -12,7 +13,6 @@ use fs_err as fs;
 use futures_util::{StreamExt, stream};
 use prost::Message as _;
 use tonic::{Code, Request, Response, Status};
-use wheel::archive::checksum::Sha256;
 
 use super::{Answers, Shared, for_ever, status};
 

@@ -1,7 +1,8 @@
 //! Table of a segment, loaded whole: head, stream rows, memo rows, and the SHA-256 of these.
 //! Numbers are little-endian.
 
-use wheel::archive::checksum::{Digest, Sha256};
+use base::hash::Sha256;
+use wheel::archive::checksum::Digest;
 use wheel::archive::deflate::Method;
 
 use super::key::{Content, Fingerprint, Key};

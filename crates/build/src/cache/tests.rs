@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use wheel::archive::checksum::{Checksum, Digest, Sha256};
+use base::hash::Sha256;
+use wheel::archive::checksum::{Checksum, Digest};
 use wheel::archive::deflate::{Level, Method, Packed};
 
 const SETTINGS: &str = "deflate of a test";

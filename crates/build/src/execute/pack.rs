@@ -7,8 +7,9 @@ use super::cache_lookup::{CacheLookup, Known, known_block};
 use super::packing::Packing;
 use super::timings::{Kind, Recorder, Subject};
 use crate::cache;
+use base::hash::Sha256;
 use base::names::RelPath;
-use wheel::archive::checksum::{Checksum, Sha256};
+use wheel::archive::checksum::Checksum;
 use wheel::archive::deflate::{Encoder, Level};
 use wheel::archive::tarball::{Preset, XzBlock, XzError, xz_block};
 

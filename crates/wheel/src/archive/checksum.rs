@@ -1,8 +1,6 @@
 //! Checksums in archives: CRC-32 in zip headers, SHA-256 in RECORD.
 
-use base::hash::{Sha256Hasher, Sum};
-
-pub use base::hash::Sha256;
+use base::hash::{Sha256, Sha256Hasher, Sum};
 
 /// CRC-32 of zip and gzip, combinable from parts.
 #[derive(Debug, Clone, Default)]

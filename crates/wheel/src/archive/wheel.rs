@@ -5,9 +5,10 @@ use std::io::{Read, Seek, Write};
 use std::ops::Range;
 
 use super::Timestamp;
-use super::checksum::{Digest, Sha256};
+use super::checksum::Digest;
 use super::deflate::{Level, Method, Packed};
 use super::zip::{ZipEntry, ZipError, ZipWriter};
+use base::hash::Sha256;
 use base::names::{DistName, PathError, RelPath, VariantLabel};
 use base::version::Version;
 

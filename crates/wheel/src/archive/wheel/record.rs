@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use crate::archive::checksum::{Digest, Sha256};
+use crate::archive::checksum::Digest;
+use base::hash::Sha256;
 use base::names::RelPath;
 
 #[derive(Debug, Default)]
