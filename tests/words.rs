@@ -30,10 +30,9 @@ const WORDS_OF_COMMENTS: usize = 70_000;
 /// Sentences that a failure shows.
 const SHOWN: usize = 40;
 
-/// Panics with the marked sentences of `passages` if the area has more marks than allowed.
-fn hold_area(area: Area) {
-    let marks = Marks::new();
-    let passages = passage::of_checkout(area);
+/// Panics with the marked sentences if the area, or one of its files, has more marks than allowed.
+fn hold(area: Area) {
+    let (marks, passages) = (Marks::new(), passage::of_checkout(area));
     let words: usize = passages.iter().map(Passage::words).sum();
     assert!(words > 5_000, "{area:?}: {words} words, so the files were not found");
     let found: Vec<_> = passages.iter().flat_map(|passage| marks.find(passage)).collect();
@@ -47,20 +46,17 @@ fn hold_area(area: Area) {
         "{area:?}: {} marks in {words} words, {allowed} are allowed; CONTRIBUTING.md has the rules\n{shown}",
         found.len(),
     );
-}
-
-/// Panics with the marked sentences of each file that has more marks than a file may have.
-fn hold_files(area: Area) {
-    let marks = Marks::new();
-    let mut files = BTreeMap::<_, Vec<Passage>>::new();
-    for passage in passage::of_checkout(area) {
-        files.entry(passage.file.clone()).or_default().push(passage);
+    let mut words_of_files = BTreeMap::<_, usize>::new();
+    for passage in &passages {
+        *words_of_files.entry(&*passage.file).or_default() += passage.words();
+    }
+    let mut marks_of_files = BTreeMap::<_, Vec<_>>::new();
+    for mark in &found {
+        marks_of_files.entry(mark.file()).or_default().push(mark);
     }
     let mut over = String::new();
-    for (file, passages) in files {
-        let words: usize = passages.iter().map(Passage::words).sum();
-        let found: Vec<_> = passages.iter().flat_map(|passage| marks.find(passage)).collect();
-        let allowed = MARKS_PER_FILE.max(words / 100);
+    for (file, found) in marks_of_files {
+        let allowed = MARKS_PER_FILE.max(words_of_files[file] / 100);
         if found.len() > allowed {
             writeln!(over, "{file}: {} marks, {allowed} are allowed", found.len()).unwrap();
             for mark in found {
@@ -73,20 +69,17 @@ fn hold_files(area: Area) {
 
 #[test]
 fn comments_have_few_marks() {
-    hold_area(Area::Comments);
-    hold_files(Area::Comments);
+    hold(Area::Comments);
 }
 
 #[test]
 fn printed_texts_have_few_marks() {
-    hold_area(Area::Texts);
-    hold_files(Area::Texts);
+    hold(Area::Texts);
 }
 
 #[test]
 fn pages_have_few_marks() {
-    hold_area(Area::Pages);
-    hold_files(Area::Pages);
+    hold(Area::Pages);
 }
 
 #[test]

@@ -52,6 +52,12 @@ impl Marks {
     }
 }
 
+impl<'a> Mark<'a> {
+    pub fn file(&self) -> &'a str {
+        &self.passage.file
+    }
+}
+
 impl Display for Mark<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let Self { passage: Passage { file, line, .. }, name, sentence } = self;
