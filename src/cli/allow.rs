@@ -13,13 +13,13 @@ fn code(text: &str) -> Result<Code, String> {
     known_code(text, &[])
 }
 
-/// Parses the code of an error that a plan or a build lets through.
+/// Parses the code of an error that a plan or a build accepts.
 pub(super) fn code_of_set(text: &str) -> Result<Code, String> {
     known_code(text, &[Code::UnownedFiles])
 }
 
 fn known_code(text: &str, more: &[Code]) -> Result<Code, String> {
-    // The manifest accepts this one by `allow-isa` lines.
+    // The manifest accepts this code by `allow-isa` lines.
     let known = Code::OF_PACKAGES.iter().chain(more).copied().chain([Code::MisplacedCode]);
     known.clone().find(|code| code.as_str() == text).ok_or_else(|| {
         let mut codes: Vec<&str> = known.map(Code::as_str).collect();

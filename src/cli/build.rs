@@ -74,7 +74,7 @@ pub struct BuildArgs {
     #[arg(long, help_heading = "Projects")]
     pub no_index: bool,
 
-    /// Let projects write and connect wherever they may, and not only write below their own directory
+    /// Let projects write outside their own directory, and open TCP connections
     ///
     /// By default, the kernel (with Landlock) refuses writes elsewhere (Linux 5.19), TCP
     /// connections without a `network` line (6.7), and signals and abstract sockets to other
@@ -90,10 +90,11 @@ pub struct BuildArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", help_heading = "Projects")]
     pub require_clean: Option<bool>,
 
-    /// More for projects: tests (run them against the wheels), docs (make OUT/docs/NAME), rebuild (build unchanged ones too); `,` between
+    /// Additional work on projects, separated by `,`: tests (of the wheels), docs (OUT/docs/NAME), rebuild (also of unchanged projects)
     ///
-    /// Tests run in an environment of each project. Tests that need what this machine lacks, such as a GPU, are skipped
-    /// and listed. A test that fails is an error; the wheel is put in place all the same.
+    /// Tests run in a new environment for each project. Tests that this machine cannot run, without
+    /// a GPU for example, are skipped and listed. Failed tests are an error, but the wheel is put in
+    /// place.
     #[arg(
         long,
         value_name = "WHAT",
@@ -126,7 +127,7 @@ pub struct BuildArgs {
     #[command(flatten)]
     pub remote: RemoteArgs,
 
-    /// Write a trace of every thread, which Perfetto opens
+    /// Write a trace of every thread, for Perfetto
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Running")]
     pub timings: Option<PathBuf>,
 }

@@ -120,7 +120,7 @@ fn of_form<'a>(
     Some((format!("{command} --{form}"), format!("{command} --format {form}"), rest))
 }
 
-/// Returns the index of the first word that is no option of the program or its value.
+/// Returns the index of the command: the first word after options of the program and their values.
 fn command_at(line: &[OsString]) -> Option<usize> {
     let mut is_value = false;
     line.iter().enumerate().skip(1).find_map(|(index, word)| {

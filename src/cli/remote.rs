@@ -1,21 +1,19 @@
-//! The arguments about a cache that machines share.
-
 use clap::Args;
 
 /// Shared cache and build farm.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Shared cache")]
 pub struct RemoteArgs {
-    /// A shared cache or build farm: a `remote` line of packages.kdl
+    /// Shared cache or build farm, by the name of a `remote` line in packages.kdl
     #[arg(long, value_name = "NAME", env = "ROCKPACK_REMOTE", hide_env_values = true)]
     pub remote: Option<String>,
 
-    /// Have the farm build whole packages of artifacts in its storage: a directory HASH/SIZE, or `checksums`, the archives of the run by their `.sha256sum` files
+    /// Have the farm build whole packages from artifacts in its storage: the directory HASH/SIZE, or `checksums` for the archives of the run, by their `.sha256sum` files
     ///
-    /// The plan is made of a saved catalog (--catalog). Nothing of the artifacts is read here for packages that the
-    /// farm builds. Each package is checked with the plan, as `rockpack wheel verify --plan` does; the bytes of its
-    /// files are not compared, as no artifacts are read here. Packages that the farm does not build are built here, of
-    /// the artifacts of --artifact-dir or --store.
+    /// Needs a saved catalog (--catalog) for the plan. Artifacts of packages that the farm builds
+    /// are not read here. Each received package is checked with the plan, as by `rockpack wheel
+    /// verify --plan`; contents of its files cannot be compared. Other packages are built here,
+    /// from --artifact-dir or --store.
     #[arg(long, value_name = "DIGEST")]
     pub artifacts_digest: Option<String>,
 }

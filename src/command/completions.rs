@@ -29,7 +29,7 @@ fn script(command: &Command, shell: &impl Generator) -> Result<String, Failure> 
     shell
         .try_generate(command, &mut script)
         .map_err(|e| environment(format!("cannot write the script: {e}")))?;
-    String::from_utf8(script).map_err(|e| environment(format!("the script is no text: {e}")))
+    String::from_utf8(script).map_err(|e| environment(format!("the script is not UTF-8: {e}")))
 }
 
 /// Completes positional arguments, which clap's script for fish lacks.

@@ -20,7 +20,7 @@ use crate::cli::{ArtifactArgs, CatalogArgs, DemandArgs};
 use crate::failure::Failure;
 use crate::ui;
 
-/// The lock file that `--locked` takes when none is named.
+/// Lock file of `--locked` without `--lock`.
 const LOCK: &str = "rockpack.lock";
 
 #[derive(Clone, Copy)]

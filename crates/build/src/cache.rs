@@ -6,7 +6,7 @@
 //! `rockpack-cache-1/segments` contains pairs of files: `ID.seg` has the bytes of a segment,
 //! `ID.idx` the table of its streams. A segment is usually a whole archive of a build, kept as a
 //! reflink, so no byte is written. Without reflinks, or if little of the archive is new, streams
-//! are copied. A hard link is no option: a writer of the package could then change the cache.
+//! are copied. Hard links are not used: a writer of the package could then change the cache.
 //!
 //! Segments never change, so any number of processes read them without a lock, even while another
 //! process removes them. A segment is written in `tmp`, locked as long as its writer lives, and

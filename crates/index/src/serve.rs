@@ -99,7 +99,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// Fails if `root` is no directory, or the address is not loopback or in use.
+    /// Fails if `root` is not a directory, or the address is not loopback or in use.
     pub fn bind(root: &Path, address: IpAddr, port: u16) -> Result<Self, ServeError> {
         let unserved = |source| ServeError::Directory { path: root.to_owned(), source };
         let directory = Root::open(root).map_err(unserved)?;

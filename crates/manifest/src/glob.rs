@@ -57,7 +57,7 @@ impl Glob {
     }
 }
 
-/// A text that is no glob over installed paths, or matches none.
+/// Text that is not a glob over installed paths, or cannot match any.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a glob over installed paths: {reason}")]
 pub struct GlobError {

@@ -114,7 +114,7 @@ impl fmt::Display for LicenseExpression {
     }
 }
 
-/// A text that is no licence expression.
+/// Text that is not a licence expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not an SPDX licence expression: {reason}")]
 pub struct LicenseError {

@@ -112,7 +112,7 @@ pub struct Package {
     #[leaf(
         "PACKAGE",
         "a package",
-        "A runtime package that is no overlay itself.",
+        "A runtime package that is not an overlay.",
         kinds(Runtime),
         resolve = PackageKind::Runtime,
         example = r#"overlay "core""#

@@ -9,10 +9,7 @@ use crate::inputs::{Shared, remote};
 
 pub enum Farm {}
 
-/// Returns no farm.
-///
-/// # Errors
-/// When a farm is to build packages.
+/// Fails if a farm is requested.
 pub fn asked(args: &BuildArgs, shared: &Shared<'_>, _: usize) -> Result<Option<Farm>, Problem> {
     let is_asked = args.remote.artifacts_digest.is_some() || shared.address().is_some();
     if is_asked { Err(remote::absent()) } else { Ok(None) }

@@ -42,7 +42,7 @@ impl Members {
         self.get(&follow("", path.as_str(), 0, text).ok()?.parse().ok()?)
     }
 
-    /// Everything below; `None` if the path is no directory.
+    /// Everything below; `None` if the path is not a directory.
     pub fn list(&self, directory: &RelPath) -> Option<Vec<ListedEntry>> {
         let Member::Directory = self.get(directory)? else { return None };
         let from = self.0.range(directory..);

@@ -98,7 +98,7 @@ pub enum Resolved<'a> {
         shipped: Vec<LoadedFile<'a>>,
         /// Artifacts that have the library.
         artifacts: Vec<InArtifact<'a>>,
-        /// A file of this name that is no matching library and ends the search.
+        /// Another file of this name, at which the search ends.
         in_the_way: Option<LoadedFile<'a>>,
     },
 }

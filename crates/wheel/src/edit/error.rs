@@ -17,7 +17,7 @@ pub enum EditError {
     /// Member that installers reject.
     #[error(transparent)]
     Member(#[from] CopyError),
-    /// Member name that is no path.
+    /// Member name that is not a valid path.
     #[error(transparent)]
     Path(#[from] PathError),
     /// Archive that cannot be written.
@@ -50,7 +50,7 @@ pub enum MakeError {
         /// Fault, as the end of a sentence.
         reason: &'static str,
     },
-    /// Member name that is no path.
+    /// Member name that is not a valid path.
     #[error("a member of {} cannot be copied", .wheel.display())]
     Path {
         /// Old wheel.

@@ -45,7 +45,7 @@ pub enum FatError {
         /// Relocated address.
         address: u64,
     },
-    /// Size that is no multiple of 24 bytes.
+    /// Size that is not a multiple of 24 bytes.
     #[error("the records of its offload bundles have {size} bytes, not a multiple of 24")]
     Records {
         /// Size in bytes.
