@@ -121,8 +121,8 @@ impl Layout<'_> {
                 self.depth -= 1;
             }
             if breaks > 0 || last.is_none() {
-                // A blank line ends a line that `\` continues.
-                continued &= breaks == 1;
+                // A blank line ends a line that `\` continues, and a closing brace is never indented.
+                continued &= breaks == 1 && !before_close;
                 self.start_line(
                     last.is_some(),
                     breaks > 1 && !after_open && !before_close,
@@ -232,6 +232,7 @@ mod tests {
             ("a; b;\r\nc\r\n", "a; b\nc\n"),
             ("a \\\n  b\n", "a \\\n    b\n"),
             ("x {\na \\ // why\n\n\"b\"\n}", "x {\n    a \\ // why\n\n    \"b\"\n}\n"),
+            ("a { \\\n\n}", "a {\n    \\\n}\n"),
             ("x { /* c */ a\n}", "x {\n    /* c */ a\n}\n"),
             ("/-  a  \"b\"\nc /- d /-e=1 /- { f; }\n", "/-a \"b\"\nc /-d /-e=1 /-{ f; }\n"),
             ("\u{feff}a\u{2003}b\n", "a b\n"),
