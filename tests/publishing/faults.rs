@@ -1,6 +1,7 @@
 //! A store that fails, or a program that ends, at each step.
 
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::names::RelPath;
@@ -12,12 +13,22 @@ use super::*;
 /// lost answer.
 #[derive(Debug)]
 pub struct Failing {
-    pub bucket: Directory,
+    bucket: Directory,
     pub left: AtomicUsize,
-    pub lost: bool,
+    lost: bool,
+    /// Requests as `verb key`.
+    pub requests: Mutex<Vec<String>>,
 }
 
 impl Failing {
+    pub fn new(bucket: Directory, left: usize, lost: bool) -> Self {
+        Self { bucket, left: AtomicUsize::new(left), lost, requests: Mutex::default() }
+    }
+
+    fn request(&self, verb: &str, key: &RelPath) {
+        self.requests.lock().unwrap().push(format!("{verb} {key}"));
+    }
+
     fn write<T>(
         &self,
         key: &RelPath,
@@ -44,10 +55,12 @@ impl Bucket for Failing {
     }
 
     fn head(&self, key: &RelPath) -> Result<Option<Object>, StoreError> {
+        self.request("head", key);
         self.bucket.head(key)
     }
 
     fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<Content, StoreError> {
+        self.request("get", key);
         self.bucket.get(key, etag)
     }
 
@@ -57,6 +70,7 @@ impl Bucket for Failing {
         range: Range<u64>,
         etag: Option<&str>,
     ) -> Result<Vec<u8>, StoreError> {
+        self.request("range", key);
         self.bucket.get_range(key, range, etag)
     }
 
@@ -66,6 +80,7 @@ impl Bucket for Failing {
         body: Body<'_>,
         headers: &Headers<'_>,
     ) -> Result<Created, StoreError> {
+        self.request("create", key);
         self.write(key, || self.bucket.create(key, body, headers))
     }
 
@@ -75,14 +90,17 @@ impl Bucket for Failing {
         body: Body<'_>,
         headers: &Headers<'_>,
     ) -> Result<Replaced, StoreError> {
+        self.request("replace", &was.key);
         self.write(&was.key, || self.bucket.replace(was, body, headers))
     }
 
     fn put(&self, key: &RelPath, body: Body<'_>, headers: &Headers<'_>) -> Result<(), StoreError> {
+        self.request("put", key);
         self.write(key, || self.bucket.put(key, body, headers))
     }
 
     fn delete(&self, key: &RelPath) -> Result<(), StoreError> {
+        self.request("delete", key);
         self.write(key, || self.bucket.delete(key))
     }
 }
@@ -111,7 +129,7 @@ fn at_each_step_the_index_is_whole_and_the_next_run_finishes() {
                 let root = place(format!("{lost}-{count}"));
                 published(&first, &Directory::new(&root), &options);
                 let bucket = Directory::new(&root);
-                let failing = Failing { bucket, left: AtomicUsize::new(count), lost };
+                let failing = Failing::new(bucket, count, lost);
                 let result = publish(&second, &failing, &options, &|_| ());
                 let names = whole(&root, form);
                 assert!(complete(&names, "2.0") && complete(&names, "1.0"), "{count}: {names:?}");

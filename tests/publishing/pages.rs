@@ -1,6 +1,6 @@
 //! Content of pages, and the data that they keep.
 
-use std::sync::atomic::AtomicUsize;
+use std::collections::BTreeMap;
 
 use super::faults::Failing;
 use super::*;
@@ -348,8 +348,7 @@ fn a_yank_that_is_half_taken_back_is_in_nobodys_way() {
             fs::write(&yank, "broken").unwrap();
             published(&set, &Directory::new(&root), &options(form));
             fs::write(&yank, "false").unwrap();
-            let (bucket, left) = (Directory::new(&root), AtomicUsize::new(count));
-            let failing = Failing { bucket, left, lost: false };
+            let failing = Failing::new(Directory::new(&root), count, false);
             let result = publish(&set, &failing, &options(form), &|_| ());
             published(&next, &Directory::new(&root), &options(form));
             published(&set, &Directory::new(&root), &options(form));
@@ -396,4 +395,27 @@ fn what_is_wrong_with_a_page_is_said_once() {
             && told.ends_with(expected),
         "{told}"
     );
+}
+
+/// Each page is transferred once; the second look asks for its entity tag alone.
+#[test]
+fn requests_of_a_night_do_not_grow_with_the_index() {
+    let dir = TempDir::new().unwrap();
+    for form in BOTH {
+        let root = dir.path().join(format!("{form:?}"));
+        let night = |number: usize| {
+            let set = small_set(dir.path(), &format!("{number}.0"));
+            let failing = Failing::new(Directory::new(&root), usize::MAX, false);
+            publish(&set, &failing, &options(form), &|_| ()).unwrap();
+            failing.requests.into_inner().unwrap()
+        };
+        let nights: Vec<Vec<String>> = (1..12).map(night).collect();
+        assert_eq!(nights[1].len(), nights[10].len(), "{:#?}", nights[10]);
+        let pages = nights[10].iter().filter(|r| r.ends_with(".html") || r.ends_with(".json"));
+        let mut counts = BTreeMap::<&String, usize>::new();
+        pages.for_each(|request| *counts.entry(request).or_default() += 1);
+        assert!(counts.values().all(|count| *count == 1), "{counts:#?}");
+        let verbs: BTreeSet<&str> = counts.keys().filter_map(|r| r.split(' ').next()).collect();
+        assert!(verbs.is_subset(&BTreeSet::from(["get", "head", "replace"])), "{verbs:?}");
+    }
 }

@@ -1,6 +1,5 @@
 //! Old packages are removed, except needed ones.
 
-use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, SystemTime};
 
 use index::publish::{PruneStep, Pruned, Retention, prune};
@@ -256,7 +255,7 @@ fn at_each_step_the_index_is_whole_and_the_next_run_finishes() {
                 days_ago(&first, &root, form, 40);
                 days_ago(&second, &root, form, 1);
                 let bucket = Directory::new(&root);
-                let failing = Failing { bucket, left: AtomicUsize::new(count), lost };
+                let failing = Failing::new(bucket, count, lost);
                 let result = prune(&failing, &monthly(form), &|_| ());
                 let names = whole(&root, form);
                 for version in ["1.0", "2.0"] {
@@ -455,4 +454,39 @@ fn a_store_records_its_stream_and_takes_no_other() {
         assert_eq!(run(&publish, &["--stream", "nightly"]).0, Some(0));
         assert_eq!(run(&publish, &["--stream", "monthly"]).0, Some(2), "no stream of packages.kdl");
     }
+}
+
+/// The first run reads METADATA; later runs read one record for each project.
+#[test]
+fn requirements_are_read_once() {
+    let dir = TempDir::new().unwrap();
+    let root = dir.path().join("store");
+    for (number, days) in [(1, 90), (2, 80), (3, 20), (4, 10)] {
+        days_ago(&small_set(dir.path(), &format!("{number}.0")), &root, Form::Projects, days);
+    }
+    let run = |days| {
+        let failing = Failing::new(Directory::new(&root), usize::MAX, false);
+        let retention = Retention { days, ..monthly(Form::Projects) };
+        let pruned = prune(&failing, &retention, &|_| ()).unwrap();
+        let requests = failing.requests.into_inner().unwrap();
+        let read = |r: &&String| r.starts_with("get ") && !r.contains("index.") && r.contains("/");
+        (pruned.removed, requests.iter().filter(read).cloned().collect::<Vec<_>>())
+    };
+    let (removed, read) = run(85);
+    assert_eq!(removed, 4);
+    let metadata = read.iter().filter(|request| request.ends_with(".metadata")).count();
+    assert_eq!(metadata, 4 * 3, "{read:#?}");
+    let (removed, read) = run(70);
+    assert_eq!(removed, 4);
+    assert!(read.iter().all(|r| r.ends_with("/rockpack-requirements.json")), "{read:#?}");
+    assert_eq!(read.len(), 4);
+
+    // A changed METADATA is read again.
+    let metadata = root.join("a-selector/a_selector-4.0-py3-none-any.whl.metadata");
+    let text = fs::read_to_string(&metadata).unwrap();
+    fs::remove_file(&metadata).unwrap();
+    fs::write(&metadata, text + "\n").unwrap();
+    let (_, read) = run(15);
+    assert!(read.iter().any(|r| r.ends_with("a_selector-4.0-py3-none-any.whl.metadata")));
+    assert_eq!(read.iter().filter(|r| r.ends_with(".metadata")).count(), 1, "{read:#?}");
 }

@@ -35,6 +35,7 @@ mod indexes;
 mod layout;
 mod mirror;
 mod order;
+mod page_store;
 mod pages;
 mod pause;
 mod prune;
@@ -52,6 +53,7 @@ pub use prune::{PruneStep, Pruned, Retention, is_more_than_half, prune};
 use aggregate::Above;
 use closure::Closure;
 use layout::Placed;
+use page_store::PageStore;
 use pages::Pages;
 use stream::StreamRecord;
 use upload::{AtKey, Survey};
@@ -337,17 +339,17 @@ pub fn publish(
         return Err(PublishError::Nothing(dir.to_owned()));
     }
     gate.check(locals.iter().map(|local| local.path.as_path()))?;
-    let indexes = indexes::of(locals);
+    let (indexes, store) = (indexes::of(locals), PageStore::new(bucket));
     let mut summary = Summary::default();
     // Checks all indexes before any write.
     if indexes.len() > 1 && !options.dry_run {
         let looked = Options { dry_run: true, ..options.clone() };
         for (index, locals) in &indexes {
-            publish_index(index.as_ref(), locals, bucket, &looked, &|_| ())?;
+            publish_index(index.as_ref(), locals, &store, &looked, &|_| ())?;
         }
     }
     for (index, locals) in &indexes {
-        summary.add(publish_index(index.as_ref(), locals, bucket, options, told)?);
+        summary.add(publish_index(index.as_ref(), locals, &store, options, told)?);
     }
     Ok(summary)
 }
@@ -355,7 +357,7 @@ pub fn publish(
 fn publish_index(
     index: Option<&PackageName>,
     locals: &[Local],
-    bucket: &dyn Bucket,
+    store: &PageStore<'_>,
     options: &Options,
     told: &(dyn Fn(&Step) + Sync),
 ) -> Result<Summary, PublishError> {
@@ -364,14 +366,14 @@ fn publish_index(
         return Err(PublishError::NoShelf(index.clone()));
     }
     let (above, record) =
-        (Above::of(bucket, &options.layout), StreamRecord::of(bucket, &options.layout)?);
+        (Above::of(store, &options.layout), StreamRecord::of(store, &options.layout)?);
     record.check()?;
     let placed = options.layout.place(locals, options.time)?;
-    let pages = Pages::new(bucket, &placed)?;
-    let survey = Survey { bucket, jobs: options.jobs };
+    let pages = Pages::new(store, &placed, options.jobs)?;
+    let survey = Survey { bucket: store.bucket, jobs: options.jobs };
     let found = survey.look(&placed, |placed| pages.told(placed))?;
     if !options.incomplete {
-        let unmet = Closure::new(bucket, options, locals).check()?;
+        let unmet = Closure::new(store, options, locals).check()?;
         if !unmet.is_empty() {
             return Err(PublishError::Incomplete(unmet));
         }
@@ -389,6 +391,8 @@ fn publish_index(
     let recorded = record.write(told)?;
     survey.upload(&placed, &found, told)?;
     survey.upload_metadata(&placed, told)?;
+    // Uploads take time, in which other programs write pages.
+    store.recheck();
     summary.pages = pages.write(&order::of(&placed), told)?;
     summary.pages += above.map_or(Ok(0), |above| above.write(told))?;
     summary.pages += usize::from(recorded);

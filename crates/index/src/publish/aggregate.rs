@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::layout::{Layout, Shelf};
+use super::page_store::PageStore;
 use super::pages::Pages;
 use super::writer::Writer;
 use super::{PublishError, Step, read};
 use crate::simple::Projects;
-use crate::store::Bucket;
 use base::names::RelPath;
 use manifest::Aggregate;
 
@@ -65,7 +65,7 @@ type Make<'a> = Box<dyn Fn() -> Result<String, PublishError> + 'a>;
 
 #[derive(Clone, Copy)]
 pub(super) struct Above<'a> {
-    bucket: &'a dyn Bucket,
+    store: &'a PageStore<'a>,
     layout: &'a Layout,
     aggregate: &'a Aggregate,
     stream: &'a str,
@@ -74,9 +74,9 @@ pub(super) struct Above<'a> {
 }
 
 impl<'a> Above<'a> {
-    pub(super) fn of(bucket: &'a dyn Bucket, layout: &'a Layout) -> Option<Self> {
+    pub(super) fn of(store: &'a PageStore<'a>, layout: &'a Layout) -> Option<Self> {
         let (aggregate, stream) = layout.aggregate.as_ref()?;
-        Some(Self { bucket, layout, aggregate, stream, new: None })
+        Some(Self { store, layout, aggregate, stream, new: None })
     }
 
     pub(super) fn with(self, new: &'a Pages<'a>) -> Self {
@@ -90,27 +90,27 @@ impl<'a> Above<'a> {
 
     /// Repeats if other programs change a file. Returns the number of changed files.
     pub(super) fn write(self, told: &dyn Fn(&Step)) -> Result<usize, PublishError> {
-        let writer = Writer { bucket: self.bucket };
+        let writer = Writer { pages: self.store };
         let written = self.files()?.into_iter().map(|(key, make)| writer.remade(&key, told, make));
         written.sum()
     }
 
     /// Reports the steps of [`Above::write`].
     pub(super) fn tell(self, told: &dyn Fn(&Step)) -> Result<usize, PublishError> {
-        let writer = Writer { bucket: self.bucket };
+        let writer = Writer { pages: self.store };
         let all = self.files()?.into_iter();
         all.map(|(key, make)| writer.would_remake(&key, told, &make()?)).sum()
     }
 
     fn files(self) -> Result<Vec<(RelPath, Make<'a>)>, PublishError> {
-        let Self { bucket, layout, aggregate, stream, .. } = self;
+        let Self { store, layout, aggregate, stream, .. } = self;
         let at = |name: &str| -> Result<RelPath, PublishError> {
             Ok(aggregate.path.join(&name.parse()?))
         };
         let page =
             move || Ok::<_, PublishError>(Projects(self.found()?.owned.into_keys().collect()));
         let text = move |text: serde_json::Result<String>, key: &RelPath| {
-            text.map_err(|error| read::wrong(bucket, key, error.into()))
+            text.map_err(|error| read::wrong(store.bucket, key, error.into()))
         };
         let (json, html, json_key) = (at("index.json")?, at("index.html")?, at("index.json")?);
         let mut files: Vec<(RelPath, Make<'a>)> = vec![
@@ -134,7 +134,7 @@ impl<'a> Above<'a> {
         let mut found = OnShelves::default();
         for shelf in &self.layout.shelves {
             let Some(root) = shelf.root()? else { continue };
-            let mut projects = read::projects(self.bucket, &root)?.0.unwrap_or_default().0;
+            let mut projects = read::projects(self.store, &root)?.0.unwrap_or_default().0;
             projects.extend(self.new.iter().flat_map(|new| new.names(&root)).cloned());
             for project in projects {
                 if self.layout.shelf(&project).is_some_and(|owner| std::ptr::eq(owner, shelf)) {

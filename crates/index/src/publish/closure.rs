@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
+use super::page_store::PageStore;
 use super::read::{self, page};
 use super::{Options, PublishError, beside};
 use crate::simple::{IndexedFile, Local};
-use crate::store::Bucket;
 use base::names::{RelPath, Requirement};
 use base::version::Version;
 use wheel::package::Metadata;
@@ -30,7 +30,7 @@ impl fmt::Display for Unmet {
 
 /// Ignores markers: the requirements of every system must be available.
 pub(super) struct Closure<'a> {
-    bucket: &'a dyn Bucket,
+    store: &'a PageStore<'a>,
     options: &'a Options,
     locals: BTreeMap<&'a str, Vec<&'a Local>>,
     known: BTreeMap<String, Vec<Stored>>,
@@ -45,13 +45,13 @@ struct Stored {
 }
 
 impl<'a> Closure<'a> {
-    pub(super) fn new(bucket: &'a dyn Bucket, options: &'a Options, locals: &'a [Local]) -> Self {
+    pub(super) fn new(store: &'a PageStore<'a>, options: &'a Options, locals: &'a [Local]) -> Self {
         let mut by_project: BTreeMap<&str, Vec<&Local>> = BTreeMap::new();
         for local in locals {
             by_project.entry(&local.project).or_default().push(local);
         }
         let (known, read) = (BTreeMap::new(), BTreeMap::new());
-        Self { bucket, options, locals: by_project, known, read }
+        Self { store, options, locals: by_project, known, read }
     }
 
     /// Returns unmet requirements of the directory's packages, and of packages in the store that
@@ -135,7 +135,7 @@ impl<'a> Closure<'a> {
         let mut stored = Vec::new();
         if let Some(shelf) = self.options.layout.shelf(project) {
             let place = shelf.page(project)?;
-            let files = read::files(self.bucket, &place, project)?.0;
+            let files = read::files(self.store, &place, project)?.0;
             for entry in files.into_iter().flat_map(|files| files.files) {
                 let Some((name, version)) = entry.project() else { continue };
                 if name == project {
@@ -155,7 +155,7 @@ impl<'a> Closure<'a> {
         let all = self.known.values().flatten();
         let has = all.filter(|one| one.key == *key).any(|one| one.entry.has_metadata());
         let beside = beside(key, "metadata")?;
-        let page = if has { page(self.bucket, &beside)? } else { None };
+        let page = if has { page(self.store.bucket, &beside)? } else { None };
         let metadata = page.map(|p| Metadata::parse(&String::from_utf8_lossy(&p.bytes)));
         self.read.insert(key.clone(), metadata.clone());
         Ok(metadata)

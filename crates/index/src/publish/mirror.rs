@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::layout::{Form, Layout, PageKeys, Shelf};
+use super::page_store::PageStore;
 use super::writer::Writer;
 use super::{PublishError, Step, read};
 use crate::simple::{Files, IndexedFile, Projects, addresses, is_ours, project_of};
@@ -48,22 +49,23 @@ pub fn mirror(
     mirror: &Mirror,
     told: &dyn Fn(&Step),
 ) -> Result<Mirrored, PublishError> {
+    let (source, to) = (&PageStore::new(source), &PageStore::new(to));
     let pages = pages(source, mirror)?;
     check(&pages, &mirror.projects)?;
     if pages.is_empty() {
-        return Err(PublishError::NoPages(source.name().to_owned()));
+        return Err(PublishError::NoPages(source.bucket.name().to_owned()));
     }
     // The destination has one index.
     let shelf = Shelf::of(Form::Projects);
     let mut texts = Vec::new();
     for files in pages.values() {
         let place = shelf.page(&files.name)?;
-        let json = files.json().map_err(|e| read::wrong(to, &place.json, e.into()))?;
+        let json = files.json().map_err(|e| read::wrong(to.bucket, &place.json, e.into()))?;
         texts.push((place, json, files.html()));
     }
     if let Some(place) = shelf.root()? {
         let projects = Projects(pages.keys().cloned().collect());
-        let json = projects.json().map_err(|e| read::wrong(to, &place.json, e.into()))?;
+        let json = projects.json().map_err(|e| read::wrong(to.bucket, &place.json, e.into()))?;
         texts.push((place, json, projects.html()));
     }
     let before = before(to, &shelf)?;
@@ -71,7 +73,7 @@ pub fn mirror(
         check_mirror(to, &shelf.page(project)?, relative_package)?;
     }
     let obsolete = obsolete(to, &shelf, &before, &pages)?;
-    let (writer, mut done) = (Writer { bucket: to }, Mirrored::default());
+    let (writer, mut done) = (Writer { pages: to }, Mirrored::default());
     let files =
         texts.iter().flat_map(|(PageKeys { json, html }, data, page)| [(json, data), (html, page)]);
     let files: Vec<(&RelPath, &String)> = files.collect();
@@ -87,14 +89,14 @@ pub fn mirror(
     }
     done.removed = obsolete.len();
     if !mirror.dry_run {
-        obsolete.iter().try_for_each(|key| to.delete(key))?;
+        obsolete.iter().try_for_each(|key| to.bucket.delete(key))?;
     }
     done.projects = pages.len();
     done.packages = pages.values().map(|files| files.files.len()).sum();
     Ok(done)
 }
 
-fn pages(source: &dyn Bucket, mirror: &Mirror) -> Result<BTreeMap<String, Files>, PublishError> {
+fn pages(source: &PageStore<'_>, mirror: &Mirror) -> Result<BTreeMap<String, Files>, PublishError> {
     let mut pages: BTreeMap<String, Files> = BTreeMap::new();
     let wanted = |project: &str| mirror.projects.is_empty() || mirror.projects.contains(project);
     // Further indexes have other packages of the same names.
@@ -116,7 +118,7 @@ fn pages(source: &dyn Bucket, mirror: &Mirror) -> Result<BTreeMap<String, Files>
             }
             for (project, entries) in found {
                 let page = pages.entry(project).or_insert_with_key(|project| Files::new(project));
-                page.merge(&entries).map_err(|e| read::wrong(source, &place.json, e))?;
+                page.merge(&entries).map_err(|e| read::wrong(source.bucket, &place.json, e))?;
             }
         }
     }
@@ -142,10 +144,10 @@ fn check(pages: &BTreeMap<String, Files>, wanted: &BTreeSet<String>) -> Result<(
 }
 
 /// Projects of the existing mirror; rejects another kind of index.
-fn before(to: &dyn Bucket, shelf: &Shelf) -> Result<BTreeSet<String>, PublishError> {
+fn before(to: &PageStore<'_>, shelf: &Shelf) -> Result<BTreeSet<String>, PublishError> {
     let Some(root) = shelf.root()? else { return Ok(BTreeSet::new()) };
     check_mirror(to, &root, |html| Projects::of_html(html).is_err())?;
-    let before = read::page(to, &root.json)?.filter(|page| is_ours(&page.bytes));
+    let before = to.page(&root.json)?.filter(|page| is_ours(&page.bytes));
     let before = before.and_then(|page| Projects::parse(&page.bytes).ok()).unwrap_or_default();
     Ok(before.0)
 }
@@ -153,16 +155,16 @@ fn before(to: &dyn Bucket, shelf: &Shelf) -> Result<BTreeSet<String>, PublishErr
 /// Rejects this program's pages with relative links: another index would be lost. `is_other` checks
 /// HTML.
 fn check_mirror(
-    to: &dyn Bucket,
+    to: &PageStore<'_>,
     place: &PageKeys,
     is_other: impl Fn(&[u8]) -> bool,
 ) -> Result<(), PublishError> {
     for (key, is_html) in [(&place.json, false), (&place.html, true)] {
-        let page = read::page(to, key)?.filter(|page| is_ours(&page.bytes));
+        let page = to.page(key)?.filter(|page| is_ours(&page.bytes));
         let is_other =
             |bytes: &[u8]| if is_html { is_other(bytes) } else { relative_package(bytes) };
         if page.is_some_and(|page| is_other(&page.bytes)) {
-            let (store, key) = (to.name().to_owned(), key.clone());
+            let (store, key) = (to.bucket.name().to_owned(), key.clone());
             return Err(PublishError::NoMirror { store, key });
         }
     }
@@ -174,7 +176,7 @@ fn relative_package(page: &[u8]) -> bool {
 }
 
 fn obsolete(
-    to: &dyn Bucket,
+    to: &PageStore<'_>,
     shelf: &Shelf,
     before: &BTreeSet<String>,
     pages: &BTreeMap<String, Files>,
@@ -183,7 +185,7 @@ fn obsolete(
     for project in before.iter().filter(|project| !pages.contains_key(*project)) {
         let PageKeys { json, html } = shelf.page(project)?;
         for key in [json, html] {
-            if read::page(to, &key)?.is_some_and(|page| is_ours(&page.bytes)) {
+            if to.page(&key)?.is_some_and(|page| is_ours(&page.bytes)) {
                 obsolete.push(key);
             }
         }
@@ -191,10 +193,10 @@ fn obsolete(
     Ok(obsolete)
 }
 
-fn check_ours(to: &dyn Bucket, key: &RelPath) -> Result<(), PublishError> {
-    match read::page(to, key)? {
+fn check_ours(to: &PageStore<'_>, key: &RelPath) -> Result<(), PublishError> {
+    match to.page(key)? {
         Some(page) if !is_ours(&page.bytes) => {
-            Err(PublishError::Foreign { store: to.name().to_owned(), key: key.clone() })
+            Err(PublishError::Foreign { store: to.bucket.name().to_owned(), key: key.clone() })
         }
         _ => Ok(()),
     }

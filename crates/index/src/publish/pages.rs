@@ -1,13 +1,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::layout::{PageKeys, Placed};
+use super::page_store::PageStore;
+use super::workers::each;
 use super::writer::Writer;
 use super::{PublishError, Step, read};
 use crate::simple::{Files, IndexedFile, PageError, Yanked};
-use crate::store::Bucket;
 
 pub(super) struct Pages<'a> {
-    bucket: &'a dyn Bucket,
+    store: &'a PageStore<'a>,
     /// A flat shelf has one page for all projects.
     of_projects: BTreeMap<&'a str, PageKeys>,
     new: BTreeMap<PageKeys, New<'a>>,
@@ -45,8 +46,9 @@ impl New<'_> {
 impl<'a> Pages<'a> {
     /// Fails if a page is invalid, edited by hand, or unmergeable.
     pub(super) fn new(
-        bucket: &'a dyn Bucket,
+        store: &'a PageStore<'a>,
         placed: &'a [Placed<'a>],
+        jobs: usize,
     ) -> Result<Self, PublishError> {
         let (mut of_projects, mut pages) = (BTreeMap::new(), BTreeMap::<PageKeys, New<'_>>::new());
         let mut roots: BTreeMap<PageKeys, (BTreeSet<String>, bool)> = BTreeMap::new();
@@ -70,24 +72,29 @@ impl<'a> Pages<'a> {
                 new.yanked.insert(one.local.file_name.clone(), yanked);
             }
         }
-        let mut all = Self { bucket, of_projects, new: pages, roots };
-        all.look()?;
+        let mut all = Self { store, of_projects, new: pages, roots };
+        all.look(jobs)?;
         Ok(all)
     }
 
-    fn look(&mut self) -> Result<(), PublishError> {
-        for (place, new) in &mut self.new {
-            let files = || read::files_but(self.bucket, place, new.title, &new.yanked);
+    fn look(&mut self, jobs: usize) -> Result<(), PublishError> {
+        let store = self.store;
+        let new: Vec<_> = self.new.iter().collect();
+        let there = each(&new, jobs, |(place, new)| {
+            let files = || read::files_but(store, place, new.title, &new.yanked);
             let made = || Ok(files()?.0.map(|files| files.html()));
             let there = files()?.0;
             let known = there.as_ref().map(Files::html);
-            read::is_as_made(self.bucket, place, known, made)?;
+            read::is_as_made(store, place, known, made)?;
+            Ok::<_, PublishError>(there)
+        })?;
+        for (new, there) in self.new.values_mut().zip(there) {
             new.there = there.unwrap_or_else(|| Files::new(new.title));
         }
         self.roots.keys().try_for_each(|place| {
-            let made = || Ok(read::projects(self.bucket, place)?.0.map(|p| p.html()));
+            let made = || Ok(read::projects(store, place)?.0.map(|p| p.html()));
             let known = made()?;
-            read::is_as_made(self.bucket, place, known, made)
+            read::is_as_made(store, place, known, made)
         })
     }
 
@@ -115,7 +122,7 @@ impl<'a> Pages<'a> {
             }
         }
         for (place, (names, _)) in &self.roots {
-            let there = read::projects(self.bucket, place).ok().and_then(|(there, _)| there);
+            let there = read::projects(self.store, place).ok().and_then(|(there, _)| there);
             let there = there.unwrap_or_default();
             let more = names.difference(&there.0).count();
             if more > 0 {
@@ -132,7 +139,7 @@ impl<'a> Pages<'a> {
         order: &[&'p str],
         told: &dyn Fn(&Step),
     ) -> Result<usize, PublishError> {
-        let (mut written, writer) = (0, Writer { bucket: self.bucket });
+        let (mut written, writer) = (0, Writer { pages: self.store });
         for place in self.in_order(order) {
             let new = &self.new[place];
             let merged = |there: Option<Files>| {
@@ -141,7 +148,7 @@ impl<'a> Pages<'a> {
                 new.add_to(&mut files)?;
                 Ok((files.json()?, files.files.len() - before))
             };
-            let files = || read::files_but(self.bucket, place, new.title, &new.yanked);
+            let files = || read::files_but(self.store, place, new.title, &new.yanked);
             let yanks = new.yanks();
             if yanks.iter().any(|step| matches!(step, Step::Yank { reason: None, .. })) {
                 let less = |mut files: Files| {
@@ -154,22 +161,26 @@ impl<'a> Pages<'a> {
             yanks.iter().for_each(told);
             let json = || {
                 let (there, page) = files()?;
-                Ok((merged(there).map_err(|e| read::wrong(self.bucket, &place.json, e))?, page))
+                Ok((
+                    merged(there).map_err(|e| read::wrong(self.store.bucket, &place.json, e))?,
+                    page,
+                ))
             };
             let html = || Ok(files()?.0.map(|files| files.html()));
             written += writer.both(place, new.uncached, told, json, html)?;
         }
         for (place, (names, uncached)) in &self.roots {
             let json = || {
-                let (there, page) = read::projects(self.bucket, place)?;
+                let (there, page) = read::projects(self.store, place)?;
                 let mut projects = there.unwrap_or_default();
                 let more = names.difference(&projects.0).count();
                 projects.0.extend(names.iter().cloned());
                 let json = projects.json();
-                let json = json.map_err(|e| read::wrong(self.bucket, &place.json, e.into()))?;
+                let json =
+                    json.map_err(|e| read::wrong(self.store.bucket, &place.json, e.into()))?;
                 Ok(((json, more), page))
             };
-            let html = || Ok(read::projects(self.bucket, place)?.0.map(|p| p.html()));
+            let html = || Ok(read::projects(self.store, place)?.0.map(|p| p.html()));
             written += writer.both(place, *uncached, told, json, html)?;
         }
         Ok(written)

@@ -5,7 +5,8 @@
 //! 1. checks before any write: ages, and packages that must stay. These are requirements of
 //!    remaining packages, packages on other pages, and the newest complete version of each project;
 //! 2. pages lose names; pages of requiring projects before pages of required ones;
-//! 3. objects without a page are deleted: METADATA and other companions, then the package.
+//! 3. objects without a page are deleted: METADATA and other companions, then the package;
+//! 4. requirements that were read are recorded for the next run.
 //!
 //! **Repetition.** A run after an interrupted run deletes old packages without a page.
 
@@ -13,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
 use super::layout::{Layout, PageKeys};
+use super::page_store::PageStore;
 use super::stream::StreamRecord;
 use super::workers::each;
 use super::writer::Writer;
@@ -25,10 +27,12 @@ use manifest::Dated;
 mod age;
 mod inventory;
 mod needs;
+mod requirements;
 
 use age::Age;
 use inventory::{Inventory, Item, Page};
 use needs::Needs;
+use requirements::Requirements;
 
 /// Minimum age of packages without a page: an unfinished run of `publish` could still name them.
 const UNDER_WAY: Duration = Duration::from_hours(24);
@@ -108,9 +112,10 @@ pub fn prune(
     retention: &Retention,
     told: &(dyn Fn(&PruneStep) + Sync),
 ) -> Result<Pruned, PublishError> {
-    let record = StreamRecord::of(bucket, &retention.layout)?;
+    let store = &PageStore::new(bucket);
+    let record = StreamRecord::of(store, &retention.layout)?;
     record.check()?;
-    let inventory = Inventory::read(bucket, &retention.layout, retention.jobs)?;
+    let inventory = Inventory::read(store, &retention.layout, retention.jobs)?;
     // Probably a wrong location.
     if inventory.pages.is_empty() {
         return Err(PublishError::NoPages(bucket.name().to_owned()));
@@ -118,7 +123,8 @@ pub fn prune(
     record.require()?;
     let mut pruned = Pruned { all: inventory.items().count(), ..Pruned::default() };
     let mut going: BTreeMap<&RelPath, (&Item, String)> = BTreeMap::new();
-    for (item, age, kept) in verdicts(bucket, retention, &inventory)? {
+    let mut requirements = Requirements::new(bucket, retention.jobs);
+    for (item, age, kept) in verdicts(retention, &inventory, &mut requirements)? {
         match kept {
             Some(because) => {
                 pruned.kept += 1;
@@ -132,15 +138,18 @@ pub fn prune(
         return Err(PublishError::TooMany { store, going, all });
     }
     let items: Vec<&Item> = going.values().map(|(item, _)| *item).collect();
-    let off = OffPages { bucket, retention, going: going.keys().copied().collect() };
+    let off = OffPages { store, retention, going: going.keys().copied().collect() };
     let mut named = BTreeSet::new();
-    for page in in_order(bucket, retention, &inventory, &items)? {
+    // Requirements take time to read, in which other programs write pages.
+    store.recheck();
+    for page in in_order(&inventory, &items, &mut requirements)? {
         pruned.pages += off.write(page, told)?;
     }
     if !retention.dry_run {
         // Another program may have published a package again.
+        store.recheck();
         for page in off.pages(&inventory) {
-            named.extend(inventory::named(bucket, &page.place)?.0);
+            named.extend(inventory::named(store, &page.place)?.0);
         }
     }
     let going: Vec<_> =
@@ -157,6 +166,9 @@ pub fn prune(
             if retention.dry_run { Ok(()) } else { bucket.delete(&object.key) }
         })
     })?;
+    if !retention.dry_run {
+        requirements.record(&going.iter().map(|(item, _)| item.key()).collect())?;
+    }
     Ok(pruned)
 }
 
@@ -167,15 +179,15 @@ pub fn is_more_than_half(going: usize, all: usize) -> bool {
 
 /// Sorts pages of requiring projects before pages of required ones.
 fn in_order<'i>(
-    bucket: &dyn Bucket,
-    retention: &Retention,
     inventory: &'i Inventory,
     going: &[&'i Item],
+    requirements: &mut Requirements<'i>,
 ) -> Result<Vec<&'i Page>, PublishError> {
-    let requirements = each(going, retention.jobs, |item| needs::requirements(bucket, item))?;
+    requirements.read(going)?;
     let mut requires: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-    for (item, list) in going.iter().zip(requirements) {
-        let names = list.into_iter().flatten().map(|requirement| requirement.name);
+    for item in going {
+        let list = requirements.of(item).into_iter().flatten();
+        let names = list.map(|requirement| requirement.name.clone());
         requires.entry(&item.project).or_default().extend(names);
     }
     let parts_first = order::parts_first(&requires);
@@ -191,11 +203,11 @@ fn in_order<'i>(
 type Verdict<'i> = (&'i Item, Age, Option<String>);
 
 fn verdicts<'i>(
-    bucket: &dyn Bucket,
     retention: &Retention,
     inventory: &'i Inventory,
+    requirements: &mut Requirements<'i>,
 ) -> Result<Vec<Verdict<'i>>, PublishError> {
-    let (mut old, mut needs) = (Vec::new(), Needs::new(bucket, inventory, retention.jobs));
+    let (mut old, mut needs) = (Vec::new(), Needs::new(inventory, requirements));
     for item in inventory.items() {
         let age = Age::of(item, retention);
         match (inventory.named_elsewhere(item), age.is_too_old(item, retention)) {
@@ -227,7 +239,7 @@ fn verdicts<'i>(
 }
 
 struct OffPages<'a> {
-    bucket: &'a dyn Bucket,
+    store: &'a PageStore<'a>,
     retention: &'a Retention,
     going: BTreeSet<&'a RelPath>,
 }
@@ -248,18 +260,18 @@ impl OffPages<'_> {
             return Ok(2);
         }
         let files = || {
-            let (there, page) = read::files(self.bucket, place, title)?;
+            let (there, page) = read::files(self.store, place, title)?;
             let left = self.left(place, there.unwrap_or_else(|| Files::new(title)));
             Ok::<_, PublishError>((left, page))
         };
         let json = || {
             let (left, page) = files()?;
             let text = left.json();
-            let text = text.map_err(|e| read::wrong(self.bucket, &place.json, e.into()))?;
+            let text = text.map_err(|e| read::wrong(self.store.bucket, &place.json, e.into()))?;
             Ok(((text, 0), page))
         };
         let html = || Ok(Some(files()?.0.html()));
-        let writer = Writer { bucket: self.bucket };
+        let writer = Writer { pages: self.store };
         let ahead = writer.ahead(place, *uncached, html)?;
         Ok(ahead + writer.both(place, *uncached, &|_: &Step| (), json, html)?)
     }

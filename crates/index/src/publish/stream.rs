@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::aggregate::Above;
 use super::layout::{Layout, Takes};
+use super::page_store::PageStore;
 use super::{PublishError, Step, headers, read};
-use crate::store::{Body, Bucket};
 use base::names::{PathError, RelPath};
 
 /// Record at the top of an index without routes documents.
@@ -17,7 +17,7 @@ struct Document {
 }
 
 pub(super) struct StreamRecord<'a> {
-    bucket: &'a dyn Bucket,
+    store: &'a PageStore<'a>,
     stream: Option<&'a str>,
     key: RelPath,
     /// The routes document, which publishing writes anyway.
@@ -25,10 +25,10 @@ pub(super) struct StreamRecord<'a> {
 }
 
 impl<'a> StreamRecord<'a> {
-    pub(super) fn of(bucket: &'a dyn Bucket, layout: &'a Layout) -> Result<Self, PathError> {
+    pub(super) fn of(store: &'a PageStore<'a>, layout: &'a Layout) -> Result<Self, PathError> {
         let stream = layout.stream.as_deref();
-        if let Some(above) = Above::of(bucket, layout) {
-            return Ok(Self { bucket, stream, key: above.routes().clone(), is_routes: true });
+        if let Some(above) = Above::of(store, layout) {
+            return Ok(Self { store, stream, key: above.routes().clone(), is_routes: true });
         }
         let name: RelPath = RECORD.parse()?;
         let base = match &layout.shelves[..] {
@@ -36,23 +36,23 @@ impl<'a> StreamRecord<'a> {
             _ => None,
         };
         let key = base.map_or(name.clone(), |base| base.join(&name));
-        Ok(Self { bucket, stream, key, is_routes: false })
+        Ok(Self { store, stream, key, is_routes: false })
     }
 
     /// Rejects another recorded stream, also if none was given. Returns false without a record.
     pub(super) fn check(&self) -> Result<bool, PublishError> {
-        let Some(page) = read::page(self.bucket, &self.key)? else { return Ok(false) };
+        let Some(page) = self.store.page(&self.key)? else { return Ok(false) };
         let document = match serde_json::from_slice::<Document>(&page.bytes) {
             Ok(document) => document,
             // Routes of other programs may lack the stream.
             Err(_) if self.is_routes => return Ok(false),
-            Err(error) => return Err(read::wrong(self.bucket, &self.key, error.into())),
+            Err(error) => return Err(read::wrong(self.store.bucket, &self.key, error.into())),
         };
         if Some(&*document.stream) == self.stream {
             return Ok(true);
         }
         Err(PublishError::Stream {
-            store: self.bucket.name().to_owned(),
+            store: self.store.bucket.name().to_owned(),
             key: self.key.clone(),
             there: document.stream,
             given: self.stream.map(str::to_owned),
@@ -64,7 +64,7 @@ impl<'a> StreamRecord<'a> {
         if self.check()? {
             return Ok(());
         }
-        let (store, stream) = (self.bucket.name().to_owned(), stream.to_owned());
+        let (store, stream) = (self.store.bucket.name().to_owned(), stream.to_owned());
         Err(PublishError::NoStream { store, stream })
     }
 
@@ -85,9 +85,9 @@ impl<'a> StreamRecord<'a> {
         }
         let document = Document { stream: stream.to_owned() };
         let text = serde_json::to_string(&document)
-            .map_err(|error| read::wrong(self.bucket, &self.key, error.into()))?;
+            .map_err(|error| read::wrong(self.store.bucket, &self.key, error.into()))?;
         let headers = headers::page(RECORD, true);
-        self.bucket.create(&self.key, Body::Bytes((text + "\n").as_bytes()), &headers)?;
+        self.store.write(&self.key, None, &(text + "\n"), &headers)?;
         // The first of two records wins.
         self.check()
     }

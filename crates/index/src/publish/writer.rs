@@ -1,19 +1,20 @@
 //! Conditional writes of pages.
 
+use std::sync::Arc;
+
 use super::layout::PageKeys;
-use super::read::{Page, page};
+use super::page_store::{Page, PageStore};
 use super::{PublishError, Step, headers, pause};
 use crate::simple::is_ours;
-use crate::store::{Body, Bucket, Created, Replaced};
 use base::names::RelPath;
 
 #[derive(Clone, Copy)]
 pub(super) struct Writer<'a> {
-    pub(super) bucket: &'a dyn Bucket,
+    pub(super) pages: &'a PageStore<'a>,
 }
 
 /// New text, and the page that it is made from.
-type Wanted = (Option<String>, Option<Page>);
+type Wanted = (Option<String>, Option<Arc<Page>>);
 
 impl Writer<'_> {
     /// Writes a page. `json` returns the new data and the number of new names; `html` renders the
@@ -23,7 +24,7 @@ impl Writer<'_> {
         place: &PageKeys,
         uncached: bool,
         told: &dyn Fn(&Step),
-        json: impl Fn() -> Result<((String, usize), Option<Page>), PublishError>,
+        json: impl Fn() -> Result<((String, usize), Option<Arc<Page>>), PublishError>,
         html: impl Fn() -> Result<Option<String>, PublishError>,
     ) -> Result<usize, PublishError> {
         let mut names = 0;
@@ -34,7 +35,7 @@ impl Writer<'_> {
         })?;
         let html = self.until_written(&place.html, uncached, || {
             // Tag before data: a write of old data is refused.
-            let page = page(self.bucket, &place.html)?;
+            let page = self.pages.page(&place.html)?;
             Ok((html()?, page))
         })?;
         if json || html {
@@ -51,12 +52,12 @@ impl Writer<'_> {
         uncached: bool,
         html: impl Fn() -> Result<Option<String>, PublishError>,
     ) -> Result<usize, PublishError> {
-        let there = page(self.bucket, &place.html)?;
+        let there = self.pages.page(&place.html)?;
         if !there.is_some_and(|page| is_ours(&page.bytes)) {
             return Ok(0);
         }
         let written = self.until_written(&place.html, uncached, || {
-            let page = page(self.bucket, &place.html)?;
+            let page = self.pages.page(&place.html)?;
             Ok((html()?, page))
         });
         written.map(usize::from)
@@ -70,7 +71,7 @@ impl Writer<'_> {
     ) -> Result<usize, PublishError> {
         // Tag before text: a write from old pages is refused.
         let written = self.until_written(key, true, || {
-            let page = page(self.bucket, key)?;
+            let page = self.pages.page(key)?;
             Ok((Some(text()?), page))
         })?;
         if written {
@@ -85,7 +86,7 @@ impl Writer<'_> {
         told: &dyn Fn(&Step),
         text: &str,
     ) -> Result<usize, PublishError> {
-        let is_right = page(self.bucket, key)?.is_some_and(|page| page.bytes == text.as_bytes());
+        let is_right = self.pages.page(key)?.is_some_and(|page| page.bytes == text.as_bytes());
         if !is_right {
             told(&Step::Page { key: key.clone(), more: 0 });
         }
@@ -105,19 +106,14 @@ impl Writer<'_> {
                 pause::before(number);
             }
             let (Some(text), there) = wanted()? else { continue };
-            let body = Body::Bytes(text.as_bytes());
-            let is_done = match there {
-                Some(page) if page.bytes == text.as_bytes() => return Ok(false),
-                Some(page) => {
-                    self.bucket.replace(&page.object, body, &headers)? == Replaced::Replaced
-                }
-                None => self.bucket.create(key, body, &headers)? == Created::Created,
-            };
-            if is_done {
+            if there.as_ref().is_some_and(|page| page.bytes == text.as_bytes()) {
+                return Ok(false);
+            }
+            if self.pages.write(key, there.as_deref(), &text, &headers)? {
                 return Ok(true);
             }
         }
-        let (store, key) = (self.bucket.name().to_owned(), key.clone());
+        let (store, key) = (self.pages.bucket.name().to_owned(), key.clone());
         Err(PublishError::Contended { store, key, tries: pause::TRIES })
     }
 }

@@ -6,10 +6,11 @@ use std::time::SystemTime;
 use percent_encoding::percent_decode_str;
 
 use crate::publish::layout::{Form, Layout, PageKeys, Shelf};
+use crate::publish::page_store::PageStore;
 use crate::publish::workers::each;
 use crate::publish::{PublishError, read};
 use crate::simple::{IndexedFile, addresses, project_of};
-use crate::store::{Bucket, Object};
+use crate::store::Object;
 use base::names::RelPath;
 use base::version::Version;
 
@@ -43,8 +44,12 @@ impl Item {
         self.object.modified
     }
 
-    pub(super) fn metadata(&self) -> Option<&RelPath> {
-        self.beside.iter().map(|object| &object.key).find(|key| key.as_str().ends_with(".metadata"))
+    pub(super) fn object(&self) -> &Object {
+        &self.object
+    }
+
+    pub(super) fn metadata(&self) -> Option<&Object> {
+        self.beside.iter().find(|object| object.key.as_str().ends_with(".metadata"))
     }
 
     /// Companions first, package last.
@@ -72,11 +77,11 @@ pub(super) struct Inventory {
 
 impl Inventory {
     pub(super) fn read(
-        bucket: &dyn Bucket,
+        store: &PageStore<'_>,
         layout: &Layout,
         jobs: usize,
     ) -> Result<Self, PublishError> {
-        let objects = bucket.list(None)?;
+        let objects = store.bucket.list(None)?;
         let mut places = BTreeMap::new();
         let indexes = indexes(&objects);
         let in_index = |key: &RelPath| key.parent().is_some_and(|above| indexes.contains(&above));
@@ -93,10 +98,10 @@ impl Inventory {
         let places: Vec<_> = places.into_iter().collect();
         let pages = each(&places, jobs, |(place, (title, uncached))| {
             let (place, title, uncached) = (place.clone(), title.clone(), *uncached);
-            let (names, yanked) = named(bucket, &place)?;
+            let (names, yanked) = named(store, &place)?;
             Ok::<_, PublishError>(Page { place, title, uncached, names, yanked })
         })?;
-        let elsewhere = elsewhere(bucket, layout, &objects, &pages, jobs)?;
+        let elsewhere = elsewhere(store, layout, &objects, &pages, jobs)?;
         let items = items(layout, objects, &pages);
         Ok(Self { items, pages, elsewhere })
     }
@@ -137,14 +142,14 @@ fn project_at<'k>(shelf: &Shelf, key: &'k RelPath) -> Option<&'k str> {
 /// Keys of named and of yanked packages, from data and HTML: an interrupted run may have written
 /// only one.
 pub(super) fn named(
-    bucket: &dyn Bucket,
+    store: &PageStore<'_>,
     place: &PageKeys,
 ) -> Result<(BTreeSet<RelPath>, BTreeSet<RelPath>), PublishError> {
-    let files = read::files(bucket, place, "")?.0;
+    let files = read::files(store, place, "")?.0;
     let entries: Vec<IndexedFile> = files.into_iter().flat_map(|files| files.files).collect();
     let yanked = entries.iter().filter(|entry| entry.yanked.reason().is_some());
     let yanked = yanked.filter_map(|entry| key_of(&place.html, &entry.url)).collect();
-    let html = read::page(bucket, &place.html)?;
+    let html = store.page(&place.html)?;
     let shown = html.map(|page| addresses(&page.bytes)).unwrap_or_default();
     let urls = entries.into_iter().map(|IndexedFile { url, .. }| url).chain(shown);
     Ok((urls.filter_map(|url| key_of(&place.html, &url)).collect(), yanked))
@@ -170,7 +175,7 @@ pub(super) fn key_of(at: &RelPath, url: &str) -> Option<RelPath> {
 
 /// Compares file names: copies and mirrors have other addresses.
 fn elsewhere(
-    bucket: &dyn Bucket,
+    store: &PageStore<'_>,
     layout: &Layout,
     objects: &[Object],
     own: &[Page],
@@ -188,7 +193,7 @@ fn elsewhere(
     };
     let pages: Vec<&RelPath> = objects.iter().map(|object| &object.key).filter(is_page).collect();
     let names = |key: &&RelPath| {
-        let page = read::page(bucket, key)?;
+        let page = read::page(store.bucket, key)?;
         let addresses = page.map(|page| addresses(&page.bytes)).unwrap_or_default();
         let names = addresses.iter().filter_map(|address| {
             let path = address.split(['?', '#']).next()?;

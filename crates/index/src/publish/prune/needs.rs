@@ -1,39 +1,27 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 
-use fs_err::File;
 use pep440_rs::{Operator, Version, VersionSpecifiers};
 
 use super::inventory::{Inventory, Item};
-use crate::publish::workers::each;
-use crate::publish::{PublishError, read};
-use crate::simple::requirements_of_sdist;
-use crate::store::{Bucket, StoreError};
-use base::cleanup;
+use super::requirements::Requirements;
+use crate::publish::PublishError;
 use base::names::{RelPath, Requirement};
-use wheel::package::Metadata;
-
-const LARGEST_SDIST: u64 = 256 << 20;
 
 /// Ignores markers and extras: the requirements of every system must stay.
-pub(super) struct Needs<'a> {
-    bucket: &'a dyn Bucket,
-    jobs: usize,
+pub(super) struct Needs<'a, 'r> {
+    requirements: &'r mut Requirements<'a>,
     kept: BTreeSet<&'a RelPath>,
     open: Vec<&'a Item>,
     by_project: BTreeMap<&'a str, Vec<&'a Item>>,
-    /// `None` if unknown.
-    read: BTreeMap<&'a RelPath, Option<Vec<Requirement>>>,
 }
 
-impl<'a> Needs<'a> {
-    pub(super) fn new(bucket: &'a dyn Bucket, inventory: &'a Inventory, jobs: usize) -> Self {
+impl<'a, 'r> Needs<'a, 'r> {
+    pub(super) fn new(inventory: &'a Inventory, requirements: &'r mut Requirements<'a>) -> Self {
         let mut by_project: BTreeMap<&str, Vec<&Item>> = BTreeMap::new();
         for item in inventory.items() {
             by_project.entry(&item.project).or_default().push(item);
         }
-        let (kept, open, read) = (BTreeSet::new(), Vec::new(), BTreeMap::new());
-        Self { bucket, jobs, kept, open, by_project, read }
+        Self { requirements, kept: BTreeSet::new(), open: Vec::new(), by_project }
     }
 
     pub(super) fn keep(&mut self, item: &'a Item) {
@@ -47,15 +35,15 @@ impl<'a> Needs<'a> {
         let mut needed = BTreeMap::new();
         while !self.open.is_empty() {
             let open = std::mem::take(&mut self.open);
-            self.read(&open)?;
-            let is_unknown = |item: &&&Item| self.read.get(item.key()).is_none_or(Option::is_none);
+            self.requirements.read(&open)?;
+            let is_unknown = |item: &&&Item| self.requirements.of(item).is_none();
             let unknown: Vec<String> =
                 open.iter().filter(is_unknown).map(|item| format!("`{}`", item.key())).collect();
             if !unknown.is_empty() {
                 return Err(PublishError::Unknown(unknown));
             }
             for item in &open {
-                let requirements = self.read.get(item.key()).cloned().flatten();
+                let requirements = self.requirements.of(item).map(<[_]>::to_vec);
                 for requirement in requirements.into_iter().flatten() {
                     for met in self.meet(&requirement) {
                         needed.insert(met.key(), item.key().file_name().to_owned());
@@ -73,7 +61,7 @@ impl<'a> Needs<'a> {
         let projects: Vec<Vec<Vec<&'a Item>>> =
             self.by_project.values().map(|items| versions(items)).collect();
         let firsts = projects.iter().filter_map(|versions| versions.first()).flatten();
-        self.read(&firsts.copied().collect::<Vec<_>>())?;
+        self.requirements.read(&firsts.copied().collect::<Vec<_>>())?;
         let mut newest = BTreeSet::new();
         for versions in &projects {
             let mut complete = None;
@@ -95,9 +83,9 @@ impl<'a> Needs<'a> {
         let mut open = files.to_vec();
         while !open.is_empty() {
             let items = std::mem::take(&mut open);
-            self.read(&items)?;
+            self.requirements.read(&items)?;
             for item in items {
-                let Some(Some(requirements)) = self.read.get(item.key()) else { return Ok(false) };
+                let Some(requirements) = self.requirements.of(item) else { return Ok(false) };
                 for requirement in requirements {
                     if !self.by_project.contains_key(&*requirement.name) {
                         continue;
@@ -125,14 +113,6 @@ impl<'a> Needs<'a> {
         let fit: Vec<&Item> = items.filter(|item| item.is_named && fits(item)).collect();
         let newest = fit.iter().filter_map(parsed).max();
         fit.into_iter().filter(|item| parsed(item) == newest).collect()
-    }
-
-    fn read(&mut self, items: &[&'a Item]) -> Result<(), PublishError> {
-        let new: Vec<&Item> =
-            items.iter().copied().filter(|item| !self.read.contains_key(item.key())).collect();
-        let found = each(&new, self.jobs, |item| requirements(self.bucket, item))?;
-        self.read.extend(new.iter().map(|item| item.key()).zip(found));
-        Ok(())
     }
 
     /// Packages to keep for a requirement: a pinned version, otherwise the newest match, unless a
@@ -167,31 +147,4 @@ fn versions<'a>(items: &[&'a Item]) -> Vec<Vec<&'a Item>> {
 fn is_pinned(versions: &VersionSpecifiers) -> bool {
     let pins = [Operator::Equal, Operator::ExactEqual];
     versions.iter().any(|specifier| pins.contains(specifier.operator()))
-}
-
-pub(super) fn requirements(
-    bucket: &dyn Bucket,
-    item: &Item,
-) -> Result<Option<Vec<Requirement>>, PublishError> {
-    if let Some(key) = item.metadata()
-        && let Some(page) = read::page(bucket, key)?
-    {
-        let metadata = Metadata::parse(&String::from_utf8_lossy(&page.bytes));
-        return Ok(Some(metadata.requirements().flatten().collect()));
-    }
-    let key = item.key();
-    if !key.as_str().ends_with(".tar.gz") {
-        // No METADATA and no page: publication is in progress.
-        return Ok((!item.is_named).then(Vec::new));
-    }
-    if item.size() > LARGEST_SDIST {
-        return Ok(None);
-    }
-    let local = |error: &io::Error| StoreError::of_read(bucket.name(), key, error);
-    let (dir, _registration) =
-        cleanup::temporary(tempfile::tempdir).map_err(|error| local(&error))?;
-    let path = dir.path().join(key.file_name());
-    let mut file = File::create(&path).map_err(|error| local(&error))?;
-    io::copy(&mut bucket.get(key, None)?.body, &mut file).map_err(|error| local(&error))?;
-    Ok(requirements_of_sdist(&path).ok())
 }

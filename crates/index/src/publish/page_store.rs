@@ -1,0 +1,120 @@
+//! Pages of a store, each transferred once in a run.
+//!
+//! A page is remembered with its entity tag, so that a write from an outdated page is refused. After
+//! a refused write, all pages are read again.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::read;
+use crate::store::{Body, Bucket, Created, Headers, Object, Replaced, StoreError};
+use base::names::RelPath;
+
+#[derive(Debug)]
+pub(super) struct Page {
+    /// Metadata of the response; `None` for a page that this run wrote.
+    object: Option<Object>,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Page {
+    pub(super) fn new(object: Object, bytes: Vec<u8>) -> Self {
+        Self { object: Some(object), bytes }
+    }
+
+    fn etag(&self) -> Option<&str> {
+        self.object.as_ref()?.etag.as_deref()
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Known {
+    page: Option<Arc<Page>>,
+    is_current: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct PageStore<'a> {
+    pub(super) bucket: &'a dyn Bucket,
+    known: Mutex<BTreeMap<RelPath, Known>>,
+}
+
+impl<'a> PageStore<'a> {
+    pub(super) fn new(bucket: &'a dyn Bucket) -> Self {
+        Self { bucket, known: Mutex::default() }
+    }
+
+    /// Returns a page, if it exists.
+    pub(super) fn page(&self, key: &RelPath) -> Result<Option<Arc<Page>>, StoreError> {
+        let known = self.known().get(key).cloned();
+        let page = match known {
+            Some(Known { page, is_current: true }) => return Ok(page),
+            Some(Known { page: Some(page), .. }) if self.has(key, &page)? => Some(page),
+            _ => read::page(self.bucket, key)?.map(Arc::new),
+        };
+        self.remember(key, page.clone());
+        Ok(page)
+    }
+
+    /// Later reads compare entity tags first: other programs may have written pages.
+    pub(super) fn recheck(&self) {
+        self.known().values_mut().for_each(|known| known.is_current = false);
+    }
+
+    /// Writes a page that is still `there`. Returns false if another program changed it.
+    pub(super) fn write(
+        &self,
+        key: &RelPath,
+        there: Option<&Page>,
+        text: &str,
+        headers: &Headers<'_>,
+    ) -> Result<bool, StoreError> {
+        let is_written = match there {
+            None => self.bucket.create(key, Body::Bytes(text.as_bytes()), headers)?,
+            Some(page) => self.replace(key, page, text, headers)?,
+        } == Created::Created;
+        if is_written {
+            let page = Page { object: None, bytes: text.as_bytes().to_vec() };
+            self.remember(key, Some(Arc::new(page)));
+        } else {
+            self.known().clear();
+        }
+        Ok(is_written)
+    }
+
+    fn replace(
+        &self,
+        key: &RelPath,
+        page: &Page,
+        text: &str,
+        headers: &Headers<'_>,
+    ) -> Result<Created, StoreError> {
+        let again;
+        let object = match &page.object {
+            Some(object) => object,
+            // Stores return no entity tag for a write.
+            None => match read::page(self.bucket, key)? {
+                Some(Page { object: Some(object), bytes }) if bytes == page.bytes => {
+                    again = object;
+                    &again
+                }
+                _ => return Ok(Created::Exists),
+            },
+        };
+        let replaced = self.bucket.replace(object, Body::Bytes(text.as_bytes()), headers)?;
+        Ok(if replaced == Replaced::Replaced { Created::Created } else { Created::Exists })
+    }
+
+    fn has(&self, key: &RelPath, page: &Page) -> Result<bool, StoreError> {
+        let Some(etag) = page.etag() else { return Ok(false) };
+        Ok(self.bucket.head(key)?.is_some_and(|object| object.etag.as_deref() == Some(etag)))
+    }
+
+    fn remember(&self, key: &RelPath, page: Option<Arc<Page>>) {
+        self.known().insert(key.clone(), Known { page, is_current: true });
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<RelPath, Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
