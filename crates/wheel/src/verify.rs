@@ -33,6 +33,7 @@ mod loading;
 mod member;
 mod metadata;
 mod names;
+mod offers;
 mod parts;
 mod reading;
 mod record;

@@ -12,18 +12,22 @@ use wheel::verify::{self, Finding, Package};
 
 use crate::failure::Failure;
 
+#[derive(Default)]
 pub struct Given {
     /// Packages with their names in messages.
     pub packages: Vec<(Found, String)>,
     /// Number of checked packages; the others are only installed with them.
     pub judged: usize,
     directories: BTreeSet<PathBuf>,
+    /// Resolved paths of `packages`.
+    paths: BTreeSet<PathBuf>,
+    names: BTreeSet<String>,
 }
 
 impl Given {
     /// Finds packages, each once; `with` are only installed with them.
     pub fn new(paths: &[PathBuf], with: &[PathBuf]) -> Result<Self, Failure> {
-        let mut given = Self { packages: Vec::new(), judged: 0, directories: BTreeSet::new() };
+        let mut given = Self::default();
         given.take(paths)?;
         given.judged = given.packages.len();
         let directories = given.directories.clone();
@@ -35,7 +39,7 @@ impl Given {
     /// Takes packages without their directory.
     #[cfg(feature = "remote")]
     pub fn of(packages: Vec<(Found, String)>) -> Self {
-        Self { judged: packages.len(), packages, directories: BTreeSet::new() }
+        Self { judged: packages.len(), packages, ..Self::default() }
     }
 
     pub fn entrants(&self) -> Vec<Entrant> {
@@ -51,7 +55,10 @@ impl Given {
     /// Returns true if a finding about all packages concerns a checked one.
     pub fn concerns(&self, finding: &Finding) -> bool {
         let judged = &self.packages[..self.judged];
-        judged.iter().any(|(_, name)| finding.file == *name || finding.what.contains(&**name))
+        judged.len() == self.packages.len()
+            || judged
+                .iter()
+                .any(|(_, name)| finding.file == *name || finding.what.contains(&**name))
     }
 
     fn take(&mut self, paths: &[PathBuf]) -> Result<(), Failure> {
@@ -74,12 +81,8 @@ impl Given {
     }
 
     fn add(&mut self, found: Found) {
-        let id = |path: &Path| std::fs::canonicalize(path).ok();
-        let same = |known: &Found| {
-            known.path == found.path
-                || id(&known.path).is_some_and(|known| id(&found.path) == Some(known))
-        };
-        if self.packages.iter().any(|(known, _)| same(known)) {
+        let resolved = std::fs::canonicalize(&found.path).unwrap_or_else(|_| found.path.clone());
+        if !self.paths.insert(resolved) {
             return;
         }
         let file = found.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -91,8 +94,9 @@ impl Given {
             .unwrap_or_default();
         let short = family + &file;
         // Two files with one name are distinguished by their paths.
-        let taken = self.packages.iter().any(|(_, name)| *name == short);
+        let taken = self.names.contains(&short);
         let name = if taken { found.path.display().to_string() } else { short };
+        self.names.insert(name.clone());
         self.packages.push((found, name));
     }
 

@@ -2,10 +2,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::dlls::Names;
+use super::offers::Offers;
 use super::rpath::Directories;
 use super::symbols::Defined;
 use super::{Finding, Package, loading};
-use crate::package::Requirement;
 use base::names::Form;
 use base::names::{Lookalikes, folded};
 use base::source::Code;
@@ -17,12 +17,13 @@ pub fn together(packages: &[Package], on_system: &dyn Fn(&str) -> bool) -> Vec<F
     let (directories, names) = (Directories::new(packages), Names::new(packages));
     let defined = Defined::new(packages);
     found.extend(loading(packages, on_system));
+    let offers = Offers::new(packages);
     for package in packages {
         found.extend(directories.check(package));
         found.extend(defined.check(package));
         found.extend(names.check(package, on_system));
         let requirements =
-            package.requires.iter().filter_map(|requirement| unmet(packages, requirement));
+            package.requires.iter().filter_map(|requirement| offers.unmet(requirement));
         found.extend(requirements.map(|finding| finding.within(&package.file)));
     }
     found
@@ -41,6 +42,13 @@ impl Claim<'_> {
             && other.package.name.is_some()
             && self.package.name != other.package.name
     }
+}
+
+/// Returns the first two claims with different names: of many versions of one package, none can
+/// meet another.
+fn two_names<'c, 'p>(claims: &'c [Claim<'p>]) -> Option<(&'c Claim<'p>, Option<&'c Claim<'p>>)> {
+    let one = claims.iter().find(|claim| claim.package.name.is_some())?;
+    Some((one, claims.iter().find(|other| one.can_meet(other))))
 }
 
 type Claims<'p> = BTreeMap<Cow<'p, str>, Vec<Claim<'p>>>;
@@ -63,11 +71,7 @@ fn owners(packages: &[Package]) -> Vec<Finding> {
 }
 
 fn rivals(claims: &[Claim<'_>]) -> Option<Finding> {
-    let pairs = claims
-        .iter()
-        .enumerate()
-        .flat_map(|(at, one)| claims[at + 1..].iter().map(move |other| (one, other)));
-    let (one, other) = pairs.into_iter().find(|(one, other)| one.can_meet(other))?;
+    let (one, Some(other)) = two_names(claims)? else { return None };
     let finding = if one.path == other.path {
         Finding::error(Code::TwoOwners, format!("same path as in {}", other.package.file))
     } else {
@@ -82,9 +86,10 @@ fn rivals(claims: &[Claim<'_>]) -> Option<Finding> {
 
 fn nested(claims: &Claims<'_>, path: &str) -> Option<Finding> {
     let above = path.match_indices('/').find_map(|(at, _)| claims.get(&path[..at]))?;
-    let pairs =
-        claims.get(path)?.iter().flat_map(|one| above.iter().map(move |other| (one, other)));
-    let (one, other) = pairs.into_iter().find(|(one, other)| one.can_meet(other))?;
+    let (first, second) = two_names(above)?;
+    let of_one = |one| [Some(first), second].into_iter().flatten().map(move |other| (one, other));
+    let mut pairs = claims.get(path)?.iter().flat_map(of_one);
+    let (one, other) = pairs.find(|(one, other): &(&Claim<'_>, &Claim<'_>)| one.can_meet(other))?;
     let what = format!("path below a file of {}", other.package.file);
     Some(
         Finding::error(Code::FileAndDirectory, what)
@@ -92,50 +97,4 @@ fn nested(claims: &Claims<'_>, path: &str) -> Option<Finding> {
             .because(format!("`{}`", other.path))
             .within(&one.package.file),
     )
-}
-
-fn unmet(packages: &[Package], requirement: &Requirement) -> Option<Finding> {
-    let named: Vec<&Package> = packages
-        .iter()
-        .filter(|package| package.name.as_ref() == Some(&requirement.name))
-        .collect();
-    if named.is_empty() {
-        return None;
-    }
-    let fitting: Vec<&&Package> =
-        named.iter().filter(|package| fits(package, requirement)).collect();
-    if fitting.is_empty() {
-        let there: Vec<String> = named
-            .iter()
-            .filter_map(|package| package.version.as_ref())
-            .map(ToString::to_string)
-            .collect();
-        let what = format!(
-            "it requires `{}`, but the set has {} {}",
-            requirement.text,
-            requirement.name,
-            there.join(" and ")
-        );
-        return Some(Finding::error(Code::UnmetRequirement, what));
-    }
-    let extra = requirement
-        .extras
-        .iter()
-        .find(|extra| !fitting.iter().any(|package| package.extras.contains(*extra)))?;
-    Some(Finding::error(
-        Code::UnmetExtra,
-        format!(
-            "it requires `{}`, but {} has no extra `{extra}`",
-            requirement.text, requirement.name
-        ),
-    ))
-}
-
-fn fits(package: &Package, requirement: &Requirement) -> bool {
-    let Some(versions) = &requirement.versions else { return true };
-    let version = package
-        .version
-        .as_ref()
-        .and_then(|version| version.as_str().parse::<pep440_rs::Version>().ok());
-    version.is_none_or(|version| versions.contains(&version))
 }
