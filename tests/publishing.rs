@@ -22,6 +22,8 @@ use crate::index::packages::{sdist, wheel};
 mod closure;
 #[path = "publishing/command.rs"]
 mod command;
+#[path = "publishing/failing.rs"]
+mod failing;
 #[path = "publishing/faults.rs"]
 mod faults;
 #[path = "publishing/indexes.rs"]

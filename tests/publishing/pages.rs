@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::faults::Failing;
+use super::failing::Failing;
 use super::*;
 
 #[test]

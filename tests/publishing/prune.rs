@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use index::publish::{PruneStep, Pruned, Retention, prune};
 use manifest::Dated;
 
-use super::faults::Failing;
+use super::failing::Failing;
 use super::*;
 use crate::program::{rockpack, text};
 
