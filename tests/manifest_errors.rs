@@ -174,8 +174,8 @@ fn globs_are_limited_together() {
         let sources = (Source::new("packages.kdl", packages), SOUND_FAMILIES);
         Manifest::decode(&sources.0, &Source::new("families.kdl", sources.1))
     };
-    assert!(with(16_384).is_ok());
-    let problems = with(17_000).unwrap_err();
+    assert!(with(32_768).is_ok());
+    let problems = with(33_000).unwrap_err();
     let problems: Vec<Problem> = problems.iter().cloned().collect();
     let told = render(&problems);
     assert_eq!(

@@ -14,8 +14,8 @@ pub(crate) enum Asked {
     Arg { node: String, takes: ArgKind, name: &'static str },
 }
 
-/// In bytes; a compiled glob takes some kilobytes.
-const MOST_OF_GLOBS: usize = 256 << 10;
+/// In bytes; a compiled glob takes some kilobytes. Enough for 4,000 packages with five globs each.
+const MOST_OF_GLOBS: usize = 512 << 10;
 
 /// Minimum that a glob counts as, in bytes.
 const LEAST_OF_GLOB: usize = 16;
