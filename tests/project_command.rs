@@ -88,6 +88,35 @@ fn what_is_missing_is_cloned_with_its_branch() {
 }
 
 #[test]
+fn one_missing_branch_stops_no_other_clone_and_new_clones_are_initialized() {
+    let Some(dir) = place() else { return };
+    let upstream = dir.path().join("upstream");
+    let script = "#!/bin/sh\necho made > made.txt\n";
+    fs_err::write(upstream.join("init.sh"), script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs_err::set_permissions(upstream.join("init.sh"), mode).unwrap();
+    git(&upstream, &["add", "."]);
+    git(&upstream, &["commit", "-q", "-m", "init"]);
+    let manifest = fs_err::read_to_string(dir.path().join("packages.kdl")).unwrap();
+    let address = format!("file://{}", upstream.display());
+    let more = format!(
+        "source \"first\" git=\"{address}\" branch=\"release/{{major}}.{{minor}}.{{patch}}\"\n"
+    );
+    let manifest = more + &manifest.replace("history=#true", "init=\"init.sh\"");
+    fs_err::write(dir.path().join("packages.kdl"), manifest).unwrap();
+    let (output, text) = project(dir.path(), "clone", &[]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = crate::program::said(&output);
+    assert!(
+        said.contains("first was not cloned") && said.contains("near ones are release/7.2"),
+        "{said}"
+    );
+    assert!(said.contains("wave: running init.sh"), "{said}");
+    assert_eq!(fs_err::read_to_string(dir.path().join("src/wave/made.txt")).unwrap(), "made\n");
+    assert!(text.contains("first  missing\n"), "{text}");
+}
+
+#[test]
 fn what_a_checkout_lacks_is_said_file_by_file() {
     let Some(dir) = place() else { return };
     let (from, to) = (dir.path().join("upstream"), dir.path().join("src/wave"));
@@ -166,8 +195,10 @@ fn a_clone_that_fails_leaves_nothing() {
     fs_err::remove_dir_all(dir.path().join("upstream")).unwrap();
     let (output, text) = project(dir.path(), "clone", &[]);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!((output.status.code(), text.as_str()), (Some(2), ""));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text.starts_with("wave   missing\n"), "{text}");
     assert!(error.contains("`git clone") && error.contains("fatal: "), "{error}");
+    assert!(error.contains("check the network and the address"), "{error}");
     let left: Vec<_> = fs_err::read_dir(dir.path().join("src")).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
 }

@@ -1,7 +1,7 @@
 //! `rockpack project`.
 
 use base::names::PackageName;
-use base::source::{Code, Problem, printable_lines};
+use base::source::{Code, Problem, Problems, printable_lines};
 use base::text::{Column, Table, counted, with_causes};
 use projects::{CheckoutState, GitError, State};
 use serde::Serialize;
@@ -29,12 +29,14 @@ fn listed(args: &CheckoutArgs, clone: bool) -> Result<(), Failure> {
         projects::checkouts(&manifest, &args.sources, &args.version)
             .map_err(|e| environment(format!("cannot read the sources: {}", with_causes(&e))))
     };
-    let mut checkouts = survey()?;
+    let (mut checkouts, mut problems) = (survey()?, Problems::new());
     if clone {
         let missing = |c: &&CheckoutState| c.state == State::Missing && c.git.is_some();
         for checkout in checkouts.iter().filter(missing) {
             ui::tell(&format!("{}: cloning", checkout.directory));
-            checkout.clone_into(&args.sources).map_err(|e| failed(&e))?;
+            if let Err(problem) = cloned(checkout, args) {
+                problems.push(*problem);
+            }
         }
         checkouts = survey()?;
     }
@@ -50,8 +52,40 @@ fn listed(args: &CheckoutArgs, clone: bool) -> Result<(), Failure> {
     } else {
         print(&printable_lines(&text(&checkouts, args)))?;
     }
+    if !problems.is_empty() {
+        return Err(problems.into());
+    }
     let fine = checkouts.iter().all(|checkout| checkout.state == State::Fine);
     if fine { Ok(()) } else { Err(Failure::Reported) }
+}
+
+/// Clones a checkout, and runs its program for new clones.
+fn cloned(checkout: &CheckoutState, args: &CheckoutArgs) -> Result<(), Box<Problem>> {
+    let directory = &checkout.directory;
+    if let Err(error) = checkout.clone_into(&args.sources) {
+        let message = format!("{directory} was not cloned: {}", with_causes(&error));
+        let problem = Problem::error(Code::Environment, message);
+        let help = match checkout.near_branches() {
+            Ok(Some(near)) if !near.is_empty() => format!(
+                "the repository has no branch {}; near ones are {}: give another --version, or \
+                 check one out by hand",
+                checkout.expected_branch.as_deref().unwrap_or_default(),
+                near.join(", ")
+            ),
+            _ => "check the network and the address, or check it out by hand".to_owned(),
+        };
+        return Err(problem.help(help).into());
+    }
+    let Some(program) = &checkout.init else { return Ok(()) };
+    ui::tell(&format!("{directory}: running {program}"));
+    let reason = match checkout.initialize(&args.sources) {
+        Ok(None) => return Ok(()),
+        Ok(Some(reason)) => reason,
+        Err(error) => format!("{program}: {}", with_causes(&error)),
+    };
+    let place = args.sources.join(directory.as_str());
+    let problem = Problem::error(Code::Environment, format!("{directory}: {reason}"));
+    Err(problem.help(format!("run it again in {}", place.display())).into())
 }
 
 /// Maximum of changed files to name; the JSON has all.

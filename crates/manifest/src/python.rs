@@ -125,6 +125,10 @@ pub struct Checkout {
     /// HEAD gets the branch's name in the copy.
     #[prop]
     pub history: bool,
+    /// Program of the checkout that `rockpack project clone` runs in a new clone, with the rights of
+    /// the user.
+    #[prop("FILE")]
+    pub init: Option<RelPath>,
 }
 
 impl Checkout {
@@ -328,7 +332,8 @@ mod tests {
         let place = Source::new("packages.kdl", "").at(0..0);
         let branch = Some(Spanned::new("rel-{major}.{minor}.{patch}".to_owned(), place.clone()));
         let directory = Spanned::new("a".parse().unwrap(), place);
-        let checkout = Checkout { directory, git: String::new(), branch, history: false };
+        let checkout =
+            Checkout { directory, git: String::new(), branch, history: false, init: None };
         let of = |version: &str| checkout.branch_of(&version.parse().unwrap()).unwrap();
         assert_eq!([of("7.2.1rc2.dev3"), of("10")], ["rel-7.2.1", "rel-10.0.0"]);
     }

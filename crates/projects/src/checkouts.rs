@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use fs_err as fs;
 use serde::Serialize;
@@ -38,6 +39,9 @@ pub struct CheckoutState {
     pub expected_commit: Option<String>,
     /// Remote repository.
     pub git: Option<String>,
+    /// Program to run in a new clone.
+    #[serde(skip)]
+    pub init: Option<RelPath>,
     /// Complete projects in it.
     pub projects: Vec<PackageName>,
     /// Missing parts of the other projects, by project.
@@ -61,6 +65,9 @@ pub enum State {
     /// Files differ from the commit.
     Dirty,
 }
+
+/// Number of branches to name.
+const NEAR: usize = 5;
 
 /// Returns the state of every checkout that projects use, in manifest order.
 pub fn checkouts(
@@ -108,6 +115,7 @@ pub fn checkouts(
             expected_branch: declared.and_then(|checkout| checkout.branch_of(version)),
             expected_commit: None,
             git: declared.map(|checkout| checkout.git.clone()),
+            init: declared.and_then(|checkout| checkout.init.clone()),
             projects: there.map(|name| (*name).clone()).collect(),
             lacking: lacking.collect(),
         };
@@ -182,5 +190,36 @@ impl CheckoutState {
         words.extend(["--".to_owned(), address.clone(), to.display().to_string()]);
         git(&words)?;
         Ok(fs::rename(to, place)?)
+    }
+
+    /// Runs the program for new clones in the checkout, and returns its name if it failed.
+    pub fn initialize(&self, root: &Path) -> Result<Option<String>, GitError> {
+        let Some(program) = &self.init else { return Ok(None) };
+        let place = root.join(self.directory.as_str()).canonicalize()?;
+        let mut command = Command::new(place.join(program.as_str()));
+        command.current_dir(&place).stdin(Stdio::null());
+        // Standard output has the list of checkouts.
+        let done = command.stdout(io::stderr()).status()?;
+        Ok((!done.success()).then(|| format!("{program} ended with {done}")))
+    }
+
+    /// Returns branches of the remote repository that are like the expected one, the best first;
+    /// `None` if it has the branch.
+    pub fn near_branches(&self) -> Result<Option<Vec<String>>, GitError> {
+        let Some((address, wanted)) = self.git.as_ref().zip(self.expected_branch.as_ref()) else {
+            return Ok(None);
+        };
+        let said = git(&["ls-remote", "--heads", "--", address])?;
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let heads = said.lines().filter_map(|line| line.split_once("refs/heads/"));
+        let mut heads: Vec<String> = heads.map(|(_, name)| name.to_owned()).collect();
+        if heads.contains(wanted) {
+            return Ok(None);
+        }
+        let common =
+            |name: &String| name.bytes().zip(wanted.bytes()).take_while(|(a, b)| a == b).count();
+        heads.sort_by_key(|name| std::cmp::Reverse(common(name)));
+        heads.truncate(NEAR);
+        Ok(Some(heads))
     }
 }
