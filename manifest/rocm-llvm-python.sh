@@ -1,6 +1,6 @@
 # Makes librocmllvm.so of LLVM's static archives, if all of them are installed. Otherwise the library finds that of
-# LLVM in rocm-sdk-core, which the wheel then requires.
-# $1: the expanded tree of the devel package.
+# LLVM in rocm-sdk-core, which the wheel then requires; beside an installed ROCm, in that ROCm.
+# $1: the expanded tree of the devel package, or an installed ROCm.
 
 config="$1"/llvm/bin/llvm-config
 $config --version || exit
@@ -10,9 +10,12 @@ if archives=$($config --link-static --libfiles) && ls $archives >/dev/null; then
     make -C src librocmllvm.so STATIC_LIBS="$(echo $archives)" \
         LDFLAGS="$(echo $($config --link-static --cxxflags --ldflags --system-libs))"
 else
-    rpath='$$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib'
+    rpath=$($config --libdir)
+    core=$(basename "$1"/../rocm_sdk_core-*.dist-info .dist-info)
+    if [ -d "$1/../$core.dist-info" ]; then
+        rpath='$$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib'
+        sed -i "s/^\[options\]/&\ninstall_requires = rocm-sdk-core==${core#*-}/" rocm-llvm-python/setup.cfg || exit
+    fi
     make -C src librocmllvm.so \
-        LDFLAGS="$(echo $($config --cxxflags --ldflags --system-libs --libs core)) -Wl,-rpath,'$rpath'" &&
-        core=$(basename "$1"/../rocm_sdk_core-*.dist-info .dist-info) &&
-        sed -i "s/^\[options\]/&\ninstall_requires = rocm-sdk-core==${core#*-}/" rocm-llvm-python/setup.cfg
+        LDFLAGS="$(echo $($config --cxxflags --ldflags --system-libs --libs core)) -Wl,-rpath,'$rpath'"
 fi

@@ -36,7 +36,7 @@ use super::{ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
 pub struct BuildArgs {
     /// Directory of artifacts or archives {name}_{component}_{family}, or address of archives in a
     /// store (s3://, gs://, az://, https://, file://)
-    #[arg(long, value_name = "DIR_OR_URL", value_hint = ValueHint::DirPath, required_unless_present_any = ["catalog", "store", "artifacts_digest"], help_heading = "Input")]
+    #[arg(long, value_name = "DIR_OR_URL", value_hint = ValueHint::DirPath, required_unless_present_any = ["catalog", "store", "artifacts_digest", "installed"], help_heading = "Input")]
     pub artifact_dir: Option<PathBuf>,
 
     /// Store of packages.kdl, with --run, instead of the directory
@@ -52,6 +52,14 @@ pub struct BuildArgs {
     /// Catalog of the artifacts, saved by `rockpack artifact scan -o FILE`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub catalog: Option<PathBuf>,
+
+    /// Installed ROCm, such as /opt/rocm or /usr, instead of artifacts: builds only projects against it
+    ///
+    /// `{devel}` in packages.kdl is this directory. Packages of artifacts are left out, and projects
+    /// do not require them. The version defaults to the one in .info/version; `{isas}` are those of
+    /// --linux-amdgpu-families.
+    #[arg(long = "rocm-path", value_name = "DIR", value_hint = ValueHint::DirPath, requires = "sources", conflicts_with_all = ["artifact_dir", "store", "catalog", "plan", "artifacts_digest"], help_heading = "Input")]
+    pub installed: Option<PathBuf>,
 
     /// Plan printed by `rockpack plan --json`: exactly its packages are built, or nothing
     ///
@@ -168,6 +176,9 @@ Examples:
   Of a run in a store, without a directory for its archives:
     rockpack build --store ci --run 1234567 -o out
 
+  A Python project, against an installed ROCm:
+    rockpack build --rocm-path /opt/rocm --sources ../src --only hip-python -o out
+
   With the Python projects whose checkouts are in ../src:
     rockpack build --artifact-dir artifacts -o out --version 7.2.0 \\
         --sources ../src --python tools/bin/python
@@ -180,11 +191,11 @@ mod tests {
     use crate::cli::Cli;
 
     #[test]
-    fn help_shows_at_most_38_options() {
+    fn help_shows_at_most_40_options() {
         let root = Cli::command();
         let build = root.find_subcommand("build").unwrap();
         let shown = build.get_arguments().filter(|argument| !argument.is_hide_set());
         let names: Vec<&str> = shown.filter_map(clap::Arg::get_long).collect();
-        assert!(names.contains(&"remote") && names.len() <= 38, "{}: {names:?}", names.len());
+        assert!(names.contains(&"remote") && names.len() <= 40, "{}: {names:?}", names.len());
     }
 }

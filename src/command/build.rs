@@ -29,6 +29,7 @@ mod farmed;
 #[path = "build/farmless.rs"]
 mod farmed;
 mod given;
+mod installed;
 #[cfg(feature = "projects")]
 mod projects;
 #[cfg(not(feature = "projects"))]
@@ -41,6 +42,9 @@ use given::{Farmed, Given};
 use reviewed::Reviewed;
 
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
+    if let Some(tree) = &args.installed {
+        return installed::run(args, tree);
+    }
     check_artifacts(args)?;
     let pool = inputs::pool(args.set.threads.jobs)?;
     let sources = inputs::manifest::sources(args.set.manifest.as_deref())?;

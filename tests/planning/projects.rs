@@ -246,3 +246,87 @@ python-project "user" { source "user"; after "graph" "of-own-index" "of-git" "of
     assert!(missing("wheel `of-none`, needed to build projects, is missing"), "{problems:?}");
     assert_eq!(problems.len(), 1, "with versions, pip's own indexes are asked: {problems:?}");
 }
+
+#[test]
+fn projects_alone_are_planned_against_an_installed_tree() {
+    let more = r#"
+every-project { env "TARGETS" "{isas}"; env "ROOT" "{devel}"; }
+native-project "graph" { source "graph"; cmake "-DGPU={isas}"; }
+python-project "user" {
+    source "user"
+    after "core-not"
+    test-requires "x-core" "pytest"
+    test "{python}" "-m" "pytest"
+}
+python-project "core-not" optional="elsewhere" { source "not"; }
+"#;
+    let packages = [runtime("core", "artifact \"base\" \"lib\""), more.to_owned()];
+    let plan = |only: &'static str, families: &[&str]| {
+        let case = Case::new(&packages, "").asking(|request| {
+            let projects = ["graph", "user"].map(|text| (name(text), 0)).into();
+            request.sources = Some(Sources { projects, ..Sources::default() });
+            request.only = only.split_whitespace().map(|word| word.parse().unwrap()).collect();
+        });
+        let case = if families.is_empty() { case } else { case.linux(families) };
+        plan::resolve::plan_installed(&case.manifest(), &case.request).map_err(|p| Case::texts(&p))
+    };
+    let user = plan("user", &[]).unwrap();
+    assert_eq!(
+        (projects(&user), user.distributions.len(), user.devel.is_none()),
+        (vec!["user"], 0, true)
+    );
+    let project = &user.projects[0];
+    assert!(project.devel, "the tree counts as its devel tree");
+    assert_eq!(project.environment.keys().collect::<Vec<_>>(), ["ROOT"], "no ISA is known");
+    let requires = &project.tests.as_ref().unwrap().requires;
+    assert_eq!(requires, &["pytest"], "the tree has what the package x-core has");
+    let both = plan("", &["gfx110X-all"]).unwrap();
+    assert_eq!(projects(&both), ["graph", "user"]);
+    let graph = both.projects[0].native.as_ref().unwrap().cmake.as_ref().unwrap();
+    assert_eq!(*graph, ["-DGPU=gfx1100;gfx1101"]);
+    for (only, says) in [
+        ("graph", "project `graph` is compiled for ISAs, and this build has none"),
+        ("core", "--only: `core` is not a project, and there are no artifacts"),
+        ("core-not", "the source of project `core-not` is missing"),
+    ] {
+        let problems = plan(only, &[]).unwrap_err();
+        assert!(problems.iter().any(|p| p.contains(says)), "{only}: {problems:?}");
+    }
+}
+
+#[test]
+fn isas_of_one_wavefront_are_listed_and_without_one_the_plan_fails() {
+    let families = r#"
+isa "gfx906" wave=64 product="A"
+isa "gfx942" wave=64 product="B"
+isa "gfx1100" wave=32 product="C"
+isa "gfx1101" product="D"
+"#;
+    let more = r#"
+variable "wide" "{isas:wave64}"
+native-project "graph" { source "graph"; cmake "-DGPU={wide}" "-DALL={isas}"; }
+"#;
+    let takes = "artifact \"base\" \"lib\"";
+    let plan = |families: &'static str, isas: &[&str], variable: Option<&str>| {
+        let case = Case::new(&[runtime("core", takes), more.to_owned()], "").families(families);
+        let case = case.linux(isas).asking(|request| {
+            let projects = [(name("graph"), 0)].into();
+            request.sources = Some(Sources { projects, ..Sources::default() });
+            request.variables =
+                variable.map(|v| ("wide".to_owned(), v.to_owned())).into_iter().collect();
+        });
+        plan::resolve::plan_installed(&case.manifest(), &case.request).map_err(|p| Case::texts(&p))
+    };
+    let given = |plan: Plan| plan.projects[0].native.clone().unwrap().cmake.unwrap();
+    let all = ["gfx906", "gfx942", "gfx1100", "gfx1101"];
+    assert_eq!(
+        given(plan(families, &all, None).unwrap()),
+        ["-DGPU=gfx906;gfx942", "-DALL=gfx906;gfx942;gfx1100;gfx1101"]
+    );
+    let narrow = ["gfx1100", "gfx1101"];
+    let problems = plan(families, &narrow, None).unwrap_err();
+    let says = "project `graph` is for wavefronts of 64, which no ISA of this build has";
+    assert!(problems.iter().any(|p| p.contains(says)), "{problems:?}");
+    let own = given(plan(families, &narrow, Some("gfx1100")).unwrap());
+    assert_eq!(own[0], "-DGPU=gfx1100", "a given value needs no ISA of that wavefront");
+}

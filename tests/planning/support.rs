@@ -177,7 +177,7 @@ impl Case {
     }
 
     /// Returns errors, and warnings except unowned files.
-    fn texts(problems: &Problems) -> Vec<String> {
+    pub fn texts(problems: &Problems) -> Vec<String> {
         let others = problems.iter().filter(|p| p.is_error() || p.code() != Code::UnownedFiles);
         others.map(Self::text).collect()
     }

@@ -9,7 +9,8 @@ from process import run
 from scenes import digests, lines_with
 
 NAMES = ["rocgraph", "hipgraph", "amd-pylibhipgraph", "amd-hipgraph", "amd-nx-hipgraph"]
-OPTIONS = ["--variable", "compiler=cc", "--variable", "targets=gfx942"]
+# The demo has ISAs of both wavefronts: the native projects get those of 64.
+OPTIONS = ["--variable", "c-compiler=cc", "--variable", "cxx-compiler=c++"]
 
 
 def happened(done):

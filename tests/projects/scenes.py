@@ -30,7 +30,7 @@ class Scene:
     work: Path
     python: Path
 
-    def build(self, dest, nodes, *options, sources=FIXTURES, env=None, python=None, within=(), **started):
+    def build(self, dest, nodes, *options, sources=FIXTURES, env=None, python=None, within=(), artifacts=None, **started):
         """Run `rockpack build`, `within` other words, with these nodes behind those of the repository's packages.kdl."""
         manifest = self.work / "manifests" / dest.name
         manifest.mkdir(parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ class Scene:
         (manifest / "packages.kdl").write_text(text, encoding="utf-8")
         shutil.copy(REPOSITORY / "families.kdl", manifest)
         shutil.copytree(REPOSITORY / "manifest", manifest / "manifest", dirs_exist_ok=True)
-        command = [*within, self.rockpack, "build", "--manifest", manifest, "--artifact-dir", self.artifacts, "-o", dest]
+        command = [*within, self.rockpack, "build", "--manifest", manifest, *(artifacts or ("--artifact-dir", self.artifacts)), "-o", dest]
         command += ["--sources", sources, "--python", python or self.python, *options]
         home = self.work / "home"
         home.mkdir(exist_ok=True)

@@ -164,11 +164,13 @@ pub struct Inputs {
 }
 
 impl Inputs {
+    /// Inputs of a build of projects alone. `manifest` has name and text of each manifest file.
+    pub fn without_artifacts(request: Request, manifest: &[(&str, &str)]) -> Self {
+        Self { run: Run::default(), request, dependencies: files(manifest).collect() }
+    }
+
     /// Inputs without a builder. `manifest` has name and text of each manifest file.
     pub fn new(request: Request, manifest: &[(&str, &str)], catalog: &Catalog) -> Self {
-        let files = manifest
-            .iter()
-            .map(|(name, text)| Descriptor::text(name, Sha256::of(text.as_bytes()).to_string()));
         let origin = &catalog.build.origin;
         let told = [("run", &origin.run), ("job", &origin.job)];
         let told = told.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
@@ -187,7 +189,8 @@ impl Inputs {
         let each = catalog.artifacts.iter().map(|artifact| {
             Descriptor::catalog(&format!("artifacts/{}", artifact.id), artifact.sha256())
         });
-        let dependencies = files.chain([whole]).chain(each).chain(own).chain(pins).collect();
+        let dependencies =
+            files(manifest).chain([whole]).chain(each).chain(own).chain(pins).collect();
         Self { run: Run::default(), request, dependencies }
     }
 
@@ -215,6 +218,12 @@ impl Inputs {
         }
         self
     }
+}
+
+fn files(manifest: &[(&str, &str)]) -> impl Iterator<Item = Descriptor> {
+    manifest
+        .iter()
+        .map(|(name, text)| Descriptor::text(name, Sha256::of(text.as_bytes()).to_string()))
 }
 
 /// Statement of `packages`.

@@ -34,6 +34,36 @@ pub struct IsaFacts {
     pub parent: Option<String>,
     /// `EF_AMDGPU_MACH` (LLVM's AMDGPU user guide).
     pub mach: Option<u32>,
+    /// Wavefront that compilers use by default.
+    pub wave: Option<Wavefront>,
+}
+
+/// Number of lanes that run together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wavefront {
+    /// 32 lanes.
+    Wave32,
+    /// 64 lanes.
+    Wave64,
+}
+
+impl Wavefront {
+    /// Returns the wavefront with this number of lanes.
+    pub fn of_lanes(lanes: usize) -> Option<Self> {
+        match lanes {
+            32 => Some(Self::Wave32),
+            64 => Some(Self::Wave64),
+            _ => None,
+        }
+    }
+
+    /// Returns its lanes: 32 or 64.
+    pub fn lanes(self) -> u32 {
+        match self {
+            Self::Wave32 => 32,
+            Self::Wave64 => 64,
+        }
+    }
 }
 
 /// A level above ISAs: they run its code, and their packages require its package.

@@ -48,7 +48,7 @@ pub use allow_isa::AllowIsaRule;
 pub use allow_unowned::AllowUnownedRule;
 pub use compression::CompressionRule;
 pub use drop_rule::DropRule;
-pub use families::{Families, IsaFacts, Level};
+pub use families::{Families, IsaFacts, Level, Wavefront};
 pub use glob::{Glob, GlobError, HasGlob, Rules};
 pub use ignore::IgnoreRule;
 pub use library::{LibraryName, LibraryNameError, LibraryRule};

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use super::families::Wavefront;
 use base::names::PackageName;
 
 /// A value with placeholders: `{devel}/lib`.
@@ -23,6 +24,8 @@ pub enum Filling {
     Jobs,
     /// `{isas}`: ISAs of the build, `;` between.
     Isas,
+    /// `{isas:wave64}`: those of one wavefront.
+    IsasOf(Wavefront),
     /// `{prefix}`: directory of this native project.
     Prefix,
     /// `{prefix:NAME}`: directory of another native project.
@@ -48,6 +51,7 @@ impl Filling {
             Self::Isas => "isas".to_owned(),
             Self::Prefix => "prefix".to_owned(),
             Self::Docs => "docs".to_owned(),
+            Self::IsasOf(wave) => format!("isas:wave{}", wave.lanes()),
             Self::PrefixOf(name) => format!("prefix:{name}"),
             Self::Variable(name) => name.clone(),
         }
@@ -57,6 +61,9 @@ impl Filling {
     fn of(word: &str) -> Option<Self> {
         if let Some(name) = word.strip_prefix("prefix:") {
             return name.parse().ok().map(Self::PrefixOf);
+        }
+        if let Some(lanes) = word.strip_prefix("isas:wave") {
+            return Wavefront::of_lanes(lanes.parse().ok()?).map(Self::IsasOf);
         }
         let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
         if !word.starts_with(|c: char| c.is_ascii_lowercase()) || !word.chars().all(fine) {

@@ -20,6 +20,7 @@ pub mod explain;
 mod forbidden;
 mod gone;
 mod install_tree;
+mod installed;
 mod licenses;
 mod links;
 mod marker;
@@ -53,6 +54,7 @@ mod windows;
 
 pub use closure::{Closure, InArtifact, LoadedFile, Need, Resolved};
 pub use gone::{Why, with_reasons};
+pub use installed::plan_installed;
 pub use licenses::without_license_text;
 pub use needed::{Missing, Needed, needed, possible};
 

@@ -56,6 +56,9 @@ pub struct ProjectBuild {
     /// The wheel receives the libraries of native projects that it needs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repair: bool,
+    /// Newest allowed level of the wheel's platform tag: `manylinux_2_17`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<String>,
     /// Build, tests and documentation have network access.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
@@ -228,6 +231,7 @@ impl ProjectBuild {
         }));
         let cmake = self.native.as_ref().and_then(|native| native.cmake.as_ref());
         given.extend(self.repair.then(|| "with its needed libraries".to_owned()));
+        given.extend(self.at_most.iter().map(|level| format!("at most {level}")));
         given.extend(self.network.then(|| "with the network".to_owned()));
         given.extend(cmake.map(|arguments| format!("cmake {}", arguments.join(" "))));
         given.extend(self.environment.iter().map(|(name, value)| format!("{name}={value}")));

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use fs_err as fs;
 
 use super::kept::{Keeper, Product as KeptProduct};
-use super::process::{Log, shown};
+use super::process::Log;
 use super::project::{self, Site};
 use super::snapshot::Snapshot;
 use super::tools::Tools;
@@ -18,8 +18,8 @@ use super::trial::{self, Ran, TrialKind};
 use super::used::Used;
 use super::workspace::{Failed, TAIL, Workspace};
 use super::{
-    End, Happened, Made, MadeWheel, NotMade, Outcome, ProjectError, Settings, Tried, Why, devel,
-    dirty, finish, private, recorded, taken, wheelhouse,
+    End, Happened, Made, MadeWheel, NotMade, Outcome, ProjectError, Settings, Tried, Why, again,
+    complaints, devel, dirty, finish, private, recorded, taken, wheelhouse,
 };
 use base::names::{PackageName, RelPath};
 use base::text::with_causes;
@@ -94,7 +94,7 @@ impl<'a> Builder<'a> {
             tools,
             work,
             items,
-            devel: OnceLock::new(),
+            devel: settings.installed.clone().map_or_else(OnceLock::new, OnceLock::from),
             made: Mutex::new(wheelhouse::of_others(plan, &stage.dest().canonicalize()?)?),
             inputs: Mutex::default(),
             keeper,
@@ -119,7 +119,6 @@ impl<'a> Builder<'a> {
 
     pub fn make(&self, index: usize, processes: usize) -> Result<Product, Failure> {
         let (item, start) = (self.items[index], Instant::now());
-        let name = item.name();
         if let Item::Project(project) = item
             && let Some(kept) = self.keeper.kept(&project.name)
         {
@@ -145,6 +144,10 @@ impl<'a> Builder<'a> {
             _ => self.wheels(item, &mut place, processes).map(|wheels| (wheels, None)),
         };
         let done = done.map_err(|failed| failed.or_full(&place.directory));
+        let complaints = match &done {
+            Ok(_) => Vec::new(),
+            Err(_) => self.complaints(item, &place),
+        };
         if !matches!(item, Item::Devel(_)) {
             // Results were moved; a build that filled the disk frees room here.
             let _ = fs::remove_dir_all(&place.directory);
@@ -156,11 +159,25 @@ impl<'a> Builder<'a> {
             }
             Err(failed) => {
                 (self.report)(Happened::Failed(called));
-                let tail = place.log.tail(TAIL);
-                let _ = place.log.say(&format!("error: {failed}\n{}", again(name)));
+                let tail = complaints::before(&complaints, place.log.tail(TAIL));
+                let _ = place.log.say(&format!("error: {failed}\n{}", again(&item)));
+                if !complaints.is_empty() {
+                    let _ = place.log.begin_with(&format!("{failed}:\n{}", complaints.join("\n")));
+                }
                 Err(Failure { reason: failed.to_string(), tail })
             }
         }
+    }
+
+    /// Errors of compilers in the log, at places of the checkout.
+    fn complaints(&self, item: Item<'_>, place: &Workspace) -> Vec<String> {
+        let found = complaints::of(&place.log.text());
+        let Item::Project(project) = item else { return found };
+        let Some(sources) = &self.settings.sources else { return found };
+        let copy = place.directory.join("source");
+        let checkout = sources.join(project.source.as_str());
+        let within = project.subdirectory.as_ref().map_or("", |below| below.as_str());
+        found.iter().map(|line| complaints::placed(line, &copy, &checkout, within)).collect()
     }
 
     /// Reuses the wheels of an earlier build from the same inputs.
@@ -212,15 +229,20 @@ impl<'a> Builder<'a> {
         let wheels = self.marked(item, wheels, place)?;
         let set = self.required(item)?;
         let into = self.stage.path(&path("dist")?);
+        let at_most = match item {
+            Item::Project(project) => project.at_most.as_deref(),
+            _ => None,
+        };
         let finished = wheels
             .iter()
-            .map(|wheel| finish::finish_wheel(wheel, &set, &into))
+            .map(|wheel| finish::finish_wheel(wheel, &set, &into, at_most))
             .collect::<io::Result<Vec<_>>>()?;
         self.pass(&finished, place)?;
         self.remember(item.name(), &finished);
         if let Item::Project(project) = item {
             let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let used = std::mem::take(&mut place.used);
+            let mut used = std::mem::take(&mut place.used);
+            used.tools.extend(self.keeper.installed().map(|tree| ("devel".to_owned(), tree)));
             let inputs = recorded::inputs(project, self.sources()?, self.checkout(project)?, used)?;
             self.keeper.write(project, &finished, &made, inputs.clone())?;
             self.know(&project.name, inputs);
@@ -275,6 +297,7 @@ impl<'a> Builder<'a> {
             checkout: self.checkout(project)?,
             offered,
             tools: &self.tools,
+            installed: self.settings.installed.as_deref(),
             processes,
         };
         let ran = site.run(commands, place)?;
@@ -415,10 +438,16 @@ fn names(wheels: &[PathBuf]) -> Vec<String> {
 }
 
 /// Returns the command that builds one item again, for the end of its log.
-fn again(name: &str) -> String {
-    let mut words: Vec<_> = std::env::args_os().collect();
-    words.extend(["--only".into(), name.into()]);
-    format!("to build it alone again: {}", shown(&words))
+fn again(item: &Item<'_>) -> String {
+    let passed = match item {
+        Item::Project(project) | Item::Trial(project, ..) => &*project.pass,
+        Item::Taken(_) | Item::Devel(_) => &[],
+    };
+    let variables =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    let here = std::env::current_dir().unwrap_or_default();
+    let line = again::line(item.name(), std::env::args_os(), &here, variables, passed);
+    format!("to build it alone again: {line}")
 }
 
 fn made(name: &PackageName, wheel: &Path, product: &Product) -> io::Result<MadeWheel> {

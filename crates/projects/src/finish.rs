@@ -12,11 +12,16 @@ use wheel::audit;
 use wheel::package::{Metadata, Wheel, WheelName};
 use wheel::retag;
 
-/// Moves a finished wheel into `into`, with its audited platform tag.
+/// Moves a finished wheel into `into`, with its audited platform tag, which `at_most` limits.
 ///
 /// Wheels with the tag `any` keep it. Others are audited together with the wheels in `set` that
 /// they require, including transitive ones, since these are always installed too.
-pub(crate) fn finish_wheel(wheel: &Path, set: &[PathBuf], into: &Path) -> io::Result<PathBuf> {
+pub(crate) fn finish_wheel(
+    wheel: &Path,
+    set: &[PathBuf],
+    into: &Path,
+    at_most: Option<&str>,
+) -> io::Result<PathBuf> {
     fs::create_dir_all(into)?;
     let name: WheelName = wheel
         .file_name()
@@ -24,7 +29,7 @@ pub(crate) fn finish_wheel(wheel: &Path, set: &[PathBuf], into: &Path) -> io::Re
         .to_string_lossy()
         .parse()
         .map_err(io::Error::other)?;
-    let platform = platform(wheel, &name, set)?;
+    let platform = platform(wheel, &name, set, at_most)?;
     let place = into.join(WheelName { platform: platform.clone(), ..name.clone() }.to_string());
     if place.exists() {
         return Err(io::Error::new(
@@ -43,14 +48,24 @@ pub(crate) fn finish_wheel(wheel: &Path, set: &[PathBuf], into: &Path) -> io::Re
     Ok(place)
 }
 
-fn platform(wheel: &Path, name: &WheelName, set: &[PathBuf]) -> io::Result<String> {
+fn platform(
+    wheel: &Path,
+    name: &WheelName,
+    set: &[PathBuf],
+    at_most: Option<&str>,
+) -> io::Result<String> {
     if name.platform == "any" {
         return Ok(name.platform.clone());
     }
     let required = required(wheel, set)?;
     let together: Vec<&Path> = [wheel].into_iter().chain(required).collect();
     let audits = audit::audit(&together).map_err(other)?;
-    Ok(audits.into_iter().next().map_or_else(|| name.platform.clone(), |audit| audit.tag))
+    let Some(audit) = audits.into_iter().next() else { return Ok(name.platform.clone()) };
+    if let Some((level, reason)) = at_most.and_then(|level| Some((level, audit.beyond(level)?))) {
+        let text = format!("its wheel is {}, beyond `at-most \"{level}\"`: {reason}", audit.tag);
+        return Err(io::Error::other(text));
+    }
+    Ok(audit.tag)
 }
 
 fn required<'s>(wheel: &Path, set: &'s [PathBuf]) -> io::Result<Vec<&'s Path>> {

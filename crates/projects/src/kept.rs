@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::fingerprint::Fingerprint;
 use super::snapshot::{Snapshot, snapshots};
 use super::tools::Tools;
-use super::{Made, ProjectError, Settings, variables, wheelhouse};
+use super::{Made, ProjectError, Settings, installed, variables, wheelhouse};
 use base::directory::walk;
 use base::names::PackageName;
 use base::regular;
@@ -100,6 +100,8 @@ pub(crate) struct Keeper<'a> {
     sources: BTreeMap<PackageName, Snapshot>,
     /// Hash of common inputs: environment, tools, packages of artifacts.
     common: String,
+    /// Identity of the installed tree, if projects are built against one.
+    installed: Option<String>,
     tools: Tools,
     kept: BTreeMap<PackageName, Product>,
     prefetched: Made,
@@ -119,6 +121,7 @@ impl<'a> Keeper<'a> {
             root: settings.sources.clone().unwrap_or_default(),
             sources: BTreeMap::new(),
             common: String::new(),
+            installed: settings.installed.as_deref().map(installed::identity).transpose()?,
             tools: tools.clone(),
             kept: BTreeMap::new(),
             prefetched: wheelhouse::of_others(plan, dest)?,
@@ -127,6 +130,7 @@ impl<'a> Keeper<'a> {
             return Ok(keeper);
         };
         keeper.common = common(plan, settings, dest, tools)?;
+        keeper.common.push_str(keeper.installed.as_deref().unwrap_or_default());
         keeper.sources = snapshots(plan, root)?;
         if !settings.anew {
             plan.projects.iter().for_each(|project| keeper.find(project, settings, dest));
@@ -153,6 +157,11 @@ impl<'a> Keeper<'a> {
 
     fn file(&self, name: &PackageName) -> PathBuf {
         self.directory.join(format!("{name}.json"))
+    }
+
+    /// Identity of the installed tree.
+    pub fn installed(&self) -> Option<String> {
+        self.installed.clone()
     }
 
     pub fn directory(&self) -> &Path {

@@ -23,9 +23,11 @@ use plan::Plan;
 use wheel::archive::{Stage, StageError};
 use wheel::package::WheelName;
 
+mod again;
 mod builder;
 mod checkout;
 mod checkouts;
+mod complaints;
 mod confined;
 mod content;
 mod devel;
@@ -34,6 +36,7 @@ mod fingerprint;
 mod finish;
 mod git;
 mod git_program;
+mod installed;
 mod kept;
 mod native;
 mod prefetch;
@@ -74,6 +77,8 @@ pub use trial::{Ran, TrialKind};
 pub struct Settings {
     /// Root of all sources; absolute.
     pub sources: Option<PathBuf>,
+    /// Installed tree to build against, instead of a devel package; absolute.
+    pub installed: Option<PathBuf>,
     /// Building Python: a path, or a name in `PATH`.
     pub python: PathBuf,
     /// Number of parallel projects, and of their processes together.

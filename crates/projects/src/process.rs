@@ -60,6 +60,7 @@ pub struct Run<'a> {
 }
 
 const TAIL: u64 = 64 * 1024;
+const MOST_TEXT: u64 = 16 << 20;
 
 impl Log {
     pub fn create(path: PathBuf) -> io::Result<Self> {
@@ -90,6 +91,28 @@ impl Log {
         } else {
             Err(ProcessError::Status { command: shown(run.command), status })
         }
+    }
+
+    /// Returns the beginning of the log, or nothing if it is unreadable.
+    pub fn text(&self) -> String {
+        let read = || -> io::Result<Vec<u8>> {
+            let mut bytes = Vec::new();
+            regular::open_unlinked(&self.path)?.take(MOST_TEXT).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+    }
+
+    /// Puts a text before the log. A large log stays as it is.
+    pub fn begin_with(&self, text: &str) -> io::Result<()> {
+        let old = self.text();
+        if old.len() as u64 >= MOST_TEXT {
+            return Ok(());
+        }
+        let partial = self.path.with_extension("partial");
+        Self::create(partial.clone())?;
+        fs::write(&partial, format!("{text}\n\n{old}"))?;
+        fs::rename(partial, &self.path)
     }
 
     pub fn say(&self, line: &str) -> io::Result<()> {

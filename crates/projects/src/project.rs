@@ -223,7 +223,9 @@ impl Site<'_> {
             Filling::Jobs => self.processes.to_string(),
             Filling::Prefix => prefix(self.project.name.as_str()),
             Filling::PrefixOf(name) => prefix(name.as_str()),
-            Filling::Isas | Filling::Variable(_) | Filling::Docs => return None,
+            Filling::Isas | Filling::IsasOf(_) | Filling::Variable(_) | Filling::Docs => {
+                return None;
+            }
         })
     }
 

@@ -54,6 +54,8 @@ pub struct Site<'a> {
     /// Installable wheels, with the project's own.
     pub offered: Vec<PathBuf>,
     pub tools: &'a Tools,
+    /// Installed tree, whose libraries the commands find.
+    pub installed: Option<&'a Path>,
     pub processes: usize,
 }
 
@@ -131,6 +133,8 @@ impl Site<'_> {
     ) -> Result<PathBuf, Failed> {
         let project = self.project;
         place.variables.remove("LD_LIBRARY_PATH");
+        let libraries = self.installed.map(|tree| ("LD_LIBRARY_PATH".to_owned(), tree.join("lib")));
+        place.variables.extend(libraries.map(|(name, path)| (name, path.into_os_string())));
         let passed =
             project.pass.iter().filter_map(|name| Some((name.clone(), std::env::var_os(name)?)));
         place.variables.extend(passed);
@@ -155,6 +159,7 @@ impl Site<'_> {
             | Filling::Prefix
             | Filling::PrefixOf(_)
             | Filling::Isas
+            | Filling::IsasOf(_)
             | Filling::Variable(_) => return None,
         })
     }

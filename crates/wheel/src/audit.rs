@@ -50,6 +50,17 @@ pub struct Audit {
     needs: Option<Needs>,
 }
 
+impl Audit {
+    /// Returns the first reason why a level (`manylinux_2_28`) or an older one is no true tag.
+    pub fn beyond(&self, level: &str) -> Option<String> {
+        let (needs, level) = (self.needs.as_ref()?, level.parse::<policy::Level>().ok()?);
+        if needs.libc.is_some_and(|libc| libc != level.libc) {
+            return Some(format!("`{}` is linked with another C library", needs.file));
+        }
+        needs.beyond(level).first().map(ToString::to_string)
+    }
+}
+
 /// Library that is in the wheel, but outside the loader's search path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unfound {

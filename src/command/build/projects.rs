@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use base::cleanup;
@@ -8,7 +9,7 @@ use base::text::with_causes;
 use build::execute::{self, Attestations};
 use build::provenance::{Inputs, Package};
 use manifest::Manifest;
-use plan::Plan;
+use plan::{Plan, ProjectBuild};
 use projects::{Holds, MadeWheel, ProjectError, Settings, TrialKind};
 
 use super::super::{Failure, environment, gate, not_executed, print};
@@ -36,8 +37,12 @@ pub fn settings(args: &BuildArgs, plan: &Plan, jobs: usize) -> Result<Option<Set
         sources.map_err(|e| environment(format!("cannot tell where the sources are: {e}")))?;
     let trials = [(More::Tests, TrialKind::Tests), (More::Docs, TrialKind::Docs)];
     let protected = protected(args, sources.as_deref());
+    let installed = args.installed.as_deref().map(std::path::absolute).transpose();
+    let installed = installed
+        .map_err(|e| environment(format!("cannot tell where the installed tree is: {e}")))?;
     Ok(Some(Settings {
         sources,
+        installed,
         python: args.python.clone(),
         jobs,
         offline: args.no_index,
@@ -113,6 +118,27 @@ fn tell_unconfined(args: &BuildArgs, plan: &Plan) {
     ui::tell(&format!("note: this kernel {told}"));
 }
 
+/// Notes variables of the caller that lines of projects override.
+fn tell_without_effect(plan: &Plan) {
+    let names: BTreeSet<&String> =
+        plan.projects.iter().flat_map(|project| project.environment.keys()).collect();
+    for name in names {
+        let Some(value) = std::env::var_os(name) else { continue };
+        let sets = |project: &&ProjectBuild| {
+            project.environment.get(name).is_some_and(|own| value != **own)
+        };
+        let projects: Vec<&str> =
+            plan.projects.iter().filter(sets).map(|project| project.name.as_str()).collect();
+        if !projects.is_empty() {
+            ui::tell(&format!(
+                "note: {name} of the environment has no effect on {}: lines of packages.kdl, \
+                 --libs or --variable set it",
+                projects.join(", ")
+            ));
+        }
+    }
+}
+
 /// Builds projects and takes wheels; each failure is a problem. `made_before` is part of the same
 /// build.
 pub fn build(
@@ -123,6 +149,7 @@ pub fn build(
     made_before: (&Inputs, &[Package<'_>]),
 ) -> Result<(), Failure> {
     tell_unconfined(args, plan);
+    tell_without_effect(plan);
     // Otherwise, programs that left their process group keep running.
     let _ = cleanup::adopt_orphans();
     let gate = gate::of(manifest, &args.set.allow);

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::{Block, Context, Faults, Lines, Scope};
 use crate::families::lines::{AxisLine, FamiliesLines, IsaLine, LevelLine, SubprojectLine};
 use crate::kdl;
-use crate::{Families, IsaFacts, Level};
+use crate::{Families, IsaFacts, Level, Wavefront};
 use base::names::{Family, Isa};
 use base::source::{Code, Place, Problem, Spanned, nearest};
 
@@ -33,6 +33,7 @@ fn checked(faults: &Faults, read: FamiliesLines) -> Families {
             package: line.package.map(|isa| isa.value),
             parent: line.parent.map(|level| level.as_str().to_owned()),
             mach: line.mach.and_then(|mach| u32::try_from(mach).ok()),
+            wave: line.wave.and_then(Wavefront::of_lanes),
         };
         (line.isa.value, facts)
     };

@@ -1,5 +1,6 @@
 //! Lines of families.kdl.
 
+use super::Wavefront;
 use crate::compose::{CHANGE, INCLUDE, REMOVE};
 use crate::line::{Once, Scope};
 use crate::reader::Node;
@@ -28,8 +29,8 @@ pub(crate) struct FamiliesLines {
 #[line(
     "isa",
     once = "ISA",
-    check(check_isa(families, mach)),
-    usage = r#"isa "NAME" "FAMILY" "FAMILY" package="ISA" parent="LEVEL" mach=0x2c product="TEXT""#,
+    check(check_isa(families, mach, wave)),
+    usage = r#"isa "NAME" "FAMILY" "FAMILY" package="ISA" parent="LEVEL" mach=0x2c wave=64 product="TEXT""#,
     example = r#"isa "gpu90" "gpu9-all" "server-all" mach=0x2c product="Example 90""#
 )]
 pub(crate) struct IsaLine {
@@ -52,6 +53,9 @@ pub(crate) struct IsaLine {
     /// finds their ISA.
     #[prop]
     pub mach: Option<usize>,
+    /// Lanes of a wavefront of its compiled code, 32 or 64: `{isas:wave64}` lists the ISAs with 64.
+    #[prop]
+    pub wave: Option<usize>,
     /// Products with it, for readers.
     #[prop]
     #[expect(dead_code, reason = "for readers")]
@@ -63,10 +67,17 @@ fn check_isa(
     scope: &Scope<'_, '_>,
     families: &[Spanned<Family>],
     mach: Option<usize>,
+    wave: Option<usize>,
 ) {
     given_once(scope, "family", families);
     if let Some(mach) = mach {
         scope.give("mach", &format!("{mach:#x}"), Condition::default(), &node.place());
+    }
+    if let Some(wave) = wave.filter(|wave| Wavefront::of_lanes(*wave).is_none()) {
+        node.fault(
+            format!("a wavefront has 32 or 64 lanes, not {wave}"),
+            "write wave=32 or wave=64",
+        );
     }
 }
 

@@ -8,7 +8,7 @@ use crate::Glob;
 use crate::line::Scope;
 use crate::reader::Node;
 use crate::setting::{Filling, Setting};
-use crate::text::{LibrarySelection, Variable};
+use crate::text::{LibrarySelection, TagLevel, Variable};
 use base::names::PackageName;
 use base::source::{Code, Place, Problem, Spanned};
 use base::target::Condition;
@@ -47,6 +47,8 @@ pub struct SourceProject {
     pub isolated: bool,
     /// The wheel gets the libraries that it needs of native projects.
     pub repair: bool,
+    /// Limit of the wheel's platform tag.
+    pub at_most: Option<AtMost>,
     /// Build, tests and documentation may open connections.
     pub network: bool,
     /// Reason why its sources can be absent.
@@ -173,6 +175,7 @@ impl Shared {
             pythons: Vec::new(),
             isolated: true,
             repair: false,
+            at_most: None,
             network: self.network,
             optional,
             native: None,
@@ -218,6 +221,8 @@ pub(super) struct PythonProject {
     /// auditwheel. Libraries in packages of artifacts stay there.
     #[leaf]
     repair: bool,
+    #[child]
+    at_most: Option<AtMost>,
     /// Builds a wheel for each of these versions of Python, with `python3.N` on PATH; without it,
     /// for the Python that builds. A wheel that fits all is built once.
     #[leaf(
@@ -261,6 +266,7 @@ impl PythonProject {
             pythons: self.pythons,
             isolated: self.isolated,
             repair: self.repair,
+            at_most: self.at_most,
             tests: Trial { requires: self.test_requires, commands: self.tests },
             docs: Trial { requires: self.docs_requires, commands: self.docs },
             ..project
@@ -337,6 +343,16 @@ pub struct Cmake {
     /// One of the project's CMake presets.
     #[prop("NAME")]
     pub preset: Option<Spanned<Setting>>,
+}
+
+/// Limits the platform tag of the wheel: a file that needs a newer system fails the project, and the
+/// error names the file and its need.
+#[derive(Debug, Clone, Line)]
+#[line("at-most", example = r#"at-most "manylinux_2_17""#)]
+pub struct AtMost {
+    /// The newest tag allowed, manylinux or musllinux without an architecture.
+    #[arg("LEVEL", "a level", via = TagLevel)]
+    pub level: Spanned<String>,
 }
 
 /// Libraries with bindings in a project.

@@ -6,7 +6,7 @@ use crate::{
     DevelTree, NativeBuild, PrefetchedWheel, ProjectBuild, Request, RunCommand, RunScript, Sources,
     TakenWheel, Trial,
 };
-use base::names::PackageName;
+use base::names::{DistName, PackageName, Requirement};
 use base::source::{Code, Problem, Problems};
 use base::target::Per;
 use base::version::Version;
@@ -35,10 +35,28 @@ pub(super) fn names(manifest: &Manifest) -> impl Iterator<Item = &PackageName> {
     python.projects.iter().map(|p| &p.name.value).chain(python.wheels.iter().map(|w| &w.name.value))
 }
 
+/// Tree that `{devel}` stands for.
+pub(super) enum Tree {
+    /// Devel package of the plan, if any.
+    Package(Option<DevelTree>),
+    /// Installed before.
+    Installed,
+}
+
+impl Tree {
+    pub fn of_packages(all: &[ResolvedDist<'_>], version: &Version) -> Self {
+        Self::Package(devel(all, version))
+    }
+
+    fn exists(&self) -> bool {
+        !matches!(self, Self::Package(None))
+    }
+}
+
 pub(super) fn resolve(
     manifest: &Manifest,
     request: &Request,
-    all: &[ResolvedDist<'_>],
+    tree: Tree,
     targets: &Targets,
 ) -> Resolved {
     let version = &targets.version;
@@ -52,21 +70,28 @@ pub(super) fn resolve(
             (_, sources) => take(wheel, sources.as_ref(), &mut resolved),
         }
     }
-    let devel = devel(all, version);
     for project in in_order(&manifest.python.projects).into_iter().filter(|p| wanted(&p.name)) {
         match &request.sources {
             None => unread.push(&project.name),
             Some(sources) => {
-                let context =
-                    Context { manifest, sources, version, variables: &variables, request };
-                build(&context, project, devel.is_some(), &mut resolved);
+                let context = Context {
+                    manifest,
+                    sources,
+                    version,
+                    variables: &variables,
+                    request,
+                    tree: &tree,
+                };
+                build(&context, project, &mut resolved);
             }
         }
     }
     if let Some(sources) = &request.sources {
         prefetch::resolve(&manifest.python.prefetched, sources, &variables, &mut resolved);
     }
-    resolved.devel = devel.filter(|_| resolved.projects.iter().any(|p| p.devel));
+    if let Tree::Package(devel) = tree {
+        resolved.devel = devel.filter(|_| resolved.projects.iter().any(|p| p.devel));
+    }
     without_sources(request, &unread, &mut resolved);
     resolved.problems.extend(selection::unknown(manifest, request));
     resolved.notes.extend(absent(&resolved.absent));
@@ -132,9 +157,10 @@ struct Context<'a> {
     version: &'a Version,
     variables: &'a variables::Variables<'a>,
     request: &'a Request,
+    tree: &'a Tree,
 }
 
-fn build(context: &Context<'_>, project: &SourceProject, has_devel: bool, resolved: &mut Resolved) {
+fn build(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved) {
     let found = context.sources.projects.get(&project.name.value);
     let Some(source) = found.and_then(|&index| project.sources.get(index)) else {
         return missing(context, project, resolved);
@@ -142,7 +168,7 @@ fn build(context: &Context<'_>, project: &SourceProject, has_devel: bool, resolv
     let given = given(context, project, resolved);
     let wants_devel = |text: &str| setting::places(text).contains(&Filling::Devel);
     let devel = given.texts().any(wants_devel);
-    if devel && !has_devel {
+    if devel && !context.tree.exists() {
         let problem = Problem::error(
             Code::NotBuiltInMode,
             format!(
@@ -167,7 +193,7 @@ fn build(context: &Context<'_>, project: &SourceProject, has_devel: bool, resolv
         run: given.run,
         native: given.native,
         branch: checkout
-            .filter(|checkout| checkout.history)
+            .filter(|checkout| checkout.history && *context.version != Version::unknown())
             .and_then(|checkout| checkout.branch_of(context.version)),
         build_requires: project.build_requires.iter().map(|r| r.as_str().to_owned()).collect(),
         environment: given.environment,
@@ -176,6 +202,7 @@ fn build(context: &Context<'_>, project: &SourceProject, has_devel: bool, resolv
         pythons: project.pythons.iter().map(|v| v.as_str().to_owned()).collect(),
         isolated: project.isolated,
         repair: project.repair,
+        at_most: project.at_most.as_ref().map(|limit| limit.level.value.clone()),
         network: project.network,
         devel,
         tests: trial(context, &project.tests),
@@ -192,8 +219,24 @@ fn trial(context: &Context<'_>, trial: &manifest::Trial) -> Option<Trial> {
         needs: command.needs.clone(),
     };
     let commands: Vec<RunCommand> = trial.commands.iter().map(command).collect();
-    let requires = trial.requires.iter().map(|r| r.as_str().to_owned()).collect();
+    let requires = trial.requires.iter().map(|r| r.as_str().to_owned());
+    let requires = requires.filter(|text| context.is_offered(text)).collect();
     (!commands.is_empty()).then_some(Trial { requires, commands })
+}
+
+impl Context<'_> {
+    /// An installed tree replaces the packages of artifacts.
+    fn is_offered(&self, requirement: &str) -> bool {
+        let Ok(required) = requirement.parse::<Requirement>() else { return true };
+        let packages = self.manifest.packages.values().flat_map(|package| &package.distributions);
+        let mut names = packages.flat_map(|distribution| {
+            let variants = distribution.per.variants(&self.manifest.families);
+            variants.into_iter().map(|variant| distribution.name.fill(&variant))
+        });
+        let is_its =
+            |name: &str| name.parse::<DistName>().is_ok_and(|n| n.normalized() == required.name);
+        !matches!(self.tree, Tree::Installed) || !names.any(|name| is_its(&name))
+    }
 }
 
 struct Given {
@@ -264,8 +307,12 @@ fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given
     for (name, value) in project.environment.iter().chain(shared) {
         if value.places().iter().any(|place| is_left_out(context, place)) {
             given.pass.push(name.value.clone());
-        } else {
-            let value = context.variables.fill(value.as_str());
+            continue;
+        }
+        let value = context.variables.fill(value.as_str());
+        let is_own = project.environment.iter().any(|(other, _)| other.value == name.value);
+        // Without ISAs, only projects that name them themselves need any.
+        if is_own || !setting::places(&value).iter().any(is_of_isas) {
             given.environment.insert(name.value.clone(), value);
         }
     }
@@ -278,14 +325,21 @@ fn is_left_out(context: &Context<'_>, place: &Filling) -> bool {
     context.request.wants(name) && !context.sources.projects.contains_key(name)
 }
 
+fn is_of_isas(place: &Filling) -> bool {
+    matches!(place, Filling::Isas | Filling::IsasOf(_))
+}
+
 fn unfilled(
     context: &Context<'_>,
     project: &SourceProject,
     given: &Given,
     resolved: &mut Resolved,
 ) {
-    let places = given.texts().flat_map(setting::places);
-    for place in places.filter(|place| is_left_out(context, place)).collect::<BTreeSet<_>>() {
+    let places: BTreeSet<Filling> = given.texts().flat_map(setting::places).collect();
+    for place in places.iter().filter(|place| is_of_isas(place)) {
+        resolved.problems.push(without_isas(context, project, place));
+    }
+    for place in places.iter().filter(|place| is_left_out(context, place)) {
         let name = &project.name;
         let problem = Problem::error(
             Code::MissingSource,
@@ -295,6 +349,31 @@ fn unfilled(
             problem.label(&name.place, "uses the directory").help("check out that project too"),
         );
     }
+}
+
+fn without_isas(context: &Context<'_>, project: &SourceProject, place: &Filling) -> Problem {
+    let name = &project.name;
+    let built: Vec<&str> = context.variables.isas().collect();
+    let (message, help) = match place {
+        Filling::IsasOf(wave) if !built.is_empty() => (
+            format!(
+                "project `{}` is for wavefronts of {}, which no ISA of this build has",
+                name.value,
+                wave.lanes()
+            ),
+            format!(
+                "the ISAs are {}; request others with --linux-amdgpu-families, or set the \
+                 project's variables with --variable",
+                built.join(", ")
+            ),
+        ),
+        _ => (
+            format!("project `{}` is compiled for ISAs, and this build has none", name.value),
+            "request some: --linux-amdgpu-families LIST".to_owned(),
+        ),
+    };
+    let label = format!("uses `{{{}}}`", place.word());
+    Problem::error(Code::MissingTarget, message).label(&name.place, label).help(help)
 }
 
 fn absent(by_reason: &BTreeMap<String, Vec<String>>) -> Option<String> {
@@ -308,7 +387,8 @@ fn absent(by_reason: &BTreeMap<String, Vec<String>>) -> Option<String> {
 fn missing(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved) {
     let name = &project.name.value;
     let lacking = context.sources.lacking.get(name);
-    if let Some(reason) = &project.optional {
+    let is_asked = context.request.only.iter().any(|only| only.as_str() == name.as_str());
+    if let Some(reason) = project.optional.as_ref().filter(|_| !is_asked) {
         match lacking {
             Some(lines) => {
                 resolved.notes.push(format!("left out: `{name}`, {}", lines.join("; ")));
@@ -439,7 +519,8 @@ mod tests {
             let variables = variables::Variables::new(manifest, &request, targets, &mut problems);
             let version = &targets.version;
             let (sources, variables, request) = (&sources, &variables, &request);
-            let context = Context { manifest, sources, version, variables, request };
+            let tree = &Tree::Package(None);
+            let context = Context { manifest, sources, version, variables, request, tree };
             let prefix = Filling::PrefixOf("a".parse().unwrap());
             assert_eq!(is_left_out(&context, &prefix), expected, "{only:?} {there:?}");
             assert!(!is_left_out(&context, &Filling::Devel));

@@ -139,6 +139,34 @@ pub(super) fn resolve(
     (Targets { mode, system, version, built, published, marked, said, axes, levels }, problems)
 }
 
+/// Targets of a plan without artifacts: the requested ISAs, or none.
+pub(super) fn without_artifacts(manifest: &Manifest, request: &Request) -> (Targets, Problems) {
+    let mut problems = Problems::new();
+    let mode = request.mode.unwrap_or(Mode::Kpack);
+    let system = asked_system(request, None);
+    let asked = match system {
+        System::Linux => request.linux_families.as_ref(),
+        System::Windows => request.windows_families.as_ref(),
+    };
+    let built = asked
+        .map(|list| expand(manifest, Mode::Kpack, system, list, &[], &mut problems))
+        .unwrap_or_default();
+    let version = request.version.clone().unwrap_or_else(Version::unknown);
+    let published = BTreeMap::from([(system, built.clone())]);
+    let targets = Targets {
+        mode,
+        system,
+        version,
+        built,
+        published,
+        marked: false,
+        said: Vec::new(),
+        axes: BTreeMap::new(),
+        levels: BTreeMap::new(),
+    };
+    (targets, problems)
+}
+
 fn axes(manifest: &Manifest, catalog: &Catalog) -> BTreeMap<String, Vec<String>> {
     let there: BTreeSet<&str> = catalog.artifacts.iter().map(|a| a.id.family.base()).collect();
     let values =

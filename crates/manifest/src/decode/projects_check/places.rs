@@ -63,7 +63,7 @@ fn is_filled(python: &Python, owner: Owner<'_>, filling: &Filling) -> bool {
         | (Filling::Devel, Owner::Trial(_))
         | (Filling::Variable(_), Owner::Variable) => false,
         (Filling::Variable(name), _) => python.variables.iter().any(|(v, _)| v.as_str() == name),
-        (Filling::Isas, _) => true,
+        (Filling::Isas | Filling::IsasOf(_), _) => true,
         (_, Owner::Prefetch) => false,
         _ => true,
     }

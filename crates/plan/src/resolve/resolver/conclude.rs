@@ -59,7 +59,8 @@ impl<'a> Resolver<'a> {
             problems.extend(platform.problems);
         }
         let platform_tag = platform.tag;
-        let python = source_build::resolve(self.manifest, self.request, self.all, self.targets);
+        let tree = source_build::Tree::of_packages(self.all, &self.targets.version);
+        let python = source_build::resolve(self.manifest, self.request, tree, self.targets);
         problems.extend(python.problems);
         notes.extend(python.notes.into_iter().map(Note::from));
         if platform_tag.is_none() && !problems.has_errors() {

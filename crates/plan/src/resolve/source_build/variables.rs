@@ -3,11 +3,11 @@ use std::collections::BTreeMap;
 use crate::Request;
 use crate::resolve::targets::Targets;
 use base::source::{Code, Problem, Problems, nearest};
-use manifest::{Filling, Manifest, setting};
+use manifest::{Filling, Manifest, Wavefront, setting};
 
 pub(super) struct Variables<'a> {
     values: BTreeMap<&'a str, String>,
-    isas: String,
+    isas: Vec<(String, Option<Wavefront>)>,
 }
 
 impl<'a> Variables<'a> {
@@ -18,15 +18,16 @@ impl<'a> Variables<'a> {
         targets: &Targets,
         problems: &mut Problems,
     ) -> Self {
-        let mut isas: Vec<String> = Vec::new();
+        let mut isas: Vec<(String, Option<Wavefront>)> = Vec::new();
         for built in &targets.built {
-            for isa in manifest.families.expand(built).into_iter().map(String::from) {
-                if !isas.contains(&isa) {
-                    isas.push(isa);
+            for isa in manifest.families.expand(built) {
+                let wave = manifest.families.isas.get(&isa).and_then(|facts| facts.wave);
+                if !isas.iter().any(|(other, _)| other == isa.as_str()) {
+                    isas.push((isa.into(), wave));
                 }
             }
         }
-        let mut variables = Self { values: BTreeMap::new(), isas: isas.join(";") };
+        let mut variables = Self { values: BTreeMap::new(), isas };
         for (name, value) in &manifest.python.variables {
             let value = variables.fill(value.as_str());
             variables.values.insert(name.as_str(), value);
@@ -38,6 +39,17 @@ impl<'a> Variables<'a> {
             }
         }
         variables
+    }
+
+    fn listed(&self, fits: impl Fn(Option<Wavefront>) -> bool) -> Option<String> {
+        let names = self.isas.iter().filter(|(_, wave)| fits(*wave)).map(|(isa, _)| isa.as_str());
+        let names: Vec<&str> = names.collect();
+        (!names.is_empty()).then(|| names.join(";"))
+    }
+
+    /// ISAs of the build, for messages.
+    pub(super) fn isas(&self) -> impl Iterator<Item = &str> {
+        self.isas.iter().map(|(isa, _)| isa.as_str())
     }
 
     fn unknown(&self, name: &str) -> Problem {
@@ -52,10 +64,11 @@ impl<'a> Variables<'a> {
         Problem::usage(Code::InvalidText, text).help(format!("{hint}{known}"))
     }
 
-    /// Placeholders that only a build knows remain.
+    /// Placeholders that only a build knows remain, and lists of ISAs that would be empty.
     pub fn fill(&self, text: &str) -> String {
         setting::fill(text, |place| match place {
-            Filling::Isas => Some(self.isas.clone()),
+            Filling::Isas => self.listed(|_| true),
+            Filling::IsasOf(wave) => self.listed(|of| of == Some(*wave)),
             Filling::Variable(name) => self.values.get(name.as_str()).cloned(),
             _ => None,
         })
@@ -75,7 +88,7 @@ mod tests {
             (&["gfx942"], "gfx942"),
             (&["gfx94X-all", "gfx94X-dcgpu"], "gfx942"),
             (&["gfx94X-all", "gfx110X-all", "gfx942"], "gfx942;gfx1100;gfx1101"),
-            (&[], ""),
+            (&[], "{isas}"),
         ];
         for (built, expected) in cases {
             given.targets.built = built.iter().map(|name| (*name).to_owned()).collect();

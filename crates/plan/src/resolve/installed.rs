@@ -1,0 +1,71 @@
+//! Projects alone, against a tree that is installed already.
+
+use super::source_build::{self, Resolved, Tree};
+use super::targets;
+use crate::{FORMAT, Note, OnlyName, Plan, Request};
+use base::source::{Code, Problem, Problems, nearest};
+use manifest::Manifest;
+
+/// Plans projects and finished wheels without artifacts. `{devel}` is a tree that the build knows,
+/// and `{isas}` has the requested ISAs.
+///
+/// # Errors
+///
+/// Fails if nothing can be built, or a project needs more than the tree.
+pub fn plan_installed(manifest: &Manifest, request: &Request) -> Result<Plan, Problems> {
+    let (targets, mut problems) = targets::without_artifacts(manifest, request);
+    let manifest = &manifest.for_target(targets.target());
+    problems.extend(only_projects(manifest, request));
+    let python = source_build::resolve(manifest, request, Tree::Installed, &targets);
+    let Resolved { projects, wheels, prefetched, notes, problems: more, .. } = python;
+    problems.extend(more);
+    if problems.is_empty() && projects.is_empty() && wheels.is_empty() {
+        problems.push(nothing(&notes));
+    }
+    let Some(tag) = request.platform_tag.as_ref().filter(|_| problems.is_empty()) else {
+        return Err(problems.in_order());
+    };
+    Ok(Plan {
+        format: FORMAT,
+        mode: targets.mode,
+        version: targets.version,
+        platform_tag: tag.as_str().to_owned(),
+        distributions: Vec::new(),
+        projects,
+        wheels,
+        prefetched,
+        devel: None,
+        dropped: Vec::new(),
+        unowned: Vec::new(),
+        notes: notes.into_iter().map(Note::from).collect(),
+        warnings: Vec::new(),
+        whole: None,
+    })
+}
+
+fn nothing(notes: &[String]) -> Problem {
+    let problem = Problem::usage(
+        Code::MissingSource,
+        "no project of packages.kdl has a checkout below --sources",
+    );
+    let clone = "clone them with `rockpack project clone`";
+    if notes.is_empty() {
+        problem.help(clone)
+    } else {
+        problem.help(format!("{}; {clone}", notes.join("; ")))
+    }
+}
+
+fn only_projects(manifest: &Manifest, request: &Request) -> Problems {
+    let names: Vec<&str> = source_build::names(manifest).map(|name| name.as_str()).collect();
+    let unknown = |only: &&OnlyName| !names.iter().any(|name| only.matches(name));
+    let mut problems = Problems::new();
+    for only in request.only.iter().filter(unknown) {
+        let text = format!("--only: `{only}` is not a project, and there are no artifacts");
+        let near = nearest(only.as_str(), names.iter().copied());
+        let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+        let help = format!("{near}the projects are {}", names.join(", "));
+        problems.push(Problem::usage(Code::UnknownPackage, text).help(help));
+    }
+    problems
+}

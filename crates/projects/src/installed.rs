@@ -1,0 +1,67 @@
+//! Installed tree that projects are built against.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use fs_err as fs;
+
+use super::fingerprint::Fingerprint;
+use base::directory::{entries, walk};
+
+/// Directories with files that projects compile and link with, below the tree.
+const FLAT: [&str; 6] = [".info", "bin", "lib", "lib64", "llvm/bin", "lib/llvm/bin"];
+
+/// Hashes names, sizes and times of headers, libraries and programs, not their content.
+pub fn identity(tree: &Path) -> io::Result<String> {
+    let tree = fs::canonicalize(tree)?;
+    let mut hash = Fingerprint::new("installed tree");
+    for entry in walk(&tree.join("include")) {
+        let entry = entry?;
+        let found = entry.metadata()?;
+        if !found.is_dir() {
+            add(&mut hash, &entry.below().to_string_lossy(), &found);
+        }
+    }
+    for directory in FLAT.map(|name| tree.join(name)) {
+        if !directory.is_dir() {
+            continue;
+        }
+        for entry in entries(&directory)? {
+            // Links count with the file that they lead to.
+            let found = fs::metadata(entry.path()).or_else(|_| entry.metadata())?;
+            if !found.is_dir() {
+                add(&mut hash, &entry.path().to_string_lossy(), &found);
+            }
+        }
+    }
+    Ok(hash.end())
+}
+
+fn add(hash: &mut Fingerprint, name: &str, found: &std::fs::Metadata) {
+    hash.add(&format!("{name} {} {}.{}", found.len(), found.mtime(), found.mtime_nsec()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_header_or_library_is_another_tree() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["include/a/b.h", "lib/libb.so", "share/doc/b"] {
+            let file = dir.path().join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, "1").unwrap();
+        }
+        let mut seen = vec![identity(dir.path()).unwrap()];
+        for (name, differs) in
+            [("include/a/b.h", true), ("lib/libb.so", true), ("share/doc/b", false)]
+        {
+            fs::write(dir.path().join(name), "12").unwrap();
+            let now = identity(dir.path()).unwrap();
+            assert_eq!(seen.last() != Some(&now), differs, "{name}");
+            seen.push(now);
+        }
+    }
+}

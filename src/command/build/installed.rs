@@ -1,0 +1,65 @@
+//! `--rocm-path`: projects alone, against an installed tree.
+
+use std::path::{Path, PathBuf};
+
+use base::regular;
+use base::source::{Code, Problem};
+use base::version::Version;
+use build::provenance::Inputs;
+use plan::resolve;
+use plan::review;
+
+use super::projects;
+use super::{Failure, environment, print, tell_left_out};
+use crate::cli::BuildArgs;
+use crate::inputs;
+use crate::ui;
+
+const VERSION: &str = ".info/version";
+const MOST_OF_VERSION: u64 = 4096;
+
+pub fn run(args: &BuildArgs, tree: &Path) -> Result<(), Failure> {
+    let jobs = inputs::pool(args.set.threads.jobs)?.current_num_threads();
+    let sources = inputs::manifest::sources(args.set.manifest.as_deref())?;
+    ui::tell_manifest(inputs::manifest::label(&sources.0));
+    let manifest = inputs::manifest::decode(&sources)?;
+    let tree = checked(tree)?;
+    let mut request = inputs::request(&manifest, &args.set)?;
+    let asked = request.clone();
+    request.version = request.version.or_else(|| version(&tree));
+    if request.platform_tag.is_none() {
+        request.platform_tag = format!("linux_{}", std::env::consts::ARCH).parse().ok();
+    }
+    let plan = resolve::plan_installed(&manifest, &request)?;
+    tell_left_out(args, &plan);
+    let Some(projects) = projects::settings(args, &plan, jobs)? else { return Ok(()) };
+    projects::check(args, &plan, &projects)?;
+    if args.dry_run {
+        let text = review::summary_text(&plan, args.set.verbose);
+        return print(&format!("{text}\nnothing written (--dry-run)\n"));
+    }
+    projects::prefetch(args, &manifest, &plan, &projects)?;
+    let files: Vec<_> =
+        manifest.sources.iter().map(|source| (source.name(), source.text())).collect();
+    let mut of_build = Inputs::without_artifacts(asked, &files);
+    of_build.run = inputs::run()?;
+    projects::build(args, &manifest, &plan, &projects, (&of_build, &[]))
+}
+
+fn checked(tree: &Path) -> Result<PathBuf, Failure> {
+    if !tree.join("include").is_dir() {
+        let problem = Problem::error(
+            Code::Environment,
+            format!("no headers in {}", tree.join("include").display()),
+        );
+        return Err(problem.help("give the directory with bin, include and lib").into());
+    }
+    std::path::absolute(tree)
+        .map_err(|e| environment(format!("cannot tell where {} is: {e}", tree.display())).into())
+}
+
+/// Reads the version, without the number of the build behind `-`.
+fn version(tree: &Path) -> Option<Version> {
+    let text = regular::read_to_string(tree.join(VERSION), MOST_OF_VERSION).ok()?;
+    text.trim().split('-').next()?.parse().ok()
+}

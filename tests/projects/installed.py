@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""Projects against an installed tree, without artifacts; their errors, limits, notes, and one change after another."""
+
+import json
+import os
+import shutil
+import time
+import zipfile
+
+from process import run
+from scenes import digests, unwrapped
+from sources import write
+
+NAME = "example-pair"
+NODE = '''
+python-project "example-pair" {
+    source "pair" subdirectory="python"
+    build-requires "setuptools" "cython<3.1"
+    run "{python}" "render.py" if="render.py"
+    env "TREE" "{devel}"
+    test-requires "rocm-sdk-core"
+    test "{python}" "-c" "import example_pair.two as two; print(two.answer())"
+    %s
+}
+'''
+MODULE = '''cdef extern from "tree.h":
+    int TREE_ANSWER
+
+
+def answer():
+    return TREE_ANSWER + %d
+'''
+FILES = {
+    "render.py": "import pathlib\npathlib.Path('python/example_pair/version.py').write_text('VERSION = 1\\n')\n",
+    "python/pyproject.toml": '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
+                             f'[project]\nname = "{NAME}"\nversion = "1.0"\n[tool.setuptools]\npackages = ["example_pair"]\n',
+    "python/setup.py": "import os\nfrom Cython.Build import cythonize\nfrom setuptools import Extension, setup\n"
+                       "tree = os.environ['TREE']\n"
+                       "setup(ext_modules=cythonize([Extension(f'example_pair.{name}', [f'example_pair/{name}.pyx'],\n"
+                       "    include_dirs=[f'{tree}/include']) for name in ('one', 'two')]))\n",
+    "python/example_pair/__init__.py": "",
+    "python/example_pair/one.pyx": MODULE % 1,
+    "python/example_pair/two.pyx": MODULE % 2,
+}
+
+
+def tree(directory, answer):
+    """Write what stands for an installed ROCm."""
+    write(directory, {"include/tree.h": f"#define TREE_ANSWER {answer}\n", ".info/version": "7.2.1-43\n", "bin/hipcc": "", "lib/libtree.so.7": ""})
+
+
+def build(scene, dest, *options, node="", **more):
+    """Build without artifacts."""
+    return scene.build(dest, NODE % node, *options, artifacts=("--rocm-path", scene.work / "installed rocm"), sources=scene.work / "pair sources", **more)
+
+
+def imported(scene, dest):
+    """Install the wheel alone, and ask both modules."""
+    venv = scene.work / "pair venv"
+    run([scene.python, "-m", "venv", venv], scene.work)
+    wheel = next((dest / "dist").glob("example_pair-*.whl"))
+    done = run([venv / "bin/pip", "install", "--no-index", "--no-cache-dir", "--force-reinstall", wheel], scene.work)
+    code = "from example_pair import one, two, version; print(one.answer(), two.answer(), version.VERSION)"
+    return done.problem or run([venv / "bin/python", "-c", code], scene.work).out.strip()
+
+
+def all_of_it(scene):
+    """Build a project against a tree; then what a maintainer does with it."""
+    sources, dest = scene.work / "pair sources", scene.work / "pair"
+    write(sources / "pair", FILES)
+    tree(scene.work / "installed rocm", 40)
+    done = build(scene, dest, "--projects", "tests", env={"TREE": "/nowhere", "CFLAGS": "-O0"})
+    scene.check("a project is built against an installed tree, without artifacts, and tested", done.problem)
+    answer = imported(scene, dest)
+    scene.check("with the headers of that tree", None if answer == "41 42 1" else answer)
+    others = [path.name for path in (dest / "dist").iterdir() if path.suffix == ".whl" and "example_pair" not in path.name]
+    scene.check("and no package of artifacts", f"{others}" if others else None)
+    told = "TREE of the environment has no effect on example-pair" in done.err
+    scene.check("a variable of the caller without effect is noted", None if told else done.err)
+    text = next((dest / "dist").glob("provenance*.json")).read_text(encoding="utf-8")
+    found = json.loads(text)["predicate"]["buildDefinition"]["resolvedDependencies"]
+    tools = next(one["annotations"]["tools"] for one in found if one["name"] == f"project/{NAME}")
+    scene.check("provenance has the identity of the tree, and no artifacts", None if "devel" in tools and not any(one["name"] == "artifacts" for one in found) else text)
+    done = build(scene, dest, env={"CFLAGS": "-O0"})
+    scene.check("built again, nothing is done", None if f"{NAME}: unchanged" in done.err else done.err)
+    tree(scene.work / "installed rocm", 50)
+    done = build(scene, dest, env={"CFLAGS": "-O0"})
+    answer = imported(scene, dest)
+    scene.check("another header of the tree builds it again", None if f"{NAME}: started" in done.err and answer == "51 52 1" else f"{answer} {done.err}")
+    refused(scene)
+    complaining(scene, sources, dest)
+    limited(scene)
+
+
+def refused(scene):
+    """Say what cannot be built without artifacts, before anything is done."""
+    dest = scene.work / "refused"
+    done = scene.build(dest, NODE % "", "--only", "core", artifacts=("--rocm-path", scene.work / "installed rocm"), sources=scene.work / "pair sources")
+    scene.check("a package of artifacts cannot be built so", None if done.status == 2 and "`core` is not a project" in unwrapped(done.err) else done.err)
+    done = scene.build(dest, NODE % "", artifacts=("--rocm-path", scene.work / "no such tree"), sources=scene.work / "pair sources")
+    scene.check("a directory without headers is no tree", None if done.status == 2 and "no headers in" in unwrapped(done.err) else done.err)
+    done = scene.build(dest, NODE % "", "--only", "hip-python", artifacts=("--rocm-path", scene.work / "installed rocm"), sources=scene.work / "pair sources")
+    told = "the source of project `hip-python` is missing" in unwrapped(done.err)
+    scene.check("a project that --only names must have its checkout", None if done.status == 1 and told else f"{done.ending}: {done.err}")
+
+
+def complaining(scene, sources, dest):
+    """Break a module: the compiler's own line comes first, and the command under the log repeats the build elsewhere."""
+    broken = sources / "pair/python/example_pair/two.pyx"
+    broken.write_text("def answer(:\n    return 1\n", encoding="utf-8")
+    done = build(scene, dest, env={"CFLAGS": "-O0 -g"})
+    place = f"{broken}:1:"
+    log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
+    first = log.splitlines()[1]
+    scene.check("a log begins with the compiler's line, at its place in the checkout", None if done.status == 1 and first.startswith(place) else log[:1000])
+    told = unwrapped(done.err).find(place)
+    scene.check("and so does the error", None if told != -1 and "its end is " + place in unwrapped(done.err) else done.err)
+    line = log.splitlines()[-1].removeprefix("to build it alone again: ")
+    broken.write_text(MODULE % 3, encoding="utf-8")
+    # Nothing of the caller but what finds programs: no CFLAGS, another directory.
+    again = run(["sh", "-c", line], "/", {"PATH": os.environ["PATH"], "HOME": str(scene.work / "home"), **_index()})
+    wheel = digests(dest / "dist", "example_pair-*.whl")
+    scene.check("the command under the log works where it is pasted", again.problem or (None if wheel and "-g" in line and line.startswith("cd ") else line))
+    answer = imported(scene, dest)
+    scene.check("and builds the mended project", None if answer == "51 53 1" else answer)
+
+
+def _index():
+    return {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "HTTP", "http", "no_proxy", "NO_PROXY", "REQUESTS"))}
+
+
+def limited(scene):
+    """Limit the tag."""
+    done = build(scene, scene.work / "limited", node='at-most "manylinux_2_17"')
+    scene.check("a wheel within its limit passes", done.problem)
+    two = scene.work / "pair sources/pair/python/example_pair/two.pyx"
+    text = two.read_text(encoding="utf-8")
+    # A symbol of glibc 2.25 and newer.
+    two.write_text(text + '\ncdef extern from "sys/random.h":\n    int getentropy(void *, size_t)\n\n\ndef some():\n'
+                   '    cdef char one[1]\n    return getentropy(one, 1)\n', encoding="utf-8")
+    done = build(scene, scene.work / "limited", node='at-most "manylinux_2_17"')
+    told = unwrapped(done.err)
+    fine = done.status == 1 and 'beyond `at-most "manylinux_2_17"`' in told and "getentropy" in told + "GLIBC_2.25" and "GLIBC_2.25" in told
+    scene.check("one beyond it fails, with its symbol", None if fine else f"{done.ending}: {done.err}")
+    two.write_text(text, encoding="utf-8")
