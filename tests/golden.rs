@@ -48,7 +48,7 @@ fn legacy_full() {
 fn compare(name: &str, mode: Mode, list: impl Fn(&Plan) -> String) {
     let (plan, warnings) =
         planned(&Catalog::load(&golden(&format!("{name}.catalog.json.xz"))).unwrap());
-    assert_eq!(plan.mode, mode);
+    assert_eq!(plan.mode, Some(mode));
     let found =
         quoted(&format!("{warnings}{}\n{}", review::summary_text(&plan, true), list(&plan)));
     crate::expected::compare(&format!("golden/{name}.txt"), &found);

@@ -22,12 +22,12 @@ const COLUMNS: [(&str, usize); 5] =
 /// Returns a table of at most `width` columns. If that is too narrow, checksums are dropped first,
 /// then times.
 pub fn closing_table(plan: &Plan, outcome: &Outcome, width: usize) -> String {
-    let tags = common_tags(outcome.built.iter().map(|b| b.path.file_name()));
+    let tags = tags(outcome.built.iter().map(|b| b.path.file_name()));
     let mut rows: Vec<Row> = outcome
         .built
         .iter()
         .map(|b| Row {
-            name: b.path.as_str().strip_suffix(&*tags).unwrap_or(b.path.as_str()).to_owned(),
+            name: without_tags(b.path.as_str(), &tags).to_owned(),
             cells: [
                 b.files.to_string(),
                 human_size(b.installed),
@@ -39,8 +39,9 @@ pub fn closing_table(plan: &Plan, outcome: &Outcome, width: usize) -> String {
         .collect();
     rows.push(sum(outcome));
     let mut text = table(&rows, width);
-    if !tags.is_empty() {
-        let _ = writeln!(text, "the names of wheels end with {tags}");
+    for (number, (tag, wheels)) in tags.iter().enumerate() {
+        let of = if number == 0 { "wheels".to_owned() } else { wheels.join(", ") };
+        let _ = writeln!(text, "the names of {of} end with {tag}");
     }
     let _ = writeln!(text, "{}", where_time_went(&outcome.timings));
     if let Some(known) = outcome.cache.as_ref().and_then(from_cache) {
@@ -67,15 +68,26 @@ pub fn closing_table(plan: &Plan, outcome: &Outcome, width: usize) -> String {
 
 /// Returns the common tags of the wheels' names. Variants, with a label behind the tags, are
 /// ignored.
-fn common_tags<'a>(names: impl Iterator<Item = &'a str>) -> String {
+/// Returns the ends of the names of plain wheels, each with its projects, the most frequent first.
+fn tags<'a>(names: impl Iterator<Item = &'a str>) -> Vec<(&'a str, Vec<&'a str>)> {
     let is_variant =
         |name: &&str| name.parse::<WheelName>().is_ok_and(|name| name.variant.is_some());
-    let mut tags = names.filter(|name| !is_variant(name)).filter_map(|name| {
-        let at = name.strip_suffix(".whl")?.rmatch_indices('-').nth(2)?.0;
-        Some(&name[at..])
-    });
-    let first = tags.next().unwrap_or_default();
-    if tags.all(|tag| tag == first) { first.to_owned() } else { String::new() }
+    let mut tags: Vec<(&str, Vec<&str>)> = Vec::new();
+    for name in names.filter(|name| !is_variant(name)) {
+        let Some(stem) = name.strip_suffix(".whl") else { continue };
+        let Some((at, _)) = stem.rmatch_indices('-').nth(2) else { continue };
+        let project = name.split('-').next().unwrap_or(name);
+        match tags.iter_mut().find(|(tag, _)| *tag == &name[at..]) {
+            Some((_, projects)) => projects.push(project),
+            None => tags.push((&name[at..], vec![project])),
+        }
+    }
+    tags.sort_by_key(|(_, projects)| std::cmp::Reverse(projects.len()));
+    tags
+}
+
+fn without_tags<'n>(name: &'n str, tags: &[(&str, Vec<&str>)]) -> &'n str {
+    tags.iter().find_map(|(tag, _)| name.strip_suffix(tag)).unwrap_or(name)
 }
 
 fn sum(outcome: &Outcome) -> Row {
@@ -231,15 +243,18 @@ mod tests {
     }
 
     #[test]
-    fn the_tags_that_all_wheels_share_are_said_once() {
+    fn the_tags_of_wheels_are_told_below_the_table() {
         let names = [
             "x-1.tar.gz",
+            "d-1-py3-none-any.whl",
             "a_b-1-py3-none-linux_x86_64.whl",
             "c-1-py3-none-linux_x86_64.whl",
             "c-1-py3-none-linux_x86_64-gpu1.whl",
         ];
-        assert_eq!(common_tags(names.into_iter()), "-py3-none-linux_x86_64.whl");
-        let mixed = ["a-1-py3-none-any.whl", "c-1-py3-none-linux_x86_64.whl"];
-        assert_eq!(common_tags(mixed.into_iter()), "");
+        let (linux, any) = ("-py3-none-linux_x86_64.whl", "-py3-none-any.whl");
+        let tags = tags(names.into_iter());
+        assert_eq!(tags, [(linux, vec!["a_b", "c"]), (any, vec!["d"])]);
+        let short = names.map(|name| without_tags(name, &tags));
+        assert_eq!(short, ["x-1.tar.gz", "d-1", "a_b-1", "c-1", names[4]]);
     }
 }

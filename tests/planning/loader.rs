@@ -125,6 +125,7 @@ fn distribution(catalog: &Catalog) -> Distribution {
         directory: "dist".parse().unwrap(),
         module: "all".parse().unwrap(),
         platform_dir: None,
+        platform_tag: None,
         compression: Compression::Store,
         compressed_otherwise: BTreeMap::new(),
         metadata: Metadata::default(),

@@ -6,6 +6,7 @@ use super::support::{
 
 use base::names::Compression;
 use plan::resolve::without_license_text;
+use plan::review::summary_text;
 use plan::{Member, Plan, Step};
 
 const SCRIPTS: &str = "artifact \"base\" \"lib\"
@@ -390,10 +391,60 @@ fn a_library_of_another_package_is_shipped_and_one_of_the_system_is_not() {
     )
     .asking(|r| r.platform_tag = None)
     .plan();
+    let tag = |plan: &Plan, name: &str| plan.platform_tag_of(distribution(plan, name)).to_owned();
     assert_eq!(
-        plan.platform_tag, "linux_x86_64",
+        tag(&plan, "x-more"),
+        "linux_x86_64",
         "drivers or not, a manylinux system need not have it"
     );
+    assert_eq!(tag(&plan, "x-core"), "manylinux_2_17_x86_64");
+}
+
+/// A wheel has the tag of its own files; one without binaries has that of most.
+#[test]
+fn a_plugin_that_needs_more_changes_the_tag_of_its_wheel_alone() {
+    let packages = |common: &str| {
+        let named = |name: &str| runtime(name, &format!("artifact \"{name}\" \"lib\""));
+        let mut packages = ["core", "more", "plugin", "data"].map(named).to_vec();
+        packages.push("system-library \"libOpenCL.so.1\" reason=\"drivers bring it\"\n".to_owned());
+        packages.push(common.to_owned());
+        packages
+    };
+    let entries = "core_lib_generic lib/liba.so so - glibc=2.17
+                   more_lib_generic lib/libb.so so - glibc=2.17
+                   plugin_lib_generic lib/libp.so so - needs=libOpenCL.so.1
+                   data_lib_generic share/d.txt text d";
+    let tags = |common: &str| {
+        let case = Case::new(&packages(common), entries).asking(|r| r.platform_tag = None);
+        let plan = case.plan();
+        let names = ["x-core", "x-more", "x-plugin", "x-data"];
+        let tags = names.map(|name| plan.platform_tag_of(distribution(&plan, name)).to_owned());
+        (tags, plan.notes.iter().map(|note| note.text.clone()).collect::<Vec<_>>())
+    };
+    let (old, newer) = ("manylinux_2_17_x86_64", "linux_x86_64");
+    let why = "`_x_plugin/lib/libp.so` needs the library libOpenCL.so.1, beyond";
+    let (each, notes) = tags("");
+    assert_eq!(each, [old, old, newer, old]);
+    for start in [
+        &*format!("the platform tag of x-plugin is {newer}: {why}"),
+        "the platform tag of x-core and 1 more package is",
+    ] {
+        assert!(notes.iter().any(|note| note.starts_with(start)), "{notes:?}");
+    }
+    let (common, notes) = tags("change \"common\" { platform-tag \"common\"; }\n");
+    assert_eq!(common, [newer; 4]);
+    let start = format!("the platform tag is {newer}: {why}");
+    assert!(notes.iter().any(|note| note.starts_with(&start)), "{notes:?}");
+}
+
+#[test]
+fn a_product_without_isas_has_no_mode() {
+    let packages = [runtime("core", "artifact \"base\" \"lib\"")];
+    let case = Case::new(&packages, "base_lib_generic a text a");
+    assert!(summary_text(&case.plan(), false).starts_with("version 1.0, kpack mode, platform"));
+    let case = case.families("");
+    assert_eq!(case.plan().mode, None);
+    assert!(summary_text(&case.plan(), false).starts_with("version 1.0, platform"));
 }
 
 #[test]

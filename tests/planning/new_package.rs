@@ -16,14 +16,12 @@ package "meta" kind="selector" {
     distribution "x" module="x_meta" per="none"
     summary "Everything"
     license "MIT"
-    template "selector"
     requires "core"
 }
 package "core" kind="runtime" {
     distribution "x-sdk-core" module="x_sdk_core" per="none"
     summary "Core"
     license "LicenseRef-X"
-    template "sources"
     artifact "base" "lib"
 }
 "#;
@@ -33,7 +31,7 @@ const ENTRIES: &str = "base_lib_generic lib/libbase.so.1 so libbase.so.1
 
 fn decoded(text: &str) -> Result<Manifest, Problems> {
     let beside = Beside {
-        templates: vec!["selector", "sources"],
+        templates: vec!["meta", "runtime"],
         read: &|_| Err("no file is read here".to_owned()),
         built_in: None,
     };
@@ -74,8 +72,8 @@ fn is_made_whole(new: &str) {
     assert!(manifest.warnings().is_empty(), "{whole}");
     let file = |path: &str| (path.parse().unwrap(), String::new());
     let templates = Templates::from([
-        ("sources".to_owned(), vec![file("__init__.py")]),
-        ("selector".to_owned(), vec![file("pyproject.toml")]),
+        ("runtime".to_owned(), vec![file("__init__.py")]),
+        ("meta".to_owned(), vec![file("pyproject.toml")]),
     ]);
     let request = Request {
         version: "1.0".parse().ok(),
@@ -104,7 +102,7 @@ fn what_is_proposed_for_a_package_with_a_kind_is_accepted() {
 fn what_is_proposed_for_a_missing_licence_is_accepted() {
     is_made_whole(
         "package \"math\" kind=\"runtime\" {\n    distribution \"x-sdk-math\" module=\"x_sdk_math\" per=\"none\"\n    \
-         summary \"Math\"\n    template \"sources\"\n    artifact \"blas\" \"lib\"\n}\n",
+         summary \"Math\"\n    artifact \"blas\" \"lib\"\n}\n",
     );
 }
 
@@ -112,7 +110,7 @@ fn what_is_proposed_for_a_missing_licence_is_accepted() {
 #[test]
 fn a_package_that_nothing_offers_is_a_warning() {
     let new = "package \"math\" kind=\"runtime\" {\n    distribution \"x-math-{isa}\" module=\"x_math_{isa}\" \
-               per=\"isa\"\n    summary \"Math\"\n    license \"MIT\"\n    template \"sources\"\n    artifact \"blas\" \"lib\"\n}\n";
+               per=\"isa\"\n    summary \"Math\"\n    license \"MIT\"\n    artifact \"blas\" \"lib\"\n}\n";
     let manifest = decoded(&(PACKAGES.to_owned() + new)).unwrap();
     let warnings = manifest.warnings();
     let told: Vec<&str> =

@@ -162,11 +162,11 @@ fn a_package_without_a_distribution_in_a_mode_is_not_built_in_it() {
 fn the_artifacts_say_the_mode_and_the_command_line_overrides_them() {
     let mut case =
         Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], "base_lib_generic a text a");
-    assert_eq!(case.plan().mode.as_str(), "kpack");
+    assert_eq!(case.plan().mode.unwrap().as_str(), "kpack");
     case.catalog.build.kpack_split = false;
-    assert_eq!(case.plan().mode.as_str(), "legacy");
+    assert_eq!(case.plan().mode.unwrap().as_str(), "legacy");
     assert_eq!(
-        case.asking(|r| r.mode = Some(base::names::Mode::Kpack)).plan().mode.as_str(),
+        case.asking(|r| r.mode = Some(base::names::Mode::Kpack)).plan().mode.unwrap().as_str(),
         "kpack"
     );
 }

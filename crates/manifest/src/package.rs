@@ -49,7 +49,6 @@ choice!(
     distribution "example-math" module="example_math" per="none"
     summary "Math libraries"
     license "MIT"
-    template "runtime"
     artifact "blas" "lib"
     rpath "math" "lib"
 }"#
@@ -97,17 +96,16 @@ pub struct Package {
         example = r#"license "MIT""#
     )]
     pub license: Option<Spanned<LicenseExpression>>,
-    /// Chooses the Python sources of the import package.
+    /// Chooses the Python sources of the import package. Not needed: the kind chooses them.
     #[leaf(
         "DIRECTORY",
         "a directory",
-        "A directory of `runtime/`: `meta` for selectors, `choice` for choices, `runtime` for the others.",
+        "A directory of `runtime/`. Defaults to `meta` for a selector, `choice` for a choice, otherwise `runtime`.",
         kinds,
         via = name::Directory,
-        draft = Spanned::new(String::new(), node.place()),
         example = r#"template "runtime""#
     )]
-    pub template: Spanned<String>,
+    pub template: Option<Spanned<String>>,
     /// Puts the package's files into another one's platform directory, instead of a separate one.
     #[leaf(
         "PACKAGE",
@@ -221,7 +219,7 @@ pub(crate) struct Draft {
 }
 
 /// All missing ones are reported together.
-const NEEDED: [&str; 4] = ["distribution", "summary", "license", "template"];
+const NEEDED: [&str; 3] = ["distribution", "summary", "license"];
 
 fn draft(node: &mut Node<'_>, _: &Scope<'_, '_>) -> Draft {
     let lines = node.block();
@@ -266,7 +264,7 @@ fn scope_of<'c, 'a>(node: &mut Node<'a>, outer: &Scope<'c, 'a>) -> Scope<'c, 'a>
 /// Excuses lines that `decode::check` reports, and refuses lines that other kinds have.
 fn open(node: &Node<'_>, lines: &mut Block<'_>, _: &Scope<'_, '_>) {
     if node.first_text().is_some() {
-        lines.excuse(&["distribution", "summary", "template"]);
+        lines.excuse(&["distribution", "summary"]);
     }
     let Some(kind) = node.peek("kind").and_then(|kind| kind.parse::<PackageKind>().ok()) else {
         return;
@@ -315,6 +313,16 @@ impl Package {
     pub fn distribution_for(&self, target: Target) -> Option<&Distribution> {
         let counts = |line: &&Distribution| self.when.holds(target) && line.when.holds(target);
         self.distributions.iter().find(counts)
+    }
+
+    /// Returns the directory of `runtime/` with the Python sources.
+    pub fn template(&self) -> &str {
+        match (&self.template, self.kind) {
+            (Some(given), _) => given,
+            (None, PackageKind::Selector) => "meta",
+            (None, PackageKind::Choice) => "choice",
+            (None, PackageKind::Runtime | PackageKind::Devel) => "runtime",
+        }
     }
 
     /// Returns the number of lines for content and requirements.

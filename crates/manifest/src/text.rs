@@ -10,11 +10,13 @@ use base::names::{ModuleName, RelPath, is_tag_level};
 use base::source::{Code, nearest};
 use base::target::Per;
 
-/// Source of a platform tag without a variable.
+/// Source of platform tags without a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TagSource {
-    /// Computed of the files.
-    Computed,
+    /// Computed from the files of each wheel.
+    EachWheel,
+    /// Computed from the files of all wheels.
+    AllWheels,
 }
 
 #[derive(Debug)]
@@ -82,7 +84,7 @@ pub(crate) enum Every {
 }
 
 choice!(Every, "an offer of several", "all" => All);
-choice!(TagSource, "a source of a platform tag", "auto" => Computed);
+choice!(TagSource, "a source of a platform tag", "auto" => EachWheel, "common" => AllWheels);
 
 pub(crate) struct FindingName(pub Code);
 

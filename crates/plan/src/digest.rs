@@ -26,6 +26,7 @@ struct Decided<'a> {
     directory: &'a RelPath,
     module: &'a ModuleName,
     platform_dir: &'a Option<ModuleName>,
+    platform_tag: &'a Option<String>,
     compression: Compression,
     metadata: &'a Metadata,
     entry_points: &'a BTreeMap<String, String>,
@@ -46,7 +47,7 @@ impl Plan {
 
 /// Hexadecimal SHA-256 of a plan with these distributions.
 pub fn digest<'a>(
-    mode: Mode,
+    mode: Option<Mode>,
     version: &Version,
     platform_tag: &str,
     distributions: impl IntoIterator<Item = &'a Distribution>,
@@ -74,6 +75,7 @@ fn decided(distribution: &Distribution) -> Decided<'_> {
         directory,
         module,
         platform_dir,
+        platform_tag,
         compression,
         compressed_otherwise: _,
         metadata,
@@ -95,6 +97,7 @@ fn decided(distribution: &Distribution) -> Decided<'_> {
         directory,
         module,
         platform_dir,
+        platform_tag,
         compression: *compression,
         metadata,
         entry_points,

@@ -35,6 +35,9 @@ pub struct Distribution {
     /// Platform directory that receives the files, if the package has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform_dir: Option<ModuleName>,
+    /// Platform tag, if it is another than the plan's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platform_tag: Option<String>,
     /// Compression of a wheel's members.
     pub compression: Compression,
     /// Exceptions from `compression`, set by rules, by member path.

@@ -58,11 +58,12 @@ pub struct Plan {
     /// Format number, [`FORMAT`]; readers reject any other.
     #[cfg_attr(feature = "schemas", schemars(extend("const" = FORMAT)))]
     pub format: u32,
-    /// Split of device code from host code.
-    pub mode: Mode,
+    /// Split of device code from host code; none in a product without ISAs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
     /// Version of every package.
     pub version: Version,
-    /// Platform tag of every wheel.
+    /// Platform tag of wheels without their own: that of most wheels.
     pub platform_tag: String,
     /// Distributions, in the order of the manifest.
     pub distributions: Vec<Distribution>,
@@ -94,6 +95,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Platform tag of a distribution of this plan.
+    pub fn platform_tag_of<'p>(&'p self, distribution: &'p Distribution) -> &'p str {
+        distribution.platform_tag.as_deref().unwrap_or(&self.platform_tag)
+    }
+
     /// Artifact file of each member, with repetitions.
     pub fn sources(&self) -> impl Iterator<Item = &Origin> {
         let members = self.distributions.iter().flat_map(Distribution::all_members);

@@ -1,5 +1,6 @@
 //! `--plan`: builds exactly the packages of a reviewed plan, or nothing.
 
+use base::names::Mode;
 use base::source::{Code, Problem, Problems};
 use plan::review::diff::{self, Contents};
 use plan::{Plan, Request};
@@ -29,7 +30,7 @@ impl Reviewed {
 
     /// Sets the plan's mode and version, if none are given.
     pub fn complete(&self, request: &mut Request) {
-        request.mode.get_or_insert(self.plan.mode);
+        request.mode = request.mode.or(self.plan.mode);
         if request.version.is_none() {
             request.version = Some(self.plan.version.clone());
         }
@@ -64,7 +65,7 @@ impl Reviewed {
         for (what, old, new) in [
             ("version", self.plan.version.as_str(), plan.version.as_str()),
             ("platform tag", &*self.plan.platform_tag, &*plan.platform_tag),
-            ("mode", &*self.plan.mode.to_string(), &*plan.mode.to_string()),
+            ("mode", mode(&self.plan), mode(plan)),
         ] {
             if old != new {
                 lines.push(format!("{what}: {old} → {new}"));
@@ -86,6 +87,10 @@ impl Reviewed {
         }
         lines
     }
+}
+
+fn mode(plan: &Plan) -> &'static str {
+    plan.mode.map_or("none", Mode::as_str)
 }
 
 /// Names differing parts of plans that look equal to reviewers.

@@ -117,11 +117,10 @@ pub fn output_path(plan: &Plan, distribution: &Distribution) -> RelPath {
 
 fn wheel_name(plan: &Plan, distribution: &Distribution) -> String {
     let Distribution { name, wheel_variant, .. } = distribution;
+    let tag = plan.platform_tag_of(distribution);
     match wheel_variant {
-        None => wheel::wheel_file_name(name, &plan.version, &plan.platform_tag),
-        Some(variant) => {
-            wheel::variant_file_name(name, &plan.version, &plan.platform_tag, &variant.label)
-        }
+        None => wheel::wheel_file_name(name, &plan.version, tag),
+        Some(variant) => wheel::variant_file_name(name, &plan.version, tag, &variant.label),
     }
 }
 

@@ -167,8 +167,8 @@ fn dist_info(
     let license_files: Vec<_> = licenses.iter().map(|l| l.path.clone()).collect();
     let Distribution { name, metadata, .. } = distribution;
     let metadata = metadata.render(name, &plan.version, &license_files)?;
-    let mut members =
-        vec![text("METADATA", metadata)?, text("WHEEL", wheel_file(&plan.platform_tag))?];
+    let tag = plan.platform_tag_of(distribution);
+    let mut members = vec![text("METADATA", metadata)?, text("WHEEL", wheel_file(tag))?];
     if !distribution.entry_points.is_empty() {
         members.push(text("entry_points.txt", console_scripts(distribution)?)?);
     }

@@ -99,8 +99,8 @@ impl<'p> Bill<'p> {
         main.purl = Some(purl);
         main.external_references =
             metadata.home_page.iter().map(|url| ExternalReference::website(url)).collect();
-        main.properties =
-            vec![property("package", package.as_str()), property("mode", self.plan.mode.as_str())];
+        main.properties = vec![property("package", package.as_str())];
+        main.properties.extend(self.plan.mode.map(|mode| property("mode", mode.as_str())));
         main.properties.extend(variant.as_ref().map(|variant| property("target", variant)));
         let label = self.distribution.wheel_variant.as_ref().map(|variant| variant.label.as_str());
         main.properties.extend(label.map(|label| property("variant", label)));

@@ -290,10 +290,11 @@ fn libraries(request: &Request) -> Option<Value> {
 
 fn decided(plan: &Plan) -> Map<String, Value> {
     let decided = [
-        ("version", plan.version.to_string()),
-        ("mode", plan.mode.as_str().to_owned()),
-        ("platform-tag", plan.platform_tag.clone()),
-        (PLAN, plan.digest()),
+        ("version", Some(plan.version.to_string())),
+        ("mode", plan.mode.map(|mode| mode.as_str().to_owned())),
+        ("platform-tag", Some(plan.platform_tag.clone())),
+        (PLAN, Some(plan.digest())),
     ];
-    decided.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
+    let decided = decided.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    decided.map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
 }

@@ -54,7 +54,7 @@ pub(super) fn packages(
         check_left_out(faults, package, packages);
         templates.inspect(|templates| check_template(faults, package, templates));
     }
-    incomplete::check(faults, packages, licenses, templates);
+    incomplete::check(faults, packages, licenses);
     circle::check(faults, packages);
 }
 
@@ -191,8 +191,8 @@ fn check_left_out(faults: &Faults, package: &Package, packages: &[Package]) {
 }
 
 fn check_template(faults: &Faults, package: &Package, templates: &[&str]) {
-    let template = &package.template;
-    if template.is_empty() || templates.contains(&template.as_str()) {
+    let Some(template) = &package.template else { return };
+    if templates.contains(&template.as_str()) {
         return;
     }
     let label = match nearest(template.as_str(), templates.iter().copied()) {

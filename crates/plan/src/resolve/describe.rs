@@ -189,15 +189,16 @@ fn template<'t>(
     templates: &'t Templates,
     problems: &mut Problems,
 ) -> impl Iterator<Item = (&'t RelPath, &'t String)> {
-    let name = &dist.package.template;
-    let files = templates.get(&name.value).filter(|_| name.value != COMMON);
+    let name = dist.package.template();
+    let place = dist.package.template.as_ref().map_or(&dist.package.name.place, |name| &name.place);
+    let files = templates.get(name).filter(|_| name != COMMON);
     if files.is_none() {
         let known = templates.keys().filter(|name| *name != COMMON);
         let known = known.cloned().collect::<Vec<_>>().join(", ");
         problems.push(
-            Problem::error(Code::UnknownTemplate, format!("unknown template `{}`", name.value))
-                .label(&name.place, format!("the templates are {known}"))
-                .of_fact(name.place.to_string()),
+            Problem::error(Code::UnknownTemplate, format!("unknown template `{name}`"))
+                .label(place, format!("the templates are {known}"))
+                .of_fact(place.to_string()),
         );
     }
     files

@@ -42,7 +42,7 @@ pub(super) fn files(
     dist: &ResolvedDist<'_>,
     shipped: &BTreeSet<&ArtifactName>,
 ) -> Vec<Member> {
-    let template = templates.get(&dist.package.template.value).into_iter().flatten();
+    let template = templates.get(dist.package.template()).into_iter().flatten();
     let own = template.filter(|(path, _)| is_text_of_template(path));
     let mut found: BTreeMap<RelPath, Member> =
         own.map(|(path, text)| (path.clone(), render(path.clone(), text.clone()))).collect();

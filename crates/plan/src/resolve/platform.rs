@@ -1,7 +1,10 @@
+use std::collections::BTreeMap;
+
 use super::sources::Sources;
 use crate::{Distribution, Member, Request, Step};
 use base::names::{PlatformTags, System};
 use base::source::{Code, Place, Problem, Problems};
+use base::text::counted;
 use binary::elf::stub::StubMachine;
 use binary::elf::{ElfFacts, ElfKind, Machine};
 use binary::policy::{Level, Mixed, Needs, Obstacle, Shipped, Subject, Verdict};
@@ -11,9 +14,11 @@ mod windows;
 
 #[derive(Default)]
 pub(super) struct Platform {
-    /// Requested tag, or the best one for all wheels.
+    /// Requested tag, or that of most wheels.
     pub tag: Option<String>,
-    pub note: Option<String>,
+    /// Other tags, by the number of the distribution.
+    pub others: BTreeMap<usize, String>,
+    pub notes: Vec<String>,
     /// Contradictions of the requested tag, and needs beyond any allowed tag.
     pub problems: Problems,
 }
@@ -31,7 +36,9 @@ pub(super) fn judge<'a>(
         windows::judge(sources, distributions, &mut platform);
         return platform;
     }
-    let needs = match needs(sources, distributions) {
+    let distributions: Vec<&Distribution> = distributions.collect();
+    let files = Files::of(sources, &distributions);
+    let needs = match files.needs(None) {
         Ok(needs) => needs,
         Err(mixed) if asked.is_none() => {
             let problem = Problem::error(Code::PlatformTag, mixed.to_string());
@@ -48,18 +55,56 @@ pub(super) fn judge<'a>(
         .or_else(wrong)
         .into_iter()
         .for_each(|problem| platform.problems.push(problem));
-    if asked.is_none() {
-        let verdict = needs.verdict(None);
-        platform.note = note(&verdict);
-        platform.tag = Some(verdict.tag);
+    if asked.is_some() {
+        return platform;
     }
+    if manifest.project.platform_tag.is_common() {
+        let verdict = needs.verdict(None);
+        platform.notes.extend(note("", &verdict));
+        platform.tag = Some(verdict.tag);
+        return platform;
+    }
+    each(&files, &distributions, &mut platform);
     platform
 }
 
-fn note(Verdict { tag, older, .. }: &Verdict) -> Option<String> {
+/// Tags of single wheels. A wheel without binaries can be installed with all others, so it has the
+/// tag of most.
+fn each(files: &Files<'_>, distributions: &[&Distribution], platform: &mut Platform) {
+    let numbers = 0..distributions.len();
+    let verdicts: Vec<(usize, Verdict)> = numbers
+        .filter_map(|number| Some((number, files.needs(Some(number)).ok()??.verdict(None))))
+        .collect();
+    let mut by_tag: BTreeMap<&str, Vec<&(usize, Verdict)>> = BTreeMap::new();
+    for one in &verdicts {
+        by_tag.entry(&one.1.tag).or_default().push(one);
+    }
+    let first = |wheels: &[&(usize, Verdict)]| wheels.first().map_or(0, |(number, _)| *number);
+    let mut by_tag: Vec<_> = by_tag.into_iter().collect();
+    by_tag.sort_by_key(|(_, wheels)| first(wheels));
+    // The first of several that are equally frequent.
+    let most = by_tag.iter().rev().max_by_key(|(_, wheels)| wheels.len()).map(|(tag, _)| *tag);
+    for (tag, wheels) in &by_tag {
+        let name = distributions[first(wheels)].name.as_str();
+        let of = match wheels.len() {
+            _ if by_tag.len() == 1 => String::new(),
+            1 => format!(" of {name}"),
+            many => format!(" of {name} and {}", counted(many - 1, "more package")),
+        };
+        // The first has the wanted tag; another can have more to say.
+        platform.notes.extend(wheels.iter().find_map(|(_, verdict)| note(&of, verdict)));
+        if Some(*tag) != most {
+            let numbers = wheels.iter().map(|(number, _)| (*number, (*tag).to_owned()));
+            platform.others.extend(numbers);
+        }
+    }
+    platform.tag = most.map(str::to_owned);
+}
+
+fn note(of: &str, Verdict { tag, older, .. }: &Verdict) -> Option<String> {
     let older = older.as_ref()?;
     let first = older.obstacles.first()?;
-    Some(format!("the platform tag is {tag}: {first}, beyond {}", older.tag))
+    Some(format!("the platform tag{of} is {tag}: {first}, beyond {}", older.tag))
 }
 
 /// A warning: publishers can know their target systems better than a policy.
@@ -122,31 +167,49 @@ fn besides(beyond: &[Obstacle]) -> String {
     }
 }
 
-fn needs<'a>(
-    sources: &Sources<'a>,
-    distributions: impl Iterator<Item = &'a Distribution>,
-) -> Result<Option<Needs>, Mixed> {
-    let members: Vec<&Member> = distributions.flat_map(Distribution::all_members).collect();
-    let aliases: Vec<(&Member, ElfFacts)> =
-        members.iter().filter_map(|member| Some((*member, alias(&member.step)?))).collect();
-    let files =
-        members.iter().filter_map(|member| Some((*member, sources.facts(member.step.source()?)?)));
-    let files: Vec<(&Member, &ElfFacts)> =
-        files.chain(aliases.iter().map(|(member, facts)| (*member, facts))).collect();
-    let mut shipped = Shipped::default();
-    for (member, facts) in &files {
-        shipped.add(member.path.file_name(), facts);
+/// Loadable files of all distributions.
+struct Files<'a> {
+    aliases: Vec<(usize, &'a Member, ElfFacts)>,
+    elf: Vec<(usize, &'a Member, &'a ElfFacts)>,
+    shipped: Shipped,
+}
+
+impl<'a> Files<'a> {
+    fn of(sources: &Sources<'a>, distributions: &[&'a Distribution]) -> Self {
+        let members = || {
+            let numbered = distributions.iter().enumerate();
+            numbered.flat_map(|(number, one)| one.all_members().map(move |m| (number, m)))
+        };
+        let mut files = Self { aliases: Vec::new(), elf: Vec::new(), shipped: Shipped::default() };
+        files.aliases.extend(members().filter_map(|(n, m)| Some((n, m, alias(&m.step)?))));
+        let facts = |member: &Member| sources.facts(member.step.source()?);
+        files.elf.extend(members().filter_map(|(n, m)| Some((n, m, facts(m)?))));
+        let mut shipped = Shipped::default();
+        for (_, member, facts) in files.all() {
+            shipped.add(member.path.file_name(), facts);
+        }
+        files.shipped = shipped;
+        files
     }
-    let subjects: Vec<Subject<'_>> = files
-        .iter()
-        .map(|(member, facts)| Subject {
-            file: member.path.as_str(),
-            facts,
-            imports: &[],
-            lost: &[],
-        })
-        .collect();
-    Needs::of(&subjects, &shipped, None)
+
+    fn all(&self) -> impl Iterator<Item = (usize, &Member, &ElfFacts)> {
+        let aliases = self.aliases.iter().map(|(number, member, facts)| (*number, *member, facts));
+        self.elf.iter().copied().chain(aliases)
+    }
+
+    /// Returns the needs of one distribution, or of all.
+    fn needs(&self, number: Option<usize>) -> Result<Option<Needs>, Mixed> {
+        let wanted = self.all().filter(|(of, ..)| number.is_none_or(|number| number == *of));
+        let subjects: Vec<Subject<'_>> = wanted
+            .map(|(_, member, facts)| Subject {
+                file: member.path.as_str(),
+                facts,
+                imports: &[],
+                lost: &[],
+            })
+            .collect();
+        Needs::of(&subjects, &self.shipped, None)
+    }
 }
 
 fn alias(step: &Step) -> Option<ElfFacts> {

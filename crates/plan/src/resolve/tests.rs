@@ -106,6 +106,7 @@ pub(super) fn wheel(dist: &ResolvedDist<'_>, paths: &str) -> Distribution {
         directory: dist.directory.clone(),
         module: dist.module.clone(),
         platform_dir: Some(dist.platform_dir.clone()),
+        platform_tag: None,
         compression: Compression::default(),
         compressed_otherwise: BTreeMap::new(),
         metadata: Metadata::default(),

@@ -35,7 +35,7 @@ pub fn html_page(plan: &Plan) -> String {
         hash_source(&script),
         hash_source(STYLE)
     );
-    let title = format!("{}, {} mode", plan.version, plan.mode);
+    let title = format!("{}{}", plan.version, super::text::mode(plan));
     let values = [
         ("policy", policy),
         ("title", title),

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::text::by_artifact;
+use super::text::{self, by_artifact};
 use crate::title;
 use crate::{Distribution, Dropped, Member, Plan, ProjectBuild, Step, TakenWheel, Warning};
 use base::text::plural;
@@ -46,13 +46,16 @@ pub fn markdown_text(plan: &Plan) -> String {
 fn headline(plan: &Plan) -> String {
     let files: usize = plan.distributions.iter().map(Distribution::file_count).sum();
     let bytes: u64 = plan.distributions.iter().map(Distribution::size).sum();
+    let others = text::other_tags(plan).into_iter();
+    let others: String =
+        others.map(|(tag, names)| format!("; {} for {}", code(tag), names.join(", "))).collect();
     format!(
-        "### Packages of version {}\n\n**{}**, {}, **{}** installed; {} mode, platform {}\n",
+        "### Packages of version {}\n\n**{}**, {}, **{}** installed; {}platform {}{others}\n",
         code(plan.version.as_str()),
         counted(plan.distributions.len(), "distribution"),
         counted_with_thousands(files, "file"),
         human_size(bytes),
-        plan.mode,
+        plan.mode.map(|mode| format!("{mode} mode, ")).unwrap_or_default(),
         code(&plan.platform_tag)
     )
 }

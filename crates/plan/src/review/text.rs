@@ -8,7 +8,11 @@ use base::text::{Column, Table, counted, human_size};
 /// One line per distribution, then dropped and unowned files, and notes.
 pub fn summary_text(plan: &Plan, verbose: bool) -> String {
     let mut text =
-        format!("version {}, {} mode, platform {}\n\n", plan.version, plan.mode, plan.platform_tag);
+        format!("version {}{}, platform {}\n", plan.version, mode(plan), plan.platform_tag);
+    for (tag, names) in other_tags(plan) {
+        let _ = writeln!(text, "platform {tag}: {}", names.join(", "));
+    }
+    text.push('\n');
     table(plan, &mut text);
     projects(plan, &mut text);
     if verbose {
@@ -18,6 +22,22 @@ pub fn summary_text(plan: &Plan, verbose: bool) -> String {
     unowned(plan, verbose, &mut text);
     notes(plan, verbose, &mut text);
     text
+}
+
+/// Mode with a comma before it, if the product has several.
+pub(super) fn mode(plan: &Plan) -> String {
+    plan.mode.map(|mode| format!(", {mode} mode")).unwrap_or_default()
+}
+
+/// Platform tags other than the plan's, with the packages.
+pub(super) fn other_tags(plan: &Plan) -> BTreeMap<&str, Vec<String>> {
+    let mut tags: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for distribution in &plan.distributions {
+        if let Some(tag) = &distribution.platform_tag {
+            tags.entry(tag).or_default().push(title(distribution));
+        }
+    }
+    tags
 }
 
 fn notes(plan: &Plan, verbose: bool, text: &mut String) {

@@ -12,16 +12,14 @@ struct Known<'k> {
     packages: &'k [Package],
     /// Unknown if `common` cannot be decoded.
     licenses: Option<&'k [LicenseOf]>,
-    templates: Option<&'k [&'k str]>,
 }
 
 pub(in super::super) fn check(
     faults: &Faults,
     packages: &[Package],
     licenses: Option<&[LicenseOf]>,
-    templates: Option<&[&str]>,
 ) {
-    let known = Known { packages, licenses, templates };
+    let known = Known { packages, licenses };
     for package in packages {
         let missing = known.missing(package);
         if !missing.is_empty() {
@@ -101,7 +99,6 @@ impl Known<'_> {
             }
             "summary" => format!("summary \"{}\"", summary(package)),
             "license" => format!("license \"{}\"", self.license(package)),
-            "template" => format!("template \"{}\"", self.template(package)),
             _ => return None,
         })
     }
@@ -128,20 +125,6 @@ impl Known<'_> {
         usual
             .or_else(|| most(self.packages.iter().filter_map(said)))
             .unwrap_or_else(|| format!("LicenseRef-{}", package.name.value))
-    }
-
-    fn template(&self, package: &Package) -> String {
-        let is_there = |name: &String| {
-            self.templates.is_none_or(|templates| templates.contains(&name.as_str()))
-        };
-        let template = |o: &Package| Some(o.template.value.clone()).filter(|t| !t.is_empty());
-        let fallback = match package.kind {
-            PackageKind::Selector => "meta",
-            PackageKind::Choice => "choice",
-            PackageKind::Runtime | PackageKind::Devel => "runtime",
-        };
-        let usual = self.usual(package.kind, |o| template(o).filter(is_there));
-        usual.unwrap_or_else(|| fallback.to_owned())
     }
 }
 

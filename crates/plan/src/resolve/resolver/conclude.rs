@@ -18,7 +18,7 @@ use base::source::{Code, Problem, Problems};
 impl<'a> Resolver<'a> {
     pub(super) fn check(
         &self,
-        made: Vec<(ResolvedDist<'a>, Distribution)>,
+        mut made: Vec<(ResolvedDist<'a>, Distribution)>,
         filled: &[Filled<'a>],
         found: Findings,
     ) -> Result<(Plan, Problems), Problems> {
@@ -54,11 +54,14 @@ impl<'a> Resolver<'a> {
         let shipped = made.iter().map(|(_, distribution)| distribution);
         let platform =
             platform::judge(self.manifest, self.request, self.targets.system, &sources, shipped);
-        notes.extend(platform.note.map(Note::from));
+        notes.extend(platform.notes.into_iter().map(Note::from));
         if !problems.has_errors() {
             problems.extend(platform.problems);
         }
         let platform_tag = platform.tag;
+        for (number, tag) in platform.others {
+            made[number].1.platform_tag = Some(tag);
+        }
         let tree = source_build::Tree::of_packages(self.all, &self.targets.version);
         let python = source_build::resolve(self.manifest, self.request, tree, self.targets);
         problems.extend(python.problems);
@@ -71,9 +74,11 @@ impl<'a> Resolver<'a> {
         }
         let Some(platform_tag) = platform_tag else { return Err(problems) };
         let version = self.targets.version.clone();
+        let has_modes = !self.manifest.families.isas.is_empty() || self.request.mode.is_some();
+        let mode = has_modes.then_some(self.targets.mode);
         let all = made.iter().map(|(_, distribution)| distribution);
         let whole = (!self.request.only.is_empty())
-            .then(|| crate::digest(self.targets.mode, &version, &platform_tag, all));
+            .then(|| crate::digest(mode, &version, &platform_tag, all));
         let wanted =
             |i: &ResolvedDist<'_>| self.request.wants_distribution(&i.package.name, &i.name);
         let mut distributions: Vec<_> =
@@ -85,7 +90,7 @@ impl<'a> Resolver<'a> {
         let source_build::Resolved { projects, wheels, prefetched, devel, .. } = python;
         let plan = Plan {
             format: FORMAT,
-            mode: self.targets.mode,
+            mode,
             version,
             platform_tag,
             distributions,

@@ -175,6 +175,7 @@ impl<'a> Resolver<'a> {
             directory: dist.directory.clone(),
             module: dist.module.clone(),
             platform_dir: (form == Form::Wheel).then(|| dist.platform_dir.clone()),
+            platform_tag: None,
             compression: self.request.compression.unwrap_or_default(),
             compressed_otherwise: BTreeMap::new(),
             metadata: describe::metadata(self.manifest, dist, requires),

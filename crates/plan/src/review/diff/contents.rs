@@ -132,7 +132,7 @@ impl<'a> Contents<'a> {
         Self {
             label: label.into(),
             version: Some(&plan.version),
-            mode: Some(plan.mode),
+            mode: plan.mode,
             platform_tag: Some(&plan.platform_tag),
             packages: plan.distributions.iter().map(|d| Package::of_plan(plan, d)).collect(),
             unowned: Some(&plan.unowned),
@@ -181,7 +181,7 @@ impl<'a> Package<'a> {
             form: distribution.form,
             directory: &distribution.directory,
             version: &plan.version,
-            platform_tag: wheel.then_some(plan.platform_tag.as_str()),
+            platform_tag: wheel.then(|| plan.platform_tag_of(distribution)),
             module: Some(distribution.module.as_str()),
             platform_dir: distribution.platform_dir.as_ref().map(ModuleName::as_str),
             compressed: wheel && distribution.compression != Compression::Store,

@@ -5,11 +5,12 @@ use serde::Serialize;
 use super::rows::{Part, Row, Rows};
 use crate::title;
 use crate::{Absent, Distribution, Dropped, Form, Member, Note, Plan, Step, Unowned, Warning};
+use base::names::Mode;
 
 #[derive(Serialize)]
 struct Data<'p> {
     version: &'p str,
-    mode: String,
+    mode: Option<&'static str>,
     platform: &'p str,
     distributions: Vec<Head<'p>>,
     notes: Vec<String>,
@@ -23,6 +24,7 @@ struct Data<'p> {
 struct Head<'p> {
     title: String,
     form: Form,
+    platform: Option<&'p str>,
     directory: &'p str,
     summary: &'p str,
     license: &'p str,
@@ -36,7 +38,7 @@ struct Head<'p> {
 pub(super) fn json(plan: &Plan) -> String {
     let data = Data {
         version: plan.version.as_str(),
-        mode: plan.mode.to_string(),
+        mode: plan.mode.map(Mode::as_str),
         platform: &plan.platform_tag,
         distributions: plan.distributions.iter().map(head).collect(),
         notes: plan.notes.iter().map(Note::shown).collect(),
@@ -53,6 +55,7 @@ fn head(distribution: &Distribution) -> Head<'_> {
     Head {
         title: title(distribution),
         form: distribution.form,
+        platform: distribution.platform_tag.as_deref(),
         directory: distribution.directory.as_str(),
         summary: &distribution.metadata.summary,
         license: &distribution.metadata.license,

@@ -32,7 +32,9 @@ function foundBits(view) {
 function drawHead() {
   const { root } = treeBy("package");
   document.getElementById("version").textContent = plan.version;
-  document.getElementById("facts").textContent = `${plan.mode} mode, platform ${plan.platform}`;
+  document.getElementById("facts").textContent = [
+    ...(plan.mode ? [`${plan.mode} mode`] : []), `platform ${plan.platform}`,
+  ].join(", ");
   const figures = [
     [humanSize(root.size), "installed"],
     [thousands(root.count), "files"],

@@ -59,8 +59,9 @@ function stepsText(node) {
   return STEPS.filter((step) => counts[step] > 0).map((step) => `${thousands(counts[step])}\u00a0${plan.steps[step]}`).join(", ");
 }
 
-function aboutDistribution({ form, directory, summary, license, requires, scripts, archive }) {
+function aboutDistribution({ form, platform, directory, summary, license, requires, scripts, archive }) {
   const facts = [["what", summary], ["form", `${form} in ${directory}/`], ["licence", license]];
+  if (platform) facts.push(["platform", platform]);
   if (archive) facts.push(["archive", archive]);
   const list = (title, texts) => texts.length > 0 && element(
     "details", {},
