@@ -27,7 +27,7 @@ pub fn plan_installed(manifest: &Manifest, request: &Request) -> Result<Plan, Pr
     };
     Ok(Plan {
         format: FORMAT,
-        mode: targets.mode,
+        mode: None,
         version: targets.version,
         platform_tag: tag.as_str().to_owned(),
         distributions: Vec::new(),
