@@ -15,7 +15,7 @@ use manifest_derive::Line;
 #[derive(Debug, Clone, Line)]
 #[line(
     "distribution",
-    check(check_distribution(name, module, per, when)),
+    check(check_distribution(name, module, per, renames, when)),
     example = r#"distribution "example-math" module="example_math" per="none""#
 )]
 pub struct Distribution {
@@ -31,6 +31,10 @@ pub struct Distribution {
     /// particular GPU; an `axis` of families.kdl: one for each value, of its artifacts alone.
     #[prop("none|isa|family", read = per)]
     pub per: Per,
+    /// Former name of the distribution: builds also make an empty package of this name that
+    /// requires the new one, so that upgrades replace the old files.
+    #[prop("NAME")]
+    pub renames: Option<Spanned<Template>>,
     /// Targets.
     #[when]
     pub when: Condition,
@@ -86,21 +90,29 @@ fn check_distribution(
     name: Option<&Spanned<Template>>,
     module: Option<&Spanned<Template>>,
     split: Option<&Spanned<Per>>,
+    renames: Option<&Spanned<Template>>,
     when: Condition,
 ) {
     let context = scope.context;
-    for template in [name, module].into_iter().flatten() {
+    for template in [name, module, renames].into_iter().flatten() {
         split.as_ref().inspect(|split| check_placeholders(context, template, split, scope.kind));
     }
     split.as_ref().inspect(|split| check_choice(context, split, scope.kind));
-    if let Some(name) = name {
+    for name in [name, renames].into_iter().flatten() {
         check_name::<DistName>(context, name, "a distribution name");
+    }
+    if let Some(renames) = renames
+        && scope.kind == Some(PackageKind::Selector)
+    {
+        let message = "a selector has no former name: its users name it";
+        let problem = Problem::error(Code::WrongKind, message);
+        context.faults.report(problem.label(&renames.place, "remove it"));
     }
     if let Some(module) = module {
         check_name::<ModuleName>(context, module, "a Python module name");
     }
     if node.is_sound() {
-        if let Some(name) = name {
+        for name in [name, renames].into_iter().flatten() {
             context.give("distribution", &normalized(name), when, &name.place);
         }
         if let Some(module) = module {

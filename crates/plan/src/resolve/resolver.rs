@@ -19,6 +19,7 @@ use manifest::{Manifest, PackageKind};
 mod conclude;
 mod distributions;
 mod fill;
+mod former;
 
 pub(super) fn plan(
     manifest: &Manifest,

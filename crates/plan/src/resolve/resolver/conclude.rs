@@ -73,6 +73,7 @@ impl<'a> Resolver<'a> {
             );
         }
         let Some(platform_tag) = platform_tag else { return Err(problems) };
+        let made = self.with_former(made, &mut problems);
         let version = self.targets.version.clone();
         let has_modes = !self.manifest.families.isas.is_empty() || self.request.mode.is_some();
         let mode = has_modes.then_some(self.targets.mode);

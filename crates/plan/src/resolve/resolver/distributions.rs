@@ -162,7 +162,11 @@ impl<'a> Resolver<'a> {
         Ok(distribution)
     }
 
-    fn distribution(&self, dist: &ResolvedDist<'_>, form: Form) -> Result<Distribution, NameError> {
+    pub(super) fn distribution(
+        &self,
+        dist: &ResolvedDist<'_>,
+        form: Form,
+    ) -> Result<Distribution, NameError> {
         let requires = requires::requires(self.manifest, self.targets, dist)?;
         Ok(Distribution {
             package: dist.package.name.value.clone(),
