@@ -13,6 +13,7 @@ mod build;
 mod cache;
 mod check;
 mod completions;
+mod deny;
 mod diff;
 mod elf;
 mod explain;
@@ -58,6 +59,7 @@ pub use cache::{
 };
 pub use check::CheckArgs;
 pub use completions::{CompletionsArgs, ManArgs, Shell};
+pub use deny::DenyArgs;
 pub use diff::{DiffArgs, DiffFormat};
 pub use elf::{CompareArgs, EditArgs, ElfArgs, ElfCommand, ShowArgs};
 pub use explain::ExplainArgs;

@@ -55,7 +55,8 @@ pub fn plan(
         ui::show_expected(&warnings);
         ui::show_without_license_text(&plan);
     }
-    Ok(plan)
+    // Before the first output.
+    if ui::has_denied() { Err(Failure::Reported) } else { Ok(plan) }
 }
 
 pub fn request(manifest: &Manifest, set: &SetArgs) -> Result<Request, Problem> {

@@ -23,7 +23,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::read(std::env::args_os()).unwrap_or_else(|e| e.exit());
-    ui::init(cli.message_format, cli.quiet);
+    ui::init(cli.message_format, cli.quiet, denies_warnings(&cli.command));
     if !matches!(cli.command, Command::Index(IndexCommand::Serve(_))) {
         // Unwatched signals end the process as usual.
         let _ = signals::watch();
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     let done = command::run(&cli.command);
     cleanup::wait_if_ending();
     let (problems, status) = match done {
-        Ok(()) => (Problems::new(), 0),
+        Ok(()) => (Problems::new(), u8::from(ui::has_denied())),
         Err(Failure::Problems(problems)) => {
             let status = if problems.blame_usage() { 2 } else { 1 };
             (problems, status)
@@ -42,4 +42,14 @@ fn main() -> ExitCode {
     ui::show_problems(&problems);
     ui::finish(status != 2);
     ExitCode::from(status)
+}
+
+fn denies_warnings(command: &Command) -> bool {
+    match command {
+        Command::Check(args) => args.deny.deny_warnings,
+        Command::Plan(args) => args.deny.deny_warnings,
+        Command::Build(args) => args.deny.deny_warnings,
+        Command::Diff(args) => args.deny.deny_warnings,
+        _ => false,
+    }
 }

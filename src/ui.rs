@@ -4,9 +4,11 @@
 //! animation. In a format for machines, standard error has only problems.
 
 use plan::resolve;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -56,6 +58,9 @@ impl MessageFormat {
 /// Set once, before any output.
 static FORMAT: OnceLock<MessageFormat> = OnceLock::new();
 static QUIET: OnceLock<bool> = OnceLock::new();
+static DENY: OnceLock<bool> = OnceLock::new();
+/// A warning became an error.
+static DENIED: AtomicBool = AtomicBool::new(false);
 /// Text about the remaining state if a signal ends the command.
 static STAYS: OnceLock<&'static str> = OnceLock::new();
 /// Problems for a document at the end.
@@ -78,10 +83,30 @@ fn is_wanted(problem: &Problem) -> bool {
     problem.is_error() || !quiet()
 }
 
-/// Sets the form; only the first call counts.
-pub fn init(format: MessageFormat, quiet: bool) {
+/// Sets the form, and whether warnings are errors; only the first call counts.
+pub fn init(format: MessageFormat, quiet: bool, deny_warnings: bool) {
     let _ = FORMAT.set(format);
     let _ = QUIET.set(quiet);
+    let _ = DENY.set(deny_warnings);
+}
+
+/// Returns true if warnings are errors.
+pub fn denies() -> bool {
+    DENY.get().copied().unwrap_or_default()
+}
+
+/// Returns true if a warning was shown as an error.
+pub fn has_denied() -> bool {
+    DENIED.load(Ordering::Relaxed)
+}
+
+/// Faults of caches vary from run to run.
+fn judged(problem: &Problem) -> Cow<'_, Problem> {
+    if denies() && problem.is_unexpected_warning() && problem.code() != Code::Cache {
+        DENIED.store(true, Ordering::Relaxed);
+        return Cow::Owned(problem.clone().denied());
+    }
+    Cow::Borrowed(problem)
 }
 
 /// Prints the SARIF document, if chosen. `successful` is false if the command could not do its
@@ -156,8 +181,11 @@ pub fn tell(text: &str) {
 ///
 /// Expected warnings are counted.
 pub fn show_problems(problems: &Problems) {
+    let judged: Vec<Cow<'_, Problem>> = problems.iter().map(judged).collect();
     let wanted = |problem: &&Problem| problem.expectation().is_none() && is_wanted(problem);
-    let mut sorted: Vec<&Problem> = problems.iter().filter(wanted).collect();
+    let mut sorted: Vec<&Problem> =
+        judged.iter().map(|problem| &**problem).filter(wanted).collect();
+    let has_errors = sorted.iter().any(|problem| problem.is_error());
     let last = format() == MessageFormat::Human;
     sorted.sort_by_key(|problem| {
         let rank = match problem.severity() {
@@ -171,7 +199,7 @@ pub fn show_problems(problems: &Problems) {
         say(&text);
     }
     for problem in sorted {
-        if last && problems.has_errors() && !problem.is_error() {
+        if last && has_errors && !problem.is_error() {
             say(&picture::line(problem));
         } else {
             show(problem);

@@ -12,6 +12,8 @@ mod large;
 mod output;
 #[path = "diff/plans.rs"]
 mod plans;
+#[path = "diff/verdict.rs"]
+mod verdict;
 use plan::Plan;
 use plan::review::diff;
 use plan::review::diff::{Contents, Diff};
@@ -20,10 +22,10 @@ fn differ(old: &Plan, new: &Plan) -> Diff {
     diff::diff(&Contents::of_plan("old", old), &Contents::of_plan("new", new))
 }
 
-/// Returns the differences by package: the text without its header and table.
+/// Returns the differences by package: the text without its verdict, header and table.
 fn sections(old: &Plan, new: &Plan) -> String {
     let text = diff::text(&differ(old, new), false);
-    let mut parts = text.split("\n\n").skip(2);
+    let mut parts = text.split("\n\n").skip(3);
     parts.next().map_or_else(String::new, |first| {
         parts.fold(first.to_owned(), |all, part| format!("{all}\n\n{part}")).trim_end().to_owned()
             + "\n"

@@ -13,9 +13,9 @@ fn code(text: &str) -> Result<Code, String> {
     known_code(text, &[])
 }
 
-/// Parses the code of an error that a plan or a build accepts.
+/// Parses the code of an error that a plan, a build or a comparison accepts.
 pub(super) fn code_of_set(text: &str) -> Result<Code, String> {
-    known_code(text, &[Code::UnownedFiles])
+    known_code(text, &[Code::UnownedFiles, Code::Loss])
 }
 
 fn known_code(text: &str, more: &[Code]) -> Result<Code, String> {

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueEnum, ValueHint};
 
-use super::{ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
+use super::{ArtifactArgs, CacheArgs, DenyArgs, RemoteArgs, SetArgs};
 
 /// Build the packages
 ///
@@ -70,6 +70,9 @@ pub struct BuildArgs {
 
     #[command(flatten)]
     pub set: SetArgs,
+
+    #[command(flatten)]
+    pub deny: DenyArgs,
 
     #[command(flatten)]
     pub artifacts: ArtifactArgs,

@@ -2,6 +2,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
+use super::DenyArgs;
+
 /// Check packages.kdl and families.kdl without artifacts
 ///
 /// Finds syntax errors, unknown names, rules that contradict each other or never apply, and
@@ -14,6 +16,9 @@ pub struct CheckArgs {
     /// Directory of the manifest, or `built-in` for the program's own [default: this directory]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub manifest: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub deny: DenyArgs,
 }
 
 const CHECK_EXAMPLES: &str = "\

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::{ArtifactArgs, CatalogArgs, SetArgs};
+use super::{ArtifactArgs, CatalogArgs, DenyArgs, SetArgs};
 
 /// Show the differences between two plans, manifests or builds
 ///
@@ -13,13 +13,18 @@ use super::{ArtifactArgs, CatalogArgs, SetArgs};
 /// NEW defaults to --manifest, this directory's manifest, or, with a warning, the built-in one.
 /// With --manifest-at, OLD is the same manifest at that git revision.
 ///
-/// Prints packages and sizes, then differences: `+` added, `-` removed, an arrow moved, `~`
+/// Prints the verdict first: losses of users, the most dangerous first, such as libraries in no
+/// package, a renamed package, or device code that shrinks. New lines `drop`, `allow-unowned` and
+/// `ignore "loss"` of NEW allow losses.
+///
+/// Then prints packages and sizes, then differences: `+` added, `-` removed, an arrow moved, `~`
 /// changed. Directories that changed as a whole (`lib/x/**`), and files with the same change, are
 /// one line. Version bumps and moved manifest lines are ignored. Plans are compared with built
 /// packages by paths, sizes of copied files, rpaths of edited files, links, texts and metadata.
 ///
-/// Exit status: 0 compared, 1 error in a manifest or the artifacts (with --exit-code also:
-/// differences), 2 error in the command line, an input file, or git.
+/// Exit status: 0 nothing lost, 1 a loss that the change does not allow, or an error in a manifest
+/// or the artifacts (with --exit-code also: differences), 2 error in the command line, an input
+/// file, or git.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = DIFF_EXAMPLES)]
 #[command(mut_group("CatalogArgs", |group| group.required(false)))]
@@ -41,6 +46,9 @@ pub struct DiffArgs {
 
     #[command(flatten)]
     pub set: SetArgs,
+
+    #[command(flatten)]
+    pub deny: DenyArgs,
 
     #[command(flatten)]
     pub artifacts: ArtifactArgs,
@@ -69,6 +77,8 @@ pub enum DiffFormat {
     Json,
     /// Markdown for a comment on a pull request, always below 64 kB
     Markdown,
+    /// A web page with old beside new for every file, without external resources
+    Html,
 }
 
 const DIFF_EXAMPLES: &str = "\

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::{ArtifactArgs, CatalogArgs, SetArgs};
+use super::{ArtifactArgs, CatalogArgs, DenyArgs, SetArgs};
 
 /// Show the packages that a build would make, without writing a byte
 ///
@@ -19,6 +19,9 @@ pub struct PlanArgs {
 
     #[command(flatten)]
     pub set: SetArgs,
+
+    #[command(flatten)]
+    pub deny: DenyArgs,
 
     #[command(flatten)]
     pub artifacts: ArtifactArgs,

@@ -93,7 +93,7 @@ pub struct SetArgs {
     #[arg(long, value_name = "PROJECT=LIST", value_parser = selection, help_heading = "Packages")]
     pub libs: Vec<(PackageName, String)>,
 
-    /// Accept errors with this code, each with a warning: unowned-files (no package takes them, no rule drops them), or a code of `rockpack wheel verify`; may be repeated
+    /// Accept errors with this code, each with a warning: unowned-files (no package takes them, no rule drops them), loss (of `rockpack diff`), or a code of `rockpack wheel verify`; may be repeated
     #[arg(long, value_name = "CODE", value_parser = code_of_set, help_heading = "Packages")]
     pub allow: Vec<Code>,
 

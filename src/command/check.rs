@@ -12,6 +12,9 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     let sources = inputs::manifest::files(args.manifest.as_deref())?;
     let manifest = inputs::manifest::decode(&sources)?;
     ui::show_problems(&manifest.warnings());
+    if ui::has_denied() {
+        return Err(Failure::Reported);
+    }
     let [packages, families] = [&sources.0, &sources.1].map(inputs::manifest::label);
     print(&format!("{packages} and {families}: {}", summary(&manifest)))
 }

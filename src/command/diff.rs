@@ -10,6 +10,7 @@ use super::{Failure, environment, print_exact};
 use crate::cli::{DiffArgs, DiffFormat};
 use crate::{inputs, ui};
 
+mod allowed;
 mod at_revision;
 mod lost;
 mod side;
@@ -22,9 +23,14 @@ pub fn run(args: &DiffArgs) -> Result<(), Failure> {
         let sides = Sides::new(args);
         let old = sides.read(Which::Old, old.map(AsRef::as_ref))?;
         let new = sides.read(Which::New, new.map(AsRef::as_ref))?;
-        let diff = sides.with_reasons(&new, |new| diff::diff(&old.contents(), &new));
+        let diff = sides.with_reasons(&old, &new, |new| diff::diff(&old.contents(), &new));
         new.warnings().into_iter().for_each(ui::show_problems);
-        Ok::<_, Failure>((diff, lost::faults(&old, &new)))
+        let mut faults = lost::faults(&old, &new);
+        faults.extend(lost::losses(&diff, !faults.is_empty(), &new));
+        if ui::denies() {
+            faults.extend(lost::warnings(&diff, &new));
+        }
+        Ok::<_, Failure>((diff, faults))
     })?;
     print_exact(&shown(&diff, args.format())?)?;
     if faults.has_errors() {
@@ -41,6 +47,7 @@ fn shown(diff: &Diff, format: DiffFormat) -> Result<String, Failure> {
             return Ok(json + "\n");
         }
         DiffFormat::Markdown => return Ok(printable_lines(&diff::markdown(diff)).into_owned()),
+        DiffFormat::Html => return Ok(diff::html(diff)),
         DiffFormat::Text => diff::text(diff, false),
         DiffFormat::Files => diff::text(diff, true),
     };

@@ -59,6 +59,18 @@ const EXCLUDE: (&str, &str) = (
 /// Result of excluding a directory.
 const MOVED: &str = "→ lib/llvm/lib/clang/22/include/stddef.h";
 
+const LOST: &str = "users of `rocm-sdk-core` alone lose 1 file (30 B), in `rocm-sdk-devel` now: \
+                    lib/llvm/lib/clang/22/include/stddef.h";
+
+/// The line that the error proposes.
+const ACCEPTING: &str = "ignore \"loss\" package=\"core\" \
+                         in=\"lib/llvm/lib/clang/22/include/stddef.h\" reason=\"…\"";
+
+/// Returns the words of an error, which are wrapped.
+fn words(text: &str) -> String {
+    text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ")
+}
+
 fn diff(dir: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     let output = rockpack(dir, &[&["diff", "--platform-tag", "linux_x86_64"], args].concat());
     (output.status.code(), text(&output.stdout), text(&output.stderr))
@@ -84,8 +96,10 @@ fn a_revision_of_git_is_compared_with_the_manifest_here() {
     ] {
         let (status, out, err) =
             diff(&dir.path().join(at), &[&["--exit-code", "--manifest-at", "main"], args].concat());
-        assert_eq!((status, err.contains('×')), (Some(1), false), "{err}");
-        assert!(out.starts_with("old  main:packages.kdl\n") && out.contains(MOVED), "{at}: {out}");
+        assert_eq!((status, err.matches('×').count()), (Some(1), 1), "{err}");
+        assert!(words(&err).contains(LOST) && words(&err).contains(ACCEPTING), "{err}");
+        let verdict = format!("{LOST}\n\nold  main:packages.kdl\n");
+        assert!(out.starts_with(&verdict) && out.contains(MOVED), "{at}: {out}");
     }
     let (status, _, err) = diff(
         &dir.path().join("m"),
@@ -169,15 +183,26 @@ fn two_manifests_and_two_plans_give_the_same_difference() {
         );
         fs::write(dir.path().join(plan), planned.stdout).unwrap();
     }
-    let without_labels = |text: String| text.lines().skip(2).collect::<Vec<_>>().join("\n");
+    let without_labels = |text: String| {
+        let lines =
+            text.lines().filter(|line| !line.starts_with("old  ") && !line.starts_with("new  "));
+        lines.collect::<Vec<_>>().join("\n")
+    };
     let (status, manifests, _) = diff(dir.path(), &["--artifact-dir", "artifacts", "old", "m"]);
-    assert_eq!(status, Some(0), "differences are no failure");
+    assert_eq!(status, Some(1), "a file is lost");
     assert!(manifests.contains(MOVED), "{manifests}");
     let (_, plans, err) = diff(dir.path(), &["old.json", "new.json"]);
-    assert_eq!(err, "");
+    assert!(words(&err).contains(LOST) && err.contains("--allow loss"), "{err}");
     assert_eq!(without_labels(plans), without_labels(manifests));
-    let (status, _, _) = diff(dir.path(), &["--exit-code", "old.json", "new.json"]);
+    let (status, accepted, err) = diff(dir.path(), &["--allow", "loss", "old.json", "new.json"]);
+    assert_eq!((status, &*err), (Some(0), ""), "differences are no failure");
+    let first = "nothing lost that the change does not allow\nallowed: users of";
+    assert!(accepted.starts_with(first) && accepted.contains(": --allow loss\n"), "{accepted}");
+    let all = ["--allow", "loss", "--exit-code", "old.json", "new.json"];
+    assert_eq!(diff(dir.path(), &all).0, Some(1));
+    let (status, html, _) = diff(dir.path(), &["--format", "html", "old.json", "new.json"]);
     assert_eq!(status, Some(1));
+    assert!(html.starts_with("<!DOCTYPE html>") && html.contains(&LOST[60..]), "{html}");
     let (_, json, _) = diff(dir.path(), &["--json", "old.json", "new.json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(
@@ -189,6 +214,94 @@ fn two_manifests_and_two_plans_give_the_same_difference() {
     let (_, here, _) =
         diff(dir.path(), &["--artifact-dir", "artifacts", "--manifest", "m", "old.json"]);
     assert!(here.contains(MOVED), "a plan and the manifest: {here}");
+}
+
+/// The manifest line of the help is accepted, and the same line of the old side counts no more.
+#[test]
+fn the_proposed_line_accepts_the_loss() {
+    let dir = scratch();
+    let old = dir.path().join("old");
+    crate::repository::copy(&old, "");
+    edit(dir.path(), EXCLUDE.0, EXCLUDE.1);
+    let line = ACCEPTING.replace('…', "headers are for devel") + "\n\npackage \"core\"";
+    edit(dir.path(), "package \"core\"", &line);
+    let checked = rockpack(dir.path(), &["check", "--manifest", "m"]);
+    assert!(checked.status.success(), "{}", text(&checked.stderr));
+    let compare = ["--artifact-dir", "artifacts", "old", "m"];
+    let (status, out, err) = diff(dir.path(), &compare);
+    assert_eq!((status, &*err), (Some(0), ""), "{out}");
+    assert!(
+        out.contains(&format!("allowed: {LOST}: headers are for devel (packages.kdl:")),
+        "{out}"
+    );
+    edit(dir.path(), EXCLUDE.1, EXCLUDE.0);
+    fs::remove_dir_all(&old).unwrap();
+    fs::rename(dir.path().join("m"), &old).unwrap();
+    crate::repository::copy(&dir.path().join("m"), "");
+    edit(dir.path(), EXCLUDE.0, EXCLUDE.1);
+    edit(dir.path(), "package \"core\"", &line);
+    assert_eq!(diff(dir.path(), &compare).0, Some(1), "the line is of an earlier change");
+}
+
+/// A renamed package is a loss, until the build also makes an empty one of the former name.
+#[test]
+fn a_package_with_another_name_needs_its_former_one() {
+    let dir = scratch();
+    crate::repository::copy(&dir.path().join("old"), "");
+    let (name, renamed) = ("distribution \"rocm-profiler\"", "distribution \"rocm-profilers\"");
+    edit(dir.path(), name, renamed);
+    let compare = ["--artifact-dir", "artifacts", "old", "m"];
+    let (status, out, err) = diff(dir.path(), &compare);
+    let verdict = "users of `rocm-profiler` keep two packages: its new name is `rocm-profilers`\n";
+    assert!(out.starts_with(verdict), "{out}");
+    let line = "renames=\"rocm-profiler\"";
+    assert!(status == Some(1) && words(&err).contains(line), "{err}");
+    edit(dir.path(), renamed, &format!("{renamed} {line}"));
+    let (status, out, err) = diff(dir.path(), &compare);
+    assert_eq!((status, &*err), (Some(0), ""), "{out}");
+    assert!(out.starts_with("nothing lost\n"), "{out}");
+    let build = ["build", "--artifact-dir", "artifacts", "--manifest", "m", "-o", "out"];
+    let built = crate::program::uncached(dir.path(), &build).output().unwrap();
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    let verified = rockpack(dir.path(), &["wheel", "verify", "out/dist", "--manifest", "m"]);
+    assert!(verified.status.success(), "{}", text(&verified.stdout));
+    let packages = text(&verified.stdout);
+    assert!(
+        packages.contains("rocm_profiler-") && packages.contains("rocm_profilers-"),
+        "{packages}"
+    );
+}
+
+/// Warnings are errors with `--deny-warnings`, before anything is written.
+#[test]
+fn denied_warnings_fail_every_command_that_has_some() {
+    let dir = scratch();
+    crate::repository::copy(&dir.path().join("old"), "");
+    let library = "    find-library \"rpp\"\n";
+    edit(dir.path(), library, &format!("    find-library \"gone\" so=\"lib/gone.so\"\n{library}"));
+    let artifacts = ["--artifact-dir", "artifacts", "--manifest", "m"];
+    let build = [&["build", "-o", "out"], &artifacts[..]].concat();
+    let plan = [&["plan"], &artifacts[..]].concat();
+    let compare = ["diff", "old", "m", "--artifact-dir", "artifacts"].to_vec();
+    for command in [plan, build, compare] {
+        let denied = rockpack(dir.path(), &[&command[..], &["--deny-warnings"]].concat());
+        let shown = text(&denied.stderr);
+        assert_eq!(denied.status.code(), Some(1), "{command:?}: {shown}");
+        assert!(shown.contains("× package `libraries` lacks"), "{command:?}: {shown}");
+        assert!(!dir.path().join("out").exists(), "{command:?} wrote");
+        let quiet = [&command[..], &["--deny-warnings", "--quiet"]].concat();
+        assert_eq!(rockpack(dir.path(), &quiet).status.code(), Some(1), "{command:?}");
+    }
+    let allowed =
+        rockpack(dir.path(), &["diff", "m", "m", "--artifact-dir", "artifacts", "--deny-warnings"]);
+    assert_eq!(allowed.status.code(), Some(0), "only new warnings count");
+    edit(dir.path(), "license \"MIT\"", "license \"GPL-2.0\"");
+    let check = ["check", "--manifest", "m"];
+    let warned = rockpack(dir.path(), &check);
+    assert_eq!(warned.status.code(), Some(0), "{}", text(&warned.stderr));
+    let denied = rockpack(dir.path(), &[&check[..], &["--deny-warnings"]].concat());
+    assert_eq!(denied.status.code(), Some(1), "{}", text(&denied.stderr));
+    assert_eq!(text(&denied.stdout), "", "nothing is fine");
 }
 
 #[test]
@@ -228,8 +341,8 @@ fn names_do_nothing_to_a_terminal() {
     plan["notes"][0]["text"] = hostile.into();
     plan["platform_tag"] = "any\u{1b}]0;title\u{7}".into();
     fs::write(dir.path().join("new\u{1b}.json"), plan.to_string()).unwrap();
-    for form in [&[][..], &["--format", "files"], &["--format", "markdown"]] {
-        let args = [&["diff", "old.json", "new\u{1b}.json"], form].concat();
+    for form in ["text", "files", "markdown", "html"].map(|form| ["--format", form]) {
+        let args = [&["diff", "old.json", "new\u{1b}.json"], &form[..]].concat();
         let shown = rockpack(dir.path(), &args);
         let shown = text(&shown.stdout) + &text(&shown.stderr);
         let acts = |c: char| c.is_control() && c != '\n' || matches!(c, '\u{202a}'..='\u{202e}');

@@ -61,6 +61,9 @@ fn markdown_is_a_table_and_a_coloured_block() {
     assert_eq!(
         diff::markdown(&diff),
         "\
+> [!CAUTION]
+> **2 files (300 B) are in no package now: lib/data/a, lib/data/b**
+
 **`old`** → **`new`**  
 version 1.0, mode kpack, platform linux_x86_64  
 

@@ -284,6 +284,17 @@ impl Problem {
         self.expected.as_deref()
     }
 
+    /// Returns true for a warning that the manifest does not expect.
+    pub fn is_unexpected_warning(&self) -> bool {
+        self.severity == Severity::Warning && self.expected.is_none()
+    }
+
+    /// Makes a warning an error.
+    #[must_use]
+    pub fn denied(self) -> Self {
+        Self { severity: Severity::Error, ..self }
+    }
+
     /// Sets the remedy.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {

@@ -89,7 +89,7 @@ choice!(TagSource, "a source of a platform tag", "auto" => EachWheel, "common" =
 pub(crate) struct FindingName(pub Code);
 
 fn known_findings() -> impl Iterator<Item = &'static Code> {
-    Code::OF_PACKAGES.iter().chain(Code::OF_PLANS)
+    Code::OF_PACKAGES.iter().chain(Code::OF_PLANS).chain(Code::OF_DIFFS)
 }
 
 #[derive(Debug)]
@@ -117,8 +117,9 @@ impl Reason for FindingNameError {
     }
 
     fn help(&self) -> Option<String> {
-        let plans = either(Code::OF_PLANS.iter().map(|code| code.as_str()));
-        Some(format!("use a code of `rockpack wheel verify`, or for warnings of a plan {plans}"))
+        let plans = Code::OF_PLANS.iter().chain(Code::OF_DIFFS);
+        let plans = either(plans.map(|code| code.as_str()));
+        Some(format!("use a code of `rockpack wheel verify`, or for plans and differences {plans}"))
     }
 }
 

@@ -6,6 +6,7 @@ use base::source::Problems;
 use manifest::Manifest;
 
 mod aliases;
+mod allowed_losses;
 mod check;
 mod closure;
 mod compression;
@@ -52,6 +53,7 @@ mod unused_rules;
 mod wheel_variant;
 mod windows;
 
+pub use allowed_losses::AllowedLosses;
 pub use closure::{Closure, InArtifact, LoadedFile, Need, Resolved};
 pub use gone::{Why, with_reasons};
 pub use installed::plan_installed;

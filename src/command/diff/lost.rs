@@ -6,6 +6,7 @@ use base::source::{Code, Place, Problem, Problems, Source};
 use base::text::{counted, human_size};
 use manifest::Manifest;
 use plan::catalog::Origin;
+use plan::review::diff::{Diff, Loss, LossKind};
 use plan::{Distribution, Plan};
 
 use super::side::Side;
@@ -23,6 +24,67 @@ pub fn faults(old: &Side, new: &Side) -> Problems {
         faults.extend(let_go(old, before, after));
     }
     faults
+}
+
+/// Returns an error for each loss that the change does not allow. `told` leaves out files of no
+/// package, which other errors have.
+pub fn losses(diff: &Diff, told: bool, new: &Side) -> Problems {
+    let is_told = |loss: &&Loss| {
+        told && matches!(
+            loss.kind,
+            LossKind::Libraries | LossKind::DeviceCode | LossKind::Programs | LossKind::Files
+        )
+    };
+    let manifest = new.planned().map(|planned| &planned.manifest);
+    diff.lost().filter(|loss| !is_told(loss)).fold(Problems::new(), |mut problems, loss| {
+        let help = manifest.map_or_else(
+            || "give --allow loss to accept all losses once".to_owned(),
+            |manifest| remedy(loss, manifest),
+        );
+        problems.push(Problem::error(Code::Loss, &loss.text).help(help));
+        problems
+    })
+}
+
+/// Returns the correction of a loss.
+fn remedy(loss: &Loss, manifest: &Manifest) -> String {
+    let accepting = accepting(loss, manifest);
+    match (&loss.kind, &*loss.names) {
+        (LossKind::Renamed, [name]) => format!(
+            "add to the `distribution` line: renames=\"{name}\"; or accept it in the same change: \
+             {accepting}"
+        ),
+        _ => format!("undo it, or accept it in the same change: {accepting}"),
+    }
+}
+
+/// Returns the manifest line that accepts a loss.
+fn accepting(loss: &Loss, manifest: &Manifest) -> String {
+    let known = |name: &&String| manifest.packages.keys().any(|package| package.as_str() == *name);
+    let package = loss.package.as_ref().filter(known);
+    let package = package.map(|name| format!(" package=\"{name}\"")).unwrap_or_default();
+    let one = (loss.count == 1).then(|| loss.names.first()).flatten();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._+-".contains(c);
+    let path = one.filter(|name| name.chars().all(plain));
+    let path = path.map(|path| format!(" in=\"{path}\"")).unwrap_or_default();
+    format!("`ignore \"loss\"{package}{path} reason=\"…\"`")
+}
+
+/// Returns an error for each new warning.
+pub fn warnings(diff: &Diff, new: &Side) -> Problems {
+    let manifest = new.planned().map(|planned| &planned.manifest);
+    let mut problems = Problems::new();
+    for warning in diff.warnings.iter().filter(|warning| warning.now) {
+        let code = Code::ALL.iter().find(|code| code.as_str() == warning.code);
+        let problem = Problem::error(code.copied().unwrap_or(Code::Loss), &warning.message);
+        let place = warning.rule.as_deref().zip(manifest);
+        let place = place.and_then(|(rule, manifest)| line(manifest, rule, None));
+        problems.push(match place {
+            Some(place) => problem.label(&place, "new with the change"),
+            None => problem,
+        });
+    }
+    problems
 }
 
 type Taken<'p> = BTreeMap<&'p str, (usize, u64)>;
@@ -64,7 +126,7 @@ fn problem(old: &Side, taken: &Taken<'_>) -> Problem {
         Problem::error(Code::UnownedFiles, what),
         |problem, (rule, (files, bytes))| {
             let text = format!("took {} ({})", counted(*files, "file"), human_size(*bytes));
-            match manifest.and_then(|manifest| line(manifest, rule, old.label())) {
+            match manifest.and_then(|manifest| line(manifest, rule, Some(old.label()))) {
                 Some(place) => problem.label(&place, text),
                 None => problem,
             }
@@ -72,8 +134,8 @@ fn problem(old: &Side, taken: &Taken<'_>) -> Problem {
     )
 }
 
-/// Returns the line of a rule such as `packages.kdl:12`, under the old side's name.
-fn line(manifest: &Manifest, rule: &str, label: &str) -> Option<Place> {
+/// Returns the line of a rule such as `packages.kdl:12`. With a label, it is not a line of a file.
+fn line(manifest: &Manifest, rule: &str, label: Option<&str>) -> Option<Place> {
     let (name, number) = rule.rsplit_once(':')?;
     let source = manifest.sources.iter().find(|source| source.name() == name)?;
     let number: usize = number.parse().ok()?;
@@ -82,6 +144,7 @@ fn line(manifest: &Manifest, rule: &str, label: &str) -> Option<Place> {
     let line = text.get(start..)?.lines().next()?;
     let indent = line.len() - line.trim_start().len();
     let bytes = start + indent..start + line.trim_end().len();
+    let Some(label) = label else { return Some(source.at(bytes)) };
     let label = if name == builtin::PACKAGES.0 { label } else { name };
     Some(Source::new(label, text).at(bytes))
 }

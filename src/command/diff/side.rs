@@ -6,13 +6,15 @@ use base::source::{Code, Problem, Problems, Source};
 use base::text::with_causes;
 use manifest::Manifest;
 use plan::catalog::Catalog;
+use plan::resolve::AllowedLosses;
 use plan::review::built::{self, Built};
-use plan::review::diff::{Contents, Reasons};
+use plan::review::diff::{Allowances, Contents, Lost, Reasons};
 use plan::{Plan, Request};
 use rayon::prelude::*;
 use wheel::package;
 
 use super::super::{Failure, environment};
+use super::allowed::Allowed;
 use super::at_revision;
 use crate::builtin;
 use crate::cli::{BUILT_IN, DiffArgs};
@@ -168,13 +170,26 @@ impl<'a> Sides<'a> {
         Ok(Side { label, holds: Holds::Plan(Box::new(plan)), planned })
     }
 
-    /// Calls `work` with the contents of a side, and the reasons for left out files.
-    pub fn with_reasons<R>(&self, side: &Side, work: impl FnOnce(Contents<'_>) -> R) -> R {
-        let (Some(planned), Some(catalog)) = (&side.planned, self.catalog.get()) else {
-            return work(side.contents());
+    /// Calls `work` with the contents of the new side, its reasons for left out files, and the
+    /// losses that it allows.
+    pub fn with_reasons<R>(
+        &self,
+        old: &Side,
+        new: &Side,
+        work: impl FnOnce(Contents<'_>) -> R,
+    ) -> R {
+        let lines = new.planned.as_ref().zip(self.catalog.get()).map(|(planned, catalog)| {
+            let old = old.planned.as_ref().map(|planned| &planned.manifest);
+            AllowedLosses::new(old, &planned.manifest, catalog, &planned.request)
+        });
+        let allowed = Allowed::new(&self.args.set.allow, new.plan(), lines);
+        let allows = |lost: &Lost<'_>| allowed.of(lost);
+        let contents = || new.contents().with_allowances(Allowances(&allows));
+        let (Some(planned), Some(catalog)) = (&new.planned, self.catalog.get()) else {
+            return work(contents());
         };
         resolve::with_reasons(&planned.manifest, catalog, &planned.request, |why| {
-            work(side.contents().with_reasons(Reasons(why)))
+            work(contents().with_reasons(Reasons(why)))
         })
     }
 

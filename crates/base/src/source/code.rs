@@ -39,6 +39,7 @@ macro_rules! codes {
 #[derive(Clone, Copy)]
 enum Finder {
     Plan,
+    Diff,
     Packages,
     Other,
 }
@@ -165,6 +166,9 @@ codes! {
     DirtyCheckout "dirty-checkout" "The files of a checkout differ from its commit, and clean checkouts are required."
     MissingSource "missing-source" "The sources of a Python project, or a finished wheel, are missing."
 
+    // Differences.
+    Loss "loss" "Users lose something that the change does not allow: a file, a command, a package." @Diff
+
     // Built packages.
     BrokenPackage "broken-package" "The file is not a readable wheel or sdist." @Packages
     HeadersDisagree "headers-disagree" "The headers of a zip member contradict each other." @Packages
@@ -232,6 +236,9 @@ codes! {
 impl Code {
     /// Warnings of a plan that a manifest can expect.
     pub const OF_PLANS: &[Self] = &found::<{ count(Finder::Plan) }>(Finder::Plan);
+
+    /// Losses between two plans, which the change of a manifest can accept.
+    pub const OF_DIFFS: &[Self] = &found::<{ count(Finder::Diff) }>(Finder::Diff);
 
     /// Findings of the check of packages, which a manifest can ignore.
     pub const OF_PACKAGES: &[Self] = &found::<{ count(Finder::Packages) }>(Finder::Packages);

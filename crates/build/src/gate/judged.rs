@@ -67,7 +67,7 @@ impl<'m> Judged<'m> {
         let rules = rules.filter(|(rule, allowed)| !allowed && needless(rule));
         rules.for_each(|(rule, _)| judged.idle.push(needless_isa(rule)));
         let concerned = |rule: &IgnoreRule| {
-            !rule.is_of_plans()
+            rule.is_of_packages()
                 && owners.iter().filter_map(|(_, owner)| *owner).any(|owner| {
                     rule.package.as_ref().is_none_or(|package| package.value == *owner)
                 })

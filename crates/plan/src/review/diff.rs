@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Plan ──────► Contents ─┐
-//! packages ──► Contents ─┴─diff─► Diff ─► text, markdown, JSON
+//! packages ──► Contents ─┴─diff─► Diff ─► text, Markdown, HTML, JSON
 //! ```
 //!
 //! Packages are paired first, then their files by path; the rest was moved, removed or added. The
@@ -20,7 +20,9 @@ mod contents;
 mod facts;
 mod fields;
 mod group;
+mod html;
 mod lines;
+mod losses;
 mod markdown;
 mod moved;
 mod moves;
@@ -32,9 +34,12 @@ mod rpath;
 mod text;
 mod translate;
 mod unowned;
+mod verdict;
 mod what;
 
-pub use contents::{Area, Content, Contents, File, Package, Reasons};
+pub use contents::{Allowances, Area, Content, Contents, File, Lost, Package, Reasons};
+pub use html::html;
+pub use losses::{Loss, LossKind};
 pub use markdown::markdown;
 pub use places::{Also, FileChange, Place};
 pub use text::text;
@@ -45,13 +50,17 @@ pub const FORMAT: u32 = 1;
 
 /// Serializes to the output of `rockpack diff --json`.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Diff {
     /// Format number, [`FORMAT`].
+    #[cfg_attr(feature = "schemas", schemars(extend("const" = FORMAT)))]
     pub format: u32,
     /// The old side.
     pub old: Side,
     /// The new side.
     pub new: Side,
+    /// Losses, the most dangerous first; allowed ones last.
+    pub losses: Vec<Loss>,
     /// Renamed platform directories.
     pub directories: Vec<Renamed>,
     /// Files with another path or package.
@@ -74,6 +83,7 @@ pub struct Diff {
 
 /// Summary of a side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Side {
     /// Display name.
     pub label: String,
@@ -87,6 +97,7 @@ pub struct Side {
 
 /// A changed name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Renamed {
     /// Old name.
     pub old: String,
@@ -96,6 +107,7 @@ pub struct Renamed {
 
 /// Amount of installed files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Extent {
     /// Number of files and links.
     pub files: usize,
@@ -105,6 +117,7 @@ pub struct Extent {
 
 /// A changed package.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PackageChange {
     /// Family directory, if any, and distribution name.
     pub title: String,
@@ -129,6 +142,7 @@ pub struct PackageChange {
 
 /// A changed field or fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FieldChange {
     /// Field name.
     pub field: String,
@@ -140,6 +154,7 @@ pub struct FieldChange {
 
 /// Files of a package with the same difference.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Change {
     /// Difference.
     #[serde(flatten)]
@@ -152,6 +167,7 @@ pub struct Change {
 
 /// Files that were moved together.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Moved {
     /// Old package.
     pub from: MovedEnd,
@@ -171,6 +187,7 @@ pub struct Moved {
 
 /// Old or new package of moved files.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MovedEnd {
     /// Display name.
     pub title: String,
@@ -181,6 +198,7 @@ pub struct MovedEnd {
 
 /// Files of an artifact that are unowned on one side.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct UnownedChange {
     /// Artifact.
     pub artifact: String,
@@ -194,6 +212,7 @@ pub struct UnownedChange {
 
 /// A note of one side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct NoteChange {
     /// Text.
     pub note: String,
@@ -203,6 +222,7 @@ pub struct NoteChange {
 
 /// A warning of one side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct WarningChange {
     /// Problem code.
     pub code: String,

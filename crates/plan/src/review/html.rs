@@ -46,7 +46,7 @@ pub fn html_page(plan: &Plan) -> String {
     filled(PAGE, &values)
 }
 
-fn filled(template: &str, values: &[(&str, String)]) -> String {
+pub(super) fn filled(template: &str, values: &[(&str, String)]) -> String {
     let mut parts = template.split("{{");
     let mut page = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -60,7 +60,7 @@ fn filled(template: &str, values: &[(&str, String)]) -> String {
 }
 
 /// Content Security Policy 3, section 2.3.1.
-fn hash_source(text: &str) -> String {
+pub(super) fn hash_source(text: &str) -> String {
     format!("'sha256-{}'", base64(Sha256::of(text.as_bytes()).as_bytes()))
 }
 

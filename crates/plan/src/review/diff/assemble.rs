@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 use super::absent::{self, Absences};
 use super::compare::Comparison;
 use super::contents::{Area, Content, Contents, File, Package};
+use super::losses::{self, Compared};
 use super::moves::{At, Left, Move};
 use super::pair::{self, Pairs};
 use super::places::{FileChange, change};
@@ -35,11 +36,15 @@ pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
     let (old_total, new_total) = found.totals();
     let mut packages: Vec<PackageChange> =
         (0..pairs.slots()).filter_map(|slot| found.package(slot)).collect();
+    let (left, moves) = (&left, &moves[..]);
+    let compared = Compared { old, new, pairs: &pairs, left, moves, changed: &packages };
+    let losses = losses::find(&compared);
     repeated::shorten(&mut packages, [old, new]);
     Diff {
         format: FORMAT,
         old: side(old, new),
         new: side(new, old),
+        losses,
         directories: directories(&same),
         moved: grouped,
         same: pairs.slots() - packages.len(),

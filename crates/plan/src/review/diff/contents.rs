@@ -32,6 +32,29 @@ pub struct Contents<'a> {
     pub warnings: Option<&'a [Warning]>,
     /// Reasons for missing files, if the manifest is known.
     pub reasons: Option<Reasons<'a>>,
+    /// Losses that the side accepts, if its manifest is known.
+    pub allowances: Option<Allowances<'a>>,
+}
+
+/// A lost file, or another lost thing by its name.
+#[derive(Debug, Clone, Copy)]
+pub struct Lost<'l> {
+    /// Old package in the manifest, if known.
+    pub package: Option<&'l PackageName>,
+    /// Path below the platform directory, or a name.
+    pub name: &'l str,
+    /// Artifact file, if the old plan knows it.
+    pub origin: Option<&'l Origin>,
+}
+
+/// The reason why a side accepts a loss, if it does.
+#[derive(Clone, Copy)]
+pub struct Allowances<'a>(pub &'a (dyn Fn(&Lost<'_>) -> Option<Note> + 'a));
+
+impl fmt::Debug for Allowances<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Allowances")
+    }
 }
 
 /// The reason why a package leaves out a path below its platform directory.
@@ -139,6 +162,7 @@ impl<'a> Contents<'a> {
             notes: Some(&plan.notes),
             warnings: Some(&plan.warnings),
             reasons: None,
+            allowances: None,
         }
     }
 
@@ -155,6 +179,7 @@ impl<'a> Contents<'a> {
             notes: None,
             warnings: None,
             reasons: None,
+            allowances: None,
         }
     }
 
@@ -162,6 +187,12 @@ impl<'a> Contents<'a> {
     #[must_use]
     pub fn with_reasons(self, reasons: Reasons<'a>) -> Self {
         Self { reasons: Some(reasons), ..self }
+    }
+
+    /// Adds accepted losses.
+    #[must_use]
+    pub fn with_allowances(self, allowances: Allowances<'a>) -> Self {
+        Self { allowances: Some(allowances), ..self }
     }
 }
 

@@ -8,7 +8,7 @@ mod merge;
 mod remarks;
 mod values;
 
-pub(super) use detail::shortened;
+pub(super) use detail::{of, shortened};
 
 pub(super) struct Report {
     pub head: Vec<String>,
@@ -173,7 +173,7 @@ fn row(package: &PackageChange) -> Row {
     Row { mark, title: heading(package), old: package.old, new: package.new }
 }
 
-fn heading(package: &PackageChange) -> String {
+pub(super) fn heading(package: &PackageChange) -> String {
     package
         .was
         .as_ref()

@@ -1,8 +1,8 @@
 use std::fmt::Write as _;
 
 use super::lines::{Report, Row, count_change, size_change};
-use super::text::{NOTHING, Widths, narrowed};
-use super::{Diff, Extent};
+use super::text::{Widths, narrowed};
+use super::{Diff, Extent, verdict};
 use base::source::printable;
 use base::text::human_size;
 
@@ -15,10 +15,11 @@ const TAIL: usize = 400;
 /// Less than 64 kB; omitted lines are counted.
 pub fn markdown(diff: &Diff) -> String {
     if diff.is_empty() {
-        return NOTHING.to_owned();
+        return verdict::NOTHING.to_owned();
     }
     let report = Report::new(diff, false);
     let mut page = Page { text: String::new(), left_out: 0 };
+    verdict(diff, &mut page);
     page.line(&format!("**{}** → **{}**  ", code(&diff.old.label), code(&diff.new.label)));
     for line in &report.head[2..] {
         page.line(&format!("{}  ", line.trim()));
@@ -36,6 +37,30 @@ pub fn markdown(diff: &Diff) -> String {
         page.end(&format!("\n… and {} more lines: `rockpack diff` shows them all.", page.left_out));
     }
     page.text
+}
+
+/// An alert (GitHub) if something is lost; the first line is bold.
+fn verdict(diff: &Diff, page: &mut Page) {
+    let lines = verdict::lines(diff);
+    let lines = lines.iter().map(|line| narrowed(&printable(line)));
+    let alert = if diff.lost().next().is_some() { "> [!CAUTION]" } else { "> [!NOTE]" };
+    page.line(alert);
+    for (index, line) in lines.enumerate() {
+        let line = escaped(&line);
+        page.line(&if index == 0 { format!("> **{line}**") } else { format!("> - {line}") });
+    }
+    page.line("");
+}
+
+/// Escapes Markdown and HTML outside of code in backticks.
+fn escaped(text: &str) -> String {
+    let part = |(index, part): (usize, &str)| {
+        if index % 2 == 1 {
+            return part.to_owned();
+        }
+        part.replace('&', "&amp;").replace('<', "&lt;").replace('*', "\\*").replace('_', "\\_")
+    };
+    text.split('`').enumerate().map(part).collect::<Vec<_>>().join("`")
 }
 
 struct Page {

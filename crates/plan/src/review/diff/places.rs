@@ -7,6 +7,7 @@ use super::contents::{File, Package};
 
 /// A changed file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FileChange {
     /// Path relative to the platform directory, otherwise to site-packages.
     pub path: String,
@@ -29,6 +30,7 @@ pub struct FileChange {
 
 /// A group of changed files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Place {
     /// A path; `DIR/**` for all candidates below a directory, `DIR/…` for some of them.
     pub pattern: String,
@@ -50,6 +52,7 @@ pub struct Place {
 
 /// A further change of moved files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Also {
     /// Description.
     pub what: String,

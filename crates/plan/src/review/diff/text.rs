@@ -1,21 +1,19 @@
 use std::fmt::Write as _;
 
 use super::lines::{self, Line, Report, Row, count_change, shortened, size_change};
-use super::{Diff, PackageChange};
+use super::{Diff, PackageChange, verdict};
 use base::source::printable;
 use base::text::{Column, Table, human_size};
-
-pub(super) const NOTHING: &str = "no difference\n";
 
 const WIDEST_PLACE: usize = 64;
 
 /// Formats a difference as text. `files` gives every file a line.
 pub fn text(diff: &Diff, files: bool) -> String {
     if diff.is_empty() {
-        return NOTHING.to_owned();
+        return verdict::NOTHING.to_owned();
     }
     let report = Report::new(diff, files);
-    let mut text = report.head.join("\n") + "\n\n";
+    let mut text = verdict(diff) + "\n" + &report.head.join("\n") + "\n\n";
     text.push_str(&table(&report.rows));
     let widths = Widths::of(&report);
     for section in &report.sections {
@@ -37,6 +35,11 @@ impl PackageChange {
         };
         lines::package(self, true).lines.iter().map(shown).collect()
     }
+}
+
+fn verdict(diff: &Diff) -> String {
+    let lines = verdict::lines(diff).into_iter().map(|line| printable(&line).into_owned());
+    lines.map(|line| line + "\n").collect()
 }
 
 fn table(rows: &[Row]) -> String {

@@ -5,7 +5,7 @@ pub(super) const MOST_VALUES: usize = 6;
 
 pub(super) const MOST_GROUPS: usize = 10;
 
-pub(super) fn of(what: &What, place: &Place) -> String {
+pub(in super::super) fn of(what: &What, place: &Place) -> String {
     match what {
         What::Appeared { was: Some(reason) } => format!("was left out: {reason}"),
         What::Appeared { was: None } => place.rule.clone().unwrap_or_default(),

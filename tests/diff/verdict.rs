@@ -1,0 +1,229 @@
+//! The verdict: losses of users, the most dangerous first, and the lines that allow them.
+
+use plan::Plan;
+use plan::resolve::AllowedLosses;
+use plan::review::diff::{self, Allowances, Contents, Diff, LossKind, Lost};
+
+use super::differ;
+use crate::planning::support::{Case, devel, device, package, runtime};
+
+const ENTRIES: &str = "base_lib_generic lib/libx.so.1 so libx.so.1
+                       base_lib_generic lib/data/a data 100
+                       base_lib_generic share/s text s
+                       base_lib_generic bin/tool exe
+                       blas_lib_generic lib/libb.so.1 so libb.so.1
+                       blas_lib_generic share/b text w
+                       kern_lib_gfx942 lib/kernels/k.co data 7000
+                       kern_lib_gfx942 lib/kernels/l.co data 300";
+
+fn core(lines: &str) -> String {
+    runtime("core", &format!("artifact \"base\" \"lib\"\n{lines}"))
+}
+
+fn libs(lines: &str) -> String {
+    runtime("libs", &format!("artifact \"blas\" \"lib\"\n{lines}"))
+}
+
+fn plan(packages: &[String]) -> Plan {
+    Case::new(packages, ENTRIES).plan_and_warnings().0
+}
+
+fn verdict(old: &[String], new: &[String]) -> Vec<String> {
+    let diff = differ(&plan(old), &plan(new));
+    diff.losses.iter().map(|loss| loss.text.clone()).collect()
+}
+
+#[test]
+fn a_difference_begins_with_the_most_dangerous_loss() {
+    let old = [core("script \"tool\""), libs("")];
+    let new = [core("exclude \"lib/libx*\" \"bin/**\" \"lib/data/**\""), libs("")];
+    let diff = differ(&plan(&old), &plan(&new));
+    let said: Vec<&str> = diff.losses.iter().map(|loss| &*loss.text).collect();
+    assert_eq!(
+        said,
+        [
+            "1 library (10 B) is in no package now: lib/libx.so.1",
+            "1 program (10 B) is in no package now: bin/tool",
+            "users of `x-core` lose 1 command: tool",
+            "1 file (100 B) is in no package now: lib/data/a",
+        ]
+    );
+    for text in [diff::text(&diff, false), diff::text(&diff, true)] {
+        assert!(text.starts_with(&format!("{}\n{}\n{}\n", said[0], said[1], said[2])), "{text}");
+        assert!(text.contains(&format!("\n{}\n\nold  old\n", said[3])), "{text}");
+    }
+    let markdown = diff::markdown(&diff);
+    let head = format!("> [!CAUTION]\n> **{}**\n> - {}\n", said[0], said[1]);
+    assert!(markdown.starts_with(&head), "{markdown}");
+    let html = diff::html(&diff);
+    assert!(html.contains(&format!("<body>\n<h1 class=\"lost\">{}</h1>\n", said[0])), "{html}");
+    let json = serde_json::to_value(&diff).unwrap();
+    assert_eq!(json["losses"][0]["kind"], "libraries");
+    assert_eq!(json["losses"][0]["names"][0], "lib/libx.so.1");
+}
+
+#[test]
+fn additions_and_moves_to_required_packages_lose_nothing() {
+    let old = [core("exclude \"lib/data/**\""), libs("")];
+    let diff = differ(&plan(&old), &plan(&[core(""), libs("")]));
+    assert_eq!(diff.losses, []);
+    assert!(diff::text(&diff, false).starts_with("nothing lost\n\nold  old\n"));
+    assert!(diff::markdown(&diff).starts_with("> [!NOTE]\n> **nothing lost**\n\n"));
+    assert!(diff::html(&diff).contains("<h1 class=\"fine\">nothing lost</h1>"));
+    let moved = [
+        runtime("core", "artifact \"base\" \"lib\"\nexclude \"lib/libx*\"\nrequires \"more\""),
+        runtime("more", "artifact \"base\" \"lib\"\ninclude \"lib/libx*\""),
+        libs(""),
+    ];
+    assert_eq!(verdict(&[core(""), libs("")], &moved), [""; 0]);
+}
+
+#[test]
+fn files_that_move_to_packages_without_a_requirement_are_lost_for_some() {
+    let old = [core(""), devel("artifacts-of \"core\""), libs("")];
+    let new = [core("exclude \"lib/libx*\""), devel("artifacts-of \"core\""), libs("")];
+    assert_eq!(
+        verdict(&old, &new),
+        ["users of `x-core` alone lose 1 library (10 B), in `x-devel` now: lib/libx.so.1"]
+    );
+}
+
+#[test]
+fn device_code_is_named_by_its_isa() {
+    let old = [core(""), libs(""), device("artifact \"kern\" \"lib\"")];
+    let new = [core(""), libs(""), device("artifact \"kern\" \"lib\"\nexclude \"lib/kernels/k*\"")];
+    assert_eq!(
+        verdict(&old, &new),
+        [
+            "device code for gfx942 shrinks by 7.00 kB: 1 file is in no package now: lib/kernels/k.co"
+        ]
+    );
+    let smaller = ENTRIES.replace("k.co data 7000", "k.co data 1000");
+    let (old, new) = (plan(&old), Case::new(&old, &smaller).plan_and_warnings().0);
+    let diff = differ(&old, &new);
+    let (loss, size) = (&diff.losses[0], old.distributions.last().unwrap().size());
+    assert_eq!((loss.kind, loss.size), (LossKind::Shrunk, 6000), "{diff:#?}");
+    assert!(
+        loss.text.starts_with("device code for gfx942 shrinks by 6.00 kB (")
+            && loss.text.contains(&format!("({} % of", 6000 * 100 / size)),
+        "{}",
+        loss.text
+    );
+    assert_eq!(differ(&new, &old).losses, []);
+}
+
+#[test]
+fn packages_that_go_or_get_another_name_stay_on_machines() {
+    let named = |name: &str| {
+        let distribution = format!("\"{name}\" module=\"x_libs\" per=\"none\"");
+        package("libs", "runtime", &distribution, "artifact \"blas\" \"lib\"")
+    };
+    assert_eq!(
+        verdict(&[core(""), named("x-libs")], &[core(""), named("x-math")]),
+        ["users of `x-libs` keep two packages: its new name is `x-math`"]
+    );
+    let gone = verdict(&[core(""), libs("")], &[core("")]);
+    assert!(
+        gone[0].starts_with("1 package is not built now: x-libs; machines keep its last version"),
+        "{gone:?}"
+    );
+}
+
+#[test]
+fn an_empty_package_of_the_former_name_replaces_it_on_machines() {
+    let named = |name: &str, more: &str| {
+        let distribution = format!("\"{name}\" module=\"x_libs\" per=\"none\"{more}");
+        package(
+            "libs",
+            "runtime",
+            &distribution,
+            "artifact \"blas\" \"lib\"\nscript \"t\" program=\"share/b\"",
+        )
+    };
+    let old = [core(""), named("x-libs", "")];
+    let new = [core(""), named("x-math", " renames=\"x-libs\"")];
+    assert_eq!(verdict(&old, &new), [""; 0]);
+    let plan = plan(&new);
+    let former = plan.distributions.iter().find(|d| d.name.as_str() == "x-libs").unwrap();
+    assert_eq!(former.metadata.requires_dist, ["x-math==1.0"]);
+    assert_eq!(former.metadata.summary, "Renamed to x-math");
+    assert!(former.members.is_empty() && former.entry_points.is_empty());
+    let gpu = device("artifact \"kern\" \"lib\"");
+    let taken =
+        Case::new(&[core(""), named("x-math", " renames=\"x-device-gfx942\""), gpu], ENTRIES);
+    let problems = taken.problems().join("\n");
+    assert!(problems.contains("`x-device-gfx942` is also a distribution of today"), "{problems}");
+}
+
+#[test]
+fn requirements_extras_and_names_of_libraries_are_losses() {
+    let meta = |lines: &str| {
+        let lines = format!("requires \"core\"\n{lines}");
+        package("meta", "selector", "\"x\" module=\"x\" per=\"none\"", &lines)
+    };
+    let extra = "extra \"libs\" package=\"libs\"";
+    let old = [meta(extra), core("find-library \"x\""), libs("requires \"core\"")];
+    let new = [meta("requires \"libs\"").replace("requires \"core\"", ""), core(""), libs("")];
+    let said = verdict(&old, &new);
+    for expected in [
+        "`x` does not require `x-core` now",
+        "`x-libs` does not require `x-core` now",
+        "`x` loses 1 extra: libs",
+        "1 name of libraries is unknown now: x",
+    ] {
+        assert!(said.iter().any(|text| text == expected), "{expected} is not in {said:#?}");
+    }
+}
+
+#[test]
+fn a_newer_platform_tag_loses_machines() {
+    let old = Case::new(&[core("")], ENTRIES);
+    let tagged = |tag: &str| {
+        let mut plan = old.plan();
+        plan.platform_tag = tag.to_owned();
+        plan
+    };
+    let (old, new) = (tagged("manylinux_2_28_x86_64"), tagged("manylinux_2_34_x86_64"));
+    let diff = differ(&old, &new);
+    assert_eq!(diff.verdict(), "machines with glibc below 2.34 lose every package");
+    assert_eq!(differ(&new, &old).losses, []);
+    assert_eq!(differ(&old, &tagged("linux_x86_64")).losses, []);
+}
+
+/// Compares two manifests with the losses that lines of the new one allow.
+fn allowed(old: &[String], new: &[String]) -> Diff {
+    let (old, new) = (Case::new(old, ENTRIES), Case::new(new, ENTRIES));
+    let (was, is) = (old.plan_and_warnings().0, new.plan_and_warnings().0);
+    let (before, after) = (old.manifest(), new.manifest());
+    let lines = AllowedLosses::new(Some(&before), &after, &new.catalog, &new.request);
+    let allows = |lost: &Lost<'_>| lines.of(lost);
+    let contents = Contents::of_plan("new", &is).with_allowances(Allowances(&allows));
+    diff::diff(&Contents::of_plan("old", &was), &contents)
+}
+
+#[test]
+fn new_lines_allow_losses_and_old_ones_do_not() {
+    let line = |line: &str| format!("{line}\n");
+    let everything = [core(""), libs("")];
+    let cut = core("exclude \"lib/libx*\"");
+    let drop = line("drop \"lib/libx*\" reason=\"nobody calls it\" optional=\"-\"");
+    let unowned = line("allow-unowned \"lib/libx*\" reason=\"next week\"");
+    let ignore = line("ignore \"loss\" package=\"core\" in=\"lib/libx*\" reason=\"it is empty\"");
+    for (allowing, reason) in [
+        (&drop, "dropped: nobody calls it (packages.kdl:"),
+        (&unowned, "unowned: next week (packages.kdl:"),
+        (&ignore, "it is empty (packages.kdl:"),
+    ] {
+        let new = [cut.clone(), libs(""), allowing.clone()];
+        let diff = allowed(&everything, &new);
+        assert_eq!(diff.lost().count(), 0, "{diff:#?}");
+        let text = diff::text(&diff, false);
+        let head = "nothing lost that the change does not allow\nallowed: 1 library (10 B) is in \
+                    no package now: lib/libx.so.1: ";
+        assert!(text.starts_with(&format!("{head}{reason}")), "{text}");
+        let old = [core(""), libs(""), allowing.clone()];
+        assert_eq!(allowed(&old, &new).lost().count(), 1, "the line is of an earlier change");
+    }
+    let other = line("ignore \"loss\" package=\"libs\" reason=\"of another package\"");
+    assert_eq!(allowed(&everything, &[cut, libs(""), other]).lost().count(), 1);
+}
