@@ -40,6 +40,7 @@ mod kdl;
 mod manifest_errors;
 mod manifest_files;
 mod messages;
+mod other_scripts;
 mod outputs;
 mod ownership;
 mod package_mutations;
@@ -57,6 +58,7 @@ mod remote_cache;
 #[cfg(not(feature = "remote"))]
 mod remoteless;
 mod repository;
+mod review_action;
 mod runtime;
 mod saved_catalog;
 mod schema;
