@@ -62,7 +62,8 @@ fn json_has_it_all() {
     );
     let list: serde_json::Value =
         serde_json::from_slice(&explain(&["lib/libhipblas*", "--json"]).stdout).unwrap();
-    assert!(list.as_array().unwrap().iter().any(|m| m["path"] == "lib/libhipblas.so.3"));
+    assert_eq!((&json["format"], &list["format"]), (&1.into(), &1.into()));
+    assert!(list["matches"].as_array().unwrap().iter().any(|m| m["path"] == "lib/libhipblas.so.3"));
 }
 
 #[test]

@@ -6,8 +6,7 @@ use std::path::Path;
 use base::source::{Code, Problem, printable, printable_lines};
 use base::text::{Column, Table, counted, with_causes};
 use binary::policy::{Obstacle, ObstacleKind, Unresolved};
-use serde::Serialize;
-use wheel::audit::{self, Audit, AuditError, Ignored, Unfound};
+use wheel::audit::{self, Audit, AuditError, Audits, Ignored, Unfound};
 use wheel::package::OpenError;
 
 use super::wheels::wheels;
@@ -15,30 +14,26 @@ use super::{Failure, environment, print_exact};
 use crate::cli::AuditArgs;
 use crate::ui;
 
-#[derive(Serialize)]
-struct Document<'a> {
-    wheels: &'a [Audit],
-}
-
 pub fn run(args: &AuditArgs) -> Result<(), Failure> {
     let wheels = wheels(&args.wheels)?;
     let paths: Vec<&Path> = wheels.iter().map(std::path::PathBuf::as_path).collect();
     let with = if args.with.is_empty() { Vec::new() } else { self::wheels(&args.with)? };
     let with: Vec<&Path> = with.iter().map(std::path::PathBuf::as_path).collect();
     let audits = audit::audit_with(&paths, &with).map_err(|error| failure(&error))?;
+    let audits = Audits { format: audit::FORMAT, wheels: audits };
     if args.json {
-        let json = serde_json::to_string_pretty(&Document { wheels: &audits })
+        let json = serde_json::to_string_pretty(&audits)
             .map_err(|e| environment(format!("cannot write the audit as JSON: {e}")))?;
         print_exact(&(json + "\n"))?;
     } else {
-        print_exact(&audits.iter().map(styled).collect::<Vec<_>>().join("\n"))?;
+        print_exact(&audits.wheels.iter().map(styled).collect::<Vec<_>>().join("\n"))?;
     }
     let bad = |audit: &Audit| {
         audit.wrong.is_some()
             || !audit.unresolved.is_empty()
             || audit.unfound.iter().any(|it| it.certain)
     };
-    if audits.iter().any(bad) { Err(Failure::Reported) } else { Ok(()) }
+    if audits.wheels.iter().any(bad) { Err(Failure::Reported) } else { Ok(()) }
 }
 
 /// Blames the machine for an unreadable file, and the wheel for its content.

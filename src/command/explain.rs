@@ -2,8 +2,9 @@
 
 use base::names::RelPath;
 use base::source::{Code, Problem};
-use plan::resolve::explain::{Asked, Explainer, ManifestByMode, explanation_text, matches_text};
-use serde::Serialize;
+use plan::resolve::explain::{
+    Asked, Document, Explainer, ManifestByMode, explanation_text, matches_text,
+};
 
 use super::{Failure, environment, print, print_exact};
 use crate::builtin;
@@ -26,16 +27,16 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
         Asked::Path(path) => {
             let explanation = explainer.explain(&path);
             if args.json {
-                return print_exact(&json(&explanation)?);
+                return print_exact(&json(&Document::Path(explanation))?);
             }
             print(&explanation_text(&explanation, args.set.verbose))
         }
         Asked::Glob(paths) if !paths.is_empty() => {
             let matches = explainer.matches(paths);
             if args.json {
-                return print_exact(&json(&matches)?);
+                return print_exact(&json(&Document::Glob(matches))?);
             }
-            print(&matches_text(&matches, args.set.verbose))
+            print(&matches_text(&matches.matches, args.set.verbose))
         }
         Asked::Glob(_) => Err(unknown(
             format!("no path of an artifact or a package matches `{}`", args.path),
@@ -50,7 +51,7 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
 const FORMS: &str = "write a path below the root of the installation (`lib/libx.so.1`) or below \
     site-packages (`_NAME/lib/libx.so.1`)";
 
-fn json(value: &impl Serialize) -> Result<String, Failure> {
+fn json(value: &Document) -> Result<String, Failure> {
     serde_json::to_string_pretty(value)
         .map(|text| text + "\n")
         .map_err(|e| environment(format!("cannot write JSON: {e}")))

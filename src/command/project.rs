@@ -3,17 +3,11 @@
 use base::names::PackageName;
 use base::source::{Code, Problem, Problems, printable_lines};
 use base::text::{Column, Table, counted, with_causes};
-use projects::{CheckoutState, GitError, State};
-use serde::Serialize;
+use projects::{CHECKOUTS_FORMAT, CheckoutState, CheckoutStates, GitError, State};
 
 use super::{Failure, environment, print, print_exact};
 use crate::cli::{CheckoutArgs, ProjectCommand};
 use crate::{inputs, ui};
-
-#[derive(Serialize)]
-struct Document<'a> {
-    checkouts: &'a [CheckoutState],
-}
 
 pub fn run(command: &ProjectCommand) -> Result<(), Failure> {
     match command {
@@ -45,9 +39,10 @@ fn listed(args: &CheckoutArgs, clone: bool) -> Result<(), Failure> {
             checkout.ask().map_err(|e| failed(&e))?;
         }
     }
+    let fine = checkouts.iter().all(|checkout| checkout.state == State::Fine);
     if args.json {
-        let text = serde_json::to_string_pretty(&Document { checkouts: &checkouts })
-            .map_err(|e| environment(e.to_string()))?;
+        let states = CheckoutStates { format: CHECKOUTS_FORMAT, checkouts };
+        let text = serde_json::to_string_pretty(&states).map_err(|e| environment(e.to_string()))?;
         print_exact(&format!("{text}\n"))?;
     } else {
         print(&printable_lines(&text(&checkouts, args)))?;
@@ -55,7 +50,6 @@ fn listed(args: &CheckoutArgs, clone: bool) -> Result<(), Failure> {
     if !problems.is_empty() {
         return Err(problems.into());
     }
-    let fine = checkouts.iter().all(|checkout| checkout.state == State::Fine);
     if fine { Ok(()) } else { Err(Failure::Reported) }
 }
 

@@ -28,13 +28,8 @@ pub fn run(args: &VersionsArgs) -> Result<(), Failure> {
         append(&versions, &product)?;
     }
     if args.json {
-        let outputs: serde_json::Map<_, _> = versions
-            .outputs(&product)
-            .into_iter()
-            .map(|(name, value)| (name, value.into()))
-            .collect();
-        let text =
-            serde_json::to_string_pretty(&outputs).map_err(|e| environment(e.to_string()))?;
+        let text = serde_json::to_string_pretty(&versions.document(&product))
+            .map_err(|e| environment(e.to_string()))?;
         return print_exact(&format!("{text}\n"));
     }
     let Versions { wheel, deb, rpm, suffix } = versions;

@@ -268,7 +268,7 @@ fn globs_list_and_unknown_paths_offer_near_ones() {
     let Asked::Glob(paths) = explainer.find("lib/lib*").unwrap() else { panic!() };
     compare(
         "globs-list-and-unknown-paths-offer-near-ones",
-        &matches_text(&explainer.matches(paths), false),
+        &matches_text(&explainer.matches(paths).matches, false),
     );
     assert!(
         matches!(explainer.find("lib/*.none").unwrap(), Asked::Glob(paths) if paths.is_empty())

@@ -9,9 +9,16 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+use build::gate::{REPORT_FORMAT, Report};
 use index::fetch::{FETCH_PLAN_FORMAT, FetchPlan};
 use plan::Plan;
 use plan::catalog::{CATALOG_FORMAT, LOCK_FORMAT, Origin, SavedCatalog, SavedLock};
+use plan::resolve::explain;
+use plan::review::diff::{self, Diff};
+use plan::review::{SHARES_FORMAT, Shares};
+use projects::{CHECKOUTS_FORMAT, CheckoutStates};
+use rewrite::release::{OUTPUTS_FORMAT, Outputs};
+use wheel::audit::{self, Audits};
 
 #[path = "accepted.rs"]
 mod accepted;
@@ -22,6 +29,13 @@ fn the_published_schemas_are_those_of_the_types() {
     published::<SavedCatalog>("catalog", CATALOG_FORMAT);
     published::<SavedLock>("lock", LOCK_FORMAT);
     published::<FetchPlan>("fetch", FETCH_PLAN_FORMAT);
+    published::<Diff>("diff", diff::FORMAT);
+    published::<Shares>("shards", SHARES_FORMAT);
+    published::<explain::Document>("explain", explain::FORMAT);
+    published::<Report>("verify", REPORT_FORMAT);
+    published::<Audits>("audit", audit::FORMAT);
+    published::<CheckoutStates>("project-list", CHECKOUTS_FORMAT);
+    published::<Outputs>("versions", OUTPUTS_FORMAT);
 }
 
 /// Compares the schema of `T` with `schema/{name}-{format}.schema.json`.
@@ -54,8 +68,10 @@ fn schema_of<T: JsonSchema>(id: &str) -> Value {
     let mut schema = generator().into_root_schema_for::<T>().to_value();
     settle(&mut schema, false);
     schema["$id"] = id.into();
-    for definition in schema["$defs"].as_object_mut().unwrap().iter_mut() {
-        give_title(definition.1, definition.0);
+    for (name, definition) in
+        schema.get_mut("$defs").and_then(Value::as_object_mut).into_iter().flatten()
+    {
+        give_title(definition, name);
     }
     schema
 }

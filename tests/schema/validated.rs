@@ -56,6 +56,55 @@ fn catalogs_of_real_trees_and_the_plans_of_them_pass_their_schemas() {
     }
 }
 
+/// Every document that a command prints passes its schema, and another one does not.
+#[test]
+fn documents_of_commands_pass_their_schemas() {
+    let scratch = crate::demo_tree::scratch(true);
+    let dir = scratch.path();
+    let run = |args: &[&str]| {
+        let mut command = crate::program::uncached(dir, args);
+        let output = command.output().unwrap();
+        let shown = String::from_utf8_lossy(&output.stderr).into_owned();
+        serde_json::from_slice::<Value>(&output.stdout).unwrap_or_else(|e| panic!("{e}: {shown}"))
+    };
+    let made =
+        ["build", "--artifact-dir", "artifacts", "-o", "out", "--platform-tag", "linux_x86_64"];
+    assert!(crate::program::uncached(dir, &made).output().unwrap().status.success());
+    let tree = ["--artifact-dir", "artifacts"];
+    let with = |args: &[&'static str]| [args, &tree[..]].concat();
+    let documents = [
+        ("diff", with(&["diff", "--json", "out"])),
+        ("shards", with(&["plan", "--format", "shards", "--shards", "3"])),
+        ("explain", with(&["explain", "--json", "lib/libhiprtc.so.7"])),
+        ("explain", with(&["explain", "--json", "bin/**"])),
+        ("verify", ["wheel", "verify", "--json", "out/dist"].to_vec()),
+        ("audit", ["wheel", "audit", "--json", "out/dist"].to_vec()),
+        (
+            "project-list",
+            ["project", "list", "--json", "--sources", "artifacts", "--version", "1"].to_vec(),
+        ),
+        (
+            "versions",
+            ["help", "versions", "--json", "--override-base-version", "7.10.0", "--release-type"]
+                .into_iter()
+                .chain(["nightly", "--date", "20260813"])
+                .collect(),
+        ),
+    ];
+    for (name, args) in documents {
+        let validator =
+            jsonschema::draft202012::new(&published(&format!("{name}-1.schema.json"))).unwrap();
+        let mut document = run(&args);
+        assert_eq!(faults(&validator, &document), Vec::<String>::new(), "{args:?}");
+        let format = |document: &mut Value| match name {
+            "shards" => document["include"][0]["format"].take(),
+            _ => document["format"].take(),
+        };
+        assert_eq!(format(&mut document), 1, "{args:?}");
+        assert!(!faults(&validator, &document).is_empty(), "{args:?}: without its format");
+    }
+}
+
 /// Returns the member of the first distribution with this step.
 fn member<'p>(plan: &'p mut Value, step: &str) -> &'p mut Value {
     let distributions = plan["distributions"].as_array_mut().unwrap().iter_mut();

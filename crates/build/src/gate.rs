@@ -19,10 +19,12 @@ use wheel::verify::{self, Finding, Package, Shown, Targets};
 mod judged;
 mod owner;
 mod read;
+mod report;
 
 pub use judged::{Judged, Reason};
 pub use owner::{Owner, filled, known_target, misplaced};
 pub use read::{Entrant, read};
+pub use report::{Checked, IgnoredFinding, REPORT_FORMAT, Report};
 
 /// Rules for new packages.
 pub struct Gate<'g> {

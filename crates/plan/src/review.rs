@@ -11,5 +11,5 @@ mod text;
 pub use html::html_page;
 pub use markdown::{MARKDOWN_LIMIT, markdown_text};
 pub use planned::planned;
-pub use shares::{Shares, artifacts, effort, shares};
+pub use shares::{SHARES_FORMAT, Shares, artifacts, effort, shares};
 pub use text::{files_text, summary_text};

@@ -18,8 +18,23 @@ use base::names::{PackageName, RelPath};
 use base::version::Version;
 use manifest::{Manifest, ProjectSource, SourceProject};
 
+/// Format number of [`CheckoutStates`].
+pub const CHECKOUTS_FORMAT: u32 = 1;
+
+/// Output of `rockpack project list --json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct CheckoutStates {
+    /// Format number, [`CHECKOUTS_FORMAT`].
+    #[cfg_attr(feature = "schemas", schemars(extend("const" = CHECKOUTS_FORMAT)))]
+    pub format: u32,
+    /// Checkouts, in the order of the manifest.
+    pub checkouts: Vec<CheckoutState>,
+}
+
 /// State of a checkout, and the expected state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CheckoutState {
     /// Directory below the root of all sources.
     pub directory: RelPath,
@@ -50,6 +65,7 @@ pub struct CheckoutState {
 
 /// State of a checkout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// As expected.

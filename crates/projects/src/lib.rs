@@ -63,7 +63,7 @@ use builder::Builder;
 use schedule::End;
 
 pub use checkout::copy_checkout;
-pub use checkouts::{CheckoutState, State, checkouts};
+pub use checkouts::{CHECKOUTS_FORMAT, CheckoutState, CheckoutStates, State, checkouts};
 pub use confined::{Holds, holds};
 pub use content::{Content, Named, Repository};
 pub use git_program::GitError;

@@ -4,7 +4,10 @@
 //! a version of a [`ReleaseType`], or with a given suffix, for each kind of package; [`traps`]
 //! lists surprises that installers make of it.
 
+use std::collections::BTreeMap;
 use std::fmt;
+
+use serde::Serialize;
 
 mod base;
 mod date;
@@ -46,7 +49,29 @@ pub struct Versions {
     pub suffix: String,
 }
 
+/// Format number of [`Outputs`].
+pub const OUTPUTS_FORMAT: u32 = 1;
+
+/// Output of `rockpack help versions --json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Outputs {
+    /// Format number, [`OUTPUTS_FORMAT`].
+    #[cfg_attr(feature = "schemas", schemars(extend("const" = OUTPUTS_FORMAT)))]
+    pub format: u32,
+    /// `PRODUCT_package_version`, `PRODUCT_deb_package_version`, `PRODUCT_rpm_package_version` and
+    /// `version_suffix`.
+    #[serde(flatten)]
+    pub values: BTreeMap<String, String>,
+}
+
 impl Versions {
+    /// Document for machines.
+    pub fn document(&self, product: &str) -> Outputs {
+        let values = self.outputs(product).map(|(name, value)| (name, value.to_owned()));
+        Outputs { format: OUTPUTS_FORMAT, values: BTreeMap::from(values) }
+    }
+
     /// Names and values for CI.
     pub fn outputs(&self, product: &str) -> [(String, &str); 4] {
         [

@@ -19,8 +19,23 @@ mod contents;
 
 use contents::Contents;
 
+/// Format number of [`Audits`].
+pub const FORMAT: u32 = 1;
+
+/// Output of `rockpack wheel audit --json`.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Audits {
+    /// Format number, [`FORMAT`].
+    #[cfg_attr(feature = "schemas", schemars(extend("const" = FORMAT)))]
+    pub format: u32,
+    /// Wheels, as given.
+    pub wheels: Vec<Audit>,
+}
+
 /// Result for one wheel.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Audit {
     /// Wheel.
     pub file: String,
@@ -63,6 +78,7 @@ impl Audit {
 
 /// Library that is in the wheel, but outside the loader's search path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Unfound {
     /// File that needs the library.
     pub file: String,
@@ -76,6 +92,7 @@ pub struct Unfound {
 
 /// ELF file outside the scope of platform tags.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Ignored {
     /// Path in the wheel.
     pub file: String,

@@ -63,12 +63,15 @@ use elf::{Search, Taken};
 
 /// Fault of a package.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// Code of the fault.
     #[serde(serialize_with = "code")]
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub code: Code,
     /// Error or warning.
     #[serde(serialize_with = "severity")]
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub severity: Severity,
     /// File of the package, as given by the caller.
     pub file: String,

@@ -2,9 +2,7 @@ use std::fmt::Write as _;
 
 use base::source::{Severity, printable};
 use base::text::{Column, Table, human_size, plural};
-use build::gate::Judged;
-use plan::Form;
-use serde_json::{Value, json};
+use build::gate::{Judged, Report};
 use wheel::verify::{Finding, Package};
 
 use crate::command::{Failure, environment};
@@ -77,37 +75,11 @@ fn grouped(count: usize) -> String {
     text
 }
 
-/// Returns all findings. Released fields stay; new ones may be added.
+/// Returns all findings.
 pub fn json(packages: &[Package], judged: &Judged<'_>) -> Result<String, Failure> {
-    let ignored = judged.ignored.iter().map(|(finding, reason)| {
-        let mut value = json!(finding);
-        value["reason"] = json!(reason.text);
-        value["rule"] = json!(reason.place.to_string());
-        value
-    });
-    let document = json!({
-        "format": 1,
-        "fine": judged.kept.iter().all(|finding| finding.severity != Severity::Error),
-        "packages": packages.iter().map(package).collect::<Vec<_>>(),
-        "findings": judged.kept,
-        "ignored": ignored.collect::<Vec<_>>(),
-    });
-    let text = serde_json::to_string_pretty(&document)
+    let text = serde_json::to_string_pretty(&Report::new(packages, judged))
         .map_err(|error| environment(format!("cannot write JSON: {error}")))?;
     Ok(text + "\n")
-}
-
-fn package(package: &Package) -> Value {
-    json!({
-        "file": package.file,
-        "form": if package.form == Form::Wheel { "wheel" } else { "sdist" },
-        "name": package.name,
-        "version": package.version,
-        "files": package.files,
-        "size": package.size,
-        "binaries": package.binaries,
-        "entry_points": package.entry_points,
-    })
 }
 
 #[cfg(test)]

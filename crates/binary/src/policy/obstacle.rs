@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// Requirement that a tag does not promise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Obstacle {
     /// Kind.
     pub kind: ObstacleKind,
@@ -21,6 +22,7 @@ pub struct Obstacle {
 
 /// Kind of a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ObstacleKind {
     /// Processor level above the baseline.

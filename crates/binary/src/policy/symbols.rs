@@ -51,6 +51,7 @@ pub struct Symbols {
 
 /// Undefined symbols of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Unresolved {
     /// File.
     pub file: String,

@@ -28,6 +28,9 @@ mod text;
 pub use needs::{At, Needed, Whereabouts};
 pub use text::{explanation_text, matches_text};
 
+/// Format number of [`Document`].
+pub const FORMAT: u32 = 1;
+
 /// Manifest by mode, for the system of a request.
 #[derive(Debug)]
 pub struct ManifestByMode(BTreeMap<Mode, Manifest>);
@@ -66,7 +69,11 @@ struct InOneMode<'a> {
 
 /// Explanation of one path.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Explanation {
+    /// Format number, [`FORMAT`].
+    #[cfg_attr(feature = "schemas", schemars(extend("const" = FORMAT)))]
+    pub format: u32,
     /// Installed path.
     pub path: RelPath,
     /// Artifacts that have the path.
@@ -77,6 +84,7 @@ pub struct Explanation {
 
 /// An artifact with the path.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FoundArtifact {
     /// Artifact.
     pub artifact: ArtifactId,
@@ -87,6 +95,7 @@ pub struct FoundArtifact {
 
 /// Explanation of a path in one mode.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct InMode {
     /// Mode.
     pub mode: Mode,
@@ -106,6 +115,7 @@ pub struct InMode {
 
 /// Result for one distribution.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct InDistribution {
     /// Package.
     pub package: PackageName,
@@ -143,6 +153,7 @@ impl InDistribution {
 
 /// A matching rule with its effect.
 #[derive(Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MatchedRule {
     /// Artifact of the entry; `None` for all.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -156,6 +167,7 @@ pub struct MatchedRule {
 
 /// A line of the manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Rule {
     /// Place: `packages.kdl:12`.
     pub place: String,
@@ -165,6 +177,7 @@ pub struct Rule {
 
 /// Effect of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Says {
     /// Takes this component of the artifact.
@@ -202,6 +215,7 @@ pub enum Says {
 
 /// Selection among several entries.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Choice {
     /// Entry.
     pub origin: Origin,
@@ -213,6 +227,7 @@ pub struct Choice {
 
 /// Reason for a selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// The only entry.
@@ -227,6 +242,7 @@ pub enum Reason {
 
 /// A member with the path or its bytes.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Landing {
     /// Part of the distribution.
     pub part: Part,
@@ -243,6 +259,7 @@ pub struct Landing {
 
 /// Part of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// Its files.
@@ -255,6 +272,7 @@ pub enum Part {
 
 /// Members below a directory.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Below {
     /// Files and links.
     pub files: usize,
@@ -273,8 +291,31 @@ pub enum Asked {
     Unknown(Vec<RelPath>),
 }
 
+/// Matching paths.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Matches {
+    /// Format number, [`FORMAT`].
+    #[cfg_attr(feature = "schemas", schemars(extend("const" = FORMAT)))]
+    pub format: u32,
+    /// Paths, sorted.
+    pub matches: Vec<Match>,
+}
+
+/// Output of `rockpack explain --json`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Document {
+    /// Of one path.
+    Path(Explanation),
+    /// Of a glob.
+    Glob(Matches),
+}
+
 /// One of several matching paths.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Match {
     /// Installed path.
     pub path: RelPath,
@@ -335,6 +376,7 @@ impl<'a> Explainer<'a> {
             a.entries.iter().map(|e| FoundArtifact { artifact: a.id.clone(), entry: e.clone() })
         });
         Explanation {
+            format: FORMAT,
             path: path.clone(),
             found: found.collect(),
             modes: self.modes.iter().map(|m| self.in_mode(m, &here, path)).collect(),
@@ -419,7 +461,7 @@ impl<'a> Explainer<'a> {
     }
 
     /// Artifacts and members of each path, in the first mode.
-    pub fn matches(&self, paths: Vec<RelPath>) -> Vec<Match> {
+    pub fn matches(&self, paths: Vec<RelPath>) -> Matches {
         let lands = self
             .modes
             .first()
@@ -437,7 +479,7 @@ impl<'a> Explainer<'a> {
             lands: lands.get(&path).cloned().unwrap_or_default(),
             path,
         };
-        paths.into_iter().map(one).collect()
+        Matches { format: FORMAT, matches: paths.into_iter().map(one).collect() }
     }
 }
 

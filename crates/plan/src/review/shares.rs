@@ -19,16 +19,27 @@ const XZ: u64 = 2_000_000;
 
 /// Jobs for a GitHub matrix: `matrix: ${{ fromJSON(…) }}`.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Shares {
+    /// Jobs.
     include: Vec<Share>,
 }
 
+/// Format number of [`Shares`]. Each job has it: every other key of a matrix is an axis.
+pub const SHARES_FORMAT: u32 = 1;
+
+/// A job of the matrix.
 #[derive(Debug, Default, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct Share {
+    /// Format number, [`SHARES_FORMAT`].
+    #[cfg_attr(feature = "schemas", schemars(extend("const" = SHARES_FORMAT)))]
+    format: u32,
     /// Value of `--only`.
     only: String,
     /// Seconds on one core.
     cost: u64,
+    /// Needed artifacts.
     archives: BTreeSet<String>,
 }
 
@@ -65,6 +76,7 @@ fn share(cost: u64, job: &[Namesakes<'_>]) -> Share {
     let names: Vec<&str> = job.iter().map(|(name, _)| name.as_str()).collect();
     let archives = job.iter().flat_map(|(_, dists)| dists).flat_map(|dist| artifacts(dist));
     Share {
+        format: SHARES_FORMAT,
         only: names.join(","),
         cost: cost.div_ceil(1_000_000_000),
         archives: archives.map(ToString::to_string).collect(),

@@ -9,6 +9,7 @@ use manifest::Manifest;
 
 /// A needed library (`DT_NEEDED`).
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Needed {
     /// Name in the file.
     pub library: String,
@@ -22,6 +23,7 @@ pub struct Needed {
 
 /// A file of a distribution.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct At {
     /// Distribution.
     pub distribution: DistName,
@@ -31,6 +33,7 @@ pub struct At {
 
 /// Result of the search.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(tag = "resolved", rename_all = "kebab-case")]
 pub enum Whereabouts {
     /// File that is always installed together with the one in need.
