@@ -1,4 +1,8 @@
 //! Index of all shelves: a page, and documents for the server that routes requests to shelves.
+//!
+//! The documents have the form of `aggregate_index.py` of TheRock (schema 2, 2026-08-22): owners
+//! are named by their path relative to the parent of the index. Projects without their shelf are an
+//! addition.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,23 +38,39 @@ struct Route {
 #[derive(Serialize)]
 struct Validation<'a> {
     schema_version: u32,
+    public_base: &'a str,
+    stream: &'a str,
     generation_mode: &'static str,
     /// False: the pages were compared with their packages at publication only.
     content_validated: bool,
-    stream: &'a str,
-    counts: Counts,
-    owners: BTreeMap<&'a str, usize>,
-    packages: BTreeSet<&'a str>,
-    unpublished_packages: BTreeSet<&'a str>,
+    package_count: usize,
+    unpublished_package_count: usize,
+    owners: BTreeMap<String, Owner>,
+    packages: Vec<Published>,
+    unpublished_packages: BTreeSet<Unpublished>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     unowned_packages: BTreeSet<String>,
 }
 
+#[derive(Serialize, Default)]
+struct Owner {
+    package_count: usize,
+}
+
 #[derive(Serialize)]
-struct Counts {
-    owners: usize,
-    packages: usize,
-    unpublished_packages: usize,
-    unowned_packages: usize,
+struct Published {
+    name: String,
+    owner_path: String,
+    product_root_index: String,
+    package_index: String,
+    source: &'static str,
+}
+
+#[derive(Serialize, PartialEq, Eq, PartialOrd, Ord)]
+struct Unpublished {
+    owner_path: String,
+    name: String,
+    product_root_index: String,
 }
 
 #[derive(Default)]
@@ -124,7 +144,7 @@ impl<'a> Above<'a> {
             (html, Box::new(move || Ok(page()?.html()))),
         ];
         if let Some(key) = &aggregate.validation {
-            let make = move || text(validation(&self.found()?, layout, stream), key);
+            let make = move || text(validation(&self.found()?, (layout, aggregate), stream), key);
             files.push((key.clone(), Box::new(make)));
         }
         Ok(files)
@@ -148,43 +168,82 @@ impl<'a> Above<'a> {
     }
 }
 
+/// Path of a shelf relative to the parent of the aggregate: `core/whl` for `/rocm/core/whl/` beside
+/// `/rocm/whl/`.
+fn owner_path(aggregate: &Aggregate, shelf: &Shelf) -> String {
+    let base = public_base(aggregate);
+    let above = base.rsplit_once('/').map_or("", |(above, _)| above);
+    let path = shelf.public().trim_end_matches('/');
+    let below = path.strip_prefix(above).filter(|below| below.starts_with('/'));
+    below.unwrap_or(path).trim_start_matches('/').to_owned()
+}
+
+fn public_base(aggregate: &Aggregate) -> &str {
+    aggregate.public.trim_end_matches('/')
+}
+
+fn root_index(shelf: &Shelf) -> String {
+    format!("{}index.html", shelf.public())
+}
+
+fn all_routes(found: &OnShelves<'_>, aggregate: &Aggregate) -> Vec<(Route, &'_ Shelf)> {
+    let route = |(project, shelf): (&String, &'_ &'_ Shelf)| Route {
+        owner_path: owner_path(aggregate, shelf),
+        package: project.clone(),
+        target: format!("{}{project}/", shelf.public()),
+    };
+    let mut routes: Vec<_> = found.owned.iter().map(|one| (route(one), *one.1)).collect();
+    routes.sort_by(|(one, _), (other, _)| one.cmp(other));
+    routes
+}
+
 fn routes(
     found: &OnShelves<'_>,
     aggregate: &Aggregate,
     stream: &str,
 ) -> serde_json::Result<String> {
-    let route = |(project, shelf): (&String, &&_)| {
-        let owner_path = Shelf::public(shelf).to_owned();
-        let target = format!("{owner_path}{project}/");
-        Route { owner_path, package: project.clone(), target }
-    };
-    let mut routes: Vec<Route> = found.owned.iter().map(route).collect();
-    routes.sort();
-    let public_base = &aggregate.public;
+    let routes = all_routes(found, aggregate).into_iter().map(|(route, _)| route).collect();
+    let public_base = public_base(aggregate);
     lines(&Document { schema_version: SCHEMA, public_base, stream, routes })
 }
 
-fn validation(found: &OnShelves<'_>, layout: &Layout, stream: &str) -> serde_json::Result<String> {
-    let mut owners: BTreeMap<&str, usize> =
-        layout.shelves.iter().map(|shelf| (shelf.public(), 0)).collect();
-    for shelf in found.owned.values() {
-        *owners.entry(shelf.public()).or_default() += 1;
+fn validation(
+    found: &OnShelves<'_>,
+    (layout, aggregate): (&Layout, &Aggregate),
+    stream: &str,
+) -> serde_json::Result<String> {
+    let routes = all_routes(found, aggregate);
+    let mut owners: BTreeMap<String, Owner> = BTreeMap::new();
+    for (route, _) in &routes {
+        owners.entry(route.owner_path.clone()).or_default().package_count += 1;
     }
-    let packages: BTreeSet<&str> = found.owned.keys().map(String::as_str).collect();
-    let named = layout.shelves.iter().flat_map(Shelf::names);
-    let unpublished: BTreeSet<&str> = named.filter(|name| !packages.contains(name)).collect();
-    let counts = Counts {
-        owners: owners.len(),
-        packages: packages.len(),
-        unpublished_packages: unpublished.len(),
-        unowned_packages: found.unowned.len(),
-    };
+    let packages: Vec<Published> = routes
+        .into_iter()
+        .map(|(route, shelf)| Published {
+            name: route.package,
+            owner_path: route.owner_path,
+            product_root_index: root_index(shelf),
+            package_index: route.target + "index.html",
+            source: "exact",
+        })
+        .collect();
+    let named = layout.shelves.iter().flat_map(|shelf| shelf.names().map(move |n| (n, shelf)));
+    let unpublished: BTreeSet<Unpublished> = named
+        .filter(|(name, _)| !found.owned.contains_key(*name))
+        .map(|(name, shelf)| Unpublished {
+            owner_path: owner_path(aggregate, shelf),
+            name: name.to_owned(),
+            product_root_index: root_index(shelf),
+        })
+        .collect();
     lines(&Validation {
         schema_version: SCHEMA,
-        generation_mode: "pages",
-        content_validated: false,
+        public_base: public_base(aggregate),
         stream,
-        counts,
+        generation_mode: "content",
+        content_validated: false,
+        package_count: packages.len(),
+        unpublished_package_count: unpublished.len(),
         owners,
         packages,
         unpublished_packages: unpublished,
