@@ -23,6 +23,7 @@ mod places;
 mod report;
 mod together;
 mod tree;
+mod unneeded;
 
 use dlls::Dlls;
 pub(super) use report::check;

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 
 use super::group::Group;
 use super::places::Places;
+use super::unneeded::Used;
 use super::{Closure, LoadedFile, Need, Resolved, messages};
 use crate::catalog::Catalog;
 use crate::resolve::expected::Expectations;
@@ -29,6 +30,7 @@ pub(in crate::resolve) fn check<'a>(
         wrong: IndexMap::new(),
         twins: IndexMap::new(),
         excused: BTreeMap::new(),
+        used: Used::default(),
     };
     for (file, need) in closure.all() {
         report.add(closure.found(file), need);
@@ -49,6 +51,7 @@ struct Report<'c, 'a> {
     twins: IndexMap<[Key<'a>; 2], Twins<'a>>,
     /// Needs by `missing` (otherwise system), line, library.
     excused: BTreeMap<(bool, usize, &'a str), (&'a LibraryRule, Vec<LoadedFile<'a>>)>,
+    used: Used<'a>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -68,6 +71,7 @@ struct Twins<'a> {
 
 impl<'a> Report<'_, 'a> {
     fn add(&mut self, file: LoadedFile<'a>, need: Need<'a>) {
+        self.used.add(&file, &need);
         match &need.resolved {
             Resolved::Member(found) => self.twice(file, *found, &need),
             Resolved::System(rule) | Resolved::Missing(rule) => {
@@ -203,7 +207,8 @@ impl<'a> Report<'_, 'a> {
                 excused.files.extend(files);
             }
         }
-        lines.iter().map(|((host, _), excused)| excused.note(*host)).collect()
+        let excused = lines.iter().map(|((host, _), excused)| excused.note(*host));
+        excused.chain(self.used.notes(self.closure.manifest)).collect()
     }
 }
 
