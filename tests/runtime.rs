@@ -147,6 +147,7 @@ package "core" kind="runtime" {
     artifact "example" "lib"
     find-library "o"
     rpath "core" "lib"
+    python-path "core" "share/o"
 }
 package "devel" kind="devel" {
     distribution "other-sdk-devel" module="other_sdk_devel" per="none"
@@ -173,6 +174,7 @@ fn selectors_of_other_products_are_installed_and_uninstalled() {
         file(&format!("{product}-tree/example_lib_generic/artifact_manifest.txt"), b"stage\n");
         file(&format!("{product}-tree/example_lib_generic/stage/lib/libo.so.1"), &library);
     }
+    file("other-tree/example_lib_generic/stage/share/o/o_bindings.py", b"NAME = 'o'\n");
     file("other-tree/example_dev_generic/artifact_manifest.txt", b"stage\n");
     file("other-tree/example_dev_generic/stage/include/o.h", b"// o\n");
     program::done(dir.path(), &["init", "--minimal", "starter-manifest"]);

@@ -562,3 +562,66 @@ fn urls_keywords_and_requirements_of_others_are_metadata() {
     let plan = windows.plan();
     assert_eq!(distribution(&plan, "x-core").metadata.requires_dist, ["numpy>=2", "pywin32"]);
 }
+
+#[test]
+fn modules_of_an_artifact_are_on_the_path_of_python() {
+    let lines = "artifact \"base\" \"lib\"
+        python-path \"core\" \"share/o\" \"share/gone\" optional=\"-\"";
+    let more = "artifact \"more\" \"lib\"\npython-path \"core\" \"share/o\"\nrequires \"core\"";
+    let packages = [runtime("core", lines), runtime("more", more)];
+    let entries = "base_lib_generic share/o/o.py text o\nmore_lib_generic a text a";
+    let plan = Case::new(&packages, entries).plan();
+    assert_eq!(rendered(&plan, "x-core", "x_core.pth"), "_x_core/share/o\n");
+    assert_eq!(rendered(&plan, "x-more", "x_more.pth"), "_x_core/share/o\n");
+    let gone = [runtime("core", &lines.replace(" optional=\"-\"", ""))];
+    let (_, warnings) = Case::new(&gone, entries).plan_and_warnings();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(
+        warnings[0].starts_with("package `core` has no directory `share/gone`"),
+        "{warnings:?}"
+    );
+    let absent = [runtime("core", &lines.replace("\"share/o\" ", ""))];
+    let plan = Case::new(&absent, entries).plan();
+    let members = &distribution(&plan, "x-core").members;
+    assert!(members.iter().all(|member| !member.path.as_str().ends_with(".pth")));
+}
+
+#[test]
+fn the_selector_has_the_oldest_driver() {
+    let meta = |lines: &str| {
+        let distribution = "\"x\" module=\"x_meta\" per=\"none\"";
+        package("meta", "selector", distribution, &format!("requires \"core\"\n{lines}"))
+    };
+    let facts = |lines: &str| {
+        let packages = [meta(lines), runtime("core", "artifact \"base\" \"lib\"")];
+        let plan = Case::new(&packages, "base_lib_generic a text a").plan();
+        rendered(&plan, "x", "src/x_meta/_dist_info.py").to_owned()
+    };
+    let text = facts("driver module=\"6.2\"");
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plain.contains("\"driver\": { \"kernel\": None, \"module\": \"6.2\", }"), "{text}");
+    assert!(!facts("").contains("\"driver\""));
+}
+
+#[test]
+fn a_required_package_without_a_needed_library_is_noted() {
+    let more = |lines: &str| {
+        let packages = [
+            runtime("core", "artifact \"base\" \"lib\""),
+            runtime("more", &format!("requires \"core\"\nartifact \"more\" \"lib\"\n{lines}")),
+        ];
+        let notes = |needs: &str| {
+            let entries = format!(
+                "base_lib_generic lib/libb.so.1 so libb.so.1\nmore_lib_generic lib/libm.so so - {needs}"
+            );
+            Case::new(&packages, &entries).plan().notes
+        };
+        (notes("needs=libc.so.6"), notes("needs=libb.so.1"))
+    };
+    let (unneeded, needed) = more("rpath \"core\" \"lib\"");
+    let expected = "package `more` requires `core`, but none of its files needs a library of it";
+    assert!(unneeded.iter().any(|note| note.text.starts_with(expected)), "{unneeded:?}");
+    assert!(needed.is_empty(), "{needed:?}");
+    let (overlay, _) = more("overlay \"core\"\nrpath \"core\" \"lib\"");
+    assert!(overlay.iter().all(|note| !note.text.starts_with(expected)), "{overlay:?}");
+}

@@ -243,8 +243,19 @@ class Driver(unittest.TestCase):
             "version": "6.16.6",
             "source": "module",
             "problem": None,
+            "supported": None,
         }
         self.assertEqual(self.look(), expected)
+
+    def test_the_packages_name_the_oldest_supported_version(self) -> None:
+        self.module.mkdir()
+        cases = [("6.16.6", True), ("6.2", True), ("6.1.99", False), ("none", None)]
+        for version, expected in cases:
+            (self.module / "version").write_text(f"{version}\n")
+            given = "from rocm_sdk import _packages; _packages.DIST['driver'] = {'module': '6.2'}\n"
+            self.assertIs(self.look(given)["supported"], expected, version)
+        (self.module / "version").unlink()
+        self.assertIsNone(self.look(given)["supported"], "nothing is known of kernels")
 
     def test_the_kernels_own_has_the_kernels_version(self) -> None:
         self.module.mkdir()

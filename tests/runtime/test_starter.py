@@ -95,6 +95,8 @@ class Starters:
             found.startswith(str(self.tool.site / f"_{module}_core" / "lib")), found
         )
         self.test.assertEqual(core, f"_{module}_core")
+        if product == "other":
+            self.test.assertEqual(self.python("-c", "import o_bindings as o; print(o.NAME)"), "o\n")
 
     def installed(self) -> set[str]:
         """Return the installed files, without compiled modules and the expanded tree."""

@@ -62,7 +62,9 @@ pub use package::forbid::ForbidRule;
 pub use package::index::IndexRule;
 pub use package::readme::{Beside, BuiltIn, MOST_OF_README, Readme, ReadmeFormat};
 pub use package::requires::{RequireDistRule, RequireRule};
-pub use package::runtime::{AliasForm, AliasRule, Environment, KeepLinkRule, Library, RpathRule};
+pub use package::runtime::{
+    AliasForm, AliasRule, DriverRule, Environment, KeepLinkRule, Library, RpathRule,
+};
 pub use package::script::{Script, ScriptTarget};
 pub use package::variant::VariantRule;
 pub use package_kind::PackageKind;

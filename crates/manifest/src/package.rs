@@ -1,9 +1,10 @@
 //! `package`.
 
 use super::{
-    AliasRule, ArtifactRule, ComponentRule, Distribution, Environment, Extra, ForbidRule,
-    IndexRule, KeepLinkRule, Library, LicenseExpression, Listing, PackageKind, PathRule, Readme,
-    RequireDistRule, RequireRule, RpathRule, Rules, Script, Template, VariantRule,
+    AliasRule, ArtifactRule, ComponentRule, Distribution, DriverRule, Environment, Extra,
+    ForbidRule, IndexRule, KeepLinkRule, Library, LicenseExpression, Listing, PackageKind,
+    PathRule, Readme, RequireDistRule, RequireRule, RpathRule, Rules, Script, Template,
+    VariantRule,
 };
 use crate::compose::GROUP;
 use crate::line::Scope;
@@ -128,6 +129,9 @@ pub struct Package {
     /// Indexes in which it requires more.
     #[child(kinds(Selector))]
     pub indexes: Vec<IndexRule>,
+    /// Oldest kernel drivers.
+    #[child(kinds(Selector))]
+    pub driver: Option<DriverRule>,
     /// Additional wheels for single targets.
     #[child(kinds(Choice))]
     pub variant: Option<VariantRule>,
@@ -202,6 +206,15 @@ pub struct Package {
     /// Search paths of console scripts.
     #[child(kinds(Runtime))]
     pub environment: Vec<Environment>,
+    /// Puts directories of a runtime package on `sys.path`, by a `.pth` file beside the package, so
+    /// that their modules can be imported. Directories without files are left out.
+    #[child(
+        kinds(Runtime),
+        name = "python-path",
+        usage = r#"python-path "PACKAGE" "DIRECTORY" "DIRECTORY" optional="WHY" mode="…" on="…""#,
+        example = r#"python-path "core" "share/bindings""#
+    )]
+    pub python_path: Vec<RpathRule>,
     /// Paths that stay links when the archive is expanded.
     #[child(kinds(Devel))]
     pub keep_links: Vec<KeepLinkRule>,
@@ -339,6 +352,7 @@ impl Package {
             + self.aliases.len();
         let offers =
             self.extras.len() + self.libraries.len() + self.scripts.len() + self.environment.len();
+        let offers = offers + self.python_path.len();
         let indexes = self.indexes.len();
         self.artifacts.len() + self.without_components.len() + names + paths + offers + indexes
     }
@@ -359,6 +373,7 @@ impl Package {
 
     pub(crate) fn searched(&self) -> impl Iterator<Item = &Spanned<PackageName>> {
         let directories = self.environment.iter().flat_map(|line| &line.directories);
-        self.rpaths.iter().chain(directories).map(|rule| &rule.package)
+        let rules = self.rpaths.iter().chain(&self.python_path).chain(directories);
+        rules.map(|rule| &rule.package)
     }
 }

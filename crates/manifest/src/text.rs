@@ -237,6 +237,16 @@ checked_text!(
 );
 
 checked_text!(
+    DriverVersion,
+    |text: &str| {
+        let is_number = |part: &str| part.parse::<u32>().is_ok();
+        text.split('.').all(is_number)
+    },
+    "is not a version of a driver",
+    "write numbers with dots"
+);
+
+checked_text!(
     /// A library in a selection: `^` before it leaves it out, `*` is all.
     LibrarySelection,
     |text: &str| {

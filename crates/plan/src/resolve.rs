@@ -35,6 +35,7 @@ mod parted;
 mod place;
 mod platform;
 mod programs;
+mod python_path;
 mod readme;
 mod repeated;
 mod requires;

@@ -3,7 +3,7 @@
 use crate::PackageKind;
 use crate::line::Scope;
 use crate::reader::Node;
-use crate::text::{AliasPath, LibraryPath, ShortName, Variable, choice};
+use crate::text::{AliasPath, DriverVersion, LibraryPath, ShortName, Variable, choice};
 use base::names::{PackageName, RelPath};
 use base::source::{Code, Problem, Spanned};
 use base::target::Condition;
@@ -153,6 +153,22 @@ pub struct Environment {
         example = r#"directory "core" "lib""#
     )]
     pub directories: Vec<RpathRule>,
+}
+
+/// States the oldest kernel drivers with which the packages work, for `driver().supported` of the
+/// installed runtime. Without it, the runtime reports no support.
+#[derive(Debug, Clone, Line)]
+#[line("driver", example = r#"driver module="6.2""#)]
+pub struct DriverRule {
+    /// Oldest version of a driver that was installed separately from the kernel.
+    #[prop("VERSION", via = DriverVersion)]
+    pub module: Option<String>,
+    /// Oldest version of a kernel with its own driver.
+    #[prop("VERSION", via = DriverVersion)]
+    pub kernel: Option<String>,
+    /// Targets.
+    #[when]
+    pub when: Condition,
 }
 
 /// Keeps installed paths as links into the package that ships them when the devel tree is expanded.

@@ -21,7 +21,11 @@ pub(super) fn directories(made: &[(ResolvedDist<'_>, Distribution)]) -> Problems
             .iter()
             .flat_map(|e| &e.directories)
             .map(|rule| (rule, "an environment variable contains this directory"));
-        for (rule, label) in rpaths.chain(environment).filter(|(rule, _)| rule.optional.is_none()) {
+        let python = dist.package.python_path.iter();
+        let python = python.map(|rule| (rule, "Python searches this directory"));
+        for (rule, label) in
+            rpaths.chain(environment).chain(python).filter(|(rule, _)| rule.optional.is_none())
+        {
             let owner = made
                 .iter()
                 .find(|(o, _)| o.package.name.value == *rule.package && dist.relies_on(o));

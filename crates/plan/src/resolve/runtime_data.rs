@@ -41,6 +41,10 @@ pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value 
         "packages": packages(&dist.package.extras, &dist.variant, known),
         "libraries": libraries(known),
     });
+    if let (Some(driver), Some(facts)) = (&dist.package.driver, facts.as_object_mut()) {
+        let driver = json!({"module": driver.module, "kernel": driver.kernel});
+        facts.insert("driver".to_owned(), driver);
+    }
     if let (Some(index), Some(facts)) = (dist.index, facts.as_object_mut()) {
         facts.insert("index".to_owned(), json!(index));
     }

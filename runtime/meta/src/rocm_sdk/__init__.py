@@ -146,7 +146,8 @@ def driver() -> Driver:
     """Return the kernel driver for AMD GPUs, without starting a process.
 
     `loaded` is false on a machine without a driver. `usable` is false if this user cannot open the
-    device; `problem` has the reason and the remedy.
+    device; `problem` has the reason and the remedy. `supported` is false if the driver is older
+    than these packages need, None if they name no version.
     """
     from . import _driver
 

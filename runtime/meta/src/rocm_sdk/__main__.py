@@ -254,6 +254,8 @@ def _driver(arguments: argparse.Namespace) -> int:
         print(found.version)
     if found.problem is not None:
         warn(found.problem)
+    if found.supported is False:
+        warn(f"{DIST['distribution']} {DIST['version']} needs a newer driver than {found.version}")
     return 0 if found.usable else 1
 
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+from ._packages import DIST
 
 _MODULE = "/sys/module/amdgpu"
 _DEVICE = "/dev/kfd"
@@ -21,7 +24,8 @@ class Driver:
     """Driver of this machine.
 
     With `source` `module`, `version` is the module's (installed separately from the kernel); with
-    `kernel`, the running kernel's. Without a driver, both are None.
+    `kernel`, the running kernel's. Without a driver, both are None. `supported` tells whether the
+    version is one for these packages; None if the packages name no version for this source.
     """
 
     loaded: bool
@@ -29,6 +33,7 @@ class Driver:
     version: str | None = None
     source: str | None = None
     problem: str | None = None
+    supported: bool | None = None
 
 
 def look(module: str = _MODULE, device: str = _DEVICE) -> Driver:
@@ -43,7 +48,22 @@ def look(module: str = _MODULE, device: str = _DEVICE) -> Driver:
     except OSError:
         version, source = platform.release(), "kernel"
     obstacle = _problem(device)
-    return Driver(True, obstacle is None, version, source, obstacle)
+    return Driver(
+        True, obstacle is None, version, source, obstacle, _is_supported(version, source)
+    )
+
+
+def _is_supported(version: str, source: str) -> bool | None:
+    """Compare with the oldest version in the packages' data."""
+    oldest: str | None = DIST.get("driver", {}).get(source)
+    found = re.match(r"\d+(\.\d+)*", version)
+    if oldest is None or found is None:
+        return None
+    return _numbers(found[0]) >= _numbers(oldest)
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split(".")]
 
 
 def _problem(device: str) -> str | None:

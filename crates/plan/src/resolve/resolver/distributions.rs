@@ -6,8 +6,8 @@ use crate::resolve::marker::{overlay_marker, platform_marker};
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::select::{self, Matched};
 use crate::resolve::{
-    describe, devel, empty, forbidden, licenses, notes, place, requires, rpath, runtime_data,
-    shared, unused_rules, wheel_variant,
+    describe, devel, empty, forbidden, licenses, notes, place, python_path, requires, rpath,
+    runtime_data, shared, unused_rules, wheel_variant,
 };
 use crate::{Archive, Distribution, Form, Member, Note};
 use base::names::{NameError, RelPath};
@@ -44,6 +44,7 @@ impl<'a> Resolver<'a> {
         } else {
             placed.extend(platform_marker(dist));
         }
+        placed.extend(python_path::member(dist, self.all, all_filled));
         let scripts = describe::scripts(dist.package, self.targets.system, |p| {
             is_shipped(filled, shipped, p)
         });

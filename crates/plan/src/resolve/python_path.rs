@@ -1,0 +1,30 @@
+//! `.pth` file of a package: `site` of Python adds each of its lines, a directory relative to the
+//! file, to `sys.path`.
+
+use super::describe;
+use super::links::Filled;
+use super::resolved_dist::ResolvedDist;
+use super::rpath;
+use crate::Member;
+use base::names::RelPath;
+
+/// `None` without a directory that a package ships.
+pub(super) fn member(
+    dist: &ResolvedDist<'_>,
+    all: &[ResolvedDist<'_>],
+    filled: &[Filled<'_>],
+) -> Option<Member> {
+    let mut directories: Vec<RelPath> = Vec::new();
+    for rule in &dist.package.python_path {
+        let shipped = filled.iter().any(|owner| {
+            *owner.dist.package.name == *rule.package
+                && dist.relies_on(&owner.dist)
+                && owner.runtime.placed.keys().any(|path| path.below(&rule.directory).is_some())
+        });
+        let directory = rpath::directory(dist, rule, all);
+        directories.extend(directory.filter(|one| shipped && !directories.contains(one)));
+    }
+    let text: String = directories.iter().map(|directory| format!("{directory}\n")).collect();
+    let path = format!("{}.pth", dist.module).parse().ok()?;
+    (!text.is_empty()).then(|| describe::render(path, text))
+}
