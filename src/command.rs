@@ -45,6 +45,7 @@ mod retag;
 mod scan;
 #[cfg(feature = "serve")]
 mod serve;
+mod since;
 #[cfg(feature = "rewrite")]
 mod split;
 mod verify;

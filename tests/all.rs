@@ -40,6 +40,7 @@ mod kdl;
 mod manifest_errors;
 mod manifest_files;
 mod messages;
+mod nights;
 mod other_scripts;
 mod outputs;
 mod ownership;

@@ -53,7 +53,8 @@ class PackageEntry:
 
     def get_dist_package_require(self, target_family: str | None = None) -> str:
         """Return the requirement for the distribution in this version."""
-        return f"{self.get_dist_package_name(target_family)}=={_DIST['version']}"
+        name = self.get_dist_package_name(target_family)
+        return f"{name}=={_version_of(name)}"
 
     def get_py_package_name(self, target_family: str | None = None) -> str:
         """Return the name of the platform directory in site-packages."""
@@ -172,6 +173,18 @@ def _of_selector(name: str) -> Any:
         wanted = f"{selector['distribution']}=={_DIST['version']}"
         message = f"{name!r} needs {selector['distribution']}; to install: pip install {wanted}"
         raise AttributeError(message) from error
+
+
+def _version_of(distribution: str) -> str:
+    """Return a distribution's version in the selector's set; without a selector, the own one."""
+    facts, selector = _DIST, _DIST["selector"]
+    if "targets" not in _DIST and selector is not None:
+        try:
+            facts = importlib.import_module(f"{selector['module']}._dist_info").DIST
+        except ModuleNotFoundError:
+            facts = _DIST
+    earlier: dict[str, str] = facts.get("versions", {})
+    return earlier.get(distribution, str(facts["version"]))
 
 
 def _suffix() -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 DIST: dict[str, Any] = dict(_GENERATED)
 _SITE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _MARKER = ".rocm-sdk.json"  # written by the selector into a complete devel tree
+_PACKAGES = ".packages"
 # Exit statuses of shells.
 _CANNOT_START = 126
 _NOT_FOUND = 127
@@ -79,7 +80,7 @@ def _devel_root(name: str, script: dict[str, Any]) -> str | None:
         ).DIST
     except ModuleNotFoundError:
         return None
-    if devel["version"] != DIST["version"]:
+    if devel["version"] != DIST["version"] and not _is_one_set(devel):
         _print_error(
             name,
             f"{devel['distribution']} {devel['version']} is ignored:"
@@ -92,11 +93,31 @@ def _devel_root(name: str, script: dict[str, Any]) -> str | None:
     return None
 
 
+def _is_one_set(devel: dict[str, Any]) -> bool:
+    """Return whether the selector names both versions, one of them of an earlier night."""
+    try:
+        selector = importlib.import_module(f"{DIST['selector']['module']}._dist_info").DIST
+    except ModuleNotFoundError:
+        return False
+    earlier: dict[str, str] = selector.get("versions", {})
+    return all(
+        one["version"] == earlier.get(one["distribution"], selector["version"])
+        for one in (DIST, devel)
+    )
+
+
 def _is_complete(root: str) -> bool:
     try:
-        return os.path.getsize(os.path.join(root, _MARKER)) > 0
+        if os.path.getsize(os.path.join(root, _MARKER)) == 0:
+            return False
+        with open(os.path.join(root, _PACKAGES), encoding="utf-8") as names:
+            packages = names.read().split()
+    except FileNotFoundError:
+        return os.path.isfile(os.path.join(root, _MARKER))
     except OSError:
         return False
+    # An installer that replaced one of them left its files in the tree.
+    return all(os.path.isdir(os.path.join(_SITE, name)) for name in packages)
 
 
 def _expand(name: str) -> bool:

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueEnum, ValueHint};
 
-use super::{ArtifactArgs, CacheArgs, DenyArgs, RemoteArgs, SetArgs};
+use super::{ArtifactArgs, CacheArgs, DenyArgs, RemoteArgs, SetArgs, SinceArgs};
 
 /// Build the packages
 ///
@@ -73,6 +73,9 @@ pub struct BuildArgs {
 
     #[command(flatten)]
     pub deny: DenyArgs,
+
+    #[command(flatten)]
+    pub since: SinceArgs,
 
     #[command(flatten)]
     pub artifacts: ArtifactArgs,
@@ -175,6 +178,10 @@ Examples:
   Quickly, to try something out:
     rockpack build --artifact-dir artifacts -o out --version 7.2.0.dev0 \\
         --only core --compression store
+
+  Of a night, only what changed since the published ones:
+    rockpack build --artifact-dir artifacts -o out --version 7.2.0a20261120 \\
+        --since https://example.org/nightly
 
   Of a run in a store, without a directory for its archives:
     rockpack build --store ci --run 1234567 -o out

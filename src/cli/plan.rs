@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::{ArtifactArgs, CatalogArgs, DenyArgs, SetArgs};
+use super::{ArtifactArgs, CatalogArgs, DenyArgs, SetArgs, SinceArgs};
 
 /// Show the packages that a build would make, without writing a byte
 ///
@@ -22,6 +22,9 @@ pub struct PlanArgs {
 
     #[command(flatten)]
     pub deny: DenyArgs,
+
+    #[command(flatten)]
+    pub since: SinceArgs,
 
     #[command(flatten)]
     pub artifacts: ArtifactArgs,

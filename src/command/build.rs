@@ -14,8 +14,9 @@ use build::execute::{self, Attestations, Outcome, Settings};
 use build::provenance::{Contents, Inputs, Run};
 use manifest::Manifest;
 use plan::catalog::{ArtifactId, Catalog, Demands, Directory, Source};
-use plan::{Plan, Request};
+use plan::{Distribution, Plan, Request};
 
+use super::since::{Decided, Set};
 use super::{Failure, environment, not_executed, print};
 use crate::cli::{BuildArgs, size};
 use crate::inputs::{self, Shared, artifacts, artifacts::Asked, variable::MEMORY};
@@ -63,7 +64,23 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     if let Some(dir) = &args.artifact_dir {
         destination::check(dir, &catalog, &args.output)?;
     }
-    let plan = pool.install(|| inputs::plan(&manifest, &catalog, &request, args.set.verbose))?;
+    let (scanned, decided) = match &args.since.since {
+        None => (scanned, None),
+        Some(place) => {
+            let cache = inputs::cache::store(&args.cache, &shared, pool.current_num_threads())?;
+            let (manifest, catalog, request) = (&manifest, &catalog, &request);
+            let set = Set { place, manifest, catalog, request, cache: cache.as_deref() };
+            let (source, decided) = pool.install(|| since(set, asked, scanned))?;
+            (Some(source), Some(decided))
+        }
+    };
+    let request = decided.as_ref().map_or(request.clone(), |decided| decided.request.clone());
+    let mut plan =
+        pool.install(|| inputs::plan(&manifest, &catalog, &request, args.set.verbose))?;
+    if let Some(decided) = decided {
+        decided.complete(&mut plan);
+    }
+    let plan = plan;
     if let Some(reviewed) = &reviewed {
         reviewed.check(&plan)?;
     }
@@ -136,6 +153,21 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         projects::build(args, &manifest, &plan, projects, (&attestations.inputs, &known))?;
     }
     missed.map_or(Ok(()), |missed| Err(missed.into()))
+}
+
+/// Decides about the packages of `--since`; returns also the source of all files.
+fn since(
+    set: Set<'_>,
+    asked: Asked<'_>,
+    scanned: Option<Box<dyn Source>>,
+) -> Result<(Box<dyn Source>, Decided), Failure> {
+    let whole = set.whole()?;
+    let source = match scanned {
+        Some(source) => source,
+        None => artifacts::planned(asked, set.catalog, &whole)?,
+    };
+    let decided = set.decide(&whole, &*source)?;
+    Ok((source, decided))
 }
 
 fn tell_left_out(args: &BuildArgs, plan: &Plan) {
@@ -239,6 +271,8 @@ fn attestations(
         manifest.sources.iter().map(|source| (source.name(), source.text())).collect();
     let mut of_build = Inputs::new(request, &files, catalog);
     of_build.run = run;
+    let content = |it: &Distribution| Some((execute::output_path(plan, it), it.content.clone()?));
+    of_build.contents = plan.distributions.iter().filter_map(content).collect();
     Attestations { sboms: provenance::sboms(manifest, catalog, plan), inputs: of_build }
 }
 

@@ -2,9 +2,12 @@
 
 use base::source::{Code, Problem};
 use build::execute;
-use plan::Plan;
+use manifest::Manifest;
+use plan::catalog::Source;
 use plan::review;
+use plan::{Plan, Request};
 
+use super::since::Set;
 use super::{Failure, environment, not_executed, print, print_exact};
 use crate::cli::{PlanArgs, PlanFormat};
 use crate::inputs::{
@@ -38,15 +41,43 @@ fn made(args: &PlanArgs) -> Result<Plan, Failure> {
     let request = inputs::request(&manifest, &args.set)?;
     let verbose = args.set.verbose;
     let asked = Asked::new(&args.catalog, &args.artifacts, &manifest, &request, verbose);
+    if let Some(place) = &args.since.since {
+        return since(args, (&manifest, &request), asked, place);
+    }
     if !args.estimate {
         let catalog = inputs::catalog(args.catalog.catalog.as_deref(), asked)?;
         return inputs::plan(&manifest, &catalog, &request, verbose);
     }
     let (catalog, source) = artifacts::scan(asked)?;
-    let mut plan = inputs::plan(&manifest, &catalog, &request, verbose)?;
-    let sizes = execute::estimate(&plan, &*source).map_err(|e| not_executed(&e))?;
-    for (distribution, size) in plan.distributions.iter_mut().zip(sizes) {
-        distribution.estimate = Some(size);
+    estimated(args, inputs::plan(&manifest, &catalog, &request, verbose)?, &*source)
+}
+
+fn estimated(args: &PlanArgs, mut plan: Plan, source: &dyn Source) -> Result<Plan, Failure> {
+    if args.estimate {
+        let sizes = execute::estimate(&plan, source).map_err(|e| not_executed(&e))?;
+        for (distribution, size) in plan.distributions.iter_mut().zip(sizes) {
+            distribution.estimate = Some(size);
+        }
     }
     Ok(plan)
+}
+
+fn since(
+    args: &PlanArgs,
+    (manifest, request): (&Manifest, &Request),
+    asked: Asked<'_>,
+    place: &str,
+) -> Result<Plan, Failure> {
+    if args.catalog.catalog.is_some() {
+        let what = "--since compares the bytes of files, which a saved catalog does not have";
+        return Err(Problem::usage(Code::Environment, what)
+            .help("give --artifact-dir or --store in place of --catalog")
+            .into());
+    }
+    let (catalog, source) = artifacts::scan(asked)?;
+    let set = Set { place, manifest, catalog: &catalog, request, cache: None };
+    let decided = set.decide(&set.whole()?, &*source)?;
+    let mut plan = inputs::plan(manifest, &catalog, &decided.request, asked.verbose)?;
+    decided.complete(&mut plan);
+    estimated(args, plan, &*source)
 }

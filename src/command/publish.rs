@@ -1,6 +1,6 @@
 //! `rockpack index publish`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use ::index::publish::{self, Form, Layout, Options, PublishError, Step, Summary, Unmet};
@@ -9,7 +9,11 @@ use ::index::store::{self, Access, Bucket};
 use base::names::{RelPath, normalized};
 use base::source::{Code, Problem, Problems, nearest};
 use base::text::{counted, human_size, with_causes};
+use build::content::Rules;
+use build::provenance::Statement;
+use build::recorded::Recorded;
 use manifest::{Publishing, StreamRule};
+use wheel::archive::stage::DIST;
 
 use super::{Failure, environment, gate, print};
 use crate::cli::{PublishArgs, PublishLayout};
@@ -28,7 +32,9 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
         self::stream(&publishing, stream)?;
     }
     let layout = layout(args.layout, &publishing, stream);
+    let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
     let options = Options {
+        contents: Some((contents(&args.dir)?, Rules::new(&manifest))),
         layout,
         publishing,
         time: args.upload_time,
@@ -52,10 +58,18 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
             let _ = print(&line(step));
         }
     };
-    let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
     let gate = gate::of(&manifest, &args.allow.allow);
     let summary = publish::publish(&args.dir, &*bucket, &options, &gate, &told);
     print(&said(args, &summary.map_err(|error| failure(&error))?))
+}
+
+/// Digests of contents that the builds of the packages recorded.
+fn contents(dir: &Path) -> Result<BTreeMap<String, String>, Failure> {
+    let below = dir.join(DIST);
+    let dir = if below.is_dir() { &below } else { dir };
+    let recorded = Recorded::read_in(dir).map_err(|e| environment(with_causes(&e)))?;
+    let all = recorded.statements.iter().flat_map(Statement::contents);
+    Ok(all.map(|(sha256, content)| (sha256.to_owned(), content.to_owned())).collect())
 }
 
 pub fn layout(layout: PublishLayout, publishing: &Publishing, stream: Option<&str>) -> Layout {
@@ -180,7 +194,11 @@ pub fn failure(error: &PublishError) -> Failure {
         | PublishError::TooMany { .. }
         | PublishError::Foreign { .. }
         | PublishError::NoMirror { .. }
+        | PublishError::Content(_)
         | PublishError::Key(_) => refused,
+        PublishError::OtherContent(_) => {
+            refused.help("build the package again with the same manifest and --since")
+        }
         PublishError::Page { .. } => refused.help(
             "give the --layout of the first `rockpack index publish`, correct the \
                 page, or publish to another place, where rockpack makes all pages",

@@ -135,6 +135,8 @@ fn distribution(catalog: &Catalog) -> Distribution {
         archive: None,
         absent: Vec::new(),
         estimate: None,
+        content: None,
+        new: None,
     }
 }
 

@@ -16,6 +16,7 @@ TREE = "_rocm_sdk_devel"
 EXPECTED = {
     f"{TREE}/{name}"
     for name in (
+        ".packages",
         ".rocm-sdk.json",
         "__init__.py",
         "bin/hipcc",

@@ -65,9 +65,33 @@ impl Version {
         [0, 1, 2].map(|index| release.get(index).copied().unwrap_or_default())
     }
 
+    /// Returns true for alpha, beta and development versions, which streams of nights have.
+    pub fn is_of_stream(&self) -> bool {
+        use pep440_rs::PrereleaseKind::{Alpha, Beta};
+        let version = pep440_rs::Version::from_str(&self.0);
+        version.is_ok_and(|version| {
+            let early = version.pre().is_some_and(|pre| matches!(pre.kind, Alpha | Beta));
+            early || version.is_dev()
+        })
+    }
+
     /// Normalized text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl PartialOrd for Version {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The order of PEP 440.
+impl Ord for Version {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let parsed = |version: &Self| pep440_rs::Version::from_str(&version.0).ok();
+        parsed(self).cmp(&parsed(other)).then_with(|| self.0.cmp(&other.0))
     }
 }
 
@@ -127,6 +151,21 @@ mod tests {
             let version: Version = own.parse().unwrap();
             assert_eq!(version.development().as_str(), expected, "{own}");
         }
+    }
+
+    #[test]
+    fn versions_of_streams_are_early_and_ordered() {
+        let version = |text: &str| text.parse::<Version>().unwrap();
+        for early in ["7.14.0a20261119", "7.14.0b1", "7.2.0.dev0", "7.2.0rc1.dev3"] {
+            assert!(version(early).is_of_stream(), "{early}");
+        }
+        for late in ["7.14.0", "7.14.0rc1", "7.14.0.post1", "7.14.0+abc"] {
+            assert!(!version(late).is_of_stream(), "{late}");
+        }
+        let mut nights = ["7.14.0", "7.9.0", "7.14.0a20261120", "7.14.0a20261119"].map(version);
+        nights.sort();
+        let sorted = nights.map(String::from);
+        assert_eq!(sorted, ["7.9.0", "7.14.0a20261119", "7.14.0a20261120", "7.14.0"]);
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod buffers;
 mod bytes;
 mod cache_lookup;
 mod cache_recorder;
+mod content;
 mod contents;
 mod dedup;
 mod elsewhere;
@@ -60,6 +61,7 @@ use wheel_assembler::WheelAssembler;
 use wheel_queue::WheelQueue;
 use write_error::WriteError;
 
+pub use content::{compatible, package_contents};
 pub use contents::contents;
 pub use elsewhere::Elsewhere;
 pub use estimate::estimate;

@@ -7,7 +7,9 @@
 pub mod assemble;
 pub mod assignment;
 pub mod cache;
+pub mod content;
 pub mod execute;
 pub mod gate;
 pub mod provenance;
 pub mod recorded;
+pub mod since;

@@ -160,13 +160,16 @@ pub struct Inputs {
     pub run: Run,
     /// Options of the command line.
     pub request: Request,
+    /// Digests of contents without versions, by path of the package.
+    pub contents: BTreeMap<RelPath, String>,
     dependencies: Vec<Descriptor>,
 }
 
 impl Inputs {
     /// Inputs of a build of projects alone. `manifest` has name and text of each manifest file.
     pub fn without_artifacts(request: Request, manifest: &[(&str, &str)]) -> Self {
-        Self { run: Run::default(), request, dependencies: files(manifest).collect() }
+        let (run, contents) = (Run::default(), BTreeMap::new());
+        Self { run, request, contents, dependencies: files(manifest).collect() }
     }
 
     /// Inputs without a builder. `manifest` has name and text of each manifest file.
@@ -191,7 +194,7 @@ impl Inputs {
         });
         let dependencies =
             files(manifest).chain([whole]).chain(each).chain(own).chain(pins).collect();
-        Self { run: Run::default(), request, dependencies }
+        Self { run: Run::default(), request, contents: BTreeMap::new(), dependencies }
     }
 
     /// Adds digests of the bytes of artifacts.

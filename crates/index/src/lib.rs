@@ -2,6 +2,7 @@
 //!
 //! A page names a package only after the package exists. Never builds or edits a package.
 
+pub mod earlier;
 pub mod fetch;
 pub mod publish;
 #[cfg(feature = "serve")]

@@ -18,15 +18,17 @@
 //! **Repetition.** A run after an interrupted run completes it; a run after a complete run changes
 //! nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::simple::{self, IndexError, Local, PageError};
+use crate::simple::{self, IndexError, IndexedFile, Local, PageError};
 use crate::store::{Bucket, StoreError};
 use base::names::{PackageName, PathError, RelPath};
+use build::content::{ContentError, Rules};
 use build::gate::{Gate, GateError};
 use manifest::Publishing;
 use wheel::archive::Timestamp;
+use wheel::package::Wheel;
 
 mod aggregate;
 mod closure;
@@ -75,6 +77,9 @@ pub struct Options {
     pub dry_run: bool,
     /// Number of parallel transfers; 0 counts as 1.
     pub jobs: usize,
+    /// Digests of contents by SHA-256 of the package, as recorded by builds, with the rules that
+    /// gave them.
+    pub contents: Option<(BTreeMap<String, String>, Rules)>,
 }
 
 /// A step of a run or dry run.
@@ -144,6 +149,12 @@ pub enum PublishError {
     /// Packages that `verify` rejects.
     #[error(transparent)]
     Gate(#[from] GateError),
+    /// Package whose content cannot be read.
+    #[error(transparent)]
+    Content(#[from] ContentError),
+    /// Package with another content than its build recorded.
+    #[error("the content of `{0}` differs from the one in its provenance statement")]
+    OtherContent(String),
     /// No packages.
     #[error("there are no packages in {}", .0.display())]
     Nothing(PathBuf),
@@ -334,10 +345,11 @@ pub fn publish(
     gate: &Gate<'_>,
     told: &(dyn Fn(&Step) + Sync),
 ) -> Result<Summary, PublishError> {
-    let locals = simple::packages(dir)?;
+    let mut locals = simple::packages(dir)?;
     if locals.is_empty() {
         return Err(PublishError::Nothing(dir.to_owned()));
     }
+    with_contents(&mut locals, options)?;
     gate.check(locals.iter().map(|local| local.path.as_path()))?;
     let (indexes, store) = (indexes::of(locals), PageStore::new(bucket));
     let mut summary = Summary::default();
@@ -390,13 +402,46 @@ fn publish_index(
     }
     let recorded = record.write(told)?;
     survey.upload(&placed, &found, told)?;
-    survey.upload_metadata(&placed, told)?;
+    survey.upload_companions(&placed, told)?;
     // Uploads take time, in which other programs write pages.
     store.recheck();
     summary.pages = pages.write(&order::of(&placed), told)?;
     summary.pages += above.map_or(Ok(0), |above| above.write(told))?;
     summary.pages += usize::from(recorded);
     Ok(summary)
+}
+
+/// Entries and keys of a project's files, in an index with a directory for each project.
+///
+/// # Errors
+///
+/// Fails for an unreadable page.
+pub fn project_files(
+    bucket: &dyn Bucket,
+    project: &str,
+) -> Result<Vec<(IndexedFile, RelPath)>, PublishError> {
+    let place = Shelf::of(Form::Projects).page(project)?;
+    let files = read::files(&PageStore::new(bucket), &place, project)?.0;
+    let files = files.into_iter().flat_map(|files| files.files);
+    Ok(files
+        .filter_map(|file| Some((prune::key_of(&place.html, &file.url)?, file)))
+        .map(|(key, file)| (file, key))
+        .collect())
+}
+
+/// Content of each package whose build recorded one, to be published beside it.
+fn with_contents(locals: &mut [Local], options: &Options) -> Result<(), PublishError> {
+    let Some((contents, rules)) = &options.contents else { return Ok(()) };
+    for local in locals {
+        let Some(digest) = contents.get(local.sha256()) else { continue };
+        let wheel = Wheel::open(&local.path).map_err(ContentError::from)?;
+        let content = build::content::content(&wheel, rules)?;
+        if content.digest() != *digest {
+            return Err(PublishError::OtherContent(named(local)));
+        }
+        local.content = Some(content.to_text());
+    }
+    Ok(())
 }
 
 fn counted(placed: &[Placed<'_>], found: &[AtKey]) -> Summary {

@@ -5,7 +5,7 @@
 
 use indexmap::IndexMap;
 
-use base::names::PackageName;
+use base::names::{PackageName, normalized};
 use base::source::{Problems, Source};
 use base::target::Condition;
 use compose::{ALLOW_ABSENT, CHANGE, GROUP, INCLUDE, REMOVE};
@@ -166,6 +166,21 @@ impl Manifest {
     pub fn product(&self) -> Option<&str> {
         let selector = self.packages.values().find(|p| p.kind == PackageKind::Selector)?;
         selector.distributions.first().map(|d| d.name.as_str())
+    }
+
+    /// Returns every normalized name that a distribution can have, with its GPU target.
+    pub fn distribution_names(&self) -> Vec<(String, Option<String>)> {
+        let distributions = self.packages.values().flat_map(|package| &package.distributions);
+        let each = distributions.flat_map(|distribution| {
+            let variants = distribution.per.variants(&self.families);
+            // Without a placeholder, the name has no target.
+            let by_gpu = distribution.per.is_by_gpu() && distribution.name.has_placeholder();
+            variants.into_iter().filter_map(move |variant| {
+                let target = variant.as_str().filter(|_| by_gpu).map(str::to_owned);
+                Some((normalized(&distribution.name.fill(&variant))?, target))
+            })
+        });
+        each.collect()
     }
 
     /// Decodes the two files alone: a `readme` is an error.

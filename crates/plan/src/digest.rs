@@ -85,6 +85,8 @@ fn decided(distribution: &Distribution) -> Decided<'_> {
         archive,
         absent: _,
         estimate: _,
+        content: _,
+        new: _,
     } = distribution;
     Decided {
         package,

@@ -60,6 +60,12 @@ pub struct Distribution {
     /// Estimated size of the file in bytes; no decision depends on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<u64>,
+    /// SHA-256 of the content without the own version, with `--since`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// Reason for which no earlier package has this content, with `--since`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new: Option<String>,
 }
 
 /// One of several wheels with the same name and version (PEP 825).

@@ -23,6 +23,7 @@ mod read;
 mod request;
 pub mod resolve;
 pub mod review;
+mod since;
 mod source_build;
 mod title;
 
@@ -34,6 +35,7 @@ pub use note::{Labelled, Note, Warning};
 pub use only::{OnlyName, OnlyNameError};
 pub use read::PlanReadError;
 pub use request::Request;
+pub use since::{EarlierPackage, Since, matched};
 pub use source_build::{
     DevelTree, NativeBuild, PrefetchedWheel, ProjectBuild, RunCommand, RunScript, Sources,
     TakenWheel, Trial,
@@ -67,6 +69,9 @@ pub struct Plan {
     pub platform_tag: String,
     /// Distributions, in the order of the manifest.
     pub distributions: Vec<Distribution>,
+    /// Packages of earlier nights in the set, with `--since`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<EarlierPackage>,
     /// Projects to build after the distributions, dependencies first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub projects: Vec<ProjectBuild>,

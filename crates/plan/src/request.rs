@@ -1,4 +1,4 @@
-use super::{OnlyName, Sources};
+use super::{OnlyName, Since, Sources};
 use base::names::{Compression, DistName, Mode, PackageName, PlatformTags, System};
 use base::version::Version;
 
@@ -32,6 +32,8 @@ pub struct Request {
     pub compression: Option<Compression>,
     /// xz preset of the devel archive, 0 to 6; `None` for a plain tar.
     pub xz_preset: Option<u8>,
+    /// Earlier packages that the set refers to; `None` for a set of one version.
+    pub since: Option<Since>,
     /// Turns the error for unowned files into a warning.
     pub allow_unowned: bool,
 }

@@ -3,6 +3,7 @@
 use crate::catalog::Catalog;
 use crate::{Plan, Request, Templates};
 use base::source::Problems;
+use base::target::Target;
 use manifest::Manifest;
 
 mod aliases;
@@ -80,6 +81,12 @@ pub fn plan(
         }
         Err(problems) => Err(problems.in_order()),
     }
+}
+
+/// System and mode of the packages.
+pub fn target(catalog: &Catalog, request: &Request) -> Target {
+    let (mode, system) = (targets::mode(catalog, request), targets::system(catalog, request));
+    Target { mode, system }
 }
 
 #[cfg(test)]

@@ -105,7 +105,8 @@ fn decided(plan: &Plan) -> Map<String, Value> {
     let Ok(Value::Object(mut all)) = serde_json::to_value(plan) else { return Map::new() };
     let sources = !plan.projects.is_empty();
     all.retain(|key, _| match key.as_str() {
-        "mode" | "version" | "platform_tag" | "distributions" | "projects" | "wheels" => true,
+        "mode" | "version" | "platform_tag" | "distributions" | "projects" | "wheels"
+        | "earlier" => true,
         "prefetched" | "devel" => sources,
         _ => false,
     });
@@ -115,6 +116,7 @@ fn decided(plan: &Plan) -> Map<String, Value> {
         if let Value::Object(fields) = distribution {
             fields.remove("estimate");
             fields.remove("absent");
+            fields.remove("new");
         }
     }
     all.values_mut().for_each(without_places);

@@ -85,7 +85,7 @@ pub fn installs(requirements: &[String]) -> String {
 
 /// Name in `name==version; marker`.
 pub fn required_name(requirement: &str) -> &str {
-    requirement.split_once("==").map_or(requirement, |(name, _)| name)
+    requirement.split(['=', '>']).next().unwrap_or(requirement)
 }
 
 #[cfg(test)]

@@ -124,7 +124,7 @@ fn wheel_name(plan: &Plan, distribution: &Distribution) -> String {
     }
 }
 
-fn member_ready(member: &Member, artifacts: &dyn Source) -> Result<Ready, String> {
+pub(super) fn member_ready(member: &Member, artifacts: &dyn Source) -> Result<Ready, String> {
     let fault = |reason: String| format!("cannot make `{}`: {reason}", member.path);
     let content = match &member.step {
         Step::Copy { source } => Content::File(copy(source, artifacts).map_err(fault)?),

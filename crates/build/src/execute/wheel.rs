@@ -55,6 +55,11 @@ impl<'a> Contents<'a> {
         Ok(Self { members, archive: archive.transpose()?, info, bill })
     }
 
+    /// All members except the bill and RECORD.
+    pub fn files(&self) -> impl Iterator<Item = &Ready> {
+        self.members.iter().chain(&self.archive).chain(&self.info)
+    }
+
     pub fn entries<'e>(
         &'e self,
         distribution: &Distribution,

@@ -7,7 +7,7 @@ use super::{
     BUILD_TYPE, FILES_TYPE, Inputs, PROMOTION_TYPE, Package, ProgramSources, Run, SPLIT_TYPE,
     StatementError,
 };
-use plan::{OnlyName, Plan, Request};
+use plan::{EarlierPackage, OnlyName, Plan, Request};
 
 mod difference;
 mod finished;
@@ -23,6 +23,8 @@ const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 const PREDICATE_TYPE: &str = "https://slsa.dev/provenance/v1";
 const ONLY: &str = "only";
 const PLAN: &str = "plan";
+/// Packages of earlier nights in the set, with their versions.
+const EARLIER: &str = "earlier";
 /// The part of an artifact that its digest covers.
 pub(super) const COVERS: &str = "covers";
 pub(super) const PACKAGES: &str = "packages";
@@ -44,6 +46,14 @@ pub struct Statement {
 struct Subject {
     name: String,
     digest: Digests,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    annotations: Option<AboutSubject>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct AboutSubject {
+    /// SHA-256 of the content without the own version.
+    content: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -210,7 +220,13 @@ impl Statement {
             resolved_dependencies: inputs.dependencies.clone(),
         };
         let run_details = RunDetails::by(&inputs.run);
-        Self::told(packages, build_definition, run_details)
+        let content = |package: &&Package<'_>| inputs.contents.get(package.path).cloned();
+        let contents: Vec<Option<String>> = packages.iter().map(content).collect();
+        let mut statement = Self::told(packages, build_definition, run_details);
+        for (subject, content) in statement.subject.iter_mut().zip(contents) {
+            subject.annotations = content.map(|content| AboutSubject { content });
+        }
+        statement
     }
 
     fn told(
@@ -221,6 +237,7 @@ impl Statement {
         let subject = |p: &Package<'_>| Subject {
             name: p.name().to_owned(),
             digest: Digests { sha256: p.sha256.to_owned() },
+            annotations: None,
         };
         Self {
             kind: STATEMENT_TYPE.to_owned(),
@@ -245,6 +262,14 @@ impl Statement {
     /// Paths below `dist`, with hexadecimal SHA-256.
     pub fn subjects(&self) -> impl Iterator<Item = (&str, &str)> {
         self.subject.iter().map(|subject| (&*subject.name, &*subject.digest.sha256))
+    }
+
+    /// Digests of contents, by hexadecimal SHA-256 of the package.
+    pub fn contents(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.subject.iter().filter_map(|subject| {
+            let content = &subject.annotations.as_ref()?.content;
+            Some((&*subject.digest.sha256, &**content))
+        })
     }
 
     /// Indented JSON.
@@ -296,5 +321,11 @@ fn decided(plan: &Plan) -> Map<String, Value> {
         (PLAN, Some(plan.digest())),
     ];
     let decided = decided.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    decided.map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
+    let mut all: Map<String, Value> =
+        decided.map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
+    if !plan.earlier.is_empty() {
+        let version = |it: &EarlierPackage| (it.name.to_string(), Value::from(it.version.as_str()));
+        all.insert(EARLIER.to_owned(), Value::Object(plan.earlier.iter().map(version).collect()));
+    }
+    all
 }

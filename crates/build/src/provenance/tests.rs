@@ -18,6 +18,7 @@ fn plan() -> Plan {
         projects,
         wheels,
         prefetched: Vec::new(),
+        earlier: Vec::new(),
         devel: None,
         dropped,
         unowned,

@@ -186,13 +186,15 @@ fn root_index(shelf: &Shelf) -> String {
     format!("{}index.html", shelf.public())
 }
 
-fn all_routes(found: &OnShelves<'_>, aggregate: &Aggregate) -> Vec<(Route, &'_ Shelf)> {
-    let route = |(project, shelf): (&String, &'_ &'_ Shelf)| Route {
+fn all_routes<'a>(found: &OnShelves<'a>, aggregate: &Aggregate) -> Vec<(Route, &'a Shelf)> {
+    let route = |project: &String, shelf: &Shelf| Route {
         owner_path: owner_path(aggregate, shelf),
         package: project.clone(),
         target: format!("{}{project}/", shelf.public()),
     };
-    let mut routes: Vec<_> = found.owned.iter().map(|one| (route(one), *one.1)).collect();
+    let owned = found.owned.iter();
+    let mut routes: Vec<_> =
+        owned.map(|(project, shelf)| (route(project, shelf), *shelf)).collect();
     routes.sort_by(|(one, _), (other, _)| one.cmp(other));
     routes
 }

@@ -31,6 +31,8 @@ mod requirements;
 
 use age::Age;
 use inventory::{Inventory, Item, Page};
+
+pub(super) use inventory::key_of;
 use needs::Needs;
 use requirements::Requirements;
 

@@ -3,6 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::layout::Placed;
 use super::workers::each;
 use super::{PublishError, Step, beside, headers};
+use crate::earlier::ENDING;
 use crate::store::{Body, Bucket, Created, Object, StoreError};
 use base::hash;
 use base::names::RelPath;
@@ -60,10 +61,13 @@ impl Survey<'_> {
             told(&step(placed, *found));
         }
         for placed in placed.iter().zip(found).filter(|(_, found)| **found == AtKey::Nothing) {
-            if let (Some(_), Ok(key)) =
-                (&placed.0.local.metadata, beside(&placed.0.key, "metadata"))
-            {
-                told(&Step::Metadata { key });
+            let local = placed.0.local;
+            let endings =
+                [("metadata", local.metadata.is_some()), (ENDING, local.content.is_some())];
+            for (ending, _) in endings.iter().filter(|(_, there)| *there) {
+                if let Ok(key) = beside(&placed.0.key, ending) {
+                    told(&Step::Metadata { key });
+                }
             }
         }
     }
@@ -109,25 +113,38 @@ impl Survey<'_> {
         }
     }
 
-    pub(super) fn upload_metadata(
+    /// Writes METADATA and lists of contents beside packages.
+    pub(super) fn upload_companions(
         &self,
         placed: &[Placed<'_>],
         told: &(dyn Fn(&Step) + Sync),
     ) -> Result<(), PublishError> {
         each(placed, self.jobs, |placed| {
-            let Some(bytes) = &placed.local.metadata else { return Ok(()) };
-            let key = beside(&placed.key, "metadata")?;
-            let body = Body::Bytes(bytes);
-            if self.bucket.create(&key, body, &headers::metadata())? == Created::Created {
-                told(&Step::Metadata { key });
-            } else if !self.has(&key, bytes)? {
-                // The wheel is verified, so different METADATA is wrong.
-                self.bucket.put(&key, body, &headers::metadata())?;
-                told(&Step::Metadata { key });
+            let content = placed.local.content.as_ref().map(String::as_bytes);
+            let metadata = placed.local.metadata.as_deref();
+            for (ending, bytes) in [("metadata", metadata), (ENDING, content)] {
+                let Some(bytes) = bytes else { continue };
+                let key = beside(&placed.key, ending)?;
+                if self.put_companion(&key, bytes)? {
+                    told(&Step::Metadata { key });
+                }
             }
             Ok(())
         })
         .map(drop)
+    }
+
+    fn put_companion(&self, key: &RelPath, bytes: &[u8]) -> Result<bool, PublishError> {
+        let body = Body::Bytes(bytes);
+        if self.bucket.create(key, body, &headers::metadata())? == Created::Created {
+            return Ok(true);
+        }
+        if self.has(key, bytes)? {
+            return Ok(false);
+        }
+        // The wheel is verified, so a different companion is wrong.
+        self.bucket.put(key, body, &headers::metadata())?;
+        Ok(true)
     }
 
     fn has(&self, key: &RelPath, bytes: &[u8]) -> Result<bool, StoreError> {

@@ -10,6 +10,10 @@ use base::version::Version;
 use wheel::archive::{Timestamp, variants};
 use wheel::package::distribution_of;
 
+/// Key of an entry: SHA-256 of the list of a package's content. PEP 691 reserves a leading `_` for
+/// private use.
+pub const CONTENT: &str = "_content";
+
 /// A file on a page (PEP 691, PEP 700, PEP 714).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

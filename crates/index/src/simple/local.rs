@@ -1,11 +1,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::entry::{IndexedFile, Yanked};
+use serde_json::json;
+
+use super::entry::{CONTENT, IndexedFile, Yanked};
 use super::found::FilesOfIndex;
 use super::package::Package;
 use super::read::Yank;
 use super::{IndexError, read};
+use base::hash::Sha256;
 use base::names::{Form, PackageName, RelPath, Requirement};
 use base::version::Version;
 use wheel::archive::Timestamp;
@@ -28,6 +31,8 @@ pub struct Local {
     pub requires: Vec<Requirement>,
     /// Offered extras.
     pub extras: BTreeSet<String>,
+    /// List of the content, for builds that refer to this package.
+    pub content: Option<String>,
     package: Package,
     yank: Option<Yank>,
 }
@@ -76,6 +81,7 @@ impl Local {
             metadata,
             requires: Vec::new(),
             extras: BTreeSet::new(),
+            content: None,
             package,
             yank,
             file_name,
@@ -117,13 +123,12 @@ impl Local {
     pub fn entry(&self, url: String, time: Option<Timestamp>) -> IndexedFile {
         let own = Timestamp::from_seconds(self.package.time).unwrap_or_default();
         let yanked = self.yank.clone().and_then(Yank::reason);
-        IndexedFile::new(
-            &self.file_name,
-            url,
-            &self.package,
-            yanked.as_deref(),
-            time.unwrap_or(own),
-        )
+        let time = time.unwrap_or(own);
+        let mut entry =
+            IndexedFile::new(&self.file_name, url, &self.package, yanked.as_deref(), time);
+        let hash = |list: &String| json!({ "sha256": Sha256::of(list.as_bytes()).to_string() });
+        entry.other.extend(self.content.as_ref().map(|list| (CONTENT.to_owned(), hash(list))));
+        entry
     }
 
     /// State in `FILE.yanked`, which overrides pages; `None` without the file.

@@ -1,5 +1,6 @@
 //! `requires` and `requires-dist`.
 
+use crate::Glob;
 use crate::python::Requirement;
 use crate::text::Every;
 use base::names::PackageName;
@@ -9,7 +10,7 @@ use manifest_derive::Line;
 
 /// Requires another package, at the same version.
 #[derive(Debug, Clone, Line)]
-#[line("requires", once, example = r#"requires "core""#)]
+#[line("requires", once, example = r#"requires "core" compatible="lib/libfft*""#)]
 pub struct RequireRule {
     /// The package.
     #[arg("PACKAGE", "a package", resolve)]
@@ -17,6 +18,12 @@ pub struct RequireRule {
     /// all: every distribution of the package. Without it, the one for the same target.
     #[prop("all", name = "offer", via = Every, present)]
     pub all: bool,
+    /// Installed paths of the required package that this package's files must match. With
+    /// `--since`, this package is new when one of them changes, and accepts later versions of the
+    /// required one. Without it, an overlay must match the files from its own artifacts, and every
+    /// other package is new when the required one is.
+    #[prop("GLOB")]
+    pub compatible: Option<Spanned<Glob>>,
     /// Targets.
     #[when]
     pub when: Condition,

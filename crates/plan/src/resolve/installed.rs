@@ -31,6 +31,7 @@ pub fn plan_installed(manifest: &Manifest, request: &Request) -> Result<Plan, Pr
         version: targets.version,
         platform_tag: tag.as_str().to_owned(),
         distributions: Vec::new(),
+        earlier: Vec::new(),
         projects,
         wheels,
         prefetched,

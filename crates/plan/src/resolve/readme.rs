@@ -39,8 +39,9 @@ impl Page<'_, '_> {
         if self.is_selector() {
             let _ = write!(
                 text,
-                "{} picks packages that belong together, all of one version. To install it:\n\n{}",
+                "{} picks packages that belong together{}. To install it:\n\n{}",
                 code(name),
+                if self.targets.since.is_some() { "" } else { ", all of one version" },
                 command(name)
             );
             text += &self.extras();
@@ -48,8 +49,11 @@ impl Page<'_, '_> {
             let what = self.install();
             let selector = what.split('[').next().filter(|selector| *selector != name);
             if let Some(selector) = selector.map(code) {
-                let _ =
-                    write!(text, "It belongs to {selector}, which picks packages of one version. ");
+                let which = match self.targets.since {
+                    Some(_) => "that belong together",
+                    None => "of one version",
+                };
+                let _ = write!(text, "It belongs to {selector}, which picks packages {which}. ");
             }
             text += "To install it:\n\n";
             text += &command(&what);

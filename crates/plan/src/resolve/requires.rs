@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::resolved_dist::{ResolvedDist, dist_name};
 use super::targets::{Published, Targets};
+use crate::since::is_compatible;
 use base::names::{NameError, PackageName, System};
 use base::target::{Per, Variant};
 use manifest::{Manifest, Pick, RequireRule};
@@ -25,7 +26,11 @@ pub(super) fn requires(
     for rule in dist.package.requires.iter().chain(of_index) {
         if let Some(declared) = declared(manifest, &rule.package) {
             for variant in required(rule, declared, targets, dist) {
-                let requirement = requirement(declared, targets, &variant)?;
+                let accepts_later = targets.since.is_some() && is_compatible(dist.package, rule);
+                let mut requirement = requirement(declared, targets, &variant)?;
+                if accepts_later {
+                    requirement = requirement.replacen("==", ">=", 1);
+                }
                 if !requirements.contains(&requirement) {
                     requirements.push(requirement);
                 }
@@ -212,7 +217,8 @@ fn pinned(
     targets: &Targets,
     variant: &Variant,
 ) -> Result<String, NameError> {
-    Ok(format!("{}=={}", dist_name(declared, variant)?, targets.version))
+    let name = dist_name(declared, variant)?;
+    Ok(format!("{name}=={}", targets.version_of(&name)))
 }
 
 fn only_on(targets: &Targets, variant: &Variant) -> Option<System> {

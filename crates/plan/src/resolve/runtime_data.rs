@@ -45,6 +45,12 @@ pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value 
         let driver = json!({"module": driver.module, "kernel": driver.kernel});
         facts.insert("driver".to_owned(), driver);
     }
+    let earlier = known.all.iter().map(|one| (one.name.to_string(), targets.version_of(&one.name)));
+    let earlier: BTreeMap<String, &Version> =
+        earlier.filter(|(_, version)| **version != targets.version).collect();
+    if let (Some(facts), false) = (facts.as_object_mut(), earlier.is_empty()) {
+        facts.insert("versions".to_owned(), json!(earlier));
+    }
     if let (Some(index), Some(facts)) = (dist.index, facts.as_object_mut()) {
         facts.insert("index".to_owned(), json!(index));
     }
@@ -252,6 +258,11 @@ pub(super) fn wheel(
     });
     if let Some(map) = facts.as_object_mut() {
         map.extend(of_the_set(manifest, targets, dist, all));
+    }
+    let since = targets.since.as_ref();
+    let compatible = since.and_then(|since| since.compatible.get(&dist.name.normalized()));
+    if let (Some(map), Some(digest)) = (facts.as_object_mut(), compatible) {
+        map.insert("compatible".to_owned(), json!(digest));
     }
     if let (Some(map), false) = (facts.as_object_mut(), own.aliases.is_empty()) {
         map.insert("aliases".to_owned(), json!(own.aliases));

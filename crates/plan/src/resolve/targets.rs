@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Request;
 use crate::catalog::{ArtifactId, Catalog, CatalogEntry};
-use base::names::{ArtifactName, Mode, PlatformTags, System};
+use crate::{Request, Since};
+use base::names::{ArtifactName, DistName, Mode, PlatformTags, System};
 use base::source::{Code, Problem, Problems, nearest};
 use base::target::{Target, Values};
 use base::version::{Version, VersionError};
@@ -14,6 +14,7 @@ pub(super) struct Targets {
     pub mode: Mode,
     pub system: System,
     pub version: Version,
+    pub since: Option<Since>,
     /// ISAs in kpack mode, families in legacy mode.
     pub built: Vec<String>,
     /// Published targets, for the selector's extras.
@@ -61,6 +62,12 @@ impl Values for Published<'_> {
 impl Targets {
     pub fn target(&self) -> Target {
         Target { mode: self.mode, system: self.system }
+    }
+
+    pub(crate) fn version_of(&self, name: &DistName) -> &Version {
+        let earlier = self.since.as_ref();
+        let earlier = earlier.and_then(|since| since.versions.get(&name.normalized()));
+        earlier.unwrap_or(&self.version)
     }
 
     pub(crate) fn other_system(&self) -> Option<System> {
@@ -134,9 +141,18 @@ pub(super) fn resolve(
     let built = built(mode, published.get(&system), &said, &there, &mut problems);
     let marked = published.len() == 2;
     published.entry(system).or_insert_with(|| built.clone());
+    if request.since.is_some() && marked {
+        let what = "--since is for packages of one system";
+        let help = "give the families of one system, or build the set without --since";
+        problems.push(Problem::usage(Code::OtherSystem, what).help(help));
+    }
     let axes = axes(manifest, catalog);
     let levels = levels(manifest, catalog, mode, &built);
-    (Targets { mode, system, version, built, published, marked, said, axes, levels }, problems)
+    let since = request.since.clone();
+    (
+        Targets { mode, system, version, since, built, published, marked, said, axes, levels },
+        problems,
+    )
 }
 
 /// Targets of a plan without artifacts: the requested ISAs, or none.
@@ -157,6 +173,7 @@ pub(super) fn without_artifacts(manifest: &Manifest, request: &Request) -> (Targ
         mode,
         system,
         version,
+        since: None,
         built,
         published,
         marked: false,

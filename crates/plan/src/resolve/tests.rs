@@ -116,5 +116,7 @@ pub(super) fn wheel(dist: &ResolvedDist<'_>, paths: &str) -> Distribution {
         archive: Some(Archive { path: "archive".parse().unwrap(), xz: None, members: archived }),
         absent: Vec::new(),
         estimate: None,
+        content: None,
+        new: None,
     }
 }

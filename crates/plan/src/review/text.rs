@@ -14,6 +14,7 @@ pub fn summary_text(plan: &Plan, verbose: bool) -> String {
     }
     text.push('\n');
     table(plan, &mut text);
+    since(plan, &mut text);
     projects(plan, &mut text);
     if verbose {
         absent(plan, &mut text);
@@ -82,6 +83,32 @@ fn table(plan: &Plan, text: &mut String) {
         table.row(cells.chain([shown(distribution.absent.len())]));
     }
     *text += &table.to_string();
+}
+
+fn since(plan: &Plan, text: &mut String) {
+    let new: Vec<_> =
+        plan.distributions.iter().filter_map(|it| Some((it, it.new.as_ref()?))).collect();
+    let width = new.iter().map(|(it, _)| title(it).len());
+    let width = width.chain(plan.earlier.iter().map(|it| it.name.as_str().len())).max();
+    let table = || Table::new([Column::left().of(width.unwrap_or(0))]).indented(2);
+    if !new.is_empty() {
+        text.push_str("\nnew:\n");
+        let mut rows = table();
+        for (distribution, reason) in new {
+            rows.row([title(distribution), reason.clone()]);
+        }
+        *text += &rows.to_string();
+    }
+    if !plan.earlier.is_empty() {
+        let saved = human_size(plan.earlier.iter().map(|it| it.size).sum());
+        let _ = writeln!(text, "\nof earlier nights, {saved} not built and not published:");
+        let mut rows = table();
+        for earlier in &plan.earlier {
+            let version = format!("as {}", earlier.version);
+            rows.row([earlier.name.to_string(), version, human_size(earlier.size)]);
+        }
+        *text += &rows.to_string();
+    }
 }
 
 fn projects(plan: &Plan, text: &mut String) {

@@ -8,23 +8,10 @@ use super::change::{Change, Changed};
 use super::set::Set;
 use super::targets::{Pruning, Targets};
 use base::names::Requirement;
-use base::python_literal;
 use base::text::markdown::{code, installs};
 
-pub(super) const FILE: &str = "_dist_info.py";
-const NAME: &str = "DIST = ";
-
-pub(super) fn read(text: &str) -> Option<Value> {
-    let value = python_literal::data(text)?;
-    (written(text, &value)? == text).then_some(value)
-}
-
-fn written(text: &str, value: &Value) -> Option<String> {
-    let (before, _) = text.split_once(NAME)?;
-    let module = python_literal::module("", "DIST", value);
-    let (_, literal) = module.split_once(NAME)?;
-    Some(format!("{before}{NAME}{literal}"))
-}
+use build::content::facts::written;
+pub(super) use build::content::facts::{FILE, read};
 
 /// The facts with the new version, and for a selector of several targets with the kept targets only; `text` is the
 /// module. Also returns the changes of its readme.

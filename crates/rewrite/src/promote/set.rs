@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::promote::local;
-use base::names::{Requirement, normalized};
+use base::names::Requirement;
 use base::version::Version;
 use manifest::Manifest;
 
@@ -23,7 +23,7 @@ impl Set {
     pub fn new(manifest: &Manifest, names: BTreeSet<String>, from: Version, to: Version) -> Self {
         let product = manifest.product().unwrap_or_default().to_owned();
         let mut set = Self { from, to, names, product, others: BTreeMap::new() };
-        set.names.extend(names_of(manifest).into_iter().map(|(name, _)| name));
+        set.names.extend(manifest.distribution_names().into_iter().map(|(name, _)| name));
         set
     }
 
@@ -57,19 +57,4 @@ impl Set {
             None => (self.has(name) && *version == self.from).then_some(&self.to),
         }
     }
-}
-
-/// Every normalised name that a distribution of the manifest can have, with its GPU target.
-pub(super) fn names_of(manifest: &Manifest) -> Vec<(String, Option<String>)> {
-    let distributions = manifest.packages.values().flat_map(|package| &package.distributions);
-    let each = distributions.flat_map(|distribution| {
-        let variants = distribution.per.variants(&manifest.families);
-        // Without a placeholder, the name has no target.
-        let by_gpu = distribution.per.is_by_gpu() && distribution.name.has_placeholder();
-        variants.into_iter().filter_map(move |variant| {
-            let target = variant.as_str().filter(|_| by_gpu).map(str::to_owned);
-            Some((normalized(&distribution.name.fill(&variant))?, target))
-        })
-    });
-    each.collect()
 }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::change::Change;
 use super::error::PromoteError;
-use super::set::names_of;
 use base::names::{Requirement, normalized};
 use base::source::nearest;
 use manifest::{Manifest, Pick};
@@ -27,8 +26,10 @@ impl Targets {
     pub fn new(manifest: &Manifest, keep: &[String]) -> Self {
         let isas = manifest.families.isas.keys().map(ToString::to_string).collect();
         let names = manifest.families.names().map(str::to_owned).collect();
-        let distributions =
-            names_of(manifest).into_iter().filter_map(|(name, target)| Some((name, target?)));
+        let distributions = manifest
+            .distribution_names()
+            .into_iter()
+            .filter_map(|(name, target)| Some((name, target?)));
         let kept = (!keep.is_empty()).then(|| keep.iter().cloned().collect());
         let above = keep.iter().flat_map(|target| manifest.families.above(target));
         Self {

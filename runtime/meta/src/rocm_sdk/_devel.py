@@ -26,7 +26,7 @@ from ._devel_tree import DevelTree
 from ._errors import DevelError
 from ._lock import exclusive
 from ._log import Progress, log, warn
-from ._packages import COMMAND, DIST, Installed, describe, require
+from ._packages import COMMAND, DIST, Installed, describe, require, version_of
 from ._place import HARD_LINK, is_same_file, place
 from ._record import NO_ROW, row_of_file
 
@@ -81,13 +81,17 @@ class Devel(DevelTree):
     """Installed devel package with the changes of its tree."""
 
     def check_versions(self) -> None:
-        """Raise DevelError unless selector, core and devel have one version and one directory."""
+        """Raise DevelError unless core and devel are of the selector's set, in one directory."""
         core = require("core")
         for installed in (core, self.installed):
-            if installed.version != DIST["version"]:
+            expected = version_of(installed.package.distribution)
+            if installed.version != expected:
+                same = expected == DIST["version"]
+                is_ = f"is {expected}" if same else f"{DIST['version']} needs {expected}"
+                which = "the same version" if same else "it"
                 raise DevelError(
                     f"{installed.package.distribution} {installed.version} is installed, but "
-                    f"{DIST['distribution']} is {DIST['version']}: to install the same version: "
+                    f"{DIST['distribution']} {is_}: to install {which}: "
                     f'pip install "{describe("devel").requirement}=={DIST["version"]}"'
                 )
         if core.site != self.installed.site:

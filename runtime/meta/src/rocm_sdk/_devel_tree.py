@@ -6,12 +6,15 @@ import json
 import os
 from typing import Any
 
-from ._packages import Installed
+from ._packages import Installed, every_installed
 from ._paths import unlimited
 from ._place import is_same_file
 from ._record import Row, row_of_bytes
 
 MARKER = ".rocm-sdk.json"
+PACKAGES = ".packages"
+"""Metadata directories of the packages that the tree was expanded with."""
+_OWN_LINKS = ("device",)
 
 
 class DevelTree:
@@ -45,8 +48,22 @@ class DevelTree:
         except (OSError, ValueError):
             return None
         if isinstance(state, dict) and state.get("archive") == self._archive_identity():
-            return state
+            return state if self._has_packages() else None
         return None
+
+    def _has_packages(self) -> bool:
+        """Return whether the packages that the tree was expanded with are still installed."""
+        try:
+            names = (self.root / PACKAGES).read_text("utf-8").split()
+        except OSError:
+            return True  # trees of older versions
+        return all((self.site / name).is_dir() for name in names)
+
+    def _packages_text(self) -> bytes:
+        # Device packages remove their own links from the tree.
+        linked = [one for one in every_installed() if one.package.logical not in _OWN_LINKS]
+        names = sorted(one.record.path.parent.name for one in linked)
+        return "".join(f"{name}\n" for name in names).encode()
 
     def is_outdated(self) -> bool:
         """Return whether a complete tree of another archive exists."""
@@ -111,7 +128,10 @@ class DevelTree:
 
     def marker_row(self, state: dict[str, Any]) -> dict[str, Row]:
         """Return the RECORD row of a marker with this state."""
-        return {f"{self.name}/{MARKER}": row_of_bytes(self._marker_text(state))}
+        return {
+            f"{self.name}/{PACKAGES}": row_of_bytes(self._packages_text()),
+            f"{self.name}/{MARKER}": row_of_bytes(self._marker_text(state)),
+        }
 
     def _marker_text(self, state: dict[str, Any]) -> bytes:
         content = {**state, "archive": self._archive_identity()}
@@ -119,5 +139,6 @@ class DevelTree:
 
     def write_marker(self, state: dict[str, Any]) -> None:
         """Write the marker, which makes the tree complete."""
+        (self.root / PACKAGES).write_bytes(self._packages_text())
         # One write: a killed process leaves an empty marker, which means no tree.
         (self.root / MARKER).write_bytes(self._marker_text(state))

@@ -11,7 +11,7 @@ from ._devel_tree import DevelTree
 from ._errors import DevelError
 from ._expand import target
 from ._log import log
-from ._packages import DIST, describe, find, require
+from ._packages import DIST, belongs, describe, find, require, version_of
 from ._place import place
 from ._record import row_of_bytes, row_of_file
 from ._tree import Tree
@@ -46,11 +46,9 @@ def link(devel: DevelTree, path: Path) -> None:
     isa = path.stem
     content = json.loads(path.read_text("utf-8"))
     installed = require("device", isa)
-    if content["version"] != DIST["version"]:
-        raise DevelError(
-            f"{installed.package.distribution} {content['version']} is installed, but "
-            f"{DIST['distribution']} is {DIST['version']}: install the same version of both"
-        )
+    name = installed.package.distribution
+    if content["version"] != version_of(name):
+        raise DevelError(f"{name} {content['version']} is installed, but {belongs(name)}")
     marker = _marker(devel, isa)
     said = f"{content['version']}\n".encode()
     links = dict(_checked(devel, content["links"]))

@@ -18,6 +18,12 @@ COMMAND: str = DIST["command"]
 _PLACEHOLDERS = ("{isa}", "{family}")
 
 
+def version_of(distribution: str) -> str:
+    """Return a distribution's version in this set: the selector's, or that of an earlier night."""
+    earlier: dict[str, str] = DIST.get("versions", {})
+    return earlier.get(distribution, str(DIST["version"]))
+
+
 @dataclass(frozen=True)
 class Package:
     """Names of a package, with the target filled in."""
@@ -38,7 +44,7 @@ class Package:
     def requirement(self) -> str:
         """Requirement that installs this package."""
         if self.extra is None:
-            return f"{self.distribution}=={DIST['version']}"
+            return f"{self.distribution}=={version_of(self.distribution)}"
         return f"{DIST['distribution']}[{self.extra}]"
 
 
@@ -169,6 +175,14 @@ def missing(packages: list[Package]) -> ModuleNotFoundError:
         f"{names} {verb} not installed; to install: pip install {command}",
         name=packages[0].module,
     )
+
+
+def belongs(distribution: str) -> str:
+    """Return the end of a message about another version of a distribution."""
+    selector, version = f"{DIST['distribution']} {DIST['version']}", version_of(distribution)
+    if version == DIST["version"]:
+        return f"{DIST['distribution']} is {version}: install the same version of both"
+    return f"{version} belongs to {selector}: pip install {distribution}=={version}"
 
 
 def published() -> list[str]:

@@ -88,6 +88,7 @@ fn bare(plan: &Plan, distributions: Vec<Distribution>) -> Plan {
         projects: Vec::new(),
         wheels: Vec::new(),
         prefetched: Vec::new(),
+        earlier: Vec::new(),
         devel: None,
         dropped: Vec::new(),
         unowned: Vec::new(),

@@ -110,6 +110,23 @@ impl Document {
     }
 }
 
+impl Document {
+    /// JSON without facts of one build: version, serial number, hashes of members, commit and run.
+    pub(crate) fn content(&self, dist_info: &str) -> String {
+        let mut document = self.clone();
+        document.set_version(&Version::unknown(), (dist_info, ""));
+        document.components.iter_mut().for_each(|component| component.hashes.clear());
+        document.serial_number = None;
+        let main = &mut document.metadata.component;
+        main.properties.retain(|property| !property.name.starts_with(OF_BUILD));
+        main.external_references.retain(|reference| reference.kind != "vcs");
+        json(&document)
+    }
+}
+
+/// Properties about the build of the artifacts.
+const OF_BUILD: &str = "rockpack:build-";
+
 fn set(
     changes: &mut Vec<(&'static str, String, String)>,
     name: &'static str,

@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::{Findings, Resolver};
 use crate::catalog::{CatalogEntry, Origin};
@@ -78,10 +78,15 @@ impl<'a> Resolver<'a> {
         let has_modes = !self.manifest.families.isas.is_empty() || self.request.mode.is_some();
         let mode = has_modes.then_some(self.targets.mode);
         let all = made.iter().map(|(_, distribution)| distribution);
-        let whole = (!self.request.only.is_empty())
-            .then(|| crate::digest(mode, &version, &platform_tag, all));
-        let wanted =
-            |i: &ResolvedDist<'_>| self.request.wants_distribution(&i.package.name, &i.name);
+        let earlier = self.request.since.as_ref().map(|since| &since.versions);
+        let is_earlier = |i: &ResolvedDist<'_>| {
+            earlier.is_some_and(|earlier| earlier.contains_key(&i.name.normalized()))
+        };
+        let is_whole = self.request.only.is_empty() && earlier.is_none_or(BTreeMap::is_empty);
+        let whole = (!is_whole).then(|| crate::digest(mode, &version, &platform_tag, all));
+        let wanted = |i: &ResolvedDist<'_>| {
+            self.request.wants_distribution(&i.package.name, &i.name) && !is_earlier(i)
+        };
         let mut distributions: Vec<_> =
             made.into_iter().filter(|(i, _)| wanted(i)).map(|(_, d)| d).collect();
         for distribution in &mut distributions {
@@ -95,6 +100,7 @@ impl<'a> Resolver<'a> {
             version,
             platform_tag,
             distributions,
+            earlier: Vec::new(),
             projects,
             wheels,
             prefetched,

@@ -190,6 +190,8 @@ impl<'a> Resolver<'a> {
             archive: None,
             absent: Vec::new(),
             estimate: None,
+            content: None,
+            new: None,
         })
     }
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from .._packages import DIST, Installed, Package
+from .._packages import DIST, Installed, Package, version_of
 
 ERROR, WARNING = "error", "warning"
 _NAMED_AT_MOST = 5
@@ -46,7 +46,8 @@ def install(*packages: Package) -> str:
 
 def reinstall(installed: Installed) -> str:
     """Return the command that restores a package's files."""
-    requirement = f"{installed.package.distribution}=={DIST['version']}"
+    name = installed.package.distribution
+    requirement = f"{name}=={version_of(name)}"
     if _installer() == "uv pip":
         return f"uv pip install --reinstall --no-deps {_quoted([requirement])}"
     return f"pip install --force-reinstall --no-deps {_quoted([requirement])}"

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from .._packages import DIST, Installed, describe, has_target
+from .._packages import DIST, Installed, describe, has_target, version_of
 from .._paths import unlimited
 from .._record import Record, RecordError
 from ._finding import ERROR, WARNING, Finding, install, named, reinstall, remove, uninstall
@@ -45,11 +45,12 @@ def _absent(installed: list[Installed]) -> Iterator[Finding]:
 
 
 def _version(installed: Installed) -> Iterator[Finding]:
-    if installed.version != DIST["version"]:
-        name = installed.package.distribution
-        message = (
-            f"its version is {installed.version}, but {DIST['distribution']} is {DIST['version']}"
-        )
+    name = installed.package.distribution
+    expected = version_of(name)
+    if installed.version != expected:
+        same = expected == DIST["version"]
+        selector = f"{DIST['distribution']} " + ("is" if same else f"{DIST['version']} needs")
+        message = f"its version is {installed.version}, but {selector} {expected}"
         yield Finding("version-mismatch", ERROR, name, message, install(installed.package))
 
 

@@ -1,0 +1,129 @@
+//! Content of a package: everything that it installs, without its own version.
+//!
+//! ```text
+//! plan, artifacts ──execute::contents──► Content ─┐
+//! finished wheel ──finished::content───► Content ─┴─ equal: the earlier package has it
+//! ```
+//!
+//! Both ways hash the bytes of each member. A member that holds the version is hashed without it;
+//! its form must be the one that rockpack writes, otherwise its bytes count. RECORD follows from
+//! the others and does not count.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+
+use base::hash::Sha256;
+
+pub mod facts;
+mod finished;
+mod rules;
+mod text;
+pub mod values;
+
+pub use finished::{ContentError, content};
+pub use rules::{Owner, Rules, installed_path};
+pub use text::ContentTextError;
+
+/// Content of a package.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Content {
+    members: BTreeMap<String, Installed>,
+    pins: Vec<String>,
+}
+
+/// Installed file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Installed {
+    executable: bool,
+    /// As in RECORD.
+    hash: String,
+}
+
+/// Difference between the contents of two packages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    path: String,
+    kind: Kind,
+    more: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Added,
+    Removed,
+    Mode,
+    Changed,
+}
+
+impl Content {
+    /// Adds a file.
+    pub fn add(&mut self, path: String, executable: bool, sha256: &Sha256) {
+        self.members.insert(path, Installed { executable, hash: sha256.for_record() });
+    }
+
+    fn add_row(&mut self, path: String, executable: bool, hash: String) {
+        self.members.insert(path, Installed { executable, hash });
+    }
+
+    /// Adds a requirement on another package of the set.
+    pub fn pin(&mut self, requirement: String) {
+        self.pins.push(requirement);
+    }
+
+    /// Requirements on other packages of the set, with their versions. They are no content.
+    pub fn pins(&self) -> &[String] {
+        &self.pins
+    }
+
+    /// Hexadecimal SHA-256 of path, mode and hash of each file.
+    pub fn digest(&self) -> String {
+        Sha256::of(self.rows().as_bytes()).to_string()
+    }
+
+    fn rows(&self) -> String {
+        self.members.iter().fold(String::new(), |mut text, (path, it)| {
+            let mode = if it.executable { 'x' } else { '-' };
+            let _ = writeln!(text, "{} {mode} {path}", it.hash);
+            text
+        })
+    }
+
+    /// The first difference from an earlier content, preferably of a file of artifacts.
+    pub fn difference(&self, earlier: &Self) -> Option<Difference> {
+        let mut found: Vec<(&str, Kind)> = Vec::new();
+        for (path, own) in &self.members {
+            match earlier.members.get(path) {
+                None => found.push((path, Kind::Added)),
+                Some(other) if other.hash != own.hash => found.push((path, Kind::Changed)),
+                Some(other) if other.executable != own.executable => {
+                    found.push((path, Kind::Mode));
+                }
+                Some(_) => {}
+            }
+        }
+        let gone = earlier.members.keys().filter(|path| !self.members.contains_key(*path));
+        found.extend(gone.map(|path| (path.as_str(), Kind::Removed)));
+        let more = found.len().saturating_sub(1);
+        let (path, kind) = found.into_iter().min_by_key(|(path, _)| rules::is_made(path))?;
+        Some(Difference { path: path.to_owned(), kind, more })
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.kind {
+            Kind::Added => "is new",
+            Kind::Removed => "is gone",
+            Kind::Mode => "has another mode",
+            Kind::Changed => "changed",
+        };
+        write!(f, "{} {what}", self.path)?;
+        match self.more {
+            0 => Ok(()),
+            more => write!(f, ", and {more} more"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+use std::collections::BTreeMap;
+use std::io;
+
+use rayon::prelude::*;
+
+use super::ExecuteError;
+use super::bytes::Bytes;
+use super::cache_lookup::CacheLookup;
+use super::prepare::{self, Content as Prepared, Output, Ready};
+use super::timings::Recorder;
+use super::wheel::Contents;
+use crate::cache::Store;
+use crate::content::{Content, Owner, Rules, installed_path};
+use crate::provenance::{Document, SBOM_PATH};
+use base::hash::Sha256;
+use base::names::{Form, RelPath};
+use base::text::with_causes;
+use plan::catalog::Source;
+use plan::{Distribution, Member, Plan};
+use wheel::archive::wheel::dist_info_dir;
+
+/// Content of each wheel of `plan`, in its order; `None` for an sdist. Reads all files, except
+/// those that the cache knows.
+///
+/// # Errors
+///
+/// Fails with all files that cannot be made or read.
+pub fn package_contents(
+    plan: &Plan,
+    sboms: &[Option<Document>],
+    artifacts: &dyn Source,
+    cache: Option<&dyn Store>,
+    rules: &Rules,
+) -> Result<Vec<Option<Content>>, ExecuteError> {
+    let outputs = prepare::all(plan, artifacts, |_| false, &Recorder::new(false))?;
+    let mut contents = Vec::new();
+    for ((distribution, output), sbom) in plan.distributions.iter().zip(outputs).zip(sboms) {
+        contents.push(match distribution.form {
+            Form::Sdist => None,
+            Form::Wheel => {
+                let given = Given { plan, distribution, lookup: cache.map(CacheLookup), rules };
+                let content = given.content(output, sbom.as_ref());
+                Some(content.map_err(|error| ExecuteError::Files(vec![error]))?)
+            }
+        });
+    }
+    Ok(contents)
+}
+
+/// Digest of the files of each package in `matched`, for [`plan::Since::compatible`].
+///
+/// # Errors
+///
+/// Fails with the first file that cannot be read.
+pub fn compatible(
+    matched: &BTreeMap<String, Vec<&Member>>,
+    artifacts: &dyn Source,
+    cache: Option<&dyn Store>,
+) -> Result<BTreeMap<String, String>, ExecuteError> {
+    let all: BTreeMap<&RelPath, &Member> =
+        matched.values().flatten().map(|member| (&member.path, *member)).collect();
+    let row = |(path, member): (&RelPath, &Member)| {
+        let ready = prepare::member_ready(member, artifacts)?;
+        let sha256 = hash(&ready, cache.map(CacheLookup))?;
+        let mode = if member.executable { 'x' } else { '-' };
+        Ok((path.clone(), format!("{sha256} {mode} {path}\n")))
+    };
+    let rows = all.into_par_iter().map(row).collect::<Result<BTreeMap<_, _>, String>>();
+    let rows = rows.map_err(|error| ExecuteError::Files(vec![error]))?;
+    let digest = |members: &Vec<&Member>| {
+        let mut own: Vec<&str> =
+            members.iter().filter_map(|member| rows.get(&member.path)).map(|row| &**row).collect();
+        own.sort_unstable();
+        own.dedup();
+        Sha256::of(own.concat().as_bytes()).to_string()
+    };
+    Ok(matched.iter().map(|(name, members)| (name.clone(), digest(members))).collect())
+}
+
+struct Given<'g> {
+    plan: &'g Plan,
+    distribution: &'g Distribution,
+    lookup: Option<CacheLookup<'g>>,
+    rules: &'g Rules,
+}
+
+impl Given<'_> {
+    fn content(&self, output: Output, sbom: Option<&Document>) -> Result<Content, String> {
+        let text = |error: &(dyn std::error::Error + 'static)| with_causes(error);
+        let info = dist_info_dir(&self.distribution.name, &self.plan.version);
+        let info = info.map_err(|error| text(&error))?.to_string();
+        let name = self.distribution.name.normalized();
+        let owner = Owner { name: &name, version: &self.plan.version, dist_info: &info };
+        let contents = Contents::of(self.plan, self.distribution, None, output);
+        let contents = contents.map_err(|error| text(&error))?;
+        let row = |ready: &Ready| {
+            let path = installed_path(ready.path.as_str(), &info);
+            let sha256 = self.hash(owner, &path, ready)?;
+            Ok((path, ready.executable, sha256))
+        };
+        let members: Vec<&Ready> = contents.files().collect();
+        let rows = members.into_par_iter().map(row).collect::<Result<Vec<_>, String>>()?;
+        let mut content = Content::default();
+        for (path, executable, sha256) in rows {
+            content.add(path, executable, &sha256);
+        }
+        if let Some(document) = sbom {
+            let path = installed_path(&format!("{info}/{SBOM_PATH}"), &info);
+            let bill = document.to_json();
+            let bill = self.rules.without_version(owner, &path, bill.as_bytes());
+            content.add(path, false, &Sha256::of(&bill));
+        }
+        for requirement in &self.distribution.metadata.requires_dist {
+            let line = format!("Requires-Dist: {requirement}\n");
+            self.rules.pins(&line).into_iter().for_each(|pin| content.pin(pin));
+        }
+        Ok(content)
+    }
+
+    fn hash(&self, owner: Owner<'_>, path: &str, ready: &Ready) -> Result<Sha256, String> {
+        if !self.rules.has_version(owner, path) {
+            return hash(ready, self.lookup);
+        }
+        let Prepared::File(bytes) = &ready.content else { return Ok(Sha256::of(&[])) };
+        let text = whole(bytes).map_err(|error| unread(ready, &error))?;
+        Ok(Sha256::of(&self.rules.without_version(owner, path, &text)))
+    }
+}
+
+fn whole(bytes: &Bytes) -> io::Result<Vec<u8>> {
+    let mut all = vec![0; usize::try_from(bytes.len()).map_err(io::Error::other)?];
+    bytes.read_exact_at(0, &mut all)?;
+    Ok(all)
+}
+
+fn hash(ready: &Ready, lookup: Option<CacheLookup<'_>>) -> Result<Sha256, String> {
+    let Prepared::File(bytes) = &ready.content else { return Ok(Sha256::of(&[])) };
+    let known = lookup.and_then(|lookup| lookup.remembered(bytes));
+    known.map_or_else(|| bytes.sha256(), |known| Ok(known.0)).map_err(|error| unread(ready, &error))
+}
+
+fn unread(ready: &Ready, error: &io::Error) -> String {
+    format!("cannot read `{}`: {}", ready.path, with_causes(error))
+}

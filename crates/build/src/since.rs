@@ -1,0 +1,126 @@
+//! Packages of a set that an earlier night published with the same content.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::content::Content;
+use base::names::{Form, Requirement};
+use base::version::Version;
+use plan::{Distribution, EarlierPackage, Plan};
+
+/// A published package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Published {
+    /// Version.
+    pub version: Version,
+    /// File name.
+    pub file: String,
+    /// Size of the file in bytes.
+    pub size: u64,
+    /// Content.
+    pub content: Content,
+}
+
+/// Decision about a package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// The package is built.
+    New {
+        /// Digest of its content; `None` for an sdist.
+        content: Option<String>,
+        /// Reason.
+        reason: String,
+    },
+    /// The set refers to a package of an earlier night.
+    Earlier(EarlierPackage),
+}
+
+/// Decides about each distribution of `plan`, which must have all packages. `contents` are in its
+/// order; `published` are the newest earlier packages, by normalized name.
+///
+/// A package is new if its content is, or if its requirements exclude a package of the set.
+pub fn verdicts(
+    plan: &Plan,
+    contents: &[Option<Content>],
+    published: &BTreeMap<String, Published>,
+) -> Vec<Verdict> {
+    let mut reasons: Vec<Option<String>> = plan
+        .distributions
+        .iter()
+        .zip(contents)
+        .map(|(distribution, content)| reason(plan, distribution, content.as_ref(), published))
+        .collect();
+    while let Some((index, reason)) = excluded(plan, &reasons, published) {
+        reasons[index] = Some(reason);
+    }
+    let both = plan.distributions.iter().zip(contents).zip(reasons);
+    both.map(|((distribution, content), reason)| {
+        let name = distribution.name.normalized();
+        let digest = content.as_ref().map(Content::digest);
+        match (reason, published.get(&name), digest) {
+            (None, Some(earlier), Some(content)) => Verdict::Earlier(EarlierPackage {
+                name: distribution.name.clone(),
+                version: earlier.version.clone(),
+                file: earlier.file.clone(),
+                size: earlier.size,
+                content,
+            }),
+            (reason, _, content) => Verdict::New { content, reason: reason.unwrap_or_default() },
+        }
+    })
+    .collect()
+}
+
+fn reason(
+    plan: &Plan,
+    distribution: &Distribution,
+    content: Option<&Content>,
+    published: &BTreeMap<String, Published>,
+) -> Option<String> {
+    let same = |other: &&Distribution| other.name == distribution.name;
+    let Some(content) = content.filter(|_| is_of_one_package(distribution)) else {
+        return Some("it selects the packages of this set".to_owned());
+    };
+    if plan.distributions.iter().filter(same).count() > 1 {
+        return Some("several packages have this name".to_owned());
+    }
+    let Some(earlier) = published.get(&distribution.name.normalized()) else {
+        return Some("no earlier package is known".to_owned());
+    };
+    let difference = content.difference(&earlier.content)?;
+    Some(format!("{difference} since {}", earlier.version))
+}
+
+/// False for packages without files, which only require others.
+fn is_of_one_package(distribution: &Distribution) -> bool {
+    distribution.form == Form::Wheel && distribution.platform_dir.is_some()
+}
+
+/// The first earlier package whose requirements exclude another package of the set.
+fn excluded(
+    plan: &Plan,
+    reasons: &[Option<String>],
+    published: &BTreeMap<String, Published>,
+) -> Option<(usize, String)> {
+    let names = plan.distributions.iter().map(|distribution| distribution.name.normalized());
+    let earlier: BTreeSet<String> = names
+        .clone()
+        .zip(reasons)
+        .filter(|(_, reason)| reason.is_none())
+        .map(|(name, _)| name)
+        .collect();
+    let version = |name: &str| {
+        let own = || published.get(name).map(|it| &it.version);
+        if earlier.contains(name) { own().unwrap_or(&plan.version) } else { &plan.version }
+    };
+    names.enumerate().filter(|(index, _)| reasons[*index].is_none()).find_map(|(index, name)| {
+        let pins = published.get(&name)?.content.pins();
+        let excluded = pins.iter().find_map(|text| {
+            let requirement: Requirement = text.parse().ok()?;
+            let accepts = requirement.versions.as_ref()?;
+            let chosen = version(&requirement.name);
+            let accepts = chosen.as_str().parse().is_ok_and(|chosen| accepts.contains(&chosen));
+            (!accepts).then(|| format!("it requires {text}, and {chosen} is in the set"))
+        })?;
+        Some((index, excluded))
+    })
+}

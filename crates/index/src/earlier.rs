@@ -1,0 +1,181 @@
+//! Newest published package of each project, for sets that refer to earlier packages.
+//!
+//! A page names the list of a package's content, which `publish` writes beside the package. In a
+//! directory, packages without a list are read.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::publish::{PublishError, project_files};
+use crate::simple::{CONTENT, IndexedFile};
+use crate::store::{Bucket, StoreError};
+use base::hash::Sha256;
+use base::names::RelPath;
+use base::text::counted;
+use base::version::Version;
+use build::content::{Content, ContentError, ContentTextError, Rules, content};
+use build::since::Published;
+use wheel::package::{OpenError, ReadError, Wheel, WheelName, packages};
+
+/// Ending of the list beside its package.
+pub(crate) const ENDING: &str = "content";
+
+const LONGEST_LIST: u64 = 64 << 20;
+
+/// Reason for which earlier packages are unknown.
+#[derive(Debug, thiserror::Error)]
+pub enum EarlierError {
+    /// Unreadable page.
+    #[error(transparent)]
+    Page(#[from] PublishError),
+    /// Failure of the store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Unreadable package.
+    #[error(transparent)]
+    Package(#[from] ContentError),
+    /// Unreadable directory.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// List that differs from the hash on its page.
+    #[error("`{key}` does not have the SHA-256 that the page of its project names")]
+    OtherList {
+        /// Key of the list.
+        key: RelPath,
+    },
+    /// Unreadable list.
+    #[error("`{key}` cannot be read: {source}")]
+    List {
+        /// Key of the list.
+        key: RelPath,
+        /// Fault of its text.
+        source: ContentTextError,
+    },
+    /// Place without any of the packages.
+    #[error("{place} has no earlier version of {}", counted(*.of, "package"))]
+    Nothing {
+        /// Store or directory.
+        place: String,
+        /// Number of packages.
+        of: usize,
+    },
+}
+
+impl From<OpenError> for EarlierError {
+    fn from(error: OpenError) -> Self {
+        Self::Package(error.into())
+    }
+}
+
+/// Packages to look for.
+#[derive(Debug)]
+pub struct Wanted<'w> {
+    /// Names of the new wheels, by normalized name of the distribution.
+    pub wheels: BTreeMap<String, WheelName>,
+    /// Rules for packages without a list.
+    pub rules: &'w Rules,
+}
+
+/// The newest package of each wanted one that is older and has the same tags, by normalized name.
+/// `bucket` is an index with a directory for each project, or the directory `local`, which may also
+/// have packages without pages.
+///
+/// # Errors
+///
+/// Fails if there is none at all: probably a wrong place.
+pub fn earlier(
+    bucket: &dyn Bucket,
+    local: Option<&Path>,
+    wanted: &Wanted<'_>,
+) -> Result<BTreeMap<String, Published>, EarlierError> {
+    let mut found = BTreeMap::new();
+    for (name, wheel) in &wanted.wheels {
+        if let Some(published) = on_page(bucket, local, (name, wheel), wanted.rules)? {
+            found.insert(name.clone(), published);
+        }
+    }
+    if found.is_empty() {
+        found = in_directory(local, wanted)?;
+    }
+    if found.is_empty() {
+        let (place, of) = (bucket.name().to_owned(), wanted.wheels.len());
+        return Err(EarlierError::Nothing { place, of });
+    }
+    Ok(found)
+}
+
+/// Version of an older wheel that differs in the version alone.
+fn older(file_name: &str, wanted: &WheelName) -> Option<Version> {
+    let name: WheelName = file_name.parse().ok()?;
+    let same =
+        WheelName { version: wanted.version.clone(), dist: wanted.dist.clone(), ..name.clone() };
+    let is_same = same == *wanted && name.dist.normalized() == wanted.dist.normalized();
+    (is_same && name.version < wanted.version).then_some(name.version)
+}
+
+fn on_page(
+    bucket: &dyn Bucket,
+    local: Option<&Path>,
+    (project, wanted): (&str, &WheelName),
+    rules: &Rules,
+) -> Result<Option<Published>, EarlierError> {
+    let files = project_files(bucket, project)?;
+    let all = files.into_iter().filter(|(file, _)| file.yanked.reason().is_none());
+    let old = all.filter_map(|(file, key)| Some((older(&file.filename, wanted)?, file, key)));
+    let newest = old.max_by(|one, other| one.0.cmp(&other.0));
+    let Some((version, file, key)) = newest else { return Ok(None) };
+    let list = list(bucket, &file, &key)?;
+    let content = match (list, local) {
+        (Some(list), _) => list,
+        (None, Some(local)) => content(&Wheel::open(&local.join(key.as_str()))?, rules)?,
+        (None, None) => return Ok(None),
+    };
+    let size = file.size.unwrap_or_default();
+    Ok(Some(Published { version, file: file.filename, size, content }))
+}
+
+fn list(
+    bucket: &dyn Bucket,
+    file: &IndexedFile,
+    package: &RelPath,
+) -> Result<Option<Content>, EarlierError> {
+    let sha256 =
+        file.other.get(CONTENT).and_then(|value| value.get("sha256")).and_then(Value::as_str);
+    let Some(sha256) = sha256 else { return Ok(None) };
+    let key = package.with_file_name(&format!("{}.{ENDING}", package.file_name()));
+    let key = key.map_err(PublishError::from)?;
+    let bytes = bucket.get(&key, None)?.bytes(bucket, LONGEST_LIST)?;
+    if Sha256::of(&bytes).to_string() != sha256 {
+        return Err(EarlierError::OtherList { key });
+    }
+    let read = Content::read(&String::from_utf8_lossy(&bytes));
+    read.map(Some).map_err(|source| EarlierError::List { key, source })
+}
+
+fn in_directory(
+    local: Option<&Path>,
+    wanted: &Wanted<'_>,
+) -> Result<BTreeMap<String, Published>, EarlierError> {
+    let Some(local) = local else { return Ok(BTreeMap::new()) };
+    let mut newest: BTreeMap<String, (Version, PathBuf)> = BTreeMap::new();
+    for found in packages(local)? {
+        let file_name = found.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let of =
+            |(name, wheel): (&String, &WheelName)| Some((name.clone(), older(&file_name, wheel)?));
+        let Some((name, version)) = wanted.wheels.iter().find_map(of) else { continue };
+        if newest.get(&name).is_none_or(|(known, _)| *known < version) {
+            newest.insert(name, (version, found.path));
+        }
+    }
+    let mut all = BTreeMap::new();
+    for (name, (version, path)) in newest {
+        let wheel = Wheel::open(&path)?;
+        let size = fs_err::metadata(&path).map_err(OpenError::from)?.len();
+        let content = content(&wheel, wanted.rules)?;
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        all.insert(name, Published { version, file, size, content });
+    }
+    Ok(all)
+}

@@ -1,0 +1,14 @@
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub struct SinceArgs {
+    /// Index or directory with the packages of earlier nights: unchanged packages are not built, and
+    /// the set refers to the earlier versions [default: all packages have one version]
+    ///
+    /// An index has a directory for each project, as `rockpack index publish` makes it; the newest
+    /// version with the same tags counts. The plan says for each package which earlier one has its
+    /// content, or which file is new. All files are read and hashed. Not for releases and release
+    /// candidates, and not with --sources.
+    #[arg(long, value_name = "DIR_OR_URL", conflicts_with = "sources", help_heading = "Packages")]
+    pub since: Option<String>,
+}

@@ -1,0 +1,144 @@
+//! `--since`: a set that refers to packages of earlier nights.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use ::index::earlier::{self, EarlierError, Wanted};
+use ::index::store::{self, Access, Bucket, ErrorKind};
+use base::source::{Code, Problem};
+use base::text::with_causes;
+use build::cache::Store;
+use build::content::Rules;
+use build::execute;
+use build::provenance;
+use build::since::{Published, Verdict, verdicts};
+use manifest::Manifest;
+use plan::catalog::{Catalog, Source};
+use plan::{Form, Plan, Request, Since};
+
+use super::{Failure, environment, not_executed};
+use crate::builtin;
+
+/// Inputs of a set that refers to earlier packages.
+#[derive(Clone, Copy)]
+pub struct Set<'s> {
+    /// Value of the option.
+    pub place: &'s str,
+    pub manifest: &'s Manifest,
+    pub catalog: &'s Catalog,
+    pub request: &'s Request,
+    pub cache: Option<&'s dyn Store>,
+}
+
+/// Decisions about the packages of a set.
+pub struct Decided {
+    /// Request for the plan of the set.
+    pub request: Request,
+    verdicts: BTreeMap<String, Verdict>,
+}
+
+impl Set<'_> {
+    /// Plan of all packages of the set, all new.
+    ///
+    /// # Errors
+    /// Fails for versions that no stream of nights has.
+    pub fn whole(&self) -> Result<Plan, Failure> {
+        let plan = self.plan(Since::default())?;
+        if plan.version.is_of_stream() {
+            return Ok(plan);
+        }
+        let what = format!("--since: {} is not the version of a night", plan.version);
+        let help = "build a release or a release candidate whole, without --since; nights have \
+            alpha, beta or development versions";
+        Err(Problem::usage(Code::Environment, what).help(help).into())
+    }
+
+    /// Decides about each package of the plan of [`Set::whole`]. Reads and hashes its files.
+    pub fn decide(&self, whole: &Plan, artifacts: &dyn Source) -> Result<Decided, Failure> {
+        let Self { manifest, catalog, request, cache, .. } = *self;
+        let target = plan::resolve::target(catalog, request);
+        let matched = plan::matched(&manifest.for_target(target), whole)?;
+        let compatible = execute::compatible(&matched, artifacts, cache);
+        let compatible = compatible.map_err(|error| not_executed(&error))?;
+        let since = Since { versions: BTreeMap::new(), compatible };
+        let all = self.plan(since.clone())?;
+        let rules = Rules::new(manifest);
+        let sboms = provenance::sboms(manifest, catalog, &all);
+        let contents = execute::package_contents(&all, &sboms, artifacts, cache, &rules);
+        let contents = contents.map_err(|error| not_executed(&error))?;
+        let published = self.published(&all, &rules)?;
+        let names = all.distributions.iter().map(|it| it.name.normalized());
+        let verdicts: BTreeMap<String, Verdict> =
+            names.zip(verdicts(&all, &contents, &published)).collect();
+        let versions = verdicts.iter().filter_map(|(name, verdict)| match verdict {
+            Verdict::Earlier(earlier) => Some((name.clone(), earlier.version.clone())),
+            Verdict::New { .. } => None,
+        });
+        let since = Since { versions: versions.collect(), ..since };
+        Ok(Decided { request: Request { since: Some(since), ..request.clone() }, verdicts })
+    }
+
+    fn plan(&self, since: Since) -> Result<Plan, Failure> {
+        let request = Request { since: Some(since), only: Vec::new(), ..self.request.clone() };
+        let made =
+            plan::resolve::plan(self.manifest, self.catalog, &builtin::templates(), &request);
+        Ok(made?.0)
+    }
+
+    fn published(&self, all: &Plan, rules: &Rules) -> Result<BTreeMap<String, Published>, Failure> {
+        let wheels = all
+            .distributions
+            .iter()
+            .filter(|it| it.form == Form::Wheel && it.platform_dir.is_some());
+        let wheels = wheels.filter_map(|it| {
+            let path = execute::output_path(all, it);
+            Some((it.name.normalized(), path.file_name().parse().ok()?))
+        });
+        let wanted = Wanted { wheels: wheels.collect(), rules };
+        let options = store::Options { access: Access::Any, ..store::Options::default() };
+        let bucket = store::open(self.place, &options);
+        let bucket =
+            bucket.map_err(|error| environment(format!("--since: {}", with_causes(&error))))?;
+        let local = local(self.place);
+        earlier::earlier(&*bucket as &dyn Bucket, local.as_deref(), &wanted)
+            .map_err(|error| failed(&error))
+    }
+}
+
+impl Decided {
+    /// Adds the decisions to the plan of [`Decided::request`].
+    pub fn complete(self, plan: &mut Plan) {
+        for distribution in &mut plan.distributions {
+            let verdict = self.verdicts.get(&distribution.name.normalized());
+            if let Some(Verdict::New { content, reason }) = verdict {
+                distribution.content.clone_from(content);
+                distribution.new = Some(reason.clone());
+            }
+        }
+        let earlier = self.verdicts.into_values().filter_map(|verdict| match verdict {
+            Verdict::Earlier(earlier) => Some(earlier),
+            Verdict::New { .. } => None,
+        });
+        plan.earlier = earlier.collect();
+    }
+}
+
+fn local(place: &str) -> Option<PathBuf> {
+    let path = place.strip_prefix("file://").unwrap_or(place);
+    Some(path).filter(|path| !store::is_url(path)).map(Path::new).map(Path::to_owned)
+}
+
+fn failed(error: &EarlierError) -> Failure {
+    let problem = Problem::error(Code::Environment, format!("--since: {}", with_causes(error)));
+    match error {
+        EarlierError::Nothing { .. } | EarlierError::Read(_) => problem.help(
+            "give the address of an index with a directory for each project, or a directory of \
+             packages; leave the option out for the first night",
+        ),
+        EarlierError::Store(error) if error.kind == ErrorKind::NotFound => {
+            problem.help("publish the packages of that night again: a list of contents is missing")
+        }
+        _ => problem,
+    }
+    .into()
+}
