@@ -4,6 +4,8 @@
 //! Each case builds its input. A case without its tool is skipped, and listed after all tests.
 //! Numbers without a case are not in the specification either.
 
+#[path = "elf_conformance/fat.rs"]
+mod fat;
 #[path = "elf_conformance/kpack.rs"]
 mod kpack;
 #[path = "elf_conformance/linkers.rs"]

@@ -11,13 +11,15 @@ use tempfile::TempDir;
 use crate::program::{done, rockpack, said};
 
 #[path = "split_command/fat.rs"]
-mod fat;
+pub mod fat;
 #[path = "split_command/faults.rs"]
 mod faults;
 #[path = "split_command/library.rs"]
-mod library;
+pub mod library;
 #[path = "split_command/made.rs"]
 mod made;
+#[path = "split_command/memory.rs"]
+pub mod memory;
 #[path = "split_command/sets.rs"]
 mod sets;
 

@@ -55,11 +55,11 @@ fn division(division: &Division) -> String {
     for emptied in &division.emptied {
         let _ = writeln!(
             text,
-            "note: the code of {} for {} moves into archives, from {} in it: {} become zeros",
+            "note: the code of {} for {} moves into archives, from {} in it, which shrinks by {}",
             emptied.member,
             emptied.isas.join(", "),
             counted(emptied.bundles, "offload bundle"),
-            human_size(emptied.zeros)
+            human_size(emptied.freed)
         );
     }
     if !division.left_out.is_empty() {

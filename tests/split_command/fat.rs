@@ -9,9 +9,12 @@ use std::process::Command;
 use binary::device_code::Bundle;
 use binary::elf::fat::{Emptied, FatElf, prove};
 use fs_err as fs;
+use goblin::elf::SectionHeader;
+use goblin::elf::section_header::SHT_NOBITS;
 
 use super::library::{BUNDLES, Library, OF_MARKER, Place, bundle, code, compressed};
 use super::made::{Made, members, raw};
+use super::memory::Memory;
 use super::{INPUT, METADATA, PACKAGES, done, output, place, rockpack, said, split};
 
 /// Returns the manifest with `bundle`.
@@ -102,22 +105,18 @@ fn archived(archive: &[u8]) -> BTreeMap<(String, String), Vec<u8>> {
     all
 }
 
-fn number(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
-}
-
 #[test]
 fn code_goes_into_archives_and_the_library_leads_there() {
     let dir = bundles();
     let dir = dir.path();
-    let (library, old) = (library(), library().bytes());
+    let old = library().bytes();
     frame(&old).write(&dir.join("in"));
     let shown = split(dir, &[]);
     for line in [
         "    frame/.kpack/frame_gpu90.kpack: 3 code objects, 4.50 kB\n",
         "    frame/.kpack/frame_gpu91-strict.kpack: 1 code object, 100 B\n",
         "    offers device-gpu100, device-gpu90, device-gpu91, device-all\n",
-        "note: the code of frame/lib/sub/libfat.so for gpu100, gpu90, gpu91-strict moves into archives, from 2 offload bundles in it: ",
+        "note: the code of frame/lib/sub/libfat.so for gpu100, gpu90, gpu91-strict moves into archives, from 2 offload bundles in it, which shrinks by 12.2 kB\n",
     ] {
         assert!(shown.contains(line), "{line:?} in\n{shown}");
     }
@@ -139,23 +138,36 @@ fn code_goes_into_archives_and_the_library_leads_there() {
     );
     let host = output(dir, "frame");
     let new = &members(&host)["frame/lib/sub/libfat.so"];
-    let mut expected = old.clone();
-    for (index, start) in library.starts().into_iter().enumerate() {
-        let record = library.records() + index * 24;
-        expected[record..record + 4].copy_from_slice(&OF_MARKER.to_le_bytes());
-        expected[record + 16] = u8::try_from(index).unwrap();
-        let mut rest = &new[start..];
-        let read = value(&mut rest);
-        let paths = ["../../.kpack/frame_@GFXARCH@.kpack"];
-        let leads =
-            serde_json::json!({"kpack_search_paths": paths, "kernel_name": "lib/sub/libfat.so"});
-        assert_eq!(read, leads);
-        let length = new.len() - start - rest.len();
-        expected[start..start + length].copy_from_slice(&new[start..start + length]);
-        let end = library.starts().get(index + 1).copied().unwrap_or(library.records());
-        expected[start + length..end].fill(0);
+    let (before, after) = (Memory::new(&old), Memory::new(new));
+    let mut marker = after.content(".rocm_kpack_ref");
+    let paths = ["../../.kpack/frame_@GFXARCH@.kpack"];
+    let leads =
+        serde_json::json!({"kpack_search_paths": paths, "kernel_name": "lib/sub/libfat.so"});
+    assert_eq!(value(&mut marker), leads);
+    assert!(marker.is_empty());
+    let marker = after.addresses(".rocm_kpack_ref");
+    assert_eq!(
+        after.records(),
+        [(OF_MARKER, 0, marker.start), (OF_MARKER, 1, marker.start)],
+        "{marker:x?}"
+    );
+    let (bundles, hole) = (before.addresses(".hip_fatbin"), after.addresses(".hip_fatbin"));
+    assert_eq!(after.section(".hip_fatbin").sh_type, SHT_NOBITS);
+    assert_eq!((marker.end, hole.end), (hole.start, bundles.end));
+    assert_eq!(hole.start % 4096, 0);
+    let gone = (hole.end - hole.start) / 4096 * 4096;
+    // One more section header, and its name.
+    assert_eq!(new.len() as u64, old.len() as u64 - gone + 64 + 16);
+    let rest = [0..bundles.start, before.addresses(".data")];
+    for addresses in rest {
+        let changed = |at: u64| match at {
+            40..48 | 60..62 | 64..232 => true,
+            _ => (0x300..0x348).contains(&at) && (at - 0x300) % 24 >= 16,
+        };
+        let same = before.at(addresses.clone()).into_iter().zip(after.at(addresses.clone()));
+        let differs = addresses.zip(same).find(|(at, (old, new))| old != new && !changed(*at));
+        assert_eq!(differs, None);
     }
-    assert!(*new == expected, "another byte changed");
     // Mode and time are unchanged; it is packed again, and far smaller.
     let (before, after) = (raw(&dir.join(INPUT)), raw(&host));
     let (one, two) = (&before["frame/lib/sub/libfat.so"], &after["frame/lib/sub/libfat.so"]);
@@ -186,11 +198,13 @@ fn stuck(library: &Library) -> Option<String> {
         Ok(fat) => fat,
         Err(error) => return Some(error.to_string()),
     };
-    let length = |place: &std::ops::Range<u64>| {
-        Bundle::read(&file, place.start, place.end).unwrap().length()
-    };
-    let lengths: Vec<u64> = fat.bundles().iter().map(length).collect();
-    fat.emptying(&file, &lengths, b"marker").err().map(|error| error.to_string())
+    fat.emptying(&file, &lengths(&file, &fat), b"marker").err().map(|error| error.to_string())
+}
+
+pub fn lengths(file: &Vec<u8>, fat: &FatElf) -> Vec<u64> {
+    let length =
+        |place: &std::ops::Range<u64>| Bundle::read(file, place.start, place.end).unwrap().length();
+    fat.bundles().iter().map(length).collect()
 }
 
 #[test]
@@ -225,12 +239,21 @@ fn what_is_not_as_compilers_make_it_is_refused() {
         "points to or changes its offload bundles",
     );
     expect(Library { other: one + 16, ..library() }, "the relocation at address");
+    // The first bundle has two records, and the second none.
     let twice = change(Place::Relocation(48 + 16), &one.to_le_bytes());
-    expect(twice, "as another record");
+    expect(twice, "is in no offload bundle with a record");
     let outside = change(Place::Relocation(48 + 16), &8_u64.to_le_bytes());
     expect(outside, "an offload bundle outside of `.hip_fatbin`");
-    expect(Library { symbol: Some(one), ..library() }, "a symbol or an entry");
-    assert_eq!(stuck(&Library { symbol: Some(8), ..library() }), None);
+    expect(Library { symbol: Some(one + 8), ..library() }, "a symbol or an entry");
+    expect(Library { symbol: Some(one - 4), ..library() }, "a symbol or an entry");
+    for symbol in [8, one] {
+        assert_eq!(stuck(&Library { symbol: Some(symbol), ..library() }), None);
+    }
+    // A relocation by a symbol of a bundle, other than a record's; and an unreadable symbol table.
+    let named = Library { symbol: Some(one), ..library() };
+    expect(named.changed(Place::Relocation(8), &[1, 0, 0, 0, 1]), "the relocation at address");
+    let far = library().changed(Place::Dynamic(3 * 16 + 8), &[0, 0, 0xff, 0xff]);
+    expect(far, "its relocations, symbols, or the records of its offload bundles cannot be read");
     let end = library().starts()[1] - BUNDLES - 1;
     expect(change(Place::Bundle(end), &[1]), "is in no offload bundle");
 }
@@ -240,18 +263,42 @@ fn proofs_find_each_byte_that_differs() {
     let library = library();
     let (old, marker) = (library.bytes(), b"marker");
     let fat = FatElf::read(&old).unwrap();
-    let lengths: Vec<u64> = fat.bundles().iter().map(|place| place.end - place.start).collect();
-    let emptying = fat.emptying(&old, &lengths, marker).unwrap();
-    let mut new = Vec::new();
-    std::io::Read::read_to_end(&mut Emptied::new(&old, &emptying).reader(), &mut new).unwrap();
+    let new = emptied(&old, marker);
+    assert_eq!(
+        fat.emptying(&old, &lengths(&old, &fat), marker).unwrap().new_len(),
+        new.len() as u64
+    );
     prove(&old, &new, marker).unwrap();
-    assert_eq!(number(&new, library.records() + 24 + 16), 1);
-    for at in (0..new.len()).step_by(97).chain([new.len() - 1, library.records() + 3, BUNDLES]) {
-        let mut other = new.clone();
-        other[at] ^= 0x40;
-        assert!(prove(&old, &other, marker).is_err(), "{at:#x}");
-    }
-    assert!(prove(&old, &[new, vec![0]].concat(), marker).is_err());
+    assert!(prove(&old, &new, b"narker").is_err());
+    assert!(prove(&old, &old, marker).is_err());
+    let memory = Memory::new(&new);
+    // Padding is in no section, and loaders fill in the records' addresses.
+    let sections = memory.elf.section_headers.iter().filter(|it| it.sh_type != SHT_NOBITS);
+    let used = |at: usize| {
+        let inside =
+            |it: &SectionHeader| (it.sh_offset..it.sh_offset + it.sh_size).contains(&(at as u64));
+        sections.clone().any(inside) || at < 232 || at >= new.len() - 64 * 11
+    };
+    let kept = (0..new.len()).filter(|at| used(*at) || (BUNDLES..BUNDLES + 4096).contains(at));
+    let accepted: Vec<String> = kept
+        .filter(|at| {
+            let mut other = new.clone();
+            other[*at] ^= 0x40;
+            prove(&old, &other, marker).is_ok()
+        })
+        .map(|at| format!("{at:#x}"))
+        .collect();
+    assert!(accepted.is_empty(), "{accepted:?}");
+}
+
+/// Returns the library without its bundles, which is proven.
+pub fn emptied(old: &Vec<u8>, marker: &[u8]) -> Vec<u8> {
+    let fat = FatElf::read(old).unwrap();
+    let emptying = fat.emptying(old, &lengths(old, &fat), marker).unwrap();
+    let mut new = Vec::new();
+    std::io::Read::read_to_end(&mut Emptied::new(old, &emptying).reader(), &mut new).unwrap();
+    prove(old, &new, marker).unwrap();
+    new
 }
 
 #[test]

@@ -38,6 +38,8 @@ pub enum Place {
     Header(usize),
     /// Offset in the section names.
     Names(usize),
+    /// Offset in the dynamic section.
+    Dynamic(usize),
 }
 
 /// Makes a code object of this size for the ISA with this number.
@@ -238,6 +240,7 @@ impl Library {
                 Place::Bundle(at) => BUNDLES + at,
                 Place::Header(at) => *at,
                 Place::Names(at) => end + at,
+                Place::Dynamic(at) => last.at + at,
             };
             file[at..at + bytes.len()].copy_from_slice(bytes);
         }

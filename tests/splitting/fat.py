@@ -20,7 +20,7 @@ BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
 # How versions of compressed bundles tell their sizes, and how long their headers are.
 COMPRESSED = {2: ("<2I", 24), 3: ("<2Q", 32)}
 HIPK = 0x4B504948
-RELATIVE = 8  # R_X86_64_RELATIVE
+RELATIVE, SYMBOL = 8, 1  # R_X86_64_RELATIVE, R_X86_64_64
 
 
 class Library:
@@ -33,18 +33,45 @@ class Library:
         headers = [struct.unpack_from("<IIQQQQII", content, at + number * size) for number in range(count)]
         start = headers[names][4]
         self.sections = {self.text(start + header[0]): header for header in headers}
+        (at,) = struct.unpack_from("<Q", content, 32)
+        size, count = struct.unpack_from("<2H", content, 54)
+        segments = [struct.unpack_from("<IIQQQQQQ", content, at + number * size) for number in range(count)]
+        self.loads = [segment for segment in segments if segment[0] == 1]
+
+    def memory(self):
+        """Yield the parts of the memory that a loader fills from the file: their addresses and bytes."""
+        for _, _, offset, address, _, size, _, _ in self.loads:
+            yield address, self.content[offset : offset + size]
+
+    def at(self, address, size):
+        """Return bytes of the memory."""
+        for _, _, offset, start, _, in_file, in_memory, _ in self.loads:
+            if start <= address < start + in_memory:
+                place = offset + address - start
+                return self.content[place : offset + min(in_file, address - start + size)].ljust(size, b"\0")
+        raise ValueError(f"there is no memory at {address:#x}")
 
     def text(self, at):
         return self.content[at : self.content.index(b"\0", at)].decode()
 
     def records(self):
-        """Yield where each record is in the file, and where the bundle that it leads to is."""
-        _, _, _, address, offset, size, *_ = self.sections[".hipFatBinSegment"]
-        _, _, _, code, code_at, *_ = self.sections[".hip_fatbin"]
+        """Yield the address of each record, and what it leads to."""
+        _, _, _, address, _, size, *_ = self.sections[".hipFatBinSegment"]
         _, _, _, _, table, length, *_ = self.sections[".rela.dyn"]
-        filled = {place: to for place, kind, to in struct.iter_unpack("<QQq", self.content[table : table + length]) if kind == RELATIVE}
+        symbols = self.sections[".dynsym"][4]
+        filled = {}
+        for place, kind, symbol, to in struct.iter_unpack("<QIIq", self.content[table : table + length]):
+            if kind == RELATIVE:
+                filled[place] = to
+            elif kind == SYMBOL:
+                filled[place] = struct.unpack_from("<Q", self.content, symbols + 24 * symbol + 8)[0] + to
         for inside in range(0, size, 24):
-            yield offset + inside, filled[address + inside + 8] - code + code_at
+            yield address + inside, filled[address + inside + 8]
+
+    def offset(self, address):
+        """Return where the byte of an address in `.hip_fatbin` is in the file."""
+        _, _, _, code, code_at, *_ = self.sections[".hip_fatbin"]
+        return address - code + code_at
 
     def bundle(self, at):
         """Yield the targets of a bundle, with their code."""
@@ -130,24 +157,55 @@ def archived(path):
 
 
 def compare(report, name, old, new, archives):
-    """Follow the records of a library as the runtime does."""
+    """Follow the records of a library as the runtime does, and compare what is in memory."""
     import msgpack
 
-    library, expected, objects, wrong = Library(old), bytearray(old), 0, []
-    _, _, _, _, start, size, *_ = library.sections[".hip_fatbin"]
-    expected[start : start + size] = bytes(size)
-    for number, (record, bundle) in enumerate(library.records()):
-        struct.pack_into("<I", expected, record, HIPK)
-        struct.pack_into("<Q", expected, record + 16, number)
-        unpacker = msgpack.Unpacker()
-        unpacker.feed(new[bundle : bundle + 4096])
-        marker = unpacker.unpack()
-        expected[bundle : bundle + unpacker.tell()] = new[bundle : bundle + unpacker.tell()]
-        for target, code in library.bundle(bundle):
+    library, after, objects, wrong, numbers = Library(old), Library(new), 0, [], {}
+    records, now = list(library.records()), dict(after.records())
+    for record, bundle in records:
+        number = numbers.setdefault(bundle, len(numbers))
+        marker = msgpack.unpackb(after.content[(place := after.sections[".rocm_kpack_ref"])[4] : place[4] + place[5]])
+        expected = struct.pack("<IIQ", HIPK, 1, number)
+        found = after.at(record, 24)
+        if now[record] != place[3] or found[:8] + found[16:] != expected:
+            wrong.append(f"the record at {record:#x}")
+        for target, code in library.bundle(library.offset(bundle)):
             objects += 1
             (path,) = marker["kpack_search_paths"]
             path = (Path("/torch/lib") / path.replace("@GFXARCH@", target.split(":")[0])).resolve().as_posix()
             if archives.get(path, {}).get((f"{marker['kernel_name']}#{number}", target)) != code:
                 wrong.append(f"{target} of bundle {number} in {path}")
     report.check(f"{name}: each of {objects} code objects is where a record leads to", some(wrong))
-    report.check(f"{name}: nothing else differs", None if bytes(expected) == new else "it does")
+    report.check(f"{name}: nothing else in memory differs", some(differences(library, after)))
+    report.check(f"{name}: the bundles have no bytes", after.sections[".hip_fatbin"][1] != 8 and "they have some")
+    report.note(f"{name}: {len(old) / 1e6:.2f} MB became {len(new) / 1e6:.2f} MB")
+
+
+def differences(old, new):
+    """Yield what differs in memory, and is none of what a split changes: headers, records, and what leads to bundles."""
+    free = [(0, 64 + 56 * (len(old.loads) + 12))]
+    for section in (".hip_fatbin", ".hipFatBinSegment"):
+        free.append((old.sections[section][3], old.sections[section][3] + old.sections[section][5]))
+    place, size = old.sections[".rela.dyn"][3], old.sections[".rela.dyn"][5]
+    targets = {bundle for _, bundle in old.records()}
+    relocations = old.at(place, size)
+    for at in range(0, size, 24):
+        if struct.unpack_from("<q", relocations, at + 16)[0] in targets:
+            free.append((place + at + 16, place + at + 24))
+    moved = {name: (old.sections[name][3], old.sections[name][5]) for name in old.sections if name in new.sections
+             and old.sections[name][2] & 2 and old.sections[name][3] != new.sections[name][3]}
+    free += [(start, start + length) for start, length in moved.values()]
+    # The dynamic section has the new places of these.
+    free += [(old.sections[name][3], old.sections[name][3] + old.sections[name][5]) for name in (".dynamic", ".dynsym")]
+    for start, content in old.memory():
+        at, ends = start, start + len(content)
+        for begin, end in sorted(free):
+            begin, end = max(begin, at), max(end, at)
+            if at < min(begin, ends) and content[at - start : min(begin, ends) - start] != new.at(at, min(begin, ends) - at):
+                yield f"between {at:#x} and {min(begin, ends):#x}"
+            at = min(max(at, end), ends)
+        if at < ends and content[at - start :] != new.at(at, ends - at):
+            yield f"between {at:#x} and {ends:#x}"
+    for name, (start, length) in moved.items():
+        if name not in (".dynsym", ".hip_fatbin") and old.at(start, length) != new.at(new.sections[name][3], length):
+            yield name

@@ -4,6 +4,8 @@
 pub const BUNDLES: &str = ".hip_fatbin";
 /// ELF section with one record per bundle.
 pub const RECORDS: &str = ".hipFatBinSegment";
+/// ELF section with the marker that refers to archives.
+pub const MARKER: &str = ".rocm_kpack_ref";
 /// Key of the targets in an archive's table.
 pub const TARGETS: &str = "gfx_arches";
 /// Key of the ISA common to these targets.

@@ -29,6 +29,8 @@ pub(super) struct ElfBuilder<'a, R: ?Sized> {
     pub dynamic: TablePlace,
     pub strings: TablePlace,
     pub steps: Vec<String>,
+    /// Whether bytes without a section or reference are free, not only zeros.
+    pub overwrites: bool,
     writes: BTreeMap<u64, Vec<u8>>,
     tail: Vec<u8>,
 }
@@ -55,6 +57,7 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
             dynamic,
             strings,
             steps: Vec::new(),
+            overwrites: false,
             writes: BTreeMap::new(),
             tail: Vec::new(),
         }
@@ -145,18 +148,23 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
         self.write_segments()?;
         self.write_sections()?;
         let end = self.end();
-        let mut overlays = Vec::new();
-        for (offset, bytes) in std::mem::take(&mut self.writes) {
-            overlays.extend(Overlay { offset, bytes }.without_what_is_there(self.file)?);
-        }
+        let mut overlays = self.overlays()?;
         if !self.tail.is_empty() {
             overlays.push(Overlay { offset: self.info.file_len, bytes: self.tail });
         }
         Ok((overlays, end, self.steps))
     }
 
+    pub(super) fn overlays(&mut self) -> Result<Vec<Overlay>, ElfError> {
+        let mut overlays = Vec::new();
+        for (offset, bytes) in std::mem::take(&mut self.writes) {
+            overlays.extend(Overlay { offset, bytes }.without_what_is_there(self.file)?);
+        }
+        Ok(overlays)
+    }
+
     /// Overwrites all former slots: slots of removed entries become `DT_NULL`.
-    fn write_dynamic(&mut self) -> Result<(), ElfError> {
+    pub(super) fn write_dynamic(&mut self) -> Result<(), ElfError> {
         let mut bytes: Vec<u8> = self.entries.iter().flat_map(|entry| entry.to_bytes()).collect();
         let used = self.info.dynamic.as_ref().map_or(0, |dynamic| dynamic.entries.len() as u64 + 1)
             * ENTRY_SIZE;
@@ -176,17 +184,23 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
             return Ok(());
         }
         self.update_own_header();
-        let bytes: Vec<u8> = self.segments.iter().flat_map(Segment::to_bytes).collect();
+        self.write_table(|offset| offset)
+    }
+
+    pub(super) fn write_table(&mut self, moved: impl Fn(u64) -> u64) -> Result<(), ElfError> {
+        let in_place =
+            |segment: &Segment| Segment { offset: moved(segment.offset), ..segment.clone() };
+        let bytes: Vec<u8> = self.segments.iter().flat_map(|it| in_place(it).to_bytes()).collect();
         self.write(self.table_at, &bytes)?;
         let count = self.segments.len();
         let narrow =
             u16::try_from(count).map_err(|_| ElfError::TooManyHeaders { count: count as u64 })?;
-        self.write(E_PHOFF, &self.table_at.to_le_bytes())?;
+        self.write(E_PHOFF, &moved(self.table_at).to_le_bytes())?;
         self.write(E_PHNUM, &narrow.to_le_bytes())
     }
 
     /// Keeps spare room that `PT_PHDR` covered before.
-    fn update_own_header(&mut self) {
+    pub(super) fn update_own_header(&mut self) {
         let size = self.segments.len() as u64 * SEGMENT_SIZE;
         let offset = self.table_at;
         let contains =

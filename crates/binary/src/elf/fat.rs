@@ -2,18 +2,19 @@
 //!
 //! Sources are clang's code generation and HIP's runtime (`ROCm/rocm-systems`:
 //! `projects/clr/hipamd`, `StatCO::digestFatBinary`; `shared/kpack`,
-//! `python/rocm_kpack/elf/kpack_transform.py`):
+//! `python/rocm_kpack/elf/kpack_transform.py`, `python/rocm_kpack/tools/verify_artifacts.py`):
 //!
-//! - `.hip_fatbin` contains offload bundles, one per compilation unit, separated by zeros.
-//! - `.hipFatBinSegment` contains a record of 24 bytes per bundle: magic number `HIPF` (four
-//!   bytes), version 1, address of the bundle, eight zero bytes. In position-independent files,
-//!   loaders fill in the address.
+//! - `.hip_fatbin` contains offload bundles, separated by zeros: one per compilation unit, or one
+//!   for all units (`-fgpu-rdc`).
+//! - `.hipFatBinSegment` contains a record of 24 bytes per unit: magic number `HIPF` (four bytes),
+//!   version 1, address of the bundle, eight zero bytes. In position-independent files, loaders
+//!   fill in the address, which can be that of a dynamic symbol (`-fgpu-rdc`).
 //! - With the magic number `HIPK`, the address is of a marker that refers to code archives, and the
 //!   last eight bytes are the index of the bundle: archives are keyed by binary, index and target.
+//! - The section `.rocm_kpack_ref` is the marker, and `.hip_fatbin` has no bytes in the file.
 //!
-//! The marker replaces the start of each bundle, and the rest becomes zeros, so addresses,
-//! relocations, headers and the length stay. (ROCm's build tools add a segment and cut pages.) Only
-//! this module depends on section names.
+//! The marker ends a page. From there on, the LOAD has memory without bytes; the rest becomes a LOAD
+//! with the old addresses. Only this module depends on section names.
 
 use std::ops::Range;
 
@@ -21,13 +22,17 @@ use object::elf;
 
 use super::header::{Section, read_bytes};
 use super::info::{ElfInfo, ElfKind, inspect};
-use super::pointers::Filled;
 use crate::{Machine, ReadAt};
 use base::names::offload::{BUNDLES, RECORDS};
+use references::References;
 
 mod emptied;
+mod emptying;
 mod error;
+mod pages;
 mod proof;
+mod references;
+mod tail;
 
 pub use emptied::{Emptied, Emptying};
 pub use error::FatError;
@@ -45,16 +50,18 @@ const VERSION: u32 = 1;
 /// File with device code to which only records refer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FatElf {
-    length: u64,
-    section: Range<u64>,
+    info: ElfInfo,
+    section: usize,
+    bundles: Vec<u64>,
     records: Vec<Record>,
+    symbols: Vec<u64>,
 }
 
-/// File offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Record {
-    at: u64,
-    bundle: u64,
+    address: u64,
+    bundle: usize,
+    addend: Option<u64>,
 }
 
 impl FatElf {
@@ -70,39 +77,69 @@ impl FatElf {
         if !matches!(info.kind, ElfKind::SharedLibrary | ElfKind::Executable) {
             return Err(FatError::Kind);
         }
-        let (bundles, records) = (section(&info, file, BUNDLES)?, section(&info, file, RECORDS)?);
+        let index = section(&info, file, BUNDLES)?;
+        let (bundles, records) =
+            (&info.sections[index], &info.sections[section(&info, file, RECORDS)?]);
         if records.size % RECORD as u64 != 0 {
             return Err(FatError::Records { size: records.size });
         }
         let (code, table) = (addresses(bundles), addresses(records));
-        if [bundles, records].into_iter().any(|section| !is_alone(&info, file, section)) {
+        let protected = info
+            .segment(elf::PT_GNU_RELRO)
+            .is_some_and(|segment| segment.address < code.end && code.start < segment.memory_end());
+        if protected
+            || [bundles, records].into_iter().any(|section| !is_alone(&info, file, section))
+        {
             return Err(FatError::Shared);
         }
-        if info.names_any(file, code.clone()) != Some(false) {
+        if info.names_any(code.clone()) {
             return Err(FatError::Named);
         }
-        let filled = filled(&info, file, &code, &table)?;
-        let mut all = Vec::new();
+        let references = References::read(&info, file, &code, &table)?;
+        let (mut bundles, mut records) = (Vec::new(), Vec::new());
         for address in (table.start..table.end).step_by(RECORD) {
-            let bundle = record(&info, file, address, &filled)?;
-            let inside = bundle.checked_sub(code.start).filter(|at| *at < bundles.size);
-            let bundle = inside.ok_or(FatError::Outside { address })? + bundles.offset;
-            if all.iter().any(|other: &Record| other.bundle == bundle) {
-                return Err(FatError::Twice { address });
+            let (to, addend) = record(&info, file, address, &references)?;
+            if !code.contains(&to) {
+                return Err(FatError::Outside { address });
             }
-            all.push(Record { at: records.offset + (address - table.start), bundle });
+            let known = bundles.iter().position(|bundle| *bundle == to);
+            let bundle = known.unwrap_or_else(|| {
+                bundles.push(to);
+                bundles.len() - 1
+            });
+            records.push(Record { address, bundle, addend });
         }
-        let section = bundles.offset..bundles.file_end();
-        Ok(Self { length: info.file_len, section, records: all })
+        let symbols = references.symbols_of(&bundles)?;
+        Ok(Self { section: index, bundles, records, symbols, info })
     }
 
-    /// Returns the file range from each bundle to the next.
+    /// Returns the file range from each bundle to the next, by number.
     pub fn bundles(&self) -> Vec<Range<u64>> {
         let end = |start: u64| {
-            let later = self.records.iter().map(|record| record.bundle).filter(|at| *at > start);
-            later.min().unwrap_or(self.section.end)
+            let later = self.bundles.iter().filter(|at| **at > start);
+            later.min().map_or(self.section().file_end(), |at| self.offset(*at))
         };
-        self.records.iter().map(|record| record.bundle..end(record.bundle)).collect()
+        self.bundles.iter().map(|at| self.offset(*at)..end(*at)).collect()
+    }
+
+    fn offset(&self, address: u64) -> u64 {
+        let section = self.section();
+        section.offset + (address - section.address)
+    }
+
+    fn section(&self) -> &Section {
+        &self.info.sections[self.section]
+    }
+
+    fn redirected(&self, record: &Record, old: &[u8], marker: u64) -> Vec<u8> {
+        let bundle = self.bundles[record.bundle].to_le_bytes();
+        let mut new = old.to_vec();
+        new[..4].copy_from_slice(&OF_MARKER.to_le_bytes());
+        if new[8..NUMBER] == bundle {
+            new[8..NUMBER].copy_from_slice(&marker.to_le_bytes());
+        }
+        new[NUMBER..].copy_from_slice(&(record.bundle as u64).to_le_bytes());
+        new
     }
 }
 
@@ -110,12 +147,7 @@ fn addresses(section: &Section) -> Range<u64> {
     section.address..section.address.saturating_add(section.size)
 }
 
-/// The only section with this name, mapped as in the file.
-fn section<'i>(
-    info: &'i ElfInfo,
-    file: &impl ReadAt,
-    name: &'static str,
-) -> Result<&'i Section, FatError> {
+fn names(info: &ElfInfo, file: &impl ReadAt) -> Result<(usize, Vec<u8>), FatError> {
     const E_SHSTRNDX: u64 = 62;
     let index = read_bytes(file, info.file_len, E_SHSTRNDX, 2, "the ELF header")?;
     let index = usize::from(u16::from_le_bytes([index[0], index[1]]));
@@ -125,17 +157,25 @@ fn section<'i>(
         }
         None => Vec::new(),
     };
-    let is_it = |section: &&Section| {
+    Ok((index, names))
+}
+
+/// The only section with this name, mapped as in the file.
+fn section(info: &ElfInfo, file: &impl ReadAt, name: &'static str) -> Result<usize, FatError> {
+    let (_, names) = names(info, file)?;
+    let is_it = |section: &Section| {
         let start = usize::try_from(section.name).ok().and_then(|at| names.get(at..));
         start.is_some_and(|start| {
             start.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(&[0]))
         })
     };
-    let all: Vec<&Section> = info.sections.iter().filter(is_it).collect();
-    let [one] = all[..] else { return Err(FatError::Sections { name, count: all.len() }) };
+    let indices = 0..info.sections.len();
+    let all: Vec<usize> = indices.filter(|index| is_it(&info.sections[*index])).collect();
+    let [index] = all[..] else { return Err(FatError::Sections { name, count: all.len() }) };
+    let one = &info.sections[index];
     let mapped = info.offset_of(one.address, one.size) == Some(one.offset);
     if mapped && one.is_allocated() && one.kind == elf::SHT_PROGBITS && one.size > 0 {
-        Ok(one)
+        Ok(index)
     } else {
         Err(FatError::Unmapped { name })
     }
@@ -151,51 +191,25 @@ fn is_alone(info: &ElfInfo, file: &impl ReadAt, section: &Section) -> bool {
     !others.iter().any(|claim| claim.start < section.file_end() && section.offset < claim.end)
 }
 
-/// Rejects relocations of bundles and records, except the records' addresses.
-fn filled(
-    info: &ElfInfo,
-    file: &impl ReadAt,
-    code: &Range<u64>,
-    table: &Range<u64>,
-) -> Result<Vec<Filled>, FatError> {
-    const WORD: u64 = 8;
-    let (mut own, mut wrong) = (Vec::new(), None);
-    let touches =
-        |word: u64, range: &Range<u64>| word < range.end && range.start < word.saturating_add(WORD);
-    let read = info.each_filled(file, |it| {
-        let in_table = touches(it.place, table);
-        let is_address = in_table && it.place.wrapping_sub(table.start) % RECORD as u64 == ADDRESS;
-        let leads = it.to.is_some_and(|to| code.contains(&to));
-        if is_address && it.relative {
-            own.push(it);
-        } else if in_table || leads || touches(it.place, code) {
-            wrong.get_or_insert(it.place);
-        }
-    });
-    read.ok_or(FatError::Unreadable)?;
-    match wrong {
-        Some(address) => Err(FatError::Relocation { address }),
-        None => Ok(own),
-    }
-}
-
 fn record(
     info: &ElfInfo,
     file: &impl ReadAt,
     address: u64,
-    filled: &[Filled],
-) -> Result<u64, FatError> {
+    references: &References,
+) -> Result<(u64, Option<u64>), FatError> {
     let bytes = info.read_at(file, address, RECORD as u64).ok_or(FatError::Unreadable)?;
     let start = [OF_BUNDLE.to_le_bytes(), VERSION.to_le_bytes()].concat();
     if bytes[..start.len()] != start || bytes[NUMBER..] != [0; 8] {
         return Err(FatError::Record { address });
     }
-    let fills: Vec<&Filled> = filled.iter().filter(|it| it.place == address + ADDRESS).collect();
     let moves = info.header.as_ref().is_none_or(|header| header.kind != elf::ET_EXEC);
-    match (fills[..].first(), fills.len()) {
-        (Some(Filled { to: Some(to), .. }), 1) => Ok(*to),
+    match references.of(address + ADDRESS)? {
+        Some(reference) => Ok(reference),
         // A program with a fixed address has the bundle's address in the record.
-        (None, _) if !moves => info.word_at(file, address + ADDRESS).ok_or(FatError::Unreadable),
-        _ => Err(FatError::Address { address }),
+        None if !moves => {
+            let to = info.word_at(file, address + ADDRESS).ok_or(FatError::Unreadable)?;
+            Ok((to, None))
+        }
+        None => Err(FatError::Address { address }),
     }
 }

@@ -16,7 +16,7 @@ pub(super) const MOST_HEADERS: u64 = 73;
 const SLACK: u64 = 128;
 /// As in GNU ld.
 const SPARE_ENTRIES: u64 = 5;
-const ALIGN: u64 = 16;
+pub(super) const ALIGN: u64 = 16;
 /// Padding beyond this is not worth compatibility with old kernels.
 pub(super) const MOST_PADDING: u64 = 1 << 20;
 
@@ -26,7 +26,7 @@ pub(super) struct Growth {
     pub dynamic: bool,
 }
 
-enum Slot {
+pub(super) enum Slot {
     /// A dropped entry, or unused bytes after the table.
     Here,
     /// Bytes after the table, freed by moving these blocks.
@@ -96,7 +96,8 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         Ok(start == end
             || (!claimed
                 && loads == 1
-                && self.old(start, end - start)?.iter().all(|&byte| byte == 0)
+                && (self.overwrites
+                    || self.old(start, end - start)?.iter().all(|&byte| byte == 0))
                 && !self.info.points_into(self.file, start, end)))
     }
 
@@ -134,7 +135,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         }
     }
 
-    fn free_slot(&mut self, claims: &[Claim]) -> Result<Slot, ElfError> {
+    pub(super) fn free_slot(&mut self, claims: &[Claim]) -> Result<Slot, ElfError> {
         if let Some(step) = self.drop_entry(elf::PT_NULL) {
             self.steps.push(step);
             return Ok(Slot::Here);

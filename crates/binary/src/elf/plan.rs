@@ -43,7 +43,7 @@ impl ElfInfo {
         self.facts()
     }
 
-    fn editable(&self) -> Result<(u64, &Dynamic, &Strings), ElfError> {
+    pub(super) fn editable(&self) -> Result<(u64, &Dynamic, &Strings), ElfError> {
         match (self.kind, self.machine) {
             (ElfKind::CodeObject, _) => return Err(ElfError::CodeObject),
             (_, Machine::Other { number: machine, bits: 32, .. }) => {
@@ -76,13 +76,13 @@ impl ElfInfo {
 }
 
 impl Dynamic {
-    fn place(&self) -> TablePlace {
+    pub(super) fn place(&self) -> TablePlace {
         TablePlace { offset: self.offset, address: self.address, size: self.capacity * ENTRY_SIZE }
     }
 }
 
 impl Strings {
-    fn place(&self) -> TablePlace {
+    pub(super) fn place(&self) -> TablePlace {
         TablePlace { offset: self.offset, address: self.address, size: self.bytes.len() as u64 }
     }
 }

@@ -14,6 +14,7 @@ use crate::ReadAt;
 const WINDOW: u64 = 24 * 4096;
 /// Maximum size of a relocated word on supported hosts.
 const WORD: u64 = 8;
+const ADDEND: u64 = 16;
 
 /// Numbers, string offsets, and tables claimed separately.
 const NO_ADDRESS: [DynamicTag; 26] = [
@@ -53,6 +54,9 @@ pub(super) struct Filled {
     pub to: Option<u64>,
     /// Whether the loader adds only the base address.
     pub relative: bool,
+    pub symbol: u32,
+    pub whole: bool,
+    pub addend: Option<u64>,
 }
 
 struct Targets(Vec<Range<u64>>);
@@ -96,20 +100,11 @@ impl ElfInfo {
         )
     }
 
-    /// Returns whether a symbol or dynamic entry refers to `addresses`; `None` if a table is
-    /// unreadable.
-    pub(super) fn names_any(
-        &self,
-        file: &(impl ReadAt + ?Sized),
-        addresses: Range<u64>,
-    ) -> Option<bool> {
+    pub(super) fn names_any(&self, addresses: Range<u64>) -> bool {
         let targets = Targets(vec![addresses]);
         let entries = self.dynamic.iter().flat_map(|dynamic| &dynamic.entries);
         let mut pointing = entries.filter(|entry| !NO_ADDRESS.contains(&entry.tag));
-        Some(
-            pointing.any(|entry| targets.touch(entry.value, 1))
-                || self.symbols_refer_to(file, &targets)?,
-        )
+        pointing.any(|entry| targets.touch(entry.value, 1))
     }
 
     pub(super) fn each_filled(
@@ -117,21 +112,28 @@ impl ElfInfo {
         file: &(impl ReadAt + ?Sized),
         mut see: impl FnMut(Filled),
     ) -> Option<()> {
-        let mut with_addend = |it: &Rela64<LE>| {
+        let mut with_addend = |at: u64, it: &Rela64<LE>| {
             let addend = it.r_addend.get(LE).cast_unsigned();
-            let relative = it.r_type(LE, false) == elf::R_X86_64_RELATIVE;
-            let to = (it.r_sym(LE, false) == 0).then_some(addend);
-            see(Filled { place: it.r_offset.get(LE), to, relative });
+            let (kind, symbol) = (it.r_type(LE, false), it.r_sym(LE, false));
+            see(Filled {
+                place: it.r_offset.get(LE),
+                to: (symbol == 0).then_some(addend),
+                relative: kind == elf::R_X86_64_RELATIVE,
+                symbol,
+                whole: kind == elf::R_X86_64_64 && addend == 0,
+                addend: Some(at.wrapping_add(ADDEND)),
+            });
             false
         };
         let [plt, rela, rel] = self.relocation_tables();
-        self.any_record(file, rela.0, rela.1, &mut with_addend)?;
+        self.any_placed(file, rela.0, rela.1, &mut with_addend)?;
         if self.plt_has_addends() {
-            self.any_record(file, plt.0, plt.1, &mut with_addend)?;
+            self.any_placed(file, plt.0, plt.1, &mut with_addend)?;
         }
         let mut in_place = |it: &Rel64<LE>| {
-            let place = it.r_offset.get(LE);
-            see(Filled { place, to: self.word_at(file, place), relative: false });
+            let (place, symbol) = (it.r_offset.get(LE), it.r_sym(LE));
+            let to = self.word_at(file, place);
+            see(Filled { place, to, relative: false, symbol, whole: false, addend: None });
             false
         };
         self.any_record(file, rel.0, rel.1, &mut in_place)?;
@@ -139,22 +141,34 @@ impl ElfInfo {
             self.any_record(file, plt.0, plt.1, &mut in_place)?;
         }
         self.any_relative_word(file, |place, to| {
-            see(Filled { place, to, relative: true });
+            see(Filled { place, to, relative: true, symbol: 0, whole: false, addend: None });
+            false
+        })?;
+        Some(())
+    }
+
+    pub(super) fn each_symbol(
+        &self,
+        file: &(impl ReadAt + ?Sized),
+        mut see: impl FnMut(u64, &Sym64<LE>),
+    ) -> Option<()> {
+        let Some(address) = self.tag(elf::DT_SYMTAB) else { return Some(()) };
+        let Some(count) = self.symbol_count(file) else { return Some(()) };
+        let size = count.checked_mul(size_of::<Sym64<LE>>() as u64)?;
+        self.any_placed(file, address, size, |at, symbol| {
+            see(at, symbol);
             false
         })?;
         Some(())
     }
 
     fn symbols_refer_to(&self, file: &(impl ReadAt + ?Sized), targets: &Targets) -> Option<bool> {
-        let Some(address) = self.tag(elf::DT_SYMTAB) else { return Some(false) };
-        let Some(count) = self.symbol_count(file) else { return Some(false) };
-        let refers = |symbol: &Sym64<LE>| {
-            let section = symbol.st_shndx.get(LE);
-            let is_here = section != elf::SHN_UNDEF && section != elf::SHN_ABS;
-            let is_place = is_here && symbol.st_type() != elf::STT_TLS;
-            is_place && targets.touch(symbol.st_value.get(LE), symbol.st_size.get(LE))
-        };
-        self.any_record(file, address, count.checked_mul(size_of::<Sym64<LE>>() as u64)?, refers)
+        let mut refers = false;
+        self.each_symbol(file, |_, symbol| {
+            let place = place_of(symbol);
+            refers |= place.is_some_and(|at| targets.touch(at, symbol.st_size.get(LE)));
+        })?;
+        Some(refers)
     }
 
     fn relocations_refer_to(
@@ -277,15 +291,33 @@ impl ElfInfo {
         size: u64,
         mut refers: impl FnMut(&T) -> bool,
     ) -> Option<bool> {
+        self.any_placed(file, address, size, |_, record| refers(record))
+    }
+
+    fn any_placed<T: pod::Pod>(
+        &self,
+        file: &(impl ReadAt + ?Sized),
+        address: u64,
+        size: u64,
+        mut refers: impl FnMut(u64, &T) -> bool,
+    ) -> Option<bool> {
         let mut done = 0;
         while done < size {
             let len = WINDOW.min(size - done);
-            let bytes = self.read_at(file, address.checked_add(done)?, len)?;
-            if records::<T>(&bytes).iter().any(&mut refers) {
+            let start = address.checked_add(done)?;
+            let bytes = self.read_at(file, start, len)?;
+            let mut placed = records::<T>(&bytes).iter().enumerate();
+            if placed.any(|(at, record)| refers(start + (at * size_of::<T>()) as u64, record)) {
                 return Some(true);
             }
             done += len;
         }
         Some(false)
     }
+}
+
+pub(super) fn place_of(symbol: &Sym64<LE>) -> Option<u64> {
+    let section = symbol.st_shndx.get(LE);
+    let is_here = section != elf::SHN_UNDEF && section != elf::SHN_ABS;
+    (is_here && symbol.st_type() != elf::STT_TLS).then(|| symbol.st_value.get(LE))
 }

@@ -89,6 +89,9 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
 
     /// Other bytes than zeros may be in use without a header.
     fn are_gaps_zero(&self, from: u64, to: u64, blocks: &[Block]) -> Result<bool, ElfError> {
+        if self.overwrites {
+            return Ok(true);
+        }
         let starts = blocks.iter().map(|block| block.start).chain([to]);
         let ends = [from].into_iter().chain(blocks.iter().map(|block| block.end));
         for (end, start) in ends.zip(starts) {

@@ -1,8 +1,10 @@
 //! Verification of edits: both files are compared.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use super::edit_plan::EditPlan;
+use super::edits::Edits;
 use super::error::ElfError;
 use super::header::read_bytes;
 use super::info::{ElfInfo, inspect};
@@ -13,6 +15,7 @@ use crate::ReadAt;
 
 mod contents;
 mod names;
+mod sections;
 mod segments;
 mod tables;
 
@@ -25,7 +28,7 @@ const PADDING: u64 = 3 * 0x1_0000;
 /// # Errors
 /// All violations.
 pub fn verify(old: &impl ReadAt, new: &impl ReadAt, plan: &EditPlan) -> Result<(), Vec<Violation>> {
-    prove(old, new, Some(plan))
+    prove(old, new, Some(plan), None)
 }
 
 /// Verifies that `new` is `old` except for rpath, SONAME and NEEDED, by any tool: compares every
@@ -34,23 +37,51 @@ pub fn verify(old: &impl ReadAt, new: &impl ReadAt, plan: &EditPlan) -> Result<(
 /// # Errors
 /// All violations.
 pub fn compare(old: &impl ReadAt, new: &impl ReadAt) -> Result<(), Vec<Violation>> {
-    prove(old, new, None)
+    prove(old, new, None, None)
+}
+
+pub(super) struct Freed {
+    pub section: usize,
+    pub addresses: Range<u64>,
+    pub changed: Vec<Range<u64>>,
+}
+
+impl Freed {
+    fn free(&self) -> impl Iterator<Item = &Range<u64>> {
+        self.changed.iter().chain([&self.addresses])
+    }
+}
+
+pub(super) fn verify_freed(
+    old: &dyn ReadAt,
+    new: &dyn ReadAt,
+    freed: &Freed,
+) -> Result<(), Vec<Violation>> {
+    prove(old, new, None, Some(freed))
 }
 
 fn prove(
     old: &dyn ReadAt,
     new: &dyn ReadAt,
     plan: Option<&EditPlan>,
+    freed: Option<&Freed>,
 ) -> Result<(), Vec<Violation>> {
     let read = |file: &dyn ReadAt| inspect(file).map_err(|error| vec![unreadable(&error)]);
-    let both = Both { old: &read(old)?, new: &read(new)?, before: old, after: new, plan };
+    let both = Both { old: &read(old)?, new: &read(new)?, before: old, after: new, plan, freed };
     let mut found = violations(both.new, new);
     let inherited: HashSet<_> = violations(both.old, old).into_iter().collect();
     found.retain(|violation| !inherited.contains(violation));
     both.check_header(&mut found);
     both.check_names(&mut found);
     both.check_growth(&mut found);
-    both.check_loads(&mut found);
+    if let Some(freed) = freed {
+        both.check_edits(&Edits::default(), &mut found);
+        both.check_divided_loads(freed, &mut found);
+        both.check_sections(freed, &mut found);
+        both.check_dynamic_entries(&mut found);
+    } else {
+        both.check_loads(&mut found);
+    }
     both.check_strings(&mut found);
     both.check_notes(&mut found);
     both.check_tables(&mut found);
@@ -92,6 +123,7 @@ struct Both<'a> {
     before: &'a dyn ReadAt,
     after: &'a dyn ReadAt,
     plan: Option<&'a EditPlan>,
+    freed: Option<&'a Freed>,
 }
 
 impl Both<'_> {

@@ -48,8 +48,8 @@ pub struct Emptied {
     pub isas: Vec<String>,
     /// Number of its offload bundles.
     pub bundles: usize,
-    /// Bytes replaced by zeros.
-    pub zeros: u64,
+    /// Bytes that leave it.
+    pub freed: u64,
 }
 
 /// A new wheel.
@@ -114,7 +114,7 @@ fn emptied(input: &Input<'_>, fats: &[Fat]) -> Vec<Emptied> {
         member: input.wheel.entries()[fat.member].name.clone(),
         isas: fat.isas().into_iter().map(str::to_owned).collect(),
         bundles: fat.bundles().len(),
-        zeros: fat.zeros(),
+        freed: fat.freed(),
     };
     fats.iter().map(file).collect()
 }
@@ -309,7 +309,8 @@ impl Work<'_> {
         let mut part = self.part(&file, None, &self.sorted.host, &[])?;
         for fat in &self.sorted.fats {
             part.packed -= entries[fat.member].compressed;
-            part.fresh += entries[fat.member].size;
+            part.fresh += fat.size();
+            part.bytes = part.bytes - entries[fat.member].size + fat.size();
         }
         Ok(Part { members, texts, extras, info: info.to_owned(), ..part })
     }

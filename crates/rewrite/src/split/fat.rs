@@ -91,8 +91,12 @@ impl Fat {
         self.bundles[bundle].each_code(&self.file, take)
     }
 
-    pub fn zeros(&self) -> u64 {
-        self.emptying.zeros()
+    pub fn freed(&self) -> u64 {
+        self.emptying.freed()
+    }
+
+    pub fn size(&self) -> u64 {
+        self.emptying.new_len()
     }
 
     /// The file without its bundles.

@@ -81,7 +81,7 @@ fn edit<'d>(
         edit.keep(*index, name);
         if let Some(fat) = division.fats.iter().find(|fat| fat.member == *index) {
             let entry = &division.wheel.entries()[*index];
-            let (packing, size) = (Packing::Deflate(Level::Default), Size::Exact(entry.size));
+            let (packing, size) = (Packing::Deflate(Level::Default), Size::Exact(fat.size()));
             let emptied = Stream::new(packing, size, |sink| copy(fat.reader(), sink));
             edit.replace(&entry.name, Content::Stream(emptied));
         }

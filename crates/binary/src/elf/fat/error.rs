@@ -30,11 +30,11 @@ pub enum FatError {
     /// Table or section that overlaps bundles or records.
     #[error("another table or section overlaps its offload bundles or their records")]
     Shared,
-    /// Symbol or dynamic entry that refers to bundles.
-    #[error("a symbol or an entry of the dynamic section points to its offload bundles")]
+    /// Symbol in a bundle, or dynamic entry that refers to one.
+    #[error("a symbol or an entry of the dynamic section points into its offload bundles")]
     Named,
-    /// Unreadable relocations or records.
-    #[error("its relocations, or the records of its offload bundles, cannot be read")]
+    /// Unreadable relocations, symbols or records.
+    #[error("its relocations, symbols, or the records of its offload bundles cannot be read")]
     Unreadable,
     /// Relocation of bundles or records other than a record's address.
     #[error(
@@ -71,25 +71,19 @@ pub enum FatError {
         /// Address.
         address: u64,
     },
-    /// Bundle with two records.
-    #[error(
-        "the record at address {address:#x} points to the same offload bundle as another \
-        record"
-    )]
-    Twice {
-        /// Address of the second record.
-        address: u64,
-    },
     /// Nonzero byte outside the bundles of all records.
     #[error("the nonzero byte at {at:#x} of the file is in no offload bundle with a record")]
     Stray {
         /// Offset.
         at: u64,
     },
-    /// Bundle shorter than the marker.
-    #[error("the offload bundle at byte {at:#x} is too short for its replacement")]
+    /// Bundles shorter than the marker.
+    #[error("the offload bundles at byte {at:#x} are too short for their replacement")]
     Short {
         /// Offset.
         at: u64,
     },
+    /// Names or number of sections that cannot be extended.
+    #[error("its section headers cannot be extended")]
+    Names,
 }

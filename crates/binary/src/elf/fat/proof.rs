@@ -1,83 +1,173 @@
 use std::ops::Range;
 
-use super::emptied::{CHUNK, not_zero};
-use super::{ADDRESS, FatElf, FatError, NUMBER, OF_MARKER, RECORD, VERSION};
+use super::emptied::not_zero;
+use super::references::References;
+use super::tail::hole_alignment;
+use super::{ADDRESS, FatElf, FatError, RECORD, names, section};
 use crate::ReadAt;
 use crate::elf::error::ElfError;
-use crate::elf::header::read_bytes;
+use crate::elf::header::{Section, Segment, read_bytes};
+use crate::elf::info::{ElfInfo, inspect};
+use crate::elf::verify::{Freed, verify_freed};
 use crate::elf::violation::Violation;
+use base::names::offload::MARKER;
+use object::elf;
 
-/// Verifies byte by byte that `new` is `old` except for markers, zeros and records.
+const SYMBOL_PLACE: Range<u64> = 6..16;
+
+/// Verifies that `new` is `old` without its bundles, with the marker: every other byte is at its
+/// address, and every reference to a bundle leads to the marker.
 ///
 /// # Errors
-/// The first difference as [`ElfError::Verification`], or a read error.
+/// The differences as [`ElfError::Verification`], or a read error.
 pub fn prove(old: &impl ReadAt, new: &impl ReadAt, marker: &[u8]) -> Result<(), FatError> {
     let fat = FatElf::read(old)?;
-    let broken = |detail: String| {
-        let violations = vec![Violation { invariant: "I17", detail }];
-        Err(FatError::Elf(ElfError::Verification(violations)))
+    let now = inspect(new)?;
+    let freed = Freed {
+        section: fat.section,
+        addresses: super::addresses(fat.section()),
+        changed: changed(&fat),
     };
-    let length =
-        new.len().map_err(|source| ElfError::Read { what: "the file's length", source })?;
-    if length != fat.length {
-        return broken(format!("it has {length} bytes, had {}", fat.length));
-    }
-    for (number, record) in fat.records.iter().enumerate() {
-        let what = "the records of its offload bundles";
-        let read = |file: &dyn ReadAt| read_bytes(file, length, record.at, RECORD as u64, what);
-        let mut expected = read(old)?;
-        expected[..4].copy_from_slice(&OF_MARKER.to_le_bytes());
-        expected[4..8].copy_from_slice(&VERSION.to_le_bytes());
-        expected[NUMBER..].copy_from_slice(&(number as u64).to_le_bytes());
-        if read(new)? != expected {
-            return broken(format!("the record at byte {:#x} changed", record.at));
-        }
-        let there = read_bytes(new, length, record.bundle, marker.len() as u64, "a marker")?;
-        if there != marker {
-            let place = record.at + ADDRESS;
-            return broken(format!("the record's address at byte {place:#x} leads to no marker"));
-        }
-    }
-    let mut markers: Vec<u64> = fat.records.iter().map(|record| record.bundle).collect();
-    markers.sort_unstable();
-    let ends = [fat.section.start].into_iter();
-    let ends = ends.chain(markers.iter().map(|at| at + marker.len() as u64));
-    for (from, to) in ends.zip(markers.iter().copied().chain([fat.section.end])) {
-        if let Some(at) = not_zero(new, from..to)? {
-            return broken(format!("the byte at {at:#x} is not zero"));
-        }
-    }
-    let mut changed: Vec<Range<u64>> =
-        fat.records.iter().map(|record| record.at..record.at + RECORD as u64).collect();
-    changed.push(fat.section.clone());
-    changed.sort_by_key(|range| range.start);
-    let ends = [0].into_iter().chain(changed.iter().map(|range| range.end));
-    let starts = changed.iter().map(|range| range.start).chain([length]);
-    for (from, to) in ends.zip(starts) {
-        if let Some(at) = first_difference(old, new, from..to)? {
-            return broken(format!("the byte at {at:#x} changed"));
-        }
-    }
-    Ok(())
+    verify_freed(old, new, &freed).map_err(ElfError::Verification)?;
+    let proof = Proof { fat: &fat, now: &now, old, new };
+    let at = proof.marker(marker)?;
+    proof.bundles(at)?;
+    proof.records(at)?;
+    proof.symbols(at)
 }
 
-fn first_difference(
-    old: &impl ReadAt,
-    new: &impl ReadAt,
-    place: Range<u64>,
-) -> Result<Option<u64>, ElfError> {
-    let (mut one, mut two, mut at) = (vec![0; CHUNK], vec![0; CHUNK], place.start);
-    while at < place.end {
-        let size = usize::try_from(place.end - at).unwrap_or(CHUNK).min(CHUNK);
-        let read = old
-            .read_exact_at(at, &mut one[..size])
-            .and_then(|()| new.read_exact_at(at, &mut two[..size]));
-        read.map_err(|source| ElfError::Read { what: "the bytes to compare", source })?;
-        let pairs = one[..size].iter().zip(&two[..size]);
-        if let Some(inside) = pairs.into_iter().position(|(a, b)| a != b) {
-            return Ok(Some(at + inside as u64));
-        }
-        at += size as u64;
+fn changed(fat: &FatElf) -> Vec<Range<u64>> {
+    let records = fat.records.iter().map(|it| it.address..it.address + RECORD as u64);
+    let addends = fat.records.iter().filter_map(|it| it.addend).map(|at| at..at + 8);
+    let symbols = fat.symbols.iter().map(|at| at + SYMBOL_PLACE.start..at + SYMBOL_PLACE.end);
+    records.chain(addends).chain(symbols).collect()
+}
+
+fn broken(detail: String) -> FatError {
+    let violations = vec![Violation { invariant: "I17", detail }];
+    FatError::Elf(ElfError::Verification(violations))
+}
+
+struct Proof<'p, O, N> {
+    fat: &'p FatElf,
+    now: &'p ElfInfo,
+    old: &'p O,
+    new: &'p N,
+}
+
+impl<O: ReadAt, N: ReadAt> Proof<'_, O, N> {
+    fn read(&self, address: u64, length: u64) -> Result<Vec<u8>, FatError> {
+        self.now.read_at(self.new, address, length).ok_or(FatError::Unreadable)
     }
-    Ok(None)
+
+    fn marker(&self, marker: &[u8]) -> Result<u64, FatError> {
+        let index = section(self.now, self.new, MARKER)?;
+        let it = &self.now.sections[index];
+        let place = super::addresses(self.fat.section());
+        let inside = place.start <= it.address && it.address.saturating_add(it.size) <= place.end;
+        if index + 1 != self.now.sections.len() || !inside {
+            return Err(broken(format!("section {index} is the marker's")));
+        }
+        let plain = (it.flags, it.align) == (elf::SHF_ALLOC.0, 1)
+            && (it.link, it.info, it.entry_size) == (0, 0, 0);
+        if !plain || self.read(it.address, it.size)? != marker {
+            return Err(broken(format!("section {index} is not the marker")));
+        }
+        let (_, old) = names(&self.fat.info, self.old)?;
+        if !names(self.now, self.new)?.1.starts_with(&old) {
+            return Err(broken("a section has another name".to_owned()));
+        }
+        Ok(it.address)
+    }
+
+    fn bundles(&self, marker: u64) -> Result<(), FatError> {
+        let (old, now) = (self.fat.section(), &self.now.sections[self.fat.section]);
+        let (place, hole) = (super::addresses(old), super::addresses(now));
+        let within = |load: &&Segment| load.address <= hole.start && hole.end <= load.memory_end();
+        let load = self.now.loads().find(within);
+        let right = marker < hole.start
+            && load.is_some_and(|load| {
+                let expected = Section {
+                    kind: elf::SHT_NOBITS,
+                    address: hole.start,
+                    offset: load.offset.wrapping_add(hole.start - load.address),
+                    size: hole.end - hole.start,
+                    align: hole_alignment(old.align, hole.start),
+                    ..old.clone()
+                };
+                let ends = [load.address + load.file_size, load.memory_end().min(place.end)];
+                *now == expected && (hole.is_empty() || [hole.start, hole.end] == ends)
+            });
+        if !right || self.now.names_any(hole.clone()) {
+            return Err(broken(format!("the bundles' section is at {:#x}", hole.start)));
+        }
+        let mut used = self.now.claims(self.new);
+        used.sort_by_key(|claim| claim.start);
+        for load in self.now.loads() {
+            let offset = |address: u64| load.offset + (address - load.address);
+            let end = load.address + load.file_size;
+            let (start, end) = (place.start.max(load.address), place.end.min(end));
+            if start >= end {
+                continue;
+            }
+            if hole.start < end && start < hole.end {
+                return Err(broken(format!("the hole at {:#x} has bytes", hole.start)));
+            }
+            let (mut at, end) = (offset(start), offset(end));
+            for claim in &used {
+                self.zeros(at..claim.start.clamp(at, end.max(at)))?;
+                at = at.max(claim.end);
+            }
+            self.zeros(at..end)?;
+        }
+        Ok(())
+    }
+
+    fn zeros(&self, place: Range<u64>) -> Result<(), FatError> {
+        match not_zero(self.new, place)? {
+            Some(at) => Err(broken(format!("the byte at {at:#x} is not zero"))),
+            None => Ok(()),
+        }
+    }
+
+    fn records(&self, marker: u64) -> Result<(), FatError> {
+        let place = super::addresses(self.fat.section());
+        let table = section(self.now, self.new, super::RECORDS)?;
+        let table = super::addresses(&self.now.sections[table]);
+        let references = References::read(self.now, self.new, &(marker..place.end), &table)?;
+        references.symbols_of(&[marker])?;
+        for record in &self.fat.records {
+            let what = "the records of its offload bundles";
+            let at = self.fat.info.offset_of(record.address, RECORD as u64);
+            let at = at.ok_or(FatError::Unreadable)?;
+            let old = read_bytes(self.old, self.fat.info.file_len, at, RECORD as u64, what)?;
+            let new = self.read(record.address, RECORD as u64)?;
+            if new != self.fat.redirected(record, &old, marker) {
+                return Err(broken(format!("the record at {:#x} is wrong", record.address)));
+            }
+            let word = self.now.word_at(self.new, record.address + ADDRESS);
+            let filled = references.of(record.address + ADDRESS)?;
+            let same_kind = filled.is_none_or(|(_, addend)| addend == record.addend);
+            let to = filled.map(|(to, _)| to).or(word);
+            if to != Some(marker) || !same_kind {
+                let at = record.address;
+                return Err(broken(format!("the record at {at:#x} leads to no marker")));
+            }
+        }
+        Ok(())
+    }
+
+    fn symbols(&self, marker: u64) -> Result<(), FatError> {
+        let tables = [&self.fat.info, self.now].map(|info| info.tag(elf::DT_SYMTAB));
+        let [Some(before), Some(after)] = tables else { return Ok(()) };
+        let last = (self.now.sections.len() - 1) as u64;
+        let expected = [&last.to_le_bytes()[..2], &marker.to_le_bytes()].concat();
+        for symbol in &self.fat.symbols {
+            let at = after + (symbol - before) + SYMBOL_PLACE.start;
+            if self.read(at, SYMBOL_PLACE.end - SYMBOL_PLACE.start)? != expected {
+                return Err(broken(format!("the symbol at {symbol:#x} is not of the marker")));
+            }
+        }
+        Ok(())
+    }
 }

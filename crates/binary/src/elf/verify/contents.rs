@@ -1,6 +1,7 @@
 //! Comparison of code, data and tables by address, independent of file offsets (I15, I17).
 
 use std::io;
+use std::ops::Range;
 
 use object::elf;
 
@@ -33,11 +34,32 @@ impl Both<'_> {
             from_loads(self.old)
         };
         parts.extend(self.fixed_tables());
-        for part in joined(parts) {
+        let kept = joined(parts).into_iter().flat_map(|part| {
+            let ranges = self.unchanged(part.start, part.end - part.start).into_iter();
+            ranges.map(move |range| Part { start: range.start, end: range.end, ..part })
+        });
+        for part in kept {
             if let Some(detail) = self.difference_in(part).unwrap_or_else(|e| Some(e.to_string())) {
                 found.push(Violation { invariant: part.invariant, detail });
             }
         }
+    }
+
+    pub(super) fn unchanged(&self, address: u64, size: u64) -> Vec<Range<u64>> {
+        let (mut at, end) = (address, address.saturating_add(size));
+        let mut free: Vec<&Range<u64>> = self.freed.iter().flat_map(|it| it.free()).collect();
+        free.sort_by_key(|range| range.start);
+        let mut kept = Vec::new();
+        for range in free.into_iter().filter(|range| range.start < end && address < range.end) {
+            if at < range.start {
+                kept.push(at..range.start);
+            }
+            at = at.max(range.end);
+        }
+        if at < end {
+            kept.push(at..end);
+        }
+        kept
     }
 
     pub(super) fn is_same(&self, from: u64, to: u64, len: u64) -> bool {

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use object::elf::{self, ProgramType};
 
-use super::Both;
+use super::{Both, Freed};
 use crate::ReadAt;
 use crate::elf::header::{Segment, read_bytes};
 use crate::elf::info::ElfInfo;
@@ -44,6 +44,50 @@ impl Both<'_> {
         }
         let kept = self.old.loads().all(|old| after.contains_key(&old.address));
         check(found, "I5", kept, || "a LOAD segment is missing".to_owned());
+    }
+
+    /// Checks I5, I6, I7 and I17: LOADs cover the old addresses without the freed section's, with
+    /// bytes where the old ones have some.
+    pub(super) fn check_divided_loads(&self, freed: &Freed, found: &mut Vec<Violation>) {
+        for load in self.new.loads() {
+            let at = load.address;
+            let inside =
+                |old: &&Segment| old.address <= at && load.memory_end() <= old.memory_end();
+            let Some(old) = self.old.loads().find(inside) else {
+                check(found, "I5", false, || format!("the LOAD at {at:#x} is new"));
+                continue;
+            };
+            let same = (old.align, old.flags) == (load.align, load.flags)
+                && old.physical.wrapping_sub(old.address) == load.physical.wrapping_sub(at);
+            check(found, "I6", same, || {
+                format!("the LOAD at {at:#x} has another alignment or permissions")
+            });
+            let in_file = old.address.saturating_add(old.file_size);
+            let right = at.saturating_add(load.file_size) <= in_file;
+            check(found, "I17", right, || format!("the LOAD at {at:#x} has more bytes"));
+        }
+        for old in self.old.loads() {
+            let mut at = old.address;
+            while at < old.memory_end() {
+                let next =
+                    self.new.loads().find(|load| load.address <= at && at < load.memory_end());
+                let gap = freed.addresses.start <= at && at < freed.addresses.end;
+                at = match next {
+                    Some(load) => load.memory_end(),
+                    None if gap => self.next_address(at).min(freed.addresses.end),
+                    None => {
+                        let detail = format!("no LOAD has the address {at:#x}");
+                        found.push(Violation { invariant: "I5", detail });
+                        break;
+                    }
+                };
+            }
+        }
+    }
+
+    fn next_address(&self, at: u64) -> u64 {
+        let later = self.new.loads().map(|load| load.address).filter(|address| *address > at);
+        later.min().unwrap_or(u64::MAX)
     }
 
     fn check_new_load(&self, load: &Segment, found: &mut Vec<Violation>) {
@@ -101,11 +145,26 @@ impl Both<'_> {
 
     /// Checks I18: other segments used by loaders are unchanged, and no new kinds exist.
     pub(super) fn check_other_segments(&self, found: &mut Vec<Violation>) {
-        let kinds = [elf::PT_TLS, elf::PT_GNU_RELRO, elf::PT_GNU_STACK, elf::PT_GNU_EH_FRAME];
+        let mut kinds =
+            vec![elf::PT_TLS, elf::PT_GNU_RELRO, elf::PT_GNU_STACK, elf::PT_GNU_EH_FRAME];
+        if self.freed.is_some() {
+            kinds.push(elf::PT_DYNAMIC);
+        }
         let segments = |info: &ElfInfo| {
             info.segments.iter().filter(|it| kinds.contains(&it.kind)).cloned().collect::<Vec<_>>()
         };
-        check(found, "I18", segments(self.old) == segments(self.new), || {
+        let (old, mut new) = (segments(self.old), segments(self.new));
+        if self.freed.is_some() {
+            for (old, new) in old.iter().zip(&mut new) {
+                let mapped = |info: &ElfInfo, it: &Segment| {
+                    it.file_size == 0 || info.offset_of(it.address, it.file_size) == Some(it.offset)
+                };
+                if mapped(self.new, new) || !mapped(self.old, old) {
+                    new.offset = old.offset;
+                }
+            }
+        }
+        check(found, "I18", old == new, || {
             "PT_TLS, PT_GNU_RELRO, PT_GNU_STACK or unwind tables changed".to_owned()
         });
         let (before, after) = (counts(self.old), counts(self.new));

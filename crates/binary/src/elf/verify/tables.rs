@@ -52,7 +52,11 @@ impl Both<'_> {
                 .offset_of(old.address, len)
                 .zip(self.new.offset_of(new.address, new.size.unwrap_or(1)));
             let Some((from, to)) = places else { continue };
-            let same = old.size == new.size && self.is_same(from, to, len);
+            let same = old.size == new.size
+                && self.unchanged(old.address, len).into_iter().all(|part| {
+                    let inside = part.start - old.address;
+                    self.is_same(from + inside, to + inside, part.end - part.start)
+                });
             check(found, "I15", same, || format!("{} has other bytes", old.name));
         }
     }

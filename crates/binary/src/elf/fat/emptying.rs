@@ -1,0 +1,254 @@
+use std::ops::Range;
+
+use super::emptied::{Emptying, not_zero};
+use super::pages::Pages;
+use super::{FatElf, FatError, RECORD, tail};
+use crate::ReadAt;
+use crate::elf::builder::{ElfBuilder, TablePlace, round_up};
+use crate::elf::edit_plan::EditPlan;
+use crate::elf::edits::Edits;
+use crate::elf::error::ElfError;
+use crate::elf::header::{SEGMENT_SIZE, Segment};
+use crate::elf::layout::{ALIGN, MOST_HEADERS, Slot};
+use crate::elf::relocate::Block;
+
+const SYMBOL: u64 = 24;
+const SYMBOL_SECTION: u64 = 6;
+
+impl FatElf {
+    /// Plans to replace the bundles by `marker`, and to take their pages out of the file. `lengths`
+    /// are by number.
+    pub fn emptying(
+        &self,
+        file: &impl ReadAt,
+        lengths: &[u64],
+        marker: &[u8],
+    ) -> Result<Emptying, FatError> {
+        self.check_rest(file, lengths)?;
+        let (pages, work) = self.work(file, marker)?;
+        work.plan(pages)
+    }
+
+    fn check_rest(&self, file: &impl ReadAt, lengths: &[u64]) -> Result<(), FatError> {
+        let mut bundles: Vec<Range<u64>> = Vec::new();
+        for (place, length) in self.bundles().into_iter().zip(lengths) {
+            bundles.push(place.start..place.start.saturating_add(*length).min(place.end));
+        }
+        bundles.sort_by_key(|bundle| bundle.start);
+        let section = self.section();
+        let ends = [section.offset].into_iter().chain(bundles.iter().map(|bundle| bundle.end));
+        let starts = bundles.iter().map(|bundle| bundle.start).chain([section.file_end()]);
+        for (from, to) in ends.zip(starts) {
+            if let Some(at) = not_zero(file, from..to)? {
+                return Err(FatError::Stray { at });
+            }
+        }
+        Ok(())
+    }
+
+    fn work<'w, R: ReadAt>(
+        &'w self,
+        file: &'w R,
+        marker: &'w [u8],
+    ) -> Result<(Pages, Work<'w, R>), FatError> {
+        let builder = || -> Result<_, FatError> {
+            let (table_at, dynamic, strings) = self.info.editable()?;
+            self.info.check_what_edits_rely_on(file)?;
+            let (dynamic_at, strings_at) = (dynamic.place(), strings.place());
+            let mut builder = ElfBuilder::new(file, &self.info, table_at, dynamic_at, strings_at);
+            builder.entries.clone_from(&dynamic.entries);
+            // The file has headers of its sections. Former editors leave copies of moved tables.
+            builder.overwrites = true;
+            Ok(Work { fat: self, builder, blocks: Vec::new(), marker })
+        };
+        let (length, mut work) = (marker.len() as u64, builder()?);
+        let pages = Pages::plan(self, 0, length)?;
+        if !pages.divides {
+            return Ok((pages, work));
+        }
+        if let Some(blocks) = work.free_slot()? {
+            let pages = Pages::plan(self, blocks, length)?;
+            if pages.divides {
+                return Ok((pages, work));
+            }
+        }
+        Ok((Pages::kept(self, length)?, builder()?))
+    }
+}
+
+struct Work<'w, R> {
+    fat: &'w FatElf,
+    builder: ElfBuilder<'w, R>,
+    blocks: Vec<Block>,
+    marker: &'w [u8],
+}
+
+impl<R: ReadAt> Work<'_, R> {
+    /// Returns the bytes that move into the place of the bundles. `None` without room: strippers
+    /// break files whose table does not follow the file header.
+    fn free_slot(&mut self) -> Result<Option<u64>, ElfError> {
+        let claims = self.fat.info.claims(self.builder.file);
+        match self.builder.free_slot(&claims)? {
+            Slot::Here => {}
+            Slot::Cleared(blocks) => self.blocks = blocks,
+            Slot::TableMoves => return Ok(None),
+        }
+        if self.builder.segments.len() as u64 >= MOST_HEADERS {
+            return Ok(None);
+        }
+        let mut bytes = 0;
+        for block in self.blocks.iter().filter(|block| block.nearby.is_none()) {
+            bytes = round_up(bytes, ALIGN)? + (block.end - block.start);
+        }
+        Ok(Some(bytes))
+    }
+
+    fn plan(mut self, pages: Pages) -> Result<Emptying, FatError> {
+        let (kept, moves) = self.kept(&pages)?;
+        self.clear(&moves)?;
+        self.redirect(&pages)?;
+        self.redirect_symbols(&pages, kept, &moves)?;
+        self.builder.write_dynamic()?;
+        self.divide(&pages);
+        self.builder.update_own_header();
+        self.builder.write_table(|offset| pages.moved(offset))?;
+        let tail = tail::written(self.fat, &mut self.builder, &pages)?;
+        let mut overlays = self.builder.overlays()?;
+        for overlay in &mut overlays {
+            overlay.offset = pages.moved(overlay.offset);
+        }
+        let (old_len, new_len) = (tail.offset, tail.end());
+        overlays.push(tail);
+        let (steps, edits) = (Vec::new(), Edits::default());
+        let plan = EditPlan { old_len, new_len, overlays, steps, edits };
+        Ok(Emptying { gone: pages.gone, plan, old_len: self.fat.info.file_len })
+    }
+
+    fn kept(&mut self, pages: &Pages) -> Result<(Vec<u8>, Vec<(Block, u64)>), FatError> {
+        let (offset, address) = (self.fat.section().offset, self.fat.section().address);
+        let mut kept = Vec::new();
+        let (nearby, away): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.blocks).into_iter().partition(|block| block.nearby.is_some());
+        let mut moves = Vec::new();
+        for block in away.into_iter().chain(nearby) {
+            let mut put = |bytes: &[u8]| {
+                let at = round_up(kept.len() as u64, ALIGN)?;
+                kept.resize(length(at), 0);
+                kept.extend_from_slice(bytes);
+                let (offset, address) = (offset + at, address + at);
+                Ok(TablePlace { offset, address, size: bytes.len() as u64 })
+            };
+            let mut place = None;
+            if block.is_strings {
+                let bytes = self.builder.old(block.start, block.end - block.start)?;
+                let there = put(&bytes)?;
+                let size = self.builder.strings.size;
+                self.builder.set_strings(TablePlace { size, ..there });
+            } else {
+                self.builder.relocate(&block, |_, bytes| {
+                    let there = put(bytes)?;
+                    place = Some(there.offset);
+                    Ok(there)
+                })?;
+            }
+            let new = place.or(block.nearby).unwrap_or(block.start);
+            moves.push((block, new));
+        }
+        kept.resize(length(pages.marker.end - address), 0);
+        let marker = kept.len() - self.marker.len();
+        kept[marker..].copy_from_slice(self.marker);
+        Ok((kept, moves))
+    }
+
+    /// Clears the old bytes of moved blocks, so that a later edit has room for its header.
+    fn clear(&mut self, moves: &[(Block, u64)]) -> Result<(), ElfError> {
+        let table = self.builder.segments.len() as u64 + 1;
+        let table = self.builder.table_at + table * SEGMENT_SIZE;
+        let stays = moves.iter().filter(|(block, _)| block.nearby.is_some());
+        let stays = stays.map(|(block, new)| *new..new + (block.end - block.start));
+        let stays: Vec<Range<u64>> = stays.collect();
+        for (block, _) in moves {
+            let mut at = block.start.max(table);
+            for stay in &stays {
+                if at < stay.end && stay.start < block.end {
+                    self.builder.write(at, &vec![0; length(stay.start.saturating_sub(at))])?;
+                    at = stay.end;
+                }
+            }
+            self.builder.write(at, &vec![0; length(block.end.saturating_sub(at))])?;
+        }
+        Ok(())
+    }
+
+    fn redirect(&mut self, pages: &Pages) -> Result<(), FatError> {
+        let (fat, marker) = (self.fat, pages.marker.start);
+        for record in &fat.records {
+            let at = self.at(record.address, RECORD as u64)?;
+            let old = self.builder.old(at, RECORD as u64)?;
+            self.builder.write(at, &fat.redirected(record, &old, marker))?;
+            if let Some(addend) = record.addend {
+                self.builder.write(self.at(addend, 8)?, &marker.to_le_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn redirect_symbols(
+        &mut self,
+        pages: &Pages,
+        mut kept: Vec<u8>,
+        moves: &[(Block, u64)],
+    ) -> Result<(), FatError> {
+        let number = u16::try_from(self.fat.info.sections.len()).map_err(|_| FatError::Names)?;
+        let change = [&number.to_le_bytes()[..], &pages.marker.start.to_le_bytes()].concat();
+        let (start, end) = (self.fat.section().offset, self.fat.section().file_end());
+        for symbol in &self.fat.symbols {
+            let at = self.at(*symbol, SYMBOL)? + SYMBOL_SECTION;
+            match moves.iter().find(|(block, _)| block.start <= at && at < block.end) {
+                None => self.builder.write(at, &change)?,
+                Some((Block { nearby: Some(_), .. }, _)) => return Err(FatError::Shared),
+                Some((block, new)) => {
+                    let inside = length(new + (at - block.start) - start);
+                    kept[inside..inside + change.len()].copy_from_slice(&change);
+                }
+            }
+        }
+        self.builder.write(start, &kept)?;
+        let rest = pages.gone.end.max(start + kept.len() as u64);
+        self.builder.write(rest, &vec![0; length(end - rest)])?;
+        Ok(())
+    }
+
+    fn divide(&mut self, pages: &Pages) {
+        if pages.hole.is_empty() {
+            return;
+        }
+        let section = self.fat.section();
+        let (old, end) = (&self.fat.info.segments[pages.load], section.address + section.size);
+        let is_it = |segment: &Segment| segment.is_load() && segment.address == old.address;
+        let Some(index) = self.builder.segments.iter().position(is_it) else { return };
+        let load = &mut self.builder.segments[index];
+        load.file_size = pages.hole.start - old.address;
+        if !pages.divides {
+            return;
+        }
+        load.memory_size = pages.hole.end - old.address;
+        let behind = Segment {
+            offset: section.file_end(),
+            address: end,
+            physical: old.physical.wrapping_add(end - old.address),
+            file_size: old.file_end() - section.file_end(),
+            memory_size: old.memory_end() - end,
+            ..old.clone()
+        };
+        self.builder.segments.insert(index + 1, behind);
+    }
+
+    fn at(&self, address: u64, length: u64) -> Result<u64, FatError> {
+        self.fat.info.offset_of(address, length).ok_or(FatError::Unreadable)
+    }
+}
+
+fn length(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
+}

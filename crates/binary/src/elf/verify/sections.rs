@@ -1,0 +1,105 @@
+use object::elf;
+
+use super::{Both, Freed};
+use crate::ReadAt;
+use crate::elf::header::{Section, read_bytes};
+use crate::elf::info::ElfInfo;
+use crate::elf::violation::{Violation, check};
+
+const MOVABLE: [elf::SectionType; 8] = [
+    elf::SHT_STRTAB,
+    elf::SHT_NOTE,
+    elf::SHT_HASH,
+    elf::SHT_GNU_HASH,
+    elf::SHT_DYNSYM,
+    elf::SHT_GNU_VERSYM,
+    elf::SHT_GNU_VERNEED,
+    elf::SHT_GNU_VERDEF,
+];
+
+impl Both<'_> {
+    /// Checks I17: there is one more section; the others keep their headers except for the place,
+    /// and their bytes if they have another address or none.
+    pub(super) fn check_sections(&self, freed: &Freed, found: &mut Vec<Violation>) {
+        let count = self.new.sections.len();
+        check(found, "I17", count == self.old.sections.len() + 1, || {
+            format!("it has {count} sections")
+        });
+        let pairs = self.old.sections.iter().zip(&self.new.sections).enumerate();
+        for (index, (old, new)) in pairs.filter(|(index, _)| *index != freed.section) {
+            check(found, "I17", self.same_header(old, new), || {
+                format!("the header of section {index} changed")
+            });
+            check(found, "I17", self.same_place(old, new), || {
+                format!("section {index} is not at its address in the file")
+            });
+            check(found, "I17", self.same_bytes(old, new), || {
+                format!("section {index} has other bytes")
+            });
+        }
+    }
+
+    /// Checks I18: the dynamic section changes only in addresses of movable tables.
+    pub(super) fn check_dynamic_entries(&self, found: &mut Vec<Violation>) {
+        let tables = [
+            elf::DT_STRTAB,
+            elf::DT_SYMTAB,
+            elf::DT_HASH,
+            elf::DT_GNU_HASH,
+            elf::DT_VERSYM,
+            elf::DT_VERNEED,
+            elf::DT_VERDEF,
+        ];
+        let fixed = |info: &ElfInfo, file: &dyn ReadAt| {
+            let it = info.segment(elf::PT_DYNAMIC)?;
+            let what = "the dynamic section";
+            let mut bytes = read_bytes(file, info.file_len, it.offset, it.file_size, what).ok()?;
+            for entry in bytes.chunks_exact_mut(16) {
+                if tables.iter().any(|tag| entry[..8] == tag.0.to_le_bytes()) {
+                    entry[8..].fill(0);
+                }
+            }
+            Some(bytes)
+        };
+        let same = fixed(self.old, self.before) == fixed(self.new, self.after);
+        check(found, "I18", same, || "the dynamic section changed".to_owned());
+        let size = |info: &ElfInfo| info.strings.as_ref().map(|strings| strings.bytes.len());
+        check(found, "I9", size(self.old) == size(self.new), || {
+            "the dynamic string table has another size".to_owned()
+        });
+    }
+
+    fn same_header(&self, old: &Section, new: &Section) -> bool {
+        let fixed =
+            |it: &Section| (it.name, it.kind, it.flags, it.link, it.info, it.align, it.entry_size);
+        let interpreter = self.old.segment(elf::PT_INTERP).map(|segment| segment.address);
+        let movable =
+            old.is_allocated() && (MOVABLE.contains(&old.kind) || Some(old.address) == interpreter);
+        let names = !old.is_allocated() && old.kind == elf::SHT_STRTAB;
+        fixed(old) == fixed(new)
+            && (old.address == new.address || movable)
+            && (old.size == new.size || (names && old.size < new.size))
+    }
+
+    fn same_place(&self, old: &Section, new: &Section) -> bool {
+        let mapped = |info: &ElfInfo, it: &Section| {
+            !it.has_bytes() || info.offset_of(it.address, it.size) == Some(it.offset)
+        };
+        let none = old.kind == elf::SHT_NULL && old.offset != new.offset;
+        !none && (!old.is_allocated() || mapped(self.new, new) || !mapped(self.old, old))
+    }
+
+    fn same_bytes(&self, old: &Section, new: &Section) -> bool {
+        if !old.has_bytes() || (old.is_allocated() && old.address == new.address) {
+            return true;
+        }
+        if !old.is_allocated() {
+            return self.is_same(old.offset, new.offset, old.size);
+        }
+        self.unchanged(old.address, old.size).into_iter().all(|part| {
+            let inside = part.start - old.address;
+            let (from, to) = (old.offset.checked_add(inside), new.offset.checked_add(inside));
+            from.zip(to).is_some_and(|(from, to)| self.is_same(from, to, part.end - part.start))
+        })
+    }
+}
