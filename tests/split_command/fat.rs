@@ -125,8 +125,11 @@ fn code_goes_into_archives_and_the_library_leads_there() {
         archived(&wheel[&format!("frame/.kpack/frame_{isa}.kpack")])
     };
     let key = |index, target: &str| (format!("lib/sub/libfat.so#{index}"), target.to_owned());
+    // Bare code is listed for each variant of its ISA.
     let expected = [
         (key(0, "gpu90"), code(0x21, 3000)),
+        (key(0, "gpu90:x+"), code(0x21, 3000)),
+        (key(0, "gpu90:x-"), code(0x21, 3000)),
         (key(1, "gpu90:x+"), code(0x21, 700)),
         (key(1, "gpu90:x-"), code(0x21, 800)),
     ];

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 mod archive;
 mod bundle;
+mod compatible;
 mod elf;
 mod kpack;
 mod msgpack;

@@ -13,12 +13,14 @@
 //!   `ordinal` (index of the piece), `original_size` and `type`.
 //! - `gfx_arches` lists the targets. The runtime opens an archive only if this list has a target
 //!   compatible with the GPU: its ISA with any subset of its features
-//!   (`for_each_compatible_target`).
+//!   (`for_each_compatible_target`). Former runtimes take the most specific listed target for all
+//!   bundles, so combinations of targets are listed, and each bundle for all that it fits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use super::archive::{HEADER, MAGIC, TABLE};
+use super::compatible::{closed, most_specific};
 use super::packer::Packer;
 use base::names::offload::{CODE_OBJECT, FAMILY, TARGETS};
 
@@ -107,6 +109,7 @@ impl<W: Write + Seek> Archiver<W> {
     }
 
     fn contents(&self) -> Vec<u8> {
+        let targets = closed(&self.targets);
         let mut table = Packer::default();
         table.map(8);
         table.text("format_version");
@@ -116,8 +119,8 @@ impl<W: Write + Seek> Archiver<W> {
             table.text(value);
         }
         table.text(TARGETS);
-        table.array(self.targets.len());
-        self.targets.iter().for_each(|target| table.text(target));
+        table.array(targets.len());
+        targets.iter().for_each(|target| table.text(target));
         table.text("compression_scheme");
         table.text("zstd-per-kernel");
         let pieces = PIECES as u64;
@@ -128,9 +131,11 @@ impl<W: Write + Seek> Archiver<W> {
         table.text(TABLE);
         table.map(self.table.len());
         for (binary, pieces) in &self.table {
+            let pieces = targets.iter().map(|target| (target, most_specific(target, pieces)));
+            let entries: Vec<_> = pieces.filter_map(|(target, it)| Some((target, it?))).collect();
             table.text(binary);
-            table.map(pieces.len());
-            for (target, (piece, size)) in pieces {
+            table.map(entries.len());
+            for (target, (piece, size)) in entries {
                 table.text(target);
                 table.map(3);
                 table.text("type");
@@ -187,6 +192,9 @@ mod tests {
         let at = usize::try_from(table_offset(&archive).unwrap()).unwrap();
         let expected = ["gfx942", "gfx942:xnack+"].map(str::to_owned).into();
         assert_eq!(targets(&archive[at..]), Some(expected));
+        // Bare code is also listed for the target with features, without another piece.
+        let table = String::from_utf8_lossy(&archive[at..]);
+        assert_eq!(table.matches("gfx942:xnack+").count(), 1 + 3);
         let mut rest = &archive[64..at];
         let number = |bytes: &[u8]| u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
         let (count, mut pieces) = (number(rest), Vec::new());
