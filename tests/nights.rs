@@ -274,6 +274,16 @@ fn an_exact_requirement_on_a_new_package_makes_its_package_new() {
     );
 }
 
+/// A promotion gives the packages of a whole build.
+#[test]
+fn packages_of_a_set_are_not_promoted() {
+    let dir = two_nights();
+    let promote = ["wheel", "promote", "since", "--to", "7.14.0", "-o", "out"];
+    let output = rockpack(dir.path(), &promote);
+    assert!(said(&output).contains("it was built with `--since`"), "{}", said(&output));
+    assert!(!dir.path().join("out").exists());
+}
+
 #[test]
 fn sets_without_a_night_are_refused() {
     let dir = scratch(true);
@@ -300,4 +310,7 @@ fn sets_without_a_night_are_refused() {
         let output = rockpack(dir.path(), &night("plan", version, more));
         assert!(!output.status.success() && said(&output).contains(words), "{}", said(&output));
     }
+    let farm = ["--since", "whole", "--catalog", "c", "--artifacts-digest", "0/0", "-o", "out"];
+    let output = rockpack(dir.path(), &night("build", "7.14.0a2", &farm));
+    assert!(said(&output).contains("--artifacts-digest reads none"), "{}", said(&output));
 }

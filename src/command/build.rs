@@ -298,9 +298,13 @@ fn asked<'a>(args: &'a BuildArgs, manifest: &'a Manifest, request: &'a Request) 
     }
 }
 
-/// Refuses a catalog without artifacts: it has no contents.
+/// Refuses a catalog without artifacts, which has no contents, and a farm with `--since`.
 fn check_artifacts(args: &BuildArgs) -> Result<(), Problem> {
     let elsewhere = args.remote.artifacts_digest.is_some();
+    if elsewhere && args.since.since.is_some() {
+        let what = "--since reads all artifacts here, and --artifacts-digest reads none";
+        return Err(Problem::usage(Code::Environment, what).help("remove one of the options"));
+    }
     if elsewhere || args.catalog.is_none() || args.artifact_dir.is_some() || args.store.is_some() {
         return Ok(());
     }

@@ -197,7 +197,7 @@ pub fn failure(error: &PublishError) -> Failure {
         | PublishError::Content(_)
         | PublishError::Key(_) => refused,
         PublishError::OtherContent(_) => {
-            refused.help("build the package again with the same manifest and --since")
+            refused.help("give --manifest the manifest of the build, or build the package again")
         }
         PublishError::Page { .. } => refused.help(
             "give the --layout of the first `rockpack index publish`, correct the \

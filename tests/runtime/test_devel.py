@@ -200,6 +200,28 @@ class Devel(unittest.TestCase):
         self.assertIn(name, self.recorded("rocm-sdk-core"))
         self.assertEqual(self.recorded().count(name), 1)
 
+    def test_a_set_of_two_nights_is_one_set(self) -> None:
+        """The selector names the versions; a package that comes later makes the tree anew."""
+        info = {**support.DIST, "versions": {"rocm-sdk-core": "7.1.0", "rocm-sdk-devel": "7.1.0"}}
+        old, libraries = "7.1.0", support.libraries()
+        wheels = (support.core(version=old), libraries, support.devel(version=old))
+        self.layout = support.Layout(self, *wheels, info=info)
+        self.site, self.root = self.layout.site, self.layout.site / TREE
+        self.init()
+        self.assertEqual(self.layout.files(TREE), EXPECTED)
+        marker = self.root / ".rocm-sdk.json"
+        before = marker.stat().st_mtime_ns
+        self.init()
+        self.assertEqual(marker.stat().st_mtime_ns, before)
+        shutil.rmtree(self.site / f"rocm_sdk_libraries-{support.VERSION}.dist-info")
+        newer = support.libraries(version="7.3.0")
+        newer.files = {**newer.files, "_rocm_sdk_libraries/lib/libhipblas.so.3": b"newer"}
+        for name in newer.files:
+            (self.site / name).unlink()
+        self.layout.install(newer)
+        self.init()
+        self.assertEqual((self.root / "lib/libhipblas.so.3").read_bytes(), b"newer")
+
     def test_other_versions_are_refused(self) -> None:
         for wheel in (support.devel(version="7.1.0"), support.core(version="7.1.0")):
             layout = support.Layout(self, support.core(), support.devel(), support.libraries())

@@ -183,6 +183,18 @@ class Packages(Case):
             },
         )
 
+    def test_a_version_of_an_earlier_night(self) -> None:
+        info = {**support.DIST, "versions": {"rocm-profiler": "7.1.0"}}
+        self.layout.install(support.profiler())
+        (self.site / "rocm_sdk/_dist_info.py").write_bytes(support.literal(info))
+        subject, message, remedy = self.findings(1, **self.gfx942)["version-mismatch"]
+        self.assertEqual(subject, "rocm-profiler")
+        self.assertEqual(message, "its version is 7.2.4, but rocm 7.2.4 needs 7.1.0")
+        self.assertEqual(remedy, 'pip install "rocm[profiler]==7.2.4"')
+        self.layout.install(support.profiler(version="7.1.0"))
+        shutil.rmtree(self.site / "rocm_profiler-7.2.4.dist-info")
+        self.assertNotIn("version-mismatch", self.findings(0, **self.gfx942))
+
     def test_a_distribution_that_is_there_twice(self) -> None:
         old = self.site / "rocm_sdk_core-7.1.0.dist-info"
         shutil.copytree(self.site / "rocm_sdk_core-7.2.4.dist-info", old)

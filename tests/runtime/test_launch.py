@@ -58,6 +58,13 @@ class Launch(unittest.TestCase):
         ignored = "rocm-sdk-devel 7.1.0 is ignored: rocm-sdk-core is 7.2.4"
         self.assertEqual(said, f"hipcc: {ignored}; install the same version of both")
 
+    def test_devel_of_another_night_is_used_if_the_selector_names_it(self) -> None:
+        info = {**support.DIST, "versions": {"rocm-sdk-devel": "7.1.0"}}
+        self.layout = support.Layout(self, support.core(), info=info)
+        self.layout.install(support.devel(version="7.1.0"))
+        status, answer, _ = self.hipcc()
+        self.assertEqual((status, answer), (0, f"{self.layout.site}/{TREE}"))
+
     def test_without_rocm_devel_stays_as_it_is(self) -> None:
         self.layout.install(support.devel())
         (self.layout.site / "rocm_sdk").rename(self.layout.top / "away")

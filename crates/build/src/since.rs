@@ -25,7 +25,7 @@ pub struct Published {
 pub enum Verdict {
     /// The package is built.
     New {
-        /// Digest of its content; `None` for an sdist.
+        /// Digest of its content; `None` for an sdist, and for one of several packages of a name.
         content: Option<String>,
         /// Reason.
         reason: String,
@@ -55,7 +55,7 @@ pub fn verdicts(
     let both = plan.distributions.iter().zip(contents).zip(reasons);
     both.map(|((distribution, content), reason)| {
         let name = distribution.name.normalized();
-        let digest = content.as_ref().map(Content::digest);
+        let digest = content.as_ref().filter(|_| is_alone(plan, distribution)).map(Content::digest);
         match (reason, published.get(&name), digest) {
             (None, Some(earlier), Some(content)) => Verdict::Earlier(EarlierPackage {
                 name: distribution.name.clone(),
@@ -76,11 +76,10 @@ fn reason(
     content: Option<&Content>,
     published: &BTreeMap<String, Published>,
 ) -> Option<String> {
-    let same = |other: &&Distribution| other.name == distribution.name;
     let Some(content) = content.filter(|_| is_of_one_package(distribution)) else {
         return Some("it selects the packages of this set".to_owned());
     };
-    if plan.distributions.iter().filter(same).count() > 1 {
+    if !is_alone(plan, distribution) {
         return Some("several packages have this name".to_owned());
     }
     let Some(earlier) = published.get(&distribution.name.normalized()) else {
@@ -88,6 +87,10 @@ fn reason(
     };
     let difference = content.difference(&earlier.content)?;
     Some(format!("{difference} since {}", earlier.version))
+}
+
+fn is_alone(plan: &Plan, distribution: &Distribution) -> bool {
+    plan.distributions.iter().filter(|other| other.name == distribution.name).count() == 1
 }
 
 /// False for packages without files, which only require others.

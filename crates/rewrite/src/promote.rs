@@ -100,6 +100,7 @@ pub fn plan(
 ) -> Result<Promotion, PromoteError> {
     let inputs = packages(dir)?.into_iter().map(Input::read).collect::<Result<Vec<_>, _>>()?;
     let from = version(dir, &inputs)?;
+    check_whole(&inputs)?;
     if from == *to && keep.is_empty() {
         return Err(PromoteError::Same { version: to.to_string() });
     }
@@ -151,6 +152,21 @@ fn version(dir: &Path, inputs: &[Input]) -> Result<Version, PromoteError> {
             packages: Box::new((first.below_dist(), other.below_dist())),
             versions: Box::new((first.version.to_string(), other.version.to_string())),
         }),
+    }
+}
+
+/// Refuses packages of a set that can have several versions.
+fn check_whole(inputs: &[Input]) -> Result<(), PromoteError> {
+    let has = |input: &&Input, field: &str| {
+        input.own.as_ref().is_some_and(|own| own.facts.get(field).is_some())
+    };
+    let is_part = |input: &&Input| ["versions", "compatible"].iter().any(|it| has(input, it));
+    match inputs.iter().find(is_part) {
+        None => Ok(()),
+        Some(input) => {
+            let what = "it was built with `--since`, for a set of several versions";
+            Err(refused(&input.file_name(), what, "build the packages whole, without --since"))
+        }
     }
 }
 

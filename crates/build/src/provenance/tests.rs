@@ -152,6 +152,7 @@ fn what_was_asked_for_is_told_in_the_words_of_the_command_line() {
         sources: None,
         variables: vec![("targets".to_owned(), "gfx942".to_owned())],
         libraries: vec![("x".parse().unwrap(), "^a".to_owned())],
+        since: None,
         allow_unowned: true,
     };
     let inputs = Inputs {
