@@ -19,6 +19,54 @@ from pathlib import Path
 import support
 from compiled import loud
 
+# Lines by which public programs use the packages, and the end of each printed path.
+PROGRAMS = (
+    (
+        "rocm-cli, a probe",
+        "import rocm_sdk; print(*rocm_sdk.find_libraries('amdhip64', 'hipblas'), sep='|')",
+        ("_rocm_sdk_core/lib/libamdhip64.so.7", "_rocm_sdk_libraries/lib/libhipblas.so.3"),
+    ),
+    (
+        "triton, the HIP library",
+        "import rocm_sdk; print(rocm_sdk.find_libraries('amdhip64')[0])",
+        ("_rocm_sdk_core/lib/libamdhip64.so.7",),
+    ),
+    (
+        "torch, _rocm_init.py",
+        "import rocm_sdk; rocm_sdk.initialize_process(preload_shortnames=['amdhip64', 'hipblas'],"
+        " check_version='*'); print(*sorted(rocm_sdk._ALL_CDLLS), sep='|')",
+        ("amdhip64", "hipblas"),
+    ),
+    (
+        "TransformerEngine, CTranslate2 and hip-python, ROCM_PATH",
+        "from rocm_sdk._devel import get_devel_root; print(get_devel_root().as_posix())",
+        ("_rocm_sdk_devel",),
+    ),
+    (
+        "SD.Next, the directory of libraries",
+        "import rocm_sdk, os; di = rocm_sdk._dist_info; print(os.path.dirname("
+        "di.ALL_PACKAGES['libraries'].get_py_package(di.determine_target_family()).origin))",
+        ("_rocm_sdk_libraries",),
+    ),
+    (
+        "PyInstaller recipes, the platform directories",
+        "import _rocm_sdk_core, _rocm_sdk_libraries, os;"
+        "print(*(os.path.dirname(m.__file__) for m in (_rocm_sdk_core, _rocm_sdk_libraries)), sep='|')",
+        ("_rocm_sdk_core", "_rocm_sdk_libraries"),
+    ),
+    (
+        "rocprof_trace_decoder, names of another package",
+        "from rocm_sdk_core import _dist_info as di;"
+        "print(di.ALL_PACKAGES['core'].get_py_package_name())",
+        ("_rocm_sdk_core",),
+    ),
+    (
+        "hipBLASLt, the version of core",
+        "import rocm_sdk_core; print(rocm_sdk_core.__version__)",
+        ("7.2.0.dev0",),
+    ),
+)
+
 
 @unittest.skipUnless(
     importlib.util.find_spec("ensurepip"), "python3-venv: this Python makes no environment with pip"
@@ -95,6 +143,16 @@ class Packages(unittest.TestCase):
 
     def test_3_the_self_test(self) -> None:
         self.assertRegex(self.sdk("test").splitlines()[-1], r"^\d+ ok, 0 failed, \d+ skipped$")
+
+    def test_3_what_public_programs_run(self) -> None:
+        python = str(self.venv / "bin/python")
+        for program, code, ends in PROGRAMS:
+            with self.subTest(program):
+                printed = self.command(python, "-c", code, ROCM_SDK_TARGET_FAMILY="gfx942").strip()
+                found = printed.split("|")
+                self.assertEqual(len(found), len(ends), printed)
+                for path, end in zip(found, ends, strict=True):
+                    self.assertTrue(path.endswith(end), printed)
 
     def test_4_scripts_that_are_registered_are_those_that_packages_know(self) -> None:
         for info in self.site.glob("rocm_*-*.dist-info"):
