@@ -107,7 +107,6 @@ fn an_empty_value_counts_as_not_given() {
         "windows-amdgpu-families",
         "platform-tag",
         "mode",
-        "only",
         "compression",
         "sources",
         "manifest",
@@ -123,6 +122,10 @@ fn an_empty_value_counts_as_not_given() {
         empty.env(format!("ROCKPACK_{name}"), "");
     }
     assert_eq!(empty.output().unwrap().stdout, default.as_bytes());
+    let said = fails(dir.path(), &[&PLAN[..], &["--only", ""]].concat(), 2);
+    assert!(said.contains("'--only <NAME>'"), "an empty value of a matrix builds nothing: {said}");
+    let said = fails(dir.path(), &[&PLAN[..], &["--allow", "unowned-file"]].concat(), 2);
+    assert!(said.contains("did you mean unowned-files?"), "{said}");
     let said = fails(dir.path(), &["plan", "--artifact-dir", ""], 2);
     assert!(said.contains("--artifact-dir <DIR_OR_URL>"), "{said}");
 }

@@ -42,18 +42,21 @@ fn fixtures() -> Vec<PathBuf> {
     files
 }
 
-/// Decodes the fixture as the file given by its name; the other file is valid.
 fn problems(file: &Path) -> Vec<Problem> {
-    let text = fs_err::read_to_string(file).unwrap();
+    problems_of(file, &fs_err::read_to_string(file).unwrap())
+}
+
+fn problems_of(file: &Path, text: &str) -> Vec<Problem> {
     let (packages, families) = if file.to_str().unwrap().ends_with(".families.kdl") {
-        (SOUND_PACKAGES, text.as_str())
+        (SOUND_PACKAGES, text)
     } else {
-        (text.as_str(), SOUND_FAMILIES)
+        (text, SOUND_FAMILIES)
     };
     let (packages, families) =
         (Source::new("packages.kdl", packages), Source::new("families.kdl", families));
     let read = |path: &RelPath| match path.as_str() {
         "control.md" => Ok("# Title\n\nBell: \u{7}\n".to_owned()),
+        "copy.kdl" => Ok(["a", "b", "c", "d"].map(|name| format!("package \"{name}\"\n")).concat()),
         "more.kdl" => Ok(INCLUDED.to_owned()),
         "itself.kdl" => Ok("include \"itself.kdl\"\n".to_owned()),
         "broken.kdl" => Ok("package {\n".to_owned()),
@@ -63,8 +66,11 @@ fn problems(file: &Path) -> Vec<Problem> {
         _ => Err("there is no such file".to_owned()),
     };
     let beside = Beside { templates: vec!["meta", "runtime"], read: &read, built_in: None };
-    let decoded = Manifest::decode_beside(&packages, &families, &beside);
-    decoded.err().map(|problems| problems.iter().cloned().collect()).unwrap_or_default()
+    let problems = match Manifest::decode_beside(&packages, &families, &beside) {
+        Ok(manifest) => manifest.misspellings(),
+        Err(problems) => problems,
+    };
+    problems.iter().cloned().collect()
 }
 
 fn render(problems: &[Problem]) -> String {
@@ -99,6 +105,73 @@ fn every_picture_has_its_mistake() {
             || pictures.contains(&file);
         assert!(known, "{} belongs to no fixture", file.display());
     }
+}
+
+/// Applies each proposed text: the mistake must be gone.
+#[test]
+fn every_proposed_text_passes() {
+    let (mut applied, mut refused) = (0, String::new());
+    for file in fixtures() {
+        let text = fs_err::read_to_string(&file).unwrap();
+        for problem in problems(&file) {
+            let Some((place, label)) = problem.labels().first() else { continue };
+            if !["packages.kdl", "families.kdl"].contains(&place.source().name()) {
+                continue;
+            }
+            let Some(proposed) = proposed(place.text(), label, problem.remedy()) else { continue };
+            let mut corrected = text.clone();
+            let range = place.start()..place.start() + place.text().len();
+            assert_eq!(&corrected[range.clone()], place.text());
+            corrected.replace_range(range, &proposed);
+            applied += 1;
+            let again = problems_of(&file, &corrected);
+            let here = |other: &&Problem| {
+                other.labels().first().is_some_and(|(at, _)| at.start() == place.start())
+                    && other.code() == problem.code()
+            };
+            if again.iter().any(|other| here(&other)) {
+                let told = render(std::slice::from_ref(&problem));
+                refused += &format!("{}: {proposed}\n{told}\n", file.display());
+            }
+        }
+    }
+    assert!(refused.is_empty(), "{refused}");
+    assert!(applied > 60, "{applied}");
+}
+
+/// Returns the proposed text, if it is not a form with `NAME` or `…`.
+fn proposed(written: &str, label: &str, help: Option<&str>) -> Option<String> {
+    let between = |text: &str, start: &str, mark: char| {
+        let rest = &text[text.find(start)? + start.len()..];
+        let rest = rest.strip_prefix(mark)?;
+        let (found, after) = rest.split_once(mark)?;
+        (after.is_empty() || after.starts_with(['?', ',', ';'])).then(|| found.to_owned())
+    };
+    let quoted = |text: String| if written.starts_with('"') { format!("\"{text}\"") } else { text };
+    let texts = [Some(label), help];
+    let texts = || texts.into_iter().flatten();
+    let unknown = between(label, "it has the unknown placeholder ", '`');
+    let meant = texts().find_map(|text| between(text, "did you mean ", '`'));
+    let meant = meant.map(|near| match &unknown {
+        Some(unknown) => written.replace(unknown.as_str(), &near),
+        None => quoted(near),
+    });
+    let whole = || {
+        let literal = texts().find_map(|text| {
+            between(text, "write it like ", '"').or_else(|| between(text, "write ", '"'))
+        })?;
+        written.starts_with('"').then(|| format!("\"{literal}\""))
+    };
+    let word = || {
+        let word = texts().find_map(|text| between(text.strip_prefix("write ")?, "", '`'))?;
+        let is_keyword = word.starts_with('#');
+        let text = || if is_keyword { word.clone() } else { quoted(word.clone()) };
+        word.contains(char::is_alphanumeric).then(text)
+    };
+    let proposed = meant.or_else(whole).or_else(word)?;
+    let is_form = proposed.contains('…')
+        || proposed.split(|c: char| !c.is_ascii_uppercase()).any(|w| w.len() > 2 && w != "GPU");
+    (!is_form).then_some(proposed)
 }
 
 /// Every code of the manifest has a fixture, so that its picture was reviewed.

@@ -149,3 +149,26 @@ fn a_readme_of_an_earlier_revision_is_gits() {
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(said.contains("description: Old text. → New text."), "{said}");
 }
+
+#[test]
+fn functions_of_scripts_exist_and_the_built_in_manifest_has_one_name() {
+    let dir = place();
+    let packages = dir.path().join("m/packages.kdl");
+    let text = fs::read_to_string(&packages).unwrap();
+    for (from, to, told) in [
+        ("__main__:main", "__main__:mian", "did you mean\n"),
+        ("__main__:main", "_main_:main", "has no module `_main_`"),
+        ("manifest/projects.kdl", "builtin", "did you mean `built-in`?"),
+    ] {
+        fs::write(&packages, text.replace(from, to)).unwrap();
+        for command in [
+            &["check", "--manifest", "m"][..],
+            &["plan", "--manifest", "m", "--artifact-dir", "artifacts"],
+        ] {
+            let output = rockpack(dir.path(), command);
+            let said = crate::program::text(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{said}");
+            assert!(said.contains(told.trim_end()), "{said}");
+        }
+    }
+}

@@ -1,4 +1,4 @@
-use base::source::Code;
+use base::source::{Code, nearest};
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -10,23 +10,22 @@ pub struct AllowArgs {
 
 /// Parses the code of a finding of packages.
 fn code(text: &str) -> Result<Code, String> {
-    known_code(text, &[])
+    known_code(text, &[], "`rockpack wheel verify` has no finding")
 }
 
 /// Parses the code of an error that a plan, a build or a comparison accepts.
 pub(super) fn code_of_set(text: &str) -> Result<Code, String> {
-    known_code(text, &[Code::UnownedFiles, Code::Loss])
+    known_code(text, &[Code::UnownedFiles, Code::Loss], "plans and packages have no error")
 }
 
-fn known_code(text: &str, more: &[Code]) -> Result<Code, String> {
+fn known_code(text: &str, more: &[Code], without: &str) -> Result<Code, String> {
     // The manifest accepts this code by `allow-isa` lines.
     let known = Code::OF_PACKAGES.iter().chain(more).copied().chain([Code::MisplacedCode]);
     known.clone().find(|code| code.as_str() == text).ok_or_else(|| {
         let mut codes: Vec<&str> = known.map(Code::as_str).collect();
         codes.sort_unstable();
-        format!(
-            "`rockpack wheel verify` has no finding with this code; the codes are {}",
-            codes.join(", ")
-        )
+        let near = nearest(text, codes.iter().copied());
+        let near = near.map(|near| format!("did you mean {near}? ")).unwrap_or_default();
+        format!("{without} with this code; {near}the codes are {}", codes.join(", "))
     })
 }

@@ -34,8 +34,8 @@ pub fn given(root: &Command, line: impl IntoIterator<Item = OsString>) -> Vec<Os
     kept
 }
 
-/// Options that demand a check.
-const CHECKS: [&str; 1] = ["--plan"];
+/// Options that demand a check or select packages.
+const CHECKS: [&str; 2] = ["--plan", "--only"];
 
 fn option(root: &Command, command: &Command, word: &str) -> bool {
     let named = |arg: &Arg| match word.strip_prefix("--") {
@@ -81,6 +81,7 @@ mod tests {
             ("rockpack --message-format '' plan", "rockpack plan"),
             ("rockpack build -j '' --dest-dir '' -o ''", "rockpack build"),
             ("rockpack build --plan '' --version ''", "rockpack build --plan "),
+            ("rockpack build --only ''", "rockpack build --only "),
             ("rockpack wheel verify --plan= dist", "rockpack wheel verify --plan= dist"),
             ("rockpack cache stats --cache ''", "rockpack cache stats"),
         ];

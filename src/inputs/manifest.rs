@@ -11,6 +11,7 @@ use base::regular;
 use base::source::{Code, Problem, Source};
 use manifest::kdl;
 use manifest::{Beside, BuiltIn, MOST_OF_README, Manifest};
+use plan::resolve;
 
 use super::near;
 use crate::cli::BUILT_IN;
@@ -74,7 +75,9 @@ pub fn decode_with(
             read: &built_in_text,
         }),
     };
-    Ok(Manifest::decode_beside(packages, families, &beside)?)
+    let manifest = Manifest::decode_beside(packages, families, &beside)?;
+    let functions = resolve::functions(&manifest, &templates);
+    if functions.has_errors() { Err(functions.into()) } else { Ok(manifest) }
 }
 
 /// Reads the named directory, this one, or, with a warning, the built-in files.

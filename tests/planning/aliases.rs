@@ -151,9 +151,7 @@ fn an_alias_in_an_artifact_that_the_package_does_not_take_is_said_to_be_there() 
                    base_dev_generic lib/libx.so link libx.so.1";
     let problem = Case::new(&[core("alias \"lib/libx.so\" as=\"forward\"")], entries).problem();
     assert!(
-        problem.contains(
-            "<- artifact `base_dev_generic` has it, but this package does not take that artifact"
-        ),
+        problem.contains("artifact \"base\" \"lib\" <- this line does not take it"),
         "{problem}"
     );
 }

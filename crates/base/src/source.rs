@@ -413,13 +413,85 @@ impl From<Problem> for Problems {
     }
 }
 
-/// Most similar name, if any.
+/// Most similar name, if any. Case counts less than letters, and `_` is like `-`.
 pub fn nearest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 200;
+    let folded = |text: &str| text.to_ascii_lowercase().replace('_', "-");
+    let sought = folded(text);
+    let likeness = |name: &str| {
+        let exact = strsim::jaro_winkler(text, name);
+        exact.max(strsim::jaro_winkler(&sought, &folded(name)) - 0.01)
+    };
     let known = known.into_iter().filter(|_| text.len() <= LONGEST);
     known
-        .map(|name| (strsim::jaro_winkler(text, name), name))
+        .map(|name| (likeness(name), name))
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, name)| name)
+}
+
+/// Name that a text misspells by one or two letters, by case, or by `_` for `-`; `None` for a known name.
+///
+/// Names that differ in digits, or by a part of two letters, are different names.
+pub fn misspelled<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let most = match text.len() {
+        0..4 => return None,
+        4..8 => 1,
+        _ => 2,
+    };
+    let folded = |text: &str| text.to_ascii_lowercase().replace('_', "-");
+    let sought = folded(text);
+    let mut best = None;
+    for name in known {
+        if name == text {
+            return None;
+        }
+        if name.len().abs_diff(text.len()) > most {
+            continue;
+        }
+        let folded = folded(name);
+        let away = strsim::osa_distance(&sought, &folded);
+        let is_near = away <= most && !are_versions(&sought, &folded) && !is_part(&sought, &folded);
+        if is_near && best.is_none_or(|(least, _)| away < least) {
+            best = Some((away, name));
+        }
+    }
+    best.map(|(_, name)| name)
+}
+
+fn are_versions(one: &str, other: &str) -> bool {
+    let letters = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+    one != other && letters(one) == letters(other)
+}
+
+fn is_part(one: &str, other: &str) -> bool {
+    let pairs = || one.bytes().zip(other.bytes());
+    let start = pairs().take_while(|(a, b)| a == b).count();
+    let end = one.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count();
+    one.len().abs_diff(other.len()) == 2 && start + end >= one.len().min(other.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_near_without_regard_to_case() {
+        assert_eq!(nearest("FFT", ["rand", "fft"]), Some("fft"));
+        assert_eq!(nearest("roc-info", ["roc_inf", "roc_info"]), Some("roc_info"));
+        assert_eq!(nearest("blas", ["Blas", "blas"]), Some("blas"));
+        assert_eq!(nearest("x", ["fft"]), None);
+    }
+
+    #[test]
+    fn few_letters_are_a_misspelling_and_a_known_name_is_none() {
+        let known = ["rccl", "libhipblas.so", "roc_agent"];
+        assert_eq!(misspelled("rcll", known), Some("rccl"));
+        assert_eq!(misspelled("libhipblass.so", known), Some("libhipblas.so"));
+        assert_eq!(misspelled("roc-agent", known), Some("roc_agent"));
+        let known = [&known[..], &["python3", "librocblaslt.so"]].concat();
+        for other in ["rccl", "rc", "hipfft", "librocblas.so", "python", "libhipblas.so"] {
+            assert_eq!(misspelled(other, known.iter().copied()), None, "{other}");
+        }
+    }
 }

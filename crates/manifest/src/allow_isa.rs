@@ -1,8 +1,10 @@
 //! `allow-isa`.
 
 use super::Glob;
+use crate::line::Scope;
+use crate::reader::Node;
 use base::names::{PackageName, RelPath};
-use base::source::Spanned;
+use base::source::{Code, Problem, Spanned};
 use base::target::Condition;
 use manifest_derive::Line;
 
@@ -12,6 +14,7 @@ use manifest_derive::Line;
 #[line(
     "allow-isa",
     once,
+    check(name_a_part(glob)),
     example = r#"allow-isa "share/tuning/**" reason="the library reads the parameters of all GPUs""#
 )]
 pub struct AllowIsaRule {
@@ -31,6 +34,15 @@ pub struct AllowIsaRule {
     /// Targets.
     #[when]
     pub when: Condition,
+}
+
+fn name_a_part(node: &Node<'_>, _: &Scope<'_, '_>, globs: &[Spanned<Glob>]) {
+    for glob in globs.iter().filter(|glob| glob.word().is_none()) {
+        let message = format!("`{}` accepts device code in every file", glob.as_str());
+        let problem = Problem::error(Code::TooWide, message);
+        let problem = problem.label(&glob.place, "matches every path");
+        node.report(problem.help("name the files: \"share/tuning/**\""));
+    }
 }
 
 impl AllowIsaRule {

@@ -79,9 +79,11 @@ impl Composer<'_> {
         let words = self.which.file().nodes;
         let mut composed = Vec::new();
         let mut edits = Vec::new();
-        for node in group::spread(self.faults, words, nodes) {
+        let nodes = group::spread(self.faults, words, nodes);
+        let named = nodes.iter().filter_map(include::name).collect();
+        for node in nodes {
             match node.name.text.as_str() {
-                "include" => composed.extend(self.included(&node)),
+                "include" => composed.extend(self.included(&node, &named)),
                 "change" | "remove" => edits.extend(edit(self.faults, words, &node)),
                 _ => composed.push(node),
             }

@@ -52,7 +52,7 @@ impl Glob {
         (self.text == "**" || self.text.ends_with("/**")) && self.matches(directory)
     }
 
-    fn word(&self) -> Option<&str> {
+    pub(crate) fn word(&self) -> Option<&str> {
         pattern::word(&self.text)
     }
 }
@@ -84,19 +84,18 @@ impl FromStr for Glob {
             reason,
             remedy,
         };
-        if let Some(directory) = text.strip_suffix('/') {
+        if text.ends_with('/') {
+            let tree = format!("{}/**", text.trim_end_matches('/'));
             return Err(error(
                 "installed paths do not end in `/`".to_owned(),
-                Some(format!("to match all files below it, write \"{directory}/**\"")),
+                possible(tree).map(|tree| format!("to match all files below it, write {tree}")),
             ));
         }
         text.parse::<RelPath>().map_err(|e| error(format!("it {}", e.reason), None))?;
         if let Some(segment) = text.split('/').find(|s| s.contains("**") && *s != "**") {
-            let remedy =
-                format!("write \"{}\"", text.replace(segment, &segment.replace("**", "**/*")));
             return Err(error(
                 format!("`**` must be a whole segment, not part of `{segment}`"),
-                Some(remedy),
+                possible(pattern::whole_stars(text)).map(|glob| format!("write {glob}")),
             ));
         }
         let glob = Self::new(text).map_err(|reason| error(reason, None))?;
@@ -104,9 +103,34 @@ impl FromStr for Glob {
     }
 }
 
+fn possible(glob: String) -> Option<String> {
+    glob.parse::<Glob>().is_ok().then(|| format!("\"{glob}\""))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_proposed_glob_is_a_glob() {
+        for (text, expected) in [
+            ("lib**/pkgconfig", Some("lib*/**/pkgconfig")),
+            ("lib/a**", Some("lib/a*/**")),
+            ("lib/**.so", Some("lib/**/*.so")),
+            ("a**b/***", Some("a*/**/*b/**")),
+            ("lib/{a**,b}", Some("lib/{a*/**/*,b}")),
+            ("share/", Some("share/**")),
+            ("share//", Some("share/**")),
+            ("../**/", None),
+            ("[**/]", None),
+            ("/", None),
+        ] {
+            let remedy = text.parse::<Glob>().unwrap_err().remedy;
+            let proposed = remedy.as_deref().and_then(|text| text.split('"').nth(1));
+            assert_eq!(proposed, expected, "{text}");
+            assert!(proposed.is_none_or(|glob| glob.parse::<Glob>().is_ok()), "{text}");
+        }
+    }
 
     fn matches(glob: &str, path: &str) -> bool {
         Glob::new(glob).unwrap().matches(&path.parse().unwrap())

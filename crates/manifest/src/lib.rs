@@ -26,6 +26,7 @@ mod library;
 mod license;
 mod line;
 mod listing;
+mod meant_kind;
 mod node_spec;
 mod package;
 mod package_kind;
@@ -206,6 +207,11 @@ impl Manifest {
     /// Warns of packages that nothing offers or requires.
     pub fn unoffered(&self) -> Problems {
         warnings::unoffered(self)
+    }
+
+    /// Warns of names that are nearly other names.
+    pub fn misspellings(&self) -> Problems {
+        warnings::misspellings(self)
     }
 
     /// Warns of doubtful lines.

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::glob::Compiled;
 use crate::reader::Reason;
+use crate::text::matches_any_library;
 use base::source::Spanned;
 use manifest_derive::Line;
 
@@ -118,7 +119,7 @@ impl FromStr for LibraryName {
             let remedy = (!name.is_empty()).then(|| format!("write \"{name}\""));
             return Err(error("remove the directory: files need libraries by name", remedy));
         }
-        if text.starts_with(['*', '?', '[', '{']) {
+        if text.starts_with(['*', '?', '[', '{']) || matches_any_library(text) {
             return Err(error(
                 "the pattern matches any library",
                 Some("begin with the common part of the names: \"libname*.so.*\"".to_owned()),
@@ -164,7 +165,9 @@ mod tests {
     #[test]
     fn what_names_no_library_is_refused() {
         let nested = format!("lib{}.so{}", "{a,".repeat(500), "}".repeat(500));
-        for bad in ["libc", "/lib/libc.so.6", "lib/", "*", "*.so.*", "libx[.so", &nested] {
+        for bad in
+            ["libc", "/lib/libc.so.6", "lib/", "*", "*.so.*", "lib*.so*", "libx[.so", &nested]
+        {
             assert!(bad.parse::<LibraryName>().is_err(), "{bad}");
         }
     }

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use crate::text::{TextError, WebAddress, refuse};
+use base::source::misspelled;
 use manifest_derive::Line;
 
 /// Metadata for index servers: of all packages, or of one.
@@ -110,7 +111,29 @@ impl FromStr for Classifier {
                  POSIX :: Linux\"",
             );
         }
+        if let Some(label) = unlike_classifiers(text) {
+            let message = format!("`{text}` is not a classifier of index servers");
+            return Err(TextError::new(message, label));
+        }
         plain(text, "a classifier").map(Self)
+    }
+}
+
+const CLASSIFIERS: &str = include_str!("listing/classifiers.txt");
+
+/// Returns a label for a misspelled classifier. A later list has more, such as newer versions.
+fn unlike_classifiers(text: &str) -> Option<String> {
+    let without_numbers =
+        |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+    let group = |text: &str| text.split(" :: ").next().unwrap_or(text).to_owned();
+    let known = || CLASSIFIERS.lines();
+    if known().any(|line| line == text || without_numbers(line) == without_numbers(text)) {
+        return None;
+    }
+    match misspelled(text, known()) {
+        Some(near) => Some(format!("did you mean \"{near}\"?")),
+        None if group(text) == "Private" || known().any(|line| group(line) == group(text)) => None,
+        None => Some(format!("no classifier begins with `{}`", group(text))),
     }
 }
 

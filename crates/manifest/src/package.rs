@@ -11,7 +11,7 @@ use crate::line::Scope;
 use crate::reader::{Block, Node, either};
 use crate::text::choice;
 use base::names::{ArtifactName, PackageName, System};
-use base::source::Spanned;
+use base::source::{Code, Problem, Spanned};
 use base::target::{Condition, Target};
 use manifest_derive::Line;
 
@@ -237,7 +237,7 @@ const NEEDED: [&str; 3] = ["distribution", "summary", "license"];
 fn draft(node: &mut Node<'_>, _: &Scope<'_, '_>) -> Draft {
     let lines = node.block();
     let kind = lacks_kind(node).then_some("kind");
-    let lacks = NEEDED.into_iter().filter(|word| lines.count(word) == 0);
+    let lacks = NEEDED.into_iter().filter(|word| !lines.has_meant(word));
     Draft {
         missing: kind.into_iter().chain(lacks).collect(),
         distributions: lines.count("distribution"),
@@ -256,7 +256,20 @@ fn kind(node: &mut Node<'_>, _: &Scope<'_, '_>) -> PackageKind {
         node.property::<PackageKind>("kind");
         return likely(&node.block());
     }
-    node.required("kind").map_or(PackageKind::Runtime, |kind| kind.value)
+    let meant = node.meant_kind();
+    let Some(kind) = node.required::<PackageKind>("kind") else { return PackageKind::Runtime };
+    if let Some(meant) = meant {
+        let message = format!(
+            "`{}` is a {} package, but its lines are of a {} package",
+            node.title(),
+            kind.value.as_str(),
+            meant.as_str()
+        );
+        let problem = Problem::error(Code::WrongKind, message);
+        node.report(problem.label(&kind.place, format!("did you mean `{}`?", meant.as_str())));
+        return meant;
+    }
+    kind.value
 }
 
 fn likely(lines: &Block<'_>) -> PackageKind {
@@ -270,6 +283,7 @@ fn likely(lines: &Block<'_>) -> PackageKind {
 
 fn scope_of<'c, 'a>(node: &mut Node<'a>, outer: &Scope<'c, 'a>) -> Scope<'c, 'a> {
     let said = node.peek("kind").and_then(|kind| kind.parse().ok());
+    let said = node.meant_kind().or(said);
     let kind = said.or_else(|| lacks_kind(node).then(|| likely(&node.block())));
     Scope::new(outer.context, kind)
 }
@@ -282,6 +296,9 @@ fn open(node: &Node<'_>, lines: &mut Block<'_>, _: &Scope<'_, '_>) {
     let Some(kind) = node.peek("kind").and_then(|kind| kind.parse::<PackageKind>().ok()) else {
         return;
     };
+    if node.meant_kind().is_some() {
+        return;
+    }
     for word in <Package as crate::line::Line>::SPEC.nodes {
         if !word.kinds.contains(&kind) {
             let homes = either(word.kinds.iter().map(|k| k.as_str()));

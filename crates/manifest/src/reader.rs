@@ -8,7 +8,7 @@ use std::any::{Any, TypeId};
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{ArgKind, Arity, Glob, NodeSpec};
+use super::{ArgKind, Arity, Glob, NodeSpec, PackageKind, meant_kind};
 use crate::kdl::{self, Entry};
 use base::names::{Mode, System};
 use base::source::{Code, Place, Problem, Spanned, nearest};
@@ -84,6 +84,10 @@ impl<'a> Node<'a> {
 
     pub fn peek(&self, name: &str) -> Option<&'a str> {
         self.kdl.property(name).and_then(kdl::Value::as_text)
+    }
+
+    pub(crate) fn meant_kind(&self) -> Option<PackageKind> {
+        meant_kind::meant(self.kdl, self.spec?.nodes)
     }
 
     pub(crate) fn is_bare(&self) -> bool {

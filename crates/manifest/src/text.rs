@@ -1,5 +1,6 @@
 //! Words of a fixed choice, and names with rules.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use crate::Glob;
@@ -157,8 +158,14 @@ impl Reason for GlobError {
 #[derive(Debug)]
 pub(crate) struct TextError {
     message: String,
-    label: &'static str,
+    label: Cow<'static, str>,
     help: Option<&'static str>,
+}
+
+impl TextError {
+    pub(crate) fn new(message: String, label: impl Into<Cow<'static, str>>) -> Self {
+        Self { message, label: label.into(), help: None }
+    }
 }
 
 impl Reason for TextError {
@@ -167,7 +174,7 @@ impl Reason for TextError {
     }
 
     fn label(&self) -> String {
-        self.label.to_owned()
+        self.label.to_string()
     }
 
     fn help(&self) -> Option<String> {
@@ -176,7 +183,7 @@ impl Reason for TextError {
 }
 
 pub(crate) fn refuse<T>(message: String, label: &'static str) -> Result<T, TextError> {
-    Err(TextError { message, label, help: None })
+    Err(TextError::new(message, label))
 }
 
 macro_rules! checked_text {
@@ -269,12 +276,29 @@ checked_text!(
 /// A PEP 440 version specifier, in its author's own spelling.
 pub(crate) struct Specifier(pub String);
 
+/// Releases of Python 3 count up to 3.29 with 30 patches each, and named versions.
+fn is_for_some_python(specifiers: &pep440_rs::VersionSpecifiers) -> bool {
+    let named = specifiers.iter().map(|specifier| specifier.version().clone());
+    let named = named.filter(|version| version.release().starts_with(&[3]));
+    let named = named.filter(|version| version.release().get(1).is_none_or(|minor| *minor < 30));
+    let releases = (0..30).flat_map(|minor| (0..30).map(move |patch| [3, minor, patch]));
+    let releases = releases.map(pep440_rs::Version::new);
+    releases.chain(named).any(|version| specifiers.contains(&version))
+}
+
 impl FromStr for Specifier {
     type Err = TextError;
 
     fn from_str(text: &str) -> Result<Self, TextError> {
-        if pep440_rs::VersionSpecifiers::from_str(text).is_ok() {
-            return Ok(Self(text.to_owned()));
+        if let Ok(specifiers) = pep440_rs::VersionSpecifiers::from_str(text) {
+            if is_for_some_python(&specifiers) {
+                return Ok(Self(text.to_owned()));
+            }
+            return Err(TextError {
+                message: format!("no version of Python satisfies `{text}`"),
+                label: "no installer would take the packages".into(),
+                help: Some("write it like \">=3.10\" or \">=3.10, <3.14\""),
+            });
         }
         let message = format!("`{text}` is not a version specifier (PEP 440)");
         let bare = pep440_rs::Version::from_str(text).is_ok();
@@ -285,7 +309,7 @@ impl FromStr for Specifier {
         };
         Err(TextError {
             message,
-            label,
+            label: label.into(),
             help: Some("write it like \">=3.10\" or \">=3.10, <3.14\""),
         })
     }
@@ -336,6 +360,15 @@ impl FromStr for AliasPath {
 /// A library's path for the runtime, with `*` in the last segment.
 pub(crate) struct LibraryPath(pub String);
 
+/// Returns whether a glob over names of libraries has nothing of a name: `lib*.so*`.
+pub(crate) fn matches_any_library(glob: &str) -> bool {
+    let lower = glob.to_ascii_lowercase();
+    let stem = lower.strip_prefix("lib").unwrap_or(&lower);
+    let ends = [".so", ".dll", ".drv"].into_iter().filter_map(|end| stem.find(end));
+    let stem = &stem[..ends.min().unwrap_or(stem.len())];
+    stem.contains('*') && !stem.contains(|c: char| c.is_ascii_alphanumeric())
+}
+
 impl FromStr for LibraryPath {
     type Err = TextError;
 
@@ -355,6 +388,9 @@ impl FromStr for LibraryPath {
         }
         if text.parse::<Glob>().is_err() {
             return refuse(message(), "it is longer than the limit of globs");
+        }
+        if matches_any_library(text.rsplit('/').next().unwrap_or(text)) {
+            return refuse(message(), "it matches every library; write a part of the name");
         }
         Ok(Self(text.to_owned()))
     }

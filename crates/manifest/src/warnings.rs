@@ -5,6 +5,12 @@ use base::names::{PackageName, RelPath};
 use base::source::{Code, Place, Problem, Problems, Spanned};
 use base::target::{Per, Target};
 
+mod misspelled;
+
+pub(super) fn misspellings(manifest: &Manifest) -> Problems {
+    misspelled::of(manifest)
+}
+
 /// In the order of the file.
 pub(super) fn of(manifest: &Manifest) -> Problems {
     let mut problems = Problems::new();
@@ -20,6 +26,7 @@ pub(super) fn of(manifest: &Manifest) -> Problems {
         problems.extend(overlay(package));
     }
     problems.extend(unoffered(manifest));
+    problems.extend(misspelled::of(manifest));
     problems
 }
 

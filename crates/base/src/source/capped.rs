@@ -37,6 +37,11 @@ impl Capped {
             first_file(problem).and_then(|name| files.iter().position(|file| *file == name))
         };
         self.found.sort_by_key(|problem| (file(problem), first_byte(problem)));
+        // A line for several components is read several times.
+        let place = |problem: &Problem| (first_file(problem), first_byte(problem));
+        self.found.dedup_by(|next, one| {
+            !one.labels().is_empty() && next.message() == one.message() && place(next) == place(one)
+        });
         let mut problems = Problems::new();
         self.found.into_iter().for_each(|problem| problems.push(problem));
         if self.more > 0 {

@@ -5,13 +5,29 @@ use std::collections::BTreeSet;
 use super::{Beside, Composer, Which, words};
 use crate::kdl;
 use base::names::RelPath;
-use base::source::{Code, Problem, Source};
+use base::source::{Code, Problem, Source, misspelled};
 
 /// The built-in manifest, also for `--manifest`.
 const BUILT_IN: &str = "built-in";
 
+const FEW: usize = 3;
+
+/// Returns node and first argument of a line that a file has once.
+pub(super) fn name(node: &kdl::Node) -> Option<(String, String)> {
+    let once = matches!(
+        node.name.text.as_str(),
+        "package" | "python-project" | "native-project" | "store" | "isa" | "stream" | "wheel"
+    );
+    let first = node.first_text().filter(|_| once)?;
+    Some((node.name.text.clone(), first.to_owned()))
+}
+
 impl Composer<'_> {
-    pub(super) fn included(&mut self, line: &kdl::Node) -> Vec<kdl::Node> {
+    pub(super) fn included(
+        &mut self,
+        line: &kdl::Node,
+        named: &BTreeSet<(String, String)>,
+    ) -> Vec<kdl::Node> {
         let Some(words::Include { file: name }) = super::one::<words::Include>(self.faults, line)
         else {
             return Vec::new();
@@ -28,10 +44,28 @@ impl Composer<'_> {
             file => self.open(file).map(|source| self.nodes_of(source)),
         };
         match nodes {
-            Ok(nodes) => nodes,
+            Ok(nodes) => {
+                let again = nodes.iter().filter_map(self::name).filter(|n| named.contains(n));
+                let again: Vec<_> = again.collect();
+                let Some((node, first)) = again.first().filter(|_| again.len() > FEW) else {
+                    return nodes;
+                };
+                let message = format!("`{}` declares names of this file again", name.value);
+                let problem = Problem::error(Code::Include, message);
+                let problem = problem.label(&name.place, format!("such as `{node} \"{first}\"`"));
+                self.faults.report(problem.help(
+                    "remove this line, or the repeated lines; to change an included node, write \
+                     `change`",
+                ));
+                Vec::new()
+            }
             Err(reason) => {
                 let message = format!("`{}` cannot be included", name.value);
-                let problem = Problem::error(Code::Include, message).label(&name.place, reason);
+                let label = match misspelled(&name.value, [BUILT_IN]) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => reason,
+                };
+                let problem = Problem::error(Code::Include, message).label(&name.place, label);
                 self.faults.report(problem.help(
                     "give a file in or below the directory of packages.kdl, or \"built-in\" for \
                      the built-in manifest",

@@ -3,7 +3,7 @@
 use super::Faults;
 use crate::package::distribution::check_extra;
 use crate::package::variant;
-use crate::{LicenseOf, Package, RequireRule, VariantRule};
+use crate::{LicenseOf, Package, PackageKind, RequireRule, VariantRule};
 use base::names::{ArtifactName, PackageName};
 use base::source::{Code, Problem, Spanned, nearest};
 
@@ -45,10 +45,13 @@ pub(super) fn packages(
         }
         for searched in first_each(package.searched()) {
             find(&searched.value)
+                .filter(|target| target.kind == PackageKind::Runtime)
                 .inspect(|target| check_searched(faults, package, searched, target));
         }
         if let Some(overlay) = &package.overlay {
-            find(&overlay.value).inspect(|target| check_overlay(faults, package, overlay, target));
+            find(&overlay.value)
+                .filter(|target| target.kind == PackageKind::Runtime)
+                .inspect(|target| check_overlay(faults, package, overlay, target));
         }
         index::check(faults, package, packages);
         check_left_out(faults, package, packages);

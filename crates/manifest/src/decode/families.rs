@@ -61,7 +61,9 @@ fn packages(faults: &Faults, lines: &[IsaLine]) {
         let isa = &line.isa.value;
         let problem = match lines.iter().find(|other| other.isa.value == package.value) {
             None => {
-                let names = lines.iter().map(|line| line.isa.as_str());
+                let fits =
+                    |other: &&IsaLine| other.package.is_none() && other.isa.value.has_kind(isa);
+                let names = lines.iter().filter(fits).map(|line| line.isa.as_str());
                 unknown(&format!("unknown ISA `{}`", package.value), package, names)
             }
             Some(other) if other.package.is_some() => {

@@ -71,6 +71,11 @@ fn check_isa(
 ) {
     given_once(scope, "family", families);
     if let Some(mach) = mach {
+        // Smaller numbers are of GPUs before GCN (AMDGPU user guide of LLVM).
+        if !(0x20..=0xff).contains(&mach) {
+            let message = format!("`mach` of `{}` is not from 0x20 to 0xff", node.title());
+            node.fault(message, "write the number of EF_AMDGPU_MACH");
+        }
         scope.give("mach", &format!("{mach:#x}"), Condition::default(), &node.place());
     }
     if let Some(wave) = wave.filter(|wave| Wavefront::of_lanes(*wave).is_none()) {

@@ -129,6 +129,23 @@ pub(super) fn impossible(text: &str) -> Option<(String, Option<String>)> {
     None
 }
 
+/// Moves each `**` to a separate segment, with `*` for the rest of its own.
+pub(super) fn whole_stars(text: &str) -> String {
+    let mut text = text.to_owned();
+    while text.contains("***") {
+        text = text.replace("***", "**");
+    }
+    let segment = |segment: &str| {
+        if segment == "**" {
+            return segment.to_owned();
+        }
+        let split = segment.replace("**", "*/**/*");
+        let split = split.strip_prefix("*/").filter(|s| s.starts_with("**")).unwrap_or(&split);
+        split.strip_suffix("/*").filter(|s| s.ends_with("**")).unwrap_or(split).to_owned()
+    };
+    text.split('/').map(segment).collect::<Vec<_>>().join("/")
+}
+
 fn classes(text: &str) -> impl Iterator<Item = (usize, &str)> {
     outside_classes(text)
         .filter(|(_, c)| *c == '[')

@@ -67,8 +67,16 @@ impl<'a> Mistakes<'a> {
         self.brace(at, "unmatched `}`", label);
     }
 
-    pub(crate) fn open_block(&mut self, at: Range<usize>) {
-        self.brace(at, "unclosed block", "`{` without `}`");
+    pub(crate) fn open_block(&mut self, at: Range<usize>, outside: Option<Range<usize>>) {
+        let source = self.source;
+        self.braces.report(|| {
+            let problem = Problem::error(Code::NotKdl, "unclosed block");
+            let problem = match outside {
+                Some(next) => problem.label(&source.at(next), "add `}` before this line"),
+                None => problem,
+            };
+            problem.label(&source.at(at), "`{` without `}`")
+        });
     }
 
     pub(crate) fn too_deep(&mut self, at: Range<usize>) {
@@ -235,11 +243,28 @@ impl<'a> Mistakes<'a> {
     pub(crate) fn assignment(&mut self, name: &Name, sign: Range<usize>) {
         let value = self.ahead(sign.end).trim_matches([' ', '\t', ':', ',']);
         let name = name.text.trim_end_matches(':');
+        if self.continues(sign.start - name.len()) {
+            let message = "a property without a node";
+            let help = "a node ends with its line, unless ` \\` is the line's end";
+            return self.say(sign, message, "add ` \\` to the end of the line above", help);
+        }
         let example = format!("{name} {value}");
         self.report(sign, |sign| {
             let help = "only properties take `=`: `NAME=\"VALUE\"`".to_owned();
             (format!("`{sign}` after a node's name"), format!("write `{}`", example.trim()), help)
         });
+    }
+
+    fn continues(&self, at: usize) -> bool {
+        let mut lines = self.text[..at].rsplitn(3, '\n');
+        let (Some(own), Some(above)) = (lines.next(), lines.next()) else { return false };
+        let above = above.trim_end();
+        let indent = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+        let ends = above.is_empty() || above.ends_with(['{', '}', ';', '\\']);
+        own.trim().is_empty()
+            && !ends
+            && indent(own) > indent(above)
+            && !above.trim_start().starts_with("//")
     }
 
     pub(crate) fn unreadable(&mut self, next: Token) {

@@ -1,5 +1,6 @@
 //! Parses nodes. After a mistake it continues at the next node.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::mistake::Mistakes;
@@ -15,6 +16,7 @@ pub(super) fn parse(source: &Source) -> Result<Vec<Node>, Problems> {
         apart: false,
         mistakes: Mistakes::new(source),
         open: Vec::new(),
+        misfits: VecDeque::new(),
         parts: 0,
     };
     let nodes = parser.file();
@@ -27,14 +29,21 @@ struct Lost;
 
 type Read<T> = Result<T, Lost>;
 
+#[derive(Debug, Clone)]
+struct Opened {
+    brace: Range<usize>,
+    indent: usize,
+    outside: Option<Range<usize>>,
+}
+
 struct Parser<'a> {
     text: &'a str,
     next: Token,
     /// After a skipped mistake, the next token needs no space before it.
     apart: bool,
     mistakes: Mistakes<'a>,
-    /// Starts of open blocks.
-    open: Vec<usize>,
+    open: Vec<Opened>,
+    misfits: VecDeque<Opened>,
     parts: usize,
 }
 
@@ -73,6 +82,7 @@ impl<'a> Parser<'a> {
 
     /// The next node; when it cannot be read, all of it is skipped.
     fn node(&mut self) -> Option<Node> {
+        self.note_outside();
         if let Some(end) = self.mistakes.habit_of_lines(self.next) {
             self.seek(end);
             return None;
@@ -134,16 +144,48 @@ impl<'a> Parser<'a> {
             self.seek(self.text.len());
             return Err(Lost);
         }
-        self.open.push(open.start);
+        let indent = self.indentation(open.start);
+        self.open.push(Opened { brace: open.range(), indent, outside: None });
         self.advance();
         let nodes = self.nodes();
-        self.open.pop();
+        let Some(opened) = self.open.pop() else { return Ok(nodes) };
         if self.next.kind == TokenKind::Close {
+            if self.first_of_line(self.next.start).is_some_and(|indent| indent < opened.indent) {
+                self.misfits.push_back(opened);
+            }
             self.advance();
         } else {
-            self.mistakes.open_block(open.range());
+            let opened = self.misfits.pop_front().unwrap_or(opened);
+            self.mistakes.open_block(opened.brace, opened.outside);
         }
         Ok(nodes)
+    }
+
+    /// Returns the indentation of the line; of a very long one, 0.
+    fn indentation(&self, at: usize) -> usize {
+        const LONG: usize = 400;
+        let start = self.text.floor_char_boundary(at.saturating_sub(LONG));
+        let line = self.text[start..at].rsplit('\n').next().unwrap_or_default();
+        if start > 0 && line.len() == at - start {
+            return 0;
+        }
+        line.len() - line.trim_start_matches([' ', '\t']).len()
+    }
+
+    fn first_of_line(&self, at: usize) -> Option<usize> {
+        let before = self.text[..at].trim_end_matches([' ', '\t']);
+        (before.is_empty() || before.ends_with('\n')).then_some(at - before.len())
+    }
+
+    fn note_outside(&mut self) {
+        let at = self.next.range();
+        let indent = self.first_of_line(at.start);
+        if let (Some(opened), Some(indent)) = (self.open.last_mut(), indent)
+            && indent <= opened.indent
+            && opened.outside.is_none()
+        {
+            opened.outside = Some(at);
+        }
     }
 
     fn node_name(&mut self) -> Read<Name> {

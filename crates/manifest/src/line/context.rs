@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::Once;
 use crate::kdl;
 use crate::reader::{Faults, either, listed};
-use crate::{NodeSpec, PackageKind};
+use crate::{NodeSpec, PackageKind, meant_kind};
 use base::names::{PackageName, RelPath};
 use base::source::{Code, Place, Problem, Source, Spanned, nearest};
 use base::target::{Condition, Per};
@@ -43,6 +43,25 @@ fn is_meant(node: &kdl::Node, name: &str, words: &[NodeSpec]) -> bool {
 pub(crate) struct Declared {
     pub place: Place,
     pub kind: Option<PackageKind>,
+    distributions: Vec<String>,
+}
+
+impl Declared {
+    fn makes(&self, text: &str) -> bool {
+        self.distributions.iter().any(|name| match name.split_once('{') {
+            Some((start, _)) => start.len() > 1 && text.starts_with(start),
+            None => name == text,
+        })
+    }
+}
+
+fn distributions(package: &kdl::Node) -> Vec<String> {
+    let lines = package.block.iter().flatten().filter(|line| line.name.text == "distribution");
+    let names = |line: &kdl::Node| {
+        let module = line.property("module").and_then(kdl::Value::as_text);
+        [line.first_text(), module].into_iter().flatten().map(str::to_owned).collect::<Vec<_>>()
+    };
+    lines.flat_map(names).collect()
 }
 
 impl<'a> Context<'a> {
@@ -53,6 +72,8 @@ impl<'a> Context<'a> {
         read: &'a Open<'a>,
     ) -> Self {
         let mut declared = IndexMap::new();
+        let words_of_packages =
+            words.iter().find(|word| word.name == "package").map_or(&[][..], |word| word.nodes);
         for node in nodes.iter().filter(|n| is_meant(n, "package", words)) {
             let Some(entry) = node.entries.iter().find(|e| e.name.is_none()) else { continue };
             let Some(name) = entry.value.as_text() else { continue };
@@ -73,9 +94,9 @@ impl<'a> Context<'a> {
                 });
                 continue;
             }
-            let kind =
-                node.property("kind").and_then(kdl::Value::as_text).and_then(|k| k.parse().ok());
-            declared.insert(name, Declared { place, kind });
+            let kind = meant_kind::written(node)
+                .filter(|_| meant_kind::meant(node, words_of_packages).is_none());
+            declared.insert(name, Declared { place, kind, distributions: distributions(node) });
         }
         let projects =
             named(faults, nodes, &["python-project", "native-project", "wheel", "prefetch"]);
@@ -123,7 +144,8 @@ impl<'a> Context<'a> {
             self.faults.report(
                 problem
                     .label(&name.place, format!("name a {needed} package"))
-                    .label(&declared.place, format!("declared as a {is} package")),
+                    .label(&declared.place, format!("declared as a {is} package"))
+                    .of_fact(name.as_str()),
             );
         }
     }
@@ -132,13 +154,17 @@ impl<'a> Context<'a> {
     pub(crate) fn report_unknown(&self) {
         for (name, places) in self.unknown.borrow().iter() {
             let problem = Problem::error(Code::UnknownPackage, format!("unknown package `{name}`"));
+            let of_distribution = self.declared.iter().find(|(_, d)| d.makes(name.as_str()));
             let label = match nearest(name.as_str(), self.declared.keys().copied()) {
+                _ if let Some((package, _)) = of_distribution => {
+                    format!("did you mean `{package}`, the package of this distribution?")
+                }
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "unknown name".to_owned(),
             };
             let also = |index: usize| match places.len() - PLACES_SHOWN.min(places.len()) {
                 more if more > 0 && index + 1 == PLACES_SHOWN => {
-                    format!("also used here, and {} more times", counted(more, "time"))
+                    format!("also used here, and {} more", counted(more, "time"))
                 }
                 _ => "also used here".to_owned(),
             };

@@ -45,7 +45,7 @@ pub struct ArtifactRule {
 }
 
 fn components(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Vec<Spanned<Component>> {
-    if scope.kind == Some(PackageKind::Runtime) {
+    if scope.kind == Some(PackageKind::Runtime) && node.is_sound() {
         let line = format!("{} \"lib\"", node.title());
         return node.at_least_one_as("a component", &line);
     }

@@ -1,10 +1,10 @@
 //! Nodes of a block or file, taken by name.
 
-use super::former::former_node;
+use super::former::meant_node;
 use super::{Arity, Asked, Faults, Node, NodeSpec, title};
 use crate::VOCABULARY;
 use crate::kdl;
-use base::source::{Code, Place, Problem, nearest};
+use base::source::{Code, Place, Problem, misspelled, nearest};
 
 #[derive(Debug)]
 pub(in super::super) struct Block<'a> {
@@ -94,10 +94,13 @@ impl<'a> Block<'a> {
                 Code::UnknownNode,
                 format!("unknown node `{}` in {}", name.text, self.owner),
             );
-            let former = former_node(&name.text, |new| self.word(new).is_some());
+            let meant = meant_node(&name.text, |new| self.word(new).is_some());
             let near = nearest(&name.text, known());
-            let (label, help) = match (former, home(&name.text), near) {
-                (Some(new), _, _) => (format!("renamed to `{new}`"), self.usage_help(new)),
+            let (label, help) = match (meant, home(&name.text), near) {
+                _ if matches!(name.text.as_str(), "-" | "*" | "+") => {
+                    ("remove it".to_owned(), "each line is a node; lists have no marks".to_owned())
+                }
+                (Some((new, label)), _, _) => (label, self.usage_help(new)),
                 (None, Some((place, word)), _) => (
                     format!("`{}` belongs {place}", word.name),
                     format!("move it there: `{}`", word.usage),
@@ -129,11 +132,7 @@ impl<'a> Block<'a> {
     }
 
     fn expect(&self, name: &str) {
-        // A former spelling is reported elsewhere.
-        let is_former =
-            |node: &&kdl::Node| former_node(&node.name.text, |new| new == name).is_some();
-        let is_excused = self.excused.contains(&name) || self.nodes.iter().any(is_former);
-        if self.count(name) == 0 && !is_excused {
+        if !self.has_meant(name) && !self.excused.contains(&name) {
             let problem =
                 Problem::error(Code::MissingPart, format!("{} lacks `{name}`", self.owner));
             self.faults.report(
@@ -142,6 +141,19 @@ impl<'a> Block<'a> {
                     .help(format!("add the line `{}`", self.usage(name))),
             );
         }
+    }
+
+    /// Returns whether a node has this name, or a former, foreign or misspelled one, which is reported elsewhere.
+    pub fn has_meant(&self, name: &str) -> bool {
+        let known = || self.words.iter().map(|word| word.name);
+        let is_meant = |node: &&kdl::Node| {
+            let written = node.name.text.as_str();
+            let unknown = self.word(written).is_none();
+            written == name
+                || unknown && meant_node(written, |new| new == name).is_some()
+                || unknown && misspelled(written, known()) == Some(name)
+        };
+        self.nodes.iter().any(is_meant)
     }
 
     fn refuse_repeated(&mut self, name: &str) {

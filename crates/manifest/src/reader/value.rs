@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::Faults;
 use crate::kdl::{Entry, Value};
-use base::names::{NameError, PathError};
+use base::names::{Component, DistName, NameError, PathError};
 use base::source::{Code, Place, Problem, Spanned};
 
 /// Message, label and remedy.
@@ -23,9 +23,27 @@ impl Reason for NameError {
     }
 
     fn label(&self) -> String {
-        self.reason.to_owned()
+        let joined = self.text.rsplit_once('_').filter(|(_, end)| end.parse::<Component>().is_ok());
+        match joined {
+            Some((name, component)) if self.kind == ARTIFACT => {
+                format!("write \"{name}\" \"{component}\", the component as a separate text")
+            }
+            _ => self.reason.to_owned(),
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        let versioned = self.text.find(['<', '>', '=', '!', '~', '[', ';']);
+        let name = versioned.map(|at| self.text[..at].trim());
+        let other = self.kind == PACKAGE && name.is_some_and(|n| n.parse::<DistName>().is_ok());
+        other.then(|| {
+            format!("to require a package of others, write requires-dist \"{}\"", self.text)
+        })
     }
 }
+
+const ARTIFACT: &str = "an artifact name";
+const PACKAGE: &str = "a package name";
 
 impl Reason for PathError {
     fn message(&self) -> String {

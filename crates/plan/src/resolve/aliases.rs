@@ -4,19 +4,22 @@ use std::collections::BTreeSet;
 
 use super::install_tree::View;
 use super::place::{Placed, Runtime, shared_library};
+use super::resolved_dist::ResolvedDist;
+use super::select::Refusals;
 use crate::Absent;
 use base::names::{ArtifactName, RelPath};
 use base::source::{Code, Problem, Problems, nearest};
-use manifest::{AliasForm, AliasRule, Package};
+use manifest::{AliasForm, AliasRule, Manifest};
 
 pub(super) fn apply<'a>(
-    package: &'a Package,
+    manifest: &Manifest,
+    dist: &ResolvedDist<'a>,
     runtime: &mut Runtime<'a>,
     view: &View<'_, 'a>,
     meant: &BTreeSet<&ArtifactName>,
     problems: &mut Problems,
 ) {
-    for rule in &package.aliases {
+    for rule in &dist.package.aliases {
         if runtime.placed.contains_key(&*rule.path) {
             continue; // a real file of this name makes the alias unnecessary
         }
@@ -25,7 +28,7 @@ pub(super) fn apply<'a>(
             let follows =
                 view.get(&rule.path).is_some_and(|item| meant.contains(&item.artifact.id.name));
             if rule.optional.is_none() && !follows {
-                problems.push(no_such_link(rule, package, runtime, view));
+                problems.push(no_such_link(manifest, rule, dist, runtime, view));
             }
             continue;
         };
@@ -48,11 +51,24 @@ pub(super) fn apply<'a>(
 }
 
 fn no_such_link(
+    manifest: &Manifest,
     rule: &AliasRule,
-    package: &Package,
+    dist: &ResolvedDist<'_>,
     runtime: &Runtime<'_>,
     view: &View<'_, '_>,
 ) -> Problem {
+    let package = &*dist.package.name;
+    let message = format!("package `{package}` has no library under `{}`", *rule.path);
+    let problem = Problem::error(Code::MissingLibrary, message);
+    let refusal = view
+        .get(&rule.path)
+        .and_then(|item| Refusals::new(manifest, dist, item.artifact).of(item.entry));
+    if let Some(refusal) = refusal {
+        return problem
+            .label(refusal.place(), format!("this line {} it", refusal.does()))
+            .label(&rule.path.place, "needed here")
+            .help("take the library, or remove the alias");
+    }
     let hint = nearest(rule.path.as_str(), runtime.aliases.keys().map(RelPath::as_str));
     let label = match (view.get(&rule.path), hint) {
         (Some(item), _) => {
@@ -64,10 +80,7 @@ fn no_such_link(
         (None, Some(near)) => format!("no library link at this path; did you mean `{near}`?"),
         (None, None) => "no library link at this path".to_owned(),
     };
-    Problem::error(
-        Code::MissingLibrary,
-        format!("package `{}` has no library under `{}`", *package.name, *rule.path),
-    )
-    .label(&rule.path.place, label)
-    .help("correct the path, remove the line, or give a reason: optional=\"…\"")
+    problem
+        .label(&rule.path.place, label)
+        .help("correct the path, remove the line, or give a reason: optional=\"…\"")
 }

@@ -1,13 +1,16 @@
 use super::describe::starts;
 use super::install_tree::View;
 use super::links::{Filled, Owners, is_shipped};
+use super::place::{Placed, shared_library};
+use super::select::{Refusal, Refusals};
 use base::names::{RelPath, System};
 use base::source::{Code, Problem, Problems, nearest};
-use manifest::{Script, ScriptTarget};
+use manifest::{Manifest, Script, ScriptTarget};
 
 /// Reports console scripts without a program. `filled` has all runtime distributions, `view` the
 /// files installed with `one`.
 pub(super) fn missing(
+    manifest: &Manifest,
     one: &Filled<'_>,
     filled: &[Filled<'_>],
     view: &View<'_, '_>,
@@ -24,21 +27,59 @@ pub(super) fn missing(
         .filter(|script| script.optional.is_none() && !starts(script, system, ships))
     {
         if let ScriptTarget::Program(program) = &*script.target {
-            problems.push(problem(script, program, one, &why(program, one, filled, view)));
+            let refusal = view
+                .get(program)
+                .and_then(|item| Refusals::new(manifest, &one.dist, item.artifact).of(item.entry));
+            problems.push(match refusal {
+                Some(refusal) => kept_out(script, program, one, refusal),
+                None => problem(script, program, one, &why(program, one, filled, view)),
+            });
         }
+    }
+    if system == System::Linux {
+        one.dist.package.scripts.iter().for_each(|script| {
+            problems.extend(not_started(script, one).map_or_else(Problems::new, Problems::from));
+        });
     }
     problems
 }
 
-fn problem(script: &Script, program: &RelPath, one: &Filled<'_>, why: &str) -> Problem {
+fn kept_out(script: &Script, program: &RelPath, one: &Filled<'_>, refusal: Refusal<'_>) -> Problem {
+    Problem::error(Code::ScriptTarget, message(script, program, one))
+        .label(refusal.place(), format!("this line {} it", refusal.does()))
+        .label(&script.target.place, "started here")
+        .of_fact(fact(script, one))
+        .help("take the program, or remove the script")
+}
+
+fn not_started(script: &Script, one: &Filled<'_>) -> Option<Problem> {
+    let ScriptTarget::Program(program) = &*script.target else { return None };
+    let (Placed::File(item), _) = one.runtime.placed.get(program)? else { return None };
+    let label = match shared_library(item) {
+        Some(facts) if facts.soname.is_some() => "this is a library",
+        _ if !item.entry.is_executable() => "the file has no execute bit",
+        _ => return None,
+    };
+    let name = script.name.as_str();
+    let message = format!("script `{name}` starts `{program}`, which is not a program");
+    let problem = Problem::error(Code::ScriptTarget, message).label(&script.target.place, label);
+    Some(problem.of_fact(fact(script, one)).help("name a program, or correct the build"))
+}
+
+fn message(script: &Script, program: &RelPath, one: &Filled<'_>) -> String {
     let (name, package) = (script.name.as_str(), &*one.dist.package.name);
-    Problem::error(
-        Code::ScriptTarget,
-        format!("script `{name}` starts `{program}`, which package `{package}` does not ship"),
-    )
-    .label(&script.target.place, why)
-    .of_fact(format!("{package} {name}"))
-    .help("correct the path, remove the line, or give a reason: optional=\"…\"")
+    format!("script `{name}` starts `{program}`, which package `{package}` does not ship")
+}
+
+fn fact(script: &Script, one: &Filled<'_>) -> String {
+    format!("{} {}", *one.dist.package.name, script.name.as_str())
+}
+
+fn problem(script: &Script, program: &RelPath, one: &Filled<'_>, why: &str) -> Problem {
+    Problem::error(Code::ScriptTarget, message(script, program, one))
+        .label(&script.target.place, why)
+        .of_fact(fact(script, one))
+        .help("correct the path, remove the line, or give a reason: optional=\"…\"")
 }
 
 fn why(program: &RelPath, one: &Filled<'_>, filled: &[Filled<'_>], view: &View<'_, '_>) -> String {

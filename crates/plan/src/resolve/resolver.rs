@@ -41,6 +41,7 @@ pub(super) fn attempt(
     let catalog = &*catalog.in_order();
     let (targets, mut problems) = targets::resolve(manifest, catalog, request);
     let unoffered = manifest.unoffered();
+    problems.extend(manifest.misspellings());
     let other = targets.other_system().map(|system| {
         let target = Target { mode: targets.mode, system };
         (system, manifest.for_target(target))

@@ -9,8 +9,8 @@ use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::sources::Sources;
 use crate::resolve::unowned::{self, Causes, Leftover, Ownership};
 use crate::resolve::{
-    check, closure, compression, devel_only, misplaced, oversize, ownership, parted, platform,
-    repeated, shards, source_build, unused_rules, windows,
+    check, closure, compression, devel_only, misplaced, misspelled, oversize, ownership, parted,
+    platform, repeated, shards, source_build, too_wide, unused_rules, windows,
 };
 use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
 use base::source::{Code, Problem, Problems};
@@ -35,6 +35,13 @@ impl<'a> Resolver<'a> {
         problems.extend(too_long);
         let (unowned, dropped) = self.ownership(&made, filled, (&selected, emptied), &mut problems);
         problems.extend(devel_only::check(self.manifest, self.catalog, filled, &selected, &run));
+        problems.extend(too_wide::check(self.manifest, filled));
+        problems.extend(misspelled::check(
+            self.manifest,
+            self.catalog,
+            filled,
+            self.targets.system,
+        ));
         if !problems.has_errors() {
             // Otherwise consequences of earlier errors.
             problems.extend(check::directories(&made));

@@ -28,7 +28,7 @@ impl<'a> Resolver<'a> {
                     .push((dist, empty::problem(self.catalog, dist, &selection, Some(&runtime))));
             }
             let meant = unused_rules::meant(self.catalog, dist.package);
-            aliases::apply(dist.package, &mut runtime, &view, &meant, &mut found.problems);
+            aliases::apply(self.manifest, dist, &mut runtime, &view, &meant, &mut found.problems);
             filled.push(Filled { dist: dist.clone(), runtime });
         }
         for (name, used) in &matched {
@@ -50,7 +50,13 @@ impl<'a> Resolver<'a> {
         // It also explains missing programs.
         for one in filled.iter().filter(|f| !known(&f.dist)) {
             let view = self.view(&one.dist);
-            found.problems.extend(programs::missing(one, &filled, &view, self.targets.system));
+            found.problems.extend(programs::missing(
+                self.manifest,
+                one,
+                &filled,
+                &view,
+                self.targets.system,
+            ));
         }
         filled
     }

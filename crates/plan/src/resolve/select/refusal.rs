@@ -15,6 +15,15 @@ pub(in crate::resolve) enum Refusal<'a> {
 }
 
 impl<'a> Refusal<'a> {
+    pub fn does(self) -> &'static str {
+        match self {
+            Self::WithoutArtifact(_) | Self::WithoutComponent(_) => "leaves out",
+            Self::Excluded(_) => "excludes",
+            Self::NotIncluded(_) => "does not include",
+            Self::OtherComponents(_) => "does not take",
+        }
+    }
+
     pub fn place(self) -> &'a Place {
         match self {
             Self::WithoutArtifact(place)

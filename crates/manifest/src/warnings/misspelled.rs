@@ -1,0 +1,141 @@
+//! Names that are nearly other names.
+
+use std::collections::BTreeMap;
+
+use crate::{Families, Library, Manifest, Script, ScriptTarget};
+use base::source::{Code, Place, Problem, Problems, misspelled};
+
+/// Variables with lists of directories that loaders, compilers and interpreters read.
+const VARIABLES: [&str; 14] = [
+    "CMAKE_MODULE_PATH",
+    "CMAKE_PREFIX_PATH",
+    "CPATH",
+    "CPLUS_INCLUDE_PATH",
+    "C_INCLUDE_PATH",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "LIBRARY_PATH",
+    "MANPATH",
+    "PATH",
+    "PERL5LIB",
+    "PKG_CONFIG_PATH",
+    "PYTHONPATH",
+    "XDG_DATA_DIRS",
+];
+
+pub(super) fn of(manifest: &Manifest) -> Problems {
+    let mut problems = Problems::new();
+    for package in manifest.packages.values() {
+        let variables = package.environment.iter().map(|line| &line.variable);
+        let near = variables.filter_map(|v| Some((v, misspelled(v.as_str(), VARIABLES)?)));
+        near.for_each(|(name, near)| {
+            problems.push(problem(&name.place, format!("no program reads `{}`", name.value), near));
+        });
+        package.libraries.iter().for_each(|library| problems.extend(file_of(library)));
+        for script in &package.scripts {
+            other_program(script, &package.scripts).into_iter().for_each(|p| problems.push(p));
+        }
+    }
+    problems.extend(families(&manifest.families));
+    problems.in_order()
+}
+
+fn problem(place: &Place, message: String, near: &str) -> Problem {
+    Problem::warning(Code::Misspelled, message)
+        .label(place, format!("did you mean `{near}`?"))
+        .help("correct the name, or remove the line")
+}
+
+fn file_of(library: &Library) -> Problems {
+    let mut problems = Problems::new();
+    let name = library.name.as_str();
+    for path in [&library.so, &library.dll].into_iter().flatten() {
+        let file = path.rsplit('/').next().unwrap_or(path);
+        let stem = file.strip_prefix("lib").unwrap_or(file);
+        let stem = stem.split(['*', '.']).find(|part| !part.is_empty()).unwrap_or_default();
+        let begins = |one: &str, other: &str| {
+            one.get(..other.len()).is_some_and(|start| start.eq_ignore_ascii_case(other))
+        };
+        if begins(stem, name) || begins(name, stem) || misspelled(name, [stem]).is_none() {
+            continue;
+        }
+        let message = format!("`{name}` is not the name of its file `{path}`");
+        problems.push(problem(&library.name.place, message, stem).of_fact(name));
+    }
+    problems
+}
+
+fn other_program(script: &Script, scripts: &[Script]) -> Option<Problem> {
+    let ScriptTarget::Program(program) = &script.target.value else { return None };
+    let file = program.segments().next_back()?;
+    let stem = file.strip_suffix(".exe").unwrap_or(file);
+    let is_other = |other: &&Script| *other.name == stem && *other.target != *script.target;
+    let other = scripts.iter().find(is_other).filter(|_| *script.name != stem)?;
+    let message = format!("script `{}` starts the program of script `{stem}`", *script.name);
+    let problem = Problem::warning(Code::Misspelled, message);
+    Some(
+        problem
+            .label(&script.target.place, format!("did you mean the program `{}`?", *script.name))
+            .label(&other.name.place, "the other script")
+            .help("give each command its own program"),
+    )
+}
+
+/// `gpu9X` is for `gpu90` and `gpu94`, `gpu9-4` for `gpu94`.
+fn families(families: &Families) -> Problems {
+    let mut problems = Problems::new();
+    let mut ends: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, end) in families.names().filter_map(|name| name.split_once('-')) {
+        *ends.entry(end).or_default() += 1;
+    }
+    for (isa, facts) in &families.isas {
+        let isa = isa.as_str();
+        for family in &facts.families {
+            let (first, end) = family.split_once('-').unwrap_or((family, ""));
+            let near = misspelled(end, ends.iter().filter(|(_, n)| **n > 1).map(|(end, _)| *end));
+            if is_foreign(isa, first) {
+                problems.push(foreign("family", family, isa, &facts.place));
+            } else if let Some(near) = near {
+                let message = format!("family `{family}` has the only name with `-{end}`");
+                problems.push(problem(&facts.place, message, &format!("{first}-{near}")));
+            }
+        }
+        let level = facts.parent.as_ref();
+        if let Some(level) = level.filter(|level| is_foreign(isa, &level.replace('-', ""))) {
+            problems.push(foreign("level", level, isa, &facts.place));
+        }
+    }
+    problems
+}
+
+fn foreign(what: &str, name: &str, isa: &str, place: &Place) -> Problem {
+    let message = format!("{what} `{name}` of ISA `{isa}` has the name of other ISAs");
+    Problem::warning(Code::Misspelled, message)
+        .label(place, "one of the two names is wrong")
+        .help(format!("give ISA `{isa}` the {what} of its name; a final `x` is any character"))
+}
+
+fn is_foreign(isa: &str, name: &str) -> bool {
+    let letters = |text: &str| text.find(|c: char| c.is_ascii_digit());
+    let (Some(own), Some(other)) = (letters(isa), letters(name)) else { return false };
+    if isa[..own] != name[..other] {
+        return false;
+    }
+    let matches = |(a, b): (char, char)| a == b || matches!(b, 'x' | 'X');
+    name.len() > isa.len() || !isa.chars().zip(name.chars()).all(matches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_isas_fit_their_families() {
+        for name in ["gpu9", "gpu94", "gpu94X", "gpu942", "all", "server9", "gpu"] {
+            assert!(!is_foreign("gpu942", name), "{name}");
+        }
+        for name in ["gpu90", "gpu9X4", "gpu10", "gpu9420", "gpu94XX"] {
+            assert!(is_foreign("gpu942", name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Lines that may match nothing, but nearly match something.
+
+use std::collections::BTreeSet;
+
+use super::describe::starts;
+use super::links::Filled;
+use crate::catalog::{Catalog, CatalogEntry};
+use base::names::{RelPath, System};
+use base::source::{Code, Place, Problem, Problems, misspelled};
+use manifest::{Glob, Manifest, Package, ScriptTarget};
+
+pub(super) fn check(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    filled: &[Filled<'_>],
+    system: System,
+) -> Problems {
+    let mut problems = artifacts(manifest, catalog);
+    for package in manifest.packages.values() {
+        let of_package: Vec<&Filled<'_>> =
+            filled.iter().filter(|one| one.dist.package.name.value == package.name.value).collect();
+        problems.extend(scripts(package, &of_package, system));
+        problems.extend(aliases(package, &of_package));
+    }
+    problems.extend(globs(manifest, catalog));
+    problems
+}
+
+fn warning(place: &Place, message: String, near: &str) -> Problem {
+    Problem::warning(Code::Misspelled, message)
+        .label(place, format!("did you mean `{near}`?"))
+        .of_fact(place.to_string())
+        .help("correct the name, or remove it")
+}
+
+fn artifacts(manifest: &Manifest, catalog: &Catalog) -> Problems {
+    let mut problems = Problems::new();
+    let known: BTreeSet<&str> = catalog.artifacts.iter().map(|a| a.id.name.as_str()).collect();
+    for package in manifest.packages.values() {
+        let named: BTreeSet<&str> =
+            package.artifacts.iter().map(|rule| rule.name.as_str()).collect();
+        let free = || known.iter().copied().filter(|name| !named.contains(name));
+        for rule in package.artifacts.iter().filter(|rule| rule.optional.is_some()) {
+            let name = rule.name.as_str();
+            if let Some(near) = misspelled(name, free()).filter(|_| !known.contains(name)) {
+                let message = format!("there is no artifact `{name}`");
+                problems.push(warning(&rule.name.place, message, near));
+            }
+        }
+    }
+    problems
+}
+
+fn scripts(package: &Package, filled: &[&Filled<'_>], system: System) -> Problems {
+    let mut problems = Problems::new();
+    let ships = |path: &RelPath| filled.iter().any(|one| one.runtime.placed.contains_key(path));
+    let program = |script: &manifest::Script| match &script.target.value {
+        ScriptTarget::Program(program) => Some(program.clone()),
+        ScriptTarget::Function(_) => None,
+    };
+    let started: BTreeSet<RelPath> = package.scripts.iter().filter_map(program).collect();
+    for script in package.scripts.iter().filter(|script| script.optional.is_some()) {
+        let Some(program) = program(script).filter(|_| !starts(script, system, ships)) else {
+            continue;
+        };
+        let placed = filled.iter().flat_map(|one| one.runtime.placed.keys());
+        if let Some(near) = near_path(&program, placed.filter(|path| !started.contains(*path))) {
+            let message = format!("package `{}` has no program `{program}`", *package.name);
+            problems.push(warning(&script.target.place, message, near));
+        }
+    }
+    problems
+}
+
+fn aliases(package: &Package, filled: &[&Filled<'_>]) -> Problems {
+    let mut problems = Problems::new();
+    let named: BTreeSet<&RelPath> = package.aliases.iter().map(|rule| &rule.path.value).collect();
+    for rule in package.aliases.iter().filter(|rule| rule.optional.is_some()) {
+        let is_there = |one: &&Filled<'_>| {
+            one.runtime.aliases.contains_key(&*rule.path)
+                || one.runtime.placed.contains_key(&*rule.path)
+        };
+        if filled.iter().any(|one| is_there(one)) {
+            continue;
+        }
+        let links = filled.iter().flat_map(|one| one.runtime.aliases.keys());
+        if let Some(near) = near_path(&rule.path, links.filter(|path| !named.contains(path))) {
+            let message = format!("package `{}` has no library `{}`", *package.name, *rule.path);
+            problems.push(warning(&rule.path.place, message, near));
+        }
+    }
+    problems
+}
+
+fn near_path<'p>(path: &RelPath, free: impl Iterator<Item = &'p RelPath>) -> Option<&'p str> {
+    fn name(path: &RelPath) -> &str {
+        let name = path.file_name();
+        name.strip_prefix("lib").and_then(|name| name.split(".so").next()).unwrap_or(name)
+    }
+    let beside: Vec<&RelPath> = free.filter(|other| other.parent() == path.parent()).collect();
+    let near = misspelled(name(path), beside.iter().map(|other| name(other)))?;
+    beside.into_iter().find(|other| name(other) == near).map(RelPath::as_str)
+}
+
+fn globs(manifest: &Manifest, catalog: &Catalog) -> Problems {
+    let packages = || manifest.packages.values();
+    let narrowing = packages().flat_map(|p| p.includes.iter().chain(p.excludes.iter()));
+    let narrowing = narrowing.filter(|rule| rule.optional.is_some()).map(|rule| &rule.glob);
+    let forbidden = packages().flat_map(|p| p.forbids.iter()).map(|rule| &rule.glob);
+    let allowed = manifest.allowed_isas.iter().filter(|rule| rule.optional.is_some());
+    let globs: Vec<_> = narrowing.chain(forbidden).chain(allowed.map(|rule| &rule.glob)).collect();
+    let mut problems = Problems::new();
+    for glob in &globs {
+        let others = || globs.iter().filter(|other| other.as_str() != glob.as_str());
+        let is_other = |near: &str| others().any(|other| other.as_str() == near);
+        if let Some(near) = near_glob(catalog, glob).filter(|near| !is_other(near)) {
+            let message = format!("`{}` matches no path of an artifact", glob.as_str());
+            problems.push(warning(&glob.place, message, &near));
+        }
+    }
+    problems
+}
+
+/// Returns a glob with paths for one without, which differs in a few letters of one segment.
+fn near_glob(catalog: &Catalog, glob: &Glob) -> Option<String> {
+    let segments: Vec<&str> = glob.as_str().split('/').collect();
+    let is_literal = |segment: &&str| !segment.contains(['*', '?', '[', '{']);
+    let literal = segments.iter().take_while(|s| is_literal(s)).count();
+    let first =
+        |segment: &str| segment.split(['*', '?', '[', '{']).next().unwrap_or_default().len();
+    for at in (0..=literal).take_while(|at| *at < segments.len()) {
+        let length = first(segments[at]);
+        let word = &segments[at][..length];
+        let start: String = segments[..at].iter().map(|segment| format!("{segment}/")).collect();
+        let names: BTreeSet<&str> = below(catalog, &start)
+            .filter_map(|path| path[start.len()..].split('/').next())
+            .collect();
+        if names.is_empty() {
+            return None;
+        }
+        let words = names.iter().filter_map(|name| match is_literal(&segments[at]) {
+            true => Some(*name),
+            false => name.get(..length),
+        });
+        if let Some(near) = misspelled(word, words) {
+            let rest = &glob.as_str()[start.len() + length..];
+            return Some(format!("{start}{near}{rest}"))
+                .filter(|near| near.parse().is_ok_and(|near: Glob| matches(catalog, &near)));
+        }
+    }
+    None
+}
+
+fn matches(catalog: &Catalog, glob: &Glob) -> bool {
+    let entries = catalog.artifacts.iter().flat_map(|artifact| &artifact.entries);
+    entries.into_iter().any(|entry| glob.matches(&entry.path))
+}
+
+fn below<'c>(catalog: &'c Catalog, start: &'c str) -> impl Iterator<Item = &'c str> {
+    let of = move |entries: &'c [CatalogEntry]| {
+        let from = entries.partition_point(|entry| entry.path.as_str() < start);
+        let paths = entries[from..].iter().map(|entry| entry.path.as_str());
+        paths.take_while(move |path| path.starts_with(start))
+    };
+    catalog.artifacts.iter().flat_map(move |artifact| of(&artifact.entries))
+}
