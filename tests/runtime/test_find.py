@@ -79,6 +79,7 @@ class Find(unittest.TestCase):
             '  devel        rocm-sdk-devel is not installed; to install: pip install "rocm[devel]"',
             error,
         )
+        self.assertIn("no rocm-sdk-device-* is installed; rocm-sdk doctor names", error)
         for package in ("core", "libraries"):
             self.assertIn(f"  package      {self.site}/_rocm_sdk_{package}", error)
         self.assertIn("  environment  ROCM_PATH=/nonexistent is not a directory", error)

@@ -135,6 +135,23 @@ class SelfTest(unittest.TestCase):
         self.assertEqual(failures["script:rocminfo"], "the script is not installed")
         self.assertIn("--version: SIGSEGV", failures["script:offload-arch"])
 
+    def test_scripts_that_the_loader_refuses(self) -> None:
+        def refuses(name: str, message: str) -> None:
+            self.add_script(name, f"echo \"{message}\" >&2\nexit 1")
+
+        missing = "cannot open shared object file: No such file or directory"
+        version = "/lib/x86_64-linux-gnu/libstdc++.so.6: version \\`GLIBCXX_3.4.32' not found"
+        refuses("hipcc", f"hipcc: {version} (required by hipcc)")
+        refuses("rocminfo", f"rocminfo: error while loading shared libraries: libnuma.so.1: {missing}")
+        refuses("offload-arch", "offload-arch: symbol lookup error: undefined symbol: gone")
+        failures = self.failures("--only", "script:*")
+        self.assertRegex(
+            failures["script:hipcc"],
+            r"GLIBCXX_3\.4\.32' not found .*; remedy: use .* with GLIBCXX_3\.4\.32 in libstdc\+\+\.so\.6",
+        )
+        self.assertRegex(failures["script:rocminfo"], r"; remedy: .*libnuma\.so\.1")
+        self.assertIn("; remedy: install the packages", failures["script:offload-arch"])
+
     def test_a_devel_tree_that_lacks_libraries(self) -> None:
         members = {k: v for k, v in support.DEVEL_MEMBERS.items() if "hiprtc" not in k}
         members["lib/libhipblas.so.3"] = b"other"

@@ -215,9 +215,8 @@ def _absent(installed: list[Installed]) -> Iterator[_Place]:
         package = describe(logical)
         reason = f'{package.distribution} is not installed; to install: pip install "{package.requirement}"'
         if has_target(logical):
-            reason = (
-                f"{package.distribution} is not installed; {COMMAND} doctor names the needed one"
-            )
+            each = describe(logical, "*").distribution
+            reason = f"no {each} is installed; {COMMAND} doctor names the needed one"
         yield _Place(PACKAGE, None, reason=reason)
 
 

@@ -145,6 +145,8 @@ def _script(name: str, found: Installed) -> Outcome:
     answers = []
     for question in _QUESTIONS:
         ended = process([str(path), question])
+        if ended.loader_fault is not None:
+            return fail(f"{question}: {ended.loader_fault}")
         if ended.status == 0:
             return OK
         if ended.status in _DID_NOT_START or ended.status < 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,7 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .._health import ERROR, Finding
+from .._health._finding import find_system_library
 
+_LOADER = re.compile(
+    r"error while loading shared libraries|version `[^']+' not found|symbol lookup error"
+    r"|cannot open shared object file|Error (loading shared library|relocating)"
+)
+_VERSION = re.compile(r"([^\s/:]+): version `([^']+)' not found")
+_LIBRARY = re.compile(
+    r"(?:libraries: |library )([^\s:]+): (?:cannot open shared object file|No such file)"
+)
 SECONDS = 300.0  # limit of a process; large libraries on slow disks take long
 
 
@@ -64,6 +74,22 @@ class Ended:
         lines = [line for line in self.text.splitlines() if line.strip()]
         last = lines[-1].strip() if lines else "no output"
         return f"{self._status_name()}: {last}"
+
+    @property
+    def loader_fault(self) -> str | None:
+        """Message of the dynamic loader with a remedy, or None."""
+        message = next((line for line in self.text.splitlines() if _LOADER.search(line)), None)
+        if message is None:
+            return None
+        version = _VERSION.search(message)
+        library = _LIBRARY.search(message)
+        if version is not None:
+            remedy = f"use a system or Python environment with {version[2]} in {version[1]}"
+        elif library is not None:
+            remedy = find_system_library(library[1])
+        else:
+            remedy = "install the packages and the system's libraries in versions that fit"
+        return f"{message.strip()}; remedy: {remedy}"
 
     def _status_name(self) -> str:
         if self.status >= 0:
