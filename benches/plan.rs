@@ -4,6 +4,7 @@
 //! cargo bench --bench plan                   20,000 to 2,000,000 entries for 40 ISAs
 //! cargo bench --bench plan -- --entries N    that many
 //! cargo bench --bench plan -- --tree DIR     a real artifact directory
+//! cargo bench --bench plan -- --edit FILE    answer to an edit: check and plan of a saved catalog
 //! ```
 //!
 //! The catalogs are synthetic (`plan/synthetic.rs`), for the repository's packages.kdl. Each size is
@@ -61,6 +62,10 @@ fn main() {
     } else if !arguments.iter().any(|a| a == "--bench") {
         // `cargo test --all-targets` starts it too.
         println!("not measured: this is for `cargo bench`");
+    } else if let Some(file) = value("--edit") {
+        let catalog = Catalog::load(Path::new(file)).unwrap();
+        let took = (0..5).map(|_| elapsed(|| resolve(&manifest(0), &catalog)).0).min().unwrap();
+        println!("{:>9}  check and plan of {file}", seconds(took.as_secs_f64()));
     } else if let Some(dir) = value("--tree") {
         bench_tree(Path::new(dir));
     } else {

@@ -40,6 +40,7 @@ mod kdl;
 mod manifest_errors;
 mod manifest_files;
 mod messages;
+mod mistakes;
 mod nights;
 mod other_scripts;
 mod outputs;

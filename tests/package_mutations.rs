@@ -20,7 +20,7 @@ const SDIST: &str = "demo-1.0.tar.gz";
 const MUTANTS: u64 = 400;
 
 /// Pseudo-random numbers, equal each time (`SplitMix64`).
-struct Noise(u64);
+pub struct Noise(pub u64);
 
 impl Noise {
     fn next(&mut self) -> u64 {
@@ -30,7 +30,7 @@ impl Noise {
         mixed ^ (mixed >> 31)
     }
 
-    fn below(&mut self, most: usize) -> usize {
+    pub fn below(&mut self, most: usize) -> usize {
         usize::try_from(self.next() % most as u64).unwrap()
     }
 

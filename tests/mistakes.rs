@@ -1,0 +1,221 @@
+//! Mistakes in the shipped manifest, by kind and seed, planned on a catalog of a full tree.
+//!
+//! `cargo test --test all mistakes:: -- --nocapture` prints the number of each outcome.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::names::RelPath;
+use base::source::{Problems, Source};
+use manifest::{Beside, Manifest};
+use plan::catalog::Catalog;
+use plan::review::diff::{self, Contents};
+use plan::{Plan, Request, Templates, resolve};
+use rayon::prelude::*;
+
+use crate::package_mutations::Noise;
+use crate::repository;
+use edits::{Edit, KINDS, Line};
+
+#[path = "mistakes/edits.rs"]
+mod edits;
+#[path = "mistakes/promises.rs"]
+mod promises;
+
+const SEEDS: u64 = 32;
+
+/// Of these mistakes, one is planned on the full catalog; all with `ROCKPACK_THOROUGH`.
+const FULL: u64 = 16;
+
+/// Percentage that only a comparison of plans may show, such as deleted names.
+const MOST_SHOWN: usize = 10;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    Refused,
+    NotPlanned,
+    Warned,
+    Noted,
+    Shown,
+    Harmless,
+    Silent,
+}
+
+struct Scene {
+    files: Vec<(String, String)>,
+    lines: Vec<Line>,
+    catalog: Catalog,
+    templates: Templates,
+    plan: Plan,
+    told: BTreeSet<String>,
+    promises: BTreeSet<(String, String)>,
+}
+
+struct Planned {
+    plan: Plan,
+    warnings: Vec<String>,
+}
+
+impl Scene {
+    fn new(catalog: &str) -> Self {
+        let files: Vec<(String, String)> = repository::kdl_files()
+            .into_iter()
+            .map(|name| (name.clone(), repository::text(&name)))
+            .collect();
+        let lines = files.iter().enumerate().flat_map(|(file, (_, text))| lines(file, text));
+        let lines = lines.collect();
+        let path = format!("{}/golden/{catalog}.catalog.json.xz", env!("CARGO_MANIFEST_DIR"));
+        let catalog = Catalog::load(path.as_ref()).unwrap();
+        let templates = templates();
+        let manifest = decode(&files).unwrap();
+        let planned = planned(&manifest, &catalog, &templates).unwrap();
+        let promises = promises::of(&planned.plan);
+        let told = planned.warnings.into_iter().chain(notes(&planned.plan)).collect();
+        Self { files, lines, catalog, templates, plan: planned.plan, told, promises }
+    }
+
+    fn shown(&self, edits: &[Edit]) -> String {
+        let line = |edit: &Edit| {
+            let is_it = |line: &&Line| (line.file, line.number) == (edit.file, edit.number);
+            let was = self.lines.iter().find(is_it).unwrap().text.trim();
+            let now = edit.text.as_deref().unwrap_or("(deleted)").trim();
+            format!("\n    {}:{} {was}\n    ==> {now}", self.files[edit.file].0, edit.number + 1)
+        };
+        edits.iter().map(line).collect()
+    }
+
+    fn outcome(&self, edits: &[Edit]) -> (Outcome, String) {
+        let files = edited(&self.files, edits);
+        let manifest = match decode(&files) {
+            Ok(manifest) => manifest,
+            Err(problems) => return (Outcome::Refused, text(&problems)),
+        };
+        let warned = manifest.warnings();
+        let new = match planned(&manifest, &self.catalog, &self.templates) {
+            Ok(new) => new,
+            Err(problems) => return (Outcome::NotPlanned, text(&problems)),
+        };
+        let found = promises::of(&new.plan);
+        let lost: Vec<&(String, String)> = self.promises.difference(&found).collect();
+        if !warned.is_empty() {
+            return (Outcome::Warned, text(&warned));
+        }
+        if let Some(warning) = new.warnings.iter().find(|w| !self.told.contains(*w)) {
+            return (Outcome::Warned, warning.clone());
+        }
+        if let Some(note) = notes(&new.plan).find(|n| !self.told.contains(n)) {
+            return (Outcome::Noted, note);
+        }
+        if lost.is_empty() {
+            return (Outcome::Harmless, String::new());
+        }
+        let (old, now) =
+            (Contents::of_plan("old", &self.plan), Contents::of_plan("new", &new.plan));
+        let shown = diff::text(&diff::diff(&old, &now), true);
+        let hidden = lost.iter().find(|(distribution, _)| !shown.contains(distribution.as_str()));
+        let (distribution, fact) = hidden.unwrap_or(&lost[0]);
+        let fact = fact.lines().next().unwrap_or_default();
+        let text = format!("{} lost, such as {distribution}: {fact}", lost.len());
+        (if hidden.is_some() { Outcome::Silent } else { Outcome::Shown }, text)
+    }
+}
+
+fn lines(file: usize, text: &str) -> Vec<Line> {
+    let is_content = |line: &str| {
+        let line = line.trim();
+        !line.is_empty() && !line.starts_with("//")
+    };
+    let lines = text.lines().enumerate().filter(|(_, line)| is_content(line));
+    lines.map(|(number, text)| Line { file, number, text: text.to_owned() }).collect()
+}
+
+fn edited(files: &[(String, String)], edits: &[Edit]) -> Vec<(String, String)> {
+    let changed = |file: usize, number: usize, line: &str| {
+        let edit = edits.iter().find(|edit| (edit.file, edit.number) == (file, number));
+        edit.map_or(Some(line.to_owned()), |edit| edit.text.clone())
+    };
+    let text = |file: usize, text: &str| {
+        let lines = text.lines().enumerate();
+        lines.filter_map(|(number, line)| changed(file, number, line)).map(|l| l + "\n").collect()
+    };
+    let files = files.iter().enumerate();
+    files.map(|(file, (name, whole))| (name.clone(), text(file, whole))).collect()
+}
+
+fn decode(files: &[(String, String)]) -> Result<Manifest, Problems> {
+    let find = |name: &str| files.iter().find(|(n, _)| n == name).map(|(_, text)| text.clone());
+    let read = |path: &RelPath| {
+        let other = || std::fs::read_to_string(repository::root().join(path.as_str()));
+        find(path.as_str()).map_or_else(|| other().map_err(|e| e.to_string()), Ok)
+    };
+    let beside =
+        Beside { templates: vec!["meta", "runtime", "choice"], read: &read, built_in: None };
+    let [packages, families] =
+        ["packages.kdl", "families.kdl"].map(|name| Source::new(name, find(name).unwrap()));
+    Manifest::decode_beside(&packages, &families, &beside)
+}
+
+fn planned(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    templates: &Templates,
+) -> Result<Planned, Problems> {
+    let (plan, warnings) = resolve::plan(manifest, catalog, templates, &Request::default())?;
+    let told = warnings.iter().filter(|w| w.expectation().is_none()).map(ToString::to_string);
+    Ok(Planned { warnings: told.collect(), plan })
+}
+
+fn notes(plan: &Plan) -> impl Iterator<Item = String> {
+    plan.notes.iter().map(|note| note.text.clone())
+}
+
+fn text(problems: &Problems) -> String {
+    let all: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    format!("{} problems: {}", all.len(), all[0])
+}
+
+fn templates() -> Templates {
+    let of = |name: &str| {
+        let root = repository::root().join("runtime").join(name);
+        let files = walkdir::WalkDir::new(&root).sort_by_file_name().into_iter();
+        let texts = files.map(Result::unwrap).filter_map(|entry| {
+            let path = entry.path().strip_prefix(&root).unwrap().to_str()?.parse().ok()?;
+            Some((path, std::fs::read_to_string(entry.path()).ok()?))
+        });
+        (name.to_owned(), texts.collect())
+    };
+    Templates::from(["meta", "runtime", "choice", "common"].map(of))
+}
+
+#[test]
+fn no_mistake_is_silent() {
+    let thorough = std::env::var_os("ROCKPACK_THOROUGH").is_some();
+    let (full, small) = (Scene::new("kpack-full"), Scene::new("kpack-small"));
+    let mut cases = Vec::new();
+    for ((kind, choose), number) in KINDS.into_iter().zip(1..) {
+        for seed in 0..SEEDS {
+            let scene = if thorough || seed % FULL == 0 { &full } else { &small };
+            let edits = choose(&scene.lines, &mut Noise(number * 10_000 + seed));
+            cases.extend(edits.map(|edits| (kind, seed, scene, edits)));
+        }
+    }
+    assert!(cases.len() >= 300, "{}", cases.len());
+    let outcomes = cases.par_iter().map(|(kind, seed, scene, edits)| {
+        let (outcome, text) = scene.outcome(edits);
+        println!("{outcome:?}: {kind} {seed}: {text}{}", scene.shown(edits));
+        (*kind, outcome)
+    });
+    let outcomes: Vec<(&str, Outcome)> = outcomes.collect();
+    let mut counts: BTreeMap<Outcome, usize> = BTreeMap::new();
+    let mut of_kinds: BTreeMap<(&str, Outcome), usize> = BTreeMap::new();
+    for (kind, outcome) in outcomes {
+        *counts.entry(outcome).or_default() += 1;
+        *of_kinds.entry((kind, outcome)).or_default() += 1;
+    }
+    for ((kind, outcome), count) in of_kinds {
+        println!("{count:4} {kind}: {outcome:?}");
+    }
+    println!("{counts:?} of {}", cases.len());
+    assert_eq!(counts.get(&Outcome::Silent), None);
+    let shown = counts.get(&Outcome::Shown).copied().unwrap_or_default();
+    assert!(shown * 100 <= cases.len() * MOST_SHOWN, "{shown} are shown by diff alone");
+}
