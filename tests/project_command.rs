@@ -99,10 +99,10 @@ fn one_missing_branch_stops_no_other_clone_and_new_clones_are_initialized() {
     git(&upstream, &["commit", "-q", "-m", "init"]);
     let manifest = fs_err::read_to_string(dir.path().join("packages.kdl")).unwrap();
     let address = format!("file://{}", upstream.display());
-    let more = format!(
+    let first = format!(
         "source \"first\" git=\"{address}\" branch=\"release/{{major}}.{{minor}}.{{patch}}\"\n"
     );
-    let manifest = more + &manifest.replace("history=#true", "init=\"init.sh\"");
+    let manifest = first + &manifest.replace("history=#true", "init=\"init.sh\"");
     fs_err::write(dir.path().join("packages.kdl"), manifest).unwrap();
     let (output, text) = project(dir.path(), "clone", &[]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");

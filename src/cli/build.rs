@@ -104,6 +104,14 @@ pub struct BuildArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", help_heading = "Projects")]
     pub require_clean: Option<bool>,
 
+    /// Keep the devel tree, environments and object files in OUT/work, and resume there next time
+    ///
+    /// With unchanged settings, only changed files of a checkout are copied, `run` lines are not run
+    /// again, and build systems compile what changed. For trying out changes: a build without this
+    /// option does not reuse the wheels.
+    #[arg(long, requires = "sources", help_heading = "Projects")]
+    pub keep_work: bool,
+
     /// Additional work on projects, separated by `,`: tests (of the wheels), docs (OUT/docs/NAME), rebuild (also of unchanged projects)
     ///
     /// Tests run in a new environment for each project. Tests that this machine cannot run, without

@@ -90,6 +90,7 @@ def all_of_it(scene):
     refused(scene)
     complaining(scene, sources, dest)
     limited(scene)
+    edited(scene, sources)
 
 
 def refused(scene):
@@ -143,3 +144,39 @@ def limited(scene):
     fine = done.status == 1 and 'beyond `at-most "manylinux_2_17"`' in told and "getentropy" in told + "GLIBC_2.25" and "GLIBC_2.25" in told
     scene.check("one beyond it fails, with its symbol", None if fine else f"{done.ending}: {done.err}")
     two.write_text(text, encoding="utf-8")
+
+
+def edited(scene, sources):
+    """Change one module after another, with kept work: only that module is compiled."""
+    dest, package = scene.work / "edited", sources / "pair/python/example_pair"
+    done = build(scene, dest, "--keep-work")
+    scene.check("work is kept", done.problem or (None if (dest / f"work/{NAME}/source").is_dir() else "there is none"))
+    (package / "one.pyx").write_text(MODULE % 7, encoding="utf-8")
+    started = time.monotonic()
+    done = build(scene, dest, "--keep-work")
+    scene.report.note(f"one module of two again: {time.monotonic() - started:.1f} s")
+    log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
+    compiled = [name for name in ("one", "two") if f"-c example_pair/{name}.c" in log]
+    scene.check("with kept work, one changed module is compiled, and no other", done.problem or (None if compiled == ["one"] and "resuming" in log and "render.py" not in log else log))
+    answer = imported(scene, dest)
+    scene.check("and is in the wheel", None if answer == "57 53 1" else answer)
+    (package / "two.pyx").write_text("def answer(:\n", encoding="utf-8")
+    done = build(scene, dest, "--keep-work")
+    log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
+    scene.check("an error needs no more", None if done.status == 1 and "resuming" in log and log.splitlines()[1].startswith(f"{package / 'two.pyx'}:1:") else log)
+    (package / "two.pyx").write_text(MODULE % 8, encoding="utf-8")
+    done = build(scene, dest, "--keep-work")
+    log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
+    answer = imported(scene, dest)
+    scene.check("and the mended module goes on from there", None if "resuming" in log and answer == "57 58 1" else f"{answer} {log}")
+    tree(scene.work / "installed rocm", 60)
+    done = build(scene, dest, "--keep-work")
+    log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
+    answer = imported(scene, dest)
+    scene.check("another tree begins anew", None if "resuming" not in log and answer == "67 68 1" else f"{answer} {log}")
+    done = build(scene, dest)
+    scene.check("a build without kept work takes nothing of it", None if f"{NAME}: started" in done.err else done.err)
+    node = 'env "CC" "{devel}/bin/no-such-compiler"'
+    done = build(scene, scene.work / "no compiler", node=node)
+    told = "is built with CC=" in unwrapped(done.err) and "no-such-compiler" in unwrapped(done.err)
+    scene.check("a compiler that is not there is told before anything is done", None if done.status == 2 and told and not (scene.work / "no compiler/logs").exists() else f"{done.ending}: {done.err}")

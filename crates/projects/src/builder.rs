@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use fs_err as fs;
 
+use super::item::{Item, is_before, trials};
 use super::kept::{Keeper, Product as KeptProduct};
 use super::process::Log;
 use super::project::{self, Site};
@@ -19,22 +20,14 @@ use super::used::Used;
 use super::workspace::{Failed, TAIL, Workspace};
 use super::{
     End, Happened, Made, MadeWheel, NotMade, Outcome, ProjectError, Settings, Tried, Why, again,
-    complaints, devel, dirty, finish, private, recorded, taken, wheelhouse,
+    complaints, devel, dirty, finish, private, recorded, resume, taken, wheelhouse,
 };
 use base::names::{PackageName, RelPath};
 use base::text::with_causes;
 use build::gate::{Gate, GateError};
 use build::provenance::ProjectInputs;
-use plan::{DevelTree, Plan, ProjectBuild, TakenWheel, Trial};
+use plan::{Plan, ProjectBuild, Trial};
 use wheel::archive::Stage;
-
-#[derive(Clone, Copy)]
-enum Item<'a> {
-    Taken(&'a TakenWheel),
-    Devel(&'a DevelTree),
-    Project(&'a ProjectBuild),
-    Trial(&'a ProjectBuild, TrialKind, &'a Trial),
-}
 
 pub(crate) struct Product {
     wheels: Vec<PathBuf>,
@@ -57,6 +50,8 @@ pub struct Builder<'a> {
     work: PathBuf,
     items: Vec<Item<'a>>,
     devel: OnceLock<PathBuf>,
+    /// Held while work is kept.
+    _lock: Option<fs::File>,
     made: Mutex<Made>,
     inputs: Mutex<BTreeMap<PackageName, ProjectInputs>>,
     keeper: Keeper<'a>,
@@ -73,10 +68,13 @@ impl<'a> Builder<'a> {
         gate: &'a Gate<'a>,
         report: &'a (dyn Fn(Happened) + Sync),
     ) -> Result<Self, ProjectError> {
-        let work = stage.dest().canonicalize()?.join(
-            stage.path(&path("work")?).strip_prefix(stage.dest()).unwrap_or(Path::new("work")),
-        );
+        let kept = Path::new("work");
+        let temporary = stage.path(&path("work")?);
+        let temporary = temporary.strip_prefix(stage.dest()).unwrap_or(kept);
+        let work =
+            stage.dest().canonicalize()?.join(if settings.keep_work { kept } else { temporary });
         fs::create_dir_all(&work)?;
+        let lock = settings.keep_work.then(|| locked(&work)).transpose()?;
         fs::create_dir_all(stage.dest().join("logs"))?;
         fs::write(work.join("pep517.py"), include_str!("pep517.py"))?;
         let keeper = Keeper::survey(plan, settings, &stage.dest().canonicalize()?, &tools)?;
@@ -94,6 +92,7 @@ impl<'a> Builder<'a> {
             tools,
             work,
             items,
+            _lock: lock,
             devel: settings.installed.clone().map_or_else(OnceLock::new, OnceLock::from),
             made: Mutex::new(wheelhouse::of_others(plan, &stage.dest().canonicalize()?)?),
             inputs: Mutex::default(),
@@ -129,6 +128,8 @@ impl<'a> Builder<'a> {
         let log = Log::create(self.stage.dest().join(log_of(&called)));
         let log = log.map_err(|e| Failure { reason: with_causes(&e), tail: Vec::new() })?;
         let directory = self.work.join(&called);
+        self.tidy(item, &directory)
+            .map_err(|e| Failure { reason: with_causes(&e), tail: Vec::new() })?;
         let mut place = Workspace {
             directory,
             variables: BTreeMap::new(),
@@ -148,7 +149,7 @@ impl<'a> Builder<'a> {
             Ok(_) => Vec::new(),
             Err(_) => self.complaints(item, &place),
         };
-        if !matches!(item, Item::Devel(_)) {
+        if !matches!(item, Item::Devel(_)) && !self.keeps(item) {
             // Results were moved; a build that filled the disk frees room here.
             let _ = fs::remove_dir_all(&place.directory);
         }
@@ -166,6 +167,22 @@ impl<'a> Builder<'a> {
                 }
                 Err(Failure { reason: failed.to_string(), tail })
             }
+        }
+    }
+
+    fn keeps(&self, item: Item<'_>) -> bool {
+        self.settings.keep_work && matches!(item, Item::Project(_) | Item::Devel(_))
+    }
+
+    fn tidy(&self, item: Item<'_>, directory: &Path) -> io::Result<()> {
+        match item {
+            Item::Project(project) if self.keeps(item) => {
+                let versions = project.pythons.iter().map(|version| directory.join(version));
+                versions.chain([directory.to_owned()]).try_for_each(|place| resume::tidy(&place))
+            }
+            Item::Devel(_) if self.keeps(item) => resume::tidy(directory),
+            _ if directory.is_dir() => fs::remove_dir_all(directory),
+            _ => Ok(()),
         }
     }
 
@@ -220,7 +237,9 @@ impl<'a> Builder<'a> {
                 if !self.settings.unconfined {
                     private::confine_steps(place)?;
                 }
-                let root = devel::make(tree, self.plan, self.stage.dest(), &self.tools, place)?;
+                let key = self.settings.keep_work.then(|| self.keeper.common());
+                let root =
+                    devel::make(tree, self.plan, self.stage.dest(), &self.tools, key, place)?;
                 let _ = self.devel.set(root);
                 return Ok(Vec::new());
             }
@@ -348,7 +367,16 @@ impl<'a> Builder<'a> {
             devel: self.devel.get().map(PathBuf::as_path),
             processes,
             version: None,
+            work_key: self.work_key(project)?,
         })
+    }
+
+    fn work_key(&self, project: &ProjectBuild) -> io::Result<Option<String>> {
+        if !self.settings.keep_work || !project.isolated {
+            return Ok(None);
+        }
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.keeper.work_key(project, &made).map(Some)
     }
 
     pub fn outcome(&self, ends: Vec<End<Product, Failure>>) -> io::Result<Outcome> {
@@ -393,41 +421,11 @@ impl<'a> Builder<'a> {
     }
 }
 
-impl Item<'_> {
-    fn name(&self) -> &str {
-        match self {
-            Self::Taken(wheel) => wheel.name.as_str(),
-            Self::Devel(_) => devel::NAME,
-            Self::Project(project) | Self::Trial(project, ..) => project.name.as_str(),
-        }
-    }
-
-    fn trial(&self) -> Option<TrialKind> {
-        if let Self::Trial(_, kind, _) = self { Some(*kind) } else { None }
-    }
-
-    fn called(&self) -> String {
-        let kind = self.trial().map(|kind| format!(".{}", kind.word()));
-        self.name().to_owned() + &kind.unwrap_or_default()
-    }
-}
-
-fn trials<'a>(project: &'a ProjectBuild, settings: &Settings) -> impl Iterator<Item = Item<'a>> {
-    let trial = |kind| match kind {
-        TrialKind::Tests => project.tests.as_ref(),
-        TrialKind::Docs => project.docs.as_ref(),
-    };
-    let kinds = settings.trials.clone();
-    kinds.into_iter().filter_map(move |kind| Some(Item::Trial(project, kind, trial(kind)?)))
-}
-
-fn is_before(item: &Item<'_>, project: &ProjectBuild) -> bool {
-    match item {
-        Item::Devel(_) => project.devel,
-        Item::Trial(..) => false,
-        Item::Taken(_) | Item::Project(_) => {
-            project.after.iter().any(|name| name.as_str() == item.name())
-        }
+fn locked(work: &Path) -> io::Result<fs::File> {
+    let file = fs::File::create(work.join("lock"))?;
+    match file.file().try_lock() {
+        Ok(()) => Ok(file),
+        Err(_) => Err(io::Error::other(format!("another build uses {}", work.display()))),
     }
 }
 

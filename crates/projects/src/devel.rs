@@ -1,12 +1,18 @@
 //! Installs the new devel package, for projects to build against.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use fs_err as fs;
+use serde::{Deserialize, Serialize};
+
+use super::kept::contents;
 use super::process::{Run, answer};
 use super::tools::Tools;
 use super::workspace::{Failed, MAKING_ENVIRONMENT, Workspace};
 use super::{variables, wheelhouse};
+use base::regular;
 use plan::{DevelTree, Plan};
 
 pub const NAME: &str = "devel-tree";
@@ -17,8 +23,14 @@ pub fn make(
     plan: &Plan,
     dest: &Path,
     tools: &Tools,
+    key: Option<&str>,
     place: &mut Workspace,
 ) -> Result<PathBuf, Failed> {
+    if let Some(root) = key.and_then(|key| kept(&place.directory, key)) {
+        place.log.say(&format!("the devel tree of an earlier build is {}", root.display()))?;
+        return Ok(root);
+    }
+    forget(&place.directory)?;
     let offered = wheelhouse::of_artifacts(plan, dest)?;
     wheelhouse::show(&offered, &place.directory.join("wheelhouse"), &mut place.variables)?;
     let environment = place.directory.join("env");
@@ -44,5 +56,43 @@ pub fn make(
         limits: None,
     })?;
     place.log.say(&format!("the devel tree is {root}"))?;
+    if let Some(key) = key {
+        let record = Record { key: key.to_owned(), contents: contents(Path::new(&root))?, root };
+        let text = serde_json::to_string(&record).map_err(io::Error::other)?;
+        fs::write(place.directory.join(RECORD), text)?;
+        return Ok(record.root.into());
+    }
     Ok(root.into())
+}
+
+const RECORD: &str = "work.json";
+const MOST: u64 = 1 << 20;
+
+#[derive(Serialize, Deserialize)]
+struct Record {
+    /// Hash of the packages, tools and variables.
+    key: String,
+    /// Hash of names, sizes and times of the files.
+    contents: String,
+    root: String,
+}
+
+/// Returns the tree of an earlier build from the same packages, if no file of it changed.
+fn kept(directory: &Path, key: &str) -> Option<PathBuf> {
+    let text = regular::read_to_string(directory.join(RECORD), MOST).ok()?;
+    let record: Record = serde_json::from_str(&text).ok()?;
+    let root = PathBuf::from(&record.root);
+    let same = record.key == key && contents(&root).is_ok_and(|found| found == record.contents);
+    same.then_some(root)
+}
+
+fn forget(directory: &Path) -> io::Result<()> {
+    let environment = directory.join("env");
+    if environment.is_dir() {
+        fs::remove_dir_all(environment)?;
+    }
+    match fs::remove_file(directory.join(RECORD)) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
 }

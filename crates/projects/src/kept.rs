@@ -207,15 +207,38 @@ impl<'a> Keeper<'a> {
         product.write(&self.file(&project.name))
     }
 
+    /// Hashes all inputs but the contents of files.
+    pub fn work_key(&self, project: &ProjectBuild, made: &Made) -> io::Result<String> {
+        let dest = self.directory.parent().unwrap_or(&self.directory);
+        let history = self.source(&project.name).map(|source| source.history(&self.root));
+        self.key_of(project, made, dest, history.transpose()?)
+    }
+
+    /// Hash of the packages of artifacts, tools and variables.
+    pub fn common(&self) -> &str {
+        &self.common
+    }
+
     /// `made` has the wheels outside of the destination.
     fn key(&self, project: &ProjectBuild, made: &Made, dest: &Path) -> io::Result<String> {
+        let source = self.source(&project.name).map(|source| source.identity(&self.root));
+        self.key_of(project, made, dest, source.transpose()?)
+    }
+
+    fn key_of(
+        &self,
+        project: &ProjectBuild,
+        made: &Made,
+        dest: &Path,
+        source: Option<String>,
+    ) -> io::Result<String> {
         let mut key = Fingerprint::new("project");
         key.add(&self.common);
         // Independent of the place in the manifest and of tests and documentation.
         let plain = ProjectBuild { rule: "".into(), tests: None, docs: None, ..project.clone() };
         key.add(&serde_json::to_string(&plain).map_err(io::Error::other)?);
-        if let Some(source) = self.sources.get(&project.name) {
-            key.add(&source.identity(&self.root)?);
+        if let Some(source) = source {
+            key.add(&source);
         }
         for version in &project.pythons {
             key.add(self.tools.interpreter_identity(version));
@@ -247,7 +270,7 @@ fn taken(plan: &Plan, settings: &Settings) -> Made {
 fn common(plan: &Plan, settings: &Settings, dest: &Path, tools: &Tools) -> io::Result<String> {
     let mut hash = Fingerprint::new(env!("CARGO_PKG_VERSION"));
     hash.add(tools.identity());
-    hash.add(&format!("offline={}", settings.offline));
+    hash.add(&format!("offline={} work={}", settings.offline, settings.keep_work));
     let caller =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     let variables = variables::base(caller);
@@ -266,7 +289,7 @@ fn common(plan: &Plan, settings: &Settings, dest: &Path, tools: &Tools) -> io::R
 }
 
 /// Hashes names, sizes and times of a native project's files, not their content.
-fn contents(prefix: &Path) -> io::Result<String> {
+pub(crate) fn contents(prefix: &Path) -> io::Result<String> {
     let mut hash = Fingerprint::new("installed");
     for entry in walk(prefix) {
         let entry = entry?;

@@ -27,6 +27,7 @@ mod again;
 mod builder;
 mod checkout;
 mod checkouts;
+mod compilers;
 mod complaints;
 mod confined;
 mod content;
@@ -37,6 +38,7 @@ mod finish;
 mod git;
 mod git_program;
 mod installed;
+mod item;
 mod kept;
 mod native;
 mod prefetch;
@@ -47,6 +49,7 @@ mod reach;
 mod recorded;
 mod redacted;
 mod repair;
+mod resume;
 mod schedule;
 mod snapshot;
 mod survey;
@@ -74,6 +77,7 @@ pub use trial::{Ran, TrialKind};
 
 /// Settings of a build.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Settings {
     /// Root of all sources; absolute.
     pub sources: Option<PathBuf>,
@@ -87,6 +91,8 @@ pub struct Settings {
     pub offline: bool,
     /// Disables reuse.
     pub anew: bool,
+    /// Keeps the devel tree, environments and object files in `DEST/work`, and resumes there.
+    pub keep_work: bool,
     /// Builds may write anywhere.
     pub unconfined: bool,
     /// Directories that no build may change, even if variables name them as caches.
@@ -204,6 +210,14 @@ pub enum ProjectError {
         /// Destination.
         dest: PathBuf,
     },
+    /// A compiler or CMake is missing.
+    #[error("`{project}` is built with {program}, which does not exist")]
+    NoProgram {
+        /// Project.
+        project: String,
+        /// Path, or a name in `PATH`, with the variable that names it.
+        program: String,
+    },
     /// git cannot list the files of a checkout.
     #[error("cannot read a checkout")]
     Checkout(#[from] GitError),
@@ -215,7 +229,7 @@ pub enum ProjectError {
     Io(#[from] io::Error),
 }
 
-/// Checks that Python is suitable, and that `dest` has the packages of artifacts that this build
+/// Checks that Python is suitable, that named compilers exist, and that `dest` has the packages of artifacts that this build
 /// does not make.
 pub fn check(plan: &Plan, settings: &Settings, dest: &Path) -> Result<(), ProjectError> {
     if let Some(pin) = wheelhouse::absent(plan, dest)? {
@@ -223,6 +237,7 @@ pub fn check(plan: &Plan, settings: &Settings, dest: &Path) -> Result<(), Projec
     }
     if !plan.projects.is_empty() || !plan.wheels.is_empty() {
         tools(plan, settings)?;
+        compilers::check(plan, settings)?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use fs_err as fs;
 
 use super::reach::ANSWERS;
 use super::recorded::{compilers, installed};
+use super::resume::{self, Record};
 use super::snapshot::Snapshot;
 use super::tools::Tools;
 use super::used::Used;
@@ -58,6 +59,8 @@ pub struct Site<'a> {
     /// Expanded devel tree.
     pub devel: Option<&'a Path>,
     pub processes: usize,
+    /// Hash of the inputs of kept work; `None` if nothing is kept.
+    pub work_key: Option<String>,
     /// Python version, unless it is the building Python's.
     pub version: Option<&'a str>,
 }
@@ -83,7 +86,8 @@ impl Site<'_> {
                 Workspace { directory, variables: BTreeMap::new(), log, used, reach: None };
             furnish(&mut inner, settings, self.processes)?;
             self.confine(settings, &mut inner)?;
-            let site = Site { version: Some(version), offered: self.offered.clone(), ..*self };
+            let (offered, work_key) = (self.offered.clone(), self.work_key.clone());
+            let site = Site { version: Some(version), offered, work_key, ..*self };
             let made = site.build(&mut inner).map_err(|failed| failed.of(version))?;
             place.used.add(inner.used);
             let fits_all = made.iter().all(|wheel| fits_later(wheel));
@@ -109,17 +113,30 @@ impl Site<'_> {
         let source = place.directory.join("source");
         let from = self.sources.join(project.source.as_str());
         let content = &self.checkout.content;
-        checkout::copy_checkout(&from, &source, content, project.branch.as_deref())?;
+        let state = match &self.work_key {
+            Some(key) => Some(Record::new(key, &from, content)?),
+            None => None,
+        };
+        let resumed = state.as_ref().map(|now| resume::resume(&place.directory, now, &from));
+        let resumed = resumed.transpose()?.flatten();
+        let is_new = resumed.is_none();
+        if is_new {
+            checkout::copy_checkout(&from, &source, content, project.branch.as_deref())?;
+        } else {
+            place.log.say("resuming the work of an earlier build")?;
+        }
         wheelhouse::offer(
             &self.offered,
             &place.directory.join("wheelhouse"),
             &mut place.variables,
         )?;
-        let python = self.environment(place)?;
+        let python = self.environment(place, is_new)?;
         let fill =
             |text: &str| setting::fill(text, |filling| self.filled(filling, &source, &python));
         self.give_variables(place, &fill);
-        self.require(&python, place, &project.build_requires.join("\n"), "build-requires")?;
+        if is_new {
+            self.require(&python, place, &project.build_requires.join("\n"), "build-requires")?;
+        }
         let directory = project
             .subdirectory
             .as_ref()
@@ -132,6 +149,10 @@ impl Site<'_> {
             variables::use_compiler_cache(&mut place.variables, self.tools.compiler(), setuptools);
         }
         self.remember_tools(place, setuptools);
+        if let Some(used) = resumed {
+            place.used.requirements = used.requirements;
+            place.used.tools.insert("work".to_owned(), "resumed".to_owned());
+        }
         if let Some(native) = &project.native {
             variables::show_fixed_paths(&mut place.variables, self.work, false);
             let site = native::Site {
@@ -140,11 +161,16 @@ impl Site<'_> {
                 directory: &directory,
             };
             site.begin()?;
-            self.run(&source, place, &fill)?;
+            if is_new || native.cmake.is_none() {
+                self.run(&source, place, &fill)?;
+                note(state, place)?;
+            }
             site.build(native, place, &fill)?;
             return Ok(Vec::new());
         }
-        self.run(&source, place, &fill)?;
+        if is_new {
+            self.run(&source, place, &fill)?;
+        }
         // After the commands, which compile without these flags.
         variables::show_fixed_paths(&mut place.variables, self.work, setuptools);
         let out = place.directory.join("out");
@@ -158,7 +184,11 @@ impl Site<'_> {
             place.used.were_there(there);
         }
         if project.isolated {
-            self.isolated(&directory, &python, &settings, &out, place)?;
+            if is_new {
+                self.requirements(&directory, &python, &settings, place)?;
+                note(state, place)?;
+            }
+            self.hook("wheel", &directory, &python, &settings, &out, place)?;
         } else {
             self.beside(&directory, &settings, &out, place)?;
         }
@@ -229,14 +259,16 @@ impl Site<'_> {
         })
     }
 
-    fn environment(&self, place: &mut Workspace) -> Result<PathBuf, Failed> {
+    fn environment(&self, place: &mut Workspace, is_new: bool) -> Result<PathBuf, Failed> {
         if !self.project.isolated {
             let python = self.tools.python().to_owned();
             python.parent().inspect(|bin| variables::prepend(&mut place.variables, "PATH", bin));
             return Ok(python);
         }
         let environment = place.directory.join("env");
-        place.run(MAKING_ENVIRONMENT, &self.tools.venv(self.version, &environment))?;
+        if is_new {
+            place.run(MAKING_ENVIRONMENT, &self.tools.venv(self.version, &environment))?;
+        }
         variables::prepend(&mut place.variables, "PATH", &environment.join("bin"));
         Ok(environment.join("bin/python"))
     }
@@ -272,14 +304,13 @@ impl Site<'_> {
         Ok(place.used.report(&report)?)
     }
 
-    /// Builds like `python -m build`, but in an environment with a constant path, because compilers
-    /// store the paths of its headers.
-    fn isolated(
+    /// Installs requirements like `python -m build`, but into an environment with a constant path,
+    /// because compilers store the paths of its headers.
+    fn requirements(
         &self,
         directory: &Path,
         python: &Path,
         settings: &Configured<'_>,
-        out: &Path,
         place: &mut Workspace,
     ) -> Result<(), Failed> {
         for what in ["static", "dynamic"] {
@@ -290,7 +321,7 @@ impl Site<'_> {
             let requirements = wheelhouse::without_addresses(&requirements, &self.offered);
             self.require(python, place, &requirements, what)?;
         }
-        self.hook("wheel", directory, python, settings, out, place)
+        Ok(())
     }
 
     fn hook(
@@ -354,6 +385,13 @@ impl Site<'_> {
             .variables
             .extend(given.map(|(name, value)| (name.clone(), OsString::from(fill(value)))));
     }
+}
+
+/// Records that the environment and the copy are complete.
+fn note(state: Option<Record>, place: &Workspace) -> io::Result<()> {
+    let Some(mut state) = state else { return Ok(()) };
+    state.used = place.used.clone();
+    state.write(&place.directory)
 }
 
 fn ignored(file: &RelPath) -> String {

@@ -37,6 +37,13 @@ impl Snapshot {
         let mut hash = Fingerprint::new("checkout");
         hash.add(&self.tree);
         hash.add(if self.content.is_dirty() { "dirty" } else { "clean" });
+        hash.add(&self.history(root)?);
+        Ok(hash.end())
+    }
+
+    /// Hashes commits and branches.
+    pub fn history(&self, root: &Path) -> io::Result<String> {
+        let mut hash = Fingerprint::new("history");
         let place = root.join(self.directory.as_str());
         for repository in &self.content.repositories {
             let git = GitDirectory::of(&place.join(&repository.path))?;

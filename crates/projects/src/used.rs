@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use base::names::normalized;
 use base::regular;
@@ -12,7 +12,7 @@ use build::provenance::{BuildRequirement, RequirementDigest};
 
 const LARGEST: u64 = 64 << 20;
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Used {
     pub requirements: Vec<BuildRequirement>,
     pub tools: BTreeMap<String, String>,

@@ -55,7 +55,7 @@ fn checked(tree: &Path) -> Result<PathBuf, Failure> {
         return Err(problem.help("give the directory with bin, include and lib").into());
     }
     std::path::absolute(tree)
-        .map_err(|e| environment(format!("cannot tell where {} is: {e}", tree.display())).into())
+        .map_err(|e| environment(format!("cannot tell where {} is: {e}", tree.display())))
 }
 
 /// Reads the version, without the number of the build behind `-`.

@@ -47,6 +47,7 @@ pub fn settings(args: &BuildArgs, plan: &Plan, jobs: usize) -> Result<Option<Set
         jobs,
         offline: args.no_index,
         anew: args.asks(More::Rebuild),
+        keep_work: args.keep_work,
         unconfined: args.unconfined,
         protected,
         trials: trials
@@ -193,6 +194,10 @@ pub fn not_built(error: &ProjectError) -> Failure {
             let name = pin.split("==").next().unwrap_or(pin);
             let help =
                 format!("add it (--only …,{name}), or give the --output of a build that made it");
+            problem.help(help).into()
+        }
+        ProjectError::NoProgram { .. } => {
+            let help = "install it, or name another, as --variable or in the environment";
             problem.help(help).into()
         }
         ProjectError::Checkout(_) => {

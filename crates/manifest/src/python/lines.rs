@@ -213,8 +213,8 @@ pub(crate) struct Env {
     name: Spanned<String>,
     /// The value. {devel} is the expanded tree of the devel package of the same build, {source} the
     /// copy of the checkout, {python} the Python that builds, {jobs} the number of processes it may
-    /// start, {isas} the ISAs of the build with `;` between, {prefix:NAME} the directory of a
-    /// `native-project` that is built before, {prefix} in a `native-project` its own directory,
+    /// start, {isas} the ISAs of the build with `;` between, {isas:wave64} and {isas:wave32} those of
+    /// one wavefront, {prefix:NAME} the directory of a `native-project` that is built before, {prefix} in a `native-project` its own directory,
     /// {NAME} a `variable`. `${NAME}` is left to shells.
     #[arg("VALUE", "a value")]
     value: Spanned<Setting>,

@@ -3,6 +3,7 @@
 use super::source_build::{self, Resolved, Tree};
 use super::targets;
 use crate::{FORMAT, Note, OnlyName, Plan, Request};
+use base::names::PackageName;
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::Manifest;
 
@@ -58,7 +59,7 @@ fn nothing(notes: &[String]) -> Problem {
 }
 
 fn only_projects(manifest: &Manifest, request: &Request) -> Problems {
-    let names: Vec<&str> = source_build::names(manifest).map(|name| name.as_str()).collect();
+    let names: Vec<&str> = source_build::names(manifest).map(PackageName::as_str).collect();
     let unknown = |only: &&OnlyName| !names.iter().any(|name| only.matches(name));
     let mut problems = Problems::new();
     for only in request.only.iter().filter(unknown) {

@@ -1,0 +1,171 @@
+//! Kept work of an earlier build: environment, object files, and the copy of the checkout.
+//!
+//! If only contents of files changed, these files are copied, and the build system compiles their
+//! dependents. `run` lines are not run again: a change of a file that they changed or moved
+//! discards the work.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+use serde::{Deserialize, Serialize};
+
+use super::content::Content;
+use super::reach::CACHE;
+use super::tree::file_hash;
+use super::used::Used;
+use base::regular;
+
+const RECORD: &str = "work.json";
+const MOST: u64 = 64 << 20;
+
+/// Directories of one build.
+const FRESH: [&str; 7] = ["tmp", "out", "wheelhouse", "dirty", "repair", "repaired", CACHE];
+
+/// Files that determine the requirements of a build.
+const SETTINGS: [&str; 3] = ["pyproject.toml", "setup.py", "setup.cfg"];
+
+/// State of kept work.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// Hash of all inputs but the contents of files.
+    key: String,
+    /// Mode and hash of each copied file.
+    files: BTreeMap<PathBuf, String>,
+    /// Requirements and tools.
+    pub used: Used,
+}
+
+impl Record {
+    /// State of a checkout at the beginning of a build.
+    pub fn new(key: &str, from: &Path, content: &Content) -> io::Result<Self> {
+        let mut files = BTreeMap::new();
+        for path in &content.files {
+            if let Some((mode, hash)) = file_hash(&from.join(path))? {
+                files.insert(path.clone(), format!("{mode} {hash}"));
+            }
+        }
+        Ok(Self { key: key.to_owned(), files, used: Used::default() })
+    }
+
+    /// Writes the record; the work can be resumed from now on.
+    pub fn write(&self, directory: &Path) -> io::Result<()> {
+        fs::write(directory.join(RECORD), serde_json::to_string(self).map_err(io::Error::other)?)
+    }
+}
+
+/// Removes the directories of one build.
+pub(crate) fn tidy(directory: &Path) -> io::Result<()> {
+    FRESH.map(|name| directory.join(name)).iter().try_for_each(|path| removed(path))
+}
+
+fn removed(path: &Path) -> io::Result<()> {
+    if path.is_dir() { fs::remove_dir_all(path) } else { Ok(()) }
+}
+
+/// Copies changed files into the copy `source`. If the work cannot be resumed, removes it and
+/// returns `None`.
+pub(crate) fn resume(directory: &Path, now: &Record, from: &Path) -> io::Result<Option<Used>> {
+    let source = directory.join("source");
+    let before = read(directory);
+    let resumed = before.and_then(|before| Some((changed(&before, now, &source)?, before)));
+    let Some((changed, before)) = resumed else {
+        discard(directory)?;
+        return Ok(None);
+    };
+    for path in changed {
+        fs::remove_file(source.join(&path))?;
+        // `fs::copy` sets a new time: object files are older.
+        fs::copy(from.join(&path), source.join(&path))?;
+    }
+    let record =
+        Record { key: now.key.clone(), files: now.files.clone(), used: before.used.clone() };
+    record.write(directory)?;
+    Ok(Some(before.used))
+}
+
+fn discard(directory: &Path) -> io::Result<()> {
+    for name in ["source", "build", "env", "requires"] {
+        removed(&directory.join(name))?;
+    }
+    match fs::remove_file(directory.join(RECORD)) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+fn read(directory: &Path) -> Option<Record> {
+    let text = regular::read_to_string(directory.join(RECORD), MOST).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+/// Returns files with another content, if the copy has their former content.
+fn changed(before: &Record, now: &Record, source: &Path) -> Option<Vec<PathBuf>> {
+    if before.key != now.key || !before.files.keys().eq(now.files.keys()) {
+        return None;
+    }
+    let differs = |path: &&PathBuf| before.files[*path] != now.files[*path];
+    let changed: Vec<PathBuf> = now.files.keys().filter(differs).cloned().collect();
+    let is_plain = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let copied = file_hash(&source.join(path)).ok().flatten();
+        let copied = copied.map(|(mode, hash)| format!("{mode} {hash}"));
+        !SETTINGS.contains(&&*name)
+            && copied.as_ref() == Some(&before.files[path])
+            && !now.files[path].starts_with("120000")
+            && !before.files[path].starts_with("120000")
+    };
+    changed.iter().all(is_plain).then_some(changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(key: &str, from: &Path) -> Record {
+        let files = ["a.pyx", "b.pyx", "setup.py"].map(PathBuf::from).to_vec();
+        Record::new(key, from, &Content { files, ..Content::default() }).unwrap()
+    }
+
+    #[test]
+    fn only_plain_changes_of_contents_are_resumed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (from, work) = (dir.path().join("from"), dir.path().join("work"));
+        for place in [&from, &work.join("source")] {
+            fs::create_dir_all(place).unwrap();
+            for name in ["a.pyx", "b.pyx", "setup.py"] {
+                fs::write(place.join(name), "1").unwrap();
+            }
+        }
+        fs::write(work.join("source/a.o"), "").unwrap();
+        assert!(resume(&work, &record("k", &from), &from).unwrap().is_none(), "no record");
+        assert!(!work.join("source").exists());
+        for name in ["a.pyx", "b.pyx", "setup.py", "a.o"] {
+            fs::create_dir_all(work.join("source")).unwrap();
+            fs::write(work.join("source").join(name), "1").unwrap();
+        }
+        record("k", &from).write(&work).unwrap();
+        fs::write(from.join("a.pyx"), "2").unwrap();
+        assert!(resume(&work, &record("k", &from), &from).unwrap().is_some());
+        assert_eq!(fs::read_to_string(work.join("source/a.pyx")).unwrap(), "2");
+        assert!(work.join("source/a.o").is_file());
+        // A command changed the copy of a file that changed: its effect is unknown.
+        fs::write(work.join("source/b.pyx"), "rendered").unwrap();
+        assert!(resume(&work, &record("k", &from), &from).unwrap().is_some(), "b did not change");
+        fs::write(from.join("b.pyx"), "2").unwrap();
+        assert!(resume(&work, &record("k", &from), &from).unwrap().is_none());
+        for change in ["setup.py", "another key"] {
+            fs::create_dir_all(work.join("source")).unwrap();
+            for name in ["a.pyx", "b.pyx", "setup.py"] {
+                fs::copy(from.join(name), work.join("source").join(name)).unwrap();
+            }
+            record("k", &from).write(&work).unwrap();
+            if change == "setup.py" {
+                fs::write(from.join("setup.py"), "2").unwrap();
+            }
+            let key = if change == "setup.py" { "k" } else { "other" };
+            assert!(resume(&work, &record(key, &from), &from).unwrap().is_none(), "{change}");
+        }
+    }
+}
