@@ -1,6 +1,10 @@
 # Makes librocmllvm.so of LLVM's static archives, if all of them are installed. Otherwise the library finds that of
 # LLVM in rocm-sdk-core, which the wheel then requires; beside an installed ROCm, in that ROCm.
+# A librocmllvm.so in the checkout is taken as it is.
 # $1: the expanded tree of the devel package, or an installed ROCm.
+
+library=rocm-llvm-python/rocm/llvm/librocmllvm.so
+[ ! -f $library ] || exit 0
 
 config="$1"/llvm/bin/llvm-config
 $config --version || exit
@@ -18,4 +22,4 @@ else
     fi
     make -C src librocmllvm.so \
         LDFLAGS="$(echo $($config --cxxflags --ldflags --system-libs --libs core)) -Wl,-rpath,'$rpath'"
-fi
+fi && mv src/librocmllvm.so $library

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""Parts of hip-python 10, and hip-python-interop before it, built by the shipped nodes against an installed tree.
+
+The checkout of version 10 is the sources in PyPI's wheels over a skeleton of the test's own; what is built is compared
+with these wheels, file by file. That of version 7 is a stand-in.
+"""
+
+import zipfile
+
+from fetch import fetcher, machine
+from process import run
+from report import NotRun
+from sources import write
+
+VERSION = "10.0.0.0.1.2"
+PARTS = ("rocm-bindings-core", "hip-python")
+MODULES = ("types", "posixloader", "loader")
+
+# Renders what the node wants rendered: the version of each part.
+ALL = """cmake_minimum_required(VERSION 3.18)
+project(all LANGUAGES NONE)
+foreach(part rocm-bindings-core hip-python)
+  file(WRITE ${CMAKE_CURRENT_SOURCE_DIR}/${part}/VERSION "%s\\n")
+endforeach()
+""" % VERSION
+CORE = """cmake_minimum_required(VERSION 3.18)
+project(core LANGUAGES C)
+find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
+foreach(module %s)
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/src/rocm/bindings/util/${module}.pyx)
+  add_custom_command(OUTPUT ${module}.c DEPENDS ${source}
+    COMMAND Python::Interpreter -m cython -3 -I ${CMAKE_CURRENT_SOURCE_DIR}/src ${source} -o ${CMAKE_CURRENT_BINARY_DIR}/${module}.c)
+  Python_add_library(${module} MODULE WITH_SOABI ${module}.c)
+  install(TARGETS ${module} LIBRARY DESTINATION rocm/bindings/util)
+endforeach()
+""" % " ".join(MODULES)
+SKBUILD = """[build-system]
+requires = ["scikit-build-core>=0.11.2", "cython>=3.1.0"]
+build-backend = "scikit_build_core.build"
+[project]
+name = "rocm-bindings-core"
+dynamic = ["version"]
+license = "MIT"
+license-files = ["LICENSE"]
+[tool.scikit-build]
+wheel.packages = ["src/rocm"]
+metadata.version.provider = "scikit_build_core.metadata.regex"
+metadata.version.input = "VERSION"
+metadata.version.regex = "(?P<value>.*)"
+"""
+META = """[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+[project]
+name = "hip-python"
+dynamic = ["version"]
+license = "MIT"
+license-files = ["LICENSE"]
+dependencies = ["rocm-bindings-hip~=10.0.0.0", "rocm-bindings-core~=10.0.0.0"]
+[tool.setuptools.packages.find]
+where = ["src"]
+[tool.setuptools.package-data]
+"*" = ["*.pxd", "*.pyi", "py.typed"]
+[tool.setuptools.dynamic]
+version = {file = "VERSION"}
+"""
+CUDA = {
+    "hip-python-as-cuda/pyproject.toml": '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n',
+    "hip-python-as-cuda/setup.cfg": "[metadata]\nname = hip-python-as-cuda\nversion = 7.2.2\n[options]\npackages = cuda\n",
+    "hip-python-as-cuda/setup.py": "from setuptools import setup\nsetup()\n",
+    "hip-python-as-cuda/cuda/__init__.py": "", "hip-python-as-cuda/cuda/cuda.pyx": "", "hip-python-as-cuda/cuda/_version.py": "",
+}
+
+
+def published(work):
+    """Return PyPI's wheels, {name: path}."""
+    place = work / "published"
+    command = [fetcher(work), "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--python-version", "3.12"]
+    done = run([*command, "--platform", "manylinux_2_28_x86_64", "--dest", place, *[f"{name}=={VERSION}" for name in PARTS]], work, machine())
+    if done.status:
+        raise NotRun(f"the wheels of hip-python {VERSION} cannot be had from PyPI: {done.problem}")
+    return {name: next(place.glob(f"{name.replace('-', '_')}-*.whl")) for name in PARTS}
+
+
+def checkout(sources, wheels):
+    """Write the checkout of version 10."""
+    hip = sources / "hip-python"
+    write(hip, {
+        "packages/CMakeLists.txt": ALL, "packages/rocm-bindings-core/CMakeLists.txt": CORE,
+        "packages/rocm-bindings-core/pyproject.toml": SKBUILD, "packages/hip-python/pyproject.toml": META,
+    })
+    for name, wheel in wheels.items():
+        with zipfile.ZipFile(wheel) as archive:
+            for member in archive.namelist():
+                if ".dist-info/" not in member and not member.endswith((".so", "/")):
+                    write(hip, {f"packages/{name}/src/{member}": archive.read(member).decode()})
+                elif member.endswith("LICENSE"):
+                    write(hip, {"LICENSE": archive.read(member).decode()})
+
+
+def content(wheel):
+    """Return the members of a wheel without their ABI, and of them those that are text."""
+    names, texts = set(), {}
+    with zipfile.ZipFile(wheel) as archive:
+        for member in archive.namelist():
+            if ".dist-info/" in member or member.endswith("/"):
+                continue
+            plain = member.split(".")[0] + ".so" if member.endswith(".so") else member
+            names.add(plain)
+            if not member.endswith(".so"):
+                texts[plain] = archive.read(member)
+        required = {line for line in archive.read(next(n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))).decode().splitlines()
+                    if line.startswith("Requires-Dist") and "extra ==" not in line}
+    return names, texts, required
+
+
+def all_of_it(scene):
+    """Build both, and compare."""
+    wheels, sources = published(scene.work), scene.work / "ten sources"
+    checkout(sources, wheels)
+    tree = scene.work / "ten rocm"
+    write(tree, {"include/none.h": "", ".info/version": "10.0.0\n"})
+    dest = scene.work / "ten"
+    only = [word for name in PARTS for word in ("--only", name)]
+    done = scene.build(dest, "", *only, artifacts=("--rocm-path", tree), sources=sources)
+    scene.check("core and the meta package of hip-python 10 are built by their nodes", done.problem)
+    for name, wheel in wheels.items():
+        built = next((dest / "dist").glob(f"{name.replace('-', '_')}-{VERSION}-*.whl"), None)
+        ours, theirs = content(built) if built else (set(), {}, set()), content(wheel)
+        differ = sorted(ours[0] ^ theirs[0]) + [path for path, text in ours[1].items() if theirs[1].get(path) != text] + sorted(ours[2] ^ theirs[2])
+        scene.check(f"{name} has the files, sources and requirements of the published wheel", f"{differ}" if differ else None)
+    interop(scene)
+
+
+def interop(scene):
+    """Build the layer of CUDA's names of version 7 under the name that the index has."""
+    sources, tree, dest = scene.work / "seven sources", scene.work / "ten rocm", scene.work / "seven"
+    write(sources / "hip-python", CUDA)
+    write(sources / "hip-python", {"hip-python/pyproject.toml": CUDA["hip-python-as-cuda/pyproject.toml"],
+                                   "hip-python/setup.cfg": "[metadata]\nname = hip-python\nversion = 7.2.2\n[options]\npackages = hip\n",
+                                   "hip-python/hip/__init__.py": "", "hip-python/hip/hip.pyx": "", "hip-python/hip/_version.py": "",
+                                   "hip-python/hip/chip.pyx": ""})
+    only = ("--only", "hip-python", "--only", "hip-python-as-cuda", "--only", "hip-python-interop")
+    done = scene.build(dest, "", *only, artifacts=("--rocm-path", tree), sources=sources)
+    names = sorted(path.name for path in (dest / "dist").glob("*.whl"))
+    expected = [f"{name}-7.2.2-py3-none-any.whl" for name in ("hip_python", "hip_python_as_cuda", "hip_python_interop")]
+    scene.check("before version 10, the layer of CUDA's names is built under both names", done.problem or (None if names == expected else f"{names}"))
