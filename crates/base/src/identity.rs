@@ -25,6 +25,10 @@ pub struct FileState {
     pub modified: (i64, i64),
     /// Change of content or metadata.
     pub changed: (i64, i64),
+    /// Number of hard links.
+    pub links: u64,
+    /// Permissions, owner and group.
+    pub permissions: (u32, u32, u32),
 }
 
 impl FileState {
@@ -36,11 +40,61 @@ impl FileState {
             size: file.size(),
             modified: (file.mtime(), file.mtime_nsec()),
             changed: (file.ctime(), file.ctime_nsec()),
+            links: file.nlink(),
+            permissions: (file.mode(), file.uid(), file.gid()),
         }
     }
 
-    /// Ignores `changed`, which new hard links and permissions update.
+    /// Accepts another `changed` if links, permissions or owner explain it: programs can put back
+    /// `modified`, but not `changed`.
     pub fn has_same_content(&self, other: &Self) -> bool {
-        Self { changed: other.changed, ..*self } == *other
+        let file = |state: &Self| (state.device, state.inode, state.size, state.modified);
+        let metadata = |state: &Self| (state.links, state.permissions);
+        file(self) == file(other)
+            && (self.changed == other.changed || metadata(self) != metadata(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use super::*;
+
+    fn state(path: &Path) -> FileState {
+        FileState::of(&fs_err::metadata(path).unwrap())
+    }
+
+    #[test]
+    fn a_file_overwritten_in_place_is_another_even_with_its_old_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs_err::write(&path, "one").unwrap();
+        let before = state(&path);
+        assert!(before.has_same_content(&state(&path)));
+        std::thread::sleep(Duration::from_millis(20));
+        let modified = fs_err::metadata(&path).unwrap().modified().unwrap();
+        fs_err::write(&path, "two").unwrap();
+        fs_err::OpenOptions::new().write(true).open(&path).unwrap().set_modified(modified).unwrap();
+        let after = state(&path);
+        assert_eq!((before.modified, before.size), (after.modified, after.size));
+        assert!(!after.has_same_content(&before));
+    }
+
+    #[test]
+    fn links_and_permissions_leave_the_content() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs_err::write(&path, "one").unwrap();
+        let before = state(&path);
+        std::thread::sleep(Duration::from_millis(20));
+        fs_err::hard_link(&path, dir.path().join("link")).unwrap();
+        let linked = state(&path);
+        assert!(linked != before && linked.has_same_content(&before));
+        std::thread::sleep(Duration::from_millis(20));
+        fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        assert!(state(&path).has_same_content(&linked));
     }
 }
