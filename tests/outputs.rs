@@ -304,7 +304,13 @@ fn destinations_that_cannot_be_are_named() {
 }
 
 #[test]
-fn verify_undoes_a_change_that_was_interrupted() {
+fn a_reader_undoes_a_change_that_was_interrupted() {
+    undone_by(&["wheel", "verify", "out/dist"]);
+    undone_by(&["wheel", "retag", "--platform-tag", "linux_x86_64", "-o", "new", "out/dist"]);
+    undone_by(&["diff", "out", "out"]);
+}
+
+fn undone_by(command: &[&str]) {
     let dir = scratch();
     build(dir.path(), "out", &["--only", "core"]);
     let (out, before) = (dir.path().join("out"), contents(&dir.path().join("out")));
@@ -317,8 +323,9 @@ fn verify_undoes_a_change_that_was_interrupted() {
     fs::write(out.join("dist/added.whl"), "new").unwrap();
     let journal = format!(r#"{{"made":[],"added":["dist/added.whl"],"kept":["dist/{wheel}"]}}"#);
     fs::write(hidden.join("journal"), journal).unwrap();
-    let output = rockpack(dir.path(), &["wheel", "verify", "out/dist"]);
-    assert!(said(&output).contains("an earlier build was interrupted during changes of"));
+    let output = rockpack(dir.path(), command);
+    let told = said(&output);
+    assert!(told.contains("an earlier build was interrupted during changes of"), "{told}");
     assert_eq!(contents(&out), before);
     assert!(!hidden.exists());
 }

@@ -29,6 +29,7 @@ impl Edited<'_> {
         wheels: &[PathBuf],
         prepare: impl Fn(&Path, &Path) -> Result<Prepared, MakeError>,
     ) -> Result<(), Failure> {
+        self.output.map_or(Ok(()), super::repaired)?;
         let is_new = self.output.filter(|output| !output.exists());
         let prepared = self.prepared(wheels, prepare);
         if let (Err(_), Some(output)) = (&prepared, is_new) {

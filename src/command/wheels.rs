@@ -7,13 +7,14 @@ use wheel::package;
 
 use super::{Failure, environment};
 
-/// Replaces directories by their sorted wheels.
+/// Replaces directories by their sorted wheels, after the repair of interrupted builds.
 ///
 /// # Errors
 /// Fails if a directory cannot be read or has no wheel.
 pub fn wheels(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut wheels = Vec::new();
     for path in paths {
+        super::repaired(path)?;
         if !path.is_dir() || path.extension().is_some_and(|extension| extension == "whl") {
             wheels.push(path.clone());
             continue;

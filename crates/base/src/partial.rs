@@ -8,6 +8,7 @@ use std::path::Path;
 use tempfile::{Builder, NamedTempFile};
 
 use crate::cleanup::{self, Registration, Undisturbed};
+use crate::{directory, regular};
 
 /// Mode of ordinary files, before the user's mask.
 pub const ORDINARY: u32 = 0o666;
@@ -80,12 +81,36 @@ impl PartialFile {
         self.persist_within(place, &cleanup::undisturbed())
     }
 
+    /// Renames the file to `place`, which must not exist.
+    ///
+    /// # Errors
+    /// Returns the file with the error.
+    pub fn persist_new(self, place: &Path) -> Result<File, (Self, io::Error)> {
+        let Self { file, registration } = self;
+        let _whole = cleanup::undisturbed();
+        match file.persist_noclobber(place) {
+            Ok(file) => Ok(file),
+            Err(error) => Err((Self { file: error.file, registration }, error.error)),
+        }
+    }
+
     /// Renames the file like [`Self::persist`], as a part of a larger change.
     pub fn persist_within(self, place: &Path, _whole: &Undisturbed) -> io::Result<File> {
         let Self { file, registration } = self;
         let file = file.persist(place).map_err(|error| error.error)?;
         drop(registration);
         Ok(file)
+    }
+}
+
+/// Removes locked files with this prefix whose processes were killed; ignores errors.
+pub fn remove_abandoned(dir: &Path, prefix: &str) {
+    let names = directory::names(dir).unwrap_or_default();
+    for path in names.iter().filter(|name| name.starts_with(prefix)).map(|name| dir.join(name)) {
+        let Ok(file) = regular::open_unlinked(&path) else { continue };
+        if file.file().try_lock().is_ok() {
+            let _ = fs_err::remove_file(&path);
+        }
     }
 }
 
@@ -108,6 +133,25 @@ impl Seek for PartialFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_of_killed_processes_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in [".rockpack-x-1", ".rockpack-y-1", "x"] {
+            fs_err::write(dir.path().join(name), "").unwrap();
+        }
+        let mine = PartialFile::locked(dir.path(), ".rockpack-x-", ORDINARY).unwrap();
+        remove_abandoned(dir.path(), ".rockpack-x-");
+        let names = directory::names(dir.path()).unwrap();
+        let own = mine.path().file_name().unwrap().to_str().unwrap();
+        assert_eq!(names.len(), 3, "{names:?}");
+        assert!([own, ".rockpack-y-1", "x"].iter().all(|name| names.iter().any(|n| n == name)));
+        let place = dir.path().join("x");
+        let (mine, error) = mine.persist_new(&place).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        fs_err::remove_file(&place).unwrap();
+        mine.persist_new(&place).unwrap();
+    }
 
     #[test]
     fn a_file_appears_whole_or_not_at_all() {

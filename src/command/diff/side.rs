@@ -101,6 +101,7 @@ impl<'a> Sides<'a> {
         if path.as_os_str() == BUILT_IN {
             return self.manifest(which, Some(path));
         }
+        super::super::repaired(path)?;
         if path.is_file() {
             return saved(path);
         }

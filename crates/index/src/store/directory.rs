@@ -84,7 +84,7 @@ impl Directory {
     fn sweep(&self, directory: &Path) {
         let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
         if swept.insert(directory.to_owned()) {
-            remove_abandoned(directory);
+            partial::remove_abandoned(directory, PARTIAL);
         }
     }
 
@@ -234,15 +234,4 @@ fn written(directory: &Path, body: Body<'_>) -> io::Result<PartialFile> {
     }
     partial.sync()?;
     Ok(partial)
-}
-
-/// Removes partial files of dead processes.
-fn remove_abandoned(dir: &Path) {
-    let names = directory::names(dir).unwrap_or_default();
-    for path in names.iter().filter(|name| name.starts_with(PARTIAL)).map(|name| dir.join(name)) {
-        let Ok(file) = regular::open_unlinked(&path) else { continue };
-        if flock(file.file(), FlockOperation::NonBlockingLockExclusive).is_ok() {
-            let _ = fs::remove_file(&path);
-        }
-    }
 }
