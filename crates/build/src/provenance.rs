@@ -126,12 +126,17 @@ impl Default for BuilderId {
     }
 }
 
-/// Text that is not a URI.
+/// Rejected identifier.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not a URI: write it like https://example.org/builders/nightly")]
-pub struct BuilderIdError {
-    /// Rejected text.
-    pub text: String,
+pub enum BuilderIdError {
+    /// Text that is not a URI.
+    #[error("`{0}` is not a URI: write it like https://example.org/builders/nightly")]
+    NoUri(String),
+    /// User or password, which would be published and so are not in the message.
+    #[error(
+        "the URI has a user or password before `@`: leave it out, because provenance is published"
+    )]
+    Secret,
 }
 
 impl FromStr for BuilderId {
@@ -145,12 +150,18 @@ impl FromStr for BuilderId {
         };
         let printable = text.bytes().all(|byte| byte.is_ascii_graphic());
         match text.split_once(':') {
+            Some((_, rest)) if has_user(rest) => Err(BuilderIdError::Secret),
             Some((name, rest)) if scheme(name) && !rest.is_empty() && printable => {
                 Ok(Self(text.to_owned()))
             }
-            _ => Err(BuilderIdError { text: text.to_owned() }),
+            _ => Err(BuilderIdError::NoUri(text.to_owned())),
         }
     }
+}
+
+fn has_user(rest: &str) -> bool {
+    let authority = rest.strip_prefix("//").and_then(|rest| rest.split(['/', '?', '#']).next());
+    authority.is_some_and(|authority| authority.contains('@'))
 }
 
 /// Inputs of a build, apart from the plan.

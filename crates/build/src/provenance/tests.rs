@@ -206,6 +206,11 @@ fn a_builder_is_a_uri() {
     for bad in ["", "ci", "ci runner:1", "https:", "1x:y", "https://example.org/a b", "urn:é"] {
         assert!(bad.parse::<BuilderId>().is_err(), "{bad}");
     }
+    for secret in ["https://u:SECRET@host/b", "https://SECRET@host", "s3://a@b?c"] {
+        let said = secret.parse::<BuilderId>().unwrap_err().to_string();
+        assert!(said.contains("user or password") && !said.contains("SECRET"), "{said}");
+    }
+    assert!("https://host/a@b".parse::<BuilderId>().is_ok());
 }
 
 /// The second wheel is built after a library.

@@ -28,14 +28,16 @@ impl Location {
             };
         };
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        let shown = format!("{scheme}://{}{path}", host(authority));
+        let shown = format!("{scheme}://{}{path}", host(scheme, authority));
         let invalid = |why: &str| StoreError::new(ErrorKind::Invalid, &without_query(&shown), why);
         if rest.contains(['?', '#']) {
             return Err(invalid("an address has no query and no fragment"));
         }
-        if authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':')) {
+        if authority.rsplit_once('@').is_some_and(|(user, _)| scheme != "az" || user.contains(':'))
+        {
             return Err(invalid(
-                "remove the password: credentials come from environment variables",
+                "remove the user and password before `@`: credentials come from environment \
+                 variables",
             ));
         }
         match scheme {
@@ -77,9 +79,9 @@ fn cut(text: &str, scheme: &str) -> StoreError {
 }
 
 /// Removes user and password. The user of `az://` is the container.
-fn host(authority: &str) -> String {
+fn host(scheme: &str, authority: &str) -> String {
     match authority.rsplit_once('@') {
-        Some((user, host)) if !user.contains(':') => format!("{user}@{host}"),
+        Some((user, host)) if scheme == "az" && !user.contains(':') => format!("{user}@{host}"),
         Some((_, host)) => host.to_owned(),
         None => authority.to_owned(),
     }
@@ -113,7 +115,10 @@ mod tests {
             ("ftp://h/p", "`ftp://h/p`: write a directory or a URL that begins with file://,"),
             ("s3:///p", "`s3:///p`: it names no bucket or host"),
             ("file://host/p", "`file://host/p`: a file:// URL has three slashes"),
-            ("https://me:hunter2@h/p", "`https://h/p`: remove the password"),
+            ("https://me:hunter2@h/p", "`https://h/p`: remove the user and password"),
+            ("https://hunter2@h/p", "`https://h/p`: remove the user and password"),
+            ("s3://hunter2@b/p", "`s3://b/p`: remove the user and password"),
+            ("az://me:hunter2@account/p", "`az://account/p`: remove the user and password"),
             ("https://h/p?sig=hunter2", "`https://h/p`: an address has no query"),
             ("https://h?sig=hunter2", "`https://h`: an address has no query"),
             ("s3:/b/p", "`s3:/b/p`: write s3://b/p for a URL, or ./s3:/b/p for a directory"),
