@@ -81,13 +81,15 @@ impl Answer {
 
 impl Client {
     pub fn ask(&mut self, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
-        let headers = headers
-            .iter()
+        let own = self.0.get_ref().peer_addr().unwrap().to_string();
+        let has_host = headers.iter().any(|(name, _)| *name == "Host");
+        let host = [("Host", &*own)].into_iter().filter(|_| !has_host);
+        let headers = host
+            .chain(headers.iter().copied())
             .map(|(name, value)| format!("{name}: {value}\r\n"))
             .collect::<Vec<_>>()
             .concat();
-        write!(self.0.get_mut(), "{method} {path} HTTP/1.1\r\nHost: here\r\n{headers}\r\n")
-            .unwrap();
+        write!(self.0.get_mut(), "{method} {path} HTTP/1.1\r\n{headers}\r\n").unwrap();
         let mut lines = std::iter::from_fn(|| {
             let mut line = String::new();
             self.0.read_line(&mut line).unwrap();
@@ -275,6 +277,7 @@ fn what_is_no_file_of_the_directory_is_nothing() {
     for (host, status) in [(address, 200), ("example.org", 421), ("127.0.0.1:1", 421)] {
         let answer = client.ask("GET", &format!("http://{host}/ten.bin"), &[]);
         assert_eq!(answer.status, status, "{host}");
+        assert_eq!(client.ask("GET", "/ten.bin", &[("Host", host)]).status, status, "{host}");
     }
     server.end();
 }

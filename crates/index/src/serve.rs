@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::body::Incoming;
+use hyper::http::uri::Authority;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
@@ -193,8 +194,12 @@ async fn respond(
 ) -> Result<Response<Body>, Infallible> {
     let uri = request.uri();
     let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
-    // A foreign host in the target is a proxy request.
-    let own = uri.authority().is_none_or(|authority| target::is_own(authority, service.own));
+    // A foreign host is a proxy request, or a web page whose name has this machine's address.
+    let host = header(hyper::header::HOST).map(str::parse::<Authority>);
+    let named = uri.authority().cloned().map(Ok).into_iter().chain(host);
+    let own = named
+        .into_iter()
+        .all(|authority| authority.is_ok_and(|authority| target::is_own(&authority, service.own)));
     let answer = if own {
         answer::answer(&service.root, request.method(), uri.path(), header).await
     } else {
