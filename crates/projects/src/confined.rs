@@ -9,6 +9,7 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
 };
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
 /// Writable devices. None stores data, except for shared memory.
 const DEVICES: &[&str] = &[
@@ -48,10 +49,13 @@ pub enum Holds {
 
 /// Runs `work` on a thread with permanent limits, which started programs inherit. Limits that the
 /// kernel does not support are not enforced.
+///
+/// From then on, other programs of the user cannot read memory and environment of this process.
 pub fn confined<T: Send>(
     limits: &Limits,
     work: impl FnOnce() -> io::Result<T> + Send,
 ) -> io::Result<T> {
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     let done = std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             confine(limits).map_err(io::Error::other)?;
@@ -134,6 +138,8 @@ mod tests {
         let held = holds() >= Holds::Writing;
         assert_eq!(names == ["there"], held, "{names:?}: {output:?}");
         assert!(!held || !own.join("linked").exists(), "a link makes files of others writable");
+        let hidden = rustix::process::dumpable_behavior().unwrap();
+        assert_eq!(hidden, DumpableBehavior::NotDumpable, "credentials stay in the process");
         // Other threads are not limited.
         fs::write(other.join("late"), "").unwrap();
     }
