@@ -11,7 +11,7 @@ fn plan() -> Plan {
     let (distributions, projects, wheels, dropped, unowned, notes, warnings) = Default::default();
     Plan {
         format: FORMAT,
-        mode: Mode::Kpack,
+        mode: Some(Mode::Kpack),
         version,
         platform_tag: "manylinux_2_28_x86_64".to_owned(),
         distributions,

@@ -9,7 +9,7 @@ use manifest::{Manifest, Package, ScriptTarget};
 pub fn functions(manifest: &Manifest, templates: &Templates) -> Problems {
     let mut problems = Problems::new();
     for package in manifest.packages.values() {
-        let Some(files) = templates.get(&package.template.value).filter(|f| !f.is_empty()) else {
+        let Some(files) = templates.get(package.template()).filter(|f| !f.is_empty()) else {
             continue;
         };
         for script in &package.scripts {
@@ -20,7 +20,7 @@ pub fn functions(manifest: &Manifest, templates: &Templates) -> Problems {
                 let message = format!("script `{name}` starts `{function}`, which does not exist");
                 let problem = Problem::error(Code::ScriptTarget, message);
                 let problem = problem.label(&script.target.place, label);
-                let template = &package.template.value;
+                let template = package.template();
                 problems.push(problem.help(format!("name a function of template `{template}`")));
             }
         }

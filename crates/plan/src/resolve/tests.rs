@@ -67,7 +67,7 @@ impl Given {
             let view = View::new(&generic, Layer::new(own));
             let selection = self.selection(&dist, problems);
             let mut runtime = place::runtime(&selection, &view, StubMachine::X86_64, problems);
-            aliases::apply(dist.package, &mut runtime, &view, &[].into(), problems);
+            aliases::apply(&self.manifest, &dist, &mut runtime, &view, &[].into(), problems);
             filled.push(Filled { dist, runtime });
         }
         filled
