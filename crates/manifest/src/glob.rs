@@ -88,14 +88,14 @@ impl FromStr for Glob {
             let tree = format!("{}/**", text.trim_end_matches('/'));
             return Err(error(
                 "installed paths do not end in `/`".to_owned(),
-                possible(tree).map(|tree| format!("to match all files below it, write {tree}")),
+                possible(&tree).map(|tree| format!("to match all files below it, write {tree}")),
             ));
         }
         text.parse::<RelPath>().map_err(|e| error(format!("it {}", e.reason), None))?;
         if let Some(segment) = text.split('/').find(|s| s.contains("**") && *s != "**") {
             return Err(error(
                 format!("`**` must be a whole segment, not part of `{segment}`"),
-                possible(pattern::whole_stars(text)).map(|glob| format!("write {glob}")),
+                possible(&pattern::whole_stars(text)).map(|glob| format!("write {glob}")),
             ));
         }
         let glob = Self::new(text).map_err(|reason| error(reason, None))?;
@@ -103,7 +103,7 @@ impl FromStr for Glob {
     }
 }
 
-fn possible(glob: String) -> Option<String> {
+fn possible(glob: &str) -> Option<String> {
     glob.parse::<Glob>().is_ok().then(|| format!("\"{glob}\""))
 }
 

@@ -33,7 +33,9 @@ pub(super) fn of(manifest: &Manifest) -> Problems {
         });
         package.libraries.iter().for_each(|library| problems.extend(file_of(library)));
         for script in &package.scripts {
-            other_program(script, &package.scripts).into_iter().for_each(|p| problems.push(p));
+            problems.extend(
+                other_program(script, &package.scripts).map_or_else(Problems::new, Problems::from),
+            );
         }
     }
     problems.extend(families(&manifest.families));

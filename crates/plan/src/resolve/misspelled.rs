@@ -80,7 +80,7 @@ fn aliases(package: &Package, filled: &[&Filled<'_>]) -> Problems {
             one.runtime.aliases.contains_key(&*rule.path)
                 || one.runtime.placed.contains_key(&*rule.path)
         };
-        if filled.iter().any(|one| is_there(one)) {
+        if filled.iter().any(is_there) {
             continue;
         }
         let links = filled.iter().flat_map(|one| one.runtime.aliases.keys());
@@ -131,17 +131,16 @@ fn near_glob(catalog: &Catalog, glob: &Glob) -> Option<String> {
     for at in (0..=literal).take_while(|at| *at < segments.len()) {
         let length = first(segments[at]);
         let word = &segments[at][..length];
-        let start: String = segments[..at].iter().map(|segment| format!("{segment}/")).collect();
+        let start: String = segments[..at].iter().flat_map(|segment| [segment, "/"]).collect();
         let names: BTreeSet<&str> = below(catalog, &start)
             .filter_map(|path| path[start.len()..].split('/').next())
             .collect();
         if names.is_empty() {
             return None;
         }
-        let words = names.iter().filter_map(|name| match is_literal(&segments[at]) {
-            true => Some(*name),
-            false => name.get(..length),
-        });
+        let is_whole = is_literal(&segments[at]);
+        let words =
+            names.iter().filter_map(|name| if is_whole { Some(*name) } else { name.get(..length) });
         if let Some(near) = misspelled(word, words) {
             let rest = &glob.as_str()[start.len() + length..];
             return Some(format!("{start}{near}{rest}"))
