@@ -346,10 +346,25 @@ fn what_is_left_out_otherwise_is_told_once() {
     assert_eq!(
         told(&Case::new(&packages, &dangling), &Case::new(&packages, &gone)),
         "x-core
-  ~ bin/z      left out now: dangles: no artifact has …
-  ~ bin/t      no longer selected; was left out: dangles: no artifact has …
-"
+  ~ bin/z      left out now: dangles: no artifact has `bin/nowhere`
+  ~ bin/t      no longer selected; was left out: dangles: no artifact has `bin/nowhere`
+",
+        "one path: its name is the news"
     );
+    let two =
+        gone.replace("bin/z link nowhere", "bin/z link nowhere\nbase_lib_generic bin/y link no");
+    let text = told(&Case::new(&packages, ENTRIES), &Case::new(&packages, &two));
+    assert!(text.contains("left out now: dangles: no artifact has …\n"), "{text}");
+}
+
+/// A long text is cut to the words that differ.
+#[test]
+fn a_new_script_is_short() {
+    let script = |name: &str| format!("script \"{name}\" program=\"bin/tool\"\n");
+    let all: String = (0..20).map(|n| script(&format!("tool-{n:02}"))).collect();
+    let told = edited(&all, &(all.clone() + &script("tool-10a")));
+    assert!(told.lines().all(|line| line.chars().count() <= 130), "{told}");
+    assert!(told.contains("`tool-10a`"), "{told}");
 }
 
 #[test]

@@ -65,7 +65,38 @@ pub(super) fn changes(
         }
         _ => true,
     });
+    name(&mut found, old, new, pairs);
     found
+}
+
+/// Restores the names in the reason of a single path.
+fn name(
+    found: &mut [(usize, What, String)],
+    old: &Contents<'_>,
+    new: &Contents<'_>,
+    pairs: &Pairs,
+) {
+    let mut counts: HashMap<(usize, What), usize> = HashMap::new();
+    for (package, what, _) in &*found {
+        *counts.entry((*package, what.clone())).or_default() += 1;
+    }
+    for (package, what, path) in found {
+        if counts.get(&(*package, what.clone())) != Some(&1) {
+            continue;
+        }
+        let was = pairs.old_of[*package].and_then(|was| old.packages[was].absent);
+        match what {
+            What::LeftOut { reason } => *reason = named(new.packages[*package].absent, path),
+            What::NotLeftOut { reason } => *reason = named(was, path),
+            _ => {}
+        }
+    }
+}
+
+fn named(absent: Option<&[Absent]>, path: &str) -> String {
+    let own = absent.into_iter().flatten().filter(|absent| absent.path.as_str() == path);
+    let reasons: BTreeSet<Cow<'_, str>> = own.map(|absent| without_lines(&absent.reason)).collect();
+    reasons.into_iter().collect::<Vec<_>>().join("; ")
 }
 
 fn of_package(old: &Package<'_>, new: &Package<'_>) -> Vec<(What, String)> {

@@ -9,8 +9,16 @@ struct Pair {
 }
 
 impl Pair {
+    /// Both values; of long ones, only the words that differ.
     fn shown(&self) -> String {
-        format!("{} → {}", self.old, self.new)
+        let whole = format!("{} → {}", self.old, self.new);
+        if whole.chars().count() <= WIDEST {
+            return whole;
+        }
+        let (old, new) = self.core();
+        let core =
+            format!("{}… {} → {} …", key(&self.old).unwrap_or_default(), old.trim(), new.trim());
+        if core.len() < whole.len() { core } else { whole }
     }
 
     fn core(&self) -> (&str, &str) {
@@ -29,6 +37,9 @@ impl Pair {
 }
 
 const ALIKE: usize = 3;
+
+/// Characters of a line with both values.
+const WIDEST: usize = 120;
 
 fn alike(pairs: &[Pair]) -> Vec<String> {
     let mut groups: IndexMap<(&str, &str), Vec<&Pair>> = IndexMap::new();
@@ -58,7 +69,8 @@ pub(super) fn field(change: &FieldChange, files: bool) -> Vec<Line> {
         );
         lines
     };
-    let pairs = if files { pairs.iter().map(Pair::shown).collect() } else { alike(&pairs) };
+    let whole = |pair: &Pair| format!("{} → {}", pair.old, pair.new);
+    let pairs = if files { pairs.iter().map(whole).collect() } else { alike(&pairs) };
     let changed: Vec<Line> =
         pairs.into_iter().map(|text| Line::field('~', &change.field, text)).collect();
     [changed, each('-', &removed), each('+', &added)].concat()

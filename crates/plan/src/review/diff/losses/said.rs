@@ -49,9 +49,9 @@ fn text(group: &Group, things: &Things) -> String {
         LossKind::Shrunk => format!("device code for {of} shrinks by {size} ({to} % of `{list}`)"),
         LossKind::Renamed => format!("users of `{of}` keep two packages: its new name is `{to}`"),
         LossKind::Package => {
-            let last = if count == 1 { "its last version" } else { "their last versions" };
+            let kept = if count == 1 { "its last version" } else { "their last versions" };
             format!(
-                "{} {are} not built now: {list}; machines keep {last}",
+                "{} {are} not built now: {list}; machines keep {kept}",
                 counted(count, "package")
             )
         }
