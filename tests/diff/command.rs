@@ -261,8 +261,8 @@ fn a_package_with_another_name_needs_its_former_one() {
     assert_eq!((status, &*err), (Some(0), ""), "{out}");
     assert!(out.starts_with("nothing lost\n"), "{out}");
     let build = ["build", "--artifact-dir", "artifacts", "--manifest", "m", "-o", "out"];
-    let built = crate::program::uncached(dir.path(), &build).output().unwrap();
-    assert!(built.status.success(), "{}", text(&built.stderr));
+    let made = crate::program::uncached(dir.path(), &build).output().unwrap();
+    assert!(made.status.success(), "{}", text(&made.stderr));
     let verified = rockpack(dir.path(), &["wheel", "verify", "out/dist", "--manifest", "m"]);
     assert!(verified.status.success(), "{}", text(&verified.stdout));
     let packages = text(&verified.stdout);

@@ -25,7 +25,7 @@ pub fn html(diff: &Diff) -> String {
         ("title", text(&format!("{} → {}", diff.old.label, diff.new.label))),
         ("style", STYLE.to_owned()),
         ("verdict", verdict(diff)),
-        ("head", report.head.iter().map(|line| format!("<p>{}</p>\n", text(line))).collect()),
+        ("head", listed("p", report.head.iter().map(String::as_str))),
         ("packages", packages(&report)),
         ("changes", changes(diff, &report)),
     ];
@@ -37,12 +37,20 @@ fn text(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
+fn listed<'t>(element: &str, lines: impl Iterator<Item = &'t str>) -> String {
+    lines.fold(String::new(), |mut html, line| {
+        let _ = writeln!(html, "<{element}>{}</{element}>", text(line));
+        html
+    })
+}
+
 fn verdict(diff: &Diff) -> String {
     let class = if diff.lost().next().is_some() { "lost" } else { "fine" };
     let mut lines = verdict::lines(diff).into_iter();
     let first = if diff.is_empty() { diff.verdict() } else { lines.next().unwrap_or_default() };
     let mut html = format!("<h1 class=\"{class}\">{}</h1>\n", text(&first));
-    let rest: String = lines.map(|line| format!("<li>{}</li>\n", text(&line))).collect();
+    let rest: Vec<String> = lines.collect();
+    let rest = listed("li", rest.iter().map(String::as_str));
     if !rest.is_empty() && !diff.is_empty() {
         let _ = write!(html, "<ul>\n{rest}</ul>\n");
     }

@@ -128,7 +128,7 @@ impl Found {
         let allowed = new.allowances.and_then(|allowances| allowances.0(lost));
         let group = Group {
             kind: of.kind,
-            of: of.of.to_owned(),
+            of: of.title.to_owned(),
             to: to.to_owned(),
             allowed: allowed.map(|note| (note.text, note.rule)),
         };
@@ -145,13 +145,13 @@ impl Found {
 #[derive(Clone, Copy)]
 struct Of<'t> {
     kind: LossKind,
-    of: &'t str,
+    title: &'t str,
     variant: Option<&'t str>,
 }
 
 impl<'t> Of<'t> {
-    fn new(kind: LossKind, of: &'t str) -> Self {
-        Self { kind, of, variant: None }
+    fn new(kind: LossKind, title: &'t str) -> Self {
+        Self { kind, title, variant: None }
     }
 }
 

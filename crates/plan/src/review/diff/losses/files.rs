@@ -1,4 +1,4 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::super::contents::{Area, Content, File, Lost, Package};
 use super::super::moves::At;
@@ -11,8 +11,8 @@ pub(super) fn find(compared: &Compared<'_, '_>, offered: &Offered<'_, '_>, found
     let stays = |at: &&At| pairs.new_of[at.package].is_some();
     let file = |at: &At| &old.packages[at.package].files[at.file];
     let gone: Vec<&At> = left.gone.iter().filter(stays).filter(|at| counts(file(at))).collect();
-    let holders = holders(compared, gone.iter().map(|at| file(at).path).collect());
-    let mut ends: HashMap<At, Vec<usize>> = HashMap::new();
+    let holders = holders(compared, &gone.iter().map(|at| file(at).path).collect());
+    let mut ends: BTreeMap<At, Vec<usize>> = BTreeMap::new();
     for at in gone {
         ends.insert(*at, holders.get(file(at).path).cloned().unwrap_or_default());
     }
@@ -42,7 +42,7 @@ pub(super) fn find(compared: &Compared<'_, '_>, offered: &Offered<'_, '_>, found
 /// Returns the new packages with one of these paths.
 fn holders<'a>(
     compared: &Compared<'_, 'a>,
-    paths: HashSet<&'a str>,
+    paths: &HashSet<&'a str>,
 ) -> HashMap<&'a str, Vec<usize>> {
     let mut holders: HashMap<&str, Vec<usize>> = HashMap::new();
     if paths.is_empty() {
