@@ -55,7 +55,7 @@ impl<'b> Memory<'b> {
     /// Returns the words that loaders fill with an address in the file: places and addresses.
     pub fn filled(&self) -> Vec<(u64, u64)> {
         let relative = |it: goblin::elf::Reloc| match it.r_sym {
-            0 => it.r_addend.map(|to| (it.r_offset, to as u64)),
+            0 => it.r_addend.map(|to| (it.r_offset, to.cast_unsigned())),
             symbol => {
                 let symbol = self.elf.dynsyms.get(symbol)?;
                 (symbol.st_shndx != 0).then_some((it.r_offset, symbol.st_value))

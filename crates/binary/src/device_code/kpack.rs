@@ -120,7 +120,9 @@ impl<W: Write + Seek> Archiver<W> {
         }
         table.text(TARGETS);
         table.array(targets.len());
-        targets.iter().for_each(|target| table.text(target));
+        for target in &targets {
+            table.text(target);
+        }
         table.text("compression_scheme");
         table.text("zstd-per-kernel");
         let pieces = PIECES as u64;

@@ -76,6 +76,9 @@ impl FatElf {
     }
 }
 
+/// Blocks with their new offsets.
+type Moves = Vec<(Block, u64)>;
+
 struct Work<'w, R> {
     fat: &'w FatElf,
     builder: ElfBuilder<'w, R>,
@@ -124,7 +127,7 @@ impl<R: ReadAt> Work<'_, R> {
         Ok(Emptying { gone: pages.gone, plan, old_len: self.fat.info.file_len })
     }
 
-    fn kept(&mut self, pages: &Pages) -> Result<(Vec<u8>, Vec<(Block, u64)>), FatError> {
+    fn kept(&mut self, pages: &Pages) -> Result<(Vec<u8>, Moves), FatError> {
         let (offset, address) = (self.fat.section().offset, self.fat.section().address);
         let mut kept = Vec::new();
         let (nearby, away): (Vec<_>, Vec<_>) =
@@ -161,7 +164,7 @@ impl<R: ReadAt> Work<'_, R> {
     }
 
     /// Clears the old bytes of moved blocks, so that a later edit has room for its header.
-    fn clear(&mut self, moves: &[(Block, u64)]) -> Result<(), ElfError> {
+    fn clear(&mut self, moves: &Moves) -> Result<(), ElfError> {
         let table = self.builder.segments.len() as u64 + 1;
         let table = self.builder.table_at + table * SEGMENT_SIZE;
         let stays = moves.iter().filter(|(block, _)| block.nearby.is_some());
@@ -197,7 +200,7 @@ impl<R: ReadAt> Work<'_, R> {
         &mut self,
         pages: &Pages,
         mut kept: Vec<u8>,
-        moves: &[(Block, u64)],
+        moves: &Moves,
     ) -> Result<(), FatError> {
         let number = u16::try_from(self.fat.info.sections.len()).map_err(|_| FatError::Names)?;
         let change = [&number.to_le_bytes()[..], &pages.marker.start.to_le_bytes()].concat();

@@ -5,7 +5,7 @@ use super::{FatElf, FatError, names};
 use crate::ReadAt;
 use crate::elf::builder::{ElfBuilder, round_up};
 use crate::elf::edit_plan::Overlay;
-use crate::elf::header::{SECTION_SIZE, Section};
+use crate::elf::header::{SECTION_SIZE, Section, Segment};
 use base::names::offload::MARKER;
 
 const E_SHOFF: u64 = 40;
@@ -79,7 +79,7 @@ fn end(fat: &FatElf, file: &impl ReadAt, names_at: usize) -> u64 {
         [(table, table_end), (names.offset, names.file_end())].contains(&(from, to))
     };
     let claims = info.claims(file).into_iter().filter(|claim| !is_own(claim.start, claim.end));
-    let loads = info.loads().map(|load| load.file_end());
+    let loads = info.loads().map(Segment::file_end);
     let used = claims.map(|claim| claim.end).chain(loads).max().unwrap_or(0);
     let ends = table_end.max(names.file_end()) == info.file_len;
     if ends && used <= start { start } else { info.file_len }
