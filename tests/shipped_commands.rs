@@ -66,14 +66,14 @@ fn llvms_library_is_linked_of_archives_or_finds_llvms_own() {
     let config = bin.join("llvm-config");
     fs_err::create_dir_all(&bin).unwrap();
     let settings = place.path().join("rocm-llvm-python/setup.cfg");
-    for directory in ["src", "rocm-llvm-python", "site/rocm_sdk_core-7.2.1.dist-info"] {
-        fs_err::create_dir(place.path().join(directory)).unwrap();
+    for directory in ["src", "rocm-llvm-python/rocm/llvm", "site/rocm_sdk_core-7.2.1.dist-info"] {
+        fs_err::create_dir_all(place.path().join(directory)).unwrap();
     }
     fs_err::write(&settings, "[options]\nzip_safe = False\n").unwrap();
     fs_err::write(place.path().join("src/Makefile"), MAKEFILE).unwrap();
     fs_err::write(&config, CONFIG).unwrap();
     fs_err::set_permissions(&config, PermissionsExt::from_mode(0o755)).unwrap();
-    let library = place.path().join("src/librocmllvm.so");
+    let library = place.path().join("rocm-llvm-python/rocm/llvm/librocmllvm.so");
     let broken = run(place.path());
     assert_eq!(broken.status.code(), Some(127), "what LLVM's own program says is the reason");
     assert!(!library.exists());
@@ -98,4 +98,6 @@ fn llvms_library_is_linked_of_archives_or_finds_llvms_own() {
     fs_err::write(bin.join("libtwo.a"), "").unwrap();
     assert_eq!(linked(), ["libone.a", "libtwo.a", "-DKIND=static", "-L/static", "-lz"]);
     assert_eq!(fs_err::read_to_string(&settings).unwrap(), "[options]\n", "it needs no package");
+    fs_err::write(&library, "of the checkout").unwrap();
+    assert_eq!(linked(), ["of the checkout"], "a library of the checkout is taken as it is");
 }
