@@ -69,13 +69,13 @@ pub struct BuildArgs {
     pub plan: Option<PathBuf>,
 
     #[command(flatten)]
+    pub since: SinceArgs,
+
+    #[command(flatten)]
     pub set: SetArgs,
 
     #[command(flatten)]
     pub deny: DenyArgs,
-
-    #[command(flatten)]
-    pub since: SinceArgs,
 
     #[command(flatten)]
     pub artifacts: ArtifactArgs,

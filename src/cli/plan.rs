@@ -18,13 +18,13 @@ pub struct PlanArgs {
     pub catalog: CatalogArgs,
 
     #[command(flatten)]
+    pub since: SinceArgs,
+
+    #[command(flatten)]
     pub set: SetArgs,
 
     #[command(flatten)]
     pub deny: DenyArgs,
-
-    #[command(flatten)]
-    pub since: SinceArgs,
 
     #[command(flatten)]
     pub artifacts: ArtifactArgs,

@@ -9,6 +9,6 @@ pub struct SinceArgs {
     /// version with the same tags counts. The plan says for each package which earlier one has its
     /// content, or which file is new. All files are read and hashed. Not for releases and release
     /// candidates, and not with --sources.
-    #[arg(long, value_name = "DIR_OR_URL", conflicts_with = "sources", help_heading = "Packages")]
+    #[arg(long, value_name = "DIR_OR_URL", conflicts_with = "sources", help_heading = "Input")]
     pub since: Option<String>,
 }

@@ -64,23 +64,8 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     if let Some(dir) = &args.artifact_dir {
         destination::check(dir, &catalog, &args.output)?;
     }
-    let (scanned, decided) = match &args.since.since {
-        None => (scanned, None),
-        Some(place) => {
-            let cache = inputs::cache::store(&args.cache, &shared, pool.current_num_threads())?;
-            let (manifest, catalog, request) = (&manifest, &catalog, &request);
-            let set = Set { place, manifest, catalog, request, cache: cache.as_deref() };
-            let (source, decided) = pool.install(|| since(set, asked, scanned))?;
-            (Some(source), Some(decided))
-        }
-    };
-    let request = decided.as_ref().map_or(request.clone(), |decided| decided.request.clone());
-    let mut plan =
-        pool.install(|| inputs::plan(&manifest, &catalog, &request, args.set.verbose))?;
-    if let Some(decided) = decided {
-        decided.complete(&mut plan);
-    }
-    let plan = plan;
+    let given = (&manifest, &catalog, &request);
+    let (plan, request, scanned) = planned(args, &pool, &shared, given, (asked, scanned))?;
     if let Some(reviewed) = &reviewed {
         reviewed.check(&plan)?;
     }
@@ -153,6 +138,27 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         projects::build(args, &manifest, &plan, projects, (&attestations.inputs, &known))?;
     }
     missed.map_or(Ok(()), |missed| Err(missed.into()))
+}
+
+/// Plan and request of the packages; with `--since`, of a set, and the source of all files.
+fn planned(
+    args: &BuildArgs,
+    pool: &rayon::ThreadPool,
+    shared: &Shared<'_>,
+    (manifest, catalog, request): (&Manifest, &Catalog, &Request),
+    (asked, scanned): (Asked<'_>, Option<Box<dyn Source>>),
+) -> Result<(Plan, Request, Option<Box<dyn Source>>), Failure> {
+    let plan =
+        |request| pool.install(|| inputs::plan(manifest, catalog, request, args.set.verbose));
+    let Some(place) = &args.since.since else {
+        return Ok((plan(request)?, request.clone(), scanned));
+    };
+    let cache = inputs::cache::store(&args.cache, shared, pool.current_num_threads())?;
+    let set = Set { place, manifest, catalog, request, cache: cache.as_deref() };
+    let (source, decided) = pool.install(|| since(set, asked, scanned))?;
+    let (mut plan, request) = (plan(&decided.request)?, decided.request.clone());
+    decided.complete(&mut plan);
+    Ok((plan, request, Some(source)))
 }
 
 /// Decides about the packages of `--since`; returns also the source of all files.

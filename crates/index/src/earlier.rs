@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::publish::{PublishError, project_files};
-use crate::simple::{CONTENT, IndexedFile};
+use crate::simple::{CONTENT, CONTENT_ENDING, IndexedFile};
 use crate::store::{Bucket, StoreError};
 use base::hash::Sha256;
 use base::names::RelPath;
@@ -18,9 +18,6 @@ use base::version::Version;
 use build::content::{Content, ContentError, ContentTextError, Rules, content};
 use build::since::Published;
 use wheel::package::{OpenError, ReadError, Wheel, WheelName, packages};
-
-/// Ending of the list beside its package.
-pub(crate) const ENDING: &str = "content";
 
 const LONGEST_LIST: u64 = 64 << 20;
 
@@ -144,7 +141,7 @@ fn list(
     let sha256 =
         file.other.get(CONTENT).and_then(|value| value.get("sha256")).and_then(Value::as_str);
     let Some(sha256) = sha256 else { return Ok(None) };
-    let key = package.with_file_name(&format!("{}.{ENDING}", package.file_name()));
+    let key = package.with_file_name(&format!("{}.{CONTENT_ENDING}", package.file_name()));
     let key = key.map_err(PublishError::from)?;
     let bytes = bucket.get(&key, None)?.bytes(bucket, LONGEST_LIST)?;
     if Sha256::of(&bytes).to_string() != sha256 {

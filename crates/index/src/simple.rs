@@ -39,7 +39,7 @@ mod state;
 mod update;
 
 pub use document::{Files, PageError, Projects, is_ours, url};
-pub use entry::{CONTENT, IndexedFile, Yanked, project_of};
+pub use entry::{CONTENT, CONTENT_ENDING, IndexedFile, Yanked, project_of};
 pub use foreign::{addresses, beyond_data};
 pub use local::{Local, packages, requirements_of_sdist, stray_yanks};
 pub use state::STATE;

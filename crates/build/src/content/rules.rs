@@ -43,10 +43,9 @@ fn is_facts(path: &str) -> bool {
 }
 
 fn is_links(path: &str) -> bool {
-    path.ends_with(".json")
-        && path
-            .split_once(LINKS)
-            .is_some_and(|(top, file)| !top.contains('/') && !file.contains('/'))
+    let parts =
+        path.split_once(LINKS).filter(|(top, file)| !top.contains('/') && !file.contains('/'));
+    parts.is_some_and(|(_, file)| file.strip_suffix(".json").is_some())
 }
 
 fn bill() -> String {

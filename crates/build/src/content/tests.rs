@@ -55,6 +55,8 @@ fn a_list_is_read_back_and_nothing_else_is() {
     assert!(Content::read("").is_err());
 }
 
+type Text<'t> = &'t dyn Fn(&str) -> String;
+
 const PACKAGES: &str = r#"
 common {
     author "A"
@@ -91,7 +93,7 @@ fn only_values_of_the_own_version_are_left_out() {
         let facts = serde_json::json!({ "version": version, "module": module });
         format!("# head\n\n\n{}", base::python_literal::assignment("DIST", &facts))
     };
-    let cases: [(&str, &dyn Fn(&str) -> String); 5] = [
+    let cases: [(&str, Text<'_>); 5] = [
         (info, &|v| {
             format!("Name: x-core\nVersion: {v}\nRequires-Dist: X.Core>={v}\n\nbody {}\n", 1)
         }),

@@ -16,8 +16,11 @@ pub struct ContentTextError {
 impl Content {
     /// Text of the list: requirements, then hash, mode and path of each file.
     pub fn to_text(&self) -> String {
-        let pins: String = self.pins.iter().map(|pin| format!("{PIN}{pin}\n")).collect();
-        format!("{HEAD}\n{pins}{}", self.rows())
+        let mut text = format!("{HEAD}\n");
+        for pin in &self.pins {
+            text.extend([PIN, pin, "\n"]);
+        }
+        text + &self.rows()
     }
 
     /// Parses the output of [`Content::to_text`].

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::layout::Placed;
 use super::workers::each;
 use super::{PublishError, Step, beside, headers};
-use crate::earlier::ENDING;
+use crate::simple::CONTENT_ENDING;
 use crate::store::{Body, Bucket, Created, Object, StoreError};
 use base::hash;
 use base::names::RelPath;
@@ -63,7 +63,7 @@ impl Survey<'_> {
         for placed in placed.iter().zip(found).filter(|(_, found)| **found == AtKey::Nothing) {
             let local = placed.0.local;
             let endings =
-                [("metadata", local.metadata.is_some()), (ENDING, local.content.is_some())];
+                [("metadata", local.metadata.is_some()), (CONTENT_ENDING, local.content.is_some())];
             for (ending, _) in endings.iter().filter(|(_, there)| *there) {
                 if let Ok(key) = beside(&placed.0.key, ending) {
                     told(&Step::Metadata { key });
@@ -122,7 +122,7 @@ impl Survey<'_> {
         each(placed, self.jobs, |placed| {
             let content = placed.local.content.as_ref().map(String::as_bytes);
             let metadata = placed.local.metadata.as_deref();
-            for (ending, bytes) in [("metadata", metadata), (ENDING, content)] {
+            for (ending, bytes) in [("metadata", metadata), (CONTENT_ENDING, content)] {
                 let Some(bytes) = bytes else { continue };
                 let key = beside(&placed.key, ending)?;
                 if self.put_companion(&key, bytes)? {

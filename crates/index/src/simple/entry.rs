@@ -14,6 +14,9 @@ use wheel::package::distribution_of;
 /// private use.
 pub const CONTENT: &str = "_content";
 
+/// Ending of that list beside its package.
+pub const CONTENT_ENDING: &str = "content";
+
 /// A file on a page (PEP 691, PEP 700, PEP 714).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
