@@ -609,6 +609,7 @@ fn a_required_package_without_a_needed_library_is_noted() {
         let packages = [
             runtime("core", "artifact \"base\" \"lib\""),
             runtime("more", &format!("requires \"core\"\nartifact \"more\" \"lib\"\n{lines}")),
+            "system-library \"libc.so.6\"\n".to_owned(),
         ];
         let notes = |needs: &str| {
             let entries = format!(

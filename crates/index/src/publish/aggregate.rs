@@ -1,8 +1,7 @@
 //! Index of all shelves: a page, and documents for the server that routes requests to shelves.
 //!
-//! The documents have the form of `aggregate_index.py` of TheRock (schema 2, 2026-08-22): owners
-//! are named by their path relative to the parent of the index. Projects without their shelf are an
-//! addition.
+//! The documents have the form of TheRock's `aggregate_index.py` (schema 2), with unowned projects
+//! in addition.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -68,8 +68,7 @@ pub(super) fn judge<'a>(
     platform
 }
 
-/// Tags of single wheels. A wheel without binaries can be installed with all others, so it has the
-/// tag of most.
+/// A wheel without binaries has the tag of most.
 fn each(files: &Files<'_>, distributions: &[&Distribution], platform: &mut Platform) {
     let numbers = 0..distributions.len();
     let verdicts: Vec<(usize, Verdict)> = numbers
@@ -82,7 +81,6 @@ fn each(files: &Files<'_>, distributions: &[&Distribution], platform: &mut Platf
     let first = |wheels: &[&(usize, Verdict)]| wheels.first().map_or(0, |(number, _)| *number);
     let mut by_tag: Vec<_> = by_tag.into_iter().collect();
     by_tag.sort_by_key(|(_, wheels)| first(wheels));
-    // The first of several that are equally frequent.
     let most = by_tag.iter().rev().max_by_key(|(_, wheels)| wheels.len()).map(|(tag, _)| *tag);
     for (tag, wheels) in &by_tag {
         let name = distributions[first(wheels)].name.as_str();
@@ -91,7 +89,6 @@ fn each(files: &Files<'_>, distributions: &[&Distribution], platform: &mut Platf
             1 => format!(" of {name}"),
             many => format!(" of {name} and {}", counted(many - 1, "more package")),
         };
-        // The first has the wanted tag; another can have more to say.
         platform.notes.extend(wheels.iter().find_map(|(_, verdict)| note(&of, verdict)));
         if Some(*tag) != most {
             let numbers = wheels.iter().map(|(number, _)| (*number, (*tag).to_owned()));
@@ -167,7 +164,6 @@ fn besides(beyond: &[Obstacle]) -> String {
     }
 }
 
-/// Loadable files of all distributions.
 struct Files<'a> {
     aliases: Vec<(usize, &'a Member, ElfFacts)>,
     elf: Vec<(usize, &'a Member, &'a ElfFacts)>,
@@ -197,7 +193,6 @@ impl<'a> Files<'a> {
         self.elf.iter().copied().chain(aliases)
     }
 
-    /// Returns the needs of one distribution, or of all.
     fn needs(&self, number: Option<usize>) -> Result<Option<Needs>, Mixed> {
         let wanted = self.all().filter(|(of, ..)| number.is_none_or(|number| number == *of));
         let subjects: Vec<Subject<'_>> = wanted

@@ -1,5 +1,4 @@
-//! `.pth` file of a package: `site` of Python adds each of its lines, a directory relative to the
-//! file, to `sys.path`.
+//! `.pth` file of a package (Python's `site`).
 
 use super::describe;
 use super::links::Filled;
@@ -8,7 +7,6 @@ use super::rpath;
 use crate::Member;
 use base::names::RelPath;
 
-/// `None` without a directory that a package ships.
 pub(super) fn member(
     dist: &ResolvedDist<'_>,
     all: &[ResolvedDist<'_>],

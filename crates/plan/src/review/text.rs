@@ -25,12 +25,10 @@ pub fn summary_text(plan: &Plan, verbose: bool) -> String {
     text
 }
 
-/// Mode with a comma before it, if the product has several.
 pub(super) fn mode(plan: &Plan) -> String {
     plan.mode.map(|mode| format!(", {mode} mode")).unwrap_or_default()
 }
 
-/// Platform tags other than the plan's, with the packages.
 pub(super) fn other_tags(plan: &Plan) -> BTreeMap<&str, Vec<String>> {
     let mut tags: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for distribution in &plan.distributions {

@@ -9,9 +9,7 @@ use manifest::{Manifest, Package, PackageKind, RequireRule};
 
 #[derive(Default)]
 pub(super) struct Used<'a> {
-    /// Packages with a file that needs any library.
     loading: BTreeSet<&'a PackageName>,
-    /// Packages with the package of a needed library.
     pairs: BTreeSet<(&'a PackageName, &'a PackageName)>,
 }
 
@@ -24,7 +22,7 @@ impl<'a> Used<'a> {
         }
     }
 
-    /// Packages without a library can need others for their scripts or modules.
+    /// Ignores packages without libraries.
     pub fn notes(&self, manifest: &Manifest) -> Vec<Note> {
         let packages = manifest.packages.values();
         let loading = packages.filter(|package| {
@@ -49,7 +47,6 @@ impl<'a> Used<'a> {
     }
 }
 
-/// Returns whether another line than `requires` and `rpath` names the package.
 fn names(package: &Package, other: &PackageName) -> bool {
     let variables = package.environment.iter().flat_map(|line| &line.directories);
     let mut searched = variables.chain(&package.python_path).map(|rule| &rule.package.value);
