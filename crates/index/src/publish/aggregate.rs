@@ -1,6 +1,6 @@
 //! Index of all shelves: a page, and documents for the server that routes requests to shelves.
 //!
-//! The documents have the form of TheRock's `aggregate_index.py` (schema 2), with unowned projects
+//! The documents have the form of `aggregate_index.py` upstream (schema 2), with unowned projects
 //! in addition.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -22,7 +22,7 @@ pub(super) fn member(
         let directory = rpath::directory(dist, rule, all);
         directories.extend(directory.filter(|one| shipped && !directories.contains(one)));
     }
-    let text: String = directories.iter().map(|directory| format!("{directory}\n")).collect();
+    let lines: Vec<&str> = directories.iter().map(RelPath::as_str).collect();
     let path = format!("{}.pth", dist.module).parse().ok()?;
-    (!text.is_empty()).then(|| describe::render(path, text))
+    (!lines.is_empty()).then(|| describe::render(path, lines.join("\n") + "\n"))
 }

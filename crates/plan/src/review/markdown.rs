@@ -47,8 +47,8 @@ fn headline(plan: &Plan) -> String {
     let files: usize = plan.distributions.iter().map(Distribution::file_count).sum();
     let bytes: u64 = plan.distributions.iter().map(Distribution::size).sum();
     let others = text::other_tags(plan).into_iter();
-    let others: String =
-        others.map(|(tag, names)| format!("; {} for {}", code(tag), names.join(", "))).collect();
+    let others = others.map(|(tag, names)| format!("; {} for {}", code(tag), names.join(", ")));
+    let others = others.collect::<Vec<_>>().concat();
     format!(
         "### Packages of version {}\n\n**{}**, {}, **{}** installed; {}platform {}{others}\n",
         code(plan.version.as_str()),

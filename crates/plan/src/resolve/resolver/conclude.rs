@@ -83,14 +83,14 @@ impl<'a> Resolver<'a> {
         let made = self.with_former(made, &mut problems);
         let version = self.targets.version.clone();
         let has_modes = !self.manifest.families.isas.is_empty() || self.request.mode.is_some();
-        let mode = has_modes.then_some(self.targets.mode);
+        let kpack_or_legacy = has_modes.then_some(self.targets.mode);
         let all = made.iter().map(|(_, distribution)| distribution);
         let earlier = self.request.since.as_ref().map(|since| &since.versions);
         let is_earlier = |i: &ResolvedDist<'_>| {
             earlier.is_some_and(|earlier| earlier.contains_key(&i.name.normalized()))
         };
         let is_whole = self.request.only.is_empty() && earlier.is_none_or(BTreeMap::is_empty);
-        let whole = (!is_whole).then(|| crate::digest(mode, &version, &platform_tag, all));
+        let whole = (!is_whole).then(|| crate::digest(kpack_or_legacy, &version, &platform_tag, all));
         let wanted = |i: &ResolvedDist<'_>| {
             self.request.wants_distribution(&i.package.name, &i.name) && !is_earlier(i)
         };
@@ -103,7 +103,7 @@ impl<'a> Resolver<'a> {
         let source_build::Resolved { projects, wheels, prefetched, devel, .. } = python;
         let plan = Plan {
             format: FORMAT,
-            mode,
+            mode: kpack_or_legacy,
             version,
             platform_tag,
             distributions,
