@@ -99,7 +99,7 @@ fn members_that_share_bytes_are_refused_by_every_reader() {
 fn bomb(dist: &Path, file: &str) {
     let mut bomb: Wheel = wheel("demo", "any");
     if file == "RECORD" {
-        bomb.record = Some(Box::new(|text| "\n".repeat(64 << 20) + &text));
+        bomb.record = Some(Box::new(|text| "x".repeat(64 << 20) + &text));
     } else {
         bomb.member(file).bytes.extend([b"\n".to_vec(), vec![b'x'; 64 << 20]].concat());
     }

@@ -1,5 +1,6 @@
 //! Cases for each code: a package with exactly one fault.
 
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 
 use ::wheel::archive::variants::SCHEMA;
@@ -9,6 +10,7 @@ use binary::elf::forward::forwarding_library;
 use binary::elf::stub::{StubMachine, exec_stub};
 use binary::pe::{PeKind, Stub, import_stub, stub};
 use flate2::Compression;
+use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
 use super::symbols;
@@ -221,6 +223,44 @@ fn archives() -> Vec<Case> {
         any(&[ZipFeature], "a zip64 record with data", |w| {
             w.archive = Some(Box::new(|bytes| with_zip64(&bytes, 12)));
         }),
+        any(&[ZipFeature], "a zip64 record elsewhere", |w| {
+            w.archive = Some(Box::new(|bytes| {
+                let mut bytes = with_zip64(&bytes, 0);
+                let locator = bytes.len() - 42;
+                bytes[locator + 8] ^= 1;
+                bytes
+            }));
+        }),
+        any(&[ZipFeature], "a zip64 field of a small member", |w| {
+            w.member("data.txt").extra = [&[1, 0, 8, 0][..], &[0; 8]].concat();
+        }),
+        any(&[ZipFeature], "an extra field that is longer than told", |w| {
+            w.member("data.txt").extra = vec![0x77, 0x77, 90, 0, 1];
+        }),
+        any(&[ZipFeature], "an extra field twice", |w| w.member("data.txt").extra = vec![0; 8]),
+        any(&[ZipFeature], "patched data", |w| w.member("data.txt").flags = 1 << 5),
+        any(&[ZipFeature], "a newer format", |w| {
+            w.archive = Some(Box::new(|mut bytes| {
+                bytes[4] = 64;
+                bytes
+            }));
+        }),
+        any(&[ZipFeature], "a data descriptor that is not there", |w| {
+            w.member("__init__.py").flags = 1 << 3;
+        }),
+        any(&[ZipFeature, StrayBytes], "a comment with an archive", |w| {
+            w.archive = Some(Box::new(|mut bytes| {
+                let length = bytes.len() - 2;
+                bytes[length] = 22;
+                [bytes, b"PK\x05\x06".to_vec(), vec![1; 18]].concat()
+            }));
+        }),
+        any(&[HeadersDisagree], "another time in the local header", |w| {
+            w.archive = Some(Box::new(|mut bytes| {
+                bytes[10] ^= 1;
+                bytes
+            }));
+        }),
         any(&[MemberTwice, Code::RecordForm], "a name twice", |w| {
             w.add(Member::new("demo/data.txt", "some data\n"));
         }),
@@ -237,7 +277,7 @@ fn archives() -> Vec<Case> {
 fn members() -> Vec<Case> {
     use Code::{
         BrokenMember, CaseClash, FileAndDirectory, MemberKind, MemberMode, MemberOrder, MemberTime,
-        UnsafeName,
+        MemberTwice, UnsafeName,
     };
     let named = |name: &'static str, title| {
         any(&[UnsafeName], title, move |w: &mut Wheel| w.add(Member::new(name, "x")))
@@ -249,6 +289,23 @@ fn members() -> Vec<Case> {
         named("demo/x\u{7}", "a name with a control character"),
         named("demo/\u{fc}", "a name that is not marked as UTF-8"),
         named("demo/a:b", "a name that Windows does not know"),
+        named("demo-1.0.data/scripts/sub/tool", "a script in a directory"),
+        named("demo-1.0.data/lib/x", "a directory that no installer knows"),
+        named("demo-1.0.data/purelib", "a file in place of a directory for modules"),
+        named("other-1.0.data/data/x", "data of another package"),
+        named("other.egg-info/PKG-INFO", "metadata of an old format"),
+        any(&[UnsafeName], "a name with an invisible character", |w| {
+            w.add(Member { flags: 0x800, ..Member::new("demo/a\u{200b}", "x") });
+        }),
+        any(&[MemberTwice], "one path by two ways", |w| {
+            w.add(Member::new("demo-1.0.data/purelib/demo/data.txt", "x"));
+        }),
+        any(&[MemberTwice], "a script with the name of another", |w| {
+            w.add(Member::new("demo-1.0.data/scripts/demo", "x"));
+        }),
+        any(&[MemberTwice, Code::MemberOrder], "a file that installers write", |w| {
+            w.add(Member::new("demo-1.0.dist-info/INSTALLER", "pip"));
+        }),
         any(&[UnsafeName], "a name that no file system takes", |w| {
             w.add(Member::new(&format!("demo/{}", "n".repeat(300)), "x"));
         }),
@@ -260,6 +317,9 @@ fn members() -> Vec<Case> {
         }),
         any(&[MemberKind], "a directory", |w| {
             w.add(Member { mode: 0o040_755, method: 0, ..Member::new("demo/", "") });
+        }),
+        any(&[MemberKind], "a directory with content", |w| {
+            w.add(Member { mode: 0o040_755, method: 0, ..Member::new("demo/", "x") });
         }),
         any(&[MemberMode], "set-user-id", |w| w.member("data.txt").mode = 0o104_755),
         any(&[MemberMode], "world-writable", |w| w.member("data.txt").mode = 0o100_666),
@@ -276,6 +336,9 @@ fn members() -> Vec<Case> {
         }),
         any(&[BrokenMember], "fewer bytes than told", |w| w.member("__init__.py").size_off = 3),
         any(&[CaseClash], "names that differ in case alone", |w| {
+            w.add(Member::new("demo/Data.txt", "x"));
+        }),
+        linux(&[CaseClash], "names that differ in case alone, on Linux", |w| {
             w.add(Member::new("demo/Data.txt", "x"));
         }),
         any(&[CaseClash], "names that differ in Unicode normalisation alone", |w| {
@@ -320,6 +383,17 @@ fn records() -> Vec<Case> {
             "demo-1.0.dist-info/RECORD,,\n",
             "demo-1.0.dist-info/RECORD,,\ndemo-1.0.dist-info/RECORD,,\n",
         ),
+        record(
+            &[RecordForm, RecordHash],
+            "two rows of a file",
+            "demo/data.txt",
+            "demo/data.txt,sha256=x,1\ndemo/data.txt",
+        ),
+        record(&[RecordForm], "a blank row", "demo/data.txt", "\ndemo/data.txt"),
+        record(&[RecordForm], "no size", ",10\n", ",\n"),
+        any(&[RecordForm, Code::MemberOrder], "a signature in RECORD", |w| {
+            w.last.push(Member::new("demo-1.0.dist-info/RECORD.jws", "{}"));
+        }),
         record(&[RecordForm], "a malformed row", "demo/data.txt", "demo,x\ndemo/data.txt"),
         record(&[RecordForm], "a hash of RECORD itself", "RECORD,,", "RECORD,,77"),
         any(&[OnlyInRecord, RecordForm], "thousands of rows without a member", |w| {
@@ -352,6 +426,29 @@ fn metadata() -> Vec<Case> {
             w.edit("WHEEL", "Root-Is-Purelib: true\n", "");
         }),
         any(&[MetadataField], "a Wheel-Version of the future", |w| w.edit("WHEEL", "1.0", "2.0")),
+        any(&[MetadataField], "a WHEEL of two versions", |w| {
+            w.edit("WHEEL", "Wheel-Version: 1.0", "Wheel-Version: 1.0\nWheel-Version: 1.1");
+        }),
+        any(&[MetadataField], "a line that is no field", |w| {
+            w.edit("METADATA", "License-File", "no field\nLicense-File");
+        }),
+        any(&[MetadataField], "blanks after a name", |w| {
+            w.edit("METADATA", "Name: demo", "Name: demo  ");
+        }),
+        any(&[MetadataField], "a licence that is no expression", |w| {
+            w.edit("METADATA", "License-File", "License-Expression: no licence\nLicense-File");
+        }),
+        any(&[MetadataField], "a licence in two forms", |w| {
+            let both =
+                "License-Expression: MIT\nClassifier: License :: OSI Approved :: MIT License";
+            w.edit("METADATA", "License-File", &format!("{both}\nLicense-File"));
+        }),
+        any(&[EntryPoint], "an entry point twice", |w| {
+            w.edit("entry_points.txt", "demo = ", "demo = demo:main\ndemo = ");
+        }),
+        any(&[EntryPoint], "a script that leads elsewhere", |w| {
+            w.edit("entry_points.txt", "demo = ", "../demo = ");
+        }),
         any(&[RequirementForm], "a malformed requirement", |w| {
             w.edit("METADATA", "License-File", "Requires-Dist: a=1\nLicense-File");
         }),
@@ -579,6 +676,35 @@ fn sdists() -> Vec<Case> {
             archive.append_data(&mut header, "demo-1.0/x", &b""[..]).unwrap();
             archive.into_inner().unwrap().finish().unwrap()
         }),
+        sdist(&[BrokenPackage], "an sdist without an end", || {
+            let mut whole = Vec::new();
+            let packed = tar(&[INFO, PROJECT], &[]);
+            GzDecoder::new(&packed[..]).read_to_end(&mut whole).unwrap();
+            let mut short = GzEncoder::new(Vec::new(), Compression::default());
+            short.write_all(&whole[..4 * 512]).unwrap();
+            short.finish().unwrap()
+        }),
+        sdist(&[Code::UnsafeName], "a name of an sdist that Windows does not know", || {
+            tar(&[INFO, PROJECT, ("demo-1.0/a:b", "")], &[])
+        }),
+        sdist(&[Code::UnsafeName], "a name of an sdist with a blank at its end", || {
+            tar(&[INFO, PROJECT, ("demo-1.0/a ", "")], &[])
+        }),
+        sdist(&[LinkOutside], "a link through a directory and back", || {
+            tar(&[INFO, PROJECT], &[("demo-1.0/link", "src/../PKG-INFO")])
+        }),
+        sdist(&[Code::HeadersDisagree], "a time in an sdist that is no number", || {
+            let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
+            for (name, text) in [INFO, PROJECT] {
+                archive.append_pax_extensions([("mtime", &b"x"[..])]).unwrap();
+                let mut header = tar::Header::new_ustar();
+                header.set_mode(0o644);
+                header.set_mtime(315_532_800);
+                header.set_size(text.len() as u64);
+                archive.append_data(&mut header, name, text.as_bytes()).unwrap();
+            }
+            archive.into_inner().unwrap().finish().unwrap()
+        }),
         sdist(&[Code::MetadataField], "PKG-INFO with a NUL", || {
             let info = format!("{PKG_INFO}Summary: a\0b\n");
             tar(&[("demo-1.0/PKG-INFO", &info), PROJECT], &[])
@@ -623,12 +749,61 @@ fn sdists() -> Vec<Case> {
     ]
 }
 
+/// Strong hashes of `some data`, as Python's `hashlib` names them.
+const HASHES: [&str; 6] = [
+    "sha3_256=opcsPyVrgSwi62GyaNXCVfZiVBl6VvRaZOiYfX106C4",
+    "sha3_384=WfavNrWZWtRAM4Fc9ko9CM9ByZOfI6Ed821PvTTwqJ1uelMMSLZWeB9jGZkyhoYW",
+    "sha3_512=ANj41lvwhJnLgn77M-BaTuJhPj-fNpIawXhNCejhH1BB35a3AktKOxTH5flpfC-K2rOqzdVU4qtsNDCtGlq9sQ",
+    "blake2b=uwnF-ax0tEnczRxWCxK8QGXCpURJlwZU1ilLTtDK8jzh5xHXmQI3oOHuIaHT_Y_9dyacEUSB0jXfuXqZBFubAQ",
+    "blake2s=LuLtg-Z3SaVJ_Bc5tojEeHc_H6_4a2ke11hYjXAkPTo",
+    "sha512=NBtx-_sSeLyEYtyp6Bt5E7rm6l2TJH8-Utt-JBKXOhgy5EH-HypLQbEQ9a-H4WmFTXAtF2yCALdFLfkj-GCm_Q",
+];
+
 /// Returns unusual, but valid packages.
 pub fn fine() -> Vec<Case> {
+    let hashes = HASHES.iter().map(|hash| {
+        any(&[], hash, move |w| {
+            w.record = Some(Box::new(move |text| {
+                let row = text.lines().find(|row| row.starts_with("demo/data.txt")).unwrap();
+                text.replace(row, &format!("demo/data.txt,{hash},10"))
+            }));
+        })
+    });
+    hashes.chain(others()).collect()
+}
+
+fn others() -> Vec<Case> {
     vec![
         any(&[], "as it should be", |_| {}),
         any(&[], "a zip64 record", |w| w.archive = Some(Box::new(|bytes| with_zip64(&bytes, 0)))),
         any(&[], "names that RECORD has to quote", |w| w.add(Member::new("demo/a, b.txt", "x"))),
+        any(&[], "made on Windows", |w| {
+            for member in &mut w.members {
+                member.mode = 0o100_666;
+            }
+            w.archive = Some(Box::new(|mut bytes| {
+                for at in 0..bytes.len() - 6 {
+                    if bytes[at..].starts_with(b"PK\x01\x02") {
+                        bytes[at + 5] = 0;
+                    }
+                }
+                bytes
+            }));
+        }),
+        any(&[], "lines that end with a carriage return", |w| {
+            w.record = Some(Box::new(|text| text.replace('\n', "\r")));
+        }),
+        any(&[], "a metadata directory with a longer version", |w| {
+            w.dist_info = "demo-1.0.0.dist-info".to_owned();
+            for member in &mut w.members {
+                let name = String::from_utf8(member.name.clone()).unwrap();
+                member.name = name.replace("demo-1.0.d", "demo-1.0.0.d").into_bytes();
+            }
+        }),
+        any(&[], "a capital letter in WHEEL, and a tag twice", |w| {
+            w.edit("WHEEL", "true", "True");
+            w.edit("WHEEL", "Tag: py3-none-any", "Tag: py3-none-any\nTag: py3-none-any");
+        }),
         any(&[], "METADATA without a licence text", |w| {
             w.edit("METADATA", METADATA.lines().last().unwrap(), "");
         }),

@@ -34,16 +34,32 @@ pub struct Rules {
     from_dot: bool,
     /// Accept sparse files and read them like GNU tar; installers differ on them.
     sparse: bool,
+    installed: bool,
 }
 
 impl Rules {
     /// Artifact.
-    pub const ARTIFACT: Self =
-        Self { most_members: 1 << 22, in_top: false, from_dot: true, sparse: true };
+    pub const ARTIFACT: Self = Self {
+        most_members: 1 << 22,
+        in_top: false,
+        from_dot: true,
+        sparse: true,
+        installed: false,
+    };
     /// Sdist (PEP 721).
-    pub const SDIST: Self =
-        Self { most_members: 1 << 17, in_top: true, from_dot: false, sparse: false };
+    pub const SDIST: Self = Self {
+        most_members: 1 << 17,
+        in_top: true,
+        from_dot: false,
+        sparse: false,
+        installed: true,
+    };
     /// Archive in a devel wheel, whose root becomes site-packages.
-    pub const DEVEL: Self =
-        Self { most_members: 1 << 19, in_top: false, from_dot: false, sparse: false };
+    pub const DEVEL: Self = Self {
+        most_members: 1 << 19,
+        in_top: false,
+        from_dot: false,
+        sparse: false,
+        installed: false,
+    };
 }

@@ -29,6 +29,7 @@ mod entry_points;
 mod extensions;
 mod fault;
 mod layout;
+mod license;
 mod loading;
 mod member;
 mod metadata;

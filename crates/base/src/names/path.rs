@@ -114,13 +114,25 @@ impl FromStr for RelPath {
 
 text_conversions!(RelPath, PathError);
 
-/// Reason why file systems or installers reject a path as too long or deep.
+/// Unicode's category "other", and replacements.
+fn is_unseen(c: char) -> bool {
+    use unicode_general_category::GeneralCategory::{Control, Format, PrivateUse, Unassigned};
+    let category = unicode_general_category::get_general_category(c);
+    !c.is_ascii()
+        && (matches!(category, Control | Format | PrivateUse | Unassigned)
+            || c == char::REPLACEMENT_CHARACTER)
+}
+
+/// Reason why file systems or installers reject a path.
 pub fn oversize(path: &str) -> Option<&'static str> {
     if path.len() > 4095 {
         return Some("it is longer than 4,095 bytes");
     }
     if path.split('/').any(|segment| segment.len() > 255) {
         return Some("one of its segments is longer than 255 bytes");
+    }
+    if path.chars().any(is_unseen) {
+        return Some("it has an invisible or unassigned character");
     }
     (path.split('/').count() > 100).then_some("it is more than 100 directories deep")
 }
@@ -131,6 +143,14 @@ mod tests {
 
     fn path(text: &str) -> RelPath {
         text.parse().unwrap()
+    }
+
+    #[test]
+    fn characters_that_nobody_sees_are_refused() {
+        for bad in ["a\u{feff}", "a\u{202e}b", "\u{200b}", "\u{e000}", "\u{ffff}", "\u{fffd}"] {
+            assert!(oversize(bad).is_some(), "{bad:?}");
+        }
+        assert_eq!(["a b/ü,\"'", "日本", "\u{1f600}"].map(oversize), [None; 3]);
     }
 
     #[test]

@@ -123,8 +123,8 @@ impl Unpacking<'_> {
         if !rest.is_whole {
             return Err(UnpackError::CutOff { archive });
         }
-        let is_filling = rest.is_filling().map_err(|source| self.unread(source))?;
-        if is_filling { Ok(()) } else { Err(UnpackError::Stray { archive }) }
+        let filling = rest.filling().map_err(|source| self.unread(source))?;
+        if filling.is_some() { Ok(()) } else { Err(UnpackError::Stray { archive }) }
     }
 
     fn take(

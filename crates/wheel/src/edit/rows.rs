@@ -8,7 +8,16 @@ use crate::package::record::Rows;
 pub struct RecordRows(BTreeMap<String, (String, String)>);
 
 /// Lengths are in base64 without padding (binary distribution format: SHA-256 or better).
-const HASHES: [(&str, usize); 3] = [("sha256=", 43), ("sha384=", 64), ("sha512=", 86)];
+const HASHES: [(&str, usize); 8] = [
+    ("sha256=", 43),
+    ("sha384=", 64),
+    ("sha512=", 86),
+    ("sha3_256=", 43),
+    ("sha3_384=", 64),
+    ("sha3_512=", 86),
+    ("blake2b=", 86),
+    ("blake2s=", 43),
+];
 
 impl RecordRows {
     /// Reads the rows.
@@ -71,12 +80,15 @@ mod tests {
                 name: name.to_owned(),
                 utf8: true,
                 flags: 0,
+                needed: 20,
                 method: 0,
                 time: (0, 0),
                 crc32: 0,
                 compressed: size,
                 size,
                 mode: 0,
+                is_unix: true,
+                is_wide: false,
                 header: 0,
                 data: 0,
             };

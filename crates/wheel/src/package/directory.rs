@@ -108,9 +108,9 @@ fn read(file: &File, at: u64, bytes: &mut [u8]) -> Result<(), DirectoryError> {
 fn entries(bytes: &[u8], end: &mut End) -> Result<Vec<DirectoryEntry>, DirectoryError> {
     let (mut entries, mut rest) = (Vec::new(), Fields(bytes));
     while !rest.0.is_empty() {
-        let (entry, other_name) = DirectoryEntry::read(&mut rest, end.prefix)
+        let (entry, faults) = DirectoryEntry::read(&mut rest, end.prefix)
             .ok_or(DirectoryError::Broken("its central directory is malformed"))?;
-        end.faults.extend(other_name);
+        end.faults.extend(faults);
         if entries.len() == MOST_MEMBERS {
             return Err(DirectoryError::Broken("it has more members than the limit"));
         }
@@ -127,6 +127,12 @@ fn entries(bytes: &[u8], end: &mut End) -> Result<Vec<DirectoryEntry>, Directory
     Err(DirectoryError::Broken("the recorded number of members in its central directory is wrong"))
 }
 
+const PATCHED: u16 = 1 << 5;
+const STRONG: u16 = 1 << 6;
+const MASKED: u16 = 1 << 13;
+/// Newest version of APPNOTE, times ten.
+const NEWEST: u8 = 63;
+
 /// Reports features that installers lack: they unpack during the download and know two methods.
 fn features(entry: &DirectoryEntry) -> Vec<Fault> {
     let mut found = Vec::new();
@@ -140,10 +146,17 @@ fn features(entry: &DirectoryEntry) -> Vec<Fault> {
                 .because(format!("method {}", entry.method)),
         );
     }
-    if entry.flags & DESCRIPTOR != 0 && !entry.is_directory() {
+    if entry.flags & DESCRIPTOR != 0 && entry.is_stored() {
         found.push(fault(
-            "size after the content, so installers cannot unpack it while downloading",
+            "size after stored content, so installers cannot unpack it while downloading",
         ));
+    }
+    if entry.flags & (PATCHED | STRONG | MASKED) != 0 {
+        found.push(fault("patched or masked data, which installers reject"));
+    }
+    if entry.needed > NEWEST {
+        let detail = format!("{}.{}", entry.needed / 10, entry.needed % 10);
+        found.push(fault("version of the zip format that installers reject").because(detail));
     }
     found
 }

@@ -1,6 +1,6 @@
 //! `entry_points.txt` of a finished package (entry points specification).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Fault, FaultKind};
 use crate::archive::entry_points::{CONSOLE_SCRIPTS, EntryPoint, Object};
@@ -20,10 +20,12 @@ impl EntryPoints {
     /// Parses the file.
     pub fn parse(text: &str) -> Self {
         let (mut points, mut group, mut count) = (Self::default(), "", 0);
+        let (mut groups, mut names) = (BTreeSet::new(), BTreeSet::new());
         let lines = text.lines().map(str::trim);
         for line in lines.filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])) {
             if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
                 group = name.trim();
+                points.repeated(groups.insert(group), line);
                 continue;
             }
             if count == MOST {
@@ -34,6 +36,10 @@ impl EntryPoints {
             }
             count += 1;
             points.line(group, line);
+            if let Some(entry) = points.entries.last().filter(|_| line.contains('=')) {
+                let is_new = names.insert((group, entry.name.clone()));
+                points.repeated(is_new, line);
+            }
         }
         points
     }
@@ -52,6 +58,14 @@ impl EntryPoints {
         self.entries.iter().map(|entry| (name(entry), entry.object.clone())).collect()
     }
 
+    /// Some installers reject a repeated section or name, others take the last.
+    fn repeated(&mut self, is_new: bool, line: &str) {
+        if !is_new {
+            let fault = Fault::new(FaultKind::EntryPoint, "a section or name is there twice");
+            self.faults.push(fault.because(format!("`{line}`")));
+        }
+    }
+
     fn line(&mut self, group: &str, line: &str) {
         let entry = line.split_once('=').map(|(name, object)| EntryPoint {
             group: group.to_owned(),
@@ -62,8 +76,16 @@ impl EntryPoints {
             let fault = Fault::new(FaultKind::EntryPoint, "a line is not an entry point");
             self.faults.push(fault.because(format!("`{line}`")));
         }
+        if entry.as_ref().is_some_and(|entry| entry.is_script() && !is_file_name(&entry.name)) {
+            let what = "the name of a script is not a file name";
+            self.faults.push(Fault::new(FaultKind::EntryPoint, what).because(format!("`{line}`")));
+        }
         self.entries.extend(entry);
     }
+}
+
+fn is_file_name(name: &str) -> bool {
+    !matches!(name, "." | "..") && !name.contains(['/', '\\'])
 }
 
 #[cfg(test)]
@@ -80,6 +102,21 @@ mod tests {
         let attributes: Vec<_> = points.sound().map(|(_, object)| object.attribute).collect();
         assert_eq!(attributes, [Some("f"), Some("g"), None]);
         assert!(points.faults.is_empty());
+    }
+
+    #[test]
+    fn repeated_names_and_paths_are_faults() {
+        for text in [
+            "[console_scripts]\na = m:f\na = m:g\n",
+            "[console_scripts]\na = m:f\n[console_scripts]\nb = m:g\n",
+            "[console_scripts]\nsub/a = m:f\n",
+            "[gui_scripts]\n../a = m:f\n",
+            "[gui_scripts]\n.. = m:f\n",
+        ] {
+            assert_eq!(EntryPoints::parse(text).faults.len(), 1, "{text}");
+        }
+        let other = EntryPoints::parse("[a]\nx/y = m\n[b]\nx/y = m\n");
+        assert!(other.faults.is_empty(), "only scripts are files");
     }
 
     #[test]

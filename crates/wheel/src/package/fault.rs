@@ -26,6 +26,8 @@ pub enum FaultKind {
     Feature,
     /// Different headers of one member.
     Disagree,
+    /// Differences without effect on readers.
+    Idle,
     /// Headers that programs interpret as different members.
     Ambiguous,
     /// Archive comment, which serves no purpose.

@@ -50,6 +50,8 @@ pub fn rewritten(text: &str, mut new: impl FnMut(&Field<'_>) -> Option<String>) 
 pub struct Header {
     fields: Vec<(String, String)>,
     body: Option<String>,
+    stray: Option<String>,
+    padded: Vec<String>,
 }
 
 impl Header {
@@ -70,12 +72,30 @@ impl Header {
     }
 
     fn line(&mut self, line: &str) {
+        if line.contains('\r') && self.stray.is_none() {
+            self.stray = Some(line.to_owned());
+        }
         if let (true, Some((_, value))) = (line.starts_with([' ', '\t']), self.fields.last_mut()) {
             value.push('\n');
             value.push_str(line.trim());
-        } else if let Some((name, value)) = line.split_once(':') {
+        } else if let Some((name, value)) = line.split_once(':').filter(|(name, _)| is_name(name)) {
+            if value.ends_with([' ', '\t']) {
+                self.padded.push(name.to_owned());
+            }
             self.fields.push((name.to_owned(), value.trim().to_owned()));
+        } else if self.stray.is_none() {
+            self.stray = Some(line.to_owned());
         }
+    }
+
+    /// First line that is no field: mail readers end the header there, others skip it.
+    pub fn stray(&self) -> Option<&str> {
+        self.stray.as_deref()
+    }
+
+    /// Returns whether blanks follow a value, which some readers keep.
+    pub fn is_padded(&self, field: &str) -> bool {
+        self.padded.iter().any(|name| name.eq_ignore_ascii_case(field))
     }
 
     /// After the blank line.
@@ -98,5 +118,28 @@ impl Header {
             .iter()
             .find(|(name, _)| name.eq_ignore_ascii_case(field))
             .map(|(_, value)| value.as_str())
+    }
+}
+
+/// Printable ASCII without blanks (RFC 5322, section 2.2).
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_are_no_fields_are_known() {
+        let stray = |text: &str| Header::parse(text).stray().map(str::to_owned);
+        assert_eq!(stray("Name: a\n b\nVersion:1\n\nno field\n"), None);
+        for line in
+            ["no field", ": value", "Name : a", " folded first", "From here 12:00", "A: b\rC: d"]
+        {
+            assert_eq!(stray(&format!("{line}\nName: a\n")).as_deref(), Some(line));
+        }
+        let header = Header::parse("Name: a \nVersion: 1\n");
+        assert!(header.is_padded("name") && !header.is_padded("Version"));
     }
 }

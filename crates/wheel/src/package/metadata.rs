@@ -37,6 +37,11 @@ impl Metadata {
         self.0.first(field)
     }
 
+    /// All fields.
+    pub fn header(&self) -> &Header {
+        &self.0
+    }
+
     /// All values of a field.
     pub fn all(&self, field: &str) -> Vec<String> {
         self.0.all(field)

@@ -6,8 +6,8 @@ use std::iter::Peekable;
 /// Files of the metadata directory that sign RECORD, and so cannot be in it.
 const SIGNATURES: [&str; 2] = ["RECORD.jws", "RECORD.p7s"];
 
-pub(crate) fn is_signature(file: &str) -> bool {
-    SIGNATURES.contains(&file)
+pub(crate) fn is_signature(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|file| SIGNATURES.contains(&file))
 }
 
 /// Iterator of rows; an item contains the three fields, or is an error.
@@ -33,26 +33,17 @@ impl Row {
             self.fields.push(field);
         }
     }
-
-    fn is_blank(&self) -> bool {
-        self.count == 1 && self.fields[0].is_empty()
-    }
 }
 
 /// Row without exactly three fields.
 pub struct NotThree;
 
-/// Skips blank rows.
 impl<R: Read> Iterator for Rows<R> {
     type Item = Result<[String; 3], NotThree>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let row = self.row()?;
-            if !row.is_blank() {
-                return Some(self.fields(row).ok_or(NotThree));
-            }
-        }
+        let row = self.row()?;
+        Some(self.fields(row).ok_or(NotThree))
     }
 }
 
@@ -93,11 +84,11 @@ impl<R: Read> Rows<R> {
                 }
                 b'"' if quoted || row.field.is_empty() => quoted = !quoted,
                 b',' if !quoted => row.end_field(),
-                b'\n' if !quoted => {
+                b'\r' if !quoted && self.comes(b'\n') => {}
+                b'\n' | b'\r' if !quoted => {
                     row.end_field();
                     return Some(row);
                 }
-                b'\r' if !quoted && self.comes(b'\n') => {}
                 byte => row.field.push(byte),
             }
         }
@@ -128,13 +119,13 @@ mod tests {
 
     #[test]
     fn rows_are_read_as_csv() {
-        let text: &[u8] = b"a,b,c\r\n\"x, \"\"y\"\"\",,\n\n\"l\nm\",h,1\na,b\na,b,c,d,e\n\xff,,";
+        let text: &[u8] = b"a,b,c\r\n\"x, \"\"y\"\"\",,\r\n\n\"l\nm\",h,1\ra,b\na,b,c,d,e\n\xff,,";
         let mut rows = Rows::new(text);
         let mut read = Vec::new();
         for row in rows.by_ref() {
             read.push(row.map_or_else(|_| "none".to_owned(), |row| row.join("|")));
         }
-        assert_eq!(read, ["a|b|c", "x, \"y\"||", "l\nm|h|1", "none", "none", "\u{fffd}||"]);
+        assert_eq!(read, ["a|b|c", "x, \"y\"||", "none", "l\nm|h|1", "none", "none", "\u{fffd}||"]);
         assert_eq!((rows.bytes(), rows.unreadable().is_some()), (text.len() as u64, true));
     }
 }

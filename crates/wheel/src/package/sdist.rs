@@ -95,12 +95,19 @@ impl Sdist {
             let text = self.member(member, bytes)?;
             visit(member, &mut text.as_bytes().chain(bytes))
         })?;
-        let is_filling = rest.is_filling()?;
-        let Rest { source: mut gzip, faults, .. } = rest;
+        let filling = rest.filling()?;
+        let Rest { source: mut gzip, faults, is_whole } = rest;
         self.faults.extend(faults.into_iter().map(Fault::from));
-        if !is_filling {
-            let what = "bytes after the end of its tar archive";
-            self.faults.push(Fault::new(FaultKind::Stray, what));
+        match filling {
+            None => {
+                let what = "bytes after the end of its tar archive";
+                self.faults.push(Fault::new(FaultKind::Stray, what));
+            }
+            Some(bytes) if !is_whole || bytes < 512 => {
+                let what = "its tar archive does not end with two zero blocks, as uv requires";
+                self.faults.push(Fault::new(FaultKind::Broken, what));
+            }
+            Some(_) => {}
         }
         // Reads to the checksum after the last byte.
         io::copy(&mut gzip, &mut io::sink())?;

@@ -71,7 +71,8 @@ impl TarMember {
         entry: &mut tar::Entry<'_, R>,
         rules: Rules,
     ) -> io::Result<(Self, Option<Sparse>)> {
-        let sparse = Sparse::of(&PaxRecords::of(entry)?).map_err(|error| named(entry, &error))?;
+        let records = PaxRecords::of(entry)?;
+        let sparse = Sparse::of(&records).map_err(|error| named(entry, &error))?;
         let name = match sparse.as_ref().and_then(|sparse| sparse.name.as_deref()) {
             Some(name) => Cow::Borrowed(name),
             None => entry.path_bytes(),
@@ -95,9 +96,27 @@ impl TarMember {
             .or_else(|| {
                 (bad_target && is_link).then_some(Refusal::Target("its target is not UTF-8"))
             })
-            .or_else(|| (is_sparse && !rules.sparse).then_some(Refusal::Sparse));
+            .or_else(|| (is_sparse && !rules.sparse).then_some(Refusal::Sparse))
+            .or_else(|| member.strict(&records).filter(|_| rules.installed));
         member.refuse(refusal);
         Ok((member, sparse))
+    }
+
+    fn strict(&self, records: &PaxRecords) -> Option<Refusal> {
+        if let Some(reason) = not_portable(&self.path) {
+            return Some(Refusal::Name(reason));
+        }
+        if let MemberKind::Symlink(target) = &self.kind {
+            let mut segments = target.split('/').skip_while(|segment| *segment == "..");
+            if segments.any(|segment| segment == "..") {
+                return Some(Refusal::Target("its target has `..` after a name"));
+            }
+        }
+        let is_link = matches!(self.kind, MemberKind::Symlink(_) | MemberKind::HardLink(_));
+        if records.has(b"linkpath") && !is_link {
+            return Some(Refusal::Ambiguous("its pax records have a target, but it is not a link"));
+        }
+        records.rejected().map(Refusal::Ambiguous)
     }
 
     pub(super) fn refuse(&mut self, refusal: Option<Refusal>) {
@@ -157,6 +176,13 @@ fn text(bytes: &[u8]) -> (String, bool) {
         Ok(text) => (text.to_owned(), false),
         Err(_) => (String::from_utf8_lossy(bytes).into_owned(), true),
     }
+}
+
+fn not_portable(path: &str) -> Option<&'static str> {
+    if path.contains(':') {
+        return Some("it has `:`");
+    }
+    path.split('/').any(|segment| segment.ends_with(' ')).then_some("it ends with a blank")
 }
 
 fn from_root(name: &str, rules: Rules) -> &str {

@@ -8,6 +8,25 @@ pub(super) struct PaxRecords(Vec<(Vec<u8>, Vec<u8>)>);
 /// Keys that GNU tar repeats: ranges of a sparse file.
 const REPEATED: [&[u8]; 2] = [b"GNU.sparse.offset", b"GNU.sparse.numbytes"];
 
+/// Keys of POSIX.
+const KNOWN: [&[u8]; 13] = [
+    b"atime",
+    b"charset",
+    b"comment",
+    b"ctime",
+    b"gid",
+    b"gname",
+    b"hdrcharset",
+    b"linkpath",
+    b"mtime",
+    b"path",
+    b"size",
+    b"uid",
+    b"uname",
+];
+/// Beginnings of other keys, which installers skip.
+const VENDORS: [&[u8]; 2] = [b"SCHILY.", b"LIBARCHIVE."];
+
 impl PaxRecords {
     /// Parses records. Programs split them by length or by line, so only records with the same
     /// result are accepted.
@@ -45,6 +64,21 @@ impl PaxRecords {
         self.0.iter().any(|(key, _)| key.starts_with(start))
     }
 
+    pub fn rejected(&self) -> Option<&'static str> {
+        let is_wrong = |(key, value): &(Vec<u8>, Vec<u8>)| match &key[..] {
+            b"mtime" | b"atime" | b"ctime" | b"uid" | b"gid" => !is_decimal(value),
+            _ => false,
+        };
+        if self.0.iter().any(is_wrong) {
+            return Some("a time or owner in its pax records is not a number");
+        }
+        let is_known = |(key, _): &(Vec<u8>, Vec<u8>)| {
+            KNOWN.contains(&&key[..]) || VENDORS.iter().any(|vendor| key.starts_with(vendor))
+        };
+        let all = self.0.iter().all(is_known);
+        (!all).then_some("its pax records have a key that some installers reject")
+    }
+
     pub fn number(&self, key: &str) -> io::Result<Option<u64>> {
         let name = key.rsplit('.').next().unwrap_or(key);
         self.get(key.as_bytes()).map(|value| number(name, value)).transpose()
@@ -59,6 +93,15 @@ pub(super) fn number(name: &str, value: &[u8]) -> io::Result<u64> {
         let value = String::from_utf8_lossy(&value[..value.len().min(40)]).into_owned();
         broken(&format!("its pax {name} is `{}`", value.escape_debug()))
     })
+}
+
+/// Installers reject negative times.
+fn is_decimal(value: &[u8]) -> bool {
+    let (whole, part) = match value.iter().position(|byte| *byte == b'.') {
+        Some(at) => (&value[..at], &value[at + 1..]),
+        None => (value, &b"0"[..]),
+    };
+    [whole, part].iter().all(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit))
 }
 
 fn record(line: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -96,6 +139,11 @@ mod tests {
             b"8 path=a",
         ] {
             assert!(PaxRecords::parse(wrong).is_err(), "{}", String::from_utf8_lossy(wrong));
+        }
+        for (time, is) in
+            [("1", true), ("1.5", true), ("-1", false), ("x", false), ("1.", false), ("", false)]
+        {
+            assert_eq!(is_decimal(time.as_bytes()), is, "{time}");
         }
         for size in ["-1", "+1", "", "1x"] {
             assert!(number("size", size.as_bytes()).is_err(), "{size}");

@@ -58,11 +58,12 @@ impl<R: Read + Seek> TarReader<R> {
 }
 
 impl<R: Read> Rest<R> {
-    /// Returns whether the rest is a limited number of zeros.
-    pub fn is_filling(&mut self) -> io::Result<bool> {
+    /// Returns the length of the rest if it is a limited number of zeros.
+    pub fn filling(&mut self) -> io::Result<Option<u64>> {
         let mut rest = Vec::new();
         (&mut self.source).take(FILLING + 1).read_to_end(&mut rest)?;
-        Ok(rest.len() as u64 <= FILLING && rest.iter().all(|byte| *byte == 0))
+        let is_filling = rest.len() as u64 <= FILLING && rest.iter().all(|byte| *byte == 0);
+        Ok(is_filling.then_some(rest.len() as u64))
     }
 }
 

@@ -7,7 +7,7 @@ impl From<Fault> for Finding {
         let code = match fault.kind {
             FaultKind::Broken => Code::BrokenPackage,
             FaultKind::Feature => Code::ZipFeature,
-            FaultKind::Disagree | FaultKind::Ambiguous => Code::HeadersDisagree,
+            FaultKind::Disagree | FaultKind::Idle | FaultKind::Ambiguous => Code::HeadersDisagree,
             FaultKind::MetadataDirectory => Code::MissingMetadata,
             FaultKind::Text => Code::MetadataField,
             FaultKind::EntryPoint => Code::EntryPoint,
@@ -20,7 +20,7 @@ impl From<Fault> for Finding {
             FaultKind::Stray | FaultKind::Comment => Code::StrayBytes,
         };
         let finding = match fault.kind {
-            FaultKind::Comment => Self::warning(code, fault.what),
+            FaultKind::Comment | FaultKind::Idle => Self::warning(code, fault.what),
             _ => Self::error(code, fault.what),
         };
         Self { member: fault.member, detail: fault.detail, ..finding }

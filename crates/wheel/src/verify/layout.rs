@@ -8,7 +8,7 @@ use super::member::Member;
 use crate::package::directory::DirectoryEntry;
 use crate::package::wheel::site_path;
 use base::names::{Lookalikes, folded, oversize};
-use base::source::Code;
+use base::source::{Code, Severity};
 use binary::Format;
 
 /// Installed outside site-packages.
@@ -19,7 +19,7 @@ pub(super) fn check(
     members: &[Member],
     dist_info: Option<&str>,
 ) -> Vec<Finding> {
-    let mut found = Vec::new();
+    let mut found: Vec<_> = entries.iter().filter_map(|entry| place(entry, dist_info?)).collect();
     for (entry, member) in entries.iter().zip(members) {
         let all = [name(entry), kind(entry), bytes(member)]
             .into_iter()
@@ -39,7 +39,40 @@ fn name(entry: &DirectoryEntry) -> Option<Finding> {
     })
 }
 
+const SCHEMES: [&str; 5] = ["purelib", "platlib", "headers", "scripts", "data"];
+const OF_INSTALLERS: [&str; 4] = ["INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json"];
+
+fn place(entry: &DirectoryEntry, dist_info: &str) -> Option<Finding> {
+    let (top, rest) = entry.name.split_once('/').unwrap_or((&entry.name, ""));
+    let fault = |what: &'static str| Some(Finding::error(Code::UnsafeName, what));
+    let found = if top == dist_info && OF_INSTALLERS.contains(&rest) {
+        let what = "file of the metadata directory that installers write themselves";
+        Some(Finding::error(Code::MemberTwice, what))
+    } else if top.ends_with(".egg-info") {
+        fault("metadata of an old format, which installers take for another package")
+    } else if let Some(stem) = top.strip_suffix(".data") {
+        let (scheme, path) = rest.split_once('/').unwrap_or((rest, ""));
+        if dist_info.strip_suffix(".dist-info") != Some(stem) {
+            fault("`.data` directory with another name than the metadata directory")
+        } else if !SCHEMES.contains(&scheme) && !rest.is_empty() {
+            fault("directory below `.data` that installers do not know")
+        } else if path.is_empty() && !entry.is_directory() {
+            fault("file in place of a directory below `.data`")
+        } else if scheme == "scripts" && path.contains('/') {
+            fault("script in a directory, which installers reject")
+        } else {
+            None
+        }
+    } else {
+        None
+    };
+    found.map(|finding| finding.of(&*entry.name))
+}
+
 fn kind(entry: &DirectoryEntry) -> Option<Finding> {
+    if entry.is_directory() && entry.size > 0 {
+        return Some(Finding::error(Code::MemberKind, "directory entry with content"));
+    }
     entry.is_directory().then(|| {
         Finding::warning(
             Code::MemberKind,
@@ -66,7 +99,8 @@ fn mode(entry: &DirectoryEntry) -> Vec<Finding> {
     if permissions & 0o7000 != 0 {
         found.push(error("set-user-id, set-group-id or sticky bit"));
     }
-    if permissions & 0o002 != 0 {
+    // Windows has no such permissions, so tools make some up.
+    if permissions & 0o002 != 0 && entry.is_unix {
         found.push(error("writable for everyone"));
     }
     found
@@ -153,10 +187,19 @@ fn order(entries: &[DirectoryEntry], dist_info: &str) -> Option<Finding> {
     )
 }
 
-pub(super) fn installed(entries: &[DirectoryEntry]) -> BTreeMap<String, String> {
+pub(super) fn installed(entries: &[DirectoryEntry]) -> (BTreeMap<String, String>, Vec<Finding>) {
+    let (mut installed, mut found) = (BTreeMap::new(), Vec::new());
     let files = entries.iter().filter(|entry| !entry.is_directory());
-    let files = files.filter(|entry| oversize(&entry.name).is_none());
-    files.map(|entry| (installed_path(&entry.name).into_owned(), entry.name.clone())).collect()
+    for entry in files.filter(|entry| oversize(&entry.name).is_none()) {
+        let path = installed_path(&entry.name).into_owned();
+        let other = installed.insert(path, entry.name.clone());
+        if let Some(other) = other.filter(|other| *other != entry.name) {
+            let what = "installed to the path of another member";
+            let finding = Finding::error(Code::MemberTwice, what).of(&*entry.name);
+            found.push(finding.because(format!("`{other}`")));
+        }
+    }
+    (installed, found)
 }
 
 fn installed_path(name: &str) -> Cow<'_, str> {
@@ -165,19 +208,26 @@ fn installed_path(name: &str) -> Cow<'_, str> {
     }
     let scheme = name.split_once(".data/").map_or(name, |(_, rest)| rest);
     let (scheme, path) = scheme.split_once('/').unwrap_or(("data", scheme));
+    // Below the prefix of an environment on Linux and macOS.
+    if let ("data", Some(path)) = (scheme, path.strip_prefix("bin/")) {
+        return format!("{SCRIPTS}{path}").into();
+    }
     format!("<{scheme}>/{path}").into()
 }
 
-pub(super) fn clashes(installed: &BTreeMap<String, String>) -> Vec<Finding> {
+/// Other systems than Linux lose one of the files.
+pub(super) fn clashes(installed: &BTreeMap<String, String>, only_linux: bool) -> Vec<Finding> {
     let mut found = Vec::new();
+    let clash = |what| {
+        let finding = Finding::error(Code::CaseClash, what);
+        if only_linux { Finding { severity: Severity::Warning, ..finding } } else { finding }
+    };
     let mut seen: BTreeMap<Cow<'_, str>, &str> = BTreeMap::new();
     for path in installed.keys() {
         if let Some(other) = seen.insert(folded(path), path) {
             let Lookalikes { differ_in, one, other } = Lookalikes::new(path, other);
             let what = format!("name that differs from another member only in {differ_in}");
-            found.push(
-                Finding::warning(Code::CaseClash, what).of(&one).because(format!("`{other}`")),
-            );
+            found.push(clash(what).of(&one).because(format!("`{other}`")));
         }
     }
     for path in installed.keys() {

@@ -1,5 +1,5 @@
-use super::{Finding, Package};
-use crate::package::Metadata;
+use super::{Finding, Package, license};
+use crate::package::{Header, Metadata};
 use base::names::normalized;
 use base::source::Code;
 use base::version::Version;
@@ -45,6 +45,7 @@ fn error(what: impl Into<std::borrow::Cow<'static, str>>) -> Finding {
 impl Rules<'_> {
     pub fn check(&self) -> Vec<Finding> {
         let mut found = self.version();
+        found.extend(stray(self.0.header(), "its metadata"));
         found.extend(self.counts());
         found.extend(self.license());
         found.extend(self.values());
@@ -103,19 +104,21 @@ impl Rules<'_> {
     }
 
     fn license(&self) -> Vec<Finding> {
-        if self.0.first("License-Expression").is_none() {
-            return Vec::new();
-        }
+        let Some(expression) = self.0.first("License-Expression") else { return Vec::new() };
         let mut found = Vec::new();
+        if let Some(reason) = license::wrong(expression) {
+            let what = "its License-Expression is not an SPDX expression";
+            found.push(error(what).because(format!("`{expression}`: {reason}")));
+        }
         if self.0.first("License").is_some() {
             found.push(error(
                 "it has both License and License-Expression; index servers reject this",
             ));
         }
         if self.0.all("Classifier").iter().any(|classifier| classifier.starts_with("License ::")) {
-            found.push(error(
-                "it has both a licence classifier and License-Expression; index servers reject \
-                 this",
+            found.push(Finding::warning(
+                Code::MetadataField,
+                "it has both a licence classifier and License-Expression, which PEP 639 deprecates",
             ));
         }
         found
@@ -131,6 +134,10 @@ impl Rules<'_> {
             text("Name").filter(|name| !name.is_empty() && normalized(name).is_none())
         {
             found.push(invalid("Name", name));
+        }
+        if let Some(name) = text("Name").filter(|_| self.0.header().is_padded("Name")) {
+            let what = "blanks follow its Name, which some installers reject";
+            found.push(error(what).because(format!("`{name}`")));
         }
         if let Some(version) = text("Version")
             .filter(|version| !version.is_empty() && version.parse::<Version>().is_err())
@@ -200,6 +207,12 @@ impl Rules<'_> {
     }
 }
 
+pub(super) fn stray(header: &Header, file: &str) -> Option<Finding> {
+    let line = header.stray()?;
+    let what = format!("{file} has a line that is not a field, which programs read differently");
+    Some(error(what).because(format!("`{line}`")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,6 +258,12 @@ mod tests {
                 "Metadata-Version: 2.4\nName: a\nVersion: 1\nClassifier: License :: OSI\nLicense-Expression: MIT\n",
                 "classifier",
             ),
+            (
+                "Metadata-Version: 2.4\nName: a\nVersion: 1\nLicense-Expression: no licence\n",
+                "not an SPDX expression (`no licence`",
+            ),
+            ("Metadata-Version: 2.1\nName: a\nVersion: 1\njunk\n", "not a field, which"),
+            ("Metadata-Version: 2.1\nName: a \nVersion: 1\n", "blanks follow its Name"),
             (
                 "Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Dist: b=1\n",
                 "is not a requirement (`b=1`)",

@@ -1,5 +1,6 @@
 use super::elf::FileRole;
 use super::member::Member;
+use super::metadata::stray;
 use super::{Finding, extensions};
 use crate::package::directory::DirectoryEntry;
 use crate::package::{Header, Metadata, WheelName};
@@ -7,6 +8,8 @@ use base::names::{DistName, VariantLabel, normalized};
 use base::source::Code;
 use base::version::Version;
 use binary::policy::windows_tag;
+
+const ONCE: [&str; 3] = ["Wheel-Version", "Root-Is-Purelib", "Build"];
 
 pub(super) struct Names<'w> {
     file_name: &'w str,
@@ -21,6 +24,11 @@ impl<'w> Names<'w> {
 
     pub fn label(&self) -> Option<&VariantLabel> {
         self.name.as_ref()?.variant.as_ref()
+    }
+
+    pub fn is_only_for_linux(&self) -> bool {
+        let is_linux = |tag: &str| tag.contains("linux_");
+        self.name.as_ref().is_some_and(|name| name.platform.split('.').all(is_linux))
     }
 
     pub fn findings(&self) -> Vec<Finding> {
@@ -93,8 +101,17 @@ impl<'w> Names<'w> {
 
     pub fn tags(&self, wheel: &Header) -> Vec<Finding> {
         let mut found = version(wheel);
-        if !matches!(wheel.first("Root-Is-Purelib"), Some("true" | "false")) {
-            found.push(Finding::error(
+        found.extend(stray(wheel, "WHEEL"));
+        let twice = ONCE.iter().filter(|field| wheel.all(field).len() > 1);
+        found.extend(
+            twice.map(|field| {
+                Finding::error(Code::MetadataField, format!("WHEEL has {field} twice"))
+            }),
+        );
+        // Installers treat another value like `false`.
+        let pure = wheel.first("Root-Is-Purelib").map(str::to_ascii_lowercase);
+        if !matches!(pure.as_deref(), Some("true" | "false")) {
+            found.push(Finding::warning(
                 Code::MetadataField,
                 "WHEEL has no `Root-Is-Purelib: true` or `false`",
             ));
@@ -107,8 +124,10 @@ impl<'w> Names<'w> {
         );
         let Some(name) = &self.name else { return found };
         let mut expected: Vec<String> = name.tags().collect();
-        tags.sort();
-        expected.sort();
+        for tags in [&mut tags, &mut expected] {
+            tags.sort();
+            tags.dedup();
+        }
         if tags != expected {
             let detail =
                 format!("{} in WHEEL, {} in its file name", listed(&tags), listed(&expected));
@@ -153,11 +172,12 @@ impl<'w> Names<'w> {
 
 fn version(wheel: &Header) -> Vec<Finding> {
     let version = wheel.first("Wheel-Version").unwrap_or_default();
-    match version.split_once('.').map(|(major, minor)| (major.parse(), minor.parse())) {
-        Some((Ok(1_u32), Ok(0_u32))) => Vec::new(),
-        Some((Ok(1), Ok(_))) => vec![Finding::warning(
+    let numbers: Result<Vec<u32>, _> = version.split('.').map(str::parse).collect();
+    match numbers.as_deref() {
+        Ok([1, 0]) => Vec::new(),
+        Ok([1, _, ..]) => vec![Finding::warning(
             Code::MetadataField,
-            format!("WHEEL has the newer Wheel-Version {version}"),
+            format!("WHEEL has another Wheel-Version than 1.0: {version}"),
         )],
         _ => vec![
             Finding::error(Code::MetadataField, "WHEEL has no Wheel-Version that installers know")
@@ -184,6 +204,8 @@ fn same_name(text: &str, name: &DistName) -> bool {
     normalized(text) == Some(name.normalized())
 }
 
+/// Trailing zeros do not count (PEP 440).
 fn same_version(text: &str, version: &Version) -> bool {
-    text.parse::<Version>().is_ok_and(|other| other == *version)
+    let parsed = |text: &str| text.parse::<pep440_rs::Version>().ok();
+    parsed(text).is_some_and(|other| parsed(version.as_str()) == Some(other))
 }

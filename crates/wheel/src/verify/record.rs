@@ -11,7 +11,7 @@ use crate::package::zip_file::LONGEST_RECORD;
 use base::source::Code;
 use base::text::base64_url;
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 struct Row {
     hash: String,
     size: String,
@@ -58,11 +58,16 @@ impl Record {
             let what = "RECORD has a row without exactly three fields";
             return self.findings.push(Finding::error(Code::RecordForm, what));
         };
+        let row = Row { hash, size };
         match directory.find(&path).map(|index| &mut self.rows[index]) {
-            Some(place @ None) => *place = Some(Row { hash, size }),
+            Some(place @ None) => *place = Some(row),
+            Some(Some(first)) if *first == row => {
+                let what = "listed twice in RECORD";
+                self.findings.push(Finding::warning(Code::RecordForm, what).of(path));
+            }
             Some(Some(_)) => {
-                self.findings
-                    .push(Finding::error(Code::RecordForm, "listed twice in RECORD").of(path));
+                let what = "listed twice in RECORD, with different values";
+                self.findings.push(Finding::error(Code::RecordForm, what).of(path));
             }
             None => self.absent.push(path),
         }
@@ -81,14 +86,15 @@ impl Record {
     pub fn compare(&self, own: &str, directory: &Directory, members: &[Member]) -> Vec<Finding> {
         let mut found = Vec::new();
         for (entry, member) in directory.entries.iter().zip(members) {
-            let signature = own
-                .strip_suffix("RECORD")
-                .and_then(|dir| entry.name.strip_prefix(dir))
-                .is_some_and(is_signature);
+            let info = own.strip_suffix("RECORD").unwrap_or_default();
+            let signature = entry.name.strip_prefix(info).is_some_and(is_signature);
             // All members with the same name share the row.
             match directory.find(&entry.name).and_then(|index| self.row(index)) {
                 Some(row) if entry.name == own => found.extend(own_row(row).map(|f| f.of(own))),
-                Some(_) if signature => {}
+                Some(_) if signature => {
+                    let what = "a signature of RECORD is listed in it";
+                    found.push(Finding::error(Code::RecordForm, what).of(&*entry.name));
+                }
                 Some(row) => {
                     found.extend(differences(row, member).into_iter().map(|f| f.of(&*entry.name)));
                 }
@@ -128,8 +134,9 @@ fn differences(row: &Row, member: &Member) -> Vec<Finding> {
         }
         None => found.push(Finding::error(Code::RecordForm, "no hash in RECORD")),
     }
-    // The size is optional.
-    if !row.size.is_empty() && row.size.parse() != Ok(member.size) {
+    if row.size.is_empty() {
+        found.push(Finding::error(Code::RecordForm, "no size in RECORD"));
+    } else if row.size.parse() != Ok(member.size) {
         let detail = format!("{} bytes, in RECORD {}", member.size, row.size);
         found.push(Finding::error(Code::RecordHash, "wrong size in RECORD").because(detail));
     }

@@ -115,11 +115,14 @@ impl Wheel {
         let archived = members.iter().flat_map(|member| &member.archived);
         package.archived = archived.map(|file| file.path.clone()).collect();
         package.code = self.code(members);
-        package.installed = layout::installed(entries);
+        let (installed, doubles) = layout::installed(entries);
+        package.installed = installed;
+        found.extend(doubles);
         let of_archives = members.iter().flat_map(|member| &member.archive_faults);
         found.extend(of_archives.cloned().map(Finding::from));
         found.extend(layout::check(entries, members, self.file.dist_info()));
-        found.extend(layout::clashes(&package.installed));
+        let only_linux = Names::new(&self.file.file_name(), "").is_only_for_linux();
+        found.extend(layout::clashes(&package.installed, only_linux));
         if let Some(dist_info) = self.file.dist_info() {
             found.extend(self.metadata(dist_info, members, &mut package));
         }
@@ -180,8 +183,14 @@ impl Wheel {
         found.extend(points.faults.iter().cloned().map(|fault| fault.of(&*file).into()));
         for (entry, object) in points.sound() {
             package.entry_points += 1;
-            let script = entry_points::script(entry);
-            package.installed.extend(script.map(|path| (path, file.clone())));
+            let other = entry_points::script(entry)
+                .and_then(|path| package.installed.insert(path, file.clone()));
+            // The reader reports repeated entries.
+            if let Some(other) = other.filter(|other| *other != file) {
+                let what = "script with the name of another file";
+                let finding = Finding::error(Code::MemberTwice, what).of(other);
+                found.push(finding.because(format!("`{}`", entry.name)));
+            }
             found.extend(entry_points::check(entry, &object, &package.installed, |member| {
                 self.file.text(member).map(|(text, _)| text)
             }));

@@ -15,6 +15,8 @@ pub(super) struct End {
 
 const RECORD: u64 = 22;
 const LOCATOR: u64 = 20;
+const SIGNATURES: [&[u8; 4]; 5] =
+    [b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06", b"PK\x06\x06", b"PK\x06\x07"];
 /// Minimum size of a zip64 record.
 const WIDE: u64 = 56;
 
@@ -36,6 +38,12 @@ impl End {
         let place = len - tail + at as u64;
         let comment = u64::from(half(record, 20));
         let mut faults = behind(len - place - RECORD - comment, comment);
+        let embedded =
+            SIGNATURES.iter().any(|one| record[22..].windows(4).any(|four| four == *one));
+        if embedded {
+            let what = "its comment contains parts of an archive, which installers reject";
+            faults.push(Fault::new(FaultKind::Feature, what));
+        }
         if half(record, 4) != 0 || half(record, 6) != 0 || half(record, 8) != half(record, 10) {
             return Err(DirectoryError::Broken("it is part of a multi-disk archive"));
         }
@@ -103,7 +111,11 @@ fn wide(file: &File, record: u64) -> Result<Option<(End, u64)>, DirectoryError> 
         read(file, place, &mut bytes)?;
         if bytes.starts_with(b"PK\x06\x06") {
             let more = at - place - WIDE;
-            let faults = if more == 0 { Vec::new() } else { vec![extensible(more)] };
+            let mut faults = if more == 0 { Vec::new() } else { vec![extensible(more)] };
+            if place != places[0] {
+                let what = "its zip64 record is not where the locator tells";
+                faults.push(Fault::new(FaultKind::Feature, what));
+            }
             let [here, entries, size, start] = [24, 32, 40, 48].map(|at| double(&bytes, at));
             if here != entries {
                 return Err(DirectoryError::Broken("it is part of a multi-disk archive"));

@@ -10,6 +10,8 @@ pub struct DirectoryEntry {
     pub utf8: bool,
     /// Flags (APPNOTE 4.4.4).
     pub flags: u16,
+    /// Version of the format that a reader needs, times ten.
+    pub needed: u8,
     /// Compression method: 0 stored, 8 deflated.
     pub method: u16,
     /// Date and time in DOS format.
@@ -22,6 +24,10 @@ pub struct DirectoryEntry {
     pub size: u64,
     /// Unix type and permissions; 0 if absent.
     pub mode: u32,
+    /// Whether the member was made on Unix.
+    pub is_unix: bool,
+    /// Whether a header has a zip64 field.
+    pub is_wide: bool,
     /// Offset of the local header.
     pub header: u64,
     /// Offset of the packed bytes.
@@ -32,6 +38,7 @@ const ENTRY: usize = 46;
 pub(super) const DESCRIPTOR: u16 = 1 << 3;
 pub(super) const ENCRYPTED: u16 = 1;
 const UTF8: u16 = 1 << 11;
+const UNIX: u8 = 3;
 
 impl DirectoryEntry {
     /// Returns whether the member is a directory.
@@ -52,9 +59,9 @@ impl DirectoryEntry {
         self.data + self.compressed
     }
 
-    /// Reads an entry, with the fault of a different name in an extra field. `prefix` is the number
-    /// of bytes before the archive.
-    pub(super) fn read(rest: &mut Fields<'_>, prefix: u64) -> Option<(Self, Option<Fault>)> {
+    /// Reads an entry, with the faults of its extra fields. `prefix` is the number of bytes before
+    /// the archive.
+    pub(super) fn read(rest: &mut Fields<'_>, prefix: u64) -> Option<(Self, Vec<Fault>)> {
         let (fixed, name, extra) = parts(rest)?;
         let numbers = [24, 20, 42].map(|at| word(fixed, at));
         let [size, compressed, header] = field::wide(extra, numbers)?;
@@ -64,16 +71,19 @@ impl DirectoryEntry {
             name: String::from_utf8_lossy(name).into_owned(),
             utf8: text.is_ok_and(|text| text.is_ascii() || flags & UTF8 != 0),
             flags,
+            needed: fixed[6],
             method: half(fixed, 10),
             time: (half(fixed, 14), half(fixed, 12)),
             crc32: word(fixed, 16),
             compressed,
             size,
             mode: word(fixed, 38) >> 16,
+            is_unix: fixed[5] == UNIX,
+            is_wide: field::extra(extra, field::ZIP64).is_some(),
             header: header.checked_add(prefix)?,
             data: 0,
         };
-        Some((entry, other_name(name, extra)))
+        Some((entry, extra_faults(name, extra, numbers)))
     }
 }
 
@@ -87,8 +97,21 @@ fn parts<'a>(rest: &mut Fields<'a>) -> Option<(&'a [u8], &'a [u8], &'a [u8])> {
     Some((fixed, name, extra))
 }
 
+pub(super) fn extra_faults(name: &[u8], extra: &[u8], numbers: impl AsRef<[u32]>) -> Vec<Fault> {
+    let fault = |what| Fault::new(FaultKind::Feature, what).of(String::from_utf8_lossy(name));
+    let mut found = Vec::from_iter(other_name(name, extra));
+    found.extend(field::fault(extra).map(fault));
+    if let Some(wide) = field::extra(extra, field::ZIP64) {
+        let wanted = numbers.as_ref().iter().filter(|number| **number == u32::MAX).count() * 8;
+        if wide.len() != wanted {
+            found.push(fault("zip64 field with other values than needed, which installers reject"));
+        }
+    }
+    found
+}
+
 /// Compares with the Unicode path field (APPNOTE 4.6.9).
-pub(super) fn other_name(name: &[u8], extra: &[u8]) -> Option<Fault> {
+fn other_name(name: &[u8], extra: &[u8]) -> Option<Fault> {
     const PATH: u16 = 0x7075;
     let other = field::extra(extra, PATH)?.get(5..).unwrap_or_default();
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();

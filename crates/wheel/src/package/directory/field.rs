@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 pub(super) struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -21,9 +23,24 @@ pub(super) fn double(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..).and_then(<[u8]>::first_chunk).copied().map_or(0, u64::from_le_bytes)
 }
 
+pub(super) const ZIP64: u16 = 1;
+
+/// Returns the fault of extra fields. Up to three bytes of padding may follow them.
+pub(super) fn fault(fields: &[u8]) -> Option<&'static str> {
+    let (mut rest, mut kinds) = (Fields(fields), BTreeSet::new());
+    while let Some(head) = rest.take(4) {
+        if rest.take(half(head, 2).into()).is_none() {
+            return Some("extra field that is longer than its header, which installers reject");
+        }
+        if !kinds.insert(half(head, 0)) {
+            return Some("two extra fields of one kind, which installers reject");
+        }
+    }
+    None
+}
+
 /// Takes zip64 values for overflowing fields; `None` if one is missing (APPNOTE 4.5.3).
 pub(super) fn wide<const N: usize>(extra: &[u8], small: [u32; N]) -> Option<[u64; N]> {
-    const ZIP64: u16 = 1;
     let mut rest = Fields(self::extra(extra, ZIP64).unwrap_or_default());
     let mut values = [0; N];
     for (value, small) in values.iter_mut().zip(small) {

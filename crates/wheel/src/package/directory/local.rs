@@ -1,7 +1,9 @@
 use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 
-use super::entry::{DESCRIPTOR, other_name};
-use super::field::{half, wide, word};
+use super::entry::{DESCRIPTOR, extra_faults};
+use super::field::{self, ZIP64, half, wide, word};
 use super::{DirectoryEntry, DirectoryError, read};
 use crate::package::{Fault, FaultKind};
 
@@ -12,7 +14,7 @@ pub(super) fn compare(
     file: &File,
     len: u64,
     entry: &mut DirectoryEntry,
-) -> Result<Option<Fault>, DirectoryError> {
+) -> Result<Vec<Fault>, DirectoryError> {
     let mut fixed = [0; 30];
     read(file, entry.header, &mut fixed)?;
     if !fixed.starts_with(b"PK\x03\x04") {
@@ -33,10 +35,48 @@ pub(super) fn compare(
         return Err(DirectoryError::Broken("a member ends after the end of the file"));
     }
     let (name, extra) = more.split_at(name);
+    entry.is_wide |= field::extra(extra, ZIP64).is_some();
+    entry.needed = entry.needed.max(fixed[4]);
     let what = "local header and central directory disagree";
-    let fault = differing(&fixed, name, extra, entry)
-        .map(|field| Fault::new(FaultKind::Disagree, what).of(&entry.name).because(field));
-    Ok(fault.or_else(|| other_name(name, extra)))
+    let fault = |kind, field| Fault::new(kind, what).of(&entry.name).because(field);
+    let mut found = extra_faults(name, extra, [word(&fixed, 22), word(&fixed, 18)]);
+    if let Some(field) = differing(&fixed, name, extra, entry) {
+        found.push(fault(FaultKind::Disagree, field));
+    } else if let Some(field) = idle(&fixed, entry) {
+        found.push(fault(FaultKind::Idle, field));
+    }
+    if entry.flags & DESCRIPTOR != 0 && !is_described(file, end, entry)? {
+        let what = "no valid data descriptor after the content, which installers need";
+        found.push(Fault::new(FaultKind::Feature, what).of(&entry.name));
+    }
+    Ok(found)
+}
+
+/// The signature is optional; sizes have 64 bits if a zip64 field is present (APPNOTE 4.3.9).
+fn is_described(file: &File, at: u64, entry: &DirectoryEntry) -> io::Result<bool> {
+    let mut bytes = [0; 24];
+    let read = file.read_at(&mut bytes, at)?;
+    let found = &bytes[..read];
+    let found = found.strip_prefix(b"PK\x07\x08").unwrap_or(found);
+    let crc32 = entry.crc32.to_le_bytes();
+    let sizes = [entry.compressed, entry.size];
+    let short: Vec<u8> = sizes.iter().flat_map(|size| size.to_le_bytes()[..4].to_vec()).collect();
+    let long: Vec<u8> = sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
+    let is_wide = sizes.iter().any(|size| *size >= u32::MAX.into()) || entry.is_wide;
+    let sizes = if is_wide { long } else { short };
+    Ok(found.strip_prefix(&crc32).is_some_and(|found| found.starts_with(&sizes)))
+}
+
+/// Level of deflate, and UTF-8 in names of ASCII.
+fn idle_flags(entry: &DirectoryEntry) -> u16 {
+    if entry.name.is_ascii() { 0b110 | 1 << 11 } else { 0b110 }
+}
+
+fn idle(fixed: &[u8], entry: &DirectoryEntry) -> Option<&'static str> {
+    if (half(fixed, 10), half(fixed, 12)) != (entry.time.1, entry.time.0) {
+        return Some("the time");
+    }
+    (half(fixed, 6) != entry.flags).then_some("the flags")
 }
 
 fn differing(
@@ -48,14 +88,11 @@ fn differing(
     if String::from_utf8_lossy(name) != entry.name {
         return Some("the name");
     }
-    if half(fixed, 6) != entry.flags {
+    if (half(fixed, 6) ^ entry.flags) & !idle_flags(entry) != 0 {
         return Some("the flags");
     }
     if half(fixed, 8) != entry.method {
         return Some("the method");
-    }
-    if (half(fixed, 10), half(fixed, 12)) != (entry.time.1, entry.time.0) {
-        return Some("the time");
     }
     // With a data descriptor, the header may have zeros or the final values.
     let sizes = wide(extra, [word(fixed, 22), word(fixed, 18)]);

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""Packages by number, and by the titles of their changes."""
+
+import random
+import zlib
+from dataclasses import dataclass
+
+import changes
+import sdist
+from wheel import Wheel
+
+FORMS = {
+    "wheel": (Wheel, changes.CHANGES, ("uv", "uv-stream", "pip", "installer", "zipfile", "packaging")),
+    "sdist": (sdist.Sdist, sdist.CHANGES, ("uv", "pip", "tarfile", "packaging")),
+}
+SINGLE, MOST = 0.4, 3
+
+
+@dataclass(frozen=True)
+class Case:
+    """A package: a form, titles of changes, and a number for what is random in them."""
+
+    form: str
+    titles: tuple
+    number: int
+
+    @property
+    def label(self):
+        """Name the package, as in seeds.txt."""
+        return f"{self.form} {self.number} {' + '.join(self.titles)}"
+
+    @property
+    def tools(self):
+        """Name the tools that are asked."""
+        return FORMS[self.form][2]
+
+    def make(self):
+        """Make the package."""
+        kind, known, _ = FORMS[self.form]
+        package, dice = kind.plain(), random.Random(self.number)
+        for title in filter(None, self.titles):
+            known[title](package, dice)
+        return package
+
+
+def alone(form):
+    """Return the plain package, and one for each change."""
+    return [Case(form, (), 0)] + [Case(form, (title,), zlib.crc32(title.encode())) for title in FORMS[form][1]]
+
+
+def numbered(form, number):
+    """Return the package of a number: one change or several."""
+    dice = random.Random(number)
+    titles = list(FORMS[form][1])
+    count = 1 if dice.random() < SINGLE else dice.randint(2, MOST)
+    return Case(form, tuple(dice.sample(titles, count)), number)
+
+
+def seeds(text):
+    """Return the packages of seeds.txt."""
+    found = []
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            form, number, titles = line.split(" ", 2)
+            found.append(Case(form, tuple(titles.split(" + ")), int(number)))
+    return found

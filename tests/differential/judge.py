@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""The two rules: what an installer refuses is an error of verify, and what all install alike is none."""
+
+import re
+from dataclasses import dataclass
+
+# Refusals that say nothing of the package, by tool and by a pattern of its words.
+NO_FAULT = (
+    ("pip", r"is not a supported wheel on this platform", "a tag of another Python or system"),
+    ("uv", r"is not compatible with the current|no wheels with a matching", "a tag of another Python or system"),
+    ("pip|uv", r"requires a different Python|requires Python|Requires-Python", "a Python of another version"),
+)
+
+# Errors of verify in packages that these installers take alike, by code and by a pattern of its words, with the reason.
+BEYOND = (
+    ("metadata-field", r"twice|a line that is not a field|NUL byte|not UTF-8|longer than", "programs read the first value, the last, or none"),
+    ("metadata-field", r"Metadata-Version|Provides-Extra is malformed", "index servers reject it"),
+    ("metadata-field", r"License-Expression", "index servers reject it"),
+    ("requirement-form", r"", "the standard has no such form, and only some programs mend it"),
+    ("unmet-extra", r"", "nothing can ask for the requirement"),
+    ("tags-disagree", r"", "`wheel pack` and others name the wheel by WHEEL"),
+    ("tag-form", r"", "`wheel pack` and others name the wheel by WHEEL"),
+    ("names-disagree", r"", "the index lists one version, and the environment has another"),
+    ("package-name", r"", "index servers reject it"),
+    ("entry-point", r"module that the wheel lacks|object that its module|is not an entry point|twice", "the script does not start"),
+    ("only-in-record", r"", "uninstalling removes a file of this name"),
+    ("not-in-record", r"", "some programs take a backslash for `/`, others leave the file behind"),
+    ("record-form", r"weaker than SHA-256", "the standard asks for SHA-256 or better"),
+    ("record-form", r"twice|without exactly three|NUL|no hash", "programs read different rows"),
+    ("unsafe-name", r"cannot unpack this name", "programs resolve `.`, `..` and `//` differently, and systems have limits"),
+    ("member-mode", r"", "users must not get files that others can change"),
+    ("member-kind", r"", "pip makes a text file of a link or device"),
+    ("member-twice", r"", "installers overwrite one file with another"),
+    ("case-clash", r"", "other systems lose one of the files"),
+    ("headers-disagree", r"another name in an extra field", "programs that know the field take the other name"),
+    ("broken-package", r"multi-disk", "other programs ask for the other disks"),
+    ("missing-metadata", r"it has no PKG-INFO|neither pyproject", "index servers look for them in the directory NAME-VERSION"),
+    ("broken-package", r"gzipped tar archive, or truncated", "gzip and GNU tar reject it"),
+    ("stray-bytes", r"", "the file can be another format too"),
+)
+
+# Checks metadata as index servers do, and installs nothing: its refusal justifies an error about metadata.
+INDEX = "packaging"
+OF_METADATA = ("metadata-field", "requirement-form", "unmet-extra", "names-disagree")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is wrong in the answers about one package, if anything is."""
+
+    kind: str
+    text: str
+
+
+def refusals(answers):
+    """Return the refusals that are about the package, by tool."""
+    refused = {tool: answer.refusal for tool, answer in answers.items() if answer.refusal}
+    return {
+        tool: said for tool, said in refused.items()
+        if not any(tool.startswith(of) and re.search(pattern, said) for of, pattern, _ in NO_FAULT)
+    }
+
+
+def verdict(findings, trouble, answers):
+    """Judge one package, or return None."""
+    if findings is None:
+        return Verdict("no answer", trouble)
+    errors = [one for one in findings if one[0] == "error"]
+    index = answers.pop(INDEX, None)
+    refused = refusals(answers)
+    if refused and not errors:
+        return Verdict("content", "; ".join(f"{tool}: {_short(said)}" for tool, said in refused.items()))
+    installed = {tool: answer.files for tool, answer in answers.items() if not answer.refusal and tool not in ("zipfile", "tarfile")}
+    if not refused and len(set(installed.values())) > 1 and not findings:
+        return Verdict("ambiguous", _differences(installed))
+    refused_by_index = index is not None and index.refusal
+    beyond = [one for one in errors if not _is_beyond(one) and not (refused_by_index and one[1] in OF_METADATA)]
+    if not any(answer.refusal for answer in answers.values()) and len(set(installed.values())) <= 1 and beyond:
+        return Verdict("too strict", "; ".join(f"{code}: {what} ({member}, {detail})" for _, code, what, member, detail in beyond))
+    return None
+
+
+def _is_beyond(finding):
+    _, code, what, _, _ = finding
+    return any(code == of and re.search(pattern, what) for of, pattern, _ in BEYOND)
+
+
+def _short(said):
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return " | ".join(lines)[-240:]
+
+
+def _differences(installed):
+    tools = sorted(installed)
+    first = installed[tools[0]]
+    told = []
+    for tool in tools[1:]:
+        more, less = sorted(installed[tool] - first), sorted(first - installed[tool])
+        if more or less:
+            told.append(f"{tool}: {[path for path, _ in more][:4]}, {tools[0]}: {[path for path, _ in less][:4]}")
+    return "; ".join(told)
