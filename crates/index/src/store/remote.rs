@@ -1,7 +1,9 @@
 //! Stores behind URLs, with the crate `object_store`.
 
+use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use object_store::path::Path;
@@ -20,7 +22,7 @@ use base::names::RelPath;
 use connect::Connection;
 use payload::payload;
 use secrets::Secrets;
-use stream::Stream;
+use stream::{Pace, Stream};
 
 mod connect;
 mod environment;
@@ -41,6 +43,7 @@ pub(super) struct Remote {
     runtime: Arc<Runtime>,
     connection: Connection,
     secrets: Secrets,
+    stall: Duration,
 }
 
 type Failed = object_store::Error;
@@ -53,7 +56,19 @@ impl Remote {
         let runtime = runtime.map_err(|error| failed(ErrorKind::Local, &error.to_string()))?;
         let connection = Connection::new(url, options, &runtime)
             .map_err(|error| failed(kind(&error), &said(&error)))?;
-        Ok(Self { name: url.to_owned(), runtime: runtime.into(), connection, secrets })
+        Ok(Self {
+            name: url.to_owned(),
+            runtime: runtime.into(),
+            connection,
+            secrets,
+            stall: options.stall,
+        })
+    }
+
+    fn stream(&self, answer: GetResult) -> Stream<impl Fn(&Failed) -> String + use<>> {
+        let (secrets, runtime) = (self.secrets.clone(), self.runtime.clone());
+        let said = move |error: &Failed| secrets.without(&said(error));
+        Stream::new(runtime, answer.into_stream(), Pace::new(self.stall), said)
     }
 
     fn failed(&self, verb: &str, key: &RelPath) -> impl Fn(Failed) -> StoreError {
@@ -164,12 +179,7 @@ impl Bucket for Remote {
     fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<Content, StoreError> {
         let answer = self.ask(key, etag, GetOptions::default())?;
         let object = self.object(key, answer.meta.clone(), &answer.attributes);
-        let secrets = self.secrets.clone();
-        let stream =
-            Stream::new(self.runtime.clone(), answer.into_stream(), move |error: &Failed| {
-                secrets.without(&said(error))
-            });
-        let body = Box::new(Whole::new(stream, object.size));
+        let body = Box::new(Whole::new(self.stream(answer), object.size));
         Ok(Content { object, body })
     }
 
@@ -184,9 +194,11 @@ impl Bucket for Remote {
         }
         let asked = Some(GetRange::Bounded(range.clone()));
         let answer = self.ask(key, etag, GetOptions { range: asked, ..GetOptions::default() })?;
-        let bytes = self.runtime.block_on(answer.bytes()).map_err(self.failed("read", key))?;
-        if bytes.len() as u64 == range.end - range.start {
-            Ok(bytes.into())
+        let (mut bytes, wanted) = (Vec::new(), range.end - range.start);
+        let read = self.stream(answer).take(wanted + 1).read_to_end(&mut bytes);
+        read.map_err(|error| self.error(ErrorKind::Unavailable, "read", key, &error.to_string()))?;
+        if bytes.len() as u64 == wanted {
+            Ok(bytes)
         } else {
             Err(self.error(ErrorKind::Unavailable, "read", key, &ends_early().to_string()))
         }

@@ -210,6 +210,30 @@ mod network {
     }
 
     #[test]
+    fn a_server_that_drips_is_not_waited_for() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let url = format!("http://{}/run", listener.local_addr().unwrap());
+        let drips = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            lines.map(Result::unwrap).take_while(|line| !line.is_empty()).for_each(drop);
+            write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n").unwrap();
+            let mut dripped = 0;
+            while stream.write_all(b"x").is_ok() && dripped < 100_000 {
+                dripped += 1;
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            dripped
+        });
+        let bucket = super::super::open(&url, &options()).unwrap();
+        let read = bucket.get(&key("x"), None).and_then(|content| content.bytes(&*bucket, 100_000));
+        let error = read.unwrap_err().to_string();
+        assert!(error.contains("less than 1024 bytes each second"), "{error}");
+        drop(bucket);
+        assert!(drips.join().unwrap() < 1000);
+    }
+
+    #[test]
     fn what_stays_wrong_is_an_error_with_the_key() {
         let other = REST.replace("\"e\"", "\"f\"").leak();
         for (answers, expected) in [
