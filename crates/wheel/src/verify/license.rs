@@ -3,7 +3,8 @@
 use spdx::ParseMode;
 use spdx::identifiers::{EXCEPTIONS, LICENSES};
 
-const MODE: ParseMode = ParseMode { allow_deprecated: true, ..ParseMode::STRICT };
+const MODE: ParseMode =
+    ParseMode { allow_deprecated: true, allow_postfix_plus_on_gpl: true, ..ParseMode::STRICT };
 /// Limit in bytes.
 const LONGEST: usize = 10_000;
 const OWN: &str = "LicenseRef-";
