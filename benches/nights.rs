@@ -95,7 +95,9 @@ fn night(dir: &Path, number: usize) {
         &version,
         &pins.iter().map(String::as_str).collect::<Vec<_>>(),
     );
-    parts.iter().for_each(|part| drop(packages::wheel(dir, part, &version, &[])));
+    for part in &parts {
+        packages::wheel(dir, part, &version, &[]);
+    }
 }
 
 fn measure(action: &str, place: &Path, nights: usize) {
@@ -184,7 +186,7 @@ fn verify(dir: &Path) {
     assert!(errors.is_empty(), "{errors:?}");
 }
 
-/// Returns the peak memory of the process (`VmHWM`, proc_pid_status(5)).
+/// Returns the peak memory of the process (`VmHWM` of `/proc/self/status`).
 fn peak_kilobytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();

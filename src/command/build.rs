@@ -140,14 +140,17 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     missed.map_or(Ok(()), |missed| Err(missed.into()))
 }
 
+/// Files of the artifacts, if they are scanned.
+type MaybeSource = Option<Box<dyn Source>>;
+
 /// Plan and request of the packages; with `--since`, of a set, and the source of all files.
 fn planned(
     args: &BuildArgs,
     pool: &rayon::ThreadPool,
     shared: &Shared<'_>,
     (manifest, catalog, request): (&Manifest, &Catalog, &Request),
-    (asked, scanned): (Asked<'_>, Option<Box<dyn Source>>),
-) -> Result<(Plan, Request, Option<Box<dyn Source>>), Failure> {
+    (asked, scanned): (Asked<'_>, MaybeSource),
+) -> Result<(Plan, Request, MaybeSource), Failure> {
     let plan =
         |request| pool.install(|| inputs::plan(manifest, catalog, request, args.set.verbose));
     let Some(place) = &args.since.since else {
@@ -165,7 +168,7 @@ fn planned(
 fn since(
     set: Set<'_>,
     asked: Asked<'_>,
-    scanned: Option<Box<dyn Source>>,
+    scanned: MaybeSource,
 ) -> Result<(Box<dyn Source>, Decided), Failure> {
     let whole = set.whole()?;
     let source = match scanned {
@@ -282,10 +285,7 @@ fn attestations(
     Attestations { sboms: provenance::sboms(manifest, catalog, plan), inputs: of_build }
 }
 
-fn catalog(
-    args: &BuildArgs,
-    asked: Asked<'_>,
-) -> Result<(Catalog, Option<Box<dyn Source>>), Failure> {
+fn catalog(args: &BuildArgs, asked: Asked<'_>) -> Result<(Catalog, MaybeSource), Failure> {
     match &args.catalog {
         Some(file) => inputs::catalog(Some(file), asked).map(|catalog| (catalog, None)),
         None => artifacts::scan(asked).map(|(catalog, source)| (catalog, Some(source))),

@@ -469,7 +469,7 @@ fn requirements_are_read_once() {
         let retention = Retention { days, ..monthly(Form::Projects) };
         let pruned = prune(&failing, &retention, &|_| ()).unwrap();
         let requests = failing.requests.into_inner().unwrap();
-        let read = |r: &&String| r.starts_with("get ") && !r.contains("index.") && r.contains("/");
+        let read = |r: &&String| r.starts_with("get ") && !r.contains("index.") && r.contains('/');
         (pruned.removed, requests.iter().filter(read).cloned().collect::<Vec<_>>())
     };
     let (removed, read) = run(85);

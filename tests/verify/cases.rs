@@ -794,7 +794,7 @@ fn others() -> Vec<Case> {
             w.record = Some(Box::new(|text| text.replace('\n', "\r")));
         }),
         any(&[], "a metadata directory with a longer version", |w| {
-            w.dist_info = "demo-1.0.0.dist-info".to_owned();
+            "demo-1.0.0.dist-info".clone_into(&mut w.dist_info);
             for member in &mut w.members {
                 let name = String::from_utf8(member.name.clone()).unwrap();
                 member.name = name.replace("demo-1.0.d", "demo-1.0.0.d").into_bytes();

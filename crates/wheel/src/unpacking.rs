@@ -28,38 +28,23 @@ pub use tree::Tree;
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
     most_members: usize,
-    /// Links must stay inside the top directory, because some installers strip it.
-    in_top: bool,
+    /// Installers unpack it: some strip the top directory, so links must stay inside, and some refuse
+    /// unusual headers.
+    installed: bool,
     /// Names may begin with `./`, and the root may be a member.
     from_dot: bool,
     /// Accept sparse files and read them like GNU tar; installers differ on them.
     sparse: bool,
-    installed: bool,
 }
 
 impl Rules {
     /// Artifact.
-    pub const ARTIFACT: Self = Self {
-        most_members: 1 << 22,
-        in_top: false,
-        from_dot: true,
-        sparse: true,
-        installed: false,
-    };
+    pub const ARTIFACT: Self =
+        Self { most_members: 1 << 22, installed: false, from_dot: true, sparse: true };
     /// Sdist (PEP 721).
-    pub const SDIST: Self = Self {
-        most_members: 1 << 17,
-        in_top: true,
-        from_dot: false,
-        sparse: false,
-        installed: true,
-    };
+    pub const SDIST: Self =
+        Self { most_members: 1 << 17, installed: true, from_dot: false, sparse: false };
     /// Archive in a devel wheel, whose root becomes site-packages.
-    pub const DEVEL: Self = Self {
-        most_members: 1 << 19,
-        in_top: false,
-        from_dot: false,
-        sparse: false,
-        installed: false,
-    };
+    pub const DEVEL: Self =
+        Self { most_members: 1 << 19, installed: false, from_dot: false, sparse: false };
 }

@@ -72,7 +72,7 @@ fn walk<R: Read, E: From<io::Error>>(
     rules: Rules,
     mut visit: impl FnMut(&TarMember, &mut dyn Read) -> Result<(), E>,
 ) -> Result<Vec<MemberFault>, E> {
-    let mut tree = Tree::new(rules.in_top);
+    let mut tree = Tree::new(rules.installed);
     for entry in entries {
         let mut entry = entry?;
         if entry.header().entry_type().is_pax_global_extensions() {

@@ -90,7 +90,8 @@ impl<'a> Resolver<'a> {
             earlier.is_some_and(|earlier| earlier.contains_key(&i.name.normalized()))
         };
         let is_whole = self.request.only.is_empty() && earlier.is_none_or(BTreeMap::is_empty);
-        let whole = (!is_whole).then(|| crate::digest(kpack_or_legacy, &version, &platform_tag, all));
+        let whole =
+            (!is_whole).then(|| crate::digest(kpack_or_legacy, &version, &platform_tag, all));
         let wanted = |i: &ResolvedDist<'_>| {
             self.request.wants_distribution(&i.package.name, &i.name) && !is_earlier(i)
         };
