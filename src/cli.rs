@@ -158,9 +158,8 @@ impl Cli {
 const AFTER: &str = "\
 Exit status: 0 done and nothing is wrong, 1 something is wrong with the
 manifest, the artifacts or a file, 2 something is wrong with the command line
-or the environment. An option with an empty value counts as not given, except
---plan and --only; one with [env: NAME] has that variable's value if the command
-line does not give it.
+or the environment. Options with an empty value count as not given, except
+--plan and --only. [env: NAME] is the variable for an option that is not given.
 `rockpack help manifest` explains every node of packages.kdl and families.kdl.";
 
 #[derive(Debug, Subcommand)]

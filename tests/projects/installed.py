@@ -149,11 +149,11 @@ def limited(scene):
 def edited(scene, sources):
     """Change one module after another, with kept work: only that module is compiled."""
     dest, package = scene.work / "edited", sources / "pair/python/example_pair"
-    done = build(scene, dest, "--keep-work")
+    done = build(scene, dest, "--projects", "keep-work")
     scene.check("work is kept", done.problem or (None if (dest / f"work/{NAME}/source").is_dir() else "there is none"))
     (package / "one.pyx").write_text(MODULE % 7, encoding="utf-8")
     started = time.monotonic()
-    done = build(scene, dest, "--keep-work")
+    done = build(scene, dest, "--projects", "keep-work")
     scene.report.note(f"one module of two again: {time.monotonic() - started:.1f} s")
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
     compiled = [name for name in ("one", "two") if f"-c example_pair/{name}.c" in log]
@@ -161,16 +161,16 @@ def edited(scene, sources):
     answer = imported(scene, dest)
     scene.check("and is in the wheel", None if answer == "57 53 1" else answer)
     (package / "two.pyx").write_text("def answer(:\n", encoding="utf-8")
-    done = build(scene, dest, "--keep-work")
+    done = build(scene, dest, "--projects", "keep-work")
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
     scene.check("an error needs no more", None if done.status == 1 and "resuming" in log and log.splitlines()[1].startswith(f"{package / 'two.pyx'}:1:") else log)
     (package / "two.pyx").write_text(MODULE % 8, encoding="utf-8")
-    done = build(scene, dest, "--keep-work")
+    done = build(scene, dest, "--projects", "keep-work")
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
     answer = imported(scene, dest)
     scene.check("and the mended module goes on from there", None if "resuming" in log and answer == "57 58 1" else f"{answer} {log}")
     tree(scene.work / "installed rocm", 60)
-    done = build(scene, dest, "--keep-work")
+    done = build(scene, dest, "--projects", "keep-work")
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
     answer = imported(scene, dest)
     scene.check("another tree begins anew", None if "resuming" not in log and answer == "67 68 1" else f"{answer} {log}")

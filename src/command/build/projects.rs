@@ -47,7 +47,7 @@ pub fn settings(args: &BuildArgs, plan: &Plan, jobs: usize) -> Result<Option<Set
         jobs,
         offline: args.no_index,
         anew: args.asks(More::Rebuild),
-        keep_work: args.keep_work,
+        keep_work: args.asks(More::KeepWork),
         unconfined: args.unconfined,
         protected,
         trials: trials

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-use super::page_store::PageStore;
-use super::read::{self, page};
+use super::page_store::{PageStore, object_at};
+use super::read;
 use super::{Options, PublishError, beside};
 use crate::simple::{IndexedFile, Local};
 use base::names::{RelPath, Requirement};
@@ -155,7 +155,7 @@ impl<'a> Closure<'a> {
         let all = self.known.values().flatten();
         let has = all.filter(|one| one.key == *key).any(|one| one.entry.has_metadata());
         let beside = beside(key, "metadata")?;
-        let page = if has { page(self.store.bucket, &beside)? } else { None };
+        let page = if has { object_at(self.store.bucket, &beside)? } else { None };
         let metadata = page.map(|p| Metadata::parse(&String::from_utf8_lossy(&p.bytes)));
         self.read.insert(key.clone(), metadata.clone());
         Ok(metadata)

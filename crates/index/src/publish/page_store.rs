@@ -6,9 +6,20 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::read;
-use crate::store::{Body, Bucket, Created, Headers, Object, Replaced, StoreError};
+use crate::store::{Body, Bucket, Created, ErrorKind, Headers, Object, Replaced, StoreError};
 use base::names::RelPath;
+
+pub(super) const LONGEST_PAGE: u64 = 256 << 20;
+
+/// Reads an object with at most [`LONGEST_PAGE`] bytes, if it exists.
+pub(super) fn object_at(bucket: &dyn Bucket, key: &RelPath) -> Result<Option<Page>, StoreError> {
+    let content = match bucket.get(key, None) {
+        Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
+        content => content?,
+    };
+    let object = content.object.clone();
+    Ok(Some(Page { object: Some(object), bytes: content.bytes(bucket, LONGEST_PAGE)? }))
+}
 
 #[derive(Debug)]
 pub(super) struct Page {
@@ -18,10 +29,6 @@ pub(super) struct Page {
 }
 
 impl Page {
-    pub(super) fn new(object: Object, bytes: Vec<u8>) -> Self {
-        Self { object: Some(object), bytes }
-    }
-
     fn etag(&self) -> Option<&str> {
         self.object.as_ref()?.etag.as_deref()
     }
@@ -50,7 +57,7 @@ impl<'a> PageStore<'a> {
         let page = match known {
             Some(Known { page, is_current: true }) => return Ok(page),
             Some(Known { page: Some(page), .. }) if self.has(key, &page)? => Some(page),
-            _ => read::page(self.bucket, key)?.map(Arc::new),
+            _ => object_at(self.bucket, key)?.map(Arc::new),
         };
         self.remember(key, page.clone());
         Ok(page)
@@ -93,7 +100,7 @@ impl<'a> PageStore<'a> {
         let object = match &page.object {
             Some(object) => object,
             // Stores return no entity tag for a write.
-            None => match read::page(self.bucket, key)? {
+            None => match object_at(self.bucket, key)? {
                 Some(Page { object: Some(object), bytes }) if bytes == page.bytes => {
                     again = object;
                     &again

@@ -10,20 +10,8 @@ use super::layout::PageKeys;
 use super::page_store::{Page, PageStore};
 use super::{PublishError, pause};
 use crate::simple::{Files, PageError, Projects, Yanked, beyond_data, is_ours};
-use crate::store::{Bucket, ErrorKind, StoreError};
+use crate::store::Bucket;
 use base::names::RelPath;
-
-pub(super) const LONGEST_PAGE: u64 = 256 << 20;
-
-/// Reads an object with at most [`LONGEST_PAGE`] bytes, if it exists.
-pub(super) fn page(bucket: &dyn Bucket, key: &RelPath) -> Result<Option<Page>, StoreError> {
-    let content = match bucket.get(key, None) {
-        Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
-        content => content?,
-    };
-    let object = content.object.clone();
-    Ok(Some(Page::new(object, content.bytes(bucket, LONGEST_PAGE)?)))
-}
 
 /// Reads a page and its data file.
 pub(super) fn files(

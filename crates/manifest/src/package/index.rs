@@ -31,7 +31,7 @@ pub struct IndexRule {
     #[child(
         at_least_once,
         name = "requires",
-        usage = r#"requires "PACKAGE" offer="all" mode="…" on="…""#,
+        usage = r#"requires "PACKAGE" offer="all" compatible="GLOB" mode="…" on="…""#,
         example = r#"requires "device" offer="all""#
     )]
     pub requires: Vec<RequireRule>,

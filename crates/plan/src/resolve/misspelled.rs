@@ -98,8 +98,18 @@ fn near_path<'p>(path: &RelPath, free: impl Iterator<Item = &'p RelPath>) -> Opt
         name.strip_prefix("lib").and_then(|name| name.split(".so").next()).unwrap_or(name)
     }
     let beside: Vec<&RelPath> = free.filter(|other| other.parent() == path.parent()).collect();
-    let near = misspelled(name(path), beside.iter().map(|other| name(other)))?;
+    let near = misspelled(name(path), beside.iter().map(|other| name(other)))
+        .filter(|near| !is_other_word(name(path), near))?;
     beside.into_iter().find(|other| name(other) == near).map(RelPath::as_str)
+}
+
+/// Returns true for names that differ in one short word, such as `x-rt` and `x-dl`.
+fn is_other_word(one: &str, other: &str) -> bool {
+    let words = |name: &str| name.split(['-', '_']).map(str::to_owned).collect::<Vec<_>>();
+    let (one, other) = (words(one), words(other));
+    let mut differ = one.iter().zip(&other).filter(|(a, b)| a != b);
+    let short = |(a, b): (&String, &String)| a.len().max(b.len()) <= 3;
+    one.len() == other.len() && differ.next().is_some_and(short) && differ.next().is_none()
 }
 
 fn globs(manifest: &Manifest, catalog: &Catalog) -> Problems {
@@ -162,4 +172,17 @@ fn below<'c>(catalog: &'c Catalog, start: &'c str) -> impl Iterator<Item = &'c s
         paths.take_while(move |path| path.starts_with(start))
     };
     catalog.artifacts.iter().flat_map(move |artifact| of(&artifact.entries))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_word_is_no_misspelling() {
+        assert!(is_other_word("rocprof-sys-rt", "rocprof-sys-dl"));
+        for (one, other) in [("hipblass", "hipblas"), ("rocprof-sys-user", "rocprof-sys-usr")] {
+            assert!(!is_other_word(one, other), "{one} {other}");
+        }
+    }
 }
