@@ -1,9 +1,8 @@
-//! Detection of GPU targets in files, and extraction of their code.
+//! GPU targets of files, and their code.
 //!
-//! ELF code objects have an ISA number in their header. Offload bundles, also inside programs and
-//! libraries, and code archives (`KPAK`) name a target for each piece of code. Code databases have
-//! no common format: they are searched for ISA names, which [`base::names::TargetNames`]
-//! interprets.
+//! ELF code objects have an ISA number in their header. Offload bundles and code archives (`KPAK`)
+//! name a target for each piece of code. Code databases have no common format: they are searched for
+//! ISA names, for [`base::names::TargetNames`].
 
 use std::collections::BTreeSet;
 
@@ -25,23 +24,23 @@ pub use unbundled::{Bundle, BundleError, Object};
 /// Targets found in a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Code {
-    /// Target names as spelled in the file, with features if it lists any.
+    /// Target names as spelled, with features.
     pub ids: BTreeSet<String>,
     /// ISA numbers (`EF_AMDGPU_MACH`).
     pub machs: BTreeSet<u32>,
-    /// Texts that begin with the prefix of an ISA name.
+    /// Texts with the prefix of an ISA name.
     pub texts: BTreeSet<String>,
-    /// Part of the file that could not be read, so that more targets may exist.
+    /// Unread part, with possible further targets.
     pub unread: Option<&'static str>,
 }
 
-/// Returns whether a file with these first 24 bytes is an offload bundle or code archive.
+/// Recognizes an offload bundle or code archive by its first 24 bytes.
 pub fn is_container(start: &[u8]) -> bool {
     bundle::is_one(start) || archive::table_offset(start).is_some()
 }
 
 impl Code {
-    /// Returns whether nothing was found, and all was read.
+    /// True if all was read, without targets.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -1,29 +1,28 @@
 //! Dependencies found only through the files that load a file.
 //!
 //! `DT_RPATH` applies to everything that a file loads, and a loaded library is found without a
-//! search. So loading is simulated breadth-first, as in glibc, from each file that leads to such a
-//! dependency.
+//! search. So loads are simulated breadth-first, as in glibc.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Installed files as the dynamic loader (ld.so(8)) finds them. Files and names are numbered.
+/// Numbered files and names, as the dynamic loader (ld.so(8)) finds them.
 pub trait Installed {
     /// Returns the number of files.
     fn count(&self) -> usize;
 
-    /// Returns the needed names in order.
+    /// Needed names in order.
     fn needed(&self, file: usize) -> &[usize];
 
-    /// Returns the SONAME, if another file needs it.
+    /// SONAME, if another file needs it.
     fn soname(&self, file: usize) -> Option<usize>;
 
-    /// Returns whether loaded libraries search the file's directories (`DT_RPATH`).
+    /// Returns whether loaded libraries search its directories (`DT_RPATH`).
     fn inherited(&self, file: usize) -> bool;
 
     /// Returns the library `name` in the directories of `file`, installed together with `root`.
     fn own(&self, file: usize, name: usize, root: usize) -> Option<usize>;
 
-    /// Returns all libraries with this name.
+    /// All libraries with this name.
     fn bearers(&self, name: usize) -> Vec<usize>;
 }
 
@@ -87,13 +86,12 @@ impl Loads {
         }
     }
 
-    /// Returns the library that every load finds, and the root of the first load.
+    /// Library that every load finds, and root of the first load.
     pub fn through(&self, file: usize, name: usize) -> Option<(usize, usize)> {
         self.outcomes.get(&(file, name)).filter(|outcome| !outcome.failed)?.found
     }
 }
 
-/// Unresolved dependencies, and the loading files of each file.
 fn survey(installed: &impl Installed) -> (Needs, LoadedBy) {
     let (mut pending, mut loaded_by) = (Needs::new(), LoadedBy::new());
     for file in 0..installed.count() {
@@ -134,7 +132,6 @@ impl<'i, I: Installed> Load<'i, I> {
         load
     }
 
-    /// Records other pending dependencies, too.
     fn run(mut self, pending: &Needs, asked: (usize, usize), loads: &mut Loads) {
         let installed = self.installed;
         while let Some(file) = self.queue.pop_front() {

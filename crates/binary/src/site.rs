@@ -1,4 +1,4 @@
-//! ELF files of one site-packages, and the libraries that the loader finds.
+//! ELF files of one site-packages.
 
 use std::collections::{HashMap, HashSet};
 
@@ -54,7 +54,7 @@ impl Linked {
     }
 }
 
-/// Installed library that the loader does not find.
+/// Library that the loader does not find.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lost<'s> {
     /// File that needs the library.
@@ -64,7 +64,6 @@ pub struct Lost<'s> {
     /// Installed files with this name.
     pub there: Vec<usize>,
     /// Certain failure: the file is a program, a Python module, or loaded by another file.
-    /// Otherwise the process may have loaded the library already.
     pub certain: bool,
 }
 
@@ -111,7 +110,7 @@ impl<'s> Site<'s> {
         site
     }
 
-    /// Returns libraries found neither in the file's directories nor through all its loaders.
+    /// Libraries found neither in own directories nor through all loaders.
     pub fn lost(&self) -> Vec<Lost<'s>> {
         let loads = Loads::new(self);
         let (mut lost, loaded) = (Vec::new(), self.loaded());

@@ -1,4 +1,4 @@
-//! Union of the packages, checksums and provenance of several builds of one plan.
+//! Union of several builds of one plan.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -22,35 +22,35 @@ mod promised;
 
 pub use promised::Promised;
 
-/// Result of uniting packages.
+/// United packages.
 #[derive(Debug)]
 pub struct Assembled {
-    /// SHA-256 of packages by path below the destination.
+    /// SHA-256 by path below the destination.
     pub packages: BTreeMap<RelPath, String>,
-    /// Number of statements for all packages.
+    /// Number of statements.
     pub statements: usize,
-    /// Removed packages of an earlier build.
+    /// Removed earlier packages.
     pub removed: Vec<RelPath>,
 }
 
-/// Reason for which packages cannot be united.
+/// Reason against a union.
 #[derive(Debug, thiserror::Error)]
 pub enum AssembleError {
-    /// Directory without the record of a build.
+    /// Directory without record.
     #[error(transparent)]
     NoRecord(#[from] RecordError),
-    /// Directory with a record, where only finished files are allowed.
+    /// Record beside finished files.
     #[error("{} already records a build or finished files", .file.display())]
     Record {
         /// Checksums or statement.
         file: PathBuf,
     },
-    /// Directory, link or device instead of a finished file.
+    /// Directory, link or device.
     #[error("{} cannot be merged with the others: {why}", .path.display())]
     NotAFile {
         /// Path.
         path: PathBuf,
-        /// Type of the file, or fault of its name.
+        /// File type or name fault.
         why: String,
     },
     /// Directory without files.
@@ -59,21 +59,21 @@ pub enum AssembleError {
         /// Directory.
         dir: PathBuf,
     },
-    /// Listed package that no statement names.
+    /// Package without statement.
     #[error("{SUMS} lists {}, but no provenance statement of its directory names that file", .path.display())]
     Untold {
         /// Package.
         path: PathBuf,
     },
-    /// Listed package that does not exist.
+    /// Missing package.
     #[error("{} is missing, but {list} lists it", .path.display())]
     Absent {
         /// Package.
         path: PathBuf,
-        /// Name of the list.
+        /// List.
         list: &'static str,
     },
-    /// Listed package that is not a file below its directory.
+    /// Package that is no file of its directory.
     #[error("{} cannot be copied", .path.display())]
     Unusable {
         /// Package.
@@ -82,29 +82,29 @@ pub enum AssembleError {
         #[source]
         error: io::Error,
     },
-    /// Package that differs from its checksum.
+    /// Wrong checksum.
     #[error("{} does not match {SUMS} of its directory", .path.display())]
     Changed {
         /// Package.
         path: PathBuf,
     },
-    /// Two different packages with one name.
+    /// Different packages with one name.
     #[error("{name} differs between {} and {}", .dirs.0.display(), .dirs.1.display())]
     Different {
         /// Name below `dist`.
         name: String,
-        /// Directories of both.
+        /// Directories.
         dirs: Box<(PathBuf, PathBuf)>,
     },
-    /// Packages of builds that differ in more than `--only`.
+    /// Builds that differ beyond `--only`.
     #[error("{}", disagreement(.dirs, .difference))]
     Disagree {
-        /// Directories of both.
+        /// Directories.
         dirs: Box<(PathBuf, PathBuf)>,
         /// Difference.
         difference: Box<Difference>,
     },
-    /// Statement without digests for comparing builds.
+    /// Statement without comparable digests.
     #[error(
         "the provenance of {} does not record its plan and its rockpack",
         .dir.display()
@@ -113,7 +113,7 @@ pub enum AssembleError {
         /// Directory.
         dir: PathBuf,
     },
-    /// Packages of another plan than the given one.
+    /// Packages of another plan.
     #[error(
         "the packages of {} are of another plan than {label}: their plan has the digest \
          `{built:.12}`, {label} has `{given:.12}`",
@@ -122,28 +122,28 @@ pub enum AssembleError {
     OtherPlan {
         /// Directory.
         dir: PathBuf,
-        /// Name of the plan for messages.
+        /// Plan's name.
         label: String,
-        /// Digest of the built plan.
+        /// Built plan's digest.
         built: String,
-        /// Digest of the given plan.
+        /// Given plan's digest.
         given: String,
     },
-    /// Packages of the plan that are in no directory.
+    /// Missing packages.
     #[error("{}", incomplete(.label, .lacking))]
     Incomplete {
-        /// Name of the plan for messages.
+        /// Plan's name.
         label: String,
         /// Packages.
         lacking: Vec<String>,
     },
-    /// Packages with errors found by `verify`.
+    /// Packages refused by `verify`.
     #[error(transparent)]
     Gate(#[from] GateError),
-    /// Error of the destination.
+    /// Destination error.
     #[error(transparent)]
     Stage(#[from] StageError),
-    /// Error of the system.
+    /// System error.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -154,15 +154,14 @@ struct Shard<'a> {
     recorded: Recorded,
 }
 
-/// Collects the packages of all `dirs` in `dest`. Each is a destination of a build or its `dist`
-/// directory. Files are linked if possible, otherwise copied. Recorded packages of an earlier build
-/// in `dest` are removed.
+/// Collects the packages of all `dirs`, each a destination or its `dist` directory, in `dest`.
+/// Links files if possible, otherwise copies. Removes recorded earlier packages from `dest`.
 ///
 /// # Errors
 ///
-/// If a package has no record, differs from it or does not pass the gate, two different files
-/// have one name, or the builds differ in more than their selected packages; with a plan, also if
-/// one of its packages is missing. `dest` is then unchanged.
+/// If a package has no record, differs from it or fails the gate, different files have one name,
+/// builds differ beyond their selected packages, or a package of the plan is missing. Leaves `dest`
+/// unchanged.
 pub fn assemble(
     dirs: &[PathBuf],
     promised: Option<&Promised>,
@@ -177,13 +176,12 @@ pub fn assemble(
     unite(shards, dest, gate)
 }
 
-/// Collects directories with finished, unrecorded files, which are `made` of a commit; the caller
-/// is responsible for this claim.
+/// Collects directories with finished, unrecorded files, `made` of a commit according to the
+/// caller.
 ///
 /// # Errors
 ///
-/// If a directory has a record, contains anything but files, or is empty; otherwise as
-/// [`assemble`].
+/// If a directory has a record, other things than files, or nothing; otherwise as [`assemble`].
 pub fn assemble_finished(
     dirs: &[PathBuf],
     made: &Made,

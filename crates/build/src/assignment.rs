@@ -1,4 +1,4 @@
-//! The wheel of each file of a split wheel, by its path.
+//! Wheels of a split wheel's files, by path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,18 +13,18 @@ pub struct Assignment<'m> {
     words: BTreeMap<&'m str, &'m str>,
 }
 
-/// The wheel of a file.
+/// Wheel of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Home {
     /// The host wheel.
     Host,
-    /// The host wheel, by a glob of `host`, even with code in the file.
+    /// Host wheel by a glob of `host`, despite code.
     Kept(Line),
-    /// The wheel of a target, by a glob of `files`.
+    /// Target's wheel by a glob of `files`.
     Target(String, Line),
 }
 
-/// Index of a line, and of a glob in it.
+/// Indices of line and glob.
 pub type Line = (usize, usize);
 
 /// Reason for a missing wheel.
@@ -61,7 +61,7 @@ impl<'m> Assignment<'m> {
     ///
     /// # Errors
     ///
-    /// Fails without a wheel: the reason, and the targets of the path.
+    /// Fails without a wheel: the reason, and the path's targets.
     pub fn home(&self, path: &RelPath) -> Result<Home, (Misfit, String)> {
         let below = match &self.rule.root {
             Some(root) => path.below(root),
@@ -101,8 +101,7 @@ impl<'m> Assignment<'m> {
     }
 }
 
-/// The target of each member of a wheel, by its name; `None` for members of the host wheel and
-/// files without a wheel.
+/// Targets of members by name; `None` in the host wheel or without a wheel.
 pub fn home<'m>(
     rule: &'m SplitRule,
     families: &'m Families,

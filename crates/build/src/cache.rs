@@ -1,19 +1,19 @@
 //! Packed members of earlier builds, so that an unchanged member is not packed again.
 //!
-//! A [`Key`] finds a stream (a member deflated, stored, or compressed by xz). The cache also
-//! remembers the content behind each [`Fingerprint`], so that an unchanged file is not even read.
+//! A [`Key`] finds a stream (a member deflated, stored, or compressed by xz), a [`Fingerprint`] the
+//! content of an unchanged file without reading it.
 //!
-//! `rockpack-cache-1/segments` contains pairs of files: `ID.seg` has the bytes of a segment,
-//! `ID.idx` the table of its streams. A segment is usually a whole archive of a build, kept as a
-//! reflink, so no byte is written. Without reflinks, or if little of the archive is new, streams
-//! are copied. Hard links are not used: a writer of the package could then change the cache.
+//! `rockpack-cache-1/segments` has pairs of files: `ID.seg` with the bytes of a segment, `ID.idx`
+//! with the table of its streams. A segment is usually a reflink of a whole archive. Without
+//! reflinks, or if little of the archive is new, streams are copied. Hard links would let a writer
+//! of the package change the cache.
 //!
-//! Segments never change, so any number of processes read them without a lock, even while another
-//! process removes them. A segment is written in `tmp`, locked as long as its writer lives, and
-//! becomes visible when its table is renamed.
+//! Segments never change, so processes read them without a lock, even during their removal. A
+//! segment is written in `tmp`, locked while its writer lives, and becomes visible when its table
+//! is renamed.
 //!
 //! The cache trusts no bytes: a table has a checksum, a stream the CRC-32 of its packed bytes,
-//! compared by [`Store::check`]. Damaged parts are skipped, and removed when the build ends.
+//! compared by [`Store::check`]. Damaged parts are skipped, and removed at the end of the build.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -95,7 +95,7 @@ struct Counts {
     damaged: AtomicU64,
 }
 
-/// Open cache, with the segments at the time of opening. Threads may share it.
+/// Open cache with the segments at its opening, shared by threads.
 #[derive(Debug)]
 pub struct Cache {
     dir: PathBuf,
@@ -115,8 +115,8 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Opens the cache in `dir`, creating it if missing, and removes broken segments.
-    /// [`Cache::finish`] prunes it to about `limit` bytes.
+    /// Opens or creates the cache in `dir`, and removes broken segments. [`Cache::finish`] prunes
+    /// to about `limit` bytes.
     pub fn open(dir: &Path, limit: u64) -> Result<Self, CacheError> {
         let directory = Directory::below(dir);
         let created = directory.create().and_then(|()| directory.remember_limit(limit));
@@ -127,7 +127,7 @@ impl Cache {
         Ok(cache)
     }
 
-    /// Opens the cache in `dir` without changing it. A missing cache is empty.
+    /// Opens `dir` read-only. A missing cache is empty.
     pub fn look(dir: &Path) -> Result<Self, CacheError> {
         let directory = Directory::below(dir);
         directory.check().map_err(CacheError::at("read", dir))?;
@@ -218,7 +218,7 @@ impl Cache {
         self.limit
     }
 
-    /// The content that an earlier build computed for this fingerprint.
+    /// Known content of this fingerprint.
     pub fn content_of(&self, fingerprint: &Fingerprint) -> Option<Content> {
         let &(Some(content), segment) = self.memos.get(fingerprint)? else { return None };
         self.segments[segment].touched.store(true, Ordering::Relaxed);
@@ -226,8 +226,8 @@ impl Cache {
         Some(content)
     }
 
-    /// True if a cached content has this size. If not, the caller need not hash it. (The
-    /// content of an xz stream is the xz file.)
+    /// True if a cached content has this size; otherwise hashing is needless. (The content of an xz
+    /// stream is the xz file.)
     pub fn has_size(&self, size: u64) -> bool {
         let has = self.sizes.binary_search(&size).is_ok();
         if !has {
@@ -236,8 +236,7 @@ impl Cache {
         has
     }
 
-    /// The stream of this key. The caller must compare its bytes with their checksum: see
-    /// [`Store::check`] and [`Cache::reject`].
+    /// Stream of this key, unchecked: see [`Store::check`] and [`Cache::reject`].
     pub fn find(&self, key: &Key) -> Option<CacheEntry> {
         let slot = self
             .keys
@@ -293,7 +292,7 @@ impl Cache {
         self.claims.offer()
     }
 
-    /// All streams in disk order, including duplicates of a key.
+    /// Streams in disk order, with duplicates.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (&Key, &CacheEntry)> {
         self.slots.iter().map(|slot| (&slot.key, &slot.entry))
     }
@@ -311,7 +310,7 @@ impl Cache {
         self.broken.iter().map(|(id, why)| (self.directory.table(id), why.to_string()))
     }
 
-    /// Read errors of segments, which may be intact.
+    /// Read errors of possibly intact segments.
     pub fn unreadable(&self) -> &[io::Error] {
         &self.unreadable
     }

@@ -5,9 +5,8 @@
 //! finished wheel ──finished::content───► Content ─┴─ equal: the earlier package has it
 //! ```
 //!
-//! Both ways hash the bytes of each member. A member that holds the version is hashed without it;
-//! its form must be the one that rockpack writes, otherwise its bytes count. RECORD follows from
-//! the others and does not count.
+//! A member with the version is hashed without it, if it has the form that rockpack writes. RECORD
+//! follows from the others and does not count.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -70,7 +69,7 @@ impl Content {
         self.pins.push(requirement);
     }
 
-    /// Requirements on other packages of the set, with their versions. They are no content.
+    /// Requirements on other packages of the set; no content.
     pub fn pins(&self) -> &[String] {
         &self.pins
     }
@@ -88,7 +87,7 @@ impl Content {
         })
     }
 
-    /// The first difference from an earlier content, preferably of a file of artifacts.
+    /// First difference, preferably of an artifact's file.
     pub fn difference(&self, earlier: &Self) -> Option<Difference> {
         let mut found: Vec<(&str, Kind)> = Vec::new();
         for (path, own) in &self.members {

@@ -1,7 +1,5 @@
-//! Executes a plan: reads, edits, packs and writes in parallel, with bounded memory.
-//!
-//! Bytes stream from artifacts into archives. Bytes are the same for any number of threads: blocks
-//! are cut by size, and joined in order.
+//! Executes a plan in parallel, with bounded memory. Bytes do not depend on the number of threads:
+//! blocks are cut by size, and joined in order.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -73,15 +71,15 @@ pub use wheel::least_memory;
 /// Written file.
 #[derive(Debug, Clone)]
 pub struct Built {
-    /// Distribution of the file.
+    /// Distribution.
     pub name: DistName,
     /// Path below the destination.
     pub path: RelPath,
     /// Installed files.
     pub files: usize,
-    /// Bytes of installed files.
+    /// Their bytes.
     pub installed: u64,
-    /// Size of the file in bytes.
+    /// Size in bytes.
     pub size: u64,
     /// SHA-256 in hexadecimal.
     pub sha256: String,
@@ -89,12 +87,12 @@ pub struct Built {
     pub took: Duration,
 }
 
-/// Documents about the packages, in addition to the plan.
+/// Documents about the packages.
 #[derive(Debug)]
 pub struct Attestations {
     /// Bills of materials in the plan's order: [`crate::provenance::sboms`].
     pub sboms: Vec<Option<Document>>,
-    /// Inputs for the provenance statement.
+    /// Inputs of the statement.
     pub inputs: Inputs,
 }
 
@@ -105,7 +103,7 @@ pub struct Outcome {
     pub built: Vec<Built>,
     /// Changes to packages of earlier builds.
     pub earlier: Earlier,
-    /// Time spent on waiting for [`Elsewhere`] packages.
+    /// Waiting time for [`Elsewhere`] packages.
     pub waited: Duration,
     /// Time by kind of work.
     pub timings: Timings,
@@ -118,20 +116,20 @@ pub struct Outcome {
 pub struct Earlier {
     /// Removed packages.
     pub removed: Vec<RelPath>,
-    /// Packages modified since their build: kept, but no longer listed.
+    /// Modified packages: kept, but not listed.
     pub changed: Vec<RelPath>,
 }
 
 /// Reason for a failed build.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecuteError {
-    /// Files that cannot be packed, each with its reason.
+    /// Unpackable files with reasons.
     #[error("{}", .0.join("\n"))]
     Files(Vec<String>),
-    /// The destination is not writable.
+    /// Unwritable destination.
     #[error(transparent)]
     Stage(#[from] StageError),
-    /// The disk of the destination is full.
+    /// Full disk.
     #[error("the disk of {} is full: {output} could not be written", .dest.display())]
     Full {
         /// Destination.
@@ -139,7 +137,7 @@ pub enum ExecuteError {
         /// Unfinished output.
         output: RelPath,
     },
-    /// A package of an earlier build is unreadable.
+    /// Unreadable earlier package.
     #[error("cannot read the outputs of an earlier build")]
     Earlier(#[source] io::Error),
     /// An unrecorded file has the path of a package kept elsewhere.
@@ -168,12 +166,12 @@ pub struct Settings {
     pub elsewhere: Option<Elsewhere>,
 }
 
-/// Builds all outputs of `plan` in the directory `dest`, with checksums and provenance. Removes
-/// selected packages of earlier builds.
+/// Builds all outputs of `plan` in `dest`, with checksums and provenance. Removes selected earlier
+/// packages.
 ///
 /// # Errors
 ///
-/// Fails with the first faulty output in the plan's order, and leaves `dest` unchanged.
+/// Fails with the plan's first faulty output, and leaves `dest` unchanged.
 pub fn execute(
     plan: &Plan,
     attestations: &Attestations,
@@ -224,12 +222,11 @@ pub fn execute(
 }
 
 /// Moves the packages of `stage` to their destination, and rewrites checksums and provenance.
-///
-/// Removes selected earlier packages. Hashes in `known` are not computed again.
+/// Removes selected earlier packages. Uses hashes in `known`.
 ///
 /// # Errors
 ///
-/// On failure the destination is unchanged.
+/// Leaves the destination unchanged.
 pub fn conclude(
     stage: Stage,
     plan: &Plan,

@@ -1,5 +1,4 @@
-//! Gate of every directory of packages and every store: new packages must pass the rules of
-//! [`wheel::verify`] for a single package.
+//! Gate of directories and stores: new packages must pass [`wheel::verify`] for a single package.
 //!
 //! ```text
 //! files ─entrants─► read (each once) ─► findings ─Judged (the manifest's lines)─► errors ─allowed codes─► refused
@@ -54,14 +53,14 @@ impl std::fmt::Debug for Gate<'_> {
 }
 
 impl Gate<'_> {
-    /// Reads the packages among `files`, each once, and refuses all if one has an error that
-    /// neither the manifest nor [`Gate::allowed`] accepts.
+    /// Refuses all packages among `files` if one has an error that neither the manifest nor
+    /// [`Gate::allowed`] accepts.
     pub fn check<'f>(&self, files: impl IntoIterator<Item = &'f Path>) -> Result<(), GateError> {
         let entrants: Vec<Entrant> = files.into_iter().filter_map(Entrant::of).collect();
         self.check_as(&entrants)
     }
 
-    /// Checks packages like [`Gate::check`], before they have their final names.
+    /// Checks packages before they have their final names.
     pub fn check_as(&self, entrants: &[Entrant]) -> Result<(), GateError> {
         let targets = Arc::new(Targets::new(self.manifest.families.target_names()));
         let packages = read(entrants, &targets)?;
@@ -110,7 +109,7 @@ pub fn warnings(allowed: &[Finding], shown: Shown) -> Problems {
     warnings
 }
 
-/// An error for each refused fault, with the option that accepts it.
+/// Errors with the option that accepts them.
 pub fn problems(refused: &[Finding]) -> Problems {
     let mut problems = Problems::new();
     for problem in verify::problems(refused, Shown::Few).iter() {

@@ -1,8 +1,5 @@
-//! Execution of plans.
-//!
-//! Takes a plan and a source of artifact bytes; returns packages, checksums and a provenance
-//! statement. An output exists under its final name only when it is complete. Never decides the
-//! content of a package.
+//! Execution of plans: writes packages, checksums and provenance. An output has its final name only
+//! when complete. Plans decide the content of packages.
 
 pub mod assemble;
 pub mod assignment;

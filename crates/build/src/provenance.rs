@@ -1,9 +1,8 @@
-//! Checksums of packages, and the provenance statement of their build.
+//! Checksums (as for `sha256sum -c`) and provenance of packages.
 //!
-//! `SHA256SUMS` has the format of `sha256sum -c`. The statement is an unsigned in-toto Statement v1
-//! with the predicate SLSA Provenance v1, in one JSON document. Neither contains a time, nor facts
-//! about the machine except tools and variables of project builds. `schema/provenance.md` describes
-//! the fields.
+//! The statement is an unsigned in-toto Statement v1 with the predicate SLSA Provenance v1
+//! (`schema/provenance.md`). Neither contains a time, nor facts about the machine except tools and
+//! variables of project builds.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -66,10 +65,10 @@ pub(crate) fn is_statement(file_name: &str) -> bool {
     number || file_name == STATEMENT
 }
 
-/// Reason for rejecting a document as a statement of rockpack.
+/// Fault of a statement.
 #[derive(Debug, thiserror::Error)]
 pub enum StatementError {
-    /// Another form, or unknown fields.
+    /// Wrong form.
     #[error("it is not a provenance statement")]
     Form(#[from] serde_json::Error),
     /// Another build type.
@@ -109,7 +108,7 @@ pub(crate) fn sha256sums(packages: &[Package<'_>]) -> String {
     })
 }
 
-/// URI of the builder, which a policy compares with its trusted builders.
+/// URI of the builder, for policies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuilderId(String);
 
@@ -177,7 +176,7 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Inputs of a build of projects alone. `manifest` has name and text of each manifest file.
+    /// Inputs of a build of projects alone; see [`Self::new`].
     pub fn without_artifacts(request: Request, manifest: &[(&str, &str)]) -> Self {
         let (run, contents) = (Run::default(), BTreeMap::new());
         Self { run, request, contents, dependencies: files(manifest).collect() }
@@ -215,7 +214,7 @@ impl Inputs {
         contents::sort(&mut self.dependencies);
     }
 
-    /// Adds the inputs of projects. A native project counts as input of all wheels built after it.
+    /// Adds inputs of projects. Native ones count for all wheels built after them.
     #[must_use]
     pub fn with_projects(
         mut self,

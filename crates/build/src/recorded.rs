@@ -1,7 +1,7 @@
-//! Records of packages in a destination: checksums and provenance statements.
+//! Records in a destination: checksums and statements.
 //!
-//! A package is rockpack's if a statement names it with the SHA-256 of its current bytes. All other
-//! files are foreign: they are neither removed nor listed.
+//! A package is rockpack's if a statement has its current SHA-256. Other files are foreign: neither
+//! removed nor listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -25,10 +25,10 @@ pub use whole::RecordError;
 /// Enough for a hundred thousand packages.
 const LARGEST: u64 = 32 << 20;
 
-/// Records of earlier builds in a destination.
+/// Records of earlier builds.
 #[derive(Debug, Default)]
 pub struct Recorded {
-    /// Hexadecimal SHA-256 by path below the destination, from `SHA256SUMS`.
+    /// Hexadecimal SHA-256 by path below the destination.
     pub sums: BTreeMap<RelPath, String>,
     /// Statements, starting with the plain name.
     pub statements: Vec<Statement>,
@@ -40,16 +40,16 @@ pub struct Recorded {
 pub struct Combined {
     /// Text of each record.
     pub texts: Vec<(RelPath, String)>,
-    /// Packages of earlier builds to remove.
+    /// Earlier packages to remove.
     pub removed: Vec<RelPath>,
     /// Records to remove.
     pub obsolete: Vec<RelPath>,
-    /// Packages modified since their build: kept, but not listed.
+    /// Modified packages: kept, but not listed.
     pub changed: Vec<RelPath>,
 }
 
 impl Recorded {
-    /// Reads the records in `dest`. Ignores unreadable records and records of other programs.
+    /// Reads the records in `dest`. Ignores unreadable and foreign ones.
     pub fn read(dest: &Path) -> io::Result<Self> {
         Self::read_in(&dest.join(DIST))
     }
@@ -59,7 +59,7 @@ impl Recorded {
         Self { sums, statements: vec![statement], files: Vec::new() }
     }
 
-    /// Reads the records in `dist`, the directory of packages, which can have any name.
+    /// Reads the records in `dist`, which can have another name.
     pub fn read_in(dist: &Path) -> io::Result<Self> {
         let mut recorded = Self::default();
         let sums = dist.join(provenance::SUMS);
@@ -82,8 +82,8 @@ impl Recorded {
         subjects.filter_map(|(name, sha256)| Some((in_dist(name).ok()?, sha256)))
     }
 
-    /// Combines new packages, described by `statements`, with the recorded ones; selected earlier
-    /// packages are removed. Hashes in `known` are not computed again.
+    /// Combines new packages, described by `statements`, with recorded ones; removes selected
+    /// earlier ones. Uses hashes in `known`.
     pub fn combine(
         self,
         dest: &Path,
@@ -126,8 +126,8 @@ impl Recorded {
         Ok(Combined { texts, removed, obsolete, changed })
     }
 
-    /// Name and new text of all records that name a file of `gone`. Names are below the directory
-    /// of [`Recorded::read_in`].
+    /// Names, below the directory of [`Recorded::read_in`], and new texts of records that name
+    /// files of `gone`.
     pub fn without(&self, gone: &BTreeSet<&str>) -> Vec<(String, String)> {
         let goes = |path: &RelPath| gone.contains(below_dist(path));
         let stays = |name: &str| !in_dist(name).is_ok_and(|path| goes(&path));

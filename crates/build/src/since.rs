@@ -25,19 +25,19 @@ pub struct Published {
 pub enum Verdict {
     /// The package is built.
     New {
-        /// Digest of its content; `None` for an sdist, and for one of several packages of a name.
+        /// Content digest; `None` for an sdist and for equal names.
         content: Option<String>,
         /// Reason.
         reason: String,
     },
-    /// The set refers to a package of an earlier night.
+    /// Package of an earlier night.
     Earlier(EarlierPackage),
 }
 
-/// Decides about each distribution of `plan`, which must have all packages. `contents` are in its
-/// order; `published` are the newest earlier packages, by normalized name.
+/// Decides about each distribution of the complete `plan`; `contents` are in its order. `published`
+/// has the newest earlier packages by normalized name.
 ///
-/// A package is new if its content is, or if its requirements exclude a package of the set.
+/// A package is new if its content is, or its requirements exclude a package of the set.
 pub fn verdicts(
     plan: &Plan,
     contents: &[Option<Content>],

@@ -50,7 +50,7 @@ pub enum EarlierError {
         /// Fault of its text.
         source: ContentTextError,
     },
-    /// Place without any of the packages.
+    /// Place without any.
     #[error("{place} has no earlier version of {}", counted(*.of, "package"))]
     Nothing {
         /// Store or directory.
@@ -69,19 +69,19 @@ impl From<OpenError> for EarlierError {
 /// Packages to look for.
 #[derive(Debug)]
 pub struct Wanted<'w> {
-    /// Names of the new wheels, by normalized name of the distribution.
+    /// New wheels, by normalized name of the distribution.
     pub wheels: BTreeMap<String, WheelName>,
     /// Rules for packages without a list.
     pub rules: &'w Rules,
 }
 
 /// The newest package of each wanted one that is older and has the same tags, by normalized name.
-/// `bucket` is an index with a directory for each project, or the directory `local`, which may also
-/// have packages without pages.
+/// `bucket` is an index with a directory for each project, or the directory `local`, possibly
+/// without pages.
 ///
 /// # Errors
 ///
-/// Fails if there is none at all: probably a wrong place.
+/// Fails if there is none: probably a wrong place.
 pub fn earlier(
     bucket: &dyn Bucket,
     local: Option<&Path>,

@@ -1,9 +1,8 @@
 //! Archives of a run in an object store: selection and verified transfer.
 //!
-//! [`Selection`] determines the needed archives before the first transfer. A [`RemoteArchive`] can
-//! be unpacked during the transfer ([`plan::catalog::Directory::unpack`]); [`download`] saves
-//! archives to a directory. Content is used only after the whole archive matches its checksum.
-//! [`crate::store`] handles broken connections.
+//! [`Selection`] determines the needed archives first. A [`RemoteArchive`] can be unpacked during
+//! the transfer ([`plan::catalog::Directory::unpack`]); [`download`] saves archives to a directory.
+//! Content is used only after the whole archive matches its checksum.
 
 mod download;
 mod fetch_plan;

@@ -1,7 +1,6 @@
 //! Publishing: uploads the packages of a directory to a store and updates its index pages.
 //!
-//! The order ensures that pages name existing packages, also for concurrent readers and after an
-//! interruption:
+//! Pages name existing packages, also for concurrent readers and after an interruption:
 //!
 //! 1. checks before any write: existing packages and their bytes, requirements, pages;
 //! 2. the record of the stream, unless the store has one; packages, each created only at an empty
@@ -11,12 +10,11 @@
 //!    projects first;
 //! 5. pages that link to projects, and files made from them.
 //!
-//! **Merge.** Entries of packages that only the store contains are kept, also if only an HTML page
-//! of another program names them. The JSON page is merged. The HTML page is made from it after
-//! reading its entity tag, so the last writer has read the last JSON.
+//! **Merge.** Entries of packages that only the store contains are kept, also if only another
+//! program's HTML page names them. The HTML page is made from the JSON page after reading its
+//! entity tag, so the last writer has read the last JSON.
 //!
-//! **Repetition.** A run after an interrupted run completes it; a run after a complete run changes
-//! nothing.
+//! **Repetition.** The next run completes an interrupted run; otherwise it changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -60,29 +58,28 @@ use pages::Pages;
 use stream::StreamRecord;
 use upload::{AtKey, Survey};
 
-/// Layout and further options.
+/// Options.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Keys of packages and pages.
     pub layout: Layout,
-    /// Upload time of all packages; defaults to the time of each package's newest member.
+    /// Upload time; defaults to the newest member's time of each package.
     pub time: Option<Timestamp>,
-    /// Normalized names of projects that users get from other indexes.
+    /// Normalized names of projects from other indexes.
     pub outside: BTreeSet<String>,
-    /// Rules of the manifest, including further such projects.
+    /// Rules of the manifest.
     pub publishing: Publishing,
     /// Publishes despite unmet requirements.
     pub incomplete: bool,
-    /// Checks everything, writes nothing.
+    /// Checks only.
     pub dry_run: bool,
-    /// Number of parallel transfers; 0 counts as 1.
+    /// Parallel transfers; 0 counts as 1.
     pub jobs: usize,
-    /// Digests of contents by SHA-256 of the package, as recorded by builds, with the rules that
-    /// gave them.
+    /// Digests of contents by SHA-256 of the package, as recorded by builds, with their rules.
     pub contents: Option<(BTreeMap<String, String>, Rules)>,
 }
 
-/// A step of a run or dry run.
+/// Step of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Upload of a package.
@@ -102,7 +99,7 @@ pub enum Step {
         /// Key.
         key: RelPath,
     },
-    /// Change of a yank or of its reason.
+    /// Change of a yank.
     Yank {
         /// File name.
         file: String,
@@ -113,7 +110,7 @@ pub enum Step {
     Page {
         /// Key.
         key: RelPath,
-        /// Number of new names.
+        /// New names.
         more: usize,
     },
 }
@@ -149,7 +146,7 @@ pub enum PublishError {
     /// Packages that `verify` rejects.
     #[error(transparent)]
     Gate(#[from] GateError),
-    /// Package whose content cannot be read.
+    /// Unreadable content.
     #[error(transparent)]
     Content(#[from] ContentError),
     /// Package with another content than its build recorded.
@@ -191,7 +188,7 @@ pub enum PublishError {
         /// Fault of the page.
         source: PageError,
     },
-    /// HTML page with information that its data lacks.
+    /// HTML page with more information than its data.
     #[error(
         "`{key}` in `{store}` was edited by hand: unlike `{data}`, it {says}; nothing was written"
     )]
@@ -220,7 +217,7 @@ pub enum PublishError {
         /// Given stream.
         given: Option<String>,
     },
-    /// Store without a record of its stream, in a run that removes packages.
+    /// Store without a record of its stream.
     #[error("`{store}` has no record of its stream, so nothing is removed for `{stream}`")]
     NoStream {
         /// Store.
@@ -228,7 +225,7 @@ pub enum PublishError {
         /// Given stream.
         stream: String,
     },
-    /// Removal of more than half of the packages.
+    /// Removal of more than half.
     #[error(
         "{going} of the {all} packages in `{store}` would be removed, more than half; nothing was written"
     )]
@@ -403,7 +400,7 @@ fn publish_index(
     let recorded = record.write(told)?;
     survey.upload(&placed, &found, told)?;
     survey.upload_companions(&placed, told)?;
-    // Uploads take time, in which other programs write pages.
+    // Other programs write pages meanwhile.
     store.recheck();
     summary.pages = pages.write(&order::of(&placed), told)?;
     summary.pages += above.map_or(Ok(0), |above| above.write(told))?;
@@ -411,7 +408,7 @@ fn publish_index(
     Ok(summary)
 }
 
-/// Entries and keys of a project's files, in an index with a directory for each project.
+/// Entries and keys of a project's files.
 ///
 /// # Errors
 ///
@@ -429,7 +426,6 @@ pub fn project_files(
         .collect())
 }
 
-/// Content of each package whose build recorded one, to be published beside it.
 fn with_contents(locals: &mut [Local], options: &Options) -> Result<(), PublishError> {
     let Some((contents, rules)) = &options.contents else { return Ok(()) };
     for local in locals {

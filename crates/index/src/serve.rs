@@ -34,9 +34,7 @@ use body::Body;
 pub use entry::EntryPage;
 use root::Root;
 
-/// Pause after a failed accept.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Time limit for open requests after a signal.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Reason for not serving.
@@ -58,7 +56,7 @@ pub enum ServeError {
         /// Address.
         address: IpAddr,
     },
-    /// Address in use, or not of this machine.
+    /// Unusable address.
     #[error("cannot listen on {address}")]
     Bind {
         /// Address and port.
@@ -74,7 +72,7 @@ pub enum ServeError {
 /// An answered request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
-    /// Method, also an unsupported one.
+    /// Method.
     pub method: String,
     /// Path as requested, without query.
     pub path: String,
@@ -86,7 +84,7 @@ pub struct Access {
     pub bytes: u64,
 }
 
-/// A listening server that does not answer yet.
+/// Server that does not answer yet.
 #[derive(Debug)]
 pub struct Server {
     runtime: Runtime,
@@ -96,7 +94,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on `address` and `port` (0 for a free one); `run` then serves `root`.
+    /// Listens on `address` and `port` (0 for a free one).
     ///
     /// # Errors
     ///
@@ -123,8 +121,8 @@ impl Server {
         self.listener.local_addr().map_err(ServeError::Start)
     }
 
-    /// Answers requests until SIGINT or SIGTERM, then completes open ones within five seconds.
-    /// Calls `told` for each answer.
+    /// Answers requests until SIGINT or SIGTERM, then for at most five seconds. Calls `told` for
+    /// each answer.
     pub fn run(self, told: impl Fn(&Access) + Send + Sync + 'static) {
         let Self { runtime, listener, root, end } = self;
         let Ok(own) = listener.local_addr() else { return };
@@ -165,7 +163,7 @@ async fn serve<T: Fn(&Access) + Send + Sync + 'static>(
     let _ = tokio::time::timeout(GRACE, open.shutdown()).await;
 }
 
-/// Signal handlers, which keep the signals from ending the process.
+/// Signal handlers: signals do not end the process.
 #[derive(Debug)]
 struct Interruption {
     interrupt: Signal,

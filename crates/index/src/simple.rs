@@ -1,18 +1,17 @@
 //! Index pages for packages in a directory.
 //!
-//! Writes pages in HTML (PEP 503) and JSON (PEP 691, version 1.1 of PEP 700), and a copy of each
-//! wheel's METADATA next to it (PEP 658, PEP 714), so that installers resolve without reading
-//! wheels. Links are relative: any server can serve the directory, also as `file://`.
+//! Writes pages in HTML (PEP 503) and JSON (PEP 691, version 1.1 of PEP 700), and each wheel's
+//! METADATA (PEP 658, PEP 714), so that installers resolve without reading wheels. Links are
+//! relative: any server can serve the directory, also as `file://`.
 //!
-//! **Incremental.** [`STATE`] keeps size, mtime and SHA-256 of every package; only changed packages
-//! are read.
+//! **Incremental.** [`STATE`] keeps size, mtime and SHA-256 of packages; only changed ones are
+//! read.
 //!
 //! **Atomic.** Files are renamed into place, link targets first; obsolete pages are deleted last.
 //! No link to a whole generation: it would not survive a copy to an object store, nor help a reader
 //! between two requests.
 //!
-//! **Reproducible.** Pages depend only on the packages and the given time, not on clocks or file
-//! times.
+//! **Reproducible.** Pages depend only on the packages and the given time.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -45,20 +44,19 @@ pub use local::{Local, packages, requirements_of_sdist, stray_yanks};
 pub use state::STATE;
 pub use wheel::package::PackageError;
 
-/// Data of a flat page in a store. A server could return an `index.json` instead of the page.
+/// Data of a flat page in a store; a server could return an `index.json` for the page.
 pub const RECORD: &str = "packages.json";
 
 /// Layout of the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
-    /// One index of all packages for `--index-url`: `simple/{project}/`, and a page at the top that
-    /// links to it.
+    /// One index for `--index-url`: `simple/{project}/`, with a page of links at the top.
     #[default]
     Simple,
-    /// One page for each directory with packages and one at the top, for `--find-links`.
+    /// A page for each directory with packages, and one at the top, for `--find-links`.
     Flat,
-    /// CI runs, `{run}-{platform}/python/{group}`: each group has a flat page and `simple/`; the
-    /// page at the top links to all groups. Packages can also be in `python`.
+    /// CI runs, `{run}-{platform}/python/{group}`: each group has a flat page and `simple/`, with
+    /// links at the top. `python` can also have packages.
     Run,
 }
 
@@ -69,32 +67,32 @@ pub struct Options {
     pub layout: Layout,
     /// Upload time; defaults to the time of each package's newest member.
     pub time: Option<Timestamp>,
-    /// Skips unreadable packages instead of failing.
+    /// Skips unreadable packages.
     pub skip_broken: bool,
     /// Replaces pages of other programs.
     pub overwrite: bool,
-    /// File names of packages to delete, after they left the pages.
+    /// Packages to delete, after they left the pages.
     pub remove: BTreeSet<String>,
 }
 
-/// Counts of an update.
+/// Counts.
 #[derive(Debug, Default)]
 pub struct Summary {
-    /// Packages on the pages.
+    /// Packages.
     pub packages: usize,
-    /// Projects of these packages.
+    /// Projects.
     pub projects: usize,
-    /// Packages that were read: new, or with another size or mtime.
+    /// Packages that were read: new or changed.
     pub read: usize,
     /// Changed pages.
     pub pages: usize,
     /// Deleted pages.
     pub pages_removed: usize,
-    /// Other deleted files: packages, their METADATA and yanks.
+    /// Other deleted files.
     pub removed: Vec<RelPath>,
     /// Skipped packages with the reason.
     pub skipped: Vec<(RelPath, PackageError)>,
-    /// Pages for an installer, sorted.
+    /// Pages for installers, sorted.
     pub entries: Vec<RelPath>,
 }
 
@@ -115,7 +113,7 @@ pub enum IndexError {
         /// System error with the path.
         source: io::Error,
     },
-    /// Path that is invalid in URLs and RECORD.
+    /// Invalid path.
     #[error("a package in {} has an invalid name", .dir.display())]
     Name {
         /// Directory.
@@ -131,7 +129,7 @@ pub enum IndexError {
         /// Fault of the package.
         source: PackageError,
     },
-    /// Packages with one name and different content in one index.
+    /// Packages with one name and different content.
     #[error(
         "`{first}` and `{second}` have one file name and different content; an index cannot contain both"
     )]
@@ -141,13 +139,13 @@ pub enum IndexError {
         /// Second package.
         second: RelPath,
     },
-    /// Package outside of the run directories in [`Layout::Run`].
+    /// Package at a wrong place in [`Layout::Run`].
     #[error("`{path}` is not in {{run}}-{{platform}}/python or in a group below it")]
     Misplaced {
         /// Package.
         path: RelPath,
     },
-    /// Package to remove that does not exist.
+    /// Missing package to remove.
     #[error("there is no package `{name}` to remove")]
     NotThere {
         /// File name.
@@ -167,7 +165,7 @@ pub enum IndexError {
         /// Page.
         path: RelPath,
     },
-    /// Files that could not be moved into place.
+    /// Files that could not be moved.
     #[error("cannot write the index")]
     Stage(#[from] StageError),
     /// Page that could not be written.
@@ -185,7 +183,7 @@ pub fn write(dir: &Path, layout: Layout, time: Option<Timestamp>) -> Result<Summ
     write_with(dir, &Options { layout, time, ..Options::default() })
 }
 
-/// Updates the index with all options.
+/// Updates the index.
 pub fn write_with(dir: &Path, options: &Options) -> Result<Summary, IndexError> {
     update::Update::begin(dir, options)?.run()
 }

@@ -4,8 +4,7 @@
 //! `az://`, `https://` and `http://` (crate `object_store`). All functions block and can be called
 //! from many threads; the async runtime is internal.
 //!
-//! **Atomic.** An object appears with all its bytes. [`Bucket::create`] never replaces an object;
-//! [`Bucket::replace`] replaces only the given version. After an error with unknown outcome, repeat
+//! **Atomic.** An object appears with all its bytes. After an error with unknown outcome, repeat
 //! the call; on [`Created::Exists`] or [`Replaced::Changed`], compare the bytes.
 //!
 //! **Retries.** Transient failures (5xx, 429, broken or stalled connections) are retried with
@@ -46,7 +45,7 @@ pub struct Options {
     pub retries: usize,
     /// Pause before the first retry; later ones are longer and random.
     pub pause: Duration,
-    /// Silence after which a connection counts as broken.
+    /// Silence of a broken connection.
     pub stall: Duration,
 }
 
@@ -57,8 +56,8 @@ impl Default for Options {
     }
 }
 
-/// Authentication of requests. Credentials, region, endpoint and `ALLOW_HTTP` are environment
-/// variables with the prefixes `AWS_`, `GOOGLE_` and `AZURE_`.
+/// Authentication. Credentials, region, endpoint and `ALLOW_HTTP` are environment variables with
+/// the prefixes `AWS_`, `GOOGLE_` and `AZURE_`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Access {
     /// Signs requests if the environment has credentials.
@@ -77,7 +76,7 @@ pub struct Object {
     pub key: RelPath,
     /// Size in bytes.
     pub size: u64,
-    /// Entity tag; missing on a few servers.
+    /// Entity tag; few servers have none.
     pub etag: Option<String>,
     /// Generation number in `gs://`, for [`Bucket::replace`]. Missing in listings.
     pub version: Option<String>,
@@ -91,7 +90,7 @@ pub struct Object {
 pub struct Content {
     /// Metadata of the same response.
     pub object: Object,
-    /// Body. Reading fails if it is shorter than the size.
+    /// Body. Fails if shorter than the size.
     pub body: Box<dyn Read + Send>,
 }
 
@@ -100,7 +99,7 @@ pub struct Content {
 pub enum Body<'a> {
     /// Bytes in memory.
     Bytes(&'a [u8]),
-    /// A memory-mapped file, which must not change during the call.
+    /// Memory-mapped file, which must not change during the call.
     File(&'a Path),
 }
 
@@ -129,7 +128,7 @@ pub enum Created {
 pub enum Replaced {
     /// Replaced.
     Replaced,
-    /// The object was changed or removed meanwhile.
+    /// Changed or removed meanwhile.
     Changed,
 }
 
@@ -146,7 +145,7 @@ pub trait Bucket: Debug + Send + Sync {
     /// Fails with [`ErrorKind::Unsupported`] for web servers.
     fn list(&self, directory: Option<&RelPath>) -> Result<Vec<Object>, StoreError>;
 
-    /// Metadata of an object, if it exists.
+    /// Metadata, if the object exists.
     fn head(&self, key: &RelPath) -> Result<Option<Object>, StoreError>;
 
     /// Opens an object. With `etag`, requires this entity tag.
@@ -223,7 +222,7 @@ pub fn open(url: &str, options: &Options) -> Result<Box<dyn Bucket>, StoreError>
     }
 }
 
-/// Returns true for URLs, also without slashes, which [`open`] rejects.
+/// Returns true for URLs, also without slashes.
 pub fn is_url(text: &str) -> bool {
     text.contains("://") || location::cut_scheme(text).is_some()
 }

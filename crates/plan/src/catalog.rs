@@ -1,7 +1,7 @@
-//! Content of an artifact directory: paths, sizes, types and facts of binaries.
+//! Content of an artifact directory.
 //!
-//! A [`Catalog`] is independent of the host: it can be saved and planned from elsewhere. A
-//! [`Source`] provides the bytes; [`Directory`] is the source on this machine.
+//! A [`Catalog`] can be saved and planned elsewhere. A [`Source`] provides the bytes, on this
+//! machine a [`Directory`].
 
 use std::borrow::Cow;
 
@@ -59,7 +59,7 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Sorted catalog; [`scan`] already sorts.
+    /// Sorted catalog.
     pub fn in_order(&self) -> Cow<'_, Self> {
         let sorted = self.artifacts.is_sorted_by_key(|a| &a.id)
             && self.artifacts.iter().all(|a| a.entries.is_sorted_by_key(CatalogEntry::order));
@@ -206,7 +206,7 @@ impl CatalogEntry {
         (&self.path, &self.base)
     }
 
-    /// True for a regular file with an execute bit.
+    /// True for an executable regular file.
     pub fn is_executable(&self) -> bool {
         matches!(self.kind, EntryKind::File { executable: true, .. })
     }
@@ -219,7 +219,7 @@ impl CatalogEntry {
         }
     }
 
-    /// Facts of a readable ELF or PE file.
+    /// Facts of readable binaries.
     pub fn binary(&self) -> Option<binary::Facts<'_>> {
         match &self.kind {
             EntryKind::File { content: Content::Elf(facts), .. } => Some((&**facts).into()),
@@ -228,7 +228,7 @@ impl CatalogEntry {
         }
     }
 
-    /// Facts of a readable PE file.
+    /// Facts of readable PE files.
     pub fn pe(&self) -> Option<&PeFacts> {
         match &self.kind {
             EntryKind::File { content: Content::Pe(facts), .. } => Some(facts),
@@ -236,7 +236,7 @@ impl CatalogEntry {
         }
     }
 
-    /// Content of a readable import library.
+    /// Content of readable import libraries.
     pub fn import_library(&self) -> Option<&ImportLibrary> {
         match &self.kind {
             EntryKind::File { content: Content::ImportLibrary(library), .. } => Some(library),
@@ -244,7 +244,7 @@ impl CatalogEntry {
         }
     }
 
-    /// Facts of a readable ELF file, which edits need.
+    /// Facts of readable ELF files.
     pub fn elf(&self) -> Option<&ElfFacts> {
         match &self.kind {
             EntryKind::File { content: Content::Elf(facts), .. } => Some(facts),

@@ -1,7 +1,7 @@
-//! A small artifact directory for trying out rockpack.
+//! A small artifact directory for trying out rockpack, with everything that `packages.kdl`
+//! requires.
 //!
-//! It has everything that `packages.kdl` requires, in the shape of a real build. Libraries are
-//! generated, programs come from the caller; for Windows, both are generated.
+//! Libraries and Windows programs are generated; Linux programs come from the caller.
 
 use std::io;
 use std::path::Path;
@@ -19,13 +19,13 @@ use binary::pe::{PeKind, Stub, import_stub, stub};
 const LINUX: &str = include_str!("demo/artifacts.txt");
 const WINDOWS: &str = include_str!("demo/artifacts-windows.txt");
 
-/// Marks a directory as a demo; outside of the installed files.
+/// Mark of a demo directory, outside of installed files.
 const MARK: &str = "base_lib_generic/.rockpack-demo";
 
 /// Fault of a demo directory.
 #[derive(Debug, Error)]
 pub enum DemoError {
-    /// The directory has other content, which is kept.
+    /// The directory has other content.
     #[error("{0} exists and is not a demo directory")]
     Occupied(String),
     /// The directory cannot be written.
@@ -49,7 +49,7 @@ pub fn make(dir: &Path, kpack: bool, program: &[u8]) -> Result<(), DemoError> {
     make_for(System::Linux, dir, kpack, program)
 }
 
-/// Writes a demo like [`make`] for either system. Windows programs exit at once.
+/// Writes a demo like [`make`] for either system.
 pub fn make_for(system: System, dir: &Path, kpack: bool, program: &[u8]) -> Result<(), DemoError> {
     clear(dir)?;
     let list = List::parse(match system {

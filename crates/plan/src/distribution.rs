@@ -91,7 +91,7 @@ pub struct Absent {
 }
 
 impl Distribution {
-    /// Compression of the member `path` of a wheel.
+    /// Compression of the member `path`.
     pub fn compression_of(&self, path: &RelPath) -> Compression {
         self.compressed_otherwise.get(path).copied().unwrap_or(self.compression)
     }
@@ -102,7 +102,7 @@ impl Distribution {
         self.members.iter().chain(&self.licenses).chain(archived)
     }
 
-    /// Number of installed files and links, without directories.
+    /// Number of files and links.
     pub fn file_count(&self) -> usize {
         self.all_members().filter(|m| m.step != Step::Directory).count()
     }

@@ -1,8 +1,7 @@
 //! The plan: every file of every package, with source, step and rule.
 //!
-//! Input: a manifest and a catalog of artifacts. Output: a plan, and texts, pages and differences
-//! of plans. Only the scan of [`catalog`] reads files, and only [`demo`] writes any. [`resolve`]
-//! makes plans, [`review`] shows and compares them, and the crate `build` executes them.
+//! [`resolve`] makes plans of a manifest and a [`catalog`], [`review`] shows and compares them, and
+//! the crate `build` executes them. Only the catalog's scan reads files; only [`demo`] writes any.
 
 use std::collections::BTreeMap;
 
@@ -44,10 +43,10 @@ pub use title::{named, title};
 pub use wheel::archive::metadata::{Description, Metadata};
 pub use wheel::archive::variants::{NULL, Provider, Variants};
 
-/// Format number of the plan; `schema/` has a schema for each.
+/// Format number of the plan.
 ///
-/// It grows with the first change after a release that breaks readers: an added, removed or renamed
-/// field or step, or another type or meaning. Added fields count because the schema is closed.
+/// Grows with the first change after a release that breaks readers, even an added field: the schema
+/// is closed.
 pub const FORMAT: u32 = 1;
 
 /// Python sources of the runtime: path and text, by template.

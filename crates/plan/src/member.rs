@@ -87,7 +87,7 @@ pub struct Archive {
 }
 
 impl Step {
-    /// Source, if the step has one.
+    /// Source, if any.
     pub fn source(&self) -> Option<&Origin> {
         match self {
             Self::Copy { source } | Self::Relink { source, .. } => Some(source),

@@ -14,27 +14,27 @@ pub struct Request {
     pub mode: Option<Mode>,
     /// Operating system. Default: the system of the binaries.
     pub system: Option<System>,
-    /// Families or ISAs to publish for Linux.
+    /// Families or ISAs for Linux.
     pub linux_families: Option<Vec<String>>,
-    /// Families or ISAs to publish for Windows.
+    /// Families or ISAs for Windows.
     pub windows_families: Option<Vec<String>>,
     /// Platform tag. Default: computed from the binaries.
     pub platform_tag: Option<PlatformTags>,
-    /// Findings below the root of all sources; `None` plans no source builds.
+    /// Findings among the sources; `None` plans no source builds.
     pub sources: Option<Sources>,
     /// Nodes and distributions to make; empty for all.
     pub only: Vec<OnlyName>,
-    /// Values that override variables of the manifest.
+    /// Overridden manifest variables.
     pub variables: Vec<(String, String)>,
-    /// Libraries of a project, overriding the manifest.
+    /// Overridden libraries of projects.
     pub libraries: Vec<(PackageName, String)>,
     /// Compression of wheels. Default: the manifest's.
     pub compression: Option<Compression>,
     /// xz preset of the devel archive, 0 to 6; `None` for a plain tar.
     pub xz_preset: Option<u8>,
-    /// Earlier packages that the set refers to; `None` for a set of one version.
+    /// Earlier packages that the set refers to.
     pub since: Option<Since>,
-    /// Turns the error for unowned files into a warning.
+    /// Unowned files are only a warning.
     pub allow_unowned: bool,
 }
 

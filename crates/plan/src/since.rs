@@ -8,12 +8,12 @@ use base::source::{Code, Problem, Problems};
 use base::version::Version;
 use manifest::{Manifest, Package, PackageKind, RequireRule};
 
-/// Facts about earlier packages for a plan that refers to some.
+/// Facts about earlier packages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Since {
-    /// Versions of earlier packages in the set, by normalized name.
+    /// Versions of earlier packages, by normalized name.
     pub versions: BTreeMap<String, Version>,
-    /// SHA-256 of the files that a package must match, by normalized name of the package.
+    /// SHA-256 of files that a package must match, by its normalized name.
     pub compatible: BTreeMap<String, String>,
 }
 
@@ -40,12 +40,12 @@ pub(crate) fn is_compatible(package: &Package, rule: &RequireRule) -> bool {
     package.kind == PackageKind::Runtime && (rule.compatible.is_some() || is_over())
 }
 
-/// Files of required packages that each package must match, by normalized name of the package.
-/// `plan` must have all packages.
+/// Files of required packages that each package of the complete `plan` must match, by normalized
+/// name.
 ///
 /// # Errors
 ///
-/// Fails for patterns without a match.
+/// For patterns without a match.
 pub fn matched<'p>(
     manifest: &Manifest,
     plan: &'p Plan,

@@ -185,21 +185,21 @@ pub struct DevelTree {
     pub module: ModuleName,
 }
 
-/// Findings below the root of all sources; the plan itself reads no file.
+/// Findings below the root of all sources.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
-    /// For each project with a complete checkout, the index of its matching `source` line.
+    /// Index of each complete checkout's `source` line.
     pub projects: BTreeMap<PackageName, usize>,
-    /// For each project with an incomplete checkout, the missing parts.
+    /// Missing parts of incomplete checkouts.
     pub lacking: BTreeMap<PackageName, Vec<String>>,
-    /// Libraries that each project's checkout can be built for.
+    /// Possible libraries of each checkout.
     pub libraries: BTreeMap<PackageName, Vec<String>>,
-    /// Files that each `wheel` node's glob matches, sorted.
+    /// Sorted files of each `wheel` node.
     pub wheels: BTreeMap<PackageName, Vec<RelPath>>,
 }
 
 impl ProjectBuild {
-    /// Project's directory, relative to the root of all sources.
+    /// Directory below the root of all sources.
     pub fn directory(&self) -> RelPath {
         self.subdirectory
             .as_ref()
@@ -251,12 +251,12 @@ impl ProjectBuild {
 }
 
 impl PrefetchedWheel {
-    /// True if the wheel is built from a git repository.
+    /// True if built from a git repository.
     pub fn is_built(&self) -> bool {
         self.requirement.as_ref().is_some_and(|requirement| requirement.contains(" @ git+"))
     }
 
-    /// Source of the wheel.
+    /// Source.
     pub fn origin(&self) -> String {
         let files: Vec<&str> = self.files.iter().map(RelPath::as_str).collect();
         let Some(requirement) = &self.requirement else { return files.join(", ") };
@@ -269,7 +269,7 @@ impl PrefetchedWheel {
 }
 
 impl TakenWheel {
-    /// Source of the wheel.
+    /// Source.
     pub fn origin(&self) -> String {
         let files: Vec<&str> = self.files.iter().map(RelPath::as_str).collect();
         self.index.as_ref().map_or_else(|| files.join(", "), |pin| format!("{pin} of the index"))

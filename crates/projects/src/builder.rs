@@ -186,7 +186,6 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Errors of compilers in the log, at places of the checkout.
     fn complaints(&self, item: Item<'_>, place: &Workspace) -> Vec<String> {
         let found = complaints::of(&place.log.text());
         let Item::Project(project) = item else { return found };
@@ -197,7 +196,6 @@ impl<'a> Builder<'a> {
         found.iter().map(|line| complaints::placed(line, &copy, &checkout, within)).collect()
     }
 
-    /// Reuses the wheels of an earlier build from the same inputs.
     fn keep(
         &self,
         project: &ProjectBuild,
@@ -291,8 +289,7 @@ impl<'a> Builder<'a> {
         passed.map_err(|error| Failed::new(with_causes(&error)))
     }
 
-    /// Runs a project's tests or documentation with its wheel. Moves complete documentation to the
-    /// destination.
+    /// Runs tests or documentation; moves complete documentation to the destination.
     fn tried(
         &self,
         project: &ProjectBuild,
@@ -435,7 +432,6 @@ fn names(wheels: &[PathBuf]) -> Vec<String> {
     wheels.iter().map(name).collect()
 }
 
-/// Returns the command that builds one item again, for the end of its log.
 fn again(item: &Item<'_>) -> String {
     let passed = match item {
         Item::Project(project) | Item::Trial(project, ..) => &*project.pass,

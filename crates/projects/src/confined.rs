@@ -47,8 +47,7 @@ pub enum Holds {
     Signals,
 }
 
-/// Runs `work` on a thread with permanent limits, which started programs inherit. Limits that the
-/// kernel does not support are not enforced.
+/// Runs `work` on a thread with permanent limits, which started programs inherit.
 ///
 /// From then on, other programs of the user cannot read memory and environment of this process.
 pub fn confined<T: Send>(

@@ -14,10 +14,10 @@ use base::names::RelPath;
 use manifest::Glob;
 use plan::ProjectBuild;
 
-/// Files of a checkout to copy, and its repositories.
+/// Files of a checkout, and its repositories.
 #[derive(Debug, Clone, Default)]
 pub struct Content {
-    /// Repository of the checkout, then submodules by path; empty without version control.
+    /// Repository of the checkout, then submodules by path.
     pub repositories: Vec<Repository>,
     /// Files and links, relative to the checkout, sorted.
     pub files: Vec<PathBuf>,
@@ -39,7 +39,7 @@ pub struct Repository {
     pub address: Option<String>,
 }
 
-/// Files that a manifest names, included even if git ignores them.
+/// Files that a manifest names, even if git ignores them.
 #[derive(Debug, Clone, Default)]
 pub struct Named {
     paths: Vec<RelPath>,
@@ -58,8 +58,8 @@ impl Named {
         Self { paths, globs }
     }
 
-    /// Returns true if the manifest names the file or a parent. A path only names a directory
-    /// without tracked files: build output in other directories is not included.
+    /// True if the manifest names the file or a parent. A path names a directory only without
+    /// tracked files: other build output is not included.
     fn has(&self, path: &Path, tracked: &[PathBuf]) -> bool {
         let parsed = path.to_str().and_then(|path| path.trim_end_matches('/').parse().ok());
         let Some(own): Option<RelPath> = parsed else { return false };
@@ -131,7 +131,6 @@ impl Content {
         Ok(())
     }
 
-    /// Adds tracked files; returns submodules.
     fn tracked(&mut self, checkout: &Path, below: &Path) -> Result<Vec<PathBuf>, GitError> {
         let place = checkout.join(below);
         let mut inner = Vec::new();
@@ -148,8 +147,7 @@ impl Content {
         Ok(inner)
     }
 
-    /// Adds new files and differences from the commit; returns directories that may be
-    /// repositories.
+    /// Adds new files and differences; returns possible repositories.
     fn changes(
         &mut self,
         checkout: &Path,
@@ -199,7 +197,7 @@ impl Content {
         Ok(())
     }
 
-    /// Adds a file, unless removed or outside of a sparse checkout.
+    /// Skips removed files, and files outside of a sparse checkout.
     fn file(&mut self, checkout: &Path, path: PathBuf) {
         if checkout.join(&path).symlink_metadata().is_ok_and(|found| !found.is_dir()) {
             self.files.push(path);

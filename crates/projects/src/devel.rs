@@ -70,14 +70,13 @@ const MOST: u64 = 1 << 20;
 
 #[derive(Serialize, Deserialize)]
 struct Record {
-    /// Hash of the packages, tools and variables.
     key: String,
-    /// Hash of names, sizes and times of the files.
+    /// Hash of names, sizes and times.
     contents: String,
     root: String,
 }
 
-/// Returns the tree of an earlier build from the same packages, if no file of it changed.
+/// Returns the unchanged tree of an earlier build from equal packages.
 fn kept(directory: &Path, key: &str) -> Option<PathBuf> {
     let text = regular::read_to_string(directory.join(RECORD), MOST).ok()?;
     let record: Record = serde_json::from_str(&text).ok()?;

@@ -12,10 +12,10 @@ use wheel::audit;
 use wheel::package::{Metadata, Wheel, WheelName};
 use wheel::retag;
 
-/// Moves a finished wheel into `into`, with its audited platform tag, which `at_most` limits.
+/// Moves a finished wheel into `into`.
 ///
 /// Wheels with the tag `any` keep it. Others are audited together with the wheels in `set` that
-/// they require, including transitive ones, since these are always installed too.
+/// they require, also indirectly, since these are installed too. `at_most` limits the tag.
 pub(crate) fn finish_wheel(
     wheel: &Path,
     set: &[PathBuf],

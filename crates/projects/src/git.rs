@@ -68,8 +68,7 @@ impl GitDirectory {
     }
 
     /// Makes an independent `.git` for a copy, if `.git` refers to another place: separate HEAD,
-    /// refs and index, and shared read-only objects. Programs in the copy then cannot change the
-    /// checkout.
+    /// refs and index, and shared read-only objects.
     pub fn copy(&self, to: &Path) -> io::Result<bool> {
         if !self.elsewhere {
             return Ok(false);
@@ -113,7 +112,7 @@ fn copy_refs(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Attaches a detached HEAD in the copy `git` to `branch`: scripts ask for the current branch.
+/// Attaches a detached HEAD to `branch`: scripts ask for it.
 pub(crate) fn attach(git: &Path, branch: &str) -> io::Result<()> {
     let head = fs::read_to_string(git.join("HEAD"))?;
     if head.starts_with("ref: ") {

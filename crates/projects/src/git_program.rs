@@ -56,8 +56,8 @@ pub fn git<W: AsRef<OsStr>>(words: &[W]) -> Result<Vec<u8>, GitError> {
     Err(GitError::Failed { words: words.join(" "), said })
 }
 
-/// Runs git in a checkout. It neither starts programs from the repository's configuration nor
-/// writes anything.
+/// Runs git in a checkout. It neither starts programs from the repository's
+/// configuration nor writes anything.
 pub(crate) fn git_in(checkout: &Path, words: &[&str]) -> Result<Vec<u8>, GitError> {
     let fixed =
         ["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];

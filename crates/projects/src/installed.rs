@@ -9,7 +9,7 @@ use fs_err as fs;
 use super::fingerprint::Fingerprint;
 use base::directory::{entries, walk};
 
-/// Directories with files that projects compile and link with, below the tree.
+/// Directories that projects compile and link with.
 const FLAT: [&str; 6] = [".info", "bin", "lib", "lib64", "llvm/bin", "lib/llvm/bin"];
 
 /// Hashes names, sizes and times of headers, libraries and programs, not their content.

@@ -98,9 +98,7 @@ pub(crate) struct Keeper<'a> {
     directory: PathBuf,
     root: PathBuf,
     sources: BTreeMap<PackageName, Snapshot>,
-    /// Hash of common inputs: environment, tools, packages of artifacts.
     common: String,
-    /// Identity of the installed tree, if projects are built against one.
     installed: Option<String>,
     tools: Tools,
     kept: BTreeMap<PackageName, Product>,

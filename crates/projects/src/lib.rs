@@ -229,7 +229,7 @@ pub enum ProjectError {
     Io(#[from] io::Error),
 }
 
-/// Checks that Python is suitable, that named compilers exist, and that `dest` has the packages of artifacts that this build
+/// Checks Python, named compilers, and that `dest` has the packages of artifacts that this build
 /// does not make.
 pub fn check(plan: &Plan, settings: &Settings, dest: &Path) -> Result<(), ProjectError> {
     if let Some(pin) = wheelhouse::absent(plan, dest)? {
@@ -249,8 +249,8 @@ fn tools(plan: &Plan, settings: &Settings) -> Result<tools::Tools, ToolsError> {
     tools::Tools::find(&settings.python)?.with_interpreters(wanted)
 }
 
-/// Fetches missing prefetched wheels into `dest`. If any is unavailable, returns all unavailable
-/// ones and changes nothing.
+/// Fetches missing prefetched wheels into `dest`. If any are unavailable, returns these and changes
+/// nothing.
 pub fn prefetch(
     plan: &Plan,
     settings: &Settings,

@@ -22,8 +22,7 @@ const CARGO_DOWNLOADS: &[&str] = &["registry/index", "registry/cache", "git/db"]
 /// Maximum length of a Unix socket's path (`sun_path`), with the final zero.
 const SOCKET_PATH: usize = 108;
 
-/// Confines the programs of a workspace to a project's rights: writing into its parts, into `more`,
-/// and into private caches.
+/// Confines a workspace to its parts, to `more`, and to private caches.
 pub(crate) fn confine(
     place: &mut Workspace,
     project: &ProjectBuild,
@@ -47,8 +46,8 @@ pub(crate) fn shares_compiler_cache(place: &Workspace) -> bool {
     place.reach.is_none() || is_shared("CCACHE_DIR", &place.directory, &place.variables)
 }
 
-/// Puts the caches of tools into `directory`, which is temporary. pip and cargo see existing
-/// downloads, but add none. `home_of_cargo` is the caller's variable.
+/// Puts caches into `directory`, which is temporary. pip and cargo see existing downloads, but add
+/// none.
 fn private_caches(
     directory: &Path,
     network: bool,

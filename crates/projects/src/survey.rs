@@ -111,7 +111,6 @@ fn lacking(
     Ok(lines)
 }
 
-/// The part of each file name that `*` matches.
 fn names(files: &[RelPath], glob: &Glob) -> Vec<String> {
     let last = glob.as_str().rsplit('/').next().unwrap_or_default();
     let (before, after) = last.split_once('*').unwrap_or((last, ""));

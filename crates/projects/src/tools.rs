@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::process::{ProcessError, Run, answer};
 
-/// A Python with `build`, and a pip that can install into other environments.
+/// Python with `build`, and a pip that can install into other environments.
 #[derive(Debug, Clone)]
 pub struct Tools {
     python: PathBuf,
@@ -117,8 +117,7 @@ impl Tools {
         Ok(Self { python: executable.into(), compiler: next(), identity: said.clone(), others })
     }
 
-    /// Finds the interpreters of pairs of project and version. Fails if one does not run, has
-    /// another version, or cannot make environments.
+    /// Finds the interpreters of pairs of project and version. Fails for an unsuitable one.
     pub(crate) fn with_interpreters<'p>(
         mut self,
         wanted: impl IntoIterator<Item = (&'p str, &'p str)>,
@@ -148,7 +147,6 @@ impl Tools {
         &self.compiler
     }
 
-    /// Version and platform of an interpreter.
     pub(crate) fn python_version(&self, version: Option<&str>) -> &str {
         let identity =
             version.map_or(&*self.identity, |version| self.interpreter_identity(version));

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 
 use wheel::archive::Timestamp;
 
-/// Variables of the caller that can affect a build: programs, settings, compilers. Only these and
-/// [`WITHOUT_EFFECT`] are passed.
+/// Passed variables of the caller that can affect a build.
 const WITH_EFFECT: &[&str] = &[
     "PATH",
     "XDG_CONFIG_HOME",
@@ -48,7 +47,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     "CURL_CA_BUNDLE",
 ];
 
-/// Programs that builds find in `PATH`.
 const PROGRAMS: &[&str] = &["cc", "c++", "gcc", "g++", "clang", "cmake", "ninja", "make", "ld"];
 
 /// Path that compilers store instead of the work directory.
@@ -108,8 +106,8 @@ pub(crate) fn shapes_builds(name: &str) -> bool {
     !WITHOUT_EFFECT.contains(&name)
 }
 
-/// Variables that provenance omits. `PATH` is represented by versions of tools; the others are
-/// constant, or only concern access to an index and pip's cache.
+/// Variables that provenance omits. Versions of tools represent `PATH`; the others are constant, or
+/// only concern an index and pip's cache.
 const NOT_RECORDED: &[&str] = &[
     "PATH",
     "XDG_CONFIG_HOME",
@@ -127,7 +125,6 @@ const NOT_RECORDED: &[&str] = &[
     "PIP_TRUSTED_HOST",
 ];
 
-/// Recorded variables affect compilers or pip's choice of requirements.
 pub(crate) fn is_recorded(name: &str) -> bool {
     let shapes = WITH_EFFECT.contains(&name) || name.starts_with("PIP_");
     shapes && !NOT_RECORDED.contains(&name)
@@ -154,8 +151,8 @@ pub fn programs(variables: &BTreeMap<String, OsString>) -> Vec<PathBuf> {
 
 const LAUNCHERS: [&str; 2] = ["CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER"];
 
-/// Uses ccache if `PATH` has it and no other launcher is set. `compiler` is Python's, which
-/// setuptools needs explicitly.
+/// Uses ccache if `PATH` has it and no launcher is set. setuptools needs Python's `compiler`
+/// explicitly.
 pub(crate) fn use_compiler_cache(
     variables: &mut BTreeMap<String, OsString>,
     compiler: &str,

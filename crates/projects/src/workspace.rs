@@ -77,8 +77,7 @@ impl From<ProcessError> for Failed {
 }
 
 impl Workspace {
-    /// Runs a step of rockpack, with network access. `doing` describes it: `installing its
-    /// requirements`.
+    /// Runs a step of rockpack, with network access.
     pub fn run(&self, doing: &str, command: &[OsString]) -> Result<(), Failed> {
         // Python imports from its working directory; no project can write into this one.
         let directory = Path::new("/");
@@ -95,8 +94,8 @@ impl Workspace {
         self.run_within(limits.as_ref(), directory, doing, command)
     }
 
-    /// Limits of project steps; `None` without confinement. Fails if a variable names a compiler
-    /// cache that cannot be shared.
+    /// Limits of project steps; `None` without confinement. Fails for a compiler cache
+    /// that cannot be shared.
     pub(crate) fn building(&self) -> Result<Option<Limits>, String> {
         self.reach.as_ref().map(|reach| reach.building(&self.variables)).transpose()
     }
@@ -133,7 +132,7 @@ impl Workspace {
     }
 }
 
-/// Sorted wheels in a directory; fails for other distributions than `name`.
+/// Sorted wheels; fails for other distributions than `name`.
 pub(crate) fn wheels_in(directory: &Path, name: &PackageName) -> Result<Vec<PathBuf>, Failed> {
     let wheels = in_directory(directory, |file| Form::of_file(file) == Some(Form::Wheel))?;
     for wheel in &wheels {
@@ -150,7 +149,7 @@ pub(crate) fn wheels_in(directory: &Path, name: &PackageName) -> Result<Vec<Path
     Ok(wheels)
 }
 
-/// The only wheel in a directory; fails for another distribution than `name`.
+/// The only wheel; fails for another distribution than `name`.
 pub(crate) fn wheel_in(directory: &Path, name: &PackageName) -> Result<PathBuf, Failed> {
     let mut wheels = wheels_in(directory, name)?;
     match wheels.len() {

@@ -20,7 +20,7 @@ pub struct Digest {
     pub size: u64,
 }
 
-/// The text is not a digest.
+/// Not a digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a digest is written HASH/SIZE: a SHA-256 of 64 hexadecimal digits, and a number of bytes")]
 pub struct DigestError;
@@ -59,7 +59,7 @@ impl Digest {
     }
 }
 
-/// Action that packs a stream. Its digest is the key of an entry; the content itself is only named.
+/// Action that packs a stream. Its digest is the key of an entry; the content is only named.
 #[derive(Debug, Clone)]
 pub(super) struct Action {
     /// Command, encoded.
@@ -99,13 +99,13 @@ impl Action {
     }
 }
 
-/// Action that a farm executes. It has the program as input, so that its digest differs between
-/// programs; results are also stored under [`Action`].
+/// Action for a farm. The program is an input, so that its digest differs between programs; results
+/// are also stored under [`Action`].
 #[derive(Debug, Clone)]
 pub(super) struct Execution {
     /// Command, encoded.
     pub command: Vec<u8>,
-    /// Input root with content and program, encoded.
+    /// Input root with content and program.
     pub root: Vec<u8>,
     /// Action, encoded.
     pub action: Vec<u8>,
@@ -171,7 +171,7 @@ fn timeout(recipe: &Recipe) -> bazel_remote_apis::google::protobuf::Duration {
     }
 }
 
-/// Returns the stream in a farm's result, if it is plausible.
+/// Returns the stream in a farm's result, if plausible.
 pub(super) fn executed(result: &api::ActionResult, recipe: &Recipe) -> Option<Digest> {
     let [output] = result.output_files.as_slice() else { return None };
     let stream = Digest::read(output.digest.as_ref()?)?;
@@ -213,7 +213,6 @@ fn row(recipe: &Recipe, form: Form, stream: Digest) -> Vec<u8> {
     row
 }
 
-/// Returns the stream in an entry, if the entry matches the recipe.
 pub(super) fn stream(result: &api::ActionResult, recipe: &Recipe, form: Form) -> Option<Digest> {
     let stream = executed(result, recipe)?;
     (result.stdout_raw == row(recipe, form, stream)).then_some(stream)

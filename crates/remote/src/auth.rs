@@ -28,7 +28,7 @@ pub enum HeaderError {
     /// Invalid name.
     #[error("`{0}` is not a valid header name")]
     Name(String),
-    /// Invalid characters in the value.
+    /// Invalid value.
     #[error("the value of the header `{0}` contains invalid characters")]
     Value(String),
 }
@@ -36,7 +36,7 @@ pub enum HeaderError {
 /// Parses a header `NAME=VALUE`.
 ///
 /// # Errors
-/// Fails if it cannot be sent. Errors never contain the value.
+/// Fails for a header that cannot be sent. Errors never contain the value.
 pub fn header(text: &str) -> Result<(String, Secret), HeaderError> {
     let (name, value) = text.split_once('=').ok_or(HeaderError::Form)?;
     let (name, value) = (name.trim().to_lowercase(), value.trim());
@@ -47,8 +47,8 @@ pub fn header(text: &str) -> Result<(String, Secret), HeaderError> {
 }
 
 impl Auth {
-    /// Takes the first source that applies: headers, a helper for the host, `netrc`. Passwords are
-    /// only sent over private connections.
+    /// Takes the first source that applies: headers, a helper for the host, `netrc`. Passwords need
+    /// private connections.
     pub fn new(
         address: &Address,
         headers: Vec<(String, Secret)>,
@@ -72,7 +72,6 @@ impl Auth {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs the helper, if there is one.
     pub(crate) fn refresh(&self) -> Result<bool, HelperError> {
         let Some((helper, host)) = &self.helper else { return Ok(false) };
         let headers = helper.headers(host)?;

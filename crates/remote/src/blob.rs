@@ -20,8 +20,7 @@ use build::cache::Room;
 const PIECE: u64 = 1 << 20;
 const AT_ONCE: usize = 8;
 const TOGETHER: usize = 500;
-/// Timeout of a message in a stream. The build does not wait, but the fetching thread could do
-/// other work.
+/// Timeout of a message in a stream: the fetching thread could do other work.
 const STALL: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone)]
@@ -47,7 +46,6 @@ impl Blob {
     }
 }
 
-/// Destination of a blob's bytes.
 pub(super) trait Put {
     fn put(&self, at: u64, bytes: &[u8]) -> std::io::Result<()>;
 }
@@ -65,7 +63,7 @@ impl Put for File {
 }
 
 impl Client {
-    /// Fetches a blob into `room`, which has its size. Reports received bytes to `progress`.
+    /// Fetches a blob into `room`, which has its size.
     pub async fn fetch(
         &self,
         digest: Digest,
@@ -111,7 +109,6 @@ impl Client {
         self.call(ask).await
     }
 
-    /// Continues at `at` until the blob is complete.
     async fn stream_into(
         &self,
         digest: Digest,
@@ -180,7 +177,7 @@ impl Client {
         self.call(ask).await.map(drop)
     }
 
-    /// Sends a blob in a stream. After an interruption, it continues at the server's position.
+    /// Sends a blob. After an interruption, it continues at the server's position.
     pub async fn send(&self, digest: Digest, blob: &Blob) -> Result<(), Failure> {
         let upload = uuid();
         let name = self.named(&format!("uploads/{upload}/blobs/{}/{}", digest.sha256, digest.size));
@@ -200,7 +197,6 @@ impl Client {
         .await
     }
 
-    /// Returns the number of bytes that the server received.
     async fn committed(&self, name: &str) -> u64 {
         let resource_name = name.to_owned();
         let request = self.request(QueryWriteStatusRequest { resource_name });
@@ -290,7 +286,7 @@ fn local(error: std::io::Error) -> Failure {
     Failure::Refused(format!("on this machine: {error}"))
 }
 
-/// Makes a random UUID (RFC 9562, version 4).
+/// Random UUID (RFC 9562, version 4).
 fn uuid() -> String {
     let random = || RandomState::new().hash_one(0);
     let (high, low) = (random(), random());

@@ -3,7 +3,6 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Number of consecutive failures.
 const TOO_MANY: u32 = 5;
 
 /// Counts failures. Once open it stays open: builds are short, and each try costs time.
@@ -36,8 +35,8 @@ impl Breaker {
         self.lock().in_a_row = 0;
     }
 
-    /// Counts a failed request. When a connection breaks, all its requests fail at once, which
-    /// counts as one failure.
+    /// Counts a failed request. A broken connection fails all its requests at once, which counts as
+    /// one failure.
     pub fn failed(&self, began: Instant, why: &str) {
         let mut state = self.lock();
         if state.last.as_ref().is_some_and(|(last, _)| began < *last) {
@@ -50,7 +49,6 @@ impl Breaker {
         }
     }
 
-    /// Opens the breaker, because further requests are useless.
     pub(crate) fn turn_off(&self, why: String) {
         self.lock().off.get_or_insert(why);
     }

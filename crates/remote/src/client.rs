@@ -25,33 +25,29 @@ use manifest::Address;
 
 const CONNECT: Duration = Duration::from_secs(3);
 const CAPABILITIES: Duration = Duration::from_secs(3);
-/// Pauses between tries.
 const PAUSES: Backoff =
     Backoff { shortest: Duration::from_millis(100), longest: Duration::from_secs(5), steady: 50 };
-/// Batch size for servers without a declared limit, less the overhead of a message.
+/// Batch size for servers without a limit, less the overhead of a message.
 const BATCH: u64 = (4 << 20) - (64 << 10);
 pub(super) const LARGEST_MESSAGE: usize = 16 << 20;
 
-/// Reason of a missing answer.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
-    /// The server lacks the item.
     #[error("it does not have the requested blob")]
     Missing,
-    /// The server rejects the request or answers nonsense, repeatedly.
+    /// Rejected or malformed, repeatedly.
     #[error("{0}")]
     Refused(String),
-    /// The breaker is open, or the answer is no longer needed.
+    /// The breaker is open, or the answer is not needed.
     #[error("requests to it have ended")]
     Over,
 }
 
-/// Capabilities of a server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Maximum bytes of blobs in one request.
+    /// Bytes of blobs in one request.
     pub batch: u64,
-    /// Maximum size of a blob; 0 for no limit.
+    /// Size of a blob; 0 for no limit.
     pub largest: u64,
     /// Accepts entries.
     pub writable: bool,
@@ -78,15 +74,12 @@ pub(super) struct Client {
     retries: u32,
     stop: watch::Receiver<bool>,
     about: Vec<u8>,
-    /// Number of cancellations in progress.
+    /// Cancellations in progress.
     pub leaves: Arc<AtomicUsize>,
 }
 
 impl Client {
     /// Connects to `address` and requests its capabilities, without retries.
-    ///
-    /// # Errors
-    /// Fails with the reason in words.
     pub async fn connect(
         address: &Address,
         options: &Options,
@@ -207,10 +200,8 @@ impl Client {
         if text.is_empty() { code } else { format!("{code}: {text}") }
     }
 
-    /// Returns the standard error of a failed action. Servers include it in the result, or refer to
-    /// a blob in this store.
+    /// Returns the standard error of a failed action, from the result or a blob in this store.
     pub async fn stderr(&self, result: &api::ActionResult) -> String {
-        /// Only a short part is shown.
         const MOST: u64 = 64 << 10;
         let kept = result.stderr_digest.as_ref().and_then(Digest::read);
         match kept.filter(|kept| result.stderr_raw.is_empty() && kept.size <= MOST) {
@@ -230,8 +221,8 @@ impl Client {
         text.chars().filter(|c| !c.is_control()).take(200).collect()
     }
 
-    /// Retries requests with temporary failures until one is answered. `make` makes the next one,
-    /// and returns true if it progressed further than the last.
+    /// Retries temporary failures. `make` makes the next request, and returns
+    /// true if it progressed further.
     pub(crate) async fn try_often<T, F>(&self, mut make: impl FnMut() -> F) -> Result<T, Failure>
     where
         F: Future<Output = (bool, Result<T, Status>)>,
@@ -303,7 +294,7 @@ impl Client {
         self.try_often(once).await
     }
 
-    /// Runs the helper again, because its answer may be outdated.
+    /// Runs the helper again: its answer may be outdated.
     async fn refresh(&self) -> bool {
         let auth = Arc::clone(&self.auth);
         let refreshed = tokio::task::spawn_blocking(move || auth.refresh()).await;
@@ -400,7 +391,7 @@ fn no_connection(error: &dyn std::error::Error) -> String {
     }
 }
 
-/// Returns the message of the last cause, which is the most specific.
+/// Returns the last cause, the most specific.
 fn said(error: &dyn std::error::Error) -> String {
     let mut last = error;
     while let Some(source) = last.source() {

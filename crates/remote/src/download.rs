@@ -14,21 +14,19 @@ use super::pace::{PATIENCE, Pace, is_dear};
 use super::{Counts, SharedCache};
 use build::cache::{Awaited, Form, Recipe};
 
-/// Number of fetching threads.
 const HANDS: usize = 24;
 /// Number of threads that fetch quickly packed streams: few, because these often come too late.
 const CHEAP_HANDS: usize = 4;
-/// Number of streams that a farm packs in parallel; many, to hide its latency.
+/// Number of streams that a farm packs in parallel: many, to hide its latency.
 const FARM_HANDS: usize = 32;
 /// Excess of missed over hit bytes at which quickly packed content is given up.
 const SAMPLE: u64 = 64 << 20;
-/// Silence after which a server is no longer asked.
+/// Silence after which no further requests are made.
 const SILENCE: Duration = Duration::from_secs(10);
 /// Interval of decisions on waiting.
 const TICK: Duration = Duration::from_millis(20);
 const HOLD: Duration = Duration::from_millis(300);
 
-/// Fetches streams until the build is over.
 pub(super) fn download(shared: &SharedCache, awaited: &[&dyn Awaited], over: &AtomicBool) {
     let is_dear = |place: &usize| is_dear(awaited[*place].size(), awaited[*place].effort());
     let (dear, cheap): (VecDeque<_>, VecDeque<_>) = (0..awaited.len()).partition(is_dear);
@@ -85,13 +83,12 @@ struct Download<'b> {
     cheap_hits: AtomicU64,
     cheap_misses: AtomicU64,
     asking: AtomicUsize,
-    /// Number of threads that still look up streams.
     looking: AtomicUsize,
     /// Streams that the server lacks and a farm could pack, by index.
     missed: Mutex<BTreeMap<usize, Recipe>>,
 }
 
-/// Streams that were not requested yet, by index, in the order of the packing threads.
+/// Streams to request, by index, in the order of the packing threads.
 struct Queue {
     dear: VecDeque<usize>,
     cheap: VecDeque<usize>,
@@ -112,8 +109,8 @@ impl<'b> Download<'b> {
         }
     }
 
-    /// Returns the next stream to request: of expensive ones the first if waiting pays, otherwise the
-    /// last, so that it arrives before the threads do; then cheap ones, the last first.
+    /// Returns the next stream to request: the first expensive one if waiting pays, otherwise the
+    /// last, so that it arrives before the threads do; then the last cheap one.
     fn next(&self, hand: usize) -> Option<usize> {
         let threads = self.shared.options.threads;
         let mut queue = self.queue();
@@ -198,7 +195,6 @@ impl<'b> Download<'b> {
         }
     }
 
-    /// Returns true if the server was asked and was silent for this time.
     fn is_silent(&self, time: Duration) -> bool {
         self.asking.load(Ordering::Relaxed) > 0 && self.pace.silence() > time
     }
@@ -221,8 +217,8 @@ impl<'b> Download<'b> {
         done
     }
 
-    /// Returns the recipe; `None` if the content is unreadable or is being packed, which is
-    /// reported there.
+    /// Returns the recipe; `None` if the content is unreadable (reported when packed) or being
+    /// packed.
     fn recipe(&self, awaited: &dyn Awaited) -> Option<Recipe> {
         let content = self.compute(|| awaited.content()).ok()?;
         let (settings, effort) = (awaited.settings().to_owned(), awaited.effort());
@@ -345,7 +341,6 @@ impl<'b> Download<'b> {
         Came::InTime
     }
 
-    /// Remembers that the server has the stream, so that it is not sent.
     fn remember(&self, recipe: &Recipe) {
         let mut there = self.shared.there.lock().unwrap_or_else(PoisonError::into_inner);
         there.push(recipe.key());
@@ -353,12 +348,9 @@ impl<'b> Download<'b> {
 }
 
 enum Came {
-    /// Valid, and fetched before any thread packed it.
     InTime,
-    /// Being packed already, or unavailable.
     TooLate,
     /// Already in the local cache.
     Here,
-    /// Not the stream of the recipe.
     Wrong,
 }

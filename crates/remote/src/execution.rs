@@ -15,26 +15,22 @@ use super::action::Digest;
 use super::client::{Client, Failure, LARGEST_MESSAGE, too_slow};
 use api::execution_client::ExecutionClient;
 
-/// Timeout of the server's acknowledgement.
 const STALL: Duration = Duration::from_secs(10);
 /// Interval of checks if the result is still needed.
 pub(super) const TICK: Duration = Duration::from_millis(50);
 pub(super) const CANCEL: Duration = Duration::from_secs(2);
 
-/// Outcome of an action.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// Completed, with any exit status.
+    /// With any exit status.
     Done(Box<api::ActionResult>),
-    /// The server lacks an input, or reports an error that can mean this.
+    /// Missing input, or an error that can mean this.
     Lacking(String),
-    /// The result is no longer needed.
     Unneeded,
 }
 
 impl Client {
-    /// Executes an action with stored inputs. `fresh` ignores earlier results. Waits as long as
-    /// `is_needed`.
+    /// Executes an action while `is_needed`. `fresh` ignores earlier results.
     pub async fn execute(
         &self,
         action: Digest,
@@ -64,7 +60,7 @@ impl Client {
     }
 }
 
-/// Status codes for missing inputs: the first is the protocol's, some servers use the others.
+/// Missing inputs: the first is the protocol's code, some servers use the others.
 fn is_lack(code: Code) -> bool {
     matches!(code, Code::FailedPrecondition | Code::NotFound | Code::Internal)
 }
@@ -75,15 +71,13 @@ async fn unneeded(is_needed: &impl Fn() -> bool) {
     }
 }
 
-/// First answer of an execution, and the stream of further ones.
 type First = Result<(Operation, Streaming<Operation>), Status>;
 
-/// An execution in progress. Dropping it cancels the execution on the server.
+/// Execution in progress. Dropping cancels it on the server.
 struct Begun<'c> {
     client: &'c Client,
-    /// Request without an answer; a separate task, because cancelling needs the name in the answer.
+    /// Separate task, because cancelling needs the name in the answer.
     asked: Option<JoinHandle<First>>,
-    /// Name on the server, after its first answer.
     name: String,
 }
 
@@ -121,8 +115,7 @@ impl Drop for Begun<'_> {
                 }
             }
             let request = client.request(CancelOperationRequest { name });
-            // Some servers lack this request. They continue, and have the result for a later
-            // request.
+            // Some servers lack this request; they have the result for a later one.
             drop(OperationsClient::new(client.channel.clone()).cancel_operation(request).await);
         };
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {

@@ -24,7 +24,7 @@ use manifest::Address;
 
 /// Streams that pack faster are packed locally: a farm needs this long to begin.
 const WORTH: Duration = Duration::from_millis(250);
-/// Number of consecutive failures after which the farm is off; their causes are usually common.
+/// Number of consecutive failures that turn the farm off; their causes are usually common.
 const TOO_MANY: u32 = 3;
 const PIECE: u64 = 1 << 20;
 
@@ -33,9 +33,9 @@ const PIECE: u64 = 1 << 20;
 pub struct Executor {
     /// Address.
     pub address: Address,
-    /// Required properties of its machines.
+    /// Required properties of machines.
     pub properties: Vec<(String, String)>,
-    /// Static `rockpack` program of this version, which the machines run.
+    /// Static `rockpack` program of this version for the machines.
     pub program: PathBuf,
 }
 
@@ -74,11 +74,9 @@ struct Trouble {
     why: Option<String>,
 }
 
-/// Result of a packing request.
 pub(super) enum Came<'c> {
-    /// Packed bytes, not verified yet.
+    /// Not verified yet.
     Stream(Digest, Room<'c>),
-    /// No longer needed.
     Unneeded,
 }
 
@@ -140,7 +138,6 @@ impl Farm {
         lock(&self.made).push(made);
     }
 
-    /// Records that the stream came before a thread packed it.
     pub(crate) fn was_in_time(&self, stream: Digest) {
         self.packed.fetch_add(1, Ordering::Relaxed);
         self.packed_bytes.fetch_add(stream.size, Ordering::Relaxed);
@@ -160,7 +157,7 @@ impl Farm {
         }
     }
 
-    /// Returns the connection. The first call connects, and sends the program to `storage`.
+    /// Returns the connection. The first call connects and sends the program to `storage`.
     fn ready(&self, shared: &SharedCache, storage: &Client) -> Result<Ready, Failure> {
         let mut ready = lock(&self.ready);
         if self.is_off() {
@@ -201,9 +198,6 @@ impl Farm {
     }
 
     /// Lets the farm pack one stream.
-    ///
-    /// # Errors
-    /// Fails if the farm does not pack it.
     pub fn pack<'c>(
         &self,
         shared: &'c SharedCache,
@@ -247,7 +241,7 @@ impl Farm {
         })
     }
 
-    /// Sends the inputs that the store lacks. `again` ignores earlier knowledge.
+    /// Sends missing inputs. `again` ignores earlier knowledge.
     async fn send(
         &self,
         shared: &SharedCache,
@@ -277,7 +271,7 @@ impl Farm {
         if missing.contains(&content) {
             match spooled(shared, awaited, recipe.size) {
                 Ok(blob) => _ = blobs.insert(content, blob),
-                // It was packed locally, and its bytes were given up.
+                // Packed locally; its bytes were given up.
                 Err(_) if !awaited.is_open() => return Err(Failure::Over),
                 Err(error) => return Err(Failure::Refused(format!("here: {error}"))),
             }
@@ -340,7 +334,7 @@ async fn fetched<'c>(
     }
 }
 
-/// Copies the content into an unnamed file: it is sent later, and can be larger than memory.
+/// Copies the content into an unnamed file: it can be larger than memory.
 fn spooled(shared: &SharedCache, awaited: &dyn Awaited, len: u64) -> std::io::Result<Blob> {
     let dir = shared.cache.dir();
     let mut file = tempfile::tempfile_in(dir)?;

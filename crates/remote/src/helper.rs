@@ -13,7 +13,7 @@ use super::secret::Secret;
 const PATIENCE: Duration = Duration::from_secs(5);
 const MOST: u64 = 1 << 20;
 
-/// A program that provides headers: `PROGRAM get`, with the address on standard input.
+/// Program that provides headers: `PROGRAM get`, with the address on standard input.
 #[derive(Debug, Clone)]
 pub struct Helper {
     /// Hosts: `None` for all, `*.example.org`, or one.
@@ -61,7 +61,7 @@ impl Helper {
         }
     }
 
-    /// Runs the helper. Its standard error is hidden, since it can contain secrets.
+    /// Runs the helper; hides its standard error, which can contain secrets.
     pub(super) fn headers(&self, host: &str) -> Result<Vec<(String, Secret)>, HelperError> {
         let program = || self.program.clone();
         let run = |error| HelperError::Run(program(), error);
@@ -74,7 +74,7 @@ impl Helper {
             .map_err(run)?;
         if let Some(mut input) = child.stdin.take() {
             let asked = serde_json::json!({ "uri": format!("https://{host}/") }).to_string();
-            // A helper may answer without reading its input.
+            // A helper may ignore its input.
             let _ = input.write_all(asked.as_bytes());
         }
         let output = child.stdout.take();

@@ -1,19 +1,17 @@
 //! A cache shared by machines over the Remote Execution API, version 2, and a build farm.
 //!
-//! The shared cache is behind the local [`Cache`]: fetched streams become local entries only after
-//! they were unpacked and compared with rockpack's own hash of the content, so that a wrong shared
-//! cache cannot affect a package. A stream is the output of an action with the command `rockpack
-//! pack-stream SETTINGS` and the content as input; any server of the protocol can store it.
+//! The shared cache is behind the local [`Cache`]: fetched streams become local entries after they
+//! were unpacked and compared with rockpack's own hash of the content, so that a wrong shared cache
+//! cannot affect a package. A stream is the output of the command `rockpack pack-stream SETTINGS`
+//! with the content as input; any server of the protocol can store it.
 //!
-//! A build farm ([`Executor`]) can pack missing streams that take long; its answers are verified
-//! likewise. Local threads work from the front meanwhile, the farm from the back. If the farm's
-//! store has the artifacts, it makes whole packages ([`Orders`]), each as an action with an input
-//! tree; callers wait for these, and must verify them.
+//! A build farm ([`Executor`]) packs missing streams that take long; its answers are verified
+//! likewise. Local threads work from the front, the farm from the back. If the farm's store has the
+//! artifacts, it makes whole packages ([`Orders`]); callers wait for these, and must verify them.
 //!
 //! Otherwise builds never wait for the network: `download` runs while packages are made, and
 //! threads hold a stream back only while it arrives several times faster than they would pack it.
-//! Server failures are never errors of the build, and bytes that their digest does not cover are
-//! never believed.
+//! Server failures are never errors of the build; bytes without a matching digest are discarded.
 
 use std::io;
 use std::path::PathBuf;
@@ -58,12 +56,12 @@ pub use helper::Helper;
 pub use orders::{Heard, Input, Node, Order, Orders, Output};
 pub use secret::Secret;
 
-/// Connection and use of a shared cache.
+/// Settings of a shared cache.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Address.
     pub address: Address,
-    /// Instance name on the server.
+    /// Instance name.
     pub instance: String,
     /// Headers of every request.
     pub headers: Vec<(String, Secret)>,
@@ -77,24 +75,24 @@ pub struct Options {
     pub timeout: Duration,
     /// Number of retries.
     pub retries: u32,
-    /// Streams are fetched.
+    /// Fetches streams.
     pub read: bool,
-    /// Streams are sent at the end of the build.
+    /// Sends streams at the end of the build.
     pub write: bool,
     /// Total time for sending.
     pub budget: Duration,
-    /// Name space: entries of other silos are invisible.
+    /// Name space of entries.
     pub silo: String,
     /// Number of computing threads.
     pub threads: usize,
-    /// Farm that packs missing streams.
+    /// Build farm.
     pub executor: Option<Executor>,
 }
 
 /// Certificates of a connection.
 #[derive(Debug, Clone, Default)]
 pub struct Tls {
-    /// Trusted root certificates, PEM; `None` for the system's.
+    /// Trusted roots, PEM; `None` for the system's.
     pub roots: Option<String>,
     /// Client certificate and key, PEM.
     pub identity: Option<(String, Secret)>,
@@ -112,7 +110,7 @@ pub struct SharedCache {
     client: Mutex<Option<Client>>,
     farm: Option<Farm>,
     counts: Counts,
-    /// Streams that the server has, but that came too late.
+    /// Streams of the server that came too late.
     there: Mutex<Vec<Key>>,
 }
 
@@ -133,7 +131,7 @@ impl Counts {
 }
 
 impl SharedCache {
-    /// Puts the shared cache behind `cache`, without connecting.
+    /// Makes the cache, without connecting.
     ///
     /// # Errors
     /// Fails if no thread can be started.

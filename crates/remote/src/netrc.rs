@@ -3,7 +3,7 @@
 use super::secret::Secret;
 use base::text::base64;
 
-/// Returns the `authorization` header for `host`, from its entry or from `default`.
+/// `authorization` header for `host`, from its entry or from `default`.
 pub(super) fn authorization(netrc: &str, host: &str) -> Option<Secret> {
     let (mut words, mut found) = (words(netrc).into_iter(), None);
     let mut entry = Credentials::default();
@@ -46,7 +46,7 @@ struct Credentials<'n> {
     password: Option<&'n str>,
 }
 
-/// Splits the file into words; macros end with an empty line.
+/// Splits into words; macros end with an empty line.
 fn words(netrc: &str) -> Vec<&str> {
     let (mut words, mut in_macro) = (Vec::new(), false);
     for line in netrc.lines() {

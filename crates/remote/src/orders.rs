@@ -1,8 +1,7 @@
-//! Lets a build farm make whole files: each order is an action with an input tree that is mostly
-//! stored already.
+//! Orders: whole files made by a build farm, each from an input tree that is mostly stored already.
 //!
-//! Unlike streams, orders are not made locally at the same time, so that callers wait for them, up
-//! to a limit. Results match their digest; callers must check that they are the right files.
+//! Callers wait for orders, up to a limit, because they are not made locally meanwhile. Results
+//! match their digest; callers must check that they are the right files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -34,7 +33,7 @@ use base::cleanup;
 const AT_ONCE: usize = 8;
 const ASKED: usize = 500;
 const PROGRAM: &str = "rockpack";
-/// Minimum timeout: machines may have to fetch gigabytes first.
+/// Minimum timeout: machines may fetch gigabytes first.
 const LEAST: Duration = Duration::from_mins(10);
 /// Timeout as a multiple of the local duration.
 const SLOWER: u32 = 10;
@@ -42,7 +41,7 @@ const SLOWER: u32 = 10;
 /// Input of an action.
 #[derive(Debug, Clone)]
 pub enum Input {
-    /// A file with these bytes, sent if the store lacks them.
+    /// File content, sent if missing.
     Bytes(Vec<u8>),
     /// A stored file.
     File(Digest),
@@ -57,7 +56,7 @@ pub enum Input {
 pub struct Output {
     /// Path, relative to the action's root.
     pub path: String,
-    /// Local destination; `None` leaves it in the store.
+    /// Local destination; `None` for the store.
     pub place: Option<PathBuf>,
 }
 
@@ -72,7 +71,7 @@ pub struct Order {
     pub inputs: BTreeMap<String, Input>,
     /// Outputs.
     pub outputs: Vec<Output>,
-    /// Local duration on one core.
+    /// Duration on one core.
     pub effort: Duration,
 }
 
@@ -90,7 +89,7 @@ pub enum Node {
 pub enum Heard {
     /// Sent to the farm.
     Begun,
-    /// Made, with this many fetched bytes.
+    /// Made, with fetched bytes.
     Made(u64),
     /// Failed.
     Failed,
@@ -112,7 +111,6 @@ pub struct Orders {
 struct Prepared<'o> {
     order: &'o Order,
     action: Digest,
-    /// Blobs to send if the store lacks them.
     blobs: BTreeMap<Digest, Blob>,
 }
 
@@ -120,7 +118,7 @@ impl Orders {
     /// Connects to the farm and the store.
     ///
     /// # Errors
-    /// Fails with the reason in words.
+    /// Fails with the reason.
     pub fn connect(options: Options, executor: Executor) -> Result<Self, String> {
         let said = |error: io::Error| error.to_string();
         let runtime =
@@ -152,9 +150,9 @@ impl Orders {
     /// Returns the entries of a stored directory.
     ///
     /// # Errors
-    /// Fails with the reason in words.
+    /// Fails with the reason.
     pub fn directory(&self, digest: Digest) -> Result<BTreeMap<String, Node>, String> {
-        // Checks existence first: some servers delete a blob that is requested with a wrong size.
+        // Some servers delete a blob that is requested with a wrong size.
         if !self.missing(&BTreeSet::from([digest]))?.is_empty() {
             return Err("it does not exist".to_owned());
         }
@@ -175,14 +173,14 @@ impl Orders {
     /// Returns the digests that the store lacks.
     ///
     /// # Errors
-    /// Fails with the reason in words.
+    /// Fails with the reason.
     pub fn missing(&self, digests: &BTreeSet<Digest>) -> Result<BTreeSet<Digest>, String> {
         let missing = self.runtime.block_on(self.lacks(digests.iter().copied()));
         missing.map_err(|failure| self.why(&failure))
     }
 
-    /// Makes all orders, several in parallel. Returns the digests of outputs or the reason of
-    /// failure. Reports progress to `hear`, by index.
+    /// Makes orders in parallel. Returns the digests of outputs or the reason of failure. Reports
+    /// progress to `hear`, by index.
     pub fn make(
         &self,
         orders: &[Order],
@@ -242,7 +240,7 @@ impl Orders {
         }
     }
 
-    /// Makes one order and fetches its outputs; `None` after the deadline.
+    /// Makes one order; `None` after the deadline.
     async fn one(
         &self,
         prepared: &Prepared<'_>,
@@ -276,7 +274,7 @@ impl Orders {
         }
     }
 
-    /// Fetches outputs with a local destination, and checks that the others exist.
+    /// Fetches outputs with a destination; checks that the others exist.
     async fn fetch(&self, digests: &[Digest], order: &Order) -> Result<(), Failure> {
         let local = |error: io::Error| Failure::Refused(format!("on this machine: {error}"));
         let mut left = Vec::new();
@@ -374,7 +372,6 @@ impl Orders {
         }
     }
 
-    /// Returns the reason of a failure; for an open breaker, its reason.
     fn why(&self, failure: &Failure) -> String {
         let off = self.farm.breaker.off().or_else(|| self.storage.breaker.off());
         off.filter(|_| matches!(failure, Failure::Over)).unwrap_or_else(|| failure.to_string())

@@ -5,16 +5,15 @@ use std::time::{Duration, Instant};
 
 /// Duration of waiting before anything is known, or after the last arrival.
 pub(super) const PATIENCE: Duration = Duration::from_millis(1200);
-/// Factor by which fetching must be faster than packing for threads to wait.
+/// Minimum factor of fetching over packing for threads to wait.
 const FASTER: u64 = 4;
 /// Packing time in ns per byte that counts as expensive: deflate takes 6, its highest level 60, xz
 /// hundreds; unpacking and comparing 3.
 const DEAR: u64 = 30;
 /// Packing time in ns per byte that is worth fetching.
 const WORTH: u64 = 5;
-/// Packing time that is worth a request: 256 KiB of the default level.
+/// Packing time worth a request: 256 KiB of the default level.
 const REQUEST: Duration = Duration::from_micros(1500);
-/// Minimum duration of a useful measurement.
 const ENOUGH: Duration = Duration::from_millis(300);
 
 fn per_byte(size: u64, effort: Duration) -> u64 {
@@ -26,7 +25,6 @@ pub(super) fn is_dear(size: u64, effort: Duration) -> bool {
     per_byte(size, effort) >= DEAR
 }
 
-/// Returns true if fetching and verifying is faster than packing.
 pub(super) fn is_worth(size: u64, effort: Duration) -> bool {
     effort >= REQUEST && per_byte(size, effort) >= WORTH
 }
@@ -34,7 +32,6 @@ pub(super) fn is_worth(size: u64, effort: Duration) -> bool {
 #[derive(Debug)]
 pub(super) struct Pace {
     since: Instant,
-    /// Bytes of content that were resolved.
     done: AtomicU64,
     /// Time of the last event, in ms.
     last: AtomicU64,
@@ -63,7 +60,7 @@ impl Pace {
         Duration::from_millis(self.now().saturating_sub(self.last.load(Ordering::Relaxed)))
     }
 
-    /// Returns true if threads that would pack a stream of this size should wait instead.
+    /// Returns true if threads should wait for a stream of this size.
     pub(crate) fn pays(&self, size: u64, effort: Duration, threads: usize) -> bool {
         self.pays_at(self.now(), size, effort, threads)
     }
@@ -90,7 +87,6 @@ mod tests {
 
     const MB: u64 = 1_000_000;
 
-    /// Tests waiting for 100 MB that one thread packs in `effort` seconds, at `now` ms.
     fn pays(pace: &Pace, now: u64, effort: u64) -> bool {
         pace.pays_at(now, 100 * MB, Duration::from_secs(effort), 2)
     }

@@ -12,12 +12,11 @@ impl Secret {
         Self(text.into())
     }
 
-    /// Returns the text for sending.
     pub(super) fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// Removes the secret from `text`, and also its part after the first word: `Bearer TOKEN` hides
+    /// Removes the secret from `text`, and its part after the first word: `Bearer TOKEN` hides
     /// `TOKEN`.
     pub(super) fn hidden_in(&self, text: &str) -> String {
         let last = self.0.split_once(' ').map_or("", |(_, rest)| rest);
@@ -27,7 +26,7 @@ impl Secret {
     }
 }
 
-/// Minimum length to hide; shorter texts occur in any message.
+/// Shorter texts occur in any message.
 const SHORTEST: usize = 4;
 
 impl fmt::Debug for Secret {

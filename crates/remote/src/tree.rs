@@ -11,7 +11,6 @@ use super::action::Digest;
 pub(super) struct Tree {
     files: BTreeMap<String, (Digest, bool)>,
     directories: BTreeMap<String, Tree>,
-    /// Directories already stored.
     stored: BTreeMap<String, Digest>,
 }
 
@@ -37,7 +36,7 @@ impl Tree {
         self.directories.entry(first.to_owned()).or_default().parent(rest)
     }
 
-    /// Returns the root's digest, and adds directories that are not stored yet to `messages`.
+    /// Returns the root's digest; adds new directories to `messages`.
     pub fn encode(&self, messages: &mut BTreeMap<Digest, Vec<u8>>) -> Digest {
         let file = |(name, (digest, is_executable)): (&String, &(Digest, bool))| api::FileNode {
             name: name.clone(),

@@ -31,7 +31,7 @@ struct Parcel<'a> {
     blob: Blob,
 }
 
-/// Sends all worthwhile streams that the server lacks, within the budget.
+/// Sends worthwhile streams that the server lacks, within the budget.
 pub(super) fn upload(shared: &SharedCache, archives: &[Archive]) {
     let there = shared.there.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let wanted: Vec<(&Path, &Recipe, Stretch)> = archives
@@ -74,7 +74,6 @@ pub(super) fn upload(shared: &SharedCache, archives: &[Archive]) {
     }
 }
 
-/// Hashes the packed streams; skips unreadable ones.
 fn parcels<'a>(shared: &SharedCache, wanted: &[(&Path, &'a Recipe, Stretch)]) -> Vec<Parcel<'a>> {
     let (next, parcels) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let work = || {

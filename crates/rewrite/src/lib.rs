@@ -1,7 +1,5 @@
-//! Packages made from finished packages: promotion to another version, splits by device code.
-//!
-//! Takes finished packages; returns the packages that a build would have made. Never reads
-//! artifacts.
+//! Packages made from finished packages, as by a build: promotion to another version, splits by
+//! device code. Never reads artifacts.
 
 pub mod promote;
 pub mod release;

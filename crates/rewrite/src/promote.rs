@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Values are found by structure: header fields by name, requirements by PEP 508, facts and bills of materials by key,
-//! literals of Python as literals. The rest of each wheel is copied as it is stored. Packages of rockpack become the
-//! packages that a build of the new version makes.
+//! literals of Python as literals. The rest is copied as stored. Packages of rockpack become those of a build of the
+//! new version.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -89,9 +89,8 @@ enum Action {
     Sdist { name: DistName, members: Vec<SdistMember> },
 }
 
-/// Plans the promotion of the packages in `dir`, the destination of a build or its `dist`. Writes
-/// nothing. `manifest` has the names of the packages, and rules for foreign ones that have the
-/// version. An empty `keep` keeps all targets.
+/// Plans the promotion of the packages in `dir`, a destination or its `dist`. `manifest` has their
+/// names, and rules for foreign ones with the version. An empty `keep` keeps all targets.
 pub fn plan(
     dir: &Path,
     manifest: &Manifest,
@@ -174,7 +173,7 @@ fn target<'i>(input: &'i Input, targets: &'i Targets) -> Option<&'i str> {
     targets.of_package(&input.name, input.family()).or_else(|| variants::target(input, targets))
 }
 
-/// All targets that packages are for, and that selectors among them offer.
+/// Targets of packages and selectors.
 fn have(inputs: &[Input], targets: &Targets) -> BTreeSet<String> {
     let whole = inputs.iter().filter_map(|input| target(input, targets)).map(str::to_owned);
     let facts = inputs.iter().filter_map(|input| input.own.as_ref());
@@ -185,7 +184,7 @@ fn rule<'m>(manifest: &'m Manifest, name: &str) -> Option<&'m PromoteRule> {
     manifest.promotions.iter().find(|rule| rule.is_for(name))
 }
 
-/// The new version of each package; `None` for a package that is copied.
+/// New version of each package; `None` for copies.
 fn new_versions(
     manifest: &Manifest,
     inputs: &[Input],
@@ -241,8 +240,8 @@ fn statements(dist: Option<&Path>) -> Vec<(String, PathBuf)> {
 }
 
 impl Promotion {
-    /// Writes the packages below `dest`, with checksums and provenance, and removes packages of an
-    /// earlier build there. On failure `dest` is as it was.
+    /// Writes the packages below `dest`, with checksums and provenance; removes earlier ones. On
+    /// failure `dest` is unchanged.
     pub fn write(
         &self,
         dest: &Path,

@@ -1,8 +1,5 @@
-//! Versions of a build, for wheels and for deb and rpm packages.
-//!
-//! Pure: the date, the commit and the content of `version.json` are arguments. [`versions`] spells
-//! a version of a [`ReleaseType`], or with a given suffix, for each kind of package; [`traps`]
-//! lists surprises that installers make of it.
+//! Versions of a build for wheels, deb and rpm packages, without input or output. [`versions`]
+//! spells a version for each kind of package; [`traps`] lists surprises of installers.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -45,7 +42,7 @@ pub struct Versions {
     pub deb: String,
     /// Version of rpm packages.
     pub rpm: String,
-    /// Suffix for the versions of frameworks that are built against it.
+    /// Version suffix for frameworks built against it.
     pub suffix: String,
 }
 
@@ -86,7 +83,7 @@ impl Versions {
 /// Reasons for a missing version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VersionsError {
-    /// `version.json` lacks the start date that this type needs.
+    /// Missing start date in `version.json`.
     NoBaseDate(ReleaseType),
     /// A development build without a commit.
     NoSha(ReleaseType),

@@ -14,7 +14,7 @@ use wheel::archive::{Stage, StageError};
 pub struct Rewritten {
     /// SHA-256 by path below the destination.
     pub packages: BTreeMap<RelPath, String>,
-    /// Removed packages of an earlier run.
+    /// Removed earlier packages.
     pub removed: Vec<RelPath>,
 }
 

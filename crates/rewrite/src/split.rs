@@ -4,8 +4,8 @@
 //! wheel ──input──► members ──assignment, scan──► Sorted ──division──► Part, one a wheel ──write──► wheels
 //! ```
 //!
-//! The path of a file decides on its wheel; its code must not contradict. Programs and libraries
-//! that lose their code to archives (`device-by "path" "bundle"`) are the exception.
+//! The path of a file decides on its wheel; its code must not contradict, except in programs and
+//! libraries that lose it to archives (`device-by "path" "bundle"`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ use input::{Input, none, refused};
 pub struct Ask<'a> {
     /// Wheels to split.
     pub wheels: &'a [PathBuf],
-    /// Version of the packages that they were built against.
+    /// Version that they were built against.
     pub version: Option<&'a Version>,
     /// Directory with these packages.
     pub beside: Option<&'a Path>,
@@ -58,13 +58,13 @@ pub struct Split {
     pub divisions: Vec<Division>,
 }
 
-/// Divides wheels by the `wheel` lines of a manifest that have `device-by`. Writes nothing.
+/// Divides wheels by the manifest's `wheel` lines with `device-by`. Writes nothing.
 ///
 /// # Errors
 ///
-/// Fails if a wheel is unreadable, damaged, unsafe to install or without a line; if a file names a
-/// target that no line takes, or several targets, or has code for another; if two wheels conflict
-/// in version or path; or if the required versions contradict each other.
+/// Fails if a wheel is unreadable, damaged, unsafe to install or without a line; a file names an
+/// unclaimed target or several, or has code for another; wheels conflict in version or path; or
+/// required versions contradict each other.
 pub fn plan(manifest: &Manifest, ask: &Ask<'_>) -> Result<Split, SplitError> {
     let beside = ask.beside.map(Beside::read).transpose()?;
     let inputs = ask.wheels.iter().map(|path| Input::open(path, manifest));
@@ -122,8 +122,8 @@ fn owners(divisions: &[Division]) -> Problems {
 }
 
 impl Split {
-    /// Writes the wheels below `dest`, with checksums and provenance, and removes packages of an
-    /// earlier run there. On failure `dest` is as it was.
+    /// Writes the wheels below `dest`, with checksums and provenance; removes earlier ones. On
+    /// failure `dest` is unchanged.
     pub fn write(
         &self,
         dest: &Path,

@@ -1,8 +1,7 @@
-//! Audit of wheels: the true platform tag of each, and its reasons.
+//! True platform tags of wheels, with reasons.
 //!
-//! Wheels audited together satisfy each other's libraries and symbols, judged by
-//! [`binary::policy`]. Archives in devel wheels are read, too. The loader must find a library of
-//! the same wheel; a library of another wheel may already be loaded.
+//! Wheels audited together satisfy each other's libraries and symbols ([`binary::policy`]). The loader
+//! must find a library of the same wheel; one of another wheel may already be loaded.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -103,10 +102,10 @@ pub struct Ignored {
 /// Error of an audit.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
-    /// A wheel cannot be read.
+    /// Unreadable wheel.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// A wheel has files for both architectures.
+    /// Files for both architectures.
     #[error("cannot audit {wheel}")]
     Mixed {
         /// Wheel.
@@ -114,7 +113,7 @@ pub enum AuditError {
         /// The two files.
         source: Mixed,
     },
-    /// A wheel is for another system.
+    /// Wheel for another system.
     #[error(
         "cannot audit {wheel}: its platform tag {platform} is not for Linux, and it has no \
          Windows binary"
@@ -125,14 +124,14 @@ pub enum AuditError {
         /// Tags.
         platform: String,
     },
-    /// A wheel is for another machine.
+    /// Wheel for another machine.
     #[error("cannot audit {wheel}: `{file}` is {machine}; only x86_64 and aarch64 have policies")]
     OtherMachine {
         /// Wheel.
         wheel: String,
-        /// One of its ELF files.
+        /// ELF file.
         file: String,
-        /// Machine of the file.
+        /// Machine.
         machine: String,
     },
 }
@@ -181,7 +180,7 @@ fn lose(contents: &mut [Contents]) {
     }
 }
 
-/// The reason why a tag is wrong.
+/// Reason why a tag is wrong.
 pub fn contradiction(audit: &Audit, tag: &str) -> Option<String> {
     audit.needs.as_ref()?.contradiction(tag)
 }
@@ -238,7 +237,7 @@ impl Audit {
         }
     }
 
-    /// Sets the tag of most files; a file with a tag that the name lacks makes the name wrong.
+    /// A file with a tag that the name lacks makes the name wrong.
     fn decide_windows(&mut self, files: &[(String, &'static str)]) {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for (_, tag) in files {
@@ -254,7 +253,6 @@ impl Audit {
             .map(|(file, tag)| format!("`{file}` is for {tag}"));
     }
 
-    /// Accepts wheels without judged files, unless they are for another system.
     fn check_system(&mut self, foreign: Option<(String, String)>) -> Result<(), AuditError> {
         let wheel = self.file.clone();
         if let Some((file, machine)) = foreign {

@@ -1,12 +1,11 @@
-//! A wheel made of the members of another one.
+//! Edited copy of a wheel.
 //!
 //! ```text
 //! Wheel ─► Edit: keep, rename, replace, repack, drop, add ─write─► members in their order, RECORD last
 //! ```
 //!
 //! Kept members are copied as they are stored, with their times and modes. Entries of directories and signatures of
-//! the old RECORD are dropped. The result is as a build writes wheels: sizes in the local headers, no data
-//! descriptors, the metadata directory after all other members.
+//! the old RECORD are dropped. The result is as a build writes wheels.
 
 use std::io;
 
@@ -57,7 +56,7 @@ struct Member<'w> {
     content: Content<'w>,
 }
 
-/// Files of a wheel with their places, without directories, RECORD and its signatures.
+/// Files without RECORD and its signatures.
 pub fn files(wheel: &Wheel) -> impl Iterator<Item = (usize, &DirectoryEntry)> {
     let is_file = |entry: &DirectoryEntry| {
         let info = info_file(wheel, &entry.name);
@@ -81,7 +80,7 @@ impl<'w> Edit<'w> {
         edit
     }
 
-    /// Edit without members, for a distribution with the metadata directory `dist_info`.
+    /// Edit without members, with the metadata directory `dist_info`.
     pub fn part_of(wheel: &'w Wheel, dist_info: &str) -> Self {
         let (renamed, members) = (Vec::new(), Vec::new());
         Self { wheel, dist_info: dist_info.to_owned(), renamed, members, order: Order::Members }
@@ -204,7 +203,7 @@ impl<'w> Edit<'w> {
     }
 }
 
-/// Replaces the version in a metadata directory's name.
+/// Replaces the version in `dist_info`.
 pub fn with_version(dist_info: &str, version: &Version) -> String {
     let stem = stem(dist_info);
     let name = stem.rsplit_once('-').map_or(stem, |(name, _)| name);

@@ -1,13 +1,12 @@
-//! Reading of untrusted archives: one rule for names, kinds and links of members, and one tar
-//! reader.
+//! Reading of untrusted archives.
 //!
 //! ```text
 //! tar ─TarStream─► headers that all readers take alike ─TarReader─► TarMember ─Tree─► MemberFault
 //! zip ─Directory─► names and kinds ─────────────────────────────► name_fault, Refusal
 //! ```
 //!
-//! Readers in other languages differ in accepted names and followed links. The rule rejects all
-//! members that any of them would unpack outside the target directory or read differently.
+//! Readers in other languages differ: members that any of them would unpack outside the target
+//! directory or read differently are rejected.
 
 mod fault;
 mod follow;
@@ -28,12 +27,11 @@ pub use tree::Tree;
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
     most_members: usize,
-    /// Installers unpack it: some strip the top directory, so links must stay inside, and some refuse
-    /// unusual headers.
+    /// Some installers strip the top directory, so links must stay inside; some refuse unusual headers.
     installed: bool,
     /// Names may begin with `./`, and the root may be a member.
     from_dot: bool,
-    /// Accept sparse files and read them like GNU tar; installers differ on them.
+    /// Sparse files are read as by GNU tar; installers differ.
     sparse: bool,
 }
 

@@ -5,9 +5,9 @@
 //! sdist ─────────────────────────────────────────────────────────────► Package ─┴─► together
 //! ```
 //!
-//! Faults of the reader ([`crate::package`]) become findings (`fault`); further rules compare
-//! content. Members are read once and sequentially, with memory for a few blocks and one ELF file.
-//! A manifest can ignore findings by code; the caller applies that.
+//! Faults of the reader ([`crate::package`]) become findings (`fault`). Members are read once and
+//! sequentially, with memory for a few blocks and one ELF file. The caller applies a manifest's
+//! ignored codes.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -144,7 +144,7 @@ impl Finding {
 /// Checked package.
 #[derive(Debug)]
 pub struct Package {
-    /// File, as given by the caller.
+    /// File as given.
     pub file: String,
     /// Package format.
     pub form: Form,
@@ -175,7 +175,7 @@ pub struct Package {
 }
 
 impl Package {
-    /// Installed members, ordered by installed path.
+    /// Members by installed path.
     pub fn members(&self) -> impl Iterator<Item = &str> {
         self.installed.values().map(String::as_str)
     }

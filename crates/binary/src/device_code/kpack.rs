@@ -1,8 +1,5 @@
-//! Writer of device code archives in the form that HIP's runtime reads.
-//!
-//! Sources are the runtime's reader and the writer of the build tools (`ROCm/rocm-systems`,
-//! `shared/kpack`: `runtime/src/toc_parser.cpp`, `runtime/src/loader.cpp`,
-//! `python/rocm_kpack/kpack.py`):
+//! Writer of device code archives (`ROCm/rocm-systems`, `shared/kpack`: `runtime/src/toc_parser.cpp`,
+//! `runtime/src/loader.cpp`, `python/rocm_kpack/kpack.py`).
 //!
 //! - The header has 16 bytes: `KPAK`, version 1 in four bytes, the offset of the table of contents
 //!   in eight. Numbers outside the table are little-endian.
@@ -11,10 +8,10 @@
 //!   and size of this block as `zstd_offset` and `zstd_size`.
 //! - The table is the rest of the file. `toc` maps `BINARY#INDEX` to a map from targets to
 //!   `ordinal` (index of the piece), `original_size` and `type`.
-//! - `gfx_arches` lists the targets. The runtime opens an archive only if this list has a target
-//!   compatible with the GPU: its ISA with any subset of its features
-//!   (`for_each_compatible_target`). Former runtimes take the most specific listed target for all
-//!   bundles, so combinations of targets are listed, and each bundle for all that it fits.
+//! - The runtime opens an archive only if `gfx_arches` lists a target compatible with the GPU: its ISA
+//!   with any subset of its features (`for_each_compatible_target`). Former runtimes take the most
+//!   specific listed target for all bundles, so combinations of targets are listed, and each bundle for
+//!   all that it fits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -66,11 +63,11 @@ impl<W: Write + Seek> Archiver<W> {
         })
     }
 
-    /// Adds a bundle's code for a target. `index` counts the bundles of `binary` from 0; `size` is
-    /// the unpacked size of `frame`, made by [`compressed`].
+    /// Adds a bundle's code. `index` counts the bundles of `binary` from 0; `size` is the unpacked size
+    /// of `frame`, made by [`compressed`].
     ///
     /// # Errors
-    /// If writing fails, the piece exists, or it exceeds the format.
+    /// If writing fails, or the piece exists or exceeds the format.
     pub fn add(
         &mut self,
         binary: &str,
@@ -152,10 +149,8 @@ impl<W: Write + Seek> Archiver<W> {
     }
 }
 
-/// Returns the marker that replaces a bundle in a binary and refers to archives (`loader.cpp`,
-/// above).
-///
-/// In `path`, relative to the binary, the runtime replaces `@GFXARCH@` with each compatible target.
+/// Marker that replaces a bundle in a binary (`loader.cpp`). In `path`, relative to the binary,
+/// the runtime replaces `@GFXARCH@` with each compatible target.
 pub fn marker(binary: &str, path: &str) -> Vec<u8> {
     let mut marker = Packer::default();
     marker.map(2);

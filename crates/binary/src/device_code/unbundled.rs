@@ -1,8 +1,7 @@
-//! Extraction of code objects from offload bundles.
+//! Extraction of code objects from offload bundles (clang's `ClangOffloadBundler` documentation).
 //!
-//! The formats are in clang's `ClangOffloadBundler` documentation. Headers of compressed bundles:
-//! version 1 has no length of the bundle; version 2 has it in four bytes after the method, version
-//! 3 in eight. The size of the content and a hash follow.
+//! Compressed bundles of version 1 have no length of the bundle; version 2 has it in four bytes after
+//! the method, version 3 in eight. The size of the content and a hash follow.
 
 use std::io::{self, BufReader, Read};
 
@@ -16,7 +15,7 @@ const START: usize = 32;
 /// Largest window of zstd, used by long-distance matching.
 const WINDOW_LOG: u32 = 31;
 
-/// Offload bundle with its code objects.
+/// Offload bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bundle {
     at: u64,
@@ -28,7 +27,7 @@ pub struct Bundle {
 /// Code for one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
-    /// Target, with features if the ID has any.
+    /// Target with features.
     pub target: String,
     /// Size in bytes.
     pub size: u64,
@@ -63,7 +62,7 @@ pub enum BundleError {
         /// Compression method.
         method: u16,
     },
-    /// Version 1 of compressed bundles, which has no length.
+    /// Compressed bundle without a length (version 1).
     #[error(
         "the offload bundle at byte {0:#x} has compression version 1, which does not record its \
          size"
@@ -80,7 +79,7 @@ pub enum BundleError {
         /// Fault.
         what: String,
     },
-    /// Code for no GPU target, such as the host.
+    /// Code for no GPU target.
     #[error(
         "the offload bundle at byte {at:#x} has code for `{id}`, which archives of code cannot \
          hold"
@@ -91,8 +90,7 @@ pub enum BundleError {
         /// Entry ID.
         id: String,
     },
-    /// Entry that is not a code object, such as bitcode that a loader would have to compile or
-    /// link.
+    /// Entry that a loader would have to compile or link.
     #[error("the offload bundle at byte {at:#x} has no finished code object for {target}")]
     NoObject {
         /// Position.
@@ -106,7 +104,7 @@ pub enum BundleError {
 }
 
 impl Bundle {
-    /// Reads the bundle at `at` that ends at or before `end`, and checks all its code.
+    /// Reads the bundle at `at`, up to `end`, and checks its code.
     pub fn read(file: &impl ReadAt, at: u64, end: u64) -> Result<Self, BundleError> {
         let mut start = [0; START];
         let room = end.checked_sub(at).ok_or(BundleError::None(at))?;
@@ -134,23 +132,22 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// Returns the offset in the file.
+    /// Offset in the file.
     pub fn at(&self) -> u64 {
         self.at
     }
 
-    /// Returns the size in the file, in bytes.
+    /// Size in the file, in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Returns the code objects in table order.
+    /// Code objects in table order.
     pub fn objects(&self) -> &[Object] {
         &self.objects
     }
 
-    /// Calls `take` with the index in [`Bundle::objects`] and the bytes of each, in order of
-    /// offsets: the bundle is decompressed only once.
+    /// Calls `take` with the index in [`Bundle::objects`] and the bytes of each, in order of offsets.
     pub fn each_code(
         &self,
         file: &impl ReadAt,
@@ -428,7 +425,6 @@ mod tests {
         }
         let mut far = bundle.clone();
         far[32..40].copy_from_slice(&u64::MAX.to_le_bytes());
-        // The offset of a host entry without bytes does not matter.
         assert!(refused(&far).contains("longer than its section allows"));
         let whole = packed(3, 1, &bundle);
         assert!(

@@ -22,7 +22,7 @@ pub struct Edits {
     pub needed: Vec<Rename>,
 }
 
-/// Change of `DT_RPATH` and `DT_RUNPATH`. All except [`RpathEdit::Keep`] remove `DT_RUNPATH`.
+/// Change of `DT_RPATH`. All except [`RpathEdit::Keep`] remove `DT_RUNPATH`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RpathEdit {
@@ -31,9 +31,9 @@ pub enum RpathEdit {
     Keep,
     /// Move the directories to `DT_RPATH`.
     Convert,
-    /// Like `Convert`, and append these, without duplicates.
+    /// Convert and append, without duplicates.
     Append(Vec<String>),
-    /// Set exactly these directories; an empty list removes both tags.
+    /// Set exactly these; an empty list removes both tags.
     Set(Vec<String>),
 }
 
@@ -95,7 +95,7 @@ impl Edits {
         Ok(wanted)
     }
 
-    /// Returns the new `DT_RPATH`; `None` removes the tag.
+    /// `None` removes the tag.
     pub(super) fn final_rpath(&self, info: &ElfInfo) -> Result<Option<Vec<u8>>, ElfError> {
         let effective = info.effective_rpath()?.map(<[u8]>::to_vec);
         Ok(match &self.rpath {
@@ -231,8 +231,7 @@ fn extended(existing: Option<Vec<u8>>, entries: &[String]) -> Option<Vec<u8>> {
 }
 
 impl Pool<'_> {
-    /// Reuses the end of a longer string. Existing strings are never overwritten, because other
-    /// tables may point into them.
+    /// Reuses the end of a longer string, and never overwrites strings: other tables may use them.
     fn offset(&mut self, value: &[u8]) -> u64 {
         let added = Strings { offset: 0, address: 0, bytes: std::mem::take(&mut self.added) };
         let base = self.old.bytes.len() as u64;

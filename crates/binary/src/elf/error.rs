@@ -5,7 +5,7 @@ use super::violation::Violation;
 /// Fault of a file. Callers add the path.
 #[derive(Debug, thiserror::Error)]
 pub enum ElfError {
-    /// The file cannot be read.
+    /// Unreadable file.
     #[error("read {what}")]
     Read {
         /// Part.
@@ -14,10 +14,10 @@ pub enum ElfError {
         #[source]
         source: io::Error,
     },
-    /// The magic number is missing.
+    /// Missing magic number.
     #[error("not an ELF file")]
     NotElf,
-    /// File shorter than its headers announce.
+    /// Truncated file.
     #[error("truncated: {what} ends at byte {need}, the file has {have}")]
     Truncated {
         /// Part.
@@ -43,7 +43,7 @@ pub enum ElfError {
         /// Value.
         value: u64,
     },
-    /// Address without bytes in a LOAD segment.
+    /// Address without bytes.
     #[error("{field}: address {address:#x} has no bytes in the file")]
     NotFileBacked {
         /// Entry.
@@ -103,10 +103,10 @@ pub enum ElfError {
     /// Static position-independent executable. Its self-relocation crashes if tables move.
     #[error("a static position-independent executable: editing one makes it crash")]
     StaticPie,
-    /// Debug information without the code.
+    /// Separate debug information.
     #[error("separate debug information: the dynamic section has no bytes in the file")]
     DebugOnly,
-    /// Name that the format cannot hold.
+    /// Invalid name.
     #[error(
         "{field} must not be `{value}`: use a non-empty name without NUL, and without colon in a \
          search path"
@@ -117,13 +117,13 @@ pub enum ElfError {
         /// Name.
         value: String,
     },
-    /// More program headers than kernels accept.
+    /// Too many program headers.
     #[error("{count} program headers are more than the limit of 73")]
     TooManyHeaders {
-        /// Existing or required headers.
+        /// Headers.
         count: u64,
     },
-    /// No room for the program header table where old kernels find it.
+    /// No room for program headers.
     #[error(
         "no room for a program header: kernels before 5.18 would need {padding} bytes of padding to find the table"
     )]
@@ -131,7 +131,7 @@ pub enum ElfError {
         /// Required padding in bytes.
         padding: u64,
     },
-    /// Edit that would violate invariants.
+    /// Violation of invariants.
     #[error("the edit would break the file: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Verification(Vec<Violation>),
 }

@@ -1,8 +1,8 @@
 //! Device code in host binaries.
 //!
-//! Sources are clang's code generation and HIP's runtime (`ROCm/rocm-systems`:
-//! `projects/clr/hipamd`, `StatCO::digestFatBinary`; `shared/kpack`,
-//! `python/rocm_kpack/elf/kpack_transform.py`, `python/rocm_kpack/tools/verify_artifacts.py`):
+//! Sources: clang's code generation and HIP's runtime (`ROCm/rocm-systems`: `projects/clr/hipamd`,
+//! `StatCO::digestFatBinary`; `shared/kpack`, `python/rocm_kpack/elf/kpack_transform.py`,
+//! `python/rocm_kpack/tools/verify_artifacts.py`).
 //!
 //! - `.hip_fatbin` contains offload bundles, separated by zeros: one per compilation unit, or one
 //!   for all units (`-fgpu-rdc`).
@@ -10,11 +10,11 @@
 //!   version 1, address of the bundle, eight zero bytes. In position-independent files, loaders
 //!   fill in the address, which can be that of a dynamic symbol (`-fgpu-rdc`).
 //! - With the magic number `HIPK`, the address is of a marker that refers to code archives, and the
-//!   last eight bytes are the index of the bundle: archives are keyed by binary, index and target.
+//!   last eight bytes are the index of the bundle.
 //! - The section `.rocm_kpack_ref` is the marker, and `.hip_fatbin` has no bytes in the file.
 //!
 //! The marker ends a page. From there on, the LOAD has memory without bytes; the rest becomes a LOAD
-//! with the old addresses. Only this module depends on section names.
+//! with the old addresses.
 
 use std::ops::Range;
 
@@ -47,7 +47,7 @@ const OF_BUNDLE: u32 = 0x4849_5046;
 const OF_MARKER: u32 = 0x4b50_4948;
 const VERSION: u32 = 1;
 
-/// File with device code to which only records refer.
+/// File with device code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FatElf {
     info: ElfInfo,
@@ -68,7 +68,7 @@ impl FatElf {
     /// Finds the bundles.
     ///
     /// # Errors
-    /// If the layout is unusual, or anything other than a record refers to a bundle.
+    /// If the layout is unusual, or anything but a record refers to a bundle.
     pub fn read(file: &impl ReadAt) -> Result<Self, FatError> {
         let info = inspect(file)?;
         if info.machine != Machine::X86_64 {
@@ -113,7 +113,7 @@ impl FatElf {
         Ok(Self { section: index, bundles, records, symbols, info })
     }
 
-    /// Returns the file range from each bundle to the next, by number.
+    /// File range from each bundle to the next, by number.
     pub fn bundles(&self) -> Vec<Range<u64>> {
         let end = |start: u64| {
             let later = self.bundles.iter().filter(|at| **at > start);
@@ -160,7 +160,6 @@ fn names(info: &ElfInfo, file: &impl ReadAt) -> Result<(usize, Vec<u8>), FatErro
     Ok((index, names))
 }
 
-/// The only section with this name, mapped as in the file.
 fn section(info: &ElfInfo, file: &impl ReadAt, name: &'static str) -> Result<usize, FatError> {
     let (_, names) = names(info, file)?;
     let is_it = |section: &Section| {

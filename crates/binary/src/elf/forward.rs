@@ -2,10 +2,10 @@
 //!
 //! Programs `dlopen` unversioned names (`libz.so`), which only development packages provide. A
 //! forwarding library has such a name and only a NEEDED entry (`libz.so.1`). `dlsym` on its handle
-//! also searches dependencies, so it finds all symbols, including versioned ones.
+//! also searches dependencies, including their versioned symbols.
 //!
-//! `DT_RPATH` precedes `LD_LIBRARY_PATH`. At link time the library is useless: linkers ignore
-//! symbols of dependencies without `--no-as-needed --copy-dt-needed-entries`.
+//! `DT_RPATH` precedes `LD_LIBRARY_PATH`. Linkers ignore symbols of dependencies without
+//! `--no-as-needed --copy-dt-needed-entries`.
 
 use object::elf::{self, Dyn64, DynamicTag, Sym64};
 use object::pod::bytes_of_slice;
@@ -41,8 +41,7 @@ pub enum ForwardError {
 }
 
 /// Builds the library `soname`, which loads `needed` from the directories in `rpath` (separated by
-/// `:`; `$ORIGIN` is its own directory), for glibc and musl. The bytes depend only on the
-/// arguments.
+/// `:`; `$ORIGIN` is its own directory), for glibc and musl.
 pub fn forwarding_library(
     machine: StubMachine,
     soname: &str,
@@ -88,8 +87,7 @@ fn segments() -> Vec<Segment> {
     ]
 }
 
-/// Includes both hash tables: readers take the number of symbols from `DT_HASH`, and loaders may
-/// support only one.
+/// Both hash tables: readers take the number of symbols from `DT_HASH`; loaders may lack one.
 fn sections(strings: Vec<u8>) -> Vec<Section> {
     vec![
         Section::build_id(),

@@ -64,7 +64,7 @@ impl ElfKind {
     }
 }
 
-/// Headers, and the dynamic section with its tables.
+/// Headers and dynamic tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ElfInfo {
     pub(super) file_len: u64,
@@ -102,7 +102,7 @@ pub fn inspect(file: &(impl ReadAt + ?Sized)) -> Result<ElfInfo, ElfError> {
     Ok(info)
 }
 
-/// Reads only fields with equal offsets in all classes (gABI, "ELF Identification").
+/// Reads only fields with equal offsets in all classes (gABI).
 fn identify(file: &(impl ReadAt + ?Sized), have: u64) -> Result<(Machine, FileType), ElfError> {
     if have < 4 || read_bytes(file, have, 0, 4, "the magic number")? != elf::ELFMAG {
         return Err(ElfError::NotElf);
@@ -164,12 +164,12 @@ impl ElfInfo {
         }
     }
 
-    /// Returns the kind.
+    /// Kind.
     pub fn kind(&self) -> ElfKind {
         self.kind
     }
 
-    /// Returns the processor.
+    /// Processor.
     pub fn machine(&self) -> Machine {
         self.machine
     }
@@ -204,7 +204,7 @@ impl ElfInfo {
             return emptied
                 || (code.peek().is_some() && code.all(|section| section.kind == elf::SHT_NOBITS));
         };
-        // `.tbss` takes no address space, so another section can have the same address.
+        // `.tbss` takes no address space.
         let takes_room = |section: &Section| {
             section.is_allocated() && section.flags & elf::SHF_TLS.0 == 0 && section.size > 0
         };

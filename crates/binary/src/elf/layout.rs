@@ -1,4 +1,4 @@
-//! Allocation of room for a longer string table and, rarely, a longer dynamic section.
+//! Room for a longer string table or, rarely, dynamic section.
 
 use object::elf::{self, ProgramFlags, ProgramType};
 
@@ -184,7 +184,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         Some(format!("the {name} entry makes room for a LOAD segment"))
     }
 
-    /// Drops a `PT_NOTE` equal to `PT_GNU_PROPERTY`, which loaders and kernels prefer.
+    /// Loaders and kernels prefer `PT_GNU_PROPERTY`.
     fn drop_doubled_note(&mut self) -> Option<String> {
         let property = self.info.segment(elf::PT_GNU_PROPERTY)?;
         let same = |segment: &Segment| {
@@ -200,8 +200,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         )
     }
 
-    /// Returns the distance that kernels before 5.18 require (address of the table: first LOAD plus
-    /// `e_phoff`), if the old file complies.
+    /// Distance that kernels before 5.18 require (address of the table: first LOAD plus `e_phoff`).
     fn kernel_distance(&self) -> Option<u64> {
         self.info.interpreter.as_ref()?;
         let first = self.info.loads().next()?;
@@ -253,8 +252,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
     ) -> Result<(), ElfError> {
         let is_new = self.segments[home.index].file_size == 0;
         if is_new && (table || !moved.is_empty()) {
-            // LLVM's strip treats the first header at an offset as the parent of others, and would
-            // align the LOAD like the interpreter name or the table.
+            // LLVM's strip treats the first header at an offset as the parent of others.
             self.pad_to(home.offset + ALIGN)?;
         }
         if table {
@@ -269,7 +267,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
             self.steps.push("the dynamic section moves there".to_owned());
         }
         let mut strings_move = !growth.added.is_empty();
-        // Blocks placed nearby reuse bytes of other blocks, so those must be moved first.
+        // Nearby blocks reuse bytes of others, so those move first.
         let (nearby, away): (Vec<_>, Vec<_>) =
             moved.iter().partition(|block| block.nearby.is_some());
         for block in away.into_iter().chain(nearby) {

@@ -1,4 +1,4 @@
-//! References to bytes that look unused: zeros between tables may belong to a variable.
+//! References to bytes that look unused: zeros may belong to a variable.
 
 use std::ops::Range;
 
@@ -69,7 +69,7 @@ impl Targets {
 }
 
 impl ElfInfo {
-    /// Returns whether anything refers to the file range; true if a table is unreadable.
+    /// True if anything refers to the file range, or a table is unreadable.
     pub(super) fn points_into(&self, file: &(impl ReadAt + ?Sized), start: u64, end: u64) -> bool {
         let loads = self.loads().filter(|load| load.offset < end && start < load.file_end());
         let addresses = loads.map(|load| {
@@ -200,7 +200,7 @@ impl ElfInfo {
         )
     }
 
-    /// Returns the highest index or 0; `None` if a table is unreadable.
+    /// Highest index or 0; `None` if a table is unreadable.
     pub(super) fn highest_symbol(&self, file: &(impl ReadAt + ?Sized)) -> Option<u32> {
         let mut highest = 0;
         let mut see = |symbol: u32| {
@@ -245,8 +245,7 @@ impl ElfInfo {
         })
     }
 
-    /// Decodes `DT_RELR` (gABI, "Relative Relocations"): an address, then bitmaps of the words
-    /// after it.
+    /// Decodes `DT_RELR` (gABI, "Relative Relocations"): an address, then bitmaps of later words.
     fn any_relative_word(
         &self,
         file: &(impl ReadAt + ?Sized),

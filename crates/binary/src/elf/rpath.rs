@@ -26,22 +26,22 @@ pub enum Leads {
 }
 
 impl<'t> Rpath<'t> {
-    /// Wraps the text; empty text has no entries, as in glibc.
+    /// Empty text has no entries, as in glibc.
     pub fn new(text: &'t str) -> Self {
         Self(text)
     }
 
-    /// Returns all entries, including empty ones.
+    /// All entries, including empty ones.
     pub fn entries(self) -> impl Iterator<Item = RpathEntry<'t>> {
         self.0.split(':').filter(move |_| !self.0.is_empty()).map(RpathEntry)
     }
 
-    /// Returns the non-empty entries.
+    /// Non-empty entries.
     pub fn directories(self) -> impl Iterator<Item = RpathEntry<'t>> {
         self.entries().filter(|entry| !entry.0.is_empty())
     }
 
-    /// Returns the entries for [`RpathEdit`](super::RpathEdit).
+    /// Entries for [`RpathEdit`](super::RpathEdit).
     pub fn to_strings(self) -> Vec<String> {
         self.entries().map(|entry| entry.0.to_owned()).collect()
     }
@@ -60,19 +60,18 @@ pub fn rpath_text<E: AsRef<str>>(entries: impl IntoIterator<Item = E>) -> String
 }
 
 impl<'t> RpathEntry<'t> {
-    /// Returns the text.
+    /// Text.
     pub fn as_str(self) -> &'t str {
         self.0
     }
 
-    /// Returns the path after an initial `$ORIGIN`.
+    /// Path after an initial `$ORIGIN`.
     pub fn below_origin(self) -> Option<&'t str> {
         let rest = self.0.strip_prefix("$ORIGIN").or_else(|| self.0.strip_prefix("${ORIGIN}"))?;
         (rest.is_empty() || rest.starts_with('/')).then_some(rest)
     }
 
-    /// Resolves the entry for a file in `directory` (relative to the root), without following
-    /// links.
+    /// Resolves the entry for a file in `directory`, without following links.
     pub fn leads_from(self, directory: &str) -> Leads {
         let Some(rest) = self.below_origin() else {
             return match self.0.chars().next() {
@@ -87,7 +86,7 @@ impl<'t> RpathEntry<'t> {
         walked(directory, rest).map_or(Leads::Above, Leads::Inside)
     }
 
-    /// Returns the target if it is below the root.
+    /// Target, if below the root.
     pub fn inside(self, directory: &str) -> Option<String> {
         match self.leads_from(directory) {
             Leads::Inside(inside) => Some(inside),

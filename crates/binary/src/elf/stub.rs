@@ -2,16 +2,13 @@
 //!
 //! Wheels cannot contain symlinks, so `bin/clang → ../lib/llvm/bin/clang` becomes a stub. It finds
 //! itself through `/proc/self/exe`, so it works through `PATH`, symlinks and relative calls, and
-//! calls `execve`: process ID, `argv`, environment, working directory and open descriptors are
-//! kept, and the target may be another stub or a `#!` script.
+//! calls `execve`. The target may be another stub or a `#!` script.
 //!
-//! Stubs need neither libc nor loader: they are static executables at a fixed address with raw
-//! system calls. A hard link resolves the target relative to the executed name.
+//! Stubs need neither libc nor loader. A hard link resolves the target relative to the executed name.
 //!
 //! On failure, the stub prints `argv[0]`, the absolute path and the reason to standard error, and
 //! exits like `env`: 127 if the target does not exist, 126 if it cannot be started. `/proc` must be
-//! mounted: `AT_EXECFN` may be relative or a symlink in another directory, which would start the
-//! wrong program.
+//! mounted: `AT_EXECFN` may be relative or a symlink in another directory.
 
 use object::elf;
 
@@ -24,7 +21,7 @@ pub enum StubError {
     /// Empty target.
     #[error("cannot write an exec stub: its target is empty")]
     Empty,
-    /// Path that is not relative.
+    /// Absolute path.
     #[error("cannot write an exec stub for `{0}`: the target must be relative to the stub")]
     Absolute(String),
     /// Path with a NUL.
@@ -33,7 +30,7 @@ pub enum StubError {
     /// Path that ends in `/`, `.` or `..`.
     #[error("cannot write an exec stub for `{0}`: the target names a directory")]
     Directory(String),
-    /// Path longer than the kernel accepts.
+    /// Too long path.
     #[error("cannot write an exec stub: its target has {len} bytes; the limit is {MAX_TARGET}")]
     TooLong {
         /// Length in bytes.
@@ -41,14 +38,13 @@ pub enum StubError {
     },
 }
 
-/// Maximum in bytes: `PATH_MAX` without the NUL. The kernel's limit is for the whole path.
+/// `PATH_MAX` without the NUL. The kernel's limit is for the whole path.
 pub const MAX_TARGET: usize = 4095;
 
-/// Builds a program that starts `target`, relative to its own directory
-/// (`../lib/llvm/bin/clang-22`). The bytes depend only on the arguments.
+/// Builds a program that starts `target`, relative to its own directory.
 pub fn exec_stub(machine: StubMachine, target: &str) -> Result<Vec<u8>, StubError> {
     check(target)?;
-    // The code expects the target directly after its end, so these sections must be adjacent.
+    // The code expects the target directly after its end.
     let text = Section::new(".text", elf::SHT_PROGBITS, 16, code(machine).to_vec())
         .flag(elf::SHF_EXECINSTR);
     let target = Section::new(".rodata", elf::SHT_PROGBITS, 1, [target.as_bytes(), b"\0"].concat());
@@ -68,7 +64,7 @@ pub fn exec_stub(machine: StubMachine, target: &str) -> Result<Vec<u8>, StubErro
     Ok(image.finish(entry))
 }
 
-/// Returns machine and target of a stub; `None` for other bytes.
+/// Machine and target of a stub.
 pub fn stub_target(bytes: &[u8]) -> Option<(StubMachine, String)> {
     StubMachine::ALL.into_iter().find_map(|machine| {
         let code = code(machine);
@@ -84,7 +80,7 @@ pub fn stub_target(bytes: &[u8]) -> Option<(StubMachine, String)> {
 /// Address used by linkers: a multiple of all page sizes, and above `vm.mmap_min_addr`.
 const BASE: u64 = 0x40_0000;
 
-/// Returns the assembled `stub/*.s`: position-independent, entry at offset 0.
+/// Assembled `stub/*.s`: position-independent, entry at offset 0.
 fn code(machine: StubMachine) -> &'static [u8] {
     match machine {
         StubMachine::X86_64 => include_bytes!("stub/x86_64.bin"),

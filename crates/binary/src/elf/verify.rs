@@ -1,4 +1,4 @@
-//! Verification of edits: both files are compared.
+//! Verification of edits.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -22,8 +22,8 @@ mod tables;
 /// Bytes of padding to the largest pages on both sides.
 const PADDING: u64 = 3 * 0x1_0000;
 
-/// Verifies that `new`, by `plan` from `old`, has every edit and satisfies the invariants that
-/// `old` satisfies. Other bytes are assumed unchanged.
+/// Verifies that `new`, by `plan` from `old`, has every edit and keeps the invariants. Other bytes are
+/// assumed unchanged.
 ///
 /// # Errors
 /// All violations.
@@ -139,7 +139,7 @@ impl Both<'_> {
         }
     }
 
-    /// Checks I12: the file grows only by new strings and by copies of moved tables.
+    /// Checks I12: the file grows only by strings and moved tables.
     fn check_growth(&self, found: &mut Vec<Violation>) {
         let strings = self.new.strings.as_ref().map_or(0, |strings| strings.bytes.len() as u64);
         let table_at = |info: &ElfInfo| info.header.as_ref().map(|header| header.segments_at);

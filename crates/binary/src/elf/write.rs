@@ -1,4 +1,4 @@
-//! Writer of small 64-bit little-endian ELF files: headers, sections, a build ID.
+//! Writer of small 64-bit little-endian ELF files.
 
 use object::elf::{
     self, FileHeader64, FileType, Machine, ProgramFlags, ProgramHeader64, ProgramType,
@@ -90,7 +90,7 @@ impl Section {
 }
 
 pub(super) const BUILD_ID: &str = ".note.gnu.build-id";
-/// Length of a SHA-1, as in linkers' build IDs and debuggers' file names.
+/// Length of a SHA-1, as in linkers' build IDs.
 const BUILD_ID_LEN: u32 = 20;
 const SECTION_NAMES: &str = ".shstrtab";
 
@@ -132,8 +132,8 @@ struct Range {
     size: u64,
 }
 
-/// Writable sections are one page higher in memory than in the file: their segment shares a page of
-/// the file with the previous one, but no page in memory.
+/// Writable sections are one page higher in memory than in the file: segments share file pages, but
+/// no memory pages.
 pub(super) struct Image {
     machine: StubMachine,
     kind: FileType,
@@ -175,7 +175,7 @@ impl Image {
         self.sections[index].bytes = bytes;
     }
 
-    /// `entry` is the start address of a program, 0 for a library.
+    /// `entry` is 0 for a library.
     pub(super) fn finish(self, entry: u64) -> Vec<u8> {
         let mut out = bytes_of(&self.file_header(entry)).to_vec();
         for segment in &self.segments {

@@ -1,9 +1,7 @@
-//! Import libraries: archives that name the DLLs of functions ("PE Format": "Archive (Library) File
-//! Format" and "Import Library Format").
+//! Import libraries ("PE Format": "Archive (Library) File Format" and "Import Library Format").
 //!
-//! Members are headers with two names, or in the long form objects, which a linker combines into
-//! the import table. One object has the DLL's name: GNU puts it in `.idata$7`, Microsoft in
-//! `.idata$6` with the table entry.
+//! Members are headers with two names, or in the long form objects. One object has the DLL's name:
+//! GNU puts it in `.idata$7`, Microsoft in `.idata$6` with the table entry.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +32,7 @@ pub struct ImportLibrary {
 }
 
 enum ArchiveMember {
-    /// Member with the name of a DLL.
+    /// Name of a DLL.
     Import(Machine, String),
     /// Any other Windows object.
     Object,
@@ -42,7 +40,7 @@ enum ArchiveMember {
     Other,
 }
 
-/// Reads an import library up to the first foreign member; `None` without imports.
+/// Reads up to the first foreign member; `None` without imports.
 pub fn import_library(file: &(impl ReadAt + ?Sized)) -> Result<Option<ImportLibrary>, PeError> {
     let len = file.len().map_err(|source| PeError::Read { what: "the file's length", source })?;
     let archive = Archive { file, len };
@@ -115,8 +113,7 @@ impl<R: ReadAt + ?Sized> Archive<'_, R> {
         if short.sig1.get(LE) == pe::IMAGE_FILE_MACHINE_UNKNOWN
             && short.sig2.get(LE) == pe::IMPORT_OBJECT_HDR_SIG2
         {
-            // Objects with an extended section table begin with the same signature, but another
-            // version.
+            // Objects with an extended section table begin with the same signature.
             return if short.version.get(LE) == 0 {
                 self.short(at, size, &short)
             } else {
@@ -178,7 +175,7 @@ impl<R: ReadAt + ?Sized> Archive<'_, R> {
         let table = called(b".idata$2").and_then(|_| called(b".idata$6"));
         let Some(section) = called(b".idata$7").or(table) else { return Ok(None) };
         let (from, len) = (section.pointer_to_raw_data.get(LE), section.size_of_raw_data.get(LE));
-        // Objects of functions have four bytes here: a reference to another section.
+        // Objects of functions have a reference to another section here.
         if len <= 4 {
             return Ok(None);
         }
@@ -226,7 +223,7 @@ fn bits(number: pe::Machine) -> u8 {
     if number == pe::IMAGE_FILE_MACHINE_I386 { 32 } else { 64 }
 }
 
-/// Builds an import library of `symbol` of `dll` for demos and tests.
+/// Builds an import library for demos and tests.
 pub fn import_stub(of: Machine, dll: &str, symbol: &str) -> Vec<u8> {
     let number = match of {
         Machine::Aarch64 => pe::IMAGE_FILE_MACHINE_ARM64,

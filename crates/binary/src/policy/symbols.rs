@@ -1,8 +1,8 @@
 //! Undefined symbols of installed files.
 //!
-//! A finding blocks a release, so it must be certain. A symbol counts as defined if any file of the
-//! set defines it, because plugins use symbols of their program without a NEEDED entry. An unread
-//! library may define anything.
+//! A finding blocks a release, so it must be certain. Any file of the set can define a symbol:
+//! plugins use symbols of their program without a NEEDED entry. An unread library may define
+//! anything.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -13,7 +13,7 @@ use super::StubMachine;
 use super::given::is_given;
 use crate::elf::{ElfFacts, ElfInfo, ElfKind, Import, ReadAt};
 
-/// Libraries with versions for all symbols: an unversioned symbol cannot be from them.
+/// Libraries with versions for all symbols.
 const VERSIONED: &[&str] = &[
     "libc.so",
     "libm.so",
@@ -31,7 +31,7 @@ const VERSIONED: &[&str] = &[
     "ld-linux",
 ];
 
-/// Prefix of the initialization function of an extension module (PEP 489).
+/// Initialization function of an extension module (PEP 489).
 const MODULE: &[u8] = b"PyInit_";
 
 /// A file with this in NEEDED does not rely on its loader for symbols.
@@ -122,7 +122,7 @@ impl<'s> SymbolSet<'s> {
         set
     }
 
-    /// Returns symbols that a file imports and no file defines.
+    /// Symbols that a file imports and no file defines.
     pub fn unresolved(&self, file: &Symbols) -> Vec<String> {
         let missing: Vec<&Import> = file.wanted.iter().filter(|i| self.lacks(file, i)).collect();
         let closed = missing.iter().any(|i| i.version.is_none()) && self.is_closed(file);
@@ -143,8 +143,7 @@ impl<'s> SymbolSet<'s> {
         }
     }
 
-    /// Returns whether all libraries loaded with the file belong to the set or version all their
-    /// symbols.
+    /// True if all loaded libraries belong to the set or version all their symbols.
     fn is_closed(&self, file: &Symbols) -> bool {
         let (mut seen, mut next) = (BTreeSet::new(), vec![file.needed.as_slice()]);
         let mut linked = false;

@@ -11,9 +11,9 @@ pub struct Promised {
     pub label: String,
     /// Digest of the plan.
     pub digest: String,
-    /// Its files, below the destination.
+    /// Files below the destination.
     pub files: BTreeSet<RelPath>,
-    /// Normalized names of distributions with a version that only their build determines.
+    /// Normalized names of distributions versioned by their build.
     pub projects: BTreeSet<String>,
 }
 

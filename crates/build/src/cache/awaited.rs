@@ -35,7 +35,7 @@ pub trait Awaited: Debug + Sync {
     fn hold(&self, time: Duration);
     /// Ends all holds, also later ones.
     fn give_up(&self);
-    /// Reports that the stream is in the store; returns true if in time.
+    /// Reports arrival in the store; returns true if in time.
     fn arrive(&self, entry: CacheEntry) -> bool;
 }
 
@@ -47,7 +47,7 @@ pub trait Source: Debug + Sync {
     /// Initial hold of a stream.
     fn patience(&self, size: u64, effort: Duration) -> Duration;
 
-    /// Delivers streams of `awaited`, which are in packing order. Returns when none is left, or
-    /// soon after `over` is set.
+    /// Delivers streams of `awaited`, in packing order. Returns after the last, or soon after
+    /// `over` is set.
     fn bring(&self, awaited: &[&dyn Awaited], over: &AtomicBool);
 }

@@ -54,7 +54,7 @@ pub(super) enum NotLoaded {
     Unreadable(io::Error),
 }
 
-/// Lock for removing or replacing segments. The system releases it even if the process is killed.
+/// Lock for removing or replacing segments; released even if the process is killed.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: fs::File,
@@ -179,8 +179,7 @@ impl Directory {
         Ok(Loaded { file, table })
     }
 
-    /// Removes a segment, the table first, so that it is never visible without bytes; returns the
-    /// freed bytes.
+    /// Removes the table first: no segment is visible without bytes. Returns the freed bytes.
     pub fn remove(&self, id: &str) -> io::Result<u64> {
         Ok(remove(&self.table(id))? + remove(&self.bytes(id))?)
     }
@@ -200,7 +199,7 @@ impl Directory {
         Ok(temporary)
     }
 
-    /// Makes a segment of `bytes`; returns its ID.
+    /// Returns the segment's ID.
     pub fn publish(&self, bytes: PartialFile, table: &Table) -> io::Result<String> {
         let id =
             bytes.path().file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();

@@ -1,11 +1,11 @@
 use wheel::archive::checksum::Digest;
 use wheel::archive::deflate::Method;
 
-/// Packed stream in a cache. An xz stream counts as stored: its content is the xz file, but its key
-/// is computed from the uncompressed content.
+/// Packed stream in a cache. An xz stream counts as stored, but its key is of the uncompressed
+/// content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheEntry {
-    /// Checksums and size of the content, as an archive records them.
+    /// Digest of the content.
     pub digest: Digest,
     /// Compression method.
     pub method: Method,

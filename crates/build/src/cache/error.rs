@@ -1,7 +1,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Failed operation on a cache, which never stops a build.
+/// Failed operation, which never stops a build.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {doing} the cache in {}", .dir.display())]
 pub struct CacheError {

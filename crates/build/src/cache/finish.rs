@@ -13,9 +13,9 @@ use super::writer::{Sealed, Writer, Written};
 use super::{Cache, CacheError, Content, Fingerprint, Summary, cap, merge, prune};
 
 impl Cache {
-    /// Ends a build: keeps the streams that `archives` offer, marks used segments, removes damaged
-    /// ones, and prunes to the limit. If another process is changing segments, repair and pruning
-    /// are left to it. Entries are invalid afterwards.
+    /// Keeps the streams that `archives` offer, marks used segments, removes damaged ones, and
+    /// prunes. Another process that is changing segments does repair and pruning instead. Entries
+    /// are invalid afterwards.
     pub fn finish(self, archives: Vec<Archive>) -> Summary {
         let mut summary = self.summary();
         let mut shares = self.shares();

@@ -57,7 +57,7 @@ impl Room<'_> {
         self.len == 0
     }
 
-    /// Writes bytes at `at`, relative to the start of the stream.
+    /// Writes at `at`, relative to the stream's start.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl Row {
 }
 
 impl Cache {
-    /// Reserves `len` bytes for a received stream; `None` if they would exceed the cache's limit.
+    /// Reserves `len` bytes for a stream; `None` beyond the cache's limit.
     pub fn room(&self, len: u64) -> io::Result<Option<Room<'_>>> {
         let mut known = self.imports.lock();
         let Some(end) = known.length.checked_add(len).filter(|end| *end <= self.limit) else {

@@ -6,7 +6,7 @@ use base::hash::Sha256;
 use base::hash::Sha256Hasher;
 use base::identity::{FileState, Identity};
 
-/// SHA-256 of a member's final bytes, after all edits.
+/// SHA-256 of a member's edited bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Content(pub Sha256);
 
@@ -36,8 +36,7 @@ impl From<[u8; 32]> for Key {
     }
 }
 
-/// Hash that recognizes unchanged source files and edits without reading them; see
-/// [`Fingerprinter`].
+/// Hash of source files and edits, without reading; see [`Fingerprinter`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub [u8; 32]);
 
@@ -77,13 +76,13 @@ fn first_bytes(hash: &[u8; 32]) -> u64 {
     hash.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Age that a file's last change must exceed for a fingerprint. Within one tick of a file
-/// system's clock (4 ms; on some, 1 or 2 s), a file can change twice and keep the same times.
+/// Minimum age of a file's last change for a fingerprint. Within a file system's clock tick (4 ms;
+/// on some, 1 or 2 s), a file can change again without new times.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// Makes a [`Fingerprint`] of a member's source files and their edits.
+/// Maker of a [`Fingerprint`].
 ///
-/// Callers must stat the files before reading them: a change in between then has a later time, and the next build reads the file again.
+/// Callers must stat files before reading: the next build then notices a change in between.
 #[derive(Debug, Clone, Default)]
 pub struct Fingerprinter {
     hasher: Sha256Hasher,
@@ -128,7 +127,7 @@ impl Fingerprinter {
         self.hasher.update(bytes);
     }
 
-    /// Fingerprint; `None` if a time is before 1970 or not more than two seconds ago.
+    /// Fingerprint; `None` for times before 1970 or within two seconds.
     pub fn finish(self) -> Option<Fingerprint> {
         self.finish_at(SystemTime::now())
     }
@@ -140,7 +139,7 @@ impl Fingerprinter {
         (settled && !self.timeless).then(|| Fingerprint(*self.hasher.finish().sha256.as_bytes()))
     }
 
-    /// Notes a time. A time before 1970 rules out a fingerprint.
+    /// Rules out a fingerprint before 1970.
     fn see(&mut self, (seconds, nanoseconds): (i64, i64)) {
         let (Ok(seconds), Ok(nanoseconds)) = (u64::try_from(seconds), u32::try_from(nanoseconds))
         else {

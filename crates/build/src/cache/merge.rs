@@ -1,5 +1,4 @@
-//! Merges small segments: every rebuild adds some, and a process can open only a limited number of
-//! files.
+//! Merge of small segments: rebuilds add some, and open files are limited.
 
 use std::collections::HashSet;
 use std::io;
@@ -13,7 +12,7 @@ use super::writer::Writer;
 const MANY: usize = 48;
 
 /// Merges the smallest segments into one of at most `cap` bytes, if more than [`MANY`] are small.
-/// Returns the number of merged segments.
+/// Returns their number.
 pub(super) fn merge(directory: &Directory, lock: &Lock, cap: u64) -> io::Result<usize> {
     let mut small: Vec<Listed> =
         directory.listed()?.into_iter().filter(|listed| listed.size < cap / 4).collect();

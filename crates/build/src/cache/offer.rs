@@ -23,8 +23,7 @@ impl Claims {
     }
 }
 
-/// Streams of one archive with their offsets, and memo rows of its files. Kept only by
-/// [`super::Store::finish`].
+/// Streams and memo rows of one archive, kept by [`super::Store::finish`].
 #[derive(Debug)]
 pub struct Offer {
     claims: Claims,
@@ -63,8 +62,7 @@ impl Row {
 }
 
 impl Offer {
-    /// Offers a stream, unless another archive of this build does. Skips a stored stream if its
-    /// size differs from its content.
+    /// Offers a stream once per build. Skips a stored stream if its size differs from its content.
     pub fn stream(&mut self, key: Key, content: &Digest, packed: Stretch) {
         let Stretch { offset, len, crc, method } = packed;
         let torn = method == Method::Store && len != content.size;

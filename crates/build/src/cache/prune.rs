@@ -18,10 +18,8 @@ pub struct Pruned {
 }
 
 impl Cache {
-    /// Removes segments from the cache in `dir`, least recently used first, down to `to` bytes, and
-    /// files of killed builds. Waits for other processes.
-    ///
-    /// Earlier removals stay, also on failure.
+    /// Removes the least recently used segments in `dir`, down to `to` bytes, and files of killed
+    /// builds. Waits for other processes. Removals stay on failure.
     pub fn prune(dir: &Path, to: u64) -> Result<Pruned, CacheError> {
         let directory = Directory::below(dir);
         if !directory.exists() {
@@ -35,8 +33,7 @@ impl Cache {
         pruned.map_err(CacheError::at("prune", dir))
     }
 
-    /// Removes broken segments, and the rows of rejected streams; returns the number of affected
-    /// segments.
+    /// Removes broken segments and rejected streams; returns the number of affected segments.
     pub fn heal(&self) -> Result<usize, CacheError> {
         if !self.needs_healing() {
             return Ok(0);

@@ -15,13 +15,13 @@ pub enum Damage {
     /// Read error.
     #[error("it cannot be read")]
     Read(#[source] io::Error),
-    /// The checksum of the packed bytes differs.
+    /// Wrong checksum.
     #[error("its packed bytes changed")]
     Packed,
     /// Not exactly one deflate stream.
     #[error("it is not one complete deflate stream")]
     Stream,
-    /// The content has another size or hash.
+    /// Wrong content.
     #[error("it is a stream of other content")]
     Content,
 }
@@ -47,8 +47,7 @@ impl Cache {
         file.file().read_exact_at(buffer, start + offset)
     }
 
-    /// File and offset of the packed bytes, for copies in the kernel. The file stays readable after
-    /// its removal.
+    /// File and offset of the packed bytes. The file stays readable after removal.
     pub fn file_of(&self, entry: &CacheEntry) -> (&File, u64) {
         match self.slots.get(entry.slot) {
             Some(slot) => (&self.segments[slot.segment].file, slot.offset),
@@ -62,8 +61,7 @@ impl Cache {
         PackedBytes::new(file, offset, entry.packed_len)
     }
 
-    /// Compares packed bytes and unpacked content with their checksums. Does not mark the stream:
-    /// see [`Cache::reject`].
+    /// Compares packed bytes and content with checksums, without [`Cache::reject`].
     pub fn verify(&self, entry: &CacheEntry) -> Result<(), Damage> {
         let (crc, content) = match entry.method {
             Method::Store => self.digest_stored(entry)?,

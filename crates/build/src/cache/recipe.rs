@@ -2,8 +2,7 @@ use std::time::Duration;
 
 use super::key::{Content, Key};
 
-/// Content and settings of a packed stream; the key is their hash. Caches on other machines get the
-/// recipe itself.
+/// Content and settings of a stream: input of its key, and sent to other machines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recipe {
     /// Hash of the content.

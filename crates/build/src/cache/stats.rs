@@ -9,15 +9,15 @@ pub struct Stats {
     pub segments: usize,
     /// Bytes on disk, without unfinished segments.
     pub bytes: u64,
-    /// Bytes of unfinished segments, of running and killed builds.
+    /// Bytes of unfinished segments.
     pub unfinished: u64,
     /// Distinct streams.
     pub entries: usize,
-    /// Packed bytes of the distinct streams.
+    /// Their packed bytes.
     pub packed: u64,
     /// Bytes of their contents.
     pub content: u64,
-    /// Fingerprints with a known content.
+    /// Known fingerprints.
     pub remembered: usize,
     /// Last use of the oldest segment.
     pub oldest: Option<SystemTime>,

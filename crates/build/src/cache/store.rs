@@ -15,9 +15,8 @@ thread_local! {
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Packed streams of earlier builds, shared by all threads.
-///
-/// A failing store never stops a build: the failure is a miss, and a warning in the [`Summary`].
+/// Packed streams of earlier builds, shared by threads. A failure is a miss and a warning in the
+/// [`Summary`].
 pub trait Store: Debug + Send + Sync {
     /// See [`super::Cache::content_of`].
     fn content_of(&self, fingerprint: &Fingerprint) -> Option<Content>;
@@ -58,7 +57,7 @@ pub trait Store: Debug + Send + Sync {
     /// Empty offer for one archive.
     fn offer(&self) -> Offer;
 
-    /// Ends a build and keeps the streams that `archives` offer. Entries are invalid afterwards.
+    /// Keeps the streams that `archives` offer. Entries are invalid afterwards.
     fn finish(self: Box<Self>, archives: Vec<Archive>) -> Summary;
 }
 

@@ -1,29 +1,29 @@
 use super::error::CacheError;
 use super::shared::Shared;
 
-/// Use of a cache in a build.
+/// Use of a cache.
 #[derive(Debug, Default)]
 pub struct Summary {
     /// Lookups that found a stream.
     pub hits: u64,
-    /// Packed bytes of the hits.
+    /// Their packed bytes.
     pub hit_bytes: u64,
-    /// Lookups without a stream, by key or by size.
+    /// Lookups without a stream.
     pub misses: u64,
-    /// Contents known from the fingerprint of their files.
+    /// Contents known by fingerprint.
     pub remembered: u64,
     /// New streams.
     pub added: u64,
-    /// Packed bytes of the new streams.
+    /// Their packed bytes.
     pub added_bytes: u64,
     /// Damaged segments and streams.
     pub damaged: u64,
-    /// Segments removed to keep the limit.
+    /// Pruned segments.
     pub pruned: usize,
-    /// Bytes of the cache; `None` if another process is tidying it.
+    /// Bytes; `None` while another process tidies.
     pub bytes: Option<u64>,
     /// Use of a shared cache.
     pub shared: Option<Shared>,
-    /// Failed operations, which do not affect the packages.
+    /// Failed operations.
     pub warnings: Vec<CacheError>,
 }

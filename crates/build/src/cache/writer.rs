@@ -11,10 +11,8 @@ use wheel::archive::checksum::Checksum;
 
 const BUFFER: usize = 256 << 10;
 
-/// Copies streams into new segments.
-///
-/// Segments become visible by [`Directory::publish`], and are removed when the writer is dropped.
-/// On a full disk or over the budget, further streams are skipped.
+/// Copier of streams into new segments, which dropping removes before [`Directory::publish`]. Skips
+/// streams on a full disk or over the budget.
 #[derive(Debug)]
 pub(super) struct Writer {
     directory: Directory,

@@ -6,7 +6,7 @@ use base::hash::Sha256;
 use wheel::package::record::Rows;
 use wheel::package::{OpenError, Wheel};
 
-/// Reason for which the content of a wheel is unknown.
+/// Reason for an unknown content.
 #[derive(Debug, thiserror::Error)]
 pub enum ContentError {
     /// Unreadable wheel.
@@ -20,7 +20,7 @@ pub enum ContentError {
         /// Member.
         member: String,
     },
-    /// Member with a name that no list can have.
+    /// Unlistable member name.
     #[error("{wheel} has a member with a line break in its name")]
     Name {
         /// File name.

@@ -12,7 +12,6 @@ use base::version::Version;
 use manifest::{Manifest, PromoteRule, VersionFile};
 use wheel::package::header::{fields, rewritten};
 
-/// Metadata directory, without name and version.
 const INFO: &str = ".dist-info";
 const METADATA: &str = ".dist-info/METADATA";
 const RECORD: &str = ".dist-info/RECORD";
@@ -25,7 +24,7 @@ pub struct Rules {
     promotions: Vec<PromoteRule>,
 }
 
-/// Path of a member in a content: the metadata directory has neither name nor version.
+/// Path of a member, with a metadata directory without name and version.
 pub fn installed_path(member: &str, dist_info: &str) -> String {
     match member.strip_prefix(dist_info).filter(|below| below.starts_with('/')) {
         Some(below) => format!("{INFO}{below}"),
@@ -128,7 +127,7 @@ impl Rules {
         })
     }
 
-    /// A requirement on a package of the manifest, without versions.
+    /// Requirement on a package of the manifest.
     fn unpinned(&self, text: &str) -> Option<String> {
         let requirement: Requirement = text.parse().ok()?;
         if !self.siblings.contains(&requirement.name) {

@@ -20,7 +20,7 @@ pub fn places(member: &str, text: &str, key: Option<&str>) -> Vec<(String, Range
     }
 }
 
-/// The variable or argument that a literal is assigned to.
+/// Variable or argument of a literal.
 fn name_before(text: &str, at: usize) -> String {
     let line = text[..at].rsplit('\n').next().unwrap_or_default();
     let before =
@@ -58,7 +58,7 @@ fn prefix(before: &str) -> &str {
     &before[start..]
 }
 
-/// Range of the content of the literal at `at`, its end, and whether it is plain.
+/// Content range and end of the literal; true if plain.
 fn literal(text: &str, at: usize, raw: bool) -> (Range<usize>, usize, bool) {
     let quote = &text[at..=at];
     let triple = text[at..].starts_with(&quote.repeat(3));
@@ -84,7 +84,7 @@ fn literal(text: &str, at: usize, raw: bool) -> (Range<usize>, usize, bool) {
     (start..text.len(), text.len(), false)
 }
 
-/// Range of the text at `key` of the document's object.
+/// Range of the value at `key`.
 fn in_json(text: &str, key: &str) -> Option<Range<usize>> {
     let value: Value = serde_json::from_str(text).ok()?;
     let wanted = value.get(key)?.as_str()?;

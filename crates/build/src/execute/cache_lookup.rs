@@ -23,8 +23,8 @@ pub(super) struct Known {
 pub(super) struct CacheLookup<'c>(pub &'c dyn Store);
 
 impl CacheLookup<'_> {
-    /// The intact cached stream of these bytes, and facts about them. Reads the bytes only if their
-    /// files are unknown and the cache has a content of their size.
+    /// Intact cached stream of these bytes, and facts. Reads the bytes only if the files are
+    /// unknown and the cache has a content of that size.
     pub fn stream(
         self,
         bytes: &Bytes,

@@ -19,12 +19,12 @@ use plan::catalog::Source;
 use plan::{Distribution, Member, Plan};
 use wheel::archive::wheel::dist_info_dir;
 
-/// Content of each wheel of `plan`, in its order; `None` for an sdist. Reads all files, except
-/// those that the cache knows.
+/// Content of each wheel of `plan`, in its order; `None` for an sdist. Reads only files that the
+/// cache lacks.
 ///
 /// # Errors
 ///
-/// Fails with all files that cannot be made or read.
+/// Fails with all unusable files.
 pub fn package_contents(
     plan: &Plan,
     sboms: &[Option<Document>],
@@ -51,7 +51,7 @@ pub fn package_contents(
 ///
 /// # Errors
 ///
-/// Fails with the first file that cannot be read.
+/// Fails with the first unreadable file.
 pub fn compatible(
     matched: &BTreeMap<String, Vec<&Member>>,
     artifacts: &dyn Source,

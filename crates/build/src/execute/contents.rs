@@ -11,9 +11,8 @@ use base::hash::Sha256;
 use plan::Plan;
 use plan::catalog::{Artifact, ArtifactId, Catalog, EntryKind, Origin, Source};
 
-/// Digest of each artifact that `plan` takes files of, except those in `known`. The
-/// digest of an archive is its checksum. If `files` is set, unpacked artifacts are hashed with all
-/// their files, since another build may take other ones.
+/// Digest of each artifact of `plan`, except those in `known`; of an archive, its checksum. With
+/// `files`, unpacked artifacts are hashed whole, since another build may take other files.
 pub fn contents(
     (catalog, plan): (&Catalog, &Plan),
     artifacts: &dyn Source,

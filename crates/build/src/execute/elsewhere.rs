@@ -18,7 +18,7 @@ pub struct Elsewhere {
     pub built: BTreeMap<usize, Built>,
     /// The packages stay in another directory, but are listed in checksums and statement.
     pub apart: bool,
-    /// Time spent on waiting for them.
+    /// Waiting time.
     pub took: Duration,
 }
 
@@ -30,8 +30,7 @@ impl Elsewhere {
     }
 }
 
-/// Files to remove: they have the path of a package kept elsewhere, but other bytes, so the
-/// checksums would be wrong.
+/// Files to remove: other bytes at the path of a package kept elsewhere.
 ///
 /// # Errors
 ///

@@ -15,8 +15,8 @@ use plan::{Distribution, Form, Plan};
 use wheel::archive::deflate::{Encoder, Level};
 use wheel::archive::tarball::{Preset, xz_block};
 
-/// Estimates the file size in bytes of each distribution of `plan`, in order. Reads and compresses
-/// a part of every large file.
+/// Estimates the file size of each distribution of `plan`, in order, by compressing parts of large
+/// files.
 pub fn estimate(plan: &Plan, artifacts: &dyn Source) -> Result<Vec<u64>, ExecuteError> {
     let outputs = prepare::all(plan, artifacts, |_| false, &Recorder::new(false))?;
     let sizes = plan.distributions.iter().zip(outputs).map(|(distribution, output)| {

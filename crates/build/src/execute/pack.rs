@@ -120,8 +120,7 @@ impl Block<'_> {
         self.awaited().is_some_and(Awaited::is_held)
     }
 
-    /// Starts the block: later deliveries are rejected. An earlier one can change the packing, and
-    /// so this block.
+    /// Starts the block and rejects later deliveries. An earlier one can change the packing.
     pub fn settle(&self) {
         if let Some(awaited) = self.awaited() {
             awaited.settle();

@@ -10,10 +10,10 @@ use base::text::counted;
 use wheel::archive::deflate::{BLOCK, Encoder, Level};
 use wheel::archive::tarball::{Preset, XzError, xz_block};
 
-/// Reason for not packing a stream, with an unchanged file.
+/// Reason for not packing; the file is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum PackStreamError {
-    /// Settings of another version of the program.
+    /// Settings of another program version.
     #[error("this rockpack does not support the settings `{settings}`")]
     Settings {
         /// Requested settings.
@@ -29,10 +29,10 @@ pub enum PackStreamError {
         /// Maximum.
         most: usize,
     },
-    /// A file cannot be read or written.
+    /// File error.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// Compression with xz failed.
+    /// Failed compression.
     #[error(transparent)]
     Xz(#[from] XzError),
 }

@@ -1,5 +1,5 @@
-//! Preparation of members: plans and proves edits, generates stubs and texts, finds files. Finishes
-//! before the first byte is written, so that all faults are reported together.
+//! Preparation of members: plans and proves edits, generates texts, finds files. Finishes before
+//! the first write, so that faults are reported together.
 
 use rayon::prelude::*;
 
@@ -98,7 +98,7 @@ pub(super) fn all(
 ///
 /// # Errors
 ///
-/// Fails with all files that cannot be packed, each with its reason.
+/// Fails with all unpackable files and their reasons.
 pub fn check(plan: &Plan, artifacts: &dyn Source) -> Result<(), ExecuteError> {
     all(plan, artifacts, |_| false, &Recorder::new(false)).map(drop)
 }

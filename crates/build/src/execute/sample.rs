@@ -8,8 +8,8 @@ const PLACES: u64 = 8;
 const PLACE: usize = 8 << 10;
 const LARGEST: u64 = PLACE as u64 + 5;
 
-/// True if deflate is worth its time. A sample of already compressed data shrinks by less
-/// than 1/128; deflating it all would save hardly more, at deflate's slowest pace.
+/// True if deflate is worth its time. Already compressed samples shrink by less than 1/128, at
+/// deflate's slowest pace.
 pub(super) fn shrinks(bytes: &Bytes) -> io::Result<bool> {
     if bytes.len() < SMALLEST {
         return Ok(true);

@@ -12,9 +12,9 @@ const SMALL: usize = 128;
 /// Keeps a disk busy.
 const AHEAD: u64 = 32 << 20;
 
-/// Priority of a wheel; the greatest is packed first. Many stored bytes keep a wheel's one writer
-/// busy, so such a wheel precedes wheels with enough compression to fill all cores. Among equals,
-/// the most expensive is first.
+/// Priority of a wheel, the greatest first. Many stored bytes keep its one writer busy, so it
+/// precedes wheels with enough compression for all cores; among equals, the most expensive is
+/// first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     stored: bool,

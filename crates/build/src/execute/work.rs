@@ -1,10 +1,9 @@
 //! Scheduler of a build: packs all blocks of all wheels in one pool.
 //!
-//! Each thread takes the most urgent task: write ready blocks; or hash written bytes; or pack the
-//! next block of the highest-ranked wheel below its limit of batches in flight; or wait. Wheels
-//! with much work for their writer and large wheels rank high, so that small ones fill the cores at
-//! the end. Each wheel has one writer at a time and gets its blocks in order, so its bytes do not
-//! depend on scheduling.
+//! Each thread takes the most urgent task: write blocks, hash written bytes, pack the next block of
+//! the highest-ranked wheel below its limit of batches in flight, or wait. Small wheels rank low to
+//! fill the cores at the end. Blocks of a wheel are written in order, by one writer at a time, so
+//! its bytes do not depend on scheduling.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -43,12 +42,12 @@ fn in_flight(threads: usize) -> u64 {
     (2 * threads as u64 + 2).min(MOST)
 }
 
-/// Runs until all queues are written and finished, on every thread of the current pool. `memory`
-/// limits the bytes of blocks in flight; a larger block is packed alone.
+/// Runs on every thread of the current pool until all queues are finished. `memory` limits the
+/// bytes of blocks in flight; a larger block is packed alone.
 ///
 /// # Errors
 ///
-/// Fails with the first error in the order of the queues, and the index of its wheel.
+/// Fails with the first error in queue order, and its wheel's index.
 pub(super) fn run<'a, W: Writer<'a>>(
     queues: Vec<(WheelQueue<'a>, &mut W, W::Follower)>,
     memory: u64,

@@ -1,5 +1,5 @@
-//! Writeback of outputs in a separate thread. A build ends when its outputs are on disk; without
-//! requests the system would delay most writes to the end, with no work to overlap.
+//! Writeback of outputs in a thread. Without requests, the system would delay most writes to the
+//! end of the build, with no work to overlap.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -30,7 +30,7 @@ impl Requests {
     ///
     /// # Errors
     ///
-    /// Fails with the first error and its output; the system reports it only once.
+    /// Fails with the first error and its output; the system reports it once.
     pub fn serve(self) -> Result<(), (usize, io::Error)> {
         self.0
             .into_iter()

@@ -50,8 +50,7 @@ pub fn known_target(manifest: &Manifest, filled: &str) -> String {
     known.unwrap_or(filled).to_owned()
 }
 
-/// The text for the template's placeholder that results in the normalized `name`; empty without a
-/// placeholder.
+/// Text of the template's placeholder in the normalized `name`; empty without one.
 pub fn filled<'n>(template: &str, name: &'n str) -> Option<&'n str> {
     let parts = template
         .split_once('{')

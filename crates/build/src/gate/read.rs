@@ -19,19 +19,19 @@ pub struct Entrant {
     pub form: Form,
     /// Name for findings.
     pub name: String,
-    /// Future file name of a wheel; by default the present one.
+    /// Future file name of a wheel, if different.
     pub file_name: Option<String>,
 }
 
 impl Entrant {
-    /// The package at `path`; `None` for other file name extensions.
+    /// Package at `path`; `None` for other extensions.
     pub fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().into_owned();
         let form = Form::of_file(&name)?;
         Some(Self { path: path.to_owned(), form, name, file_name: None })
     }
 
-    /// The package in `file` that will get the path `place`.
+    /// Package in `file` with the future path `place`.
     pub fn renamed(file: &Path, place: &Path) -> Option<Self> {
         let entrant = Self::of(place)?;
         let file_name = (file != place).then(|| entrant.name.clone());

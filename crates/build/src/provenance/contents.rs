@@ -6,7 +6,7 @@ use plan::catalog::ArtifactId;
 pub enum Contents {
     /// Digest of the archive.
     Archive(String),
-    /// Digest of the list with path and SHA-256 of each file.
+    /// Digest of the list of paths and SHA-256.
     Files(String),
     /// Digest of the directory in a build farm's storage.
     Stored(String),

@@ -13,7 +13,7 @@ const LISTED: usize = 20;
 pub struct ProjectInputs {
     /// Checkout, below the root of all sources.
     pub checkout: String,
-    /// Repository of the checkout, then its submodules; empty without version control.
+    /// Repository, then its submodules; empty without version control.
     pub repositories: Vec<ProjectRepository>,
     /// Hash of all files of the checkout.
     pub tree: String,
@@ -27,7 +27,7 @@ pub struct ProjectInputs {
     pub tools: BTreeMap<String, String>,
     /// Variables with an effect on the build.
     pub environment: BTreeMap<String, String>,
-    /// Passed variables of the caller, with values that can be secrets.
+    /// Names of passed variables; values can be secrets.
     pub passed: Vec<String>,
 }
 
@@ -49,9 +49,9 @@ pub struct BuildRequirement {
     pub name: String,
     /// Version.
     pub version: String,
-    /// File that it was installed from.
+    /// Source file.
     pub file: Option<String>,
-    /// Identity of the installed distribution.
+    /// Identity.
     pub digest: Option<RequirementDigest>,
 }
 
@@ -59,7 +59,7 @@ pub struct BuildRequirement {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RequirementDigest {
-    /// SHA-256 of the wheel or sdist that pip installed.
+    /// SHA-256 of the wheel or sdist.
     File(String),
     /// SHA-256 of its RECORD, if it was installed earlier.
     Record(String),

@@ -1,10 +1,9 @@
-//! Software bill of materials of a wheel: `CycloneDX` 1.6, one JSON document (PEP 770).
+//! Software bill of materials of a wheel: `CycloneDX` 1.6 JSON (PEP 770).
 //!
-//! It lists every binary and file of device code of the wheel, including a devel wheel's archive:
-//! paths, artifact, version if a name contains it, loaded libraries, and the licence texts of its
-//! project. Unknown facts are omitted, never guessed.
+//! It lists binaries and device code, also in a devel wheel's archive: paths, artifact, version in
+//! a name, loaded libraries, and licence texts. Unknown facts are omitted.
 //!
-//! A document depends only on its distribution and the catalog, not on other packages of the build.
+//! It does not depend on other packages of the build.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -25,8 +24,8 @@ use library_version::library_version;
 /// Path of the document below a wheel's metadata directory (PEP 770).
 pub const SBOM_PATH: &str = "sboms/rockpack.cdx.json";
 
-/// The document of each distribution of `plan`, without hashes; `None` for an sdist. The plan must
-/// be made of `manifest` and `catalog`.
+/// Document of each distribution of `plan`, made of `manifest` and `catalog`, without hashes;
+/// `None` for an sdist.
 pub fn sboms(manifest: &Manifest, catalog: &Catalog, plan: &Plan) -> Vec<Option<Document>> {
     let facts = Facts::new(catalog);
     let wheel = |distribution| {

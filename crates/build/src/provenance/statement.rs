@@ -247,7 +247,7 @@ impl Statement {
         }
     }
 
-    /// Parses the output of [`Statement::to_json`]; fails for other documents and build types.
+    /// Parses only the output of [`Statement::to_json`].
     pub fn read(text: &str) -> Result<Self, StatementError> {
         let read: Self = serde_json::from_str(text)?;
         let build = &*read.predicate.build_definition.build_type;

@@ -15,11 +15,9 @@ pub struct Replaced {
     pub statements: usize,
 }
 
-/// Moves the packages of a stage to the destination, if they pass the gate, with checksums and
-/// statements. `made` must list all of them, and `statements` describe them. Recorded packages of
-/// earlier builds are removed.
-///
-/// On failure the destination is unchanged.
+/// Moves staged packages that pass the gate to the destination, with checksums and statements.
+/// `made` must list all, and `statements` describe them. Removes recorded earlier packages. On
+/// failure the destination is unchanged.
 pub fn replace<E: From<io::Error> + From<StageError> + From<GateError>>(
     stage: Stage,
     made: &[Package<'_>],

@@ -26,7 +26,7 @@ pub enum RecordError {
     /// List without lines.
     #[error("{} is empty", .0.display())]
     Nothing(PathBuf),
-    /// Line without a checksum and file name, for example in a truncated list.
+    /// Line without checksum and file name.
     #[error("{} is damaged: its line {line} is not a checksum of a file in its directory", .path.display())]
     Line {
         /// List.
@@ -34,7 +34,7 @@ pub enum RecordError {
         /// Line number, from 1.
         line: usize,
     },
-    /// Not a provenance statement, for example a truncated one.
+    /// Invalid statement.
     #[error("{} cannot be read: {}", .path.display(), with_causes(error))]
     Statement {
         /// Statement.

@@ -27,7 +27,7 @@ const PREFIX: &str = ".rockpack-fetch-";
 pub struct Fetched {
     /// Key, size and SHA-256.
     pub taken: Taken,
-    /// True if the file existed before.
+    /// The file existed before.
     pub kept: bool,
     /// Duration of transfer and verification.
     pub took: Duration,
@@ -148,7 +148,7 @@ fn sweep(dir: &Path) {
     left.for_each(|name| _ = fs::remove_file(dir.join(name)));
 }
 
-/// Checks the disk space for archives that `dir` does not contain yet.
+/// Checks the disk space for missing archives.
 pub fn check_room(archives: &[RemoteArchive], dir: &Path) -> Result<(), Problem> {
     let is_there = |archive: &&RemoteArchive| {
         fs::metadata(dir.join(archive.key())).is_ok_and(|found| found.len() == archive.size())

@@ -12,7 +12,7 @@ use plan::catalog::Packed;
 
 const MOST_OF_SIDECAR: u64 = 8 << 10;
 
-/// An archive of a run, read on demand without buffering.
+/// Archive of a run, read on demand.
 #[derive(Clone)]
 pub struct RemoteArchive {
     pub(super) run: Arc<dyn Bucket>,
@@ -22,7 +22,7 @@ pub struct RemoteArchive {
 }
 
 impl RemoteArchive {
-    /// An archive of `run`, with its optional sidecar.
+    /// Archive of `run` with its sidecar.
     pub fn new(run: Arc<dyn Bucket>, object: Object, sidecar: Option<Object>) -> Self {
         Self { run, object, sidecar, reporter: Arc::new(Silent) }
     }
@@ -79,7 +79,7 @@ impl Packed for RemoteArchive {
     }
 }
 
-/// Body of an object. Fails if the size differs from the listing.
+/// Body. Fails if the size differs from the listing.
 struct Whole<'r> {
     run: &'r dyn Bucket,
     object: &'r Object,
@@ -123,7 +123,7 @@ impl Read for Whole<'_> {
     }
 }
 
-/// Random access: one request per read.
+/// One request per read.
 struct Ranges<'r>(&'r RemoteArchive);
 
 impl<'r> Ranges<'r> {

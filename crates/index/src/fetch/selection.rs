@@ -76,8 +76,8 @@ impl Why {
 }
 
 impl Selection {
-    /// Selects the needed archives of `run`. Without a listing, asks for each possible archive and
-    /// for the keys in `locked`; the request must then name families or ISAs.
+    /// Selects the needed archives of `run`. Without a listing, requests each possible archive and
+    /// the keys in `locked`; `request` must then name families or ISAs.
     pub fn of_run(
         run: &dyn Bucket,
         manifest: &Manifest,
@@ -125,7 +125,7 @@ impl Selection {
         self.needed.as_ref().map(|needed| needed.problems.clone()).unwrap_or_default()
     }
 
-    /// Warning about sidecars without archives: an upload may have broken off.
+    /// Warning about sidecars without archives: an interrupted upload.
     pub fn warning(&self) -> Option<Problem> {
         let first = self.bereft.first()?;
         let what = match self.bereft.len() - 1 {
@@ -144,13 +144,13 @@ impl Selection {
         self.selected.iter().map(|selected| selected.object.size).sum()
     }
 
-    /// Keys of all archives; without a listing, of those found.
+    /// Keys of all archives, or of those found without a listing.
     pub fn keys(&self) -> BTreeSet<&str> {
         let selected = self.selected.iter().map(|selected| selected.object.key.as_str());
         selected.chain(self.unneeded.iter().map(|unneeded| unneeded.key.as_str())).collect()
     }
 
-    /// Keys of needed archives without sidecar and lock entry.
+    /// Keys of needed archives without checksum.
     pub fn without_checksum(&self, demands: &Demands) -> Vec<&str> {
         let is_locked =
             |key: &str| demands.lock.as_ref().is_some_and(|l| l.lock.get(key).is_some());
@@ -184,7 +184,6 @@ fn without_directories(run: &dyn Bucket, objects: Vec<Object>) -> Result<Vec<Obj
     Ok(kept)
 }
 
-/// Archives with sidecars, archives with a better format, and sidecars without an archive.
 fn archives(objects: Vec<Object>) -> (Vec<Selected>, Vec<Unneeded>, BTreeMap<String, ArtifactId>) {
     let (mut found, mut sidecars) = (BTreeMap::new(), BTreeMap::new());
     let mut worse = Vec::new();

@@ -1,4 +1,4 @@
-//! Index of all shelves: a page, and documents for the server that routes requests to shelves.
+//! Index of all shelves: a page, and documents for the server that routes requests.
 //!
 //! The documents have the form of `aggregate_index.py` upstream (schema 2), with unowned projects
 //! in addition.
@@ -74,9 +74,8 @@ struct Unpublished {
 
 #[derive(Default)]
 struct OnShelves<'a> {
-    /// Projects on the shelf of their rule.
     owned: BTreeMap<String, &'a Shelf>,
-    /// Projects on a shelf although their rule names another shelf, or no rule exists.
+    /// Projects on a shelf without or against a rule.
     unowned: BTreeSet<String>,
 }
 
@@ -88,7 +87,6 @@ pub(super) struct Above<'a> {
     layout: &'a Layout,
     aggregate: &'a Aggregate,
     stream: &'a str,
-    /// Pages of the same run.
     new: Option<&'a Pages<'a>>,
 }
 
@@ -102,7 +100,6 @@ impl<'a> Above<'a> {
         Self { new: Some(new), ..self }
     }
 
-    /// Key of the routes document, which records the stream.
     pub(super) fn routes(self) -> &'a RelPath {
         &self.aggregate.routes
     }
@@ -114,7 +111,6 @@ impl<'a> Above<'a> {
         written.sum()
     }
 
-    /// Reports the steps of [`Above::write`].
     pub(super) fn tell(self, told: &dyn Fn(&Step)) -> Result<usize, PublishError> {
         let writer = Writer { pages: self.store };
         let all = self.files()?.into_iter();
@@ -167,8 +163,7 @@ impl<'a> Above<'a> {
     }
 }
 
-/// Path of a shelf relative to the parent of the aggregate: `core/whl` for `/rocm/core/whl/` beside
-/// `/rocm/whl/`.
+/// Path of a shelf beside the aggregate: `core/whl` for `/rocm/core/whl/` beside `/rocm/whl/`.
 fn owner_path(aggregate: &Aggregate, shelf: &Shelf) -> String {
     let base = public_base(aggregate);
     let above = base.rsplit_once('/').map_or("", |(above, _)| above);

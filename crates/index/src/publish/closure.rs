@@ -54,7 +54,7 @@ impl<'a> Closure<'a> {
         Self { store, options, locals: by_project, known, read }
     }
 
-    /// Returns unmet requirements of the directory's packages, and of packages in the store that
+    /// Returns unmet requirements of the directory's packages and of packages in the store that
     /// they require.
     pub(super) fn check(mut self) -> Result<Vec<Unmet>, PublishError> {
         // Yanked packages may have unmet requirements.

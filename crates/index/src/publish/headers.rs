@@ -2,9 +2,7 @@ use crate::store::Headers;
 
 /// Packages never change under one name.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
-/// Pages may be a minute old.
 const A_MINUTE: &str = "public, max-age=60";
-/// Clients and proxies must request the page again.
 const NEVER: &str = "no-cache, no-store, must-revalidate";
 
 pub(super) fn package<'a>(file_name: &str, sha256: &'a str) -> Headers<'a> {

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::simple::Local;
 use base::names::PackageName;
 
-/// Selectors of a further index replace packages of the same projects in it.
+/// Selectors of a further index replace packages of their projects.
 pub(super) fn of(locals: Vec<Local>) -> BTreeMap<Option<PackageName>, Vec<Local>> {
     let mut indexes: BTreeMap<Option<PackageName>, Vec<Local>> = BTreeMap::new();
     for local in locals {

@@ -6,12 +6,12 @@ use base::names::{PackageName, PathError, RelPath};
 use manifest::{Aggregate, Publishing, ShelfRule};
 use wheel::archive::Timestamp;
 
-/// The shelves of a store. The first matching shelf takes a project.
+/// Shelves of a store. The first match takes a project.
 #[derive(Debug, Clone)]
 pub struct Layout {
-    /// Shelves, each a separate index.
+    /// Shelves, each an index.
     pub shelves: Vec<Shelf>,
-    /// The index above all shelves, and the stream for its documents.
+    /// Index above all shelves, and the stream of its documents.
     pub aggregate: Option<(Aggregate, String)>,
     /// Stream.
     pub stream: Option<String>,
@@ -23,7 +23,7 @@ impl Default for Layout {
     }
 }
 
-/// A part of a store that is one index.
+/// Part of a store that is one index.
 #[derive(Debug, Clone)]
 pub struct Shelf {
     /// Directory; `None` is the top.
@@ -39,9 +39,9 @@ pub struct Shelf {
 /// Kind of pages on a shelf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// All packages in one directory with one page, for `--find-links`.
+    /// One directory with one page, for `--find-links`.
     Flat,
-    /// A directory with a page for each project, and a page of links to them, for `--index-url`.
+    /// A page for each project, and a page of links to them, for `--index-url`.
     Projects,
 }
 
@@ -62,7 +62,6 @@ pub(super) struct Placed<'a> {
     pub(super) entry: IndexedFile,
 }
 
-/// The two files of a page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PageKeys {
     pub(super) json: RelPath,
@@ -76,7 +75,7 @@ impl Layout {
         Self { shelves: vec![Shelf::of(form)], aggregate: None, stream: None }
     }
 
-    /// The shelves of a manifest. Caches must not keep their pages.
+    /// Shelves of a manifest. Caches must not keep their pages.
     pub fn of_manifest(publishing: &Publishing, stream: &str) -> Self {
         let shelf = |rule: &ShelfRule| Shelf {
             base: Some(rule.path.value.clone()),
@@ -150,7 +149,6 @@ impl Shelf {
         Self { base: None, form, takes: Takes::All, uncached: false }
     }
 
-    /// Path in public addresses.
     pub(super) fn public(&self) -> &str {
         match &self.takes {
             Takes::All => "/",
@@ -158,7 +156,6 @@ impl Shelf {
         }
     }
 
-    /// Projects that are named without wildcards.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         let rule = match &self.takes {
             Takes::All => None,
@@ -175,7 +172,7 @@ impl Shelf {
         }
     }
 
-    /// Page of links to projects; `None` for a flat shelf.
+    /// Page of links; `None` for a flat shelf.
     pub(super) fn root(&self) -> Result<Option<PageKeys>, PathError> {
         match self.form {
             Form::Flat => Ok(None),

@@ -1,5 +1,5 @@
-//! Mirror: pages that link to packages in another store. Addresses are absolute and have hashes, so
-//! that no server can substitute other bytes.
+//! Mirror: pages that link to packages in another store. Addresses are absolute and have hashes,
+//! so that no server can substitute other bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ pub struct Mirror {
     pub public: String,
     /// Normalized names; empty for all.
     pub projects: BTreeSet<String>,
-    /// Checks everything, writes nothing.
+    /// Checks only.
     pub dry_run: bool,
 }
 
@@ -31,13 +31,13 @@ pub struct Mirrored {
     pub projects: usize,
     /// Packages on the pages.
     pub packages: usize,
-    /// Changed page files.
+    /// Page files.
     pub pages: usize,
     /// Removed pages.
     pub removed: usize,
 }
 
-/// Writes pages for the packages of `source` to `to`; reports changed pages to `told`.
+/// Writes pages for the packages of `source` to `to`; reports changes to `told`.
 ///
 /// # Errors
 ///
@@ -99,7 +99,7 @@ pub fn mirror(
 fn pages(source: &PageStore<'_>, mirror: &Mirror) -> Result<BTreeMap<String, Files>, PublishError> {
     let mut pages: BTreeMap<String, Files> = BTreeMap::new();
     let wanted = |project: &str| mirror.projects.is_empty() || mirror.projects.contains(project);
-    // Further indexes have other packages of the same names.
+    // Further indexes have other packages of equal names.
     for shelf in &mirror.layout.of_index(None).shelves {
         let projects = match shelf.root()? {
             Some(root) => read::projects(source, &root)?.0.unwrap_or_default().0,
@@ -125,7 +125,6 @@ fn pages(source: &PageStore<'_>, mirror: &Mirror) -> Result<BTreeMap<String, Fil
     Ok(pages)
 }
 
-/// The project of a file on the page of `project`; unknown for other files of flat pages.
 fn project_on(project: &str, file: &IndexedFile) -> Option<String> {
     let of_name = project_of(&file.filename).map(|(project, _)| project);
     of_name.or_else(|| Some(project.to_owned()).filter(|name| !name.is_empty()))
@@ -143,7 +142,7 @@ fn check(pages: &BTreeMap<String, Files>, wanted: &BTreeSet<String>) -> Result<(
     if bare.is_empty() { Ok(()) } else { Err(PublishError::NoHash(bare)) }
 }
 
-/// Projects of the existing mirror; rejects another kind of index.
+/// Projects of the mirror; rejects another kind of index.
 fn before(to: &PageStore<'_>, shelf: &Shelf) -> Result<BTreeSet<String>, PublishError> {
     let Some(root) = shelf.root()? else { return Ok(BTreeSet::new()) };
     check_mirror(to, &root, |html| Projects::of_html(html).is_err())?;
@@ -152,8 +151,8 @@ fn before(to: &PageStore<'_>, shelf: &Shelf) -> Result<BTreeSet<String>, Publish
     Ok(before.0)
 }
 
-/// Rejects this program's pages with relative links: another index would be lost. `is_other` checks
-/// HTML.
+/// Rejects this program's pages with relative links: another index would be lost. `is_other`
+/// checks HTML.
 fn check_mirror(
     to: &PageStore<'_>,
     place: &PageKeys,
@@ -214,7 +213,7 @@ fn is_absolute(url: &str) -> bool {
     })
 }
 
-/// Resolves an address against the directory `page`.
+/// Resolves an address.
 fn absolute(page: &str, url: &str) -> String {
     if is_absolute(url) {
         return url.to_owned();

@@ -2,8 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::layout::Placed;
 
-/// Sorts required projects first, except in cycles: no reader finds a package without its
-/// requirements.
+/// Sorts required projects first, except in cycles: readers find packages with requirements.
 pub(super) fn of<'a>(placed: &'a [Placed<'a>]) -> Vec<&'a str> {
     let mut requires: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for one in placed {

@@ -9,7 +9,7 @@ use crate::simple::{Files, IndexedFile, PageError, Yanked};
 
 pub(super) struct Pages<'a> {
     store: &'a PageStore<'a>,
-    /// A flat shelf has one page for all projects.
+    /// A flat shelf has one page.
     of_projects: BTreeMap<&'a str, PageKeys>,
     new: BTreeMap<PageKeys, New<'a>>,
     roots: BTreeMap<PageKeys, (BTreeSet<String>, bool)>,
@@ -98,7 +98,6 @@ impl<'a> Pages<'a> {
         })
     }
 
-    /// SHA-256 of a package on its page.
     pub(super) fn told(&self, placed: &Placed<'_>) -> Option<String> {
         let page = self.new.get(self.of_projects.get(placed.local.project.as_str())?)?;
         let entry =
@@ -106,7 +105,6 @@ impl<'a> Pages<'a> {
         entry.sha256().map(str::to_owned)
     }
 
-    /// Reports the steps of [`Pages::write`].
     pub(super) fn tell<'p>(&'p self, order: &[&'p str], told: &dyn Fn(&Step)) -> usize {
         let mut count = 0;
         for place in self.in_order(order) {
@@ -186,7 +184,6 @@ impl<'a> Pages<'a> {
         Ok(written)
     }
 
-    /// Projects to add to a page of links.
     pub(super) fn names(&self, root: &PageKeys) -> impl Iterator<Item = &String> {
         self.roots.get(root).into_iter().flat_map(|(names, _)| names)
     }

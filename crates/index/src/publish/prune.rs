@@ -4,11 +4,11 @@
 //!
 //! 1. checks before any write: ages, and packages that must stay. These are requirements of
 //!    remaining packages, packages on other pages, and the newest complete version of each project;
-//! 2. pages lose names; pages of requiring projects before pages of required ones;
+//! 2. pages lose names, pages of requiring projects first;
 //! 3. objects without a page are deleted: METADATA and other companions, then the package;
 //! 4. requirements that were read are recorded for the next run.
 //!
-//! **Repetition.** A run after an interrupted run deletes old packages without a page.
+//! **Repetition.** The next run deletes old packages without a page.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
@@ -36,10 +36,10 @@ pub(super) use inventory::key_of;
 use needs::Needs;
 use requirements::Requirements;
 
-/// Minimum age of packages without a page: an unfinished run of `publish` could still name them.
+/// Minimum age of packages without a page: a running `publish` could still name them.
 const UNDER_WAY: Duration = Duration::from_hours(24);
 
-/// Rules of a retention run.
+/// Rules of retention.
 #[derive(Debug, Clone)]
 pub struct Retention {
     /// Layout of the store.
@@ -50,32 +50,32 @@ pub struct Retention {
     pub date: Dated,
     /// Reference time.
     pub now: SystemTime,
-    /// Permits the removal of more than half.
+    /// Permits removing more than half.
     pub yes: bool,
-    /// Checks everything, writes nothing.
+    /// Checks only.
     pub dry_run: bool,
-    /// Number of parallel requests; 0 counts as 1.
+    /// Parallel requests; 0 counts as 1.
     pub jobs: usize,
 }
 
-/// A step of a run or dry run.
+/// Step of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PruneStep {
-    /// An old package that stays.
+    /// Old package that stays.
     Kept {
         /// Key.
         key: RelPath,
         /// Reason.
         because: String,
     },
-    /// A page that loses names.
+    /// Page that loses names.
     Page {
         /// Key.
         key: RelPath,
-        /// Number of names.
+        /// Names.
         fewer: usize,
     },
-    /// A removed object.
+    /// Removed object.
     Removed {
         /// Key.
         key: RelPath,
@@ -106,9 +106,8 @@ pub struct Pruned {
 /// # Errors
 ///
 /// Fails before any write without index, listing or record of the given stream, for an unreadable
-/// page or unknown requirements, and for the removal of more than half of the packages without
-/// permission. After a later failure, pages name only existing packages, and another run completes
-/// it.
+/// page or unknown requirements, and without permission to remove more than half of the packages.
+/// After a later failure, pages name only existing packages, and another run completes it.
 pub fn prune(
     bucket: &dyn Bucket,
     retention: &Retention,
@@ -142,7 +141,7 @@ pub fn prune(
     let items: Vec<&Item> = going.values().map(|(item, _)| *item).collect();
     let off = OffPages { store, retention, going: going.keys().copied().collect() };
     let mut named = BTreeSet::new();
-    // Requirements take time to read, in which other programs write pages.
+    // Other programs write pages meanwhile.
     store.recheck();
     for page in in_order(&inventory, &items, &mut requirements)? {
         pruned.pages += off.write(page, told)?;
@@ -179,7 +178,7 @@ pub fn is_more_than_half(going: usize, all: usize) -> bool {
     going * 2 > all
 }
 
-/// Sorts pages of requiring projects before pages of required ones.
+/// Sorts pages of requiring projects first.
 fn in_order<'i>(
     inventory: &'i Inventory,
     going: &[&'i Item],

@@ -39,7 +39,7 @@ impl<'a> StreamRecord<'a> {
         Ok(Self { store, stream, key, is_routes: false })
     }
 
-    /// Rejects another recorded stream, also if none was given. Returns false without a record.
+    /// Rejects another stream, also if none was given. Returns false without a record.
     pub(super) fn check(&self) -> Result<bool, PublishError> {
         let Some(page) = self.store.page(&self.key)? else { return Ok(false) };
         let document = match serde_json::from_slice::<Document>(&page.bytes) {
@@ -68,7 +68,6 @@ impl<'a> StreamRecord<'a> {
         Err(PublishError::NoStream { store, stream })
     }
 
-    /// Reports the step of [`StreamRecord::write`].
     pub(super) fn tell(&self, told: &dyn Fn(&Step)) -> Result<bool, PublishError> {
         let is_new = !self.check()? && !self.is_routes && self.stream.is_some();
         if is_new {
@@ -77,7 +76,7 @@ impl<'a> StreamRecord<'a> {
         Ok(is_new)
     }
 
-    /// Writes a missing record; returns true if written.
+    /// Returns true if written.
     pub(super) fn write(&self, told: &dyn Fn(&Step)) -> Result<bool, PublishError> {
         let Some(stream) = self.stream.filter(|_| !self.is_routes) else { return Ok(false) };
         if !self.tell(told)? {

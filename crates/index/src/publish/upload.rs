@@ -38,7 +38,7 @@ impl Survey<'_> {
     fn find(&self, placed: &Placed<'_>, told: Option<&str>) -> Result<AtKey, StoreError> {
         let own = placed.local.sha256();
         let Some(object) = self.bucket.head(&placed.key)? else {
-            // A page names other bytes: the name is taken, even if they are gone.
+            // A page names other bytes: the name is taken.
             let other = told.is_some_and(|told| told != own);
             return Ok(if other { AtKey::Other } else { AtKey::Nothing });
         };
@@ -72,7 +72,7 @@ impl Survey<'_> {
         }
     }
 
-    /// Creates packages; fails if another program uploads other bytes meanwhile.
+    /// Creates packages; fails if another program was faster with other bytes.
     pub(super) fn upload(
         &self,
         placed: &[Placed<'_>],
@@ -113,7 +113,6 @@ impl Survey<'_> {
         }
     }
 
-    /// Writes METADATA and lists of contents beside packages.
     pub(super) fn upload_companions(
         &self,
         placed: &[Placed<'_>],

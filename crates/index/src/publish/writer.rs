@@ -13,12 +13,12 @@ pub(super) struct Writer<'a> {
     pub(super) pages: &'a PageStore<'a>,
 }
 
-/// New text, and the page that it is made from.
+/// New text, and the page of origin.
 type Wanted = (Option<String>, Option<Arc<Page>>);
 
 impl Writer<'_> {
     /// Writes a page. `json` returns the new data and the number of new names; `html` renders the
-    /// current data. Returns the number of changed files.
+    /// current data.
     pub(super) fn both(
         self,
         place: &PageKeys,
@@ -44,8 +44,8 @@ impl Writer<'_> {
         Ok(usize::from(json) + usize::from(html))
     }
 
-    /// Writes an HTML page before its data, for removals: the next run renders it from the data
-    /// again. Skips pages of other programs. Returns the number of changed files.
+    /// Writes an HTML page before its data, for removals: the next run renders it again. Skips
+    /// pages of other programs.
     pub(super) fn ahead(
         self,
         place: &PageKeys,

@@ -138,7 +138,7 @@ fn sent<'a>(
     finished(builder, body::file(found.file, bytes), length)
 }
 
-/// Entity tag, valid only for files that are replaced, never edited in place.
+/// Entity tag, valid for files that are replaced, never edited in place.
 fn tag(metadata: &Metadata) -> String {
     format!(
         "\"{:x}-{:x}-{:x}-{:x}\"",
@@ -175,7 +175,7 @@ fn said(builder: Builder, method: &Method, text: &str) -> Answer {
 }
 
 fn finished(builder: Builder, body: Body, bytes: u64) -> Answer {
-    // Only the path in `Location` can be an invalid header value.
+    // Only `Location` can be an invalid header value.
     let response = builder.body(body).unwrap_or_else(|_| {
         let mut failed = Response::new(body::text(String::new()));
         *failed.status_mut() = StatusCode::BAD_REQUEST;

@@ -13,7 +13,6 @@ use tokio::io::{AsyncReadExt, AsyncSeekExt};
 pub(super) type Body = BoxBody<Bytes, io::Error>;
 
 const CHUNK: usize = 1 << 16;
-/// Buffered chunks for a slow client.
 const WAITING: usize = 4;
 
 pub(super) fn text(text: String) -> Body {
@@ -28,7 +27,7 @@ pub(super) fn file(file: File, bytes: Range<u64>) -> Body {
 
 async fn send(mut sender: Sender<Bytes, io::Error>, mut file: File, bytes: Range<u64>) {
     if let Err(error) = read(&mut sender, &mut file, bytes).await {
-        // So that the client notices missing bytes.
+        // Clients notice missing bytes.
         sender.abort(error);
     }
 }

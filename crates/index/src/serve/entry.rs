@@ -9,7 +9,7 @@ use base::regular;
 /// A page to pass to an installer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EntryPage {
-    /// Option of pip and uv.
+    /// Installer option.
     pub option: &'static str,
     /// Path in the directory.
     pub path: String,
@@ -38,7 +38,7 @@ impl EntryPage {
     }
 }
 
-/// Does not search inside an index.
+/// Does not search inside indexes.
 fn indexes(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let enters = |entry: &Entry| {

@@ -4,7 +4,6 @@
 pub(super) struct Form {
     pub(super) file: &'static str,
     pub(super) content_type: &'static str,
-    /// Media types in `Accept` that match this form.
     asked: &'static [&'static str],
 }
 

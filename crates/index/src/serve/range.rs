@@ -4,7 +4,7 @@ use std::ops::Range;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// Whole file. Headers other than a single byte range are ignored, as the RFC permits.
+    /// Whole file. Other headers than a single range are ignored, as the RFC permits.
     All,
     Part(Range<u64>),
     Nothing,

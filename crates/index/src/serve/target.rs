@@ -8,7 +8,7 @@ use hyper::http::uri::Authority;
 
 use percent_encoding::percent_decode_str;
 
-/// Relative path of a URL; `None` for hidden or outside files.
+/// Path of a URL; `None` for hidden or outside files.
 pub(super) fn place(path: &str) -> Option<PathBuf> {
     let mut place = PathBuf::new();
     for segment in path.split('/').filter(|segment| !segment.is_empty()) {

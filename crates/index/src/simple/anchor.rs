@@ -115,7 +115,6 @@ fn value(text: &str) -> (String, &str) {
     (unescaped(value), after)
 }
 
-/// Decodes character references.
 fn unescaped(text: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find('&') {

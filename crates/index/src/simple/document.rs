@@ -40,12 +40,12 @@ pub enum PageError {
     /// Invalid project name.
     #[error("it contains the invalid project name `{0}`")]
     Name(String),
-    /// Link that the data of a page cannot express.
+    /// Link that data cannot express.
     #[error(
         "it links to `{0}`, which would be lost: only links to packages and to directories of projects are kept"
     )]
     Link(String),
-    /// Links relative to another base address.
+    /// Links relative to a base address.
     #[error("its links are relative to `{0}` (`<base>`), not to the page")]
     Base(String),
 }
@@ -195,7 +195,7 @@ impl Projects {
     }
 }
 
-/// Returns true if this program made the page and may replace it.
+/// Returns true for a replaceable page of this program.
 pub fn is_ours(page: &[u8]) -> bool {
     let head = String::from_utf8_lossy(&page[..page.len().min(HEAD)]).into_owned();
     [page::MARK, json::MARK].iter().any(|mark| head.contains(mark))
@@ -203,7 +203,7 @@ pub fn is_ours(page: &[u8]) -> bool {
 
 const HEAD: usize = 512;
 
-/// Relative URL of a file in or below the page's directory.
+/// Relative URL of a file at or below the page.
 pub fn url(page: &RelPath, file: &RelPath) -> String {
     link(page, file)
 }

@@ -14,7 +14,7 @@ use wheel::package::distribution_of;
 /// private use.
 pub const CONTENT: &str = "_content";
 
-/// Ending of that list beside its package.
+/// Ending of that list.
 pub const CONTENT_ENDING: &str = "content";
 
 /// A file on a page (PEP 691, PEP 700, PEP 714).
@@ -40,7 +40,7 @@ pub struct IndexedFile {
     /// Checksums of METADATA; true if offered without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core_metadata: Option<Value>,
-    /// Same, for older installers.
+    /// For older installers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dist_info_metadata: Option<Value>,
     /// Yank state.

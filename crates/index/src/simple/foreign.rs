@@ -10,7 +10,7 @@ use super::document::{Files, PageError, Projects, entries, named_well};
 use super::entry::{IndexedFile, Yanked};
 use base::names::normalized;
 
-/// Package suffixes, including formats of other programs.
+/// Suffixes of packages, also of other programs.
 const PACKAGES: [&str; 7] = [".whl", ".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz", ".egg"];
 /// Suffixes of files derived from packages.
 const BESIDE: [&str; 4] = [".metadata", ".json", ".asc", ".sha256"];
@@ -59,7 +59,7 @@ pub fn addresses(page: &[u8]) -> Vec<String> {
     }
 }
 
-/// The first link or yank of `html` that is missing in `made`, the page rendered from its data.
+/// The first link or yank of `html` that is missing in `made`, rendered from its data.
 pub fn beyond_data(html: &[u8], made: &str) -> Option<String> {
     let address = |anchor: &Anchor| shown(anchor).split('#').next().unwrap_or_default().to_owned();
     let is_yanked = |anchor: &Anchor| anchor.get("data-yanked").is_some();

@@ -94,7 +94,6 @@ impl Pages {
         Ok(())
     }
 
-    /// A page for each directory, and links at the top.
     fn flats(&mut self, files: &[Listed]) -> Result<(), IndexError> {
         let mut directories = by_directory(files);
         let top = Indexes::of(directories.remove(&None).unwrap_or_default());
@@ -142,7 +141,6 @@ impl Pages {
         Ok(place)
     }
 
-    /// Flat pages and simple indexes of all groups, and links at the top.
     fn runs(&mut self, files: &[Listed]) -> Result<(), IndexError> {
         let mut links = Vec::new();
         for (directory, files) in &by_directory(files) {
@@ -178,7 +176,7 @@ impl Pages {
 
 struct Indexes<'a> {
     own: Vec<&'a Listed>,
-    /// Selectors of further indexes replace packages of the same projects; others are shared.
+    /// Selectors of further indexes replace packages of their projects.
     further: BTreeMap<&'a str, Vec<&'a Listed>>,
 }
 

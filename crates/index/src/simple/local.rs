@@ -59,7 +59,7 @@ pub fn packages(dir: &Path) -> Result<Vec<Local>, IndexError> {
     Ok(seen.into_values().map(|(_, local)| local).collect())
 }
 
-/// Files below `dir` that yank a missing package (`FILE.yanked` without `FILE`).
+/// Yanks below `dir` (`FILE.yanked`) without `FILE`.
 pub fn stray_yanks(dir: &Path) -> Result<Vec<RelPath>, IndexError> {
     FilesOfIndex::below(dir).map(FilesOfIndex::stray_yanks)
 }
@@ -104,7 +104,7 @@ impl Local {
         Ok(sdist.pkg_info().map(Metadata::parse))
     }
 
-    /// Further index of this selector; `None` is the index of all packages.
+    /// Further index of this selector; `None` for others.
     pub fn index(&self) -> Option<&PackageName> {
         self.package.index.as_ref()
     }

@@ -48,8 +48,8 @@ pub(super) fn list(at: &RelPath, title: &str, pages: &[(RelPath, String, String)
     page(title, &body)
 }
 
-/// PEP 503 requires links to directories here; elsewhere links name the file, since object stores
-/// have no directory pages.
+/// PEP 503 requires links to directories; elsewhere links name the file, since object stores have
+/// no directory pages.
 pub(super) fn projects(at: &RelPath, title: &str, pages: &[(RelPath, &str)]) -> String {
     let mut body = String::new();
     for (to, name) in pages {
@@ -75,7 +75,6 @@ pub(super) fn links<'a>(title: &str, links: impl Iterator<Item = (String, &'a st
     page(title, &links.map(line).collect::<String>())
 }
 
-/// Link with the attributes of PEP 503, PEP 592 and PEP 714.
 fn anchor(entry: &IndexedFile) -> String {
     let mut attributes = String::new();
     if let Some(python) = &entry.requires_python {

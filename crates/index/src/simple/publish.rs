@@ -33,7 +33,7 @@ impl<'a> Publication<'a> {
         self.put(path, text.as_bytes())
     }
 
-    /// Skips equal files; returns true if written.
+    /// Returns true if written.
     pub(super) fn put(&mut self, path: &RelPath, bytes: &[u8]) -> Result<bool, IndexError> {
         let there = regular::read(self.dir.join(path.as_str()), bytes.len() as u64);
         if there.is_ok_and(|there| there == bytes) {
@@ -45,7 +45,6 @@ impl<'a> Publication<'a> {
         Ok(true)
     }
 
-    /// Fills a file that the stage created empty.
     pub(super) fn write_created(&mut self, path: &RelPath, bytes: &[u8]) -> Result<(), IndexError> {
         fs::write(self.stage.path(path), bytes).map_err(IndexError::Write)?;
         self.outputs.push(path.clone());

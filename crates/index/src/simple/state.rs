@@ -17,7 +17,6 @@ pub const STATE: &str = ".rockpack-index.json";
 const FORMAT: u32 = 1;
 const LONGEST: u64 = 64 << 20;
 
-/// Any difference counts as a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stamp {
     size: u64,
@@ -32,7 +31,7 @@ impl Stamp {
         Ok(Self { size: found.len(), modified: (found.mtime(), found.mtime_nsec()) })
     }
 
-    /// True if certainly older than `other`: two writes within one time step are indistinguishable.
+    /// True if certainly older: two writes within one time step are indistinguishable.
     pub(super) fn is_before(&self, other: &Self) -> bool {
         self.modified < other.modified
     }

@@ -23,7 +23,6 @@ pub(super) struct Update<'a> {
     new: State,
     /// Renamed before any page: METADATA, and records without the packages to delete.
     before_pages: Vec<(RelPath, Vec<u8>)>,
-    /// Time of the file system at the start.
     began: Stamp,
     summary: Summary,
 }
@@ -70,7 +69,6 @@ impl<'a> Update<'a> {
         self.publish(pages, &found.pages, gone)
     }
 
-    /// Checksum files and provenance without the packages to delete.
     fn records_without(&self, removed: &[RelPath]) -> Result<Vec<(RelPath, Vec<u8>)>, IndexError> {
         let above = |path: &RelPath| std::iter::successors(path.parent(), RelPath::parent);
         let mut directories: BTreeSet<String> =
@@ -154,7 +152,7 @@ impl<'a> Update<'a> {
         })
     }
 
-    /// Files to delete after the pages are in place, packages last.
+    /// Packages last.
     fn gone(&self, removed: &[RelPath]) -> Result<Vec<RelPath>, IndexError> {
         let deleted =
             self.old.packages.iter().filter(|(path, _)| !self.new.packages.contains_key(path));

@@ -21,7 +21,6 @@ use base::names::RelPath;
 use base::partial::{self, PartialFile};
 use base::regular;
 
-/// Prefix of partial files.
 const PARTIAL: &str = ".rockpack-object-";
 
 /// Files below a directory, created with the first object. Only this program's writers lock it.
@@ -29,7 +28,7 @@ const PARTIAL: &str = ".rockpack-object-";
 pub struct Directory {
     path: PathBuf,
     name: String,
-    /// Directories that are already free of partial files.
+    /// Directories without partial files.
     swept: Mutex<BTreeSet<PathBuf>>,
 }
 

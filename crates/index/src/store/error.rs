@@ -2,11 +2,11 @@ use std::io;
 
 use base::names::RelPath;
 
-/// A failed request, with store and key, without secrets.
+/// Failed request, with store and key, without secrets.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub struct StoreError {
-    /// Kind of failure.
+    /// Kind.
     pub kind: ErrorKind,
     text: String,
 }
@@ -43,7 +43,7 @@ impl ErrorKind {
 }
 
 impl StoreError {
-    /// An error about a whole store.
+    /// Error of a store.
     pub fn new(kind: ErrorKind, store: &str, text: &str) -> Self {
         Self { kind, text: format!("`{store}`: {text}") }
     }

@@ -11,7 +11,6 @@ use super::{ErrorKind, StoreError};
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Location {
     Directory(PathBuf),
-    /// URL without secrets.
     Remote(String),
 }
 
@@ -19,7 +18,7 @@ const SCHEMES: [&str; 6] = ["file", "s3", "gs", "az", "https", "http"];
 const STARTS: &str = "file://, s3://, gs://, az://, https:// or http://";
 
 impl Location {
-    /// Rejects URLs with a password or token, which process lists, logs and histories would show.
+    /// Rejects passwords and tokens, which process lists, logs and histories would show.
     pub(super) fn parse(text: &str) -> Result<Self, StoreError> {
         let Some((scheme, rest)) = text.split_once("://") else {
             return match cut_scheme(text) {

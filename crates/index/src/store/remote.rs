@@ -33,8 +33,8 @@ mod stream;
 /// Metadata field of the SHA-256.
 const SHA256: &str = "sha256";
 
-/// Largest body of the ordinary client. Its read timeout would end long uploads, which receive
-/// nothing; larger bodies use a client with a total timeout.
+/// Largest body of the ordinary client. Its read timeout would end long uploads; larger bodies use
+/// a client with a total timeout.
 const LONG: u64 = 16 << 20;
 
 #[derive(Debug)]
@@ -269,7 +269,7 @@ fn kind(error: &Failed) -> ErrorKind {
     }
 }
 
-/// The innermost cause, in one line: outer errors repeat it.
+/// The innermost cause: outer errors repeat it.
 fn said(error: &Failed) -> String {
     if let Failed::InvalidPath { source } = error {
         return format!("{source}. No archive and no package has such a key: remove the object");

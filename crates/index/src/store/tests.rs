@@ -144,7 +144,6 @@ fn a_url_without_the_feature_says_which() {
     assert!(error.to_string().contains("without the feature `stores`"), "{error}");
 }
 
-/// Server with canned answers; returns the requests.
 #[cfg(feature = "stores")]
 mod network {
     use std::io::{BufRead, BufReader, Write};

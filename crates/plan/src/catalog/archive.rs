@@ -1,5 +1,4 @@
-//! Unpacks tar archives. They can only be read in order, and wheels need another; therefore each is
-//! unpacked once, into an unnamed file.
+//! Unpacks each tar archive once, into an unnamed file: wheels need another order.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Seek};

@@ -27,8 +27,7 @@ use base::regular;
 use base::source::{Code, Problem, Problems};
 use binary::ReadAt;
 
-/// The local artifact directory. Unpacked archives are in temporary files until this value is
-/// dropped.
+/// The local artifact directory, with unpacked archives in temporary files.
 #[derive(Debug)]
 pub struct Directory {
     roots: BTreeMap<ArtifactId, Root>,
@@ -43,19 +42,19 @@ enum Root {
 }
 
 impl Directory {
-    /// Finds artifacts, and unpacks archives after comparing their sidecars.
+    /// Finds artifacts, and unpacks archives.
     ///
-    /// Fails if `dir` has no artifact, or an archive is broken or has a wrong checksum.
+    /// Fails without an artifact, or for a broken archive or wrong checksum.
     pub fn open(dir: &Path) -> Result<Self, Problems> {
         Self::open_with(dir, &Demands::default())
     }
 
-    /// Opens like [`Self::open`]; fails also if an archive does not meet the demands.
+    /// Opens like [`Self::open`], with demands on archives.
     pub fn open_with(dir: &Path, demands: &Demands) -> Result<Self, Problems> {
         Self::open_some(dir, demands, None)
     }
 
-    /// Opens like [`Self::open_with`], but unpacks only the wanted files.
+    /// Opens like [`Self::open_with`]; unpacks only wanted files.
     pub fn open_some(
         dir: &Path,
         demands: &Demands,
@@ -83,11 +82,11 @@ impl Directory {
         Ok(found)
     }
 
-    /// Unpacks archives into unnamed files in `TMPDIR`, in parallel. `wanted` restricts the files.
+    /// Unpacks archives into unnamed files in `TMPDIR`, in parallel.
     ///
     /// # Errors
     ///
-    /// Fails with the problems of all archives.
+    /// With the problems of all archives.
     pub fn unpack(
         archives: &[Box<dyn Packed>],
         demands: &Demands,

@@ -52,7 +52,7 @@ pub fn sidecar_of(name: &str) -> Option<&str> {
     name.strip_suffix(SIDECAR).filter(|of| archive_of(of).is_some())
 }
 
-/// Possible archive names of an artifact, the preferred one first.
+/// Possible archive names, the preferred one first.
 pub fn archive_names(id: &ArtifactId) -> [String; 2] {
     [format!("{id}.tar.zst"), format!("{id}.tar.xz")]
 }

@@ -1,6 +1,6 @@
-//! `rockpack.lock`: the exact archives that packages are made from.
+//! `rockpack.lock`: the exact archives of packages.
 //!
-//! JSON with one line per archive, sorted, so that `diff` shows each changed archive.
+//! JSON with one sorted line per archive, for `diff`.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -48,12 +48,12 @@ fn in_either_case<'de, D: Deserializer<'de>>(from: D) -> Result<Sha256, D::Error
     String::deserialize(from)?.to_ascii_lowercase().parse().map_err(D::Error::custom)
 }
 
-/// An archive that was read, with verified checksums.
+/// A read and verified archive.
 #[derive(Debug)]
 pub struct Taken {
     /// Key, size and checksum.
     pub archive: LockedArchive,
-    /// A sidecar or lock file declared the checksum before reading.
+    /// Sidecar or lock file declared the checksum.
     pub vouched: bool,
 }
 
@@ -62,7 +62,7 @@ pub struct Taken {
 pub struct Lock(BTreeMap<String, LockedArchive>);
 
 impl Lock {
-    /// Locked archive with this key.
+    /// Archive with this key.
     pub fn get(&self, key: &str) -> Option<&LockedArchive> {
         self.0.get(key)
     }
@@ -81,8 +81,8 @@ impl Lock {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::NotFound`] if the file is missing. Also fails for another format or a
-    /// duplicate key. Errors name the file.
+    /// [`io::ErrorKind::NotFound`] if missing; others for another format or a duplicate key. Errors
+    /// name the file.
     pub fn load(file: &Path) -> io::Result<Self> {
         let text = regular::read_to_string(file, MOST)?;
         let wrong = |why: String| {
@@ -112,7 +112,7 @@ impl Lock {
         Ok(lock)
     }
 
-    /// Writes a lock file, replacing an existing one atomically.
+    /// Replaces the lock file atomically.
     pub fn save(&self, file: &Path) -> io::Result<()> {
         let mut text = format!("{{\"format\":{LOCK_FORMAT},\n\"archives\":[").into_bytes();
         for (index, archive) in self.0.values().enumerate() {

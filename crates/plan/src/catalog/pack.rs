@@ -25,7 +25,7 @@ pub struct PackedArtifact {
     pub file: PathBuf,
     /// Unpacked size in bytes, including tar headers.
     pub unpacked: u64,
-    /// Size of the archive in bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
@@ -33,7 +33,7 @@ pub struct PackedArtifact {
 ///
 /// # Errors
 ///
-/// Fails without an artifact.
+/// Without an artifact.
 pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Problems> {
     let cannot = |e: io::Error| {
         Problem::error(Code::Environment, format!("cannot read the artifact directory: {e}"))
@@ -70,8 +70,7 @@ pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Pr
 }
 
 /// Packs the artifact in `dir` as `{id}.tar.zst` with a sidecar into `out`, with independently
-/// readable frames. Replaces existing files at the end. Equal artifacts give equal bytes: owners
-/// and times are not stored.
+/// readable frames. Equal artifacts give equal bytes: owners and times are not stored.
 ///
 /// # Errors
 ///

@@ -27,8 +27,7 @@ pub trait Packed: Debug + Send + Sync {
     /// Size in bytes, if known before reading.
     fn size(&self) -> u64;
 
-    /// Opens the archive for reading from its start. All errors, also of later reads, name the
-    /// archive.
+    /// Opens the archive for sequential reading. All errors, also of later reads, name it.
     fn open(&self) -> io::Result<Box<dyn Read + Send + '_>>;
 
     /// Opens the archive for random access at the cost of sequential reading; `None` if
@@ -49,7 +48,7 @@ pub trait Packed: Debug + Send + Sync {
 /// Demands on archives.
 #[derive(Debug, Clone, Default)]
 pub struct Demands {
-    /// Each archive must have a checksum, in its sidecar or in the lock file.
+    /// Each archive must have a checksum in sidecar or lock file.
     pub checksums: bool,
     /// Archives must match this lock file.
     pub lock: Option<Locked>,
@@ -58,13 +57,13 @@ pub struct Demands {
 /// A lock file in force.
 #[derive(Debug, Clone)]
 pub struct Locked {
-    /// Name for messages, as given.
+    /// Name for messages.
     pub file: String,
     /// Content.
     pub lock: Lock,
     /// Rejects archives that the lock file lacks.
     pub exact: bool,
-    /// Keys that may be missing, because no requested package uses them.
+    /// Keys that no requested package uses.
     pub spare: BTreeSet<String>,
 }
 
@@ -85,7 +84,7 @@ pub struct Expected {
 }
 
 impl Demands {
-    /// Checksums of lock file and sidecar, which must agree. A lock file has none of the end.
+    /// Checksums of lock file and sidecar, which must agree.
     ///
     /// # Errors
     ///
@@ -213,9 +212,8 @@ const CHAIN: usize = 4;
 /// Archives up to this size are read whole: one request is faster than several.
 const SMALL: u64 = 4 << 20;
 
-/// Unpacks wanted files and verifies the checksum, before reading if random access is possible. Of
-/// a `partial`ly wanted archive with a known checksum of its end, only the end and single frames
-/// are read and verified.
+/// Unpacks wanted files and verifies the checksum. Of a `partial`ly wanted archive with a known
+/// checksum of its end, only end and frames are read and verified.
 pub(super) fn unpack(
     packed: &dyn Packed,
     storage: Storage,
@@ -389,7 +387,7 @@ fn broken(error: &UnpackError) -> Problem {
 const REFUSED: &str =
     "pack the artifact again without this member, or get the archive again from its builder";
 
-/// Makes a problem that is equal for all archives, so that a full disk is reported once.
+/// Makes one problem for all archives: a full disk is reported once.
 pub(super) fn of_this_machine(text: String) -> Problem {
     Problem::usage(Code::Environment, text)
         .of_fact("disk space for unpacked archives")

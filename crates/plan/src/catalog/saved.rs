@@ -1,7 +1,5 @@
-//! Saved catalogs: JSON with one line per entry, plain or compressed.
-//!
-//! They suffice for planning, and can be compared line by line: nothing depends on machine, date or
-//! user.
+//! Saved catalogs: JSON with one line per entry, independent of machine, date and user; plain or
+//! compressed.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -13,7 +11,7 @@ use super::checksum::sha256_of_writing;
 use super::{Artifact, BuildFacts, Catalog, CatalogEntry, Ignored};
 use base::hash::Sha256;
 
-/// Format number of saved catalogs. It grows with changes that readers must know.
+/// Format number of saved catalogs.
 pub const CATALOG_FORMAT: u32 = 1;
 
 /// Content of a saved catalog.
@@ -38,20 +36,20 @@ struct Head {
 /// Fault of reading or writing a saved catalog.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
-    /// The file cannot be read, or its compressed data is truncated.
+    /// The file is unreadable or truncated.
     #[error("cannot read the catalog {file}")]
     Read {
-        /// File name as given.
+        /// File name.
         file: String,
-        /// Error of the system or the decompressor.
+        /// Cause.
         source: io::Error,
     },
     /// The file is no catalog, or has an invalid value.
     #[error("{file} is not a catalog of artifacts")]
     Content {
-        /// File name as given.
+        /// File name.
         file: String,
-        /// Fault, with line and column.
+        /// Cause.
         source: serde_json::Error,
     },
     /// The file is a catalog of another format.
@@ -59,7 +57,7 @@ pub enum CatalogError {
         "the catalog {file} has format {found}, but this program reads format {CATALOG_FORMAT}"
     )]
     Format {
-        /// File name as given.
+        /// File name.
         file: String,
         /// Its format.
         found: u64,
@@ -67,9 +65,9 @@ pub enum CatalogError {
     /// The content contradicts itself.
     #[error("the catalog {file} contradicts itself: {reason}")]
     Inconsistent {
-        /// File name as given.
+        /// File name.
         file: String,
-        /// Contradiction, in words.
+        /// Contradiction.
         reason: String,
     },
     /// The file cannot be written.
@@ -78,7 +76,7 @@ pub enum CatalogError {
 }
 
 impl CatalogError {
-    /// True if the content is at fault, not the machine or command line.
+    /// True if the content is at fault.
     pub fn blames_content(&self) -> bool {
         match self {
             Self::Content { .. } | Self::Format { .. } | Self::Inconsistent { .. } => true,
@@ -124,7 +122,7 @@ impl Catalog {
         Ok(fs::write(file, bytes)?)
     }
 
-    /// Loads a saved catalog and sorts it. The first bytes determine the compression.
+    /// Loads and sorts a saved catalog. The first bytes determine the compression.
     ///
     /// # Errors
     ///

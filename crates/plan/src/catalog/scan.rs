@@ -21,7 +21,7 @@ use binary::{Binary, BinaryError};
 
 const LARGEST_TEXT: u64 = 16 << 20;
 
-/// Scans the artifact directory `dir`, and returns it as source of the files.
+/// Scans the artifact directory `dir`, the source of the files.
 pub fn scan(dir: &Path) -> Result<(Catalog, Directory), Problems> {
     let directory = Directory::open(dir)?;
     let catalog = read(&directory)?;
@@ -32,7 +32,7 @@ pub fn scan(dir: &Path) -> Result<(Catalog, Directory), Problems> {
 ///
 /// # Errors
 ///
-/// Fails with all problems: artifacts without manifest, outside base directories, unreadable or
+/// With all problems: artifacts without manifest, outside base directories, unreadable or
 /// unsupported entries.
 pub fn read(source: &dyn Source) -> Result<Catalog, Problems> {
     let ids = source.artifacts();
@@ -43,11 +43,11 @@ pub fn read(source: &dyn Source) -> Result<Catalog, Problems> {
     Ok(catalog)
 }
 
-/// Compares files with a catalog that was saved elsewhere.
+/// Compares files with a saved catalog.
 ///
 /// # Errors
 ///
-/// Fails with all missing and different files.
+/// With all missing and different files.
 pub fn confirm<'o>(
     source: &dyn Source,
     catalog: &Catalog,

@@ -14,11 +14,10 @@ const PIECE: usize = 1 << 20;
 const PAGE: u64 = 4096;
 const WORTH_IT: u64 = 64 << 10;
 
-/// Pool of unnamed files in `TMPDIR`: inaccessible to other processes, and removed with this one,
-/// even if it is killed.
+/// Unnamed files in `TMPDIR`: inaccessible to other processes, and removed even if this one is
+/// killed.
 ///
-/// Each has many members: one file per member would be slow to create, and exceed the limit of open
-/// files.
+/// Each has many members: single files would be slow, and exceed the limit of open files.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     idle: Mutex<Vec<ScratchFile>>,
@@ -107,7 +106,7 @@ pub(super) struct Piece {
 
 #[derive(Debug, Default)]
 struct Uses {
-    /// Holders that may still read.
+    /// Holders.
     count: AtomicUsize,
     given_up: AtomicBool,
 }

@@ -50,7 +50,7 @@ impl Codec {
 }
 
 impl SeekTable {
-    /// `None` if the table is missing or inconsistent: then the stream is only readable in order.
+    /// `None` if the table is missing or inconsistent.
     pub(super) fn read(stream: &dyn ReadAt, storage: Storage) -> io::Result<Option<Self>> {
         match storage {
             Storage::Zstd => Self::of_frames(stream),

@@ -8,21 +8,21 @@ use base::names::RelPath;
 use base::source::Problem;
 use binary::ReadAt;
 
-/// Artifacts that threads can list and read in parallel. Implementations must unpack sequential
-/// forms, such as compressed archives.
+/// Artifacts, read in parallel. Implementations must unpack sequential forms, such as compressed
+/// archives.
 pub trait Source: Debug + Send + Sync {
     /// Sorted artifacts.
     fn artifacts(&self) -> Vec<ArtifactId>;
 
-    /// Other children of the directory, sorted by name.
+    /// Other children of the directory, sorted.
     fn ignored(&self) -> &[Ignored];
 
     /// Reads a text at a `/`-separated path below the artifact.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::NotFound`] if it is missing. Also fails for more than `most` bytes or other
-    /// text than UTF-8. Errors name the file.
+    /// [`io::ErrorKind::NotFound`] if missing; others beyond `most` bytes or for invalid UTF-8.
+    /// Errors name the file.
     fn text(&self, artifact: &ArtifactId, path: &str, most: u64) -> io::Result<String>;
 
     /// Everything below a base directory, links not followed; `None` if it is missing. Faults of
@@ -42,10 +42,10 @@ pub trait Source: Debug + Send + Sync {
         None
     }
 
-    /// Finds a file without reading it; fails for anything but a regular file.
+    /// Finds a regular file without reading it.
     fn find(&self, origin: &Origin) -> io::Result<Box<dyn SourceFile>>;
 
-    /// Opens a file, like [`Source::find`].
+    /// Opens a regular file.
     fn open(&self, origin: &Origin) -> io::Result<Box<dyn OpenFile>> {
         self.find(origin)?.open()
     }
@@ -66,11 +66,11 @@ pub struct Listed {
 /// Type of a listed entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListedKind {
-    /// A directory.
+    /// Directory.
     Directory,
-    /// A regular file.
+    /// Regular file.
     File,
-    /// Symbolic link with its text.
+    /// Link with its text.
     Symlink(String),
 }
 
@@ -79,12 +79,12 @@ pub trait SourceFile: Debug + Send + Sync {
     /// Size in bytes.
     fn len(&self) -> u64;
 
-    /// True for an empty file.
+    /// True if empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Key of the content: equal keys mean equal bytes.
+    /// Key; equal ones mean equal bytes.
     fn identity(&self) -> &Identity;
 
     /// Opens the file.
@@ -93,8 +93,7 @@ pub trait SourceFile: Debug + Send + Sync {
     /// Announces a read, which reports the errors.
     fn read_ahead(&self, _offset: u64, _len: u64) {}
 
-    /// Ends this finder's use of the bytes. After the last finder, a source may free storage; reads
-    /// then fail.
+    /// Ends this finder's use. After the last one, reads may fail: storage is freed.
     fn give_up(&self) {}
 }
 

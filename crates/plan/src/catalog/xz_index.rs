@@ -79,7 +79,7 @@ impl Records<'_> {
     }
 }
 
-/// `unpadded` is the size without padding, `len` the unpacked size.
+/// `len` is the unpacked size.
 pub(super) fn decode(
     header: &[u8; 12],
     block: &[u8],

@@ -1,9 +1,8 @@
 //! Link closure: each library that a binary needs must be found after installation.
 //!
 //! [`Closure`] searches like glibc's loader (ld.so(8)): `DT_RPATH` of the file, then of the files
-//! that loaded it, then the system. A library in a distribution without a guaranteed installation
-//! is found by luck. Directories below `glibc-hwcaps` are ignored: they only hold variants of
-//! libraries that exist elsewhere.
+//! that loaded it, then the system. Directories below `glibc-hwcaps` are ignored: they only hold
+//! variants of other libraries.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -46,20 +45,20 @@ pub struct Closure<'a> {
 /// File of a distribution.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadedFile<'a> {
-    /// Distribution that ships the file.
+    /// Its distribution.
     pub distribution: &'a Distribution,
-    /// Member; its path is relative to site-packages.
+    /// Member, relative to site-packages.
     pub member: &'a Member,
 }
 
 /// Library in an artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InArtifact<'a> {
-    /// Artifact that has it.
+    /// Artifact.
     pub artifact: &'a ArtifactId,
     /// Installed path.
     pub path: &'a RelPath,
-    /// For another ISA or family than the file in need.
+    /// For another ISA or family.
     pub other_target: bool,
 }
 
@@ -70,7 +69,7 @@ pub struct Need<'a> {
     pub library: &'a str,
     /// Result of the search.
     pub resolved: Resolved<'a>,
-    /// Further files of this name in searched directories, in search order.
+    /// Further found files, in search order.
     pub others: Vec<LoadedFile<'a>>,
 }
 
@@ -87,9 +86,9 @@ pub enum Resolved<'a> {
         /// A file that loads the one in need.
         loader: LoadedFile<'a>,
     },
-    /// Found only if a package that is not required is installed.
+    /// Found only in a package that is not required.
     Luck(LoadedFile<'a>),
-    /// Provided by the system, by this rule.
+    /// Provided by the system.
     System(&'a LibraryRule),
     /// Missing, as this rule allows.
     Missing(&'a LibraryRule),
@@ -97,7 +96,7 @@ pub enum Resolved<'a> {
     Unresolved {
         /// In directories not searched.
         shipped: Vec<LoadedFile<'a>>,
-        /// Artifacts that have the library.
+        /// Artifacts with the library.
         artifacts: Vec<InArtifact<'a>>,
         /// Another file of this name, at which the search ends.
         in_the_way: Option<LoadedFile<'a>>,
@@ -136,8 +135,7 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// Needs of the file at `path` (relative to site-packages), in order; empty unless it is
-    /// loadable.
+    /// Needs of the loadable file at `path` (relative to site-packages), in order.
     pub fn needs<'s>(
         &'s self,
         distribution: &'s Distribution,

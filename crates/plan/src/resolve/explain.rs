@@ -1,6 +1,4 @@
 //! Explains a path: its artifacts, rules and members.
-//!
-//! Rules come from the selection itself, members from the plan.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -31,7 +29,7 @@ pub use text::{explanation_text, matches_text};
 /// Format number of [`Document`].
 pub const FORMAT: u32 = 1;
 
-/// Manifest by mode, for the system of a request.
+/// Manifest by mode.
 #[derive(Debug)]
 pub struct ManifestByMode(BTreeMap<Mode, Manifest>);
 
@@ -62,7 +60,7 @@ pub struct Explainer<'a> {
 struct InOneMode<'a> {
     mode: Mode,
     scope: Option<(Targets, Vec<ResolvedDist<'a>>)>,
-    /// Partial: explanations are often needed because of errors.
+    /// Partial after errors.
     plan: Option<Plan>,
     problems: Vec<String>,
 }
@@ -283,11 +281,11 @@ pub struct Below {
 /// Interpretation of an argument.
 #[derive(Debug)]
 pub enum Asked {
-    /// One installed path.
+    /// A path.
     Path(RelPath),
-    /// Paths that match a glob.
+    /// Matches of a glob.
     Glob(Vec<RelPath>),
-    /// Unknown path; the most similar known paths.
+    /// Most similar known paths.
     Unknown(Vec<RelPath>),
 }
 
@@ -330,7 +328,7 @@ impl<'a> Explainer<'a> {
     ///
     /// # Errors
     ///
-    /// Fails only for faults of the request; explanations show other errors.
+    /// For faults of the request.
     pub fn new(
         manifest: &'a ManifestByMode,
         catalog: &'a Catalog,
@@ -441,8 +439,7 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// Interprets `text` as installed path, path below site-packages, or glob over installed paths;
-    /// fails for anything else.
+    /// Interprets `text` as installed path, path below site-packages, or glob; otherwise fails.
     pub fn find(&self, text: &str) -> Result<Asked, String> {
         let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
         let known = index::paths(&self.catalog, &self.modes);

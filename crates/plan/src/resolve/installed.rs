@@ -12,7 +12,7 @@ use manifest::Manifest;
 ///
 /// # Errors
 ///
-/// Fails if nothing can be built, or a project needs more than the tree.
+/// If nothing can be built, or a project needs more than the tree.
 pub fn plan_installed(manifest: &Manifest, request: &Request) -> Result<Plan, Problems> {
     let (targets, mut problems) = targets::without_artifacts(manifest, request);
     let manifest = &manifest.for_target(targets.target());

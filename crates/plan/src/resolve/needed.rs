@@ -1,6 +1,5 @@
-//! Artifacts that packages need, computed from names alone.
-//!
-//! The rules of a plan ([`super::select`]) run over artifacts without files.
+//! Artifacts that packages need, by the rules of a plan ([`super::select`]) over artifacts without
+//! files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,16 +19,15 @@ use manifest::{Manifest, Package, PackageKind};
 /// Needed and missing artifacts.
 #[derive(Debug)]
 pub struct Needed {
-    /// Modes that the artifacts allow. With several modes, `taken` covers all of them.
+    /// Possible modes; `taken` covers all.
     pub modes: Vec<Mode>,
     /// System of the packages.
     pub system: System,
-    /// Needed artifacts with the packages that take them; no package if only a rule must match the
-    /// artifact.
+    /// Needed artifacts with the packages that take them; none if only a rule must match.
     pub taken: BTreeMap<ArtifactId, BTreeSet<PackageName>>,
-    /// Required components that do not exist.
+    /// Missing components.
     pub missing: Vec<Missing>,
-    /// All problems, including the missing components.
+    /// All problems.
     pub problems: Problems,
 }
 
@@ -48,8 +46,8 @@ pub struct Missing {
     pub rule: String,
 }
 
-/// The needed part of `there`. Without a requested mode, the mode with fewer problems counts; both
-/// if neither has any, since only the content can decide then.
+/// The needed part of `there`: in the requested mode, in the mode with fewer problems, or in both
+/// if neither has any.
 pub fn needed(manifest: &Manifest, there: &[ArtifactId], request: &Request) -> Needed {
     let catalog = without_files(there);
     let of = |mode| in_mode(manifest, &catalog, request, mode);

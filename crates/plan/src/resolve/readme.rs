@@ -15,7 +15,6 @@ pub(super) struct Page<'p, 'a> {
     pub targets: &'p Targets,
     pub all: &'p [ResolvedDist<'a>],
     pub dist: &'p ResolvedDist<'a>,
-    /// Distribution with members and entry points.
     pub distribution: &'p Distribution,
 }
 

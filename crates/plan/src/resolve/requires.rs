@@ -139,7 +139,7 @@ fn for_extra(requirement: &str, extra: &str) -> String {
 }
 
 /// Requirements and extras. If packages are published for both systems, lines of one get a marker
-/// (PEP 508): installers on the other report them as ignored. Both builds give the same result.
+/// (PEP 508): installers on the other report them as ignored.
 pub(super) fn selected(
     manifest: &Manifest,
     other: Option<(System, &Manifest)>,

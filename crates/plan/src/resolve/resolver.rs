@@ -95,7 +95,6 @@ struct Resolver<'a> {
     manifest: &'a Manifest,
     /// Manifest with the lines of all targets.
     whole: &'a Manifest,
-    /// If packages are published for both systems.
     other: Option<(System, &'a Manifest)>,
     catalog: &'a Catalog,
     templates: &'a Templates,

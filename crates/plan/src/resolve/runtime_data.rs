@@ -13,7 +13,7 @@ use base::target::Variant;
 use base::version::Version;
 use manifest::{Extra, Library, Manifest, Package, PackageKind, Script, ScriptTarget};
 
-/// Facts about all packages of both systems, so that each system's build makes the same selector.
+/// Facts about both systems: each system's build makes the same selector.
 pub(super) struct Known<'k, 'a> {
     pub manifest: &'k Manifest,
     pub other: Option<&'k Manifest>,

@@ -37,9 +37,7 @@ pub(super) fn names(manifest: &Manifest) -> impl Iterator<Item = &PackageName> {
 
 /// Tree that `{devel}` stands for.
 pub(super) enum Tree {
-    /// Devel package of the plan, if any.
     Package(Option<DevelTree>),
-    /// Installed before.
     Installed,
 }
 
@@ -294,7 +292,7 @@ fn given(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
 }
 
 /// The project's own variables override `every-project`, and `without-env` removes them.
-/// The prefix of an omitted project is passed through from the caller, who may have built it.
+/// The prefix of an omitted project comes from the caller.
 fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given) {
     let every = &context.manifest.python.every;
     let own = |name: &str| {

@@ -96,8 +96,7 @@ impl Targets {
         all
     }
 
-    /// Target for undetected machines: the smallest common to all systems with a list, otherwise
-    /// the smallest.
+    /// Target for undetected machines: the smallest common to all systems, otherwise the smallest.
     pub fn default_target(&self) -> Option<String> {
         let lists: Vec<&Vec<String>> = self.published.values().filter(|l| !l.is_empty()).collect();
         let all = self.all_published();
@@ -155,7 +154,7 @@ pub(super) fn resolve(
     )
 }
 
-/// Targets of a plan without artifacts: the requested ISAs, or none.
+/// Requested ISAs, if any.
 pub(super) fn without_artifacts(manifest: &Manifest, request: &Request) -> (Targets, Problems) {
     let mut problems = Problems::new();
     let mode = request.mode.unwrap_or(Mode::Kpack);
@@ -247,8 +246,6 @@ pub(super) fn mode(catalog: &Catalog, request: &Request) -> Mode {
     request.mode.unwrap_or(if catalog.build.kpack_split { Mode::Kpack } else { Mode::Legacy })
 }
 
-/// Requested version, otherwise the build's package version, otherwise its own as a development
-/// release.
 fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
     if let Some(version) = &request.version {
         return Ok(version.clone());

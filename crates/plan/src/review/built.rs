@@ -1,5 +1,5 @@
-//! Reads finished packages for comparison with a plan. Paths, sizes and checksums come from the zip
-//! directory; bytes are only read for rpaths, generated texts, and a devel wheel's archive.
+//! Reads finished packages for comparison with a plan. Bytes outside of the zip directory are only
+//! read for rpaths, generated texts and devel archives.
 
 use std::collections::BTreeMap;
 
@@ -19,31 +19,31 @@ pub struct Built {
     pub directory: RelPath,
     /// Wheel or sdist.
     pub form: Form,
-    /// Name, as in the metadata.
+    /// Name in the metadata.
     pub name: DistName,
     /// Version.
     pub version: Version,
-    /// Label and `variant.json` of one of several wheels with this name.
+    /// Label and `variant.json` of a wheel variant.
     pub wheel_variant: Option<WheelVariant>,
-    /// Platform tag of a wheel; several tags are joined with `.`.
+    /// Platform tag; several are joined with `.`.
     pub platform_tag: Option<String>,
-    /// Import package, if recorded.
+    /// Import package.
     pub module: Option<String>,
-    /// Platform directory, if recorded.
+    /// Platform directory.
     pub platform_dir: Option<String>,
-    /// The members of the wheel are deflated.
+    /// Wheel members are deflated.
     pub compressed: bool,
-    /// Archive of a devel wheel.
+    /// Devel archive.
     pub archive: Option<RelPath>,
-    /// Content of the metadata file.
+    /// Metadata.
     pub metadata: Metadata,
-    /// Console scripts and their targets.
+    /// Console scripts with targets.
     pub entry_points: BTreeMap<String, String>,
-    /// Files, including the files in the archive.
+    /// Files, including archived ones.
     pub files: Vec<BuiltFile>,
 }
 
-/// One file of a package.
+/// File of a package.
 #[derive(Debug, Clone)]
 pub struct BuiltFile {
     /// Path relative to site-packages or an sdist's top directory; for licence texts, to the
@@ -62,11 +62,11 @@ pub struct BuiltFile {
 /// Type and content of a file.
 #[derive(Debug, Clone)]
 pub enum BuiltContent {
-    /// A regular file.
+    /// Regular file.
     Bytes(Bytes),
-    /// A symbolic link with its text.
+    /// Link with its text.
     Link(String),
-    /// A directory.
+    /// Directory.
     Directory,
 }
 
@@ -77,9 +77,9 @@ pub struct Bytes {
     pub crc32: u32,
     /// Text of a small file outside of the platform directory.
     pub text: Option<String>,
-    /// Search path of an ELF file.
+    /// Search path.
     pub search: Option<Search>,
-    /// Step that makes exactly these bytes.
+    /// Step that makes these bytes.
     pub made: Option<Step>,
 }
 
@@ -99,7 +99,7 @@ impl Search {
     }
 }
 
-/// Reads one package; fails for anything but a wheel or sdist.
+/// Reads a wheel or sdist.
 pub fn read(found: &Found) -> Result<Built, ReadError> {
     let (what, read) = match found.form {
         Form::Wheel => ("wheel", wheel::read(&found.path, &found.directory)),

@@ -1,13 +1,8 @@
 //! Compares two plans, or a plan with finished packages.
 //!
-//! ```text
-//! Plan ──────► Contents ─┐
-//! packages ──► Contents ─┴─diff─► Diff ─► text, Markdown, HTML, JSON
-//! ```
-//!
-//! Packages are paired first, then their files by path; the rest was moved, removed or added. The
-//! work is linear in the number of files. Equal differences are grouped into the largest possible
-//! [`Place`]s. Effects of a new version and line numbers of rules are ignored.
+//! Pairs packages, then their files by path; the rest was moved, removed or added. Equal
+//! differences form the largest possible [`Place`]s. New versions and line numbers of rules are
+//! ignored.
 
 use serde::Serialize;
 
@@ -45,7 +40,7 @@ pub use places::{Also, FileChange, Place};
 pub use text::text;
 pub use what::What;
 
-/// Format number of [`Diff`] as JSON. It grows with changes that readers must know.
+/// Format number of [`Diff`] as JSON.
 pub const FORMAT: u32 = 1;
 
 /// Serializes to the output of `rockpack diff --json`.

@@ -27,7 +27,7 @@ const SCRIPT: [&str; 10] = [
     include_str!("html/script/main.js"),
 ];
 
-/// Self-contained HTML page of the plan, with about 60 bytes per file in addition to its name.
+/// Page of the plan: about 60 bytes per file beside its name.
 pub fn html_page(plan: &Plan) -> String {
     let script = SCRIPT.concat();
     let policy = format!(

@@ -43,7 +43,6 @@ struct Share {
     archives: BTreeSet<String>,
 }
 
-/// `--only NAME` selects these together.
 type Namesakes<'p> = (String, Vec<&'p Distribution>);
 
 /// Divides the packages among at most `most` jobs: largest first, each to the job with the least

@@ -1,6 +1,6 @@
 //! Field that differs in the promoted packages.
 
-/// Change of a field that contains the version or a target's name.
+/// Change of a field with the version or a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// Member; a path in a nested archive follows `!`.
@@ -9,7 +9,7 @@ pub struct Change {
     pub field: String,
     /// Old value.
     pub from: String,
-    /// New value; `None` for a field that is removed.
+    /// New value; `None` if removed.
     pub to: Option<String>,
 }
 

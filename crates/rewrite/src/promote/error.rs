@@ -21,10 +21,10 @@ pub enum PromoteError {
     /// Packages that `verify` refuses.
     #[error(transparent)]
     Gate(#[from] GateError),
-    /// No package has a version to change.
+    /// No version to change.
     #[error("{} has no package from a build of rockpack", .dir.display())]
     None {
-        /// The directory.
+        /// Directory.
         dir: PathBuf,
     },
     /// Packages of two versions.
@@ -38,25 +38,25 @@ pub enum PromoteError {
     /// Nothing to change.
     #[error("the packages already have version {version}")]
     Same {
-        /// The version.
+        /// Version.
         version: String,
     },
     /// Unknown target.
     #[error("unknown target `{target}`: neither families.kdl nor a package has it")]
     UnknownTarget {
-        /// The given target.
+        /// Given target.
         target: String,
-        /// A target with a similar name.
+        /// Similar target.
         near: Option<String>,
-        /// Targets of the packages.
+        /// Packages' targets.
         have: Vec<String>,
     },
-    /// No package is for a target that is kept.
+    /// No kept target has a package.
     #[error("no package is for a target to keep ({})", .kept.join(", "))]
     NoOverlap {
-        /// The given targets.
+        /// Given targets.
         kept: Vec<String>,
-        /// Targets of the packages.
+        /// Packages' targets.
         have: Vec<String>,
     },
     /// Content that cannot be promoted.
@@ -66,55 +66,55 @@ pub enum PromoteError {
         package: String,
         /// Fault, with the member.
         what: String,
-        /// The remedy.
+        /// Remedy.
         help: &'static str,
     },
-    /// A package with another checksum than the listed one.
+    /// Wrong checksum.
     #[error("{} does not match SHA256SUMS of its directory", .path.display())]
     Changed {
-        /// The package.
+        /// Package.
         path: PathBuf,
     },
-    /// A listed package that is missing.
+    /// Missing package.
     #[error("{package} is missing in {}, but SHA256SUMS there lists it", .dir.display())]
     Absent {
         /// Path below the directory.
         package: String,
-        /// The directory.
+        /// Directory.
         dir: PathBuf,
     },
-    /// A package that SHA256SUMS does not list.
+    /// Unlisted package.
     #[error("{package} is in {}, but SHA256SUMS there does not list it", .dir.display())]
     Unlisted {
         /// Path below the directory.
         package: String,
-        /// The directory.
+        /// Directory.
         dir: PathBuf,
     },
-    /// Inputs and outputs would be the same files.
+    /// Equal input and output directory.
     #[error("the packages are in {}, the directory of the new packages", .dir.display())]
     SameDirectory {
-        /// The directory.
+        /// Directory.
         dir: PathBuf,
     },
-    /// Two packages would have one name.
+    /// Packages with one name.
     #[error("two packages would have the name {name}")]
     OneName {
         /// Name below the destination.
         name: String,
     },
-    /// The destination.
+    /// Destination.
     #[error(transparent)]
     Stage(#[from] StageError),
-    /// An output.
+    /// Output.
     #[error("cannot write {output}")]
     Write {
         /// Path below the destination.
         output: String,
-        /// The cause.
+        /// Cause.
         source: WriteError,
     },
-    /// The machine.
+    /// System.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -122,13 +122,13 @@ pub enum PromoteError {
 /// Fault of an output.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// A wheel.
+    /// Wheel.
     #[error(transparent)]
     Edit(#[from] EditError),
-    /// An sdist.
+    /// Sdist.
     #[error(transparent)]
     Sdist(#[from] SdistError),
-    /// The archive in a devel wheel.
+    /// Devel archive.
     #[error(transparent)]
     Archive(#[from] Fault),
     /// Unreadable file or full disk.

@@ -13,8 +13,8 @@ use base::text::markdown::{code, installs};
 use build::content::facts::written;
 pub(super) use build::content::facts::{FILE, read};
 
-/// The facts with the new version, and for a selector of several targets with the kept targets only; `text` is the
-/// module. Also returns the changes of its readme.
+/// Facts of the module `text` with the new version and, in a selector, only kept targets; also
+/// changes of the readme.
 pub(super) fn promoted(
     member: &str,
     text: &str,
@@ -57,7 +57,7 @@ fn each_text(value: &mut Value, field: &str, see: &mut dyn FnMut(&str, &mut Stri
     }
 }
 
-/// The targets of a selector: of each system, in its order, each once.
+/// Distinct targets of a selector, in its order.
 pub(super) fn targets(facts: &Value) -> Vec<String> {
     let lists = facts.get("targets").and_then(Value::as_object);
     let all =
@@ -161,7 +161,7 @@ fn prune_extras(
     lines
 }
 
-/// The links of a device wheel with another version; `None` if rockpack did not write the file.
+/// Links of a device wheel; `None` if rockpack did not write the file.
 pub(super) fn promoted_links(member: &str, text: &str, set: &Set) -> Option<Changed> {
     let mut links: Value = serde_json::from_str(text).ok()?;
     if format!("{links}\n") != text {

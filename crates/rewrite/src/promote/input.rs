@@ -85,7 +85,7 @@ pub(super) fn refused(package: &str, what: impl Into<String>, help: &'static str
     PromoteError::Content { package: package.to_owned(), what: what.into(), help }
 }
 
-/// Name and version from the metadata.
+/// Name and version.
 fn said(package: &str, metadata: &str) -> Result<(String, Version), PromoteError> {
     let metadata = Metadata::parse(metadata);
     let both = metadata.name().and_then(|name| Ok((name.normalized(), metadata.version()?)));
@@ -110,7 +110,7 @@ fn mismatch(found: &Found) -> PromoteError {
     refused(&file_name(found), what, "rename the file to match its metadata")
 }
 
-/// The facts in a wheel's import package, if they are of this distribution.
+/// Facts in a wheel's import package, if of this distribution.
 fn own_of_wheel(wheel: &Wheel, name: &str) -> Result<Option<Own>, OpenError> {
     let is_facts = |member: &str| {
         member
@@ -170,7 +170,6 @@ fn sdist(found: Found) -> Result<Input, PromoteError> {
     Ok(Input { found, name, version, metadata, own, body: Body::Sdist(files) })
 }
 
-/// A path below the destination.
 pub(super) fn output(found: &Found, name: &str) -> Result<RelPath, PromoteError> {
     let name: RelPath = name.parse().map_err(|_| {
         refused(&file_name(found), format!("`{name}` is not a file name"), "give another version")

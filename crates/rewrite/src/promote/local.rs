@@ -13,8 +13,8 @@ fn normalised(suffix: &str) -> Option<String> {
     version.as_str().split_once('+').map(|(_, local)| local.to_owned())
 }
 
-/// The version with `to` in the place of `from`, which must be whole segments at the end of the
-/// local part; `None` otherwise.
+/// Version with `to` instead of `from`, which must be whole last segments of the local part; `None`
+/// otherwise.
 pub(super) fn promoted(
     version: &Version,
     product: &str,

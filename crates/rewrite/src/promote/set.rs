@@ -11,11 +11,11 @@ use manifest::Manifest;
 pub(super) struct Set {
     pub from: Version,
     pub to: Version,
-    /// Normalised names: of the given packages, and all of the manifest.
+    /// Normalised names of given packages and the manifest.
     names: BTreeSet<String>,
     /// Name of the product in local parts of foreign versions.
     product: String,
-    /// Old and new versions of packages that have the version in their local part.
+    /// Old and new versions of packages with the version in their local part.
     others: BTreeMap<String, (Version, Version)>,
 }
 
@@ -27,7 +27,7 @@ impl Set {
         set
     }
 
-    /// Adds a package with the version in its local part; returns its new version, if it has one.
+    /// Adds a package with the version in its local part; returns its new version.
     pub fn add(&mut self, name: &str, old: &Version) -> Option<Version> {
         let new = local::promoted(old, &self.product, &self.from, &self.to)?;
         self.others.insert(name.to_owned(), (old.clone(), new.clone()));
@@ -42,7 +42,7 @@ impl Set {
         self.names.contains(name)
     }
 
-    /// A requirement with the new version in its pin; `None` if it stays.
+    /// Requirement with a new pin; `None` if unchanged.
     pub fn repinned(&self, text: &str) -> Option<String> {
         let requirement: Requirement = text.parse().ok()?;
         requirement.repinned(|version| {

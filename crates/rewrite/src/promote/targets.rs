@@ -56,8 +56,7 @@ impl Targets {
         self.distributions.get(name).map(String::as_str)
     }
 
-    /// Like [`Self::of`], for a package in a directory: builds that split all by family have one
-    /// for each.
+    /// Target like [`Self::of`]; builds split by family have a directory for each.
     pub fn of_package<'p>(&'p self, name: &str, directory: Option<&'p str>) -> Option<&'p str> {
         self.of(name).or_else(|| directory.filter(|directory| self.names.contains(*directory)))
     }
@@ -80,8 +79,7 @@ impl Targets {
         self.isas.contains(target) || digits >= 3 && !target.contains('-')
     }
 
-    /// Fails if no kept target is among the targets of the packages; returns the kept targets
-    /// without a package.
+    /// Returns kept targets without a package; fails if all are.
     pub fn check(
         &self,
         manifest: &Manifest,
@@ -156,8 +154,7 @@ impl Targets {
         Ok(pruning)
     }
 
-    /// The targets of a package by its extras; without these, by the packages that it always
-    /// requires.
+    /// Targets of a package by its extras, otherwise by its requirements.
     fn targets_of<'t>(&'t self, requirements: &[Requirement], extras: &[String]) -> Vec<&'t str> {
         let by_extra = extras.iter().filter_map(|extra| self.extras.get(extra));
         let mut targets: Vec<&str> = by_extra.map(String::as_str).collect();

@@ -174,7 +174,7 @@ fn text_of(wheel: &Wheel, name: &str) -> Result<String, PromoteError> {
     Ok(text.map_err(|source| wheel.unread(name, source))?)
 }
 
-/// A bill of materials with the new version; `None` if rockpack did not write it.
+/// Bill of materials; `None` if rockpack did not write it.
 fn bill(member: &str, text: &str, info: &str, to: &Version) -> Option<Changed> {
     let mut document = Document::read(text).ok()?;
     if document.to_json() != text {

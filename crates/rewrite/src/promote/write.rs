@@ -15,7 +15,7 @@ use wheel::edit::{Content, Edit, Hashes, Output, Packing, Sink};
 use wheel::package::Wheel;
 use wheel::package::directory::DirectoryEntry;
 
-/// Writes all packages to the stage; returns their hashes in the same order.
+/// Writes packages to the stage; returns hashes in order.
 pub(super) fn all(
     promotion: &Promotion,
     stage: &Stage,

@@ -28,18 +28,18 @@ pub struct Division {
     pub version: String,
     /// Host wheel first, then one for each target.
     pub parts: Vec<Part>,
-    /// Files with code for several targets that stay in the host wheel.
+    /// Host files with code for several targets.
     pub whole: Vec<Whole>,
-    /// Files of the host wheel that lose their code to archives.
+    /// Host files that lose code to archives.
     pub emptied: Vec<Emptied>,
-    /// Requirements left out for want of a built package.
+    /// Requirements without a built package.
     pub left_out: Vec<String>,
     pub(super) wheel: Wheel,
     pub(super) fats: Vec<Fat>,
     pub(super) group: String,
 }
 
-/// A file of the host wheel that loses its code to archives.
+/// Host file that loses code to archives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Emptied {
     /// Member.
@@ -61,15 +61,15 @@ pub struct Part {
     pub target: Option<String>,
     /// Number of files, with archives of code.
     pub files: usize,
-    /// Bytes of files, with the code in archives.
+    /// Their bytes.
     pub bytes: u64,
     /// Bytes of already packed files.
     pub packed: u64,
-    /// Bytes of files that are made and packed during writing.
+    /// Bytes of files packed during writing.
     pub fresh: u64,
     /// Archives of code.
     pub archives: Vec<Archive>,
-    /// Globs, with the number of files and bytes that they took.
+    /// Globs with numbers of files and bytes.
     pub taken: Vec<(String, usize, u64)>,
     /// Added extras.
     pub extras: Vec<String>,
@@ -119,7 +119,7 @@ fn emptied(input: &Input<'_>, fats: &[Fat]) -> Vec<Emptied> {
     fats.iter().map(file).collect()
 }
 
-/// Problems of manifest packages that are required in another version than the given one.
+/// Problems of requirements on other versions of manifest packages.
 fn pins(input: &Input<'_>, manifest: &Manifest, ask: &Ask<'_>) -> Problems {
     let mut problems = Problems::new();
     let Some(version) = ask.version else { return problems };

@@ -11,7 +11,7 @@ use wheel::package::{OpenError, ReadError};
 /// Fault of a split; nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum SplitError {
-    /// Problems of the wheels, or of the lines for them.
+    /// Problems of wheels or their lines.
     #[error("the wheels cannot be split")]
     Refused(Problems),
     /// A wheel.
@@ -20,24 +20,24 @@ pub enum SplitError {
     /// Packages that `verify` refuses.
     #[error(transparent)]
     Gate(#[from] GateError),
-    /// The directory of built packages.
+    /// Built packages.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The destination.
+    /// Destination.
     #[error(transparent)]
     Stage(#[from] StageError),
-    /// An output.
+    /// Output.
     #[error("cannot write {output}")]
     Write {
         /// Path below the destination.
         output: String,
-        /// The cause.
+        /// Cause.
         source: EditError,
     },
-    /// A path.
+    /// Path.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// The machine.
+    /// System.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

@@ -13,7 +13,7 @@ use binary::device_code::{Code as DeviceCode, Reading};
 use build::assignment::{Assignment, Home, Line, Misfit};
 use manifest::{DeviceBy, Families, SplitFiles};
 
-/// A file of the host wheel that has device code and stays whole.
+/// Host file with device code that stays whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Whole {
     /// Member.
@@ -171,7 +171,7 @@ fn homeless(input: &Input<'_>, misfit: Misfit, files: &[String]) -> Problems {
     of_files(input, files, what, help)
 }
 
-/// A problem, if there are files; the message begins with their number.
+/// Problem, with the number of files first.
 fn of_files(input: &Input<'_>, files: &[String], what: &str, help: &str) -> Problems {
     if files.is_empty() {
         return Problems::new();

@@ -15,7 +15,7 @@ pub(super) enum Stuck {
     /// A target without a wheel.
     #[error("it has code for {0}, which families.kdl does not declare")]
     Target(String),
-    /// A path that is another one when the wheel is installed.
+    /// A path that installation changes.
     #[error("installers place it outside of the root, from where its archive cannot be found")]
     Moved,
     #[error(transparent)]

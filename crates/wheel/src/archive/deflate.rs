@@ -1,8 +1,8 @@
 //! Raw deflate (RFC 1951) in blocks that concatenate to one stream.
 //!
-//! Blocks are compressed in any order, by any number of threads. libdeflate is the fastest encoder
-//! for its output size, but writes only whole streams. To continue one, the flag of its last block
-//! is cleared, and an empty stored block is appended, which ends at a byte boundary.
+//! Blocks are compressed in any order. libdeflate is the fastest encoder for its output size, but
+//! writes only whole streams: the flag of the last block is cleared, and an empty stored block, which
+//! ends at a byte boundary, is appended.
 
 use libdeflater::{CompressionLvl, Compressor};
 
@@ -17,7 +17,7 @@ use last_block::{LastBlock, last_block};
 /// for 1 MiB), because they share no history.
 pub const BLOCK: usize = 2 << 20;
 
-/// Encoder version for cache keys: versions may differ in output.
+/// Encoder for cache keys: versions may differ in output.
 pub const ENCODER: &str = "libdeflater 1.26.1";
 
 /// Effort of deflate.
@@ -52,7 +52,7 @@ pub enum Method {
     Deflate,
 }
 
-/// Block compressor that reuses its tables and memory.
+/// Reusable block compressor.
 pub struct Encoder {
     compressor: Compressor,
     /// Never shrunk below the compressor's bound.
@@ -65,8 +65,8 @@ impl Encoder {
         Self { compressor: Compressor::new(level.number()), scratch: Vec::new() }
     }
 
-    /// Compresses `data` to one block; concatenated blocks are a stream if `last` is set only for
-    /// the last, possibly empty one. Incompressible data is stored, with 5 bytes per 64 KiB.
+    /// Compresses `data` to one block; `last` marks the last, possibly empty one. Incompressible data is
+    /// stored, with 5 bytes per 64 KiB.
     pub fn block(&mut self, data: &[u8], last: bool) -> Vec<u8> {
         let mut out = Vec::new();
         self.append_block(data, last, &mut out);
@@ -96,13 +96,13 @@ impl Encoder {
     }
 }
 
-/// Appends a stream without its end mark, up to a byte boundary; `false` if it is invalid.
+/// Appends up to a byte boundary; `false` if the stream is invalid.
 fn append_opened(stream: &[u8], out: &mut Vec<u8>) -> bool {
     let Some(LastBlock { mark, end }) = last_block(stream) else { return false };
     let start = out.len();
     out.extend_from_slice(stream);
     out[start + mark / 8] &= !(1 << (mark % 8));
-    // Three zero bits begin a stored block that is not the last; the rest of the byte is ignored.
+    // Three zero bits begin a stored block that is not the last.
     if let Some(byte) = out.get_mut(start + end / 8) {
         *byte &= !(0xff << (end % 8));
     }
@@ -131,7 +131,7 @@ fn stored(data: &[u8], last: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// Compresses `data` like [`Encoder::block`] for each [`BLOCK`].
+/// Compresses `data` in blocks.
 pub fn deflate(data: &[u8], level: Level) -> Vec<u8> {
     let (mut encoder, mut out, mut rest) = (Encoder::new(level), Vec::new(), data);
     while rest.len() > BLOCK {
@@ -143,7 +143,7 @@ pub fn deflate(data: &[u8], level: Level) -> Vec<u8> {
     out
 }
 
-/// Digested and packed content of a zip member.
+/// Content of a zip member.
 #[derive(Debug, Clone)]
 pub struct Packed {
     /// Method.
@@ -259,7 +259,6 @@ mod tests {
 
     #[test]
     fn what_others_make_opens_too() {
-        // zlib-rs writes fixed, dynamic and stored blocks, and codes of all lengths.
         for level in [0, 1, 6, 9] {
             // With only seven-bit codes, a reader that starts at a wrong bit never synchronizes.
             let seven = noise(300_000).iter().map(|byte| byte & 0x7f).collect();

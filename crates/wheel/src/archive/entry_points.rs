@@ -46,7 +46,6 @@ impl EntryPoint {
             && !self.name.is_empty()
             && dotted(module)
             && attribute.is_none_or(dotted);
-        // A script needs an attribute to call.
         (sound && (attribute.is_some() || !self.is_script()))
             .then_some(Object { module, attribute })
     }
@@ -55,19 +54,19 @@ impl EntryPoint {
 /// Entry point that installers reject or misinterpret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EntryPointError {
-    /// Group that is not words of letters, digits and `_`, separated by `.`.
+    /// Invalid group.
     #[error("`{group}` is not the name of a group of entry points")]
     Group {
         /// Group.
         group: String,
     },
-    /// Name that is invalid in INI files or as a file name.
+    /// Invalid name.
     #[error("`{}` is not the name of an entry point: use letters, digits, `.`, `-`, `_` and `+`", .name.escape_debug())]
     Name {
         /// Name.
         name: String,
     },
-    /// Object that is not a Python path.
+    /// Invalid object.
     #[error("the entry point `{name}` has the object `{}`: write `package.module:function`", .object.escape_debug())]
     Object {
         /// Entry.

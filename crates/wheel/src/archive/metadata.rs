@@ -52,10 +52,10 @@ pub struct Description {
     pub text: String,
 }
 
-/// Metadata that the format cannot express.
+/// Invalid metadata.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MetadataError {
-    /// Value with a line break, after which readers would see another field.
+    /// Value with a line break.
     #[error("the metadata field {field} has a line break or control character: `{}`", .value.escape_debug())]
     LineBreak {
         /// Field.
@@ -69,7 +69,7 @@ pub enum MetadataError {
         /// Field.
         field: &'static str,
     },
-    /// Label with a comma, which would end it.
+    /// Label with a comma.
     #[error("the label `{label}` of a project address has a comma")]
     Label {
         /// Label.
@@ -78,8 +78,7 @@ pub enum MetadataError {
 }
 
 impl Metadata {
-    /// Formats METADATA or PKG-INFO without empty fields. `license_files` are below `licenses/` or
-    /// the top directory.
+    /// Formats METADATA or PKG-INFO. `license_files` are below `licenses/` or the top directory.
     pub fn render(
         &self,
         name: &DistName,
@@ -159,7 +158,7 @@ impl Fields {
     }
 }
 
-/// Matches line breaks of old Python readers, which split headers with `str.splitlines`.
+/// Old Python readers split headers with `str.splitlines`.
 fn breaks_line(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }

@@ -35,9 +35,8 @@ pub const PARTIAL: &str = ".rockpack-partial";
 /// Directory of finished packages, below the destination.
 pub const DIST: &str = "dist";
 
-/// Destination, locked by one build.
+/// Destination, locked by one build, unchanged until the commit.
 ///
-/// Outputs are renamed from a hidden directory on commit; until then the destination is unchanged.
 /// The next build removes leftovers of a killed build and undoes an interrupted change.
 #[derive(Debug)]
 pub struct Stage {
@@ -53,8 +52,7 @@ impl Stage {
     /// Locks `dest`, and creates it if necessary.
     ///
     /// # Errors
-    /// If another build has the lock, `dest` is not a writable directory, or leftovers cannot be
-    /// undone or removed.
+    /// If `dest` is locked or not writable, or leftovers cannot be undone or removed.
     pub fn open(dest: &Path) -> Result<Self, StageError> {
         // The process cannot exit between creation and registration.
         let together = cleanup::undisturbed();
@@ -90,7 +88,7 @@ impl Stage {
         Ok(StagedFile::new(file, shown))
     }
 
-    /// Path for an output written by other code; creates its directory.
+    /// Path for an output of other code.
     pub fn place(&self, path: &RelPath) -> Result<PathBuf, StageError> {
         let place = self.path(path);
         let parent = place.parent().unwrap_or(&place);
@@ -103,8 +101,8 @@ impl Stage {
 
     /// Moves closed `outputs` to their final places, and removes `gone` and emptied directories.
     ///
-    /// The change is atomic: if the process is killed, the next [`Stage::open`] or [`repair`]
-    /// undoes it. Each output replaces an older file without a gap, before anything is removed.
+    /// The next [`Stage::open`] or [`repair`] undoes an interrupted change. Each output replaces an
+    /// older file without a gap.
     ///
     /// # Errors
     /// If an output is missing, or a path cannot be changed. The destination is then unchanged.
@@ -198,11 +196,11 @@ impl Stage {
 impl Drop for Stage {
     fn drop(&mut self) {
         self.registration = None;
-        // The change could not be undone; the next build undoes it.
+        // The next build undoes the change.
         if Journal::is_at(self.lock.directory()) {
             return;
         }
-        // Errors cannot be reported here; the next build tries again.
+        // The next build reports errors.
         let _ = self.lock.clear();
         self.lock.release();
         if !self.committed {

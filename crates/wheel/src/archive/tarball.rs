@@ -16,17 +16,17 @@ pub use xz_writer::XzWriter;
 /// Error of writing a tarball.
 #[derive(Debug, thiserror::Error)]
 pub enum TarError {
-    /// Size that differs from the announced one.
+    /// Wrong size.
     #[error("`{path}` has {read} bytes instead of the announced {announced}")]
     Size {
         /// Member.
         path: RelPath,
         /// Announced bytes.
         announced: u64,
-        /// Read bytes, at most one more than announced.
+        /// Read bytes.
         read: u64,
     },
-    /// Link with an invalid target.
+    /// Invalid target of a link.
     #[error("the link `{path}` has the target `{}`, which is not a file name", .target.escape_debug())]
     Target {
         /// Link.
@@ -34,26 +34,26 @@ pub enum TarError {
         /// Target.
         target: String,
     },
-    /// The content could not be read or written.
+    /// Failed input or output.
     #[error("failed to add `{path}` to the tarball")]
     Member {
         /// Member.
         path: RelPath,
-        /// Error of reading or writing.
+        /// Cause.
         source: io::Error,
     },
-    /// Member after a failed one.
+    /// Incomplete member.
     #[error("`{path}` is incomplete, so the tarball is broken")]
     Torn {
-        /// Failed member.
+        /// Member.
         path: RelPath,
     },
-    /// The output failed at the end.
+    /// Failed output.
     #[error("failed to end the tarball")]
     End(#[source] io::Error),
 }
 
-/// Writer of a tarball in order of calls.
+/// Writer of a tarball.
 ///
 /// The format is pax (POSIX.1-2001): ustar headers, with extended headers for long or non-ASCII
 /// names and files of 8 GiB or more. Owner and group are 0 without names, modes 0644 and 0755.
@@ -79,7 +79,7 @@ impl<W: Write> TarWriter<W> {
         mut content: impl Read,
     ) -> Result<(), TarError> {
         let mode = if executable { 0o755 } else { 0o644 };
-        // One more byte reveals longer content.
+        // Detects longer content.
         let mut content = (&mut content).take(size.saturating_add(1));
         self.put(
             path,
@@ -89,7 +89,7 @@ impl<W: Write> TarWriter<W> {
         )
     }
 
-    /// Adds a symlink with an unchanged `target`, relative to its directory.
+    /// Adds a symlink; `target` is relative to its directory.
     pub fn symlink(&mut self, path: &RelPath, target: &str) -> Result<(), TarError> {
         check_target(path, target)?;
         self.put(
@@ -110,7 +110,7 @@ impl<W: Write> TarWriter<W> {
         )
     }
 
-    /// Flushes, without finishing a compressor.
+    /// Flushes.
     pub fn finish(mut self) -> Result<W, TarError> {
         self.check_whole()?;
         let end = self.sink.write_all(&[0; 2 * BLOCK]).and_then(|()| self.sink.flush());
@@ -149,7 +149,7 @@ impl<W: Write> TarWriter<W> {
     }
 }
 
-/// Headers of a file, to lay out a tarball. The content follows, padded to 512 bytes.
+/// Headers of a file. The content follows, padded to 512 bytes.
 pub fn file_headers(path: &RelPath, executable: bool, size: u64, time: Timestamp) -> Vec<u8> {
     let mode = if executable { 0o755 } else { 0o644 };
     header_bytes(path, HeaderFields { entry: EntryType::Regular, mode, target: "" }, size, time)
@@ -228,7 +228,6 @@ fn fill(field: &mut [u8; NAME], text: &str) {
     field[..text.len()].copy_from_slice(text);
 }
 
-/// Records of values that do not fit into the ustar header.
 fn extended(name: &str, target: &str, size: u64) -> String {
     let mut records = String::new();
     for (key, text) in [("path", name), ("linkpath", target)] {

@@ -1,4 +1,4 @@
-//! Common time of all members of an archive.
+//! Common time of an archive.
 
 use std::str::FromStr;
 
@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(u64);
 
-/// Time outside the range of zip, or invalid text.
+/// Invalid or unsupported time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a time for archives: {reason}")]
 pub struct TimestampError {
@@ -19,7 +19,7 @@ pub struct TimestampError {
     pub reason: &'static str,
 }
 
-/// 2108-01-01: first moment beyond the seven bits of a DOS year.
+/// 2108-01-01, beyond DOS years.
 const END: u64 = 4_354_819_200;
 
 impl Timestamp {
@@ -31,8 +31,7 @@ impl Timestamp {
         self.0
     }
 
-    /// Converts seconds since 1970: earlier times become 1980, odd seconds even; `None` from 2108
-    /// on.
+    /// Earlier times become 1980, odd seconds even; `None` from 2108 on.
     pub fn from_seconds(seconds: u64) -> Option<Self> {
         (seconds < END).then(|| Self(seconds & !1).max(Self::EARLIEST))
     }
@@ -61,7 +60,7 @@ impl Timestamp {
     /// DOS time and date, in this order.
     pub fn dos(self) -> (u16, u16) {
         let at = TimeZone::UTC.to_datetime(self.moment());
-        // All parts are positive: the year counts from 1980.
+        // The year counts from 1980.
         let part = |part: i8| u16::from(part.unsigned_abs());
         let time = (part(at.hour()) << 11) | (part(at.minute()) << 5) | (part(at.second()) / 2);
         let year = (at.year() - 1980).unsigned_abs();
@@ -81,7 +80,7 @@ impl Default for Timestamp {
     }
 }
 
-/// Parses `SOURCE_DATE_EPOCH`: earlier times become 1980, odd seconds even.
+/// Earlier times become 1980, odd seconds even.
 impl FromStr for Timestamp {
     type Err = TimestampError;
 

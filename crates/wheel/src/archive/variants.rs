@@ -1,7 +1,5 @@
 //! Wheel variants (PEP 825): `variant.json` in a wheel, and a file on an index for all wheels of a
-//! version.
-//!
-//! Both have the same provisional format: its schema warns against relying on it.
+//! version, in the same provisional format.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +13,7 @@ use base::version::Version;
 pub const SCHEMA: &str = "https://variants-schema.wheelnext.dev/peps/850/v0.2.0.json";
 /// File in a wheel's metadata directory.
 pub const MEMBER: &str = "variant.json";
-/// Label without properties, for machines that no other label fits.
+/// Label without properties.
 pub const NULL: &str = "null";
 
 const ENDING: &str = "-variants.json";
@@ -82,7 +80,7 @@ impl Variants {
         format!("{value}\n")
     }
 
-    /// Returns whether the content includes everything in `one`.
+    /// Returns whether `one` is included.
     pub fn has(&self, one: &Self) -> bool {
         let same = (&self.schema, &self.default_priorities, &self.providers)
             == (&one.schema, &one.default_priorities, &one.providers);

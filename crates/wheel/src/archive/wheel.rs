@@ -16,8 +16,7 @@ pub(crate) mod record;
 
 use record::Record;
 
-/// `my_dist-1.0-py3-none-linux_x86_64.whl`; `platform` may be several tags, separated by
-/// `.`.
+/// `my_dist-1.0-py3-none-linux_x86_64.whl`; `.` separates several tags.
 pub fn wheel_file_name(dist: &DistName, version: &Version, platform: &str) -> String {
     format!("{}-{version}-py3-none-{platform}.whl", dist.file_stem())
 }
@@ -55,15 +54,15 @@ pub enum WheelError {
     /// Error of the zip.
     #[error(transparent)]
     Zip(#[from] ZipError),
-    /// Member after the metadata directory; installers read metadata from the end.
+    /// Member after the metadata directory.
     #[error("`{name}` follows members of `{dist_info}`, which must be the last ones of a wheel")]
     AfterMetadata {
-        /// Late member.
+        /// Member.
         name: RelPath,
         /// Metadata directory.
         dist_info: RelPath,
     },
-    /// Member that the writer creates.
+    /// Member of the writer.
     #[error("rockpack writes `{name}`; it cannot be another member")]
     Reserved {
         /// Member.
@@ -75,14 +74,14 @@ pub enum WheelError {
         /// File.
         name: RelPath,
     },
-    /// Size that differs from the announced one.
+    /// Wrong size.
     #[error("the digest of `{name}` is of {digested} bytes instead of the announced {announced}")]
     Size {
         /// Member.
         name: RelPath,
         /// Announced bytes.
         announced: u64,
-        /// Bytes in the digest.
+        /// Digested bytes.
         digested: u64,
     },
     /// Invalid path.
@@ -100,7 +99,7 @@ pub struct WheelWriter<W> {
 }
 
 impl<W: Write + Seek> WheelWriter<W> {
-    /// Creates a wheel on an empty `sink`.
+    /// Creates a wheel.
     pub fn new(
         sink: W,
         dist: &DistName,
@@ -131,7 +130,7 @@ impl<W: Write + Seek> WheelWriter<W> {
         self.zip.sink()
     }
 
-    /// Writes a complete member without seeking.
+    /// Writes a complete member.
     pub fn member(
         &mut self,
         name: &RelPath,
@@ -145,7 +144,7 @@ impl<W: Write + Seek> WheelWriter<W> {
         Ok(())
     }
 
-    /// Flushes, and returns the position of a complete member's bytes.
+    /// Position of a complete member's flushed bytes.
     pub fn settled(&mut self, name: &RelPath) -> Result<Range<u64>, WheelError> {
         self.zip.flush()?;
         self.zip.place(name).ok_or_else(|| WheelError::Missing { name: name.clone() })
@@ -167,7 +166,7 @@ impl<W: Write + Seek> WheelWriter<W> {
         Ok(())
     }
 
-    /// Starts a member, which must be ended before any other call.
+    /// Starts a member; end it before other calls.
     pub fn start(
         &mut self,
         name: &RelPath,
@@ -187,12 +186,12 @@ impl<W: Write + Seek> WheelWriter<W> {
         Ok(WheelMember { entry, name: name.clone(), size: None })
     }
 
-    /// Appends bytes in the member's method.
+    /// Appends bytes.
     pub fn append(&mut self, member: &mut WheelMember, bytes: &[u8]) -> Result<(), WheelError> {
         Ok(self.zip.append(&mut member.entry, bytes)?)
     }
 
-    /// Ends the member with its digest.
+    /// Ends the member.
     pub fn end(&mut self, member: WheelMember, digest: &Digest) -> Result<(), WheelError> {
         let WheelMember { entry, name, size } = member;
         if let Some(announced) = size.filter(|size| *size != digest.size) {

@@ -1,8 +1,7 @@
 //! Zip writer for compressed members.
 //!
 //! The output can be unpacked as a stream: sizes and CRC are in local headers, without data
-//! descriptors, directory entries, comments or unused bytes. Members and archives can have any
-//! size.
+//! descriptors, directory entries, comments or unused bytes.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -35,13 +34,13 @@ pub enum ZipError {
         /// Name.
         name: RelPath,
     },
-    /// Name longer than 16 bits can count.
+    /// Too long name.
     #[error("the name of a member has {length} bytes; a zip allows 65535")]
     NameTooLong {
         /// Length in bytes.
         length: usize,
     },
-    /// Size that differs from the announced one.
+    /// Wrong size.
     #[error("`{name}` has {written} bytes instead of the announced {announced}")]
     Size {
         /// Member.
@@ -51,13 +50,13 @@ pub enum ZipError {
         /// Written bytes.
         written: u64,
     },
-    /// An earlier member was not ended.
+    /// Incomplete member.
     #[error("`{name}` is incomplete, so the archive is broken")]
     Torn {
-        /// Open member.
+        /// Member.
         name: RelPath,
     },
-    /// The output failed.
+    /// Failed output.
     #[error("failed to write {what} to the archive")]
     Write {
         /// Member or central directory.
@@ -73,7 +72,7 @@ impl ZipError {
     }
 }
 
-/// Writer to an empty `sink`; buffer it for many small members.
+/// Writer to an empty `sink`.
 #[derive(Debug)]
 pub struct ZipWriter<W> {
     sink: W,
@@ -95,7 +94,7 @@ impl<W: Write + Seek> ZipWriter<W> {
         self.position
     }
 
-    /// Number of initial bytes that later calls do not change.
+    /// Number of initial bytes that stay unchanged.
     pub fn complete(&self) -> u64 {
         self.complete
     }
@@ -149,7 +148,6 @@ impl<W: Write + Seek> ZipWriter<W> {
         self.copy_by(name, member, |sink| io::copy(source, sink))
     }
 
-    /// Copies like [`ZipWriter::copy`]; `write` transfers the bytes and returns their number.
     pub(crate) fn copy_by(
         &mut self,
         name: &RelPath,
@@ -187,7 +185,7 @@ impl<W: Write + Seek> ZipWriter<W> {
         self.copy(name, &CopiedMember { mode, time, method, crc, size, compressed }, source)
     }
 
-    /// Starts a member, which must be ended before any other call.
+    /// Starts a member; end it before other calls.
     pub fn start(
         &mut self,
         name: &RelPath,
@@ -210,8 +208,7 @@ impl<W: Write + Seek> ZipWriter<W> {
         self.start_with(name, mode, time, Method::Store, most, false)
     }
 
-    /// Starts a member with this mode and MS-DOS time. `size` is exact, or an upper limit for a
-    /// stored member.
+    /// Starts a member. `size` is exact, or an upper limit for a stored member.
     pub fn start_with(
         &mut self,
         name: &RelPath,
@@ -236,13 +233,13 @@ impl<W: Write + Seek> ZipWriter<W> {
         Ok(ZipEntry { name: name.clone(), header, exact })
     }
 
-    /// Appends bytes in the member's method.
+    /// Appends bytes.
     pub fn append(&mut self, entry: &mut ZipEntry, bytes: &[u8]) -> Result<(), ZipError> {
         entry.header.compressed += bytes.len() as u64;
         self.put(&entry.name, bytes)
     }
 
-    /// Ends the member with its CRC-32, and completes its header.
+    /// Ends the member.
     pub fn end(&mut self, entry: ZipEntry, crc: u32) -> Result<(), ZipError> {
         let ZipEntry { name, mut header, exact } = entry;
         if exact {

@@ -1,7 +1,6 @@
 //! Package hashed while it is written, with its old package.
 //!
-//! Hashing is the slowest part of a copy. Up to the first changed member both have the same bytes:
-//! one pass gives both hashes.
+//! Hashing is the slowest part of a copy. Equal bytes at the start are hashed once for both.
 
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt as _;
@@ -12,7 +11,7 @@ use crate::archive::stage::{SettlingFile, StagedFile};
 use base::hash::Sha256Hasher;
 use base::regular;
 
-/// Bytes stay in the processor's cache until they are hashed.
+/// Fits into the processor's cache.
 const BUFFER: usize = 256 << 10;
 
 /// File for a wheel.
@@ -27,13 +26,12 @@ impl<W: Write + Seek> Sink for BufWriter<W> {
     }
 }
 
-/// New package, hashed in passing until an earlier place is rewritten.
+/// New package, hashed until an earlier place is rewritten.
 pub struct Output {
     place: PathBuf,
     file: SettlingFile,
     /// At most [`BUFFER`] bytes.
     waiting: Vec<u8>,
-    /// All written bytes, until an earlier place is rewritten.
     hasher: Sha256Hasher,
     went_back: bool,
     old: Option<Old>,
@@ -107,7 +105,7 @@ fn text(hasher: Sha256Hasher) -> String {
 }
 
 impl Old {
-    /// `hasher` has all bytes before, which both packages have.
+    /// `hasher` has all bytes before.
     fn follow(&mut self, hasher: &Sha256Hasher, bytes: &[u8]) -> io::Result<()> {
         if self.parted.is_some() {
             return Ok(());

@@ -1,10 +1,8 @@
 //! Strict reader of a zip's headers (APPNOTE 6.3).
 //!
 //! Readers use the directory, the local headers, or the first of two equal names: differences are
-//! faults, as are features that installers reject.
-//!
-//! Size and number of members are limited, members do not overlap, and none declares more bytes
-//! than deflate can produce from its data.
+//! faults, as are features that installers reject. Size and number of members are limited, and
+//! members do not overlap or declare more bytes than deflate can produce.
 
 use std::fs::File;
 use std::io;
@@ -55,7 +53,7 @@ pub enum DirectoryError {
 }
 
 impl Directory {
-    /// Reads the directory and all local headers.
+    /// Reads all headers.
     pub fn read(file: &File) -> Result<Self, DirectoryError> {
         let mut end = End::find(file)?;
         if end.size > LONGEST {
@@ -87,7 +85,6 @@ impl Directory {
         self.by_name.sort_by(|a, b| entries[*a].name.cmp(&entries[*b].name));
         let same = |a: usize, b: usize| entries[a].name == entries[b].name;
         for (at, pair) in self.by_name.windows(2).enumerate() {
-            // Reports three equal names once.
             let seen = at > 0 && same(self.by_name[at - 1], pair[0]);
             if same(pair[0], pair[1]) && !seen {
                 let fault = Fault::new(FaultKind::Twice, "there twice").of(&entries[pair[0]].name);
@@ -133,7 +130,7 @@ const MASKED: u16 = 1 << 13;
 /// Newest version of APPNOTE, times ten.
 const NEWEST: u8 = 63;
 
-/// Reports features that installers lack: they unpack during the download and know two methods.
+/// Installers unpack during the download and know two methods.
 fn features(entry: &DirectoryEntry) -> Vec<Fault> {
     let mut found = Vec::new();
     let fault = |what| Fault::new(FaultKind::Feature, what).of(&entry.name);

@@ -9,16 +9,16 @@ use base::version::Version;
 /// Error of reading packages.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// A directory could not be listed.
+    /// Unreadable directory.
     #[error("cannot read built packages")]
     Read(#[from] io::Error),
     /// A directory without packages.
     #[error("{} has no built packages: no .whl or .tar.gz in it or its directories", .0.display())]
     Empty(PathBuf),
-    /// A wheel cannot be opened.
+    /// Unreadable wheel.
     #[error(transparent)]
     Wheel(OpenError),
-    /// A package contradicts its name or is truncated.
+    /// Invalid or truncated package.
     #[error("{} cannot be read as a {what}", .path.display())]
     Package {
         /// File.
@@ -36,7 +36,7 @@ pub enum OpenError {
     /// Invalid file name.
     #[error(transparent)]
     Name(#[from] WheelNameError),
-    /// The file cannot be read.
+    /// Unreadable file.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// Invalid zip.
@@ -76,22 +76,22 @@ pub enum PackageError {
     /// Invalid zip.
     #[error("{0}")]
     Zip(String),
-    /// Unreadable file, or an sdist that is not a gzipped tar archive.
+    /// Unreadable file.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// Sdist without metadata.
     #[error("the sdist has no PKG-INFO in its top directory")]
     NoPkgInfo,
-    /// Invalid file of wheel variants.
+    /// Invalid variants file.
     #[error("its variant data is malformed")]
     Variants(#[source] serde_json::Error),
-    /// Invalid or missing metadata field.
+    /// Invalid metadata field.
     #[error(transparent)]
     Field(#[from] FieldError),
     /// Malformed path.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// Metadata that contradicts the file name.
+    /// Contradicting file name.
     #[error("its metadata is of {name} {version}, unlike its file name")]
     Mismatch {
         /// Name in the metadata.

@@ -28,13 +28,13 @@ pub enum FaultKind {
     Disagree,
     /// Differences without effect on readers.
     Idle,
-    /// Headers that programs interpret as different members.
+    /// Ambiguous headers.
     Ambiguous,
-    /// Archive comment, which serves no purpose.
+    /// Useless archive comment.
     Comment,
     /// No metadata directory, or several.
     MetadataDirectory,
-    /// Metadata that is not text or too long.
+    /// Invalid or too long text.
     Text,
     /// Malformed line of `entry_points.txt`.
     EntryPoint,
@@ -44,7 +44,7 @@ pub enum FaultKind {
     Link,
     /// Member below a file or link.
     Below,
-    /// Neither a file nor a directory nor a link.
+    /// Special file.
     Kind,
     /// Unsafe permissions.
     Mode,
@@ -81,8 +81,7 @@ impl Fault {
         Self { kind, member: None, what: what.into(), detail: None }
     }
 
-    /// The reason to reject the package: readers would see different members, or unpack
-    /// them outside the target.
+    /// Reason to reject the package: readers would see different members, or unpack them outside the target.
     pub fn refusal(&self) -> Option<String> {
         use FaultKind::{Ambiguous, Below, Broken, Kind, Link, MetadataDirectory, Name, Twice};
         let Self { kind, what, member, detail } = self;

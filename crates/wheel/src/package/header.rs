@@ -1,6 +1,6 @@
 //! Headers in mail format (RFC 822), used by core metadata and `WHEEL`.
 
-/// Header field with its original text, for edits that keep other fields.
+/// Header field with its original text.
 #[derive(Debug)]
 pub struct Field<'t> {
     /// Original lines with line breaks.
@@ -11,7 +11,7 @@ pub struct Field<'t> {
     pub value: String,
 }
 
-/// Splits off the fields; the rest begins with the blank line.
+/// Splits off the fields.
 pub fn fields(text: &str) -> (Vec<Field<'_>>, &str) {
     let (mut fields, mut rest): (Vec<Field<'_>>, &str) = (Vec::new(), text);
     while !rest.is_empty() && !rest.starts_with('\n') && !rest.starts_with("\r\n") {
@@ -28,7 +28,7 @@ pub fn fields(text: &str) -> (Vec<Field<'_>>, &str) {
     (fields, rest)
 }
 
-/// Text with `new` values of fields; `None` removes a field. The rest stays as it is.
+/// Text with `new` values of fields; `None` removes a field.
 pub fn rewritten(text: &str, mut new: impl FnMut(&Field<'_>) -> Option<String>) -> String {
     let (fields, body) = fields(text);
     let mut all = String::with_capacity(text.len());
@@ -88,12 +88,12 @@ impl Header {
         }
     }
 
-    /// First line that is no field: mail readers end the header there, others skip it.
+    /// First line that is no field: readers end the header there or skip it.
     pub fn stray(&self) -> Option<&str> {
         self.stray.as_deref()
     }
 
-    /// Returns whether blanks follow a value, which some readers keep.
+    /// True if blanks follow a value, which some readers keep.
     pub fn is_padded(&self, field: &str) -> bool {
         self.padded.iter().any(|name| name.eq_ignore_ascii_case(field))
     }

@@ -18,17 +18,17 @@ use base::version::Version;
 /// Content of an sdist.
 #[derive(Debug, Default)]
 pub struct Sdist {
-    /// File name without `.tar.gz`, required as the name of the top directory.
+    /// File name without `.tar.gz`, and top directory.
     pub top: String,
     /// Paths of all members except directories.
     pub files: BTreeSet<String>,
     /// Total size of files in bytes.
     pub size: u64,
-    /// Modification times of members, in seconds since 1970.
+    /// Times of members, in seconds since 1970.
     pub times: BTreeSet<u64>,
     /// Faults of the archive.
     pub faults: Vec<Fault>,
-    /// Reason why reading stopped early: not gzip, not tar, or truncated.
+    /// Reason of a premature end.
     pub broken: Option<io::Error>,
     texts: BTreeMap<String, String>,
 }
@@ -45,7 +45,6 @@ impl Sdist {
         let mut sdist = Self { top, ..Self::default() };
         match sdist.members(file, visit) {
             Ok(()) => {}
-            // Not an error of the system: the archive is invalid.
             Err(error) if error.raw_os_error().is_none() => sdist.broken = Some(error),
             Err(error) => return Err(regular::of(path, error)),
         }
@@ -74,13 +73,13 @@ impl Sdist {
             .map(String::as_str)
     }
 
-    /// Data of the first module in an sdist built by rockpack.
+    /// Data of the first module.
     pub fn own_facts(&self) -> Option<serde_json::Value> {
         let own = self.texts.iter().find(|(path, _)| path.ends_with("/_dist_info.py"));
         own.and_then(|(_, text)| python_literal::data(text))
     }
 
-    /// True for a file of the top directory.
+    /// Returns whether the top directory has a file.
     pub fn has(&self, name: &str) -> bool {
         self.files.contains(&format!("{}/{name}", self.top))
     }

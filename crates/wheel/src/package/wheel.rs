@@ -20,7 +20,7 @@ pub struct WheelFile {
 }
 
 impl WheelFile {
-    /// Reads the directory, but no members. An invalid archive is a fault.
+    /// Reads only the directory. An invalid archive is a fault.
     pub fn read(path: &Path) -> io::Result<Self> {
         let file = regular::open(path)?.into_parts().0;
         let mut faults = Vec::new();
@@ -127,7 +127,7 @@ pub struct Wheel {
 }
 
 impl Wheel {
-    /// Opens a wheel without reading members.
+    /// Opens a wheel.
     ///
     /// # Errors
     /// If a member is unsafe, or there is not exactly one metadata directory.
@@ -174,7 +174,7 @@ impl Wheel {
         self.zip.member(entry).map_err(|source| self.unread(&entry.name, source))
     }
 
-    /// Reads the member `name`, if present.
+    /// Reads a member, if present.
     ///
     /// # Errors
     /// If longer than [`LONGEST_TEXT`] (`LONGEST_RECORD` for RECORD).
@@ -200,7 +200,7 @@ impl Wheel {
         self.text(&name)?.ok_or_else(missing)
     }
 
-    /// Creates the error for an unreadable member.
+    /// Error for an unreadable member.
     pub fn unread(&self, name: &str, source: io::Error) -> OpenError {
         OpenError::Member { path: self.path.clone(), name: name.to_owned(), source }
     }

@@ -15,29 +15,29 @@ pub struct MemberFault {
 /// Reason to refuse a member.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// Unsafe or invalid name.
+    /// Invalid name.
     Name(&'static str),
-    /// Name of an earlier member.
+    /// Duplicate name.
     Twice,
-    /// Member below this file or link.
+    /// Below this file or link.
     Below(String),
-    /// File or link with members below it.
+    /// Member with others below.
     Above,
-    /// Link with a target outside the archive.
+    /// Link outside.
     Outside(String),
-    /// Link with a circular target.
+    /// Circular link.
     Circle(String),
-    /// Hard link to a target that is not an earlier file.
+    /// Hard link without an earlier file.
     NoFile(String),
     /// Link with an invalid target.
     Target(&'static str),
-    /// Symlink in an archive without links.
+    /// Forbidden symlink.
     Link,
-    /// Sparse file in an archive without sparse files.
+    /// Forbidden sparse file.
     Sparse,
     /// Device, pipe or similar.
     Special,
-    /// Headers that programs interpret differently.
+    /// Ambiguous headers.
     Ambiguous(&'static str),
 }
 

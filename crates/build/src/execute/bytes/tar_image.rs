@@ -1,6 +1,5 @@
-//! Tar archive that is laid out but never written: its bytes are generated on reading.
-//!
-//! Offsets of members are fixed, so blocks of one archive are packed concurrently.
+//! Tar archive with bytes generated on reading. Offsets of members are fixed, so blocks are packed
+//! concurrently.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};

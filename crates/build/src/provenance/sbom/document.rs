@@ -44,12 +44,12 @@ impl Document {
         }
     }
 
-    /// Files to hash: members of the wheel and of its inner archive, equal ones once.
+    /// Files to hash, also of the inner archive; equal ones once.
     pub fn files(&self) -> impl Iterator<Item = &RelPath> {
         self.components.iter().filter_map(|component| component.path.as_ref())
     }
 
-    /// Sets the hexadecimal SHA-256 of each of the [`Self::files`] that `sha256` knows.
+    /// Sets known hexadecimal SHA-256 of [`Self::files`].
     pub fn fill(&mut self, sha256: impl Fn(&RelPath) -> Option<String>) {
         for component in &mut self.components {
             let found = component.path.as_ref().and_then(&sha256);

@@ -1,7 +1,5 @@
-/// The version of a shared library, and its source: `file-name` or `soname`.
-///
-/// The file name is usually the most precise (`libz.so.1.3.1`, or `libbfd-2.38.so` from libtool's
-/// `-release`); the SONAME usually has only the version of the interface (`libz.so.1`).
+/// Version of a shared library, and its source: `file-name` (usually most precise: `libz.so.1.3.1`,
+/// or `libbfd-2.38.so` from libtool's `-release`) or `soname` (the interface's: `libz.so.1`).
 pub(super) fn library_version<'n>(
     file: &'n str,
     soname: Option<&'n str>,

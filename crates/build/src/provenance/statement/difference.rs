@@ -7,20 +7,20 @@ use super::{
     ARTIFACTS, BUILD_TYPE, Descriptor, Digest, ONLY, PLAN, PROMOTION_TYPE, Statement, Versions,
 };
 
-/// Part in which two builds differ.
+/// Differing part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// Command that made the packages.
+    /// Command.
     Command,
     /// Version, mode or platform tag.
     Decision,
-    /// Options of the command line.
+    /// Options.
     Options,
-    /// Files of the manifest.
+    /// Manifest.
     Manifest,
     /// Artifacts or their sources.
     Artifacts,
-    /// Version of the program.
+    /// Program version.
     Program,
     /// Plan, although all of the above are equal.
     Plan,
@@ -45,9 +45,9 @@ impl Part {
 pub struct Difference {
     /// Part.
     pub part: Part,
-    /// Name of the differing thing, such as `packages.kdl`.
+    /// Name, such as `packages.kdl`.
     pub name: String,
-    /// Readable values in the first and the second build.
+    /// Readable values of both builds.
     pub values: (String, String),
 }
 
@@ -65,9 +65,9 @@ impl fmt::Display for Difference {
 }
 
 impl Statement {
-    /// The first difference that forbids uniting packages. Builder and run may differ; artifacts
-    /// count only if both builds name them. For other commands than `rockpack build`, only decided
-    /// parameters such as the version are compared.
+    /// First difference that forbids a union. Builder and run may differ; artifacts count only if
+    /// both builds name them. Commands other than `rockpack build` compare only decided parameters,
+    /// such as the version.
     pub fn difference(&self, other: &Self) -> Option<Difference> {
         let (ours, theirs) = (&self.predicate.build_definition, &other.predicate.build_definition);
         if ours.build_type != theirs.build_type {

@@ -7,7 +7,7 @@ use base::version::Version;
 /// Options and inputs of `rockpack wheel split`.
 #[derive(Debug)]
 pub struct SplitInto<'a> {
-    /// Version of the packages that the wheels were built against.
+    /// Version that the wheels were built against.
     pub version: Option<&'a Version>,
     /// Original wheels by name, with hexadecimal SHA-256.
     pub inputs: Vec<(String, String)>,

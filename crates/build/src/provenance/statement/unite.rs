@@ -21,8 +21,8 @@ impl Statement {
         self
     }
 
-    /// Adds the packages of `other` if both could be of one run: equal builder, parameters and
-    /// inputs, except `only`. Otherwise returns `other` unchanged.
+    /// Adds `other` if builder, parameters and inputs are equal, except `only`; otherwise returns
+    /// it.
     pub fn unite(&mut self, other: Self) -> Result<(), Box<Self>> {
         if self.contradicts(&other) {
             return Err(Box::new(other));

@@ -1,4 +1,4 @@
-//! Packages in a store, their companions, and the pages that name them.
+//! Packages, their companions, and pages that name them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
@@ -23,7 +23,6 @@ pub(super) struct Item {
     version: Version,
     /// A page of the layout names it.
     pub(super) is_named: bool,
-    /// Such a page yanks it.
     pub(super) is_yanked: bool,
 }
 
@@ -52,7 +51,7 @@ impl Item {
         self.beside.iter().find(|object| object.key.as_str().ends_with(".metadata"))
     }
 
-    /// Companions first, package last.
+    /// Package last.
     pub(super) fn objects(&self) -> impl Iterator<Item = &Object> {
         self.beside.iter().chain([&self.object])
     }
@@ -71,7 +70,7 @@ pub(super) struct Page {
 pub(super) struct Inventory {
     items: BTreeMap<RelPath, Item>,
     pub(super) pages: Vec<Page>,
-    /// File names on other pages, each with one such page.
+    /// File names on other pages, with one such page.
     elsewhere: BTreeMap<String, RelPath>,
 }
 
@@ -110,7 +109,6 @@ impl Inventory {
         self.items.values()
     }
 
-    /// A page outside of the layout with this file name.
     pub(super) fn named_elsewhere(&self, item: &Item) -> Option<&RelPath> {
         self.elsewhere.get(item.key().file_name())
     }
@@ -120,7 +118,7 @@ impl Inventory {
     }
 }
 
-/// Directories of project indexes. Files directly in them are no pages of a project.
+/// Directories of project indexes, without pages directly in them.
 fn indexes(objects: &[Object]) -> BTreeSet<RelPath> {
     let pages = objects.iter().filter(|object| object.key.file_name() == "index.json");
     pages.filter_map(|page| page.key.parent()?.parent()).collect()

@@ -30,7 +30,7 @@ impl<'a, 'r> Needs<'a, 'r> {
         }
     }
 
-    /// Required packages, each with a requiring file; fails if requirements are unknown.
+    /// Required packages, each with a requiring file.
     pub(super) fn follow(mut self) -> Result<BTreeMap<&'a RelPath, String>, PublishError> {
         let mut needed = BTreeMap::new();
         while !self.open.is_empty() {
@@ -55,8 +55,8 @@ impl<'a, 'r> Needs<'a, 'r> {
         Ok(needed)
     }
 
-    /// Keys of each project's newest complete version: on a page, not yanked, with all requirements
-    /// on projects of the store. Without a complete version, of the newest.
+    /// Each project's newest version on a page, not yanked, with all requirements on projects of
+    /// the store; without such a version, the newest.
     pub(super) fn newest(&mut self) -> Result<BTreeSet<&'a RelPath>, PublishError> {
         let projects: Vec<Vec<Vec<&'a Item>>> =
             self.by_project.values().map(|items| versions(items)).collect();
@@ -77,7 +77,7 @@ impl<'a, 'r> Needs<'a, 'r> {
         Ok(newest)
     }
 
-    /// Ignores projects outside of the store; follows indirect requirements.
+    /// Ignores other projects; follows indirect requirements.
     fn is_complete(&mut self, files: &[&'a Item]) -> Result<bool, PublishError> {
         let mut seen: BTreeSet<&RelPath> = files.iter().map(|item| item.key()).collect();
         let mut open = files.to_vec();
@@ -101,7 +101,6 @@ impl<'a, 'r> Needs<'a, 'r> {
         Ok(true)
     }
 
-    /// Files on pages of the newest matching version.
     fn newest_that_fits(&self, requirement: &Requirement) -> Vec<&'a Item> {
         let items = self.by_project.get(&*requirement.name).into_iter().flatten().copied();
         let parsed = |item: &&Item| item.version().parse::<Version>().ok();

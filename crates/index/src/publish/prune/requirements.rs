@@ -1,5 +1,5 @@
-//! Requirements of packages. They never change, so a run records them next to each page for later
-//! runs, which then read one file for each page.
+//! Requirements of packages. They never change: a run records them next to each page, so that later
+//! runs read one file for each page.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -35,7 +35,6 @@ pub(super) struct Requirements<'a> {
     /// `None` if unknown.
     read: BTreeMap<&'a RelPath, Option<Vec<Requirement>>>,
     records: BTreeMap<RelPath, Record>,
-    /// Records with new entries.
     changed: BTreeSet<RelPath>,
 }
 
@@ -45,7 +44,7 @@ impl<'a> Requirements<'a> {
         Self { bucket, jobs, read, records, changed }
     }
 
-    /// Returns `None` for unknown requirements, and for packages that were not read.
+    /// `None` for unknown requirements, and packages that were not read.
     pub(super) fn of(&self, item: &Item) -> Option<&[Requirement]> {
         self.read.get(item.key())?.as_deref()
     }
@@ -92,7 +91,7 @@ impl<'a> Requirements<'a> {
         .map(drop)
     }
 
-    /// Ignores unreadable records: they are written anew.
+    /// Ignores unreadable records.
     fn read_records(&mut self, items: &[&Item]) -> Result<(), PublishError> {
         let keys = items.iter().map(|item| record_of(item));
         let keys = keys.collect::<Result<BTreeSet<RelPath>, _>>()?;
@@ -150,7 +149,7 @@ impl<'a> Requirements<'a> {
     }
 }
 
-/// Object with the requirements: METADATA, otherwise an sdist.
+/// METADATA, otherwise an sdist.
 fn source(item: &Item) -> Option<&Object> {
     item.metadata().or_else(|| item.key().as_str().ends_with(".tar.gz").then(|| item.object()))
 }

@@ -4,7 +4,6 @@ use std::str::FromStr;
 
 use reqwest::Url;
 
-/// Variables with a server address.
 const ADDRESSES: [&str; 12] = [
     "AWS_ENDPOINT",
     "AWS_ENDPOINT_URL",

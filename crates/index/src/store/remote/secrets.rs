@@ -2,7 +2,7 @@
 
 use std::env;
 
-/// Secrets in environment variables, which servers and libraries can echo.
+/// Secrets in variables, which servers and libraries can echo.
 #[derive(Clone)]
 pub(super) struct Secrets(Vec<String>);
 

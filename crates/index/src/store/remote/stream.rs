@@ -18,7 +18,7 @@ pub(super) struct Stream<F> {
     said: F,
 }
 
-/// Lowest rate of a body, in bytes each second.
+/// Lowest rate, in bytes each second.
 const LEAST: u64 = 1024;
 
 /// Rate of a body while the reader waits for it.

@@ -1,8 +1,5 @@
-//! Resolves DLLs like Windows.
-//!
-//! A PE file has no search path. Windows searches an import by name, ignoring case, in the file's
-//! directory and in the ones that the runtime opens with `AddDllDirectory` (of `find-library`
-//! lines). The system is last.
+//! Resolves DLLs like Windows: by name, ignoring case, in the file's directory, in the ones that
+//! the runtime opens with `AddDllDirectory` (of `find-library` lines), then in the system.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;

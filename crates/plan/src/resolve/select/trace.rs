@@ -22,11 +22,8 @@ pub(in crate::resolve) enum RuleMatch<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::resolve) enum Why {
     Alone,
-    /// First executable one of equal entries.
     Executable,
-    /// First artifact by name, of equal entries.
     First,
-    /// An error.
     Differ,
 }
 

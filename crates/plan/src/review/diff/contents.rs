@@ -16,38 +16,38 @@ use base::version::Version;
 pub struct Contents<'a> {
     /// Display name (`main:packages.kdl`, `dist`).
     pub label: String,
-    /// Version, if all packages have the same.
+    /// Common version.
     pub version: Option<&'a Version>,
     /// Mode, if known.
     pub mode: Option<Mode>,
-    /// Platform tag, if all wheels have the same.
+    /// Common platform tag.
     pub platform_tag: Option<&'a str>,
     /// Packages, in display order.
     pub packages: Vec<Package<'a>>,
-    /// Unowned files; `None` without a plan.
+    /// Unowned files of a plan.
     pub unowned: Option<&'a [Unowned]>,
-    /// Notes; `None` without a plan.
+    /// Notes of a plan.
     pub notes: Option<&'a [Note]>,
-    /// Warnings; `None` without a plan.
+    /// Warnings of a plan.
     pub warnings: Option<&'a [Warning]>,
-    /// Reasons for missing files, if the manifest is known.
+    /// Reasons for missing files.
     pub reasons: Option<Reasons<'a>>,
-    /// Losses that the side accepts, if its manifest is known.
+    /// Accepted losses.
     pub allowances: Option<Allowances<'a>>,
 }
 
-/// A lost file, or another lost thing by its name.
+/// A lost file or named thing.
 #[derive(Debug, Clone, Copy)]
 pub struct Lost<'l> {
-    /// Old package in the manifest, if known.
+    /// Old package in the manifest.
     pub package: Option<&'l PackageName>,
     /// Path below the platform directory, or a name.
     pub name: &'l str,
-    /// Artifact file, if the old plan knows it.
+    /// Artifact file.
     pub origin: Option<&'l Origin>,
 }
 
-/// The reason why a side accepts a loss, if it does.
+/// Reason for which a side accepts a loss.
 #[derive(Clone, Copy)]
 pub struct Allowances<'a>(pub &'a (dyn Fn(&Lost<'_>) -> Option<Note> + 'a));
 
@@ -57,7 +57,7 @@ impl fmt::Debug for Allowances<'_> {
     }
 }
 
-/// The reason why a package leaves out a path below its platform directory.
+/// Reason for an omitted path below a platform directory.
 #[derive(Clone, Copy)]
 pub struct Reasons<'a>(pub &'a (dyn Fn(&PackageName, &str) -> Option<String> + 'a));
 
@@ -70,13 +70,13 @@ impl fmt::Debug for Reasons<'_> {
 /// One wheel or sdist.
 #[derive(Debug, Clone)]
 pub struct Package<'a> {
-    /// Package in the manifest, if known.
+    /// Package in the manifest.
     pub package: Option<&'a PackageName>,
     /// ISA or family.
     pub variant: Option<&'a str>,
-    /// Name of the distribution.
+    /// Name.
     pub name: &'a DistName,
-    /// Label and metadata of a wheel variant.
+    /// Wheel variant.
     pub wheel_variant: Option<&'a WheelVariant>,
     /// Wheel or sdist.
     pub form: Form,
@@ -84,29 +84,29 @@ pub struct Package<'a> {
     pub directory: &'a RelPath,
     /// Version.
     pub version: &'a Version,
-    /// Platform tag of a wheel.
+    /// Platform tag.
     pub platform_tag: Option<&'a str>,
-    /// Import package, if known.
+    /// Import package.
     pub module: Option<&'a str>,
     /// Platform directory.
     pub platform_dir: Option<&'a str>,
-    /// The members of the wheel are deflated.
+    /// Wheel members are deflated.
     pub compressed: bool,
-    /// Plan of the package, with compression levels that finished packages do not record.
+    /// Plan, with compression levels.
     pub planned: Option<&'a Distribution>,
-    /// Archive of a devel wheel.
+    /// Devel archive.
     pub archive: Option<&'a RelPath>,
     /// Metadata.
     pub metadata: &'a Metadata,
-    /// Console scripts and their targets.
+    /// Console scripts with targets.
     pub entry_points: &'a BTreeMap<String, String>,
-    /// All installed files.
+    /// Files.
     pub files: Vec<File<'a>>,
-    /// Absent paths; `None` without a plan.
+    /// Absent paths of a plan.
     pub absent: Option<&'a [Absent]>,
 }
 
-/// Tree of a file. Its name can differ between the sides.
+/// Tree of a file; names can differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Area {
     /// Platform directory, in the wheel or its devel archive.
@@ -115,14 +115,14 @@ pub enum Area {
     Module,
     /// Licence directory.
     License,
-    /// Any other place.
+    /// Other.
     Other,
 }
 
 /// A file, link or directory of a package.
 #[derive(Debug, Clone)]
 pub struct File<'a> {
-    /// Tree of the file.
+    /// Tree.
     pub area: Area,
     /// Path in the tree.
     pub path: &'a str,
@@ -132,20 +132,20 @@ pub struct File<'a> {
     pub size: u64,
     /// An execute bit is set.
     pub executable: bool,
-    /// Rule that placed it, if known.
+    /// Placing rule.
     pub rule: Option<&'a str>,
 }
 
 /// Type and content of a file.
 #[derive(Debug, Clone, Copy)]
 pub enum Content<'a> {
-    /// Neither link nor directory.
+    /// Planned file.
     Planned(&'a Step),
-    /// A finished file.
+    /// Finished file.
     Built(&'a Bytes),
-    /// A symbolic link with its text.
+    /// Link with its text.
     Link(&'a str),
-    /// A directory.
+    /// Directory.
     Directory,
 }
 
@@ -289,8 +289,7 @@ impl<'a> Package<'a> {
 }
 
 impl<'a> File<'a> {
-    /// Splits `path`, relative to site-packages or an sdist's top directory, into tree and path
-    /// below.
+    /// Splits `path`, relative to site-packages or an sdist, into tree and path.
     pub fn placed(
         path: &'a str,
         module: Option<&str>,

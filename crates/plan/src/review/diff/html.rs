@@ -16,7 +16,7 @@ const STYLE: &str = include_str!("html/style.css");
 /// Files of a group with a row each.
 const MOST_FILES: usize = 1000;
 
-/// Self-contained page: the verdict, sizes of packages, then every change with old beside new.
+/// Page with the verdict, sizes of packages, and every change.
 pub fn html(diff: &Diff) -> String {
     let policy = format!("default-src 'none'; style-src {}; base-uri 'none'", hash_source(STYLE));
     let report = Report::new(diff, false);
@@ -157,7 +157,6 @@ fn moved(moved: &Moved) -> String {
     first + &files(&moved.files)
 }
 
-/// A closed list of all files, old beside new.
 fn files(all: &[FileChange]) -> String {
     let size = |size: Option<u64>| size.map(human_size).unwrap_or_default();
     let row = |file: &FileChange| {

@@ -76,7 +76,6 @@ pub enum LossKind {
 
 const SHOWN: usize = 3;
 
-/// Inputs of the search.
 pub(super) struct Compared<'s, 'a> {
     pub old: &'s Contents<'a>,
     pub new: &'s Contents<'a>,
@@ -86,16 +85,15 @@ pub(super) struct Compared<'s, 'a> {
     pub changed: &'s [PackageChange],
 }
 
-/// Groups of lost things with the same sentence.
 #[derive(Default)]
 struct Found(BTreeMap<Group, Things>);
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Group {
     kind: LossKind,
-    /// Old distribution, if the kind needs it.
+    /// Old distribution.
     of: String,
-    /// New distribution, if any.
+    /// New distribution.
     to: String,
     allowed: Option<(String, Option<String>)>,
 }
@@ -104,13 +102,12 @@ struct Group {
 struct Things {
     names: BTreeSet<String>,
     packages: BTreeSet<Option<String>>,
-    /// ISAs or families of device code.
     variants: BTreeSet<String>,
     libraries: usize,
     size: u64,
 }
 
-/// Returns losses that nothing accepts, the most dangerous first, then the others.
+/// Returns losses, the most dangerous first; accepted ones last.
 pub(super) fn find(compared: &Compared<'_, '_>) -> Vec<Loss> {
     let mut found = Found::default();
     let offered = Offered::new(compared.new);

@@ -14,9 +14,9 @@ pub(super) struct At {
 pub(super) struct Left {
     pub gone: Vec<At>,
     pub come: Vec<At>,
-    /// Links that became files, perhaps moved.
+    /// Links that became files.
     pub filled: Vec<Move>,
-    /// Files that became links, perhaps moved.
+    /// Files that became links.
     pub emptied: Vec<Move>,
 }
 

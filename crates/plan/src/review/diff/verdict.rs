@@ -5,7 +5,7 @@ pub(super) const NOTHING: &str = "no difference\n";
 /// Lines of a verdict, without the rest.
 const MOST: usize = 8;
 
-/// Returns the verdict of a difference in one line, then further losses, then allowed ones.
+/// Returns the verdict in one line, then further losses, then allowed ones.
 pub(super) fn lines(diff: &Diff) -> Vec<String> {
     let (allowed, lost): (Vec<&Loss>, Vec<&Loss>) =
         diff.losses.iter().partition(|loss| loss.allowed.is_some());

@@ -97,7 +97,6 @@ struct Columns {
     size: Column,
     executable: Column,
     rule: Column,
-    /// Number from 1; 0 for none.
     artifact: Column,
     base: Column,
     /// Leading segments that the source's path lacks.

@@ -6,19 +6,19 @@ use base::names::RelPath;
 /// Error of creating or committing outputs.
 #[derive(Debug, thiserror::Error)]
 pub enum StageError {
-    /// Another build has the lock.
+    /// Locked destination.
     #[error("another build is writing to `{}`: wait for it, or choose another destination", .dest.display())]
     Busy {
         /// Destination.
         dest: PathBuf,
     },
-    /// The destination or a parent is a file.
+    /// File as destination.
     #[error("`{}` is not a directory for packages", .path.display())]
     NotADirectory {
         /// File.
         path: PathBuf,
     },
-    /// The destination is not writable.
+    /// Unwritable destination.
     #[error("no permission to write to `{}`", .path.display())]
     NotWritable {
         /// Destination.
@@ -26,16 +26,16 @@ pub enum StageError {
         /// System error.
         source: io::Error,
     },
-    /// The file system is read-only.
+    /// Read-only file system.
     #[error("`{}` is on a read-only file system", .path.display())]
     ReadOnly {
         /// Destination.
         path: PathBuf,
     },
-    /// The file system is full.
+    /// Full file system.
     #[error("the disk of `{}` is full", .path.display())]
     Full {
-        /// Path to be written.
+        /// Path.
         path: PathBuf,
         /// System error.
         source: io::Error,
@@ -46,34 +46,34 @@ pub enum StageError {
         /// Output.
         path: RelPath,
     },
-    /// Output that was never created.
+    /// Missing output.
     #[error("the output `{path}` was never made")]
     Missing {
         /// Output.
         path: RelPath,
     },
-    /// A directory exists in place of an output.
+    /// Directory in place of an output.
     #[error("`{}` is a directory; an output cannot replace it", .path.display())]
     Occupied {
         /// Directory.
         path: PathBuf,
     },
-    /// The destination is a dangling link.
+    /// Dangling link.
     #[error("`{}` is a dangling link", .path.display())]
     Dangling {
         /// Link.
         path: PathBuf,
     },
-    /// The path of the destination is empty.
+    /// Empty path.
     #[error("the destination is an empty path")]
     Empty,
-    /// The file system does not support new directories.
+    /// Unsupported directory.
     #[error("cannot create a directory at `{}`: its file system has no directories", .path.display())]
     NoDirectories {
-        /// Directory to be created.
+        /// Directory.
         path: PathBuf,
     },
-    /// A failed change could not be undone.
+    /// Change that was not undone.
     #[error(
         "`{}` has outputs of two builds, because a failed change could not be undone; when the \
          disk works again, run `rockpack build` or `rockpack wheel verify` to undo it",
@@ -82,15 +82,15 @@ pub enum StageError {
     HalfWay {
         /// Destination.
         dest: PathBuf,
-        /// Reason of the failure.
+        /// Cause.
         source: Box<StageError>,
     },
-    /// Any other error.
+    /// Other error.
     #[error("failed to {doing}")]
     Io {
         /// Failed operation.
         doing: &'static str,
-        /// System error, with the path.
+        /// System error.
         source: io::Error,
     },
 }

@@ -1,5 +1,4 @@
-//! xz in blocks for parallel use (.xz file format, version 1.2), joined to the stream that
-//! liblzma's threads would write.
+//! xz in blocks (.xz file format, version 1.2), joined to the stream of liblzma's threads.
 
 use std::io::{self, Read};
 use std::num::NonZero;
@@ -11,7 +10,7 @@ use crate::archive::checksum::{Digest, Hasher};
 /// Three times the largest dictionary, as liblzma recommends.
 const LARGEST: usize = 24 << 20;
 
-/// Encoder version for cache keys: another version may produce other bytes.
+/// Encoder for cache keys: versions may differ in output.
 pub const XZ_ENCODER: &str = "liblzma-sys 0.4.9";
 
 /// Preset from 0 (fast) to 6 (small); higher ones only enlarge the dictionary beyond a block.
@@ -32,17 +31,15 @@ impl Preset {
         self.0
     }
 
-    /// Input bytes per block: eight dictionaries (xz(1), table of presets). This costs
-    /// half a percent of size and balances cores. It is fixed, so that the output does not depend
-    /// on liblzma.
+    /// Input bytes per block: eight dictionaries (xz(1), table of presets). This costs half a percent of
+    /// size and balances cores. liblzma does not affect it.
     pub fn block(self) -> usize {
         const DICTIONARY: [usize; 7] =
             [256 << 10, 1 << 20, 2 << 20, 4 << 20, 4 << 20, 8 << 20, 8 << 20];
         (8 * DICTIONARY[usize::from(self.0)]).min(LARGEST)
     }
 
-    /// Approximate memory for a block in bytes: encoder (`xz --info-memory`, xz(1)),
-    /// copy of the input, and output.
+    /// Approximate bytes of memory for a block: encoder (`xz --info-memory`, xz(1)), input, output.
     pub fn memory(self) -> u64 {
         const ENCODER: [u64; 7] = [3, 9, 17, 32, 48, 94, 94];
         (ENCODER[usize::from(self.0)] << 20) + 2 * self.block() as u64
@@ -55,8 +52,7 @@ impl Default for Preset {
     }
 }
 
-/// Upper bound of the compressed size: incompressible chunks, block headers, padding and
-/// index entries take a few bytes.
+/// Upper bound of the compressed size, with block headers, padding and index.
 pub fn xz_worst_case(size: u64) -> u64 {
     let smallest = Preset(0).block() as u64;
     size.saturating_add(size / 1024).saturating_add((size / smallest + 1) * 256 + 1024)
@@ -65,10 +61,10 @@ pub fn xz_worst_case(size: u64) -> u64 {
 /// Error of compression.
 #[derive(Debug, thiserror::Error)]
 pub enum XzError {
-    /// Error of liblzma, in practice lack of memory.
+    /// Error of liblzma.
     #[error("failed to compress with xz")]
     Encoder(#[from] liblzma::stream::Error),
-    /// Output of liblzma with an unexpected layout.
+    /// Unexpected output of liblzma.
     #[error("the output of xz is not a stream of one block")]
     Layout,
 }
@@ -82,8 +78,7 @@ pub struct XzBlock {
 }
 
 impl XzBlock {
-    /// Restores a block by the sizes in its header (section 3.1); `None` if they are missing or
-    /// wrong.
+    /// Restores a block by the sizes in its header (section 3.1), if present and right.
     pub fn kept(bytes: Vec<u8>) -> Option<Self> {
         let &[length, flags, ref sizes @ ..] = bytes.as_slice() else { return None };
         if flags & SIZES != SIZES {
@@ -101,7 +96,7 @@ impl XzBlock {
         self.record.content
     }
 
-    /// Digests the unpacked content; `None` if it is invalid or larger than `most` bytes.
+    /// Digests the content; `None` if invalid or larger than `most` bytes.
     pub fn digest(&self, most: u64) -> Option<Digest> {
         if self.record.content > most {
             return None;
@@ -136,12 +131,12 @@ struct Record {
 const SIZES: u8 = 0xc0;
 const CHECK: u64 = 8;
 const FRAME: usize = 12;
-/// Size of the index in the footer, in units of four bytes minus one.
+/// Index size in the footer, in units of four bytes minus one.
 const BACKWARD: std::ops::Range<usize> = 4..8;
 
-/// Compresses `content`, not empty and at most [`Preset::block`] bytes.
+/// Compresses `content`, of 1 to [`Preset::block`] bytes.
 pub fn xz_block(content: &[u8], preset: Preset) -> Result<XzBlock, XzError> {
-    // Only the multithreaded encoder writes sizes into block headers, which parallel decoders need.
+    // Only the multithreaded encoder writes the sizes that parallel decoders need.
     let mut stream = MtStreamBuilder::new();
     stream
         .threads(NonZero::<u32>::MIN.get())
@@ -173,7 +168,7 @@ fn only_block(mut stream: Vec<u8>) -> Option<XzBlock> {
     Some(XzBlock { bytes: stream, record: Record { unpadded, content } })
 }
 
-/// Stream made of blocks: [`XzStream::START`], the blocks in order, and [`XzStream::end`].
+/// Stream: [`XzStream::START`], blocks in order, [`XzStream::end`].
 #[derive(Debug, Default)]
 pub struct XzStream {
     records: Vec<Record>,
@@ -183,12 +178,12 @@ impl XzStream {
     /// Stream header with CRC-64 (section 2.1.1): magic, kind of check, their CRC-32.
     pub const START: [u8; FRAME] = [0xfd, b'7', b'z', b'X', b'Z', 0, 0, 4, 0xe6, 0xd6, 0xb4, 0x46];
 
-    /// Records the next block; the caller writes its bytes.
+    /// Records the next block.
     pub fn add(&mut self, block: &XzBlock) {
         self.records.push(block.record);
     }
 
-    /// Index and footer (sections 4 and 2.1.2), written after all blocks.
+    /// Index and footer (sections 4 and 2.1.2).
     pub fn end(&self) -> Vec<u8> {
         let mut out = vec![0];
         append_number(&mut out, self.records.len() as u64);

@@ -2,9 +2,9 @@
 
 use super::Method;
 
-/// Value of a 32-bit field that refers to zip64.
+/// 32-bit value that refers to zip64.
 pub(super) const MAX_32: u64 = u32::MAX as u64;
-/// Value of a 16-bit field that refers to zip64.
+/// 16-bit value that refers to zip64.
 const MAX_16: usize = u16::MAX as usize;
 
 const ZIP64_TAG: u16 = 1;
@@ -28,7 +28,7 @@ pub(super) struct Header {
     pub(super) size: u64,
     pub(super) compressed: u64,
     pub(super) offset: u64,
-    /// Zip64 in the local header, decided before `compressed` is known.
+    /// Decided before `compressed` is known.
     pub(super) zip64: bool,
 }
 
@@ -74,11 +74,9 @@ fn zip64_extra(values: &[u64]) -> Vec<u8> {
 }
 
 impl Header {
-    /// Encodes the local header (4.3.7). Its length does not depend on `crc` and `compressed`, so
-    /// it can be rewritten.
+    /// Local header (4.3.7). Its length does not depend on `crc` and `compressed`.
     pub(super) fn local(&self, name: &str) -> Vec<u8> {
-        // 4.5.3: the zip64 field of a local header has both sizes, and both short fields are all
-        // ones.
+        // 4.5.3: both sizes in the zip64 field, both short fields all ones.
         let (extra, compressed, size) = if self.zip64 {
             (zip64_extra(&[self.size, self.compressed]), u32::MAX, u32::MAX)
         } else {
@@ -94,9 +92,9 @@ impl Header {
             .0
     }
 
-    /// Encodes the directory entry (4.3.12).
+    /// Directory entry (4.3.12).
     pub(super) fn central(&self, name: &str) -> Vec<u8> {
-        // 4.5.3: in this order, and only values with a short field of all ones.
+        // 4.5.3: only values with a short field of all ones.
         let long: Vec<u64> = [self.size, self.compressed, self.offset]
             .into_iter()
             .filter(|value| *value >= MAX_32)
@@ -108,8 +106,7 @@ impl Header {
             .u16(self.version_needed());
         let fields = self.common(fields, name).u32(short(self.compressed)).u32(short(self.size));
         let fields = fields.u16(short_count(name.len())).u16(short_count(extra.len()));
-        // No comment, disk 0, no internal attributes; the mode is the upper half of the external
-        // ones.
+        // No comment, disk 0, no internal attributes; the mode is the external upper half.
         let fields = fields.u16(0).u16(0).u16(0).u32(self.mode << 16).u32(short(self.offset));
         fields.bytes(name.as_bytes()).bytes(&extra).0
     }
@@ -130,7 +127,7 @@ impl Header {
     }
 }
 
-/// Encodes the end record (4.3.16), preceded by zip64 records (4.3.14, 4.3.15) if values need them.
+/// End record (4.3.16), preceded by zip64 records (4.3.14, 4.3.15) if values need them.
 pub(super) fn end(entries: usize, directory: u64, length: u64) -> Vec<u8> {
     let zip64 = entries >= MAX_16 || directory >= MAX_32 || length >= MAX_32;
     let fields =

@@ -41,12 +41,12 @@ const UTF8: u16 = 1 << 11;
 const UNIX: u8 = 3;
 
 impl DirectoryEntry {
-    /// Returns whether the member is a directory.
+    /// True for a directory.
     pub fn is_directory(&self) -> bool {
         self.name.ends_with('/') || self.mode & 0o170_000 == 0o040_000
     }
 
-    /// Returns whether the member is not compressed.
+    /// True for an uncompressed member.
     pub fn is_stored(&self) -> bool {
         self.method == 0
     }
@@ -59,8 +59,7 @@ impl DirectoryEntry {
         self.data + self.compressed
     }
 
-    /// Reads an entry, with the faults of its extra fields. `prefix` is the number of bytes before
-    /// the archive.
+    /// `prefix` is the number of bytes before the archive.
     pub(super) fn read(rest: &mut Fields<'_>, prefix: u64) -> Option<(Self, Vec<Fault>)> {
         let (fixed, name, extra) = parts(rest)?;
         let numbers = [24, 20, 42].map(|at| word(fixed, at));

@@ -5,7 +5,7 @@ use super::super::moves::At;
 use super::offered::Offered;
 use super::{Compared, Found, LossKind, Of, general};
 
-/// Finds files that no package has, or that only packages have which the old one does not require.
+/// Finds files that no new package has, or only ones that the old one does not require.
 pub(super) fn find(compared: &Compared<'_, '_>, offered: &Offered<'_, '_>, found: &mut Found) {
     let Compared { old, new, pairs, left, moves, .. } = compared;
     let stays = |at: &&At| pairs.new_of[at.package].is_some();
@@ -39,7 +39,6 @@ pub(super) fn find(compared: &Compared<'_, '_>, offered: &Offered<'_, '_>, found
     }
 }
 
-/// Returns the new packages with one of these paths.
 fn holders<'a>(
     compared: &Compared<'_, 'a>,
     paths: &HashSet<&'a str>,

@@ -5,7 +5,6 @@ use super::super::contents::{Lost, Package};
 use super::offered::{Offered, required};
 use super::{Compared, Found, LossKind, Of, general};
 
-/// Finds lost requirements, commands, extras, names of libraries and machines.
 pub(super) fn find(compared: &Compared<'_, '_>, offered: &Offered<'_, '_>, found: &mut Found) {
     for (was, is) in compared.pairs.both() {
         let pair = (&compared.old.packages[was], &compared.new.packages[is]);

@@ -29,7 +29,7 @@ impl<'s, 'a> Offered<'s, 'a> {
         self.brings_name(package, &other.name.normalized())
     }
 
-    /// True if users of `package` have the distribution of this normalized name too.
+    /// Like [`Self::brings`], by normalized name.
     pub fn brings_name(&self, package: &Package<'_>, name: &str) -> bool {
         self.closure(&package.name.normalized()).contains(name)
     }

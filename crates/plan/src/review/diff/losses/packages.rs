@@ -4,7 +4,6 @@ use super::super::contents::{Lost, Package};
 use super::super::what::What;
 use super::{Compared, Found, LossKind, Of, general};
 
-/// Finds packages that have another name, are not built, or shrink.
 pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
     let Compared { old, new, pairs, .. } = compared;
     let names: HashSet<String> = new.packages.iter().map(|p| p.name.normalized()).collect();
@@ -38,7 +37,7 @@ fn lost<'p>(package: &'p Package<'_>) -> Lost<'p> {
     Lost { package: package.package, name: package.name.as_str(), origin: None }
 }
 
-/// Returns the new package with most files of an old one.
+/// Returns the new package with most of the files.
 fn heir(compared: &Compared<'_, '_>, was: usize) -> Option<usize> {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for (_, to) in compared.moves.iter().filter(|(from, _)| from.package == was) {

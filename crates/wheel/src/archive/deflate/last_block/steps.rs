@@ -9,12 +9,12 @@ const PASSED: u16 = 0x3f;
 const LEAPT: usize = 0x7f;
 /// Flag: a distance follows. Also selects the half of the table.
 const DISTANCE: u16 = 1 << STEP;
-/// Flag: the code is not in the table; the step passes no bits.
+/// Flag: the code is not in the table.
 const SLOW: u16 = 0x8000;
 const END: usize = 256;
 
 /// The first two steps pass at most 40 bits, because distances are never adjacent, and the third
-/// reads 11 more: fewer than [`peek`] returns. Bits passed by the third need not be visible.
+/// reads 11 more: fewer than [`peek`] returns.
 pub(super) const LEAP: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +37,7 @@ pub(super) enum Next {
     Invalid,
 }
 
-/// Step for each value of the next bits: first half for literals and lengths, second half for
-/// distances.
+/// Step for each value of the next bits: literals and lengths, then distances.
 pub(super) struct Steps {
     literals: Huffman,
     distances: Huffman,
@@ -71,12 +70,11 @@ impl Steps {
         self.table[index | usize::from(due & DISTANCE)]
     }
 
-    /// Passes [`LEAP`] symbols if the table contains all of them.
+    /// Fails if the table lacks a symbol.
     #[inline]
     pub(crate) fn leap(&self, stream: &[u8], place: SymbolBoundary) -> Option<SymbolBoundary> {
         let (mut bits, mut step, mut passed) = (peek(stream, place.at), place.due, 0);
         for _ in 0..LEAP {
-            // After a slow step, the same step repeats.
             step = self.step(bits, step);
             bits >>= step & PASSED;
             passed += usize::from(step);
@@ -136,7 +134,7 @@ fn distance_bits(symbol: usize) -> u16 {
 mod tests {
     use super::*;
 
-    /// Code lengths of all kinds for the last symbols of an alphabet; 11 bits for the very last.
+    /// 11 bits for the very last symbol, all lengths for others.
     fn lengths(symbols: usize) -> Vec<u8> {
         let mut lengths = vec![0; symbols];
         let used = lengths.iter_mut().skip(symbols - 16);

@@ -1,19 +1,18 @@
 //! Search for the end of a block, at several positions concurrently.
 //!
-//! A single walker mostly waits for memory, so several walkers take turns on stretches of the
-//! block. A stretch need not begin at a symbol, but codes of different lengths synchronize: walkers
-//! from different starts soon reach the same boundaries. Each stretch begins with an approach,
-//! whose result is discarded. A walker continues to the end of the next stretch's approach; if the
-//! next walker left it at the same boundary, its path is valid, because a boundary determines
-//! everything after it. Otherwise the stretch is walked again.
+//! A single walker mostly waits for memory, so several take turns on stretches of the block. Codes of
+//! different lengths synchronize: walkers from different starts soon reach the same boundaries. Each
+//! stretch begins with an approach, whose result is discarded. A walker continues to the end of the
+//! next stretch's approach; if the next walker left it at the same boundary, its path is valid.
+//! Otherwise the stretch is walked again.
 
 use super::steps::{LEAP, Next, Steps, SymbolBoundary};
 
-/// Their state fits into the registers of common processors.
+/// Fits into the registers of common processors.
 const WALKERS: usize = 4;
 /// Blocks have at most some tens of thousands of bytes.
 const STRETCH: usize = 8 * 512;
-/// Walkers are almost always synchronized after this (98 % in libraries).
+/// Most walkers are synchronized after this (98 % in libraries).
 const APPROACH: usize = 8 * 64;
 
 pub(super) fn walk(steps: &Steps, stream: &[u8], start: usize) -> Option<usize> {
@@ -72,7 +71,6 @@ impl Walk<'_> {
     fn take(&mut self, number: usize) -> Walker {
         let index = self.stretches.len();
         self.at_work[number] = index;
-        // The first stretch needs no approach.
         let entry = (index == 0).then_some(self.right);
         self.stretches.push(Stretch { entry, exit: None });
         let at = self.start + index * STRETCH;
@@ -190,7 +188,6 @@ mod tests {
             literals(&[4; 12], 12),
             literals(&[5; 24], 14),
             literals(&[7; 100], 10),
-            // No end symbol, and invalid codes.
             literals(&[7; 100], 0),
             vec![5; 20],
         ];
