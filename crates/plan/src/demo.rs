@@ -39,8 +39,8 @@ pub enum DemoError {
     DemoFile(String),
 }
 
-/// Writes a Linux demo into `dir`, with the bytes `program` as every program. `kpack` splits off
-/// device code. Replaces an empty directory or an earlier demo.
+/// Writes or replaces a Linux demo in `dir`, with the bytes `program` as every program. `kpack`
+/// splits off device code.
 ///
 /// # Errors
 ///
@@ -162,7 +162,7 @@ impl<'l> DemoFile<'l> {
         Ok(())
     }
 
-    /// `detail` has its name, its imports and, after `;`, its delayed imports.
+    /// `detail` has name, imports and, after `;`, delayed imports.
     fn pe(&self, kind: PeKind) -> Vec<u8> {
         let (now, late) = self.detail.split_once(';').unwrap_or((self.detail, ""));
         let (now, late): (Vec<&str>, Vec<&str>) =

@@ -1,4 +1,4 @@
-//! Digest of a plan, equal in builds of different packages of it.
+//! Digest of a plan, equal in builds of its parts.
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write as _};
@@ -12,8 +12,8 @@ use base::version::Version;
 
 /// Part of a distribution that determines its bytes.
 ///
-/// Python projects are excluded, since only machines with their sources plan them; compression
-/// rules, since manifest and options have them.
+/// Excludes Python projects, which only machines with their sources plan, and compression rules,
+/// which manifest and options have.
 #[derive(Serialize)]
 struct Decided<'a> {
     package: &'a PackageName,
@@ -38,14 +38,14 @@ struct Decided<'a> {
 type Placed<'a> = (&'a RelPath, &'a Step, bool, u64);
 
 impl Plan {
-    /// SHA-256 of the whole plan, including packages that `--only` leaves out.
+    /// SHA-256 of the whole plan, despite `--only`.
     pub fn digest(&self) -> String {
         let own = || digest(self.mode, &self.version, &self.platform_tag, &self.distributions);
         self.whole.clone().unwrap_or_else(own)
     }
 }
 
-/// Hexadecimal SHA-256 of a plan with these distributions.
+/// Hexadecimal SHA-256 with these distributions.
 pub fn digest<'a>(
     mode: Option<Mode>,
     version: &Version,

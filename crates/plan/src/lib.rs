@@ -104,7 +104,7 @@ impl Plan {
         distribution.platform_tag.as_deref().unwrap_or(&self.platform_tag)
     }
 
-    /// Artifact file of each member, with repetitions.
+    /// Artifact files of members, with repetitions.
     pub fn sources(&self) -> impl Iterator<Item = &Origin> {
         let members = self.distributions.iter().flat_map(Distribution::all_members);
         members.filter_map(|member| member.step.source())

@@ -4,8 +4,8 @@ use std::str::FromStr;
 use base::names::RelPath;
 use manifest::Glob;
 
-/// An argument of `--only`: a name of a node or distribution. `*` matches any characters, `?` one.
-/// Case is ignored, and `_`, `.` and `-` are equal (PEP 503).
+/// An argument of `--only`: name of a node or distribution, with wildcards `*` and `?`. Ignores
+/// case; `_`, `.` and `-` are equal (PEP 503).
 #[derive(Debug, Clone)]
 pub struct OnlyName {
     text: String,

@@ -5,8 +5,8 @@ use base::version::Version;
 /// Options that complete or override the manifest.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// Version of all packages. Default: the build's package version, otherwise its own as a
-    /// development release (`7.2.0` becomes `7.2.0.dev0`).
+    /// Version of all packages. Default: the build's package version, or its own as a development
+    /// release (`7.2.0.dev0`).
     pub version: Option<Version>,
     /// Suffix for the names of platform directories.
     pub suffix: String,

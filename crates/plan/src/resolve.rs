@@ -70,7 +70,7 @@ pub use needed::{Missing, Needed, needed, possible};
 ///
 /// # Errors
 ///
-/// Fails with all problems that would break a package.
+/// With all problems that would break a package.
 pub fn plan(
     manifest: &Manifest,
     catalog: &Catalog,

@@ -33,8 +33,7 @@ pub struct EarlierPackage {
     pub content: String,
 }
 
-/// A package is compatible with other versions of the required one, within the limits of
-/// [`Since::compatible`].
+/// True if other versions of the required package suffice, within [`Since::compatible`].
 pub(crate) fn is_compatible(package: &Package, rule: &RequireRule) -> bool {
     let is_over = || package.overlay.as_ref().is_some_and(|it| it.value == rule.package.value);
     package.kind == PackageKind::Runtime && (rule.compatible.is_some() || is_over())

@@ -76,8 +76,7 @@ pub(super) struct Unpacking<'u> {
 }
 
 impl Unpacking<'_> {
-    /// Wanted hard links with unwanted targets, and these targets: their bytes were skipped
-    /// before.
+    /// Wanted hard links with unwanted, skipped targets, and these targets.
     pub(super) fn in_order(
         &mut self,
         packed: impl Read,

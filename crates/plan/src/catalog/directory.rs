@@ -97,7 +97,7 @@ impl Directory {
             // An unusable `TMPDIR` is reported once.
             scratch.give_back(scratch_file(&scratch)?);
         }
-        // Largest first: a large archive at the end leaves threads idle.
+        // A large archive at the end leaves threads idle.
         let mut order: Vec<(usize, &dyn Packed)> =
             archives.iter().map(|packed| &**packed).enumerate().collect();
         order.sort_by_key(|(_, packed)| Reverse(packed.size()));
@@ -135,7 +135,7 @@ impl Directory {
         if keys.is_empty() { Problems::new() } else { unchecked(&keys, false).into() }
     }
 
-    /// Local path of `origin`; `None` if the artifact is an archive or missing.
+    /// Local path of `origin`, except in archives.
     pub fn path(&self, origin: &Origin) -> Option<PathBuf> {
         match self.roots.get(&origin.artifact)? {
             Root::Directory(root) => Some(path_of(root, origin)),
@@ -408,7 +408,7 @@ fn scratch_file(scratch: &Scratch) -> Result<ScratchFile, Problem> {
     taken.map_err(|e| packed::of_this_machine(e.to_string()))
 }
 
-/// Rejects base directories behind a link, which could be outside of the artifact.
+/// Rejects base directories behind a link, perhaps outside of the artifact.
 fn not_behind_a_link(
     id: &ArtifactId,
     base: &RelPath,
@@ -427,7 +427,7 @@ fn not_behind_a_link(
 fn tree(id: &ArtifactId, dir: &Path) -> Vec<ListedEntry> {
     let is_root = |found: &io::Result<Entry>| found.as_ref().is_ok_and(|found| found.depth() == 0);
     let found: Vec<_> = walk(dir).filter(|found| !is_root(found)).collect();
-    // Parallel within an artifact: one can have most of the files.
+    // One artifact can have most of the files.
     let listed = found.into_par_iter().with_min_len(32).map(|found| {
         let found = found.map_err(|e| {
             Problem::error(Code::UnreadableArtifact, format!("cannot read artifact `{id}`: {e}"))

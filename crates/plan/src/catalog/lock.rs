@@ -57,7 +57,7 @@ pub struct Taken {
     pub vouched: bool,
 }
 
-/// The archives of a lock file, by key.
+/// Archives by key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lock(BTreeMap<String, LockedArchive>);
 

@@ -36,12 +36,12 @@ pub trait Packed: Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Opens the archive for random access with one request per read; `None` if unsupported.
+    /// Like [`Self::at_random`], with one request per read.
     fn ranges(&self) -> io::Result<Option<Box<dyn ReadAt + Send + '_>>> {
         self.at_random()
     }
 
-    /// Text of the sidecar, if any. Fails if a sidecar may exist but is unreadable.
+    /// Text of the sidecar, if any. Fails if one may exist but is unreadable.
     fn sidecar(&self) -> io::Result<Option<String>>;
 }
 
@@ -68,23 +68,23 @@ pub struct Locked {
 }
 
 impl Locked {
-    /// Keys of archives that must exist.
+    /// Keys that must exist.
     pub fn needed(&self) -> impl Iterator<Item = &str> {
         self.lock.keys().filter(|key| !self.spare.contains(*key))
     }
 }
 
-/// Checksums known before an archive is read.
+/// Checksums known before reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Expected {
     /// Checksum of the whole archive.
     pub archive: Option<Sha256>,
-    /// Checksum of the end ([`super::seekable`]), sufficient to verify parts.
+    /// Checksum of the end ([`super::seekable`]).
     end: Option<Sha256>,
 }
 
 impl Demands {
-    /// Checksums of lock file and sidecar, which must agree.
+    /// Checksums of lock file and sidecar.
     ///
     /// # Errors
     ///
@@ -114,7 +114,7 @@ impl Demands {
         }
     }
 
-    /// Compares the archive with expected checksum and lock file.
+    /// Compares the archive with checksum and lock file.
     pub fn check(
         &self,
         packed: &dyn Packed,
@@ -209,11 +209,11 @@ pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
 /// Archive writers do not make chains of hard links.
 const CHAIN: usize = 4;
 
-/// Archives up to this size are read whole: one request is faster than several.
+/// Smaller archives are read whole: one request is faster than several.
 const SMALL: u64 = 4 << 20;
 
-/// Unpacks wanted files and verifies the checksum. Of a `partial`ly wanted archive with a known
-/// checksum of its end, only end and frames are read and verified.
+/// Unpacks wanted files and verifies the checksum, beforehand at random access. Of a `partial`ly
+/// wanted archive with a known checksum of its end, only end and frames are read and verified.
 pub(super) fn unpack(
     packed: &dyn Packed,
     storage: Storage,
@@ -361,7 +361,7 @@ fn in_order(
     {
         return Err(broken(error));
     }
-    // A failed unpacking is probably damage, which the checksum describes best.
+    // Damage is likely, which the checksum describes best.
     let Sum { sha256, size } = match bytes.read_to_end() {
         Ok(read) => read,
         Err(error) => return Err(unpacked.err().map_or_else(|| unread(&error), |e| broken(&e))),

@@ -44,7 +44,7 @@ pub enum CatalogError {
         /// Cause.
         source: io::Error,
     },
-    /// The file is no catalog, or has an invalid value.
+    /// No catalog, or an invalid value.
     #[error("{file} is not a catalog of artifacts")]
     Content {
         /// File name.
@@ -52,7 +52,7 @@ pub enum CatalogError {
         /// Cause.
         source: serde_json::Error,
     },
-    /// The file is a catalog of another format.
+    /// Another format.
     #[error(
         "the catalog {file} has format {found}, but this program reads format {CATALOG_FORMAT}"
     )]

@@ -32,8 +32,7 @@ pub fn scan(dir: &Path) -> Result<(Catalog, Directory), Problems> {
 ///
 /// # Errors
 ///
-/// With all problems: artifacts without manifest, outside base directories, unreadable or
-/// unsupported entries.
+/// With all problems of the artifacts.
 pub fn read(source: &dyn Source) -> Result<Catalog, Problems> {
     let ids = source.artifacts();
     let artifacts = collect(ids.par_iter().map(|id| artifact(source, id)).collect())?;

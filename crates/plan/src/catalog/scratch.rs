@@ -131,7 +131,6 @@ impl Piece {
         regular::read_ahead(&self.file, self.start.saturating_add(offset), len);
     }
 
-    /// Adds a holder; fails after freeing.
     pub fn found(&self) -> io::Result<FoundPiece> {
         self.uses.count.fetch_add(1, Ordering::SeqCst);
         let found = FoundPiece { piece: self.clone(), given_up: AtomicBool::new(false) };

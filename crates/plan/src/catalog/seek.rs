@@ -59,7 +59,7 @@ impl SeekTable {
         }
     }
 
-    /// Reads the table if the end, with the checksum of each frame, has this checksum.
+    /// Reads the table if the end has this checksum.
     pub(super) fn vouched(stream: &dyn ReadAt, sum_of_end: &Sha256) -> io::Result<Option<Self>> {
         let stream = LastBytes::of(stream)?;
         let Some(mut table) = Self::of_frames(&stream)? else { return Ok(None) };

@@ -1,6 +1,5 @@
 //! Compressed streams with random access, in the format of zstd's `contrib/seekable_format`
-//! (version 0.1.0): zstd frames of a fixed unpacked size, then a table in a skippable frame, which
-//! other readers ignore.
+//! (version 0.1.0): zstd frames of a fixed unpacked size, then a table in a skippable frame.
 
 use std::io::{self, Write};
 
@@ -9,7 +8,7 @@ use zstd::bulk::Compressor;
 
 use base::hash::Sha256;
 
-/// Large enough for a good ratio, small enough to decode for a few bytes.
+/// A good ratio, but quick to decode for a few bytes.
 pub(super) const FRAME: usize = 4 << 20;
 pub(super) const SKIPPABLE: u32 = 0x184D_2A5E;
 /// Magic number of the skippable frame with checksums.

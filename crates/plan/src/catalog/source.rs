@@ -8,8 +8,7 @@ use base::names::RelPath;
 use base::source::Problem;
 use binary::ReadAt;
 
-/// Artifacts, read in parallel. Implementations must unpack sequential forms, such as compressed
-/// archives.
+/// Artifacts, read in parallel. Implementations must unpack archives.
 pub trait Source: Debug + Send + Sync {
     /// Sorted artifacts.
     fn artifacts(&self) -> Vec<ArtifactId>;
@@ -25,8 +24,7 @@ pub trait Source: Debug + Send + Sync {
     /// Errors name the file.
     fn text(&self, artifact: &ArtifactId, path: &str, most: u64) -> io::Result<String>;
 
-    /// Everything below a base directory, links not followed; `None` if it is missing. Faults of
-    /// entries are items.
+    /// Entries or faults below a base directory, links not followed; `None` if missing.
     ///
     /// # Errors
     ///
@@ -74,7 +72,7 @@ pub enum ListedKind {
     Symlink(String),
 }
 
-/// A found file, open only during reading: a plan can have more files than a process may open.
+/// A found file, open only during reading: processes have limits of open files.
 pub trait SourceFile: Debug + Send + Sync {
     /// Size in bytes.
     fn len(&self) -> u64;
@@ -102,6 +100,6 @@ pub trait OpenFile: ReadAt {
     /// True if any execute bit is set.
     fn is_executable(&self) -> bool;
 
-    /// Fails if the file changed since it was found; names the file.
+    /// Fails, with the file's name, if it changed.
     fn check_unchanged(&self) -> io::Result<()>;
 }

@@ -17,8 +17,7 @@ pub(super) struct UnpackedArchive {
     pub proof: Proof,
 }
 
-/// Verified checksum over all bytes of the members. A partly read archive is not verified as a
-/// whole.
+/// Verified checksum over all bytes of the members, perhaps not of the whole archive.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Proof {
     Whole(Sha256),

@@ -21,7 +21,7 @@ impl Wanted {
         Self { members, partial: BTreeSet::new() }
     }
 
-    /// Set with sizes from the catalog, which show partially wanted artifacts.
+    /// Set with sizes from the catalog.
     pub fn of<'a>(catalog: &Catalog, files: impl IntoIterator<Item = &'a Origin>) -> Self {
         let mut wanted = Self::new(files);
         for artifact in &catalog.artifacts {

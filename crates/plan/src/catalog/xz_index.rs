@@ -86,7 +86,7 @@ pub(super) fn decode(
     unpadded: u64,
     len: usize,
 ) -> io::Result<Vec<u8>> {
-    // As a stream with this block alone, so that the decoder performs all checks.
+    // As a stream of this block: the decoder performs all checks.
     let end = stream_end(header, unpadded, len as u64);
     let whole = header.chain(block).chain(&*end);
     let decoder = Stream::new_stream_decoder(MEMORY, 0)?;

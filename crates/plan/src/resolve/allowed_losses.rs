@@ -9,7 +9,7 @@ use manifest::{Glob, IgnoreRule, Manifest};
 
 /// Lines of a change that accept losses: `drop`, `allow-unowned` and `ignore "loss"`.
 ///
-/// Lines of the old manifest do not count: they accepted losses of earlier changes.
+/// Those of the old manifest accepted earlier losses.
 #[derive(Debug)]
 pub struct AllowedLosses {
     files: Vec<OfFiles>,
@@ -27,7 +27,7 @@ struct OfFiles {
 }
 
 impl AllowedLosses {
-    /// Lines that `new` has, and `old` lacks.
+    /// Lines of `new` that `old` lacks.
     pub fn new(
         old: Option<&Manifest>,
         new: &Manifest,
@@ -50,7 +50,7 @@ impl AllowedLosses {
         }
     }
 
-    /// Returns the reason of the first line that accepts the loss.
+    /// Returns the reason of the first matching line.
     pub fn of(&self, lost: &Lost<'_>) -> Option<Note> {
         let file = lost.origin.and_then(|origin| self.files.iter().find(|line| line.takes(origin)));
         let file = file.map(|line| note(&format!("{}: {}", line.what, line.reason), &line.place));

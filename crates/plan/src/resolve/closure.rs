@@ -1,4 +1,4 @@
-//! Link closure: each library that a binary needs must be found after installation.
+//! Link closure: binaries must find their libraries after installation.
 //!
 //! [`Closure`] searches like glibc's loader (ld.so(8)): `DT_RPATH` of the file, then of the files
 //! that loaded it, then the system. Directories below `glibc-hwcaps` are ignored: they only hold
@@ -29,7 +29,7 @@ pub(super) use report::check;
 use together::Together;
 use tree::{File, Standing, Tree};
 
-/// Resolves needed libraries over all installed files.
+/// Resolves libraries over all files.
 #[derive(Debug)]
 pub struct Closure<'a> {
     manifest: &'a Manifest,
@@ -78,8 +78,7 @@ pub struct Need<'a> {
 pub enum Resolved<'a> {
     /// Always installed together.
     Member(LoadedFile<'a>),
-    /// Found only in a directory that all loading files search. A direct `dlopen` of the file
-    /// fails.
+    /// Found only in a directory that all loading files search: a direct `dlopen` fails.
     ThroughLoader {
         /// The library.
         found: LoadedFile<'a>,
@@ -104,7 +103,7 @@ pub enum Resolved<'a> {
 }
 
 impl<'a> Closure<'a> {
-    /// Indexes all files, including distributions that `--only` leaves out.
+    /// Indexes all files, despite `--only`.
     pub fn new(
         manifest: &'a Manifest,
         catalog: &'a Catalog,
@@ -135,7 +134,7 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// Needs of the loadable file at `path` (relative to site-packages), in order.
+    /// Needs of the loadable file at `path` (relative to site-packages).
     pub fn needs<'s>(
         &'s self,
         distribution: &'s Distribution,
@@ -157,7 +156,7 @@ impl<'a> Closure<'a> {
             .flat_map(|file| self.needs_of(file).map(move |need| (file, need)))
     }
 
-    /// Each need, and the file that the needing file's own search finds.
+    /// Each need, and the file that its own search finds.
     pub fn finds(&self) -> impl Iterator<Item = (LoadedFile<'a>, &'a str, Option<LoadedFile<'a>>)> {
         self.tree.files.iter().enumerate().flat_map(move |(number, file)| {
             file.needed.iter().map(move |name| {

@@ -19,8 +19,8 @@ struct Kept<'a> {
     size: u64,
 }
 
-/// Reports exclude lines that leave device code to devel packages, while their package ships
-/// libraries of the artifact.
+/// Reports exclude lines that leave device code to devel packages, while their package ships the
+/// artifact's libraries.
 pub(super) fn check(
     manifest: &Manifest,
     catalog: &Catalog,

@@ -15,7 +15,7 @@ pub(super) struct Emptied {
     pub files: Vec<*const CatalogEntry>,
 }
 
-/// Reports components that lose all files. Empty packages are another problem.
+/// Reports components that lose all files.
 pub(super) fn check(
     manifest: &Manifest,
     catalog: &Catalog,

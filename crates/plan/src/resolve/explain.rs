@@ -46,13 +46,12 @@ impl ManifestByMode {
     }
 }
 
-/// Explains paths of one manifest and one catalog.
+/// Explains paths.
 #[derive(Debug)]
 pub struct Explainer<'a> {
     manifest: &'a ManifestByMode,
     catalog: Cow<'a, Catalog>,
     modes: Vec<InOneMode<'a>>,
-    /// Its `only` restricts the explained packages.
     request: Request,
 }
 
@@ -324,7 +323,7 @@ pub struct Match {
 }
 
 impl<'a> Explainer<'a> {
-    /// Plans in the requested mode, by default in both, the build's mode first.
+    /// Plans in the requested mode, otherwise in both, the build's first.
     ///
     /// # Errors
     ///
@@ -439,7 +438,7 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// Interprets `text` as installed path, path below site-packages, or glob; otherwise fails.
+    /// Interprets `text` as installed path, path below site-packages, or glob.
     pub fn find(&self, text: &str) -> Result<Asked, String> {
         let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
         let known = index::paths(&self.catalog, &self.modes);
@@ -457,7 +456,7 @@ impl<'a> Explainer<'a> {
         Ok(found.map_or_else(|| Asked::Unknown(index::nearest(text, &known)), Asked::Path))
     }
 
-    /// Artifacts and members of each path, in the first mode.
+    /// Artifacts and members of each path.
     pub fn matches(&self, paths: Vec<RelPath>) -> Matches {
         let lands = self
             .modes

@@ -5,7 +5,7 @@ use base::names::RelPath;
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Manifest, Package, ScriptTarget};
 
-/// Reports functions that the template of the package does not define.
+/// Reports undefined functions.
 pub fn functions(manifest: &Manifest, templates: &Templates) -> Problems {
     let mut problems = Problems::new();
     for package in manifest.packages.values() {

@@ -10,10 +10,10 @@ use crate::catalog::{Catalog, EntryKind};
 use base::names::PackageName;
 use manifest::{Manifest, PackageKind};
 
-/// The reason why a package leaves out a path below its platform directory.
+/// Reason for an omitted path below a platform directory.
 pub type Why<'w> = dyn Fn(&PackageName, &str) -> Option<String> + 'w;
 
-/// Calls `work` with the reasons for `manifest` and `catalog`.
+/// Calls `work` with reasons.
 pub fn with_reasons<R>(
     manifest: &Manifest,
     catalog: &Catalog,

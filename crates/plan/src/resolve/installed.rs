@@ -7,8 +7,8 @@ use base::names::PackageName;
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::Manifest;
 
-/// Plans projects and finished wheels without artifacts. `{devel}` is a tree that the build knows,
-/// and `{isas}` has the requested ISAs.
+/// Plans projects and finished wheels without artifacts, for an installed `{devel}` tree and the
+/// requested `{isas}`.
 ///
 /// # Errors
 ///

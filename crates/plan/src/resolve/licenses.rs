@@ -95,7 +95,7 @@ pub(super) fn expression(
     Ok(LicenseExpression::all_of(parts).unwrap_or_else(|| OWN.to_owned()))
 }
 
-/// Artifacts without a licence text, with the wheels of their files.
+/// Artifacts without a licence text, with their wheels.
 pub fn without_license_text(plan: &Plan) -> BTreeMap<&ArtifactName, Vec<&DistName>> {
     let mut lacking: BTreeMap<&ArtifactName, Vec<&DistName>> = BTreeMap::new();
     for distribution in plan.distributions.iter().filter(|d| d.form == Form::Wheel) {

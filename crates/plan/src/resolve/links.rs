@@ -35,7 +35,6 @@ impl<'s, 'a> Owners<'s, 'a> {
         })
     }
 
-    /// All owners, restricted like [`Owners::owner`].
     pub fn owners(&self, for_whom: &'s ResolvedDist<'_>) -> HashMap<&'s RelPath, &'s Filled<'a>> {
         let mut owners = HashMap::new();
         for filled in self.relied_on(for_whom) {

@@ -11,7 +11,7 @@ use manifest::{AllowIsaRule, Manifest};
 
 const SHOWN: usize = 3;
 
-/// Warns of packages with an ISA of another target, and of unused `allow-isa` lines.
+/// Warns of ISAs of other targets, and of unused `allow-isa` lines.
 pub(super) fn check(manifest: &Manifest, made: &[(ResolvedDist<'_>, Distribution)]) -> Problems {
     let check = Check {
         names: manifest.families.target_names(),

@@ -131,7 +131,7 @@ fn globs(manifest: &Manifest, catalog: &Catalog) -> Problems {
     problems
 }
 
-/// Returns a glob with paths for one without, which differs in a few letters of one segment.
+/// Returns a matching glob that differs in a few letters of one segment.
 fn near_glob(catalog: &Catalog, glob: &Glob) -> Option<String> {
     let segments: Vec<&str> = glob.as_str().split('/').collect();
     let is_literal = |segment: &&str| !segment.contains(['*', '?', '[', '{']);

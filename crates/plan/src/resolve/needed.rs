@@ -184,7 +184,6 @@ fn take(
     problems.extend(unused_rules::artifacts(catalog, package, &matched));
 }
 
-/// Adds artifacts that mandatory rules must match.
 fn assert_matches(manifest: &Manifest, catalog: &Catalog, needed: &mut Needed) {
     let rules = manifest.packages.values().filter(|p| p.distribution().is_some());
     let components =

@@ -1,5 +1,4 @@
-//! Check for overlong paths: file systems refuse them, and pip fails in the middle of the
-//! installation.
+//! Check for overlong paths: pip fails in the middle of the installation.
 
 use crate::{Distribution, Member};
 use base::names::oversize;

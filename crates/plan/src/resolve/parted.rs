@@ -1,7 +1,6 @@
-//! Libraries must be in one platform directory with their companions: files of one artifact that
-//! they find by a relative path. These are, for a generic library, the artifact's files for single
-//! targets; for any, the files in the sibling directory of its name (`lib/libNAME.so.1` and
-//! `lib/NAME/`).
+//! Libraries must share a platform directory with companions that they find by a relative path:
+//! files of the artifact for single targets (of a generic library), and files in the sibling
+//! directory of its name (`lib/libNAME.so.1` and `lib/NAME/`).
 
 use std::collections::BTreeMap;
 

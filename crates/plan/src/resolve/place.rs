@@ -76,7 +76,7 @@ impl<'a> Placing<'_, 'a> {
         }
     }
 
-    /// Places the library under its SONAME; the file name becomes an alias.
+    /// Places the library under its SONAME; the file name is an alias.
     fn misnamed(&mut self, path: &RelPath, soname: &str, selected: &Selected<'a>) {
         let Some(real) = self.beside(path, soname, selected) else { return };
         if !self.bears(&real, soname) {

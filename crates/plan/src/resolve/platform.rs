@@ -19,7 +19,7 @@ pub(super) struct Platform {
     /// Other tags, by the number of the distribution.
     pub others: BTreeMap<usize, String>,
     pub notes: Vec<String>,
-    /// Contradictions of the requested tag, and needs beyond any allowed tag.
+    /// Contradictions of the requested tag, and excessive needs.
     pub problems: Problems,
 }
 

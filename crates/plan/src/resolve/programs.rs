@@ -7,8 +7,7 @@ use base::names::{RelPath, System};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Manifest, Script, ScriptTarget};
 
-/// Reports console scripts without a program. `filled` has all runtime distributions, `view` the
-/// files installed with `one`.
+/// `filled` has all runtime distributions, `view` the files installed with `one`.
 pub(super) fn missing(
     manifest: &Manifest,
     one: &Filled<'_>,

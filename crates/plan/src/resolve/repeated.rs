@@ -1,5 +1,4 @@
-//! Check for duplicate files of an artifact, or of one SONAME, in packages that can be installed
-//! together.
+//! Check for duplicate artifact files or SONAMEs in packages that can be installed together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

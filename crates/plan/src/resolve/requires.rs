@@ -43,8 +43,8 @@ pub(super) fn requires(
     Ok(requirements)
 }
 
-/// Requirement without marker, since the label selects the target. `None` without a target: the
-/// variant then requires the same as the plain wheel.
+/// Requirement without marker: the label selects the target. `None` without a target, as in the
+/// plain wheel.
 fn of_variant(
     manifest: &Manifest,
     targets: &Targets,
@@ -167,7 +167,6 @@ pub(super) fn selected(
     Ok((required, offered))
 }
 
-/// Lines of one system get its marker, unless they have one.
 fn merged(one: Vec<String>, of: System, other: &[String], system: System) -> Vec<String> {
     let marked = |requirement: String, system: System| {
         if requirement.contains(';') {
@@ -199,7 +198,7 @@ fn variants(
     }
 }
 
-/// Pin, with a marker if only published for one system (PEP 508).
+/// Pin, perhaps with a marker.
 fn requirement(
     declared: &manifest::Distribution,
     targets: &Targets,

@@ -11,7 +11,7 @@ use manifest::{Families, Manifest, Package};
 #[derive(Debug, Clone)]
 pub(super) struct ResolvedDist<'a> {
     pub families: &'a Families,
-    /// Targets of the build, if the package takes some artifacts for all.
+    /// Targets of the build, if some artifacts are for all.
     pub every_target: BTreeSet<String>,
     pub package: &'a Package,
     pub declared: &'a manifest::Distribution,
@@ -51,12 +51,11 @@ impl<'a> ResolvedDist<'a> {
         self.name != other.name
     }
 
-    /// `owner` is installed wherever this one is: for the same target, a level above it, or all.
+    /// `owner` is installed with this one: for the same target, a level above it, or all.
     pub(crate) fn relies_on(&self, owner: &Self) -> bool {
         owner.variant == Variant::None || owner.variant == self.variant || self.is_below(owner)
     }
 
-    /// `other` is for a level above this target.
     pub fn is_below(&self, other: &Self) -> bool {
         let above = |target: &str| self.families.above(target);
         match (&self.variant, &other.variant) {
@@ -116,7 +115,7 @@ pub(super) fn resolved_dists<'a>(
     if problems.is_empty() { Ok(all) } else { Err(problems) }
 }
 
-/// One variant for each ISA published for this system, and one for other machines.
+/// One variant for each published ISA, and one for other machines.
 fn variants(targets: &Targets, package: &Package) -> Result<Vec<Labelled>, NameError> {
     let Some(rule) = &package.variant else { return Ok(Vec::new()) };
     let isas = targets.published.get(&targets.system).into_iter().flatten();
@@ -128,7 +127,7 @@ fn variants(targets: &Targets, package: &Package) -> Result<Vec<Labelled>, NameE
     isas.map(labelled).chain([Ok(null)]).collect()
 }
 
-/// Reports missing families, without which most packages split by family would be missing.
+/// Reports missing families, which packages split by family need.
 pub(super) fn without_families(manifest: &Manifest, targets: &Targets) -> Problems {
     let declared = manifest.packages.values().filter_map(|p| p.distribution());
     let lost: Vec<_> =

@@ -93,7 +93,6 @@ fn machine(catalog: &Catalog) -> StubMachine {
 
 struct Resolver<'a> {
     manifest: &'a Manifest,
-    /// Manifest with the lines of all targets.
     whole: &'a Manifest,
     other: Option<(System, &'a Manifest)>,
     catalog: &'a Catalog,
@@ -108,7 +107,7 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// Errors among `problems` prevent the plan, but not further reports.
+    /// Errors among `problems` only prevent the plan, not further reports.
     fn run(&self, problems: Problems, unoffered: &Problems) -> Result<(Plan, Problems), Problems> {
         let mut found = Findings {
             problems,

@@ -30,8 +30,8 @@ pub(super) fn editable(facts: &ElfFacts) -> bool {
     host && facts.kind.is_editable()
 }
 
-/// New `DT_RPATH`; `None` without an edit. `path` is relative to site-packages. Existing entries
-/// stay first, and no directory is added twice.
+/// New `DT_RPATH`, if edited. `path` is relative to site-packages. Existing entries stay first; no
+/// directory is repeated.
 pub(super) fn wanted(facts: &ElfFacts, path: &RelPath, directories: &[RelPath]) -> Option<String> {
     // The loader ignores DT_RPATH if both tags exist (ld.so(8)).
     let present = facts.runpath.as_deref().or(facts.rpath.as_deref()).unwrap_or_default();

@@ -57,8 +57,7 @@ pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value 
     facts
 }
 
-/// Families by ISA. Legacy mode only lists declared ISAs: otherwise users would install a family's
-/// package for an ISA that it lacks.
+/// Families by ISA. Legacy mode only lists declared ISAs: a family's package can lack others.
 fn families(manifest: &Manifest, targets: &Targets) -> Value {
     let said = &targets.said;
     let counts =
@@ -123,7 +122,6 @@ fn of_the_set(
     ])
 }
 
-/// A selector of all targets keeps placeholders.
 fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value {
     let mut packages = Map::new();
     let systems = [Some(known.manifest), known.other].into_iter().flatten();
@@ -188,8 +186,7 @@ fn package_facts(built: &ResolvedDist<'_>, name: &str, module: &str, extra: Opti
     json!({"distribution": name, "module": module, "platform_dir": built.platform_dir, "kind": kind, "extra": extra})
 }
 
-/// Patterns by short name and system. Packages split by an axis are omitted, since their names
-/// repeat.
+/// Patterns by short name and system, without packages split by an axis: their names repeat.
 fn libraries(known: &Known<'_, '_>) -> Value {
     let on = |system: System| -> BTreeMap<&str, (&Package, &Library)> {
         let own = Some(known.manifest).filter(|_| system == known.targets.system);
@@ -218,7 +215,6 @@ fn libraries(known: &Known<'_, '_>) -> Value {
 
 #[derive(Default)]
 pub(super) struct Own<'o> {
-    /// Scripts with a shipped program.
     pub scripts: &'o [(&'o str, &'o ScriptTarget)],
     pub aliases: &'o [&'o RelPath],
     pub libraries: BTreeMap<String, RelPath>,

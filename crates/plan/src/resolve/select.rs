@@ -27,7 +27,7 @@ pub(super) struct Selection<'a> {
     pub shared: Vec<(&'a RelPath, Vec<ArtifactId>)>,
     /// Excluding rule, and rule that would take the path.
     pub excluded: BTreeMap<&'a RelPath, (&'a Place, &'a Place)>,
-    /// Entries that count as taken, with all copies of shared paths.
+    /// Entries that count as taken, with copies of shared paths.
     pub owned: Vec<&'a CatalogEntry>,
 }
 
@@ -168,7 +168,7 @@ fn named<'a>(
     by
 }
 
-/// Rule for messages: the package's own, or the last inherited one.
+/// Rule for messages: the own or last inherited one.
 fn inherited<'a>(
     manifest: &'a Manifest,
     package: &'a Package,

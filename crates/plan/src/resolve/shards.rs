@@ -5,8 +5,7 @@ use base::source::{Code, Problem, Problems};
 use base::target::Per;
 use manifest::{ArtifactRule, Families, Manifest, Package};
 
-/// Warns of artifacts that some ISAs lack, unless families.kdl declares the subproject as not built
-/// for them.
+/// Warns of artifacts that some ISAs lack, unless families.kdl excludes the subproject for them.
 pub(super) fn check(manifest: &Manifest, catalog: &Catalog, all: &[ResolvedDist<'_>]) -> Problems {
     let mut problems = Problems::new();
     for package in manifest.packages.values() {

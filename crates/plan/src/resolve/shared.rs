@@ -6,9 +6,9 @@ use base::names::{RelPath, System};
 
 /// Libraries of a wheel by short name, relative to its platform directory.
 ///
-/// The short name of `lib/libhsa-runtime64.so.1` is `hsa-runtime64`; for `bin/amdhip64_7.dll` it is
-/// `amdhip64`. The library nearest to the platform directory has the name of several. Forwarding libraries,
-/// plugins (no `lib` in front) and Python extension modules are skipped.
+/// Short names are `hsa-runtime64` for `lib/libhsa-runtime64.so.1`, `amdhip64` for
+/// `bin/amdhip64_7.dll`. The library nearest to the platform directory has the name of several.
+/// Skips forwarding libraries, plugins (no `lib` in front) and Python extension modules.
 pub(super) fn by_short_name(system: System, filled: &Filled<'_>) -> BTreeMap<String, RelPath> {
     let mut found = BTreeMap::<String, RelPath>::new();
     for (path, (placed, _)) in &filled.runtime.placed {

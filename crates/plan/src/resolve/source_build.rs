@@ -309,7 +309,7 @@ fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given
         }
         let value = context.variables.fill(value.as_str());
         let is_own = project.environment.iter().any(|(other, _)| other.value == name.value);
-        // Without ISAs, only projects that name them themselves need any.
+        // Without ISAs, only projects that name some need any.
         if is_own || !setting::places(&value).iter().any(is_of_isas) {
             given.environment.insert(name.value.clone(), value);
         }
@@ -458,7 +458,7 @@ fn in_order(projects: &[SourceProject]) -> Vec<&SourceProject> {
     order
 }
 
-/// First devel package, with all packages that are not for a single ISA.
+/// First devel package, with all packages except those for single ISAs.
 fn devel(all: &[ResolvedDist<'_>], version: &Version) -> Option<DevelTree> {
     let devel = all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
     let beside = |i: &&ResolvedDist<'_>| {

@@ -17,9 +17,9 @@ pub(super) struct Targets {
     pub since: Option<Since>,
     /// ISAs in kpack mode, families in legacy mode.
     pub built: Vec<String>,
-    /// Published targets, for the selector's extras.
+    /// For the selector's extras.
     pub published: BTreeMap<System, Vec<String>>,
-    /// Lists for both systems were given, so that extras have markers.
+    /// Lists for both systems were given: extras have markers.
     pub marked: bool,
     /// ISAs that the build declares, without features.
     pub said: Vec<String>,
@@ -198,7 +198,6 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Requested system, otherwise by the binaries, otherwise by the platform tag.
 pub(super) fn system(catalog: &Catalog, request: &Request) -> System {
     asked_system(request, system_of(catalog))
 }

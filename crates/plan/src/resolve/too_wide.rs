@@ -1,5 +1,3 @@
-//! Patterns that excuse missing libraries, against the libraries that packages ship.
-
 use std::collections::BTreeMap;
 
 use super::links::Filled;

@@ -13,8 +13,7 @@ pub(super) fn of(dist: &ResolvedDist<'_>) -> Option<WheelVariant> {
     Some(WheelVariant { label: labelled.label.clone(), json })
 }
 
-/// Text that lists the variants of both systems: an index has one such file per version, and both
-/// builds make the same.
+/// Text that lists the variants of both systems: an index has one such file per version.
 pub(super) fn all(targets: &Targets, dist: &ResolvedDist<'_>) -> Result<Option<String>, NameError> {
     let Some(rule) = dist.package.variant.as_ref().filter(|_| dist.labelled.is_none()) else {
         return Ok(None);

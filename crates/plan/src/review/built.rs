@@ -46,8 +46,8 @@ pub struct Built {
 /// File of a package.
 #[derive(Debug, Clone)]
 pub struct BuiltFile {
-    /// Path relative to site-packages or an sdist's top directory; for licence texts, to the
-    /// licence directory.
+    /// Path relative to site-packages, an sdist's top directory, or for licence texts, the licence
+    /// directory.
     pub path: String,
     /// Licence text.
     pub license: bool,
@@ -75,7 +75,7 @@ pub enum BuiltContent {
 pub struct Bytes {
     /// CRC-32, as in zip.
     pub crc32: u32,
-    /// Text of a small file outside of the platform directory.
+    /// Text of a small file outside the platform directory.
     pub text: Option<String>,
     /// Search path.
     pub search: Option<Search>,

@@ -1,8 +1,7 @@
 //! Compares two plans, or a plan with finished packages.
 //!
-//! Pairs packages, then their files by path; the rest was moved, removed or added. Equal
-//! differences form the largest possible [`Place`]s. New versions and line numbers of rules are
-//! ignored.
+//! Pairs packages, then files by path; the rest was moved, removed or added. Equal differences form
+//! the largest possible [`Place`]s. New versions and line numbers are ignored.
 
 use serde::Serialize;
 

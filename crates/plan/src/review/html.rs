@@ -1,5 +1,5 @@
-//! The plan as one self-contained web page. Its content security policy allows only the embedded
-//! style and script.
+//! The plan as one self-contained web page. Its content security policy only allows embedded style
+//! and script.
 
 use crate::Plan;
 use base::hash::Sha256;

@@ -5,7 +5,7 @@ use crate::review::built::Built;
 use base::source::Code;
 use wheel::verify::Finding;
 
-/// Reports differences between `built` (with file names `files`) and the plan `label`.
+/// Reports differences between `built` and the plan.
 pub fn planned(label: &str, plan: &Plan, built: &[Built], files: &[String]) -> Vec<Finding> {
     let (promised, made) = (Contents::of_plan(label, plan), Contents::of_built("packages", built));
     let difference = diff::diff(&promised, &made);

@@ -45,8 +45,8 @@ struct Share {
 
 type Namesakes<'p> = (String, Vec<&'p Distribution>);
 
-/// Divides the packages among at most `most` jobs: largest first, each to the job with the least
-/// work. Distributions of one name stay together.
+/// Divides the packages among at most `most` jobs: largest first, to the job with the least work.
+/// Distributions of one name stay together.
 pub fn shares(plan: &Plan, most: usize) -> Shares {
     let mut left: BTreeMap<String, Vec<&Distribution>> = BTreeMap::new();
     for dist in &plan.distributions {

@@ -174,7 +174,7 @@ fn take_it(all: &[LoadedFile<'_>], other: &InArtifact<'_>) -> String {
     )
 }
 
-/// Rules cannot help files of a devel package, which keep the rpath of the build.
+/// Rules cannot help: a devel package keeps the rpath of the build.
 pub(super) fn devel(group: &Group<'_>) -> Problem {
     let find = Subject::new(&group.files).with("do");
     Problem::warning(
@@ -217,7 +217,7 @@ fn owner<'m>(manifest: &'m Manifest, distribution: &'m Distribution) -> &'m Pack
     package.and_then(|p| p.overlay.as_ref()).map_or(&distribution.package, |overlay| &overlay.value)
 }
 
-/// `everywhere`: every wheel of the other package has the library.
+/// `everywhere`: every wheel of the other package has it.
 pub(super) fn luck(
     manifest: &Manifest,
     group: &Group<'_>,

@@ -1,4 +1,4 @@
-//! Order of a devel archive: each link follows its target and the links on the way.
+//! Order of a devel archive: links follow their targets and the links between.
 
 use std::collections::HashMap;
 

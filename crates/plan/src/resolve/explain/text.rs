@@ -432,7 +432,7 @@ fn whereabouts(needed: &Needed) -> String {
     }
 }
 
-/// One line for each path: its members, or its artifacts.
+/// One line per path, with its members or artifacts.
 pub fn matches_text(matches: &[Match], verbose: bool) -> String {
     let mut text = String::new();
     let listed = shown(matches, verbose, MATCHES_SHOWN);

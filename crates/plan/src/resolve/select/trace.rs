@@ -1,4 +1,4 @@
-//! Observers of the selection: the planner records used rules, an explanation each effect.
+//! Observers of the selection: planner and explanation.
 
 use super::Selected;
 use crate::catalog::ArtifactId;

@@ -3,7 +3,7 @@ use crate::Request;
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Libraries, Manifest, Selection, SourceProject};
 
-/// Selection in the project's syntax; a list of names if the checkout's libraries are known.
+/// Selection in the project's syntax; names if the checkout's libraries are known.
 pub(super) fn value(
     context: &Context<'_>,
     project: &SourceProject,

@@ -47,7 +47,6 @@ impl<'a> Variables<'a> {
         (!names.is_empty()).then(|| names.join(";"))
     }
 
-    /// ISAs of the build, for messages.
     pub(super) fn isas(&self) -> impl Iterator<Item = &str> {
         self.isas.iter().map(|(isa, _)| isa.as_str())
     }
@@ -64,7 +63,7 @@ impl<'a> Variables<'a> {
         Problem::usage(Code::InvalidText, text).help(format!("{hint}{known}"))
     }
 
-    /// Placeholders that only a build knows remain, and lists of ISAs that would be empty.
+    /// Placeholders that only a build knows remain, and empty lists of ISAs.
     pub fn fill(&self, text: &str) -> String {
         setting::fill(text, |place| match place {
             Filling::Isas => self.listed(|_| true),

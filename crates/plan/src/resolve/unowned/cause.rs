@@ -136,7 +136,6 @@ impl<'a> Causes<'a> {
         refusals.iter().filter_map(of).collect()
     }
 
-    /// A devel package would take the artifact by inheriting from one more package.
     fn not_inherited(&self, id: &ArtifactId) -> Option<Cause<'a>> {
         let devel = self.dists.iter().filter(|dist| dist.fits(id)).map(|dist| dist.package);
         let devel = devel.filter(|package| package.kind == PackageKind::Devel);

@@ -138,12 +138,12 @@ fn all_reasons(absent: &[Absent]) -> BTreeMap<&str, BTreeSet<Cow<'_, str>>> {
     all
 }
 
-/// Omits names, so that paths with one cause are grouped.
+/// Omits names to group paths with one cause.
 fn told(reasons: &BTreeSet<Cow<'_, str>>) -> String {
     reasons.iter().map(|reason| without_names(reason)).collect::<Vec<_>>().join("; ")
 }
 
-/// Line numbers change without meaning. Text in backticks is a name and stays.
+/// Line numbers change without meaning. Names in backticks stay.
 pub(super) fn without_lines(text: &str) -> Cow<'_, str> {
     if !text.contains(':') {
         return Cow::Borrowed(text);

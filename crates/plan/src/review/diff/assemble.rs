@@ -61,7 +61,7 @@ pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
 struct ChangedPackage {
     fields: Vec<FieldChange>,
     changes: IndexMap<What, Vec<FileChange>>,
-    /// Plans count sizes before edits, so that comparisons subtract these.
+    /// Comparisons subtract edits: plans count sizes before.
     edits: i64,
     moved: bool,
 }

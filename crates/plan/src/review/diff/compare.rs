@@ -244,7 +244,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
     }
 }
 
-/// Padding of an edit that moves tables to the end of a file.
+/// Padding of tables that an edit moves to the end.
 const ALIGNED: u64 = 64;
 
 #[derive(Clone, Copy)]

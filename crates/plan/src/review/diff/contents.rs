@@ -47,7 +47,7 @@ pub struct Lost<'l> {
     pub origin: Option<&'l Origin>,
 }
 
-/// Reason for which a side accepts a loss.
+/// Reason for an accepted loss.
 #[derive(Clone, Copy)]
 pub struct Allowances<'a>(pub &'a (dyn Fn(&Lost<'_>) -> Option<Note> + 'a));
 
@@ -109,7 +109,7 @@ pub struct Package<'a> {
 /// Tree of a file; names can differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Area {
-    /// Platform directory, in the wheel or its devel archive.
+    /// Platform directory, also in the archive.
     Platform,
     /// Import package.
     Module,
@@ -119,7 +119,7 @@ pub enum Area {
     Other,
 }
 
-/// A file, link or directory of a package.
+/// Member of a package.
 #[derive(Debug, Clone)]
 pub struct File<'a> {
     /// Tree.
@@ -128,7 +128,7 @@ pub struct File<'a> {
     pub path: &'a str,
     /// Type and content.
     pub content: Content<'a>,
-    /// Installed bytes; for planned edits, the size of the source.
+    /// Installed bytes; for planned edits, of the source.
     pub size: u64,
     /// An execute bit is set.
     pub executable: bool,
@@ -136,7 +136,7 @@ pub struct File<'a> {
     pub rule: Option<&'a str>,
 }
 
-/// Type and content of a file.
+/// Type and content.
 #[derive(Debug, Clone, Copy)]
 pub enum Content<'a> {
     /// Planned file.

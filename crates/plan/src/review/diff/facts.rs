@@ -7,7 +7,7 @@ use base::python_literal::data;
 
 pub(super) const FILE: &str = "_dist_info.py";
 
-/// Compares by top-level key; `None` without changes, or if a side is not data.
+/// Compares by top-level key; `None` without changes or data.
 pub(super) fn difference(old: &str, new: &str) -> Option<Vec<FieldChange>> {
     let (Value::Object(old), Value::Object(new)) = (data(old)?, data(new)?) else { return None };
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();

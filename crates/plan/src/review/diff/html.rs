@@ -1,4 +1,4 @@
-//! The difference as one self-contained web page without scripts: old beside new.
+//! The difference as one self-contained page without scripts: old beside new.
 
 use std::fmt::Write as _;
 

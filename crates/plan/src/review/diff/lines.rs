@@ -110,7 +110,6 @@ pub(super) fn count_change(old: usize, new: usize) -> String {
 }
 
 impl Report {
-    /// `files` lists every file, without grouping.
     pub fn new(diff: &Diff, files: bool) -> Self {
         let shown = diff.packages.iter().map(|package| {
             let section = self::package(package, files);

@@ -9,7 +9,7 @@ use base::text::human_size;
 /// GitHub allows 65,536 characters per comment.
 const LONGEST: usize = 64_000;
 
-/// Space for closing blocks and the note on omitted lines.
+/// Space for closing blocks and note.
 const TAIL: usize = 400;
 
 /// Less than 64 kB; omitted lines are counted.
@@ -114,7 +114,7 @@ fn lines(report: &Report, page: &mut Page) {
     }
 }
 
-/// Fence that is longer than any run of backticks in the text.
+/// Fence longer than any run of backticks.
 fn fence(report: &Report) -> String {
     let lines = report
         .sections

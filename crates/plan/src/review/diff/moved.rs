@@ -68,8 +68,7 @@ pub(super) fn grouped<'a>(
     all
 }
 
-/// Describes further changes, except for link targets and search paths, which change with the
-/// place.
+/// Describes further changes, except link targets and search paths, which follow the place.
 fn aside(what: &What) -> Option<String> {
     match what {
         What::Step { old, new } => Some(format!("{old} → {new}")),

@@ -127,8 +127,8 @@ fn dead(side: &Contents<'_>, left: &[At], moved: impl Iterator<Item = At>) -> Ha
     directories.into_iter().filter(has_files).collect()
 }
 
-/// Takes out pairs of equal keys, in order. `again` allows several new places: a file of one
-/// package can now be in each family's.
+/// Takes out pairs of equal keys, in order. `again` allows several new places, such as each
+/// family's package.
 fn joined<K: Hash + Eq>(
     gone: &mut Vec<At>,
     come: &mut Vec<At>,

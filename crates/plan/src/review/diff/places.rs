@@ -77,8 +77,8 @@ pub(super) fn change(
     }
 }
 
-/// Groups files into at most `limit` places. Directories with all candidates become one place, as
-/// high as possible; then the deepest places are merged.
+/// Groups files into at most `limit` places: directories with all candidates, as high as possible,
+/// then merges the deepest ones.
 pub(super) fn places(files: &[FileChange], universe: &Universe<'_>, limit: usize) -> Vec<Place> {
     let mut walk = Walk { files, universe, sums: sums(files), found: Vec::new() };
     walk.directory("", 0, files.len());
@@ -140,7 +140,6 @@ fn common<'p>(first: &'p str, last: &str) -> &'p str {
     first.as_bytes()[..same].iter().rposition(|b| *b == b'/').map_or("", |at| &first[..=at])
 }
 
-/// Each range takes two lookups.
 fn sums(files: &[FileChange]) -> Vec<(u64, u64)> {
     let mut sums = vec![(0, 0)];
     for file in files {

@@ -70,7 +70,7 @@ fn in_both_orders<'t>(before: &'t [String], after: &[String]) -> Vec<&'t String>
 
 struct Directory {
     path: String,
-    /// Text common to files of a rule: the file's own directory stays `$ORIGIN`.
+    /// Text common to files of a rule, with `$ORIGIN`.
     shown: String,
 }
 
@@ -86,7 +86,7 @@ fn resolved(rpath: &str, at: &str) -> Vec<Directory> {
     Rpath::new(rpath).directories().map(resolved).collect()
 }
 
-/// Resolves `way` from the directory of `at`; `None` if it leads outside.
+/// `None` if it leads outside.
 pub(super) fn follow(at: &str, way: &str) -> Option<String> {
     walked(at.rsplit_once('/').unwrap_or_default().0, way)
 }

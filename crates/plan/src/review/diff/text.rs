@@ -26,7 +26,7 @@ pub fn text(diff: &Diff, files: bool) -> String {
 }
 
 impl PackageChange {
-    /// A line per changed field and file, as in [`text`]: mark, place, description.
+    /// A line per changed field and file: mark, place, description.
     pub fn lines(&self) -> Vec<String> {
         let shown = |line: &Line| {
             let parts = [line.place.clone(), line.counted(), line.sized(), line.detail.clone()];

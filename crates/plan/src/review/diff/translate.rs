@@ -1,4 +1,4 @@
-//! Translates old texts, so that a new version or suffix of platform directories is no difference.
+//! Translates old texts: a new version or suffix of platform directories is no difference.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ pub(super) const NOTHING: &str = "no difference\n";
 /// Lines of a verdict, without the rest.
 const MOST: usize = 8;
 
-/// Returns the verdict in one line, then further losses, then allowed ones.
+/// Returns the verdict, then further losses, then allowed ones.
 pub(super) fn lines(diff: &Diff) -> Vec<String> {
     let (allowed, lost): (Vec<&Loss>, Vec<&Loss>) =
         diff.losses.iter().partition(|loss| loss.allowed.is_some());
@@ -27,12 +27,12 @@ pub(super) fn lines(diff: &Diff) -> Vec<String> {
 }
 
 impl Diff {
-    /// Losses that the change does not allow.
+    /// Losses without allowance.
     pub fn lost(&self) -> impl Iterator<Item = &Loss> {
         self.losses.iter().filter(|loss| loss.allowed.is_none())
     }
 
-    /// The verdict in one line: the most dangerous loss, or that nothing is lost.
+    /// The most dangerous loss, or that nothing is lost, in one line.
     pub fn verdict(&self) -> String {
         if self.is_empty() {
             return NOTHING.trim_end().to_owned();

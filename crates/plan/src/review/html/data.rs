@@ -66,7 +66,7 @@ fn head(distribution: &Distribution) -> Head<'_> {
     }
 }
 
-/// Files, then absent paths, then unowned files. Paths imply directories.
+/// Files, then absent and unowned paths. Paths imply directories.
 fn rows(plan: &Plan) -> Rows<'_> {
     let mut rows = Rows::new();
     for (number, distribution) in (1..).zip(&plan.distributions) {

@@ -51,7 +51,6 @@ pub(super) struct Directories {
     name: Column,
     #[serde(skip)]
     known: IndexSet<(u64, u64)>,
-    /// Neighbouring rows mostly share it.
     #[serde(skip)]
     last: (String, u64),
 }
@@ -101,7 +100,7 @@ struct Columns {
     base: Column,
     /// Leading segments that the source's path lacks.
     strip: Column,
-    /// Path of the source, if it is not the path without these segments.
+    /// Path of the source, if different without these segments.
     source: Column,
     detail: Column,
     rpath: Column,

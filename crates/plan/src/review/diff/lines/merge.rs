@@ -1,4 +1,4 @@
-//! Merges packages that only differ in ISA or family: forty ISAs need no forty sections.
+//! Merges packages that only differ in ISA or family.
 
 use indexmap::IndexMap;
 use indexmap::map::Entry;
@@ -47,7 +47,6 @@ fn together(alike: Vec<Shown<'_>>) -> (Option<Row>, Option<Section>) {
     (Some(row), section)
 }
 
-/// Key of merged packages, unique without a variant.
 #[derive(PartialEq, Eq, Hash)]
 enum Shape {
     Alone(usize),

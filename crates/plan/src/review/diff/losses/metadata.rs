@@ -72,7 +72,7 @@ fn add(
     found.add(Of::new(kind, &of), to, &lost, 0, compared.new);
 }
 
-/// Every package has all names of libraries, so one difference tells all.
+/// Every package has all names: one difference tells all.
 fn names(compared: &Compared<'_, '_>, found: &mut Found) {
     let fields = compared.changed.iter().flat_map(|change| &change.fields);
     let Some(field) =

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::super::contents::{Contents, Package};
 use base::names::Requirement;
 
-/// New packages by name, and the packages that pip installs with each.
+/// New packages by name, and packages that pip installs with each.
 pub(super) struct Offered<'s, 'a> {
     by_name: HashMap<String, Vec<&'s Package<'a>>>,
     closures: RefCell<HashMap<String, Rc<BTreeSet<String>>>>,
@@ -52,7 +52,7 @@ impl<'s, 'a> Offered<'s, 'a> {
     }
 }
 
-/// Normalized names of the distributions that pip installs with a package, without extras.
+/// Normalized names that pip installs with a package, without extras.
 pub(super) fn required(package: &Package<'_>) -> BTreeSet<String> {
     let all =
         package.metadata.requires_dist.iter().filter_map(|text| text.parse::<Requirement>().ok());

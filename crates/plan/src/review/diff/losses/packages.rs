@@ -37,7 +37,7 @@ fn lost<'p>(package: &'p Package<'_>) -> Lost<'p> {
     Lost { package: package.package, name: package.name.as_str(), origin: None }
 }
 
-/// Returns the new package with most of the files.
+/// Returns the new package with most files.
 fn heir(compared: &Compared<'_, '_>, was: usize) -> Option<usize> {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for (_, to) in compared.moves.iter().filter(|(from, _)| from.package == was) {
@@ -49,7 +49,7 @@ fn heir(compared: &Compared<'_, '_>, was: usize) -> Option<usize> {
     (count * 2 > own).then_some(heir)
 }
 
-/// Finds packages whose unmoved files shrink by more than a tenth of the package.
+/// Finds packages whose unmoved files shrink by over a tenth.
 fn shrunk(compared: &Compared<'_, '_>, found: &mut Found) {
     for change in compared.changed {
         let (Some(before), Some(_)) = (change.old, change.new) else { continue };
