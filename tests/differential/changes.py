@@ -184,7 +184,7 @@ def data_directory(wheel, dice, name):
     wheel.add(f"{name}/purelib/more/x.py")
 
 
-@each("two schemes", {"purelib and platlib": ("purelib", "platlib"), "data and scripts": ("data/bin", "scripts"), "platlib and data": ("platlib", "data/lib")})
+@each("two schemes", {"purelib and platlib": ("purelib", "platlib"), "data and scripts": ("data/bin", "scripts"), "platlib and data": ("platlib", "data/share")})
 def two_schemes(wheel, dice, schemes):
     for index, one in enumerate(schemes):
         wheel.add(f"demo-1.0.data/{one}/same", b"%d\n" % index)

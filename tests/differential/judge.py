@@ -30,6 +30,7 @@ BEYOND = (
     ("unsafe-name", r"cannot unpack this name", "programs resolve `.`, `..` and `//` differently, and systems have limits"),
     ("member-mode", r"", "users must not get files that others can change"),
     ("member-kind", r"", "pip makes a text file of a link or device"),
+    ("link-outside", r"circular link", "it leads to itself, until another member of the name replaces it"),
     ("member-twice", r"", "installers overwrite one file with another"),
     ("case-clash", r"", "other systems lose one of the files"),
     ("headers-disagree", r"another name in an extra field", "programs that know the field take the other name"),

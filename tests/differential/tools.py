@@ -79,7 +79,7 @@ class Tools:
         """Return findings (severity, code, text), or the text of an error that is not about the package."""
         words = ["wheel", "verify", "--json", "--manifest", "built-in", str(path)]
         done = subprocess.run([str(self.rockpack), *words], capture_output=True, text=True, timeout=SECONDS, cwd=self.work, errors="replace")
-        if done.returncode == 2 and "is neither a wheel nor an sdist" in done.stderr:
+        if done.returncode == 2 and "is neither a wheel nor an" in done.stderr:
             return [("error", "usage", done.stderr.strip(), None, None)], done.stderr
         if done.returncode not in (0, 1):
             return None, f"exit status {done.returncode}: {done.stderr}"

@@ -126,7 +126,6 @@ fn entries(bytes: &[u8], end: &mut End) -> Result<Vec<DirectoryEntry>, Directory
 
 const PATCHED: u16 = 1 << 5;
 const STRONG: u16 = 1 << 6;
-const MASKED: u16 = 1 << 13;
 /// Newest version of APPNOTE, times ten.
 const NEWEST: u8 = 63;
 
@@ -148,8 +147,8 @@ fn features(entry: &DirectoryEntry) -> Vec<Fault> {
             "size after stored content, so installers cannot unpack it while downloading",
         ));
     }
-    if entry.flags & (PATCHED | STRONG | MASKED) != 0 {
-        found.push(fault("patched or masked data, which installers reject"));
+    if entry.flags & (PATCHED | STRONG) != 0 {
+        found.push(fault("patched or strongly encrypted data, which installers reject"));
     }
     if entry.needed > NEWEST {
         let detail = format!("{}.{}", entry.needed / 10, entry.needed % 10);
