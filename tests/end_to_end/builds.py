@@ -30,28 +30,36 @@ def build(report, name, binary, tree, dest, options):
         return None
     plan = json.loads(plan.out)
     found = sorted(path.relative_to(dest).as_posix() for path in dest.rglob("*") if not path.is_dir())
-    expected = outputs(expectations.TREES[name].mode, plan["version"], plan["platform_tag"])
+    expected = outputs(expectations.TREES[name].mode, plan["version"], _tags(plan))
     report.check(f"{name}: outputs by name", _differing(expected, found))
     modes = {oct((dest / path).stat().st_mode & 0o777) for path in found}
     report.check(f"{name}: outputs can be read by all", modes != {"0o644"} and f"modes are {modes}")
     return plan
 
 
-def outputs(mode, version, tag):
-    """Return the paths of everything that a build of a tree writes."""
-    def wheel(distribution):
-        return f"{distribution}-{version}-py3-none-{tag}.whl"
+def _tags(plan):
+    """Return the platform tag of each wheel, by directory and name."""
+    def key(one):
+        return one["directory"], one["name"].lower().replace("-", "_")
 
-    dist = {f"dist/{wheel(name)}" for name in ("rocm_sdk_core", "rocm_profiler")}
+    return {key(one): one.get("platform_tag") or plan["platform_tag"] for one in plan["distributions"]}
+
+
+def outputs(mode, version, tags):
+    """Return the paths of everything that a build of a tree writes."""
+    def wheel(distribution, directory="dist"):
+        return f"{directory}/{distribution}-{version}-py3-none-{tags.get((directory, distribution))}.whl"
+
+    dist = {wheel(name) for name in ("rocm_sdk_core", "rocm_profiler")}
     dist |= {"dist/SHA256SUMS", "dist/provenance.intoto.json"}
     if mode == "kpack":
         names = ["rocm_sdk_libraries", "rocm_sdk_device", "rocm_sdk_devel"]
         names += [f"rocm_sdk_device_{isa}" for isa in expectations.ISAS]
-        return sorted({*dist, f"dist/rocm-{version}.tar.gz", *(f"dist/{wheel(name)}" for name in names)})
+        return sorted({*dist, f"dist/rocm-{version}.tar.gz", *map(wheel, names)})
     for family in expectations.FAMILIES:
         normalised = family.lower().replace("-", "_")
-        dist |= {f"dist/{family}/rocm-{version}.tar.gz", f"dist/{family}/{wheel('rocm_sdk_devel')}",
-                 f"dist/{wheel(f'rocm_sdk_libraries_{normalised}')}"}
+        dist |= {f"dist/{family}/rocm-{version}.tar.gz", wheel("rocm_sdk_devel", f"dist/{family}"),
+                 wheel(f"rocm_sdk_libraries_{normalised}")}
     return sorted(dist)
 
 
