@@ -148,7 +148,7 @@ fn features(entry: &DirectoryEntry) -> Vec<Fault> {
         ));
     }
     if entry.flags & (PATCHED | STRONG) != 0 {
-        found.push(fault("patched or strongly encrypted data, which installers reject"));
+        found.push(fault("patched or encrypted data, which installers reject"));
     }
     if entry.needed > NEWEST {
         let detail = format!("{}.{}", entry.needed / 10, entry.needed % 10);
