@@ -89,3 +89,23 @@ fn another_content_than_recorded_is_not_published() {
     assert!(said(&output).contains("differs from the one in its provenance"), "{}", said(&output));
     assert!(!dir.path().join("index").exists());
 }
+
+/// The digest in the plan is of the archive before compression with xz, and that of the finished
+/// wheel after it.
+#[test]
+fn a_package_with_an_xz_archive_is_new_each_night() {
+    let dir = scratch(true);
+    let path = dir.path();
+    let xz = ["--xz-preset", "0"];
+    build(path, "7.14.0a1", "n1", &xz);
+    publish(path, "n1");
+    build(path, "7.14.0a2", "n2", &[&["--since", "index"], &xz[..]].concat());
+    publish(path, "n2");
+    let plan = night("plan", "7.14.0a3", &["--since", "index", "--json", "--xz-preset", "0"]);
+    let plan: Value = serde_json::from_str(&done(path, &plan)).unwrap();
+    let is_devel = |it: &&Value| it["name"] == "rocm-sdk-devel";
+    let devel = plan["distributions"].as_array().unwrap().iter().find(is_devel).unwrap();
+    assert_eq!(devel["new"], "its archive is compressed with xz");
+    assert!(devel.get("content").is_none_or(Value::is_null));
+    assert!(plan["earlier"].as_array().unwrap().iter().any(|it| it["name"] == "rocm-sdk-core"));
+}

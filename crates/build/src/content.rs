@@ -57,7 +57,7 @@ enum Kind {
 impl Content {
     /// Adds a file.
     pub fn add(&mut self, path: String, executable: bool, sha256: &Sha256) {
-        self.members.insert(path, Installed { executable, hash: sha256.for_record() });
+        self.add_row(path, executable, sha256.for_record());
     }
 
     fn add_row(&mut self, path: String, executable: bool, hash: String) {

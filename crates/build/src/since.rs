@@ -76,8 +76,11 @@ fn reason(
     content: Option<&Content>,
     published: &BTreeMap<String, Published>,
 ) -> Option<String> {
-    let Some(content) = content.filter(|_| is_of_one_package(distribution)) else {
+    if !is_of_one_package(distribution) {
         return Some("it selects the packages of this set".to_owned());
+    }
+    let Some(content) = content else {
+        return Some("its archive is compressed with xz".to_owned());
     };
     if !is_alone(plan, distribution) {
         return Some("several packages have this name".to_owned());

@@ -96,6 +96,11 @@ impl Distribution {
         self.compressed_otherwise.get(path).copied().unwrap_or(self.compression)
     }
 
+    /// Returns true for a devel wheel whose archive is compressed with xz.
+    pub fn has_xz_archive(&self) -> bool {
+        self.archive.as_ref().is_some_and(|archive| archive.xz.is_some())
+    }
+
     /// Members, licence texts and members of the archive.
     pub fn all_members(&self) -> impl Iterator<Item = &Member> {
         let archived = self.archive.iter().flat_map(|a| &a.members);

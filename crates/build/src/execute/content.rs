@@ -19,8 +19,8 @@ use plan::catalog::Source;
 use plan::{Distribution, Member, Plan};
 use wheel::archive::wheel::dist_info_dir;
 
-/// Content of each wheel of `plan`, in its order; `None` for an sdist. Reads only files that the
-/// cache lacks.
+/// Content of each wheel of `plan`, in its order; `None` for an sdist, and for a wheel with an xz
+/// archive, whose hash is known only after compression. Reads only files that the cache lacks.
 ///
 /// # Errors
 ///
@@ -37,6 +37,7 @@ pub fn package_contents(
     for ((distribution, output), sbom) in plan.distributions.iter().zip(outputs).zip(sboms) {
         contents.push(match distribution.form {
             Form::Sdist => None,
+            Form::Wheel if distribution.has_xz_archive() => None,
             Form::Wheel => {
                 let given = Given { plan, distribution, lookup: cache.map(CacheLookup), rules };
                 let content = given.content(output, sbom.as_ref());
@@ -62,17 +63,18 @@ pub fn compatible(
     let row = |(path, member): (&RelPath, &Member)| {
         let ready = prepare::member_ready(member, artifacts)?;
         let sha256 = hash(&ready, cache.map(CacheLookup))?;
-        let mode = if member.executable { 'x' } else { '-' };
-        Ok((path.clone(), format!("{sha256} {mode} {path}\n")))
+        Ok((path.clone(), (member.executable, sha256)))
     };
     let rows = all.into_par_iter().map(row).collect::<Result<BTreeMap<_, _>, String>>();
     let rows = rows.map_err(|error| ExecuteError::Files(vec![error]))?;
     let digest = |members: &Vec<&Member>| {
-        let mut own: Vec<&str> =
-            members.iter().filter_map(|member| rows.get(&member.path)).map(|row| &**row).collect();
-        own.sort_unstable();
-        own.dedup();
-        Sha256::of(own.concat().as_bytes()).to_string()
+        let mut content = Content::default();
+        for member in members {
+            if let Some((executable, sha256)) = rows.get(&member.path) {
+                content.add(member.path.to_string(), *executable, sha256);
+            }
+        }
+        content.digest()
     };
     Ok(matched.iter().map(|(name, members)| (name.clone(), digest(members))).collect())
 }
