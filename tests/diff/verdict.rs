@@ -1,8 +1,8 @@
 //! The verdict: losses of users, the most dangerous first, and the lines that allow them.
 
-use plan::Plan;
 use plan::resolve::AllowedLosses;
 use plan::review::diff::{self, Allowances, Contents, Diff, LossKind, Lost};
+use plan::{Plan, Since};
 
 use super::differ;
 use crate::planning::support::{Case, devel, device, package, runtime};
@@ -149,6 +149,13 @@ fn an_empty_package_of_the_former_name_replaces_it_on_machines() {
     assert_eq!(former.metadata.requires_dist, ["x-math==1.0"]);
     assert_eq!(former.metadata.summary, "Renamed to x-math");
     assert!(former.members.is_empty() && former.entry_points.is_empty());
+    // With `--since`, the new name can be of an earlier night.
+    let mut set = Case::new(&new, ENTRIES);
+    let versions = [("x-math".to_owned(), "0.9a1".parse().unwrap())].into();
+    set.request.since = Some(Since { versions, ..Since::default() });
+    let plan = set.plan_and_warnings().0;
+    let former = plan.distributions.iter().find(|d| d.name.as_str() == "x-libs").unwrap();
+    assert_eq!(former.metadata.requires_dist, ["x-math==0.9a1"]);
     let gpu = device("artifact \"kern\" \"lib\"");
     let taken =
         Case::new(&[core(""), named("x-math", " renames=\"x-device-gfx942\""), gpu], ENTRIES);

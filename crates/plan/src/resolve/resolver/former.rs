@@ -49,7 +49,7 @@ impl<'a> Resolver<'a> {
         distribution.platform_dir = None;
         distribution.metadata.summary = format!("Renamed to {}", dist.name);
         distribution.metadata.requires_dist =
-            vec![format!("{}=={}", dist.name, self.targets.version)];
+            vec![format!("{}=={}", dist.name, self.targets.version_of(&dist.name))];
         self.license(&former, &mut distribution, problems);
         Ok((former, distribution))
     }
