@@ -50,8 +50,6 @@ pub struct Builder<'a> {
     work: PathBuf,
     items: Vec<Item<'a>>,
     devel: OnceLock<PathBuf>,
-    /// Held while work is kept.
-    _lock: Option<fs::File>,
     made: Mutex<Made>,
     inputs: Mutex<BTreeMap<PackageName, ProjectInputs>>,
     keeper: Keeper<'a>,
@@ -74,7 +72,6 @@ impl<'a> Builder<'a> {
         let work =
             stage.dest().canonicalize()?.join(if settings.keep_work { kept } else { temporary });
         fs::create_dir_all(&work)?;
-        let lock = settings.keep_work.then(|| locked(&work)).transpose()?;
         fs::create_dir_all(stage.dest().join("logs"))?;
         fs::write(work.join("pep517.py"), include_str!("pep517.py"))?;
         let keeper = Keeper::survey(plan, settings, &stage.dest().canonicalize()?, &tools)?;
@@ -92,7 +89,6 @@ impl<'a> Builder<'a> {
             tools,
             work,
             items,
-            _lock: lock,
             devel: settings.installed.clone().map_or_else(OnceLock::new, OnceLock::from),
             made: Mutex::new(wheelhouse::of_others(plan, &stage.dest().canonicalize()?)?),
             inputs: Mutex::default(),
@@ -171,7 +167,12 @@ impl<'a> Builder<'a> {
     }
 
     fn keeps(&self, item: Item<'_>) -> bool {
-        self.settings.keep_work && matches!(item, Item::Project(_) | Item::Devel(_))
+        self.settings.keep_work
+            && match item {
+                Item::Project(project) => project.isolated,
+                Item::Devel(_) => true,
+                Item::Taken(_) | Item::Trial(..) => false,
+            }
     }
 
     fn tidy(&self, item: Item<'_>, directory: &Path) -> io::Result<()> {
@@ -369,7 +370,7 @@ impl<'a> Builder<'a> {
     }
 
     fn work_key(&self, project: &ProjectBuild) -> io::Result<Option<String>> {
-        if !self.settings.keep_work || !project.isolated {
+        if !self.keeps(Item::Project(project)) {
             return Ok(None);
         }
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -415,14 +416,6 @@ impl<'a> Builder<'a> {
             }
         }
         Ok(outcome)
-    }
-}
-
-fn locked(work: &Path) -> io::Result<fs::File> {
-    let file = fs::File::create(work.join("lock"))?;
-    match file.file().try_lock() {
-        Ok(()) => Ok(file),
-        Err(_) => Err(io::Error::other(format!("another build uses {}", work.display()))),
     }
 }
 

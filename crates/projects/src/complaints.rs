@@ -14,11 +14,13 @@ const CMAKE: &str = "CMake Error at ";
 pub fn of(log: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for line in log.lines().map(str::trim_end) {
+        if found.len() == MOST {
+            break;
+        }
         if is_complaint(line) && !found.iter().any(|other| other == line) {
             found.push(line.to_owned());
         }
     }
-    found.truncate(MOST);
     found
 }
 
