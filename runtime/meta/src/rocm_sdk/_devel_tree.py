@@ -63,6 +63,8 @@ class DevelTree:
         # Device packages remove their own links from the tree.
         linked = [one for one in every_installed() if one.package.logical not in _OWN_LINKS]
         names = sorted(one.record.path.parent.name for one in linked)
+        # Of packages in another site-packages, the site of this one knows nothing.
+        names = [name for name in names if (self.site / name).is_dir()]
         return "".join(f"{name}\n" for name in names).encode()
 
     def is_outdated(self) -> bool:

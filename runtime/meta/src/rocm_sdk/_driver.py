@@ -63,7 +63,10 @@ def _is_supported(version: str, source: str) -> bool | None:
 
 
 def _numbers(version: str) -> list[int]:
-    return [int(part) for part in version.split(".")]
+    numbers = [int(part) for part in version.split(".")]
+    while numbers and numbers[-1] == 0:  # 6.8 is 6.8.0
+        numbers.pop()
+    return numbers
 
 
 def _problem(device: str) -> str | None:
