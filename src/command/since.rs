@@ -61,7 +61,8 @@ impl Set<'_> {
         let compatible = execute::compatible(&matched, artifacts, cache);
         let compatible = compatible.map_err(|error| not_executed(&error))?;
         let since = Since { versions: BTreeMap::new(), compatible };
-        let all = self.plan(since.clone())?;
+        let all =
+            if since.compatible.is_empty() { whole.clone() } else { self.plan(since.clone())? };
         let rules = Rules::new(manifest);
         let sboms = provenance::sboms(manifest, catalog, &all);
         let contents = execute::package_contents(&all, &sboms, artifacts, cache, &rules);

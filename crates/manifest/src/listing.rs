@@ -127,7 +127,8 @@ fn unlike_classifiers(text: &str) -> Option<String> {
         |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
     let group = |text: &str| text.split(" :: ").next().unwrap_or(text).to_owned();
     let known = || CLASSIFIERS.lines();
-    if known().any(|line| line == text || without_numbers(line) == without_numbers(text)) {
+    let letters = without_numbers(text);
+    if known().any(|line| line == text) || known().any(|line| without_numbers(line) == letters) {
         return None;
     }
     match misspelled(text, known()) {

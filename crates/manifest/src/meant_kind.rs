@@ -16,7 +16,9 @@ pub(crate) fn meant(node: &kdl::Node, words: &[NodeSpec]) -> Option<PackageKind>
     };
     let lines = || node.block.iter().flatten();
     let foreign = |kind: PackageKind| lines().filter(|line| is_foreign(line, kind)).count();
-    let misplaced = foreign(written(node)?);
+    if foreign(written(node)?) < FEWEST {
+        return None;
+    }
     let fitting = PackageKind::ALL.iter().copied().filter(|kind| foreign(*kind) == 0);
-    fitting.min_by_key(|kind| *kind != PackageKind::Runtime).filter(|_| misplaced >= FEWEST)
+    fitting.min_by_key(|kind| *kind != PackageKind::Runtime)
 }

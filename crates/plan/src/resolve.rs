@@ -3,7 +3,6 @@
 use crate::catalog::Catalog;
 use crate::{Plan, Request, Templates};
 use base::source::Problems;
-use base::target::Target;
 use manifest::Manifest;
 
 mod aliases;
@@ -65,6 +64,7 @@ pub use gone::{Why, with_reasons};
 pub use installed::plan_installed;
 pub use licenses::without_license_text;
 pub use needed::{Missing, Needed, needed, possible};
+pub use targets::target;
 
 /// Compiles `manifest` and `catalog` into a plan with warnings.
 ///
@@ -85,12 +85,6 @@ pub fn plan(
         }
         Err(problems) => Err(problems.in_order()),
     }
-}
-
-/// System and mode of the packages.
-pub fn target(catalog: &Catalog, request: &Request) -> Target {
-    let (mode, system) = (targets::mode(catalog, request), targets::system(catalog, request));
-    Target { mode, system }
 }
 
 #[cfg(test)]

@@ -118,9 +118,8 @@ text_conversions!(RelPath, PathError);
 fn is_unseen(c: char) -> bool {
     use unicode_general_category::GeneralCategory::{Control, Format, PrivateUse, Unassigned};
     let category = unicode_general_category::get_general_category(c);
-    !c.is_ascii()
-        && (matches!(category, Control | Format | PrivateUse | Unassigned)
-            || c == char::REPLACEMENT_CHARACTER)
+    matches!(category, Control | Format | PrivateUse | Unassigned)
+        || c == char::REPLACEMENT_CHARACTER
 }
 
 /// Reason why file systems or installers reject a path.
@@ -131,7 +130,7 @@ pub fn oversize(path: &str) -> Option<&'static str> {
     if path.split('/').any(|segment| segment.len() > 255) {
         return Some("one of its segments is longer than 255 bytes");
     }
-    if path.chars().any(is_unseen) {
+    if path.chars().filter(|c| !c.is_ascii()).any(is_unseen) {
         return Some("it has an invisible or unassigned character");
     }
     (path.split('/').count() > 100).then_some("it is more than 100 directories deep")

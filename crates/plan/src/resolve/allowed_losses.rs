@@ -4,7 +4,6 @@ use crate::review::diff::Lost;
 use crate::{Note, Request};
 use base::names::{ArtifactName, Component};
 use base::source::{Code, Place};
-use base::target::Target;
 use manifest::{Glob, IgnoreRule, Manifest};
 
 /// Lines of a change that accept losses: `drop`, `allow-unowned` and `ignore "loss"`.
@@ -34,10 +33,7 @@ impl AllowedLosses {
         catalog: &Catalog,
         request: &Request,
     ) -> Self {
-        let target = Target {
-            mode: targets::mode(catalog, request),
-            system: targets::system(catalog, request),
-        };
+        let target = targets::target(catalog, request);
         let (old, new) = (old.map(|old| old.for_target(target)), new.for_target(target));
         let known = old.as_ref().map(of_files).unwrap_or_default();
         let is_new = |line: &OfFiles| !known.iter().any(|other| other.is_like(line));

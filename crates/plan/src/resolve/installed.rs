@@ -1,7 +1,7 @@
 //! Projects alone, against a tree that is installed already.
 
 use super::source_build::{self, Resolved, Tree};
-use super::targets;
+use super::{platform, targets};
 use crate::{FORMAT, Note, OnlyName, Plan, Request};
 use base::names::PackageName;
 use base::source::{Code, Problem, Problems, nearest};
@@ -22,6 +22,9 @@ pub fn plan_installed(manifest: &Manifest, request: &Request) -> Result<Plan, Pr
     problems.extend(more);
     if problems.is_empty() && projects.is_empty() && wheels.is_empty() {
         problems.push(nothing(&notes));
+    }
+    if request.platform_tag.is_none() && problems.is_empty() {
+        problems.push(platform::unknown());
     }
     let Some(tag) = request.platform_tag.as_ref().filter(|_| problems.is_empty()) else {
         return Err(problems.in_order());

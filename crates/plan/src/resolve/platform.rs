@@ -69,6 +69,12 @@ pub(super) fn judge<'a>(
 }
 
 /// A wheel without binaries has the tag of most.
+/// Problem of wheels whose platform no binary and no option shows.
+pub(super) fn unknown() -> Problem {
+    Problem::usage(Code::PlatformTag, "no binary shows the platform of the wheels")
+        .help("give the tag: --platform-tag linux_x86_64")
+}
+
 fn each(files: &Files<'_>, distributions: &[&Distribution], platform: &mut Platform) {
     let numbers = 0..distributions.len();
     let verdicts: Vec<(usize, Verdict)> = numbers

@@ -6,7 +6,7 @@ use crate::{
     DevelTree, NativeBuild, PrefetchedWheel, ProjectBuild, Request, RunCommand, RunScript, Sources,
     TakenWheel, Trial,
 };
-use base::names::{DistName, PackageName, Requirement};
+use base::names::{PackageName, Requirement};
 use base::source::{Code, Problem, Problems};
 use base::target::Per;
 use base::version::Version;
@@ -226,14 +226,9 @@ impl Context<'_> {
     /// An installed tree replaces the packages of artifacts.
     fn is_offered(&self, requirement: &str) -> bool {
         let Ok(required) = requirement.parse::<Requirement>() else { return true };
-        let packages = self.manifest.packages.values().flat_map(|package| &package.distributions);
-        let mut names = packages.flat_map(|distribution| {
-            let variants = distribution.per.variants(&self.manifest.families);
-            variants.into_iter().map(|variant| distribution.name.fill(&variant))
-        });
-        let is_its =
-            |name: &str| name.parse::<DistName>().is_ok_and(|n| n.normalized() == required.name);
-        !matches!(self.tree, Tree::Installed) || !names.any(|name| is_its(&name))
+        let names = || self.manifest.distribution_names();
+        !matches!(self.tree, Tree::Installed)
+            || !names().iter().any(|(name, _)| *name == required.name)
     }
 }
 

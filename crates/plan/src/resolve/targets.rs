@@ -241,6 +241,11 @@ fn check_system(request: &Request, system: System, there: Option<System>, proble
     }
 }
 
+/// System and mode of the packages.
+pub fn target(catalog: &Catalog, request: &Request) -> Target {
+    Target { mode: mode(catalog, request), system: system(catalog, request) }
+}
+
 pub(super) fn mode(catalog: &Catalog, request: &Request) -> Mode {
     request.mode.unwrap_or(if catalog.build.kpack_split { Mode::Kpack } else { Mode::Legacy })
 }

@@ -13,7 +13,7 @@ use crate::resolve::{
     platform, repeated, shards, source_build, too_wide, unused_rules, windows,
 };
 use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
-use base::source::{Code, Problem, Problems};
+use base::source::{Problem, Problems};
 
 impl<'a> Resolver<'a> {
     pub(super) fn check(
@@ -74,10 +74,7 @@ impl<'a> Resolver<'a> {
         problems.extend(python.problems);
         notes.extend(python.notes.into_iter().map(Note::from));
         if platform_tag.is_none() && !problems.has_errors() {
-            problems.push(
-                Problem::usage(Code::PlatformTag, "no binary shows the platform of the wheels")
-                    .help("give the tag: --platform-tag linux_x86_64"),
-            );
+            problems.push(platform::unknown());
         }
         let Some(platform_tag) = platform_tag else { return Err(problems) };
         let made = self.with_former(made, &mut problems);
