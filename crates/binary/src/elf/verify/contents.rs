@@ -6,6 +6,7 @@ use std::ops::Range;
 use object::elf;
 
 use super::Both;
+use super::tables::ADDRESSES;
 use crate::elf::header::Section;
 use crate::elf::info::ElfInfo;
 use crate::elf::violation::Violation;
@@ -188,16 +189,7 @@ fn from_sections(old: &ElfInfo, new: &ElfInfo) -> Vec<Part> {
 /// Returns LOADs without tables, except the dynamic section: without sections the ends of tables
 /// are unknown.
 fn from_loads(info: &ElfInfo) -> Vec<Part> {
-    let tags = [
-        elf::DT_STRTAB,
-        elf::DT_SYMTAB,
-        elf::DT_HASH,
-        elf::DT_GNU_HASH,
-        elf::DT_VERSYM,
-        elf::DT_VERNEED,
-        elf::DT_VERDEF,
-    ];
-    let tables: Vec<u64> = tags.iter().filter_map(|&tag| info.tag(tag)).collect();
+    let tables: Vec<u64> = ADDRESSES.iter().filter_map(|&tag| info.tag(tag)).collect();
     let table_at = info.header.as_ref().map_or(0, |header| header.segments_at);
     let loads = info.loads().filter(|load| {
         let has = |&address: &u64| load.offset_of(address, 1).is_some();

@@ -1,5 +1,6 @@
 use object::elf;
 
+use super::tables::ADDRESSES;
 use super::{Both, Freed};
 use crate::ReadAt;
 use crate::elf::header::{Section, read_bytes};
@@ -41,21 +42,12 @@ impl Both<'_> {
 
     /// Checks I18: the dynamic section changes only in addresses of movable tables.
     pub(super) fn check_dynamic_entries(&self, found: &mut Vec<Violation>) {
-        let tables = [
-            elf::DT_STRTAB,
-            elf::DT_SYMTAB,
-            elf::DT_HASH,
-            elf::DT_GNU_HASH,
-            elf::DT_VERSYM,
-            elf::DT_VERNEED,
-            elf::DT_VERDEF,
-        ];
         let fixed = |info: &ElfInfo, file: &dyn ReadAt| {
             let it = info.segment(elf::PT_DYNAMIC)?;
             let what = "the dynamic section";
             let mut bytes = read_bytes(file, info.file_len, it.offset, it.file_size, what).ok()?;
             for entry in bytes.chunks_exact_mut(16) {
-                if tables.iter().any(|tag| entry[..8] == tag.0.to_le_bytes()) {
+                if ADDRESSES.iter().any(|tag| entry[..8] == tag.0.to_le_bytes()) {
                     entry[8..].fill(0);
                 }
             }

@@ -11,6 +11,17 @@ use crate::elf::violation::{Violation, check};
 /// Offset and size of `vn_file` in a version need (gABI supplement of Solaris and GNU).
 const VN_FILE: (usize, usize) = (4, 4);
 
+/// Tags with the address of a table that edits move.
+pub(super) const ADDRESSES: [DynamicTag; 7] = [
+    elf::DT_STRTAB,
+    elf::DT_SYMTAB,
+    elf::DT_HASH,
+    elf::DT_GNU_HASH,
+    elf::DT_VERSYM,
+    elf::DT_VERNEED,
+    elf::DT_VERDEF,
+];
+
 const MINE: [DynamicTag; 13] = [
     elf::DT_RPATH,
     elf::DT_RUNPATH,
