@@ -49,7 +49,12 @@ type Verdicts = (BTreeMap<String, String>, BTreeMap<String, String>);
 
 fn verdicts(dir: &Path, version: &str, since: &str) -> Option<Verdicts> {
     let output = rockpack(dir, &night("plan", version, &["--since", since, "--json"]));
-    let plan: Value = serde_json::from_slice(&output.stdout).ok()?;
+    if !output.status.success() {
+        let whole = rockpack(dir, &night("plan", version, &["--json"]));
+        assert!(!whole.status.success(), "{}", said(&output));
+        return None;
+    }
+    let plan: Value = serde_json::from_slice(&output.stdout).unwrap();
     let of = |list: &Value, field: &str| -> BTreeMap<String, String> {
         let each = list.as_array().into_iter().flatten();
         let pair = |it: &Value| {
@@ -224,7 +229,7 @@ fn every_change_of_the_manifest_makes_its_packages_new() {
     }
 }
 
-/// The first library of an artifact that is no link.
+/// Returns the first regular library of an artifact.
 fn library(dir: &Path, artifact: &str) -> PathBuf {
     let files = walkdir::WalkDir::new(dir.join("artifacts").join(artifact)).sort_by_file_name();
     let mut files = files.into_iter().map(Result::unwrap);

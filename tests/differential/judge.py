@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The two rules: what an installer refuses is an error of verify, and what all install alike is none."""
+"""The two rules: verify reports each package that an installer refuses, and accepts each that all install alike."""
 
 import re
 from dataclasses import dataclass
@@ -67,7 +67,8 @@ def verdict(findings, trouble, answers):
     if findings is None:
         return Verdict("no answer", trouble)
     errors = [one for one in findings if one[0] == "error"]
-    index = answers.pop(INDEX, None)
+    index = answers.get(INDEX)
+    answers = {tool: answer for tool, answer in answers.items() if tool != INDEX}
     refused = refusals(answers)
     if refused and not errors:
         return Verdict("content", "; ".join(f"{tool}: {_short(said)}" for tool, said in refused.items()))

@@ -46,7 +46,7 @@ def fetched(work):
 
 
 def files_of(target):
-    """Return paths and contents of the installed modules: not scripts, and not what the installer says of itself."""
+    """Return paths and contents of the installed modules, without scripts and files that the installer adds."""
     found = set()
     for directory, _, names in os.walk(target):
         for name in names:
@@ -78,12 +78,18 @@ class Tools:
     def verify(self, path):
         """Return findings (severity, code, text), or the text of an error that is not about the package."""
         words = ["wheel", "verify", "--json", "--manifest", "built-in", str(path)]
-        done = subprocess.run([str(self.rockpack), *words], capture_output=True, text=True, timeout=SECONDS, cwd=self.work, errors="replace")
+        try:
+            done = subprocess.run([str(self.rockpack), *words], capture_output=True, text=True, timeout=SECONDS, cwd=self.work, errors="replace")
+        except subprocess.TimeoutExpired:
+            return None, f"no answer in {SECONDS} s"
         if done.returncode == 2 and "is neither a wheel nor an" in done.stderr:
             return [("error", "usage", done.stderr.strip(), None, None)], done.stderr
         if done.returncode not in (0, 1):
             return None, f"exit status {done.returncode}: {done.stderr}"
-        found = json.loads(done.stdout)["findings"]
+        try:
+            found = json.loads(done.stdout)["findings"]
+        except (ValueError, KeyError):
+            return None, f"no JSON: {done.stdout[:600]}{done.stderr}"
         return [(one["severity"], one["code"], one["what"], one["member"], one["detail"]) for one in found], done.stderr
 
     def ask(self, tool, path):

@@ -141,7 +141,8 @@ def limited(scene):
                    '    cdef char one[1]\n    return getentropy(one, 1)\n', encoding="utf-8")
     done = build(scene, scene.work / "limited", node='at-most "manylinux_2_17"')
     told = unwrapped(done.err)
-    fine = done.status == 1 and 'beyond `at-most "manylinux_2_17"`' in told and "getentropy" in told + "GLIBC_2.25" and "GLIBC_2.25" in told
+    words = ('beyond `at-most "manylinux_2_17"`', "getentropy", "GLIBC_2.25")
+    fine = done.status == 1 and all(word in told for word in words)
     scene.check("one beyond it fails, with its symbol", None if fine else f"{done.ending}: {done.err}")
     two.write_text(text, encoding="utf-8")
 
@@ -150,7 +151,7 @@ def edited(scene, sources):
     """Change one module after another, with kept work: only that module is compiled."""
     dest, package = scene.work / "edited", sources / "pair/python/example_pair"
     done = build(scene, dest, "--projects", "keep-work")
-    scene.check("work is kept", done.problem or (None if (dest / f"work/{NAME}/source").is_dir() else "there is none"))
+    scene.check("work is kept", done.problem or (None if (dest / f"work/{NAME}/source").is_dir() else "the work directory is missing"))
     (package / "one.pyx").write_text(MODULE % 7, encoding="utf-8")
     started = time.monotonic()
     done = build(scene, dest, "--projects", "keep-work")

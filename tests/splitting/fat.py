@@ -182,7 +182,7 @@ def compare(report, name, old, new, archives):
 
 
 def differences(old, new):
-    """Yield what differs in memory, and is none of what a split changes: headers, records, and what leads to bundles."""
+    """Yield differences in memory outside of headers, records and references to bundles, which a split changes."""
     free = [(0, 64 + 56 * (len(old.loads) + 12))]
     for section in (".hip_fatbin", ".hipFatBinSegment"):
         free.append((old.sections[section][3], old.sections[section][3] + old.sections[section][5]))

@@ -429,13 +429,13 @@ fn metadata() -> Vec<Case> {
         any(&[MetadataField], "a WHEEL of two versions", |w| {
             w.edit("WHEEL", "Wheel-Version: 1.0", "Wheel-Version: 1.0\nWheel-Version: 1.1");
         }),
-        any(&[MetadataField], "a line that is no field", |w| {
+        any(&[MetadataField], "a line without a field name", |w| {
             w.edit("METADATA", "License-File", "no field\nLicense-File");
         }),
         any(&[MetadataField], "blanks after a name", |w| {
             w.edit("METADATA", "Name: demo", "Name: demo  ");
         }),
-        any(&[MetadataField], "a licence that is no expression", |w| {
+        any(&[MetadataField], "an invalid licence expression", |w| {
             w.edit("METADATA", "License-File", "License-Expression: no licence\nLicense-File");
         }),
         any(&[MetadataField], "a licence in two forms", |w| {
@@ -693,7 +693,7 @@ fn sdists() -> Vec<Case> {
         sdist(&[LinkOutside], "a link through a directory and back", || {
             tar(&[INFO, PROJECT], &[("demo-1.0/link", "src/../PKG-INFO")])
         }),
-        sdist(&[Code::HeadersDisagree], "a time in an sdist that is no number", || {
+        sdist(&[Code::HeadersDisagree], "a time of an sdist member with letters", || {
             let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
             for (name, text) in [INFO, PROJECT] {
                 archive.append_pax_extensions([("mtime", &b"x"[..])]).unwrap();

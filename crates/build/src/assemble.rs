@@ -73,7 +73,7 @@ pub enum AssembleError {
         /// List.
         list: &'static str,
     },
-    /// Package that is no file of its directory.
+    /// Package outside of its directory, or not a regular file.
     #[error("{} cannot be copied", .path.display())]
     Unusable {
         /// Package.

@@ -50,7 +50,7 @@ pub enum EarlierError {
         /// Fault of its text.
         source: ContentTextError,
     },
-    /// Place without any.
+    /// Place without earlier versions.
     #[error("{place} has no earlier version of {}", counted(*.of, "package"))]
     Nothing {
         /// Store or directory.
@@ -81,7 +81,7 @@ pub struct Wanted<'w> {
 ///
 /// # Errors
 ///
-/// Fails if there is none: probably a wrong place.
+/// Fails if no package has an earlier version, since the place is probably wrong.
 pub fn earlier(
     bucket: &dyn Bucket,
     local: Option<&Path>,

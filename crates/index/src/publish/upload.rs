@@ -61,10 +61,7 @@ impl Survey<'_> {
             told(&step(placed, *found));
         }
         for placed in placed.iter().zip(found).filter(|(_, found)| **found == AtKey::Nothing) {
-            let local = placed.0.local;
-            let endings =
-                [("metadata", local.metadata.is_some()), (CONTENT_ENDING, local.content.is_some())];
-            for (ending, _) in endings.iter().filter(|(_, there)| *there) {
+            for (ending, _) in companions(placed.0) {
                 if let Ok(key) = beside(&placed.0.key, ending) {
                     told(&Step::Metadata { key });
                 }
@@ -119,10 +116,7 @@ impl Survey<'_> {
         told: &(dyn Fn(&Step) + Sync),
     ) -> Result<(), PublishError> {
         each(placed, self.jobs, |placed| {
-            let content = placed.local.content.as_ref().map(String::as_bytes);
-            let metadata = placed.local.metadata.as_deref();
-            for (ending, bytes) in [("metadata", metadata), (CONTENT_ENDING, content)] {
-                let Some(bytes) = bytes else { continue };
+            for (ending, bytes) in companions(placed) {
                 let key = beside(&placed.key, ending)?;
                 if self.put_companion(&key, bytes)? {
                     told(&Step::Metadata { key });
@@ -151,6 +145,14 @@ impl Survey<'_> {
         Ok(there.object.size == bytes.len() as u64
             && there.bytes(self.bucket, bytes.len() as u64)? == bytes)
     }
+}
+
+/// File name endings and bytes of the objects beside a package.
+fn companions<'l>(placed: &Placed<'l>) -> impl Iterator<Item = (&'static str, &'l [u8])> + use<'l> {
+    let local = placed.local;
+    let metadata = local.metadata.as_deref().map(|bytes| ("metadata", bytes));
+    let content = local.content.as_ref().map(|list| (CONTENT_ENDING, list.as_bytes()));
+    metadata.into_iter().chain(content)
 }
 
 fn step(placed: &Placed<'_>, found: AtKey) -> Step {

@@ -88,7 +88,7 @@ impl Header {
         }
     }
 
-    /// First line that is no field: readers end the header there or skip it.
+    /// First line without a field name: readers end the header there or skip it.
     pub fn stray(&self) -> Option<&str> {
         self.stray.as_deref()
     }
