@@ -82,7 +82,7 @@ class Tools:
             done = subprocess.run([str(self.rockpack), *words], capture_output=True, text=True, timeout=SECONDS, cwd=self.work, errors="replace")
         except subprocess.TimeoutExpired:
             return None, f"no answer in {SECONDS} s"
-        if done.returncode == 2 and "is neither a wheel nor an" in done.stderr:
+        if done.returncode == 2 and "neither a wheel nor an sdist" in " ".join(done.stderr.replace("│", " ").split()):
             return [("error", "usage", done.stderr.strip(), None, None)], done.stderr
         if done.returncode not in (0, 1):
             return None, f"exit status {done.returncode}: {done.stderr}"
