@@ -150,6 +150,8 @@ async fn serve<T: Fn(&Access) + Send + Sync + 'static>(
                     tokio::time::sleep(PAUSE).await;
                     continue;
                 };
+                // Otherwise small answers of a persistent connection wait for acknowledgements.
+                let _ = stream.set_nodelay(true);
                 let service = service.clone();
                 let answer = service_fn(move |request| respond(service.clone(), request));
                 let mut http = http1::Builder::new();
