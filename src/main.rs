@@ -40,8 +40,7 @@ fn main() -> ExitCode {
         Err(Failure::Environment(problem)) => (problem.into(), 2),
     };
     ui::show_problems(&problems);
-    ui::finish(status != 2);
-    ExitCode::from(status)
+    ExitCode::from(ui::finish(status))
 }
 
 fn denies_warnings(command: &Command) -> bool {

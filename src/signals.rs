@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base::cleanup;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::{flag, iterator::Signals, low_level};
 
 use crate::ui;
@@ -15,10 +15,15 @@ const ENDING: [(i32, &str); 3] = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIG
 /// terminal and a parent may both signal.
 const SAME: Duration = Duration::from_secs(1);
 
-/// The first signal ends the process in order, another one at least [`SAME`] later at once. Signals
-/// that the parent process ignored stay ignored.
+/// The first signal ends the process in order, another one at least [`SAME`] later at once. SIGUSR1
+/// prints the state. Signals that the parent process ignored stay ignored.
 pub fn watch() -> io::Result<()> {
     let ignored = ignored();
+    if ignored >> (SIGUSR1 - 1) & 1 == 0 {
+        let mut signals = Signals::new([SIGUSR1])?;
+        let answer = move || signals.forever().for_each(|_| ui::tell_state());
+        std::thread::Builder::new().name("state".to_owned()).spawn(answer)?;
+    }
     let watched: Vec<i32> = ENDING.map(|(signal, _)| signal).into();
     let watched: Vec<i32> =
         watched.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0).collect();

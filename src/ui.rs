@@ -20,6 +20,7 @@ use plan::Plan;
 use plan::catalog::Catalog;
 
 mod closing;
+pub mod events;
 mod fetch;
 mod github;
 mod json;
@@ -33,8 +34,7 @@ mod trace;
 
 pub use closing::closing_table;
 pub use fetch::{fetch_plan_text, fetched_table};
-pub use progress::Progress;
-pub use trace::write as write_trace;
+pub use progress::{Progress, tell_state};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum MessageFormat {
@@ -109,13 +109,17 @@ fn judged(problem: &Problem) -> Cow<'_, Problem> {
     Cow::Borrowed(problem)
 }
 
-/// Prints the SARIF document, if chosen. `successful` is false if the command could not do its
-/// work.
-pub fn finish(successful: bool) {
+/// Closes the event log and prints the SARIF document, if there are any. Returns the final exit status.
+pub fn finish(mut status: u8) -> u8 {
+    if let Some(problem) = events::close(status == 0) {
+        show(&problem);
+        status = 2;
+    }
     if format() == MessageFormat::Sarif {
         let held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-        say(sarif::document(&held, successful).trim_end());
+        say(sarif::document(&held, status != 2).trim_end());
     }
+    status
 }
 
 pub fn tell_at_end(stays: &'static str) {
@@ -131,8 +135,8 @@ pub fn tell_of_end(signal: &str) {
         say(&format!("{clear}rockpack: {what}"));
     } else {
         show_problems(&Problem::error(Code::Environment, what).into());
-        finish(false);
     }
+    finish(2);
 }
 
 /// Escapes control characters in a result for people.
@@ -200,6 +204,7 @@ pub fn show_problems(problems: &Problems) {
     }
     for problem in sorted {
         if last && has_errors && !problem.is_error() {
+            events::record_problem(problem);
             say(&picture::line(problem));
         } else {
             show(problem);
@@ -236,6 +241,7 @@ pub fn show_expected(problems: &Problems) {
 }
 
 fn show(problem: &Problem) {
+    events::record_problem(problem);
     if !is_wanted(problem) {
         return;
     }

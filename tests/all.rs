@@ -24,6 +24,7 @@ mod elf_corpus;
 mod elf_mutations;
 mod elf_stub;
 mod elf_verify;
+mod events;
 mod expected;
 mod explain_command;
 mod fetch_command;

@@ -257,11 +257,11 @@ fn memory_is_at_least_what_a_block_takes() {
 }
 
 #[test]
-fn each_event_of_the_timings_names_its_package_and_file() {
+fn each_event_of_a_trace_names_its_package_and_file() {
     let dir = scratch();
-    done(dir.path(), &[&BUILD[..], &["--timings", "t.json"]].concat());
+    done(dir.path(), &[&BUILD[..], &["--events", "t.trace.json"]].concat());
     let trace: Value =
-        serde_json::from_slice(&fs::read(dir.path().join("t.json")).unwrap()).unwrap();
+        serde_json::from_slice(&fs::read(dir.path().join("t.trace.json")).unwrap()).unwrap();
     let events = trace["traceEvents"].as_array().unwrap().iter().filter(|e| e["ph"] == "X");
     let subjects: Vec<(&str, &str)> = events
         .map(|e| (e["args"]["package"].as_str().unwrap(), e["args"]["file"].as_str().unwrap()))

@@ -182,15 +182,12 @@ impl Bench {
     }
 
     fn jobs(&mut self, jobs: usize) -> Result<Outcome, String> {
-        let (dest, file) = (self.scratch.join("jobs"), self.scratch.join("timings.json"));
-        let build = Build {
-            jobs: Some(jobs),
-            timings: Some(file.clone()),
-            ..Build::new(&self.tree, &dest)
-        };
+        let (dest, file) = (self.scratch.join("jobs"), self.scratch.join("build.trace.json"));
+        let build =
+            Build { jobs: Some(jobs), events: Some(file.clone()), ..Build::new(&self.tree, &dest) };
         let outcome = self.build(&build)?;
         let text = fs::read_to_string(&file).map_err(|e| e.to_string())?;
-        fs::write(self.scratch.join(format!("timings-{jobs}.json")), &text)
+        fs::write(self.scratch.join(format!("{jobs}.trace.json")), &text)
             .map_err(|e| e.to_string())?;
         let pieces =
             trace::pieces(&text).ok_or_else(|| format!("{} is no trace", file.display()))?;

@@ -37,7 +37,7 @@ pub struct Build<'a> {
     /// Only package to build.
     pub only: Option<&'a str>,
     /// Trace to write.
-    pub timings: Option<PathBuf>,
+    pub events: Option<PathBuf>,
 }
 
 impl<'a> Build<'a> {
@@ -51,7 +51,7 @@ impl<'a> Build<'a> {
             cache: None,
             jobs: None,
             only: None,
-            timings: None,
+            events: None,
         }
     }
 
@@ -81,8 +81,8 @@ impl<'a> Build<'a> {
         if let Some(package) = self.only {
             all.extend(["--only".into(), package.into()]);
         }
-        if let Some(file) = &self.timings {
-            all.extend(["--timings".into(), file.into()]);
+        if let Some(file) = &self.events {
+            all.extend(["--events".into(), file.into()]);
         }
         all
     }

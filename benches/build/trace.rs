@@ -1,4 +1,4 @@
-//! Reader of the traces that `--timings` writes.
+//! Reader of the traces that `--events FILE.trace.json` writes.
 
 use std::collections::BTreeMap;
 

@@ -145,9 +145,9 @@ pub struct BuildArgs {
     #[command(flatten)]
     pub remote: RemoteArgs,
 
-    /// Write a trace of every thread, for Perfetto
+    /// Write each event as a line of JSON, as it happens; or a trace for Perfetto, to *.trace.json
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Running")]
-    pub timings: Option<PathBuf>,
+    pub events: Option<PathBuf>,
 }
 
 /// Additional work on projects.

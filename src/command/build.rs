@@ -6,6 +6,7 @@ use build::cache::Store;
 use build::provenance;
 use plan::review;
 
+use base::event::{Event, Phase};
 use base::names::RelPath;
 use base::source::{Code, Problem};
 use base::text::human_size;
@@ -47,6 +48,9 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         return installed::run(args, tree);
     }
     check_artifacts(args)?;
+    if let Some(file) = &args.events {
+        ui::events::open(file).map_err(|e| environment(format!("cannot write the events: {e}")))?;
+    }
     let pool = inputs::pool(args.set.threads.jobs)?;
     let sources = inputs::manifest::sources(args.set.manifest.as_deref())?;
     ui::tell_manifest(inputs::manifest::label(&sources.0));
@@ -60,10 +64,12 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         reviewed.complete(&mut request);
     }
     let asked = asked(args, &manifest, &request);
+    ui::events::phase(Phase::Artifacts);
     let (catalog, scanned) = pool.install(|| catalog(args, asked))?;
     if let Some(dir) = &args.artifact_dir {
         destination::check(dir, &catalog, &args.output)?;
     }
+    ui::events::phase(Phase::Plan);
     let given = (&manifest, &catalog, &request);
     let (plan, request, scanned) = planned(args, &pool, &shared, given, (asked, scanned))?;
     if let Some(reviewed) = &reviewed {
@@ -108,6 +114,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         pool.install(|| attestations(run, request.clone(), &manifest, &catalog, &plan));
     let (mut built, mut missed) = (Vec::new(), farmed.missed);
     if !plan.distributions.is_empty() || plan.projects.is_empty() && plan.wheels.is_empty() {
+        ui::events::phase(Phase::Packages);
         let settings = settings(args, &shared, memory, pool.current_num_threads())?;
         let cache = settings.cache.as_deref();
         let contents = pool
@@ -129,12 +136,13 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         });
         reporter.clear();
         let outcome = done.map_err(|e| not_executed(&e))?;
-        missed = tell(args, shared.is_required(), &plan, &outcome)?.or(missed);
+        missed = tell(shared.is_required(), &plan, &outcome)?.or(missed);
         farmed.line.map_or(Ok(()), |line| print(&line))?;
         built = outcome.built;
     }
     let known = execute::packages(&built);
     if let Some(projects) = &projects {
+        ui::events::phase(Phase::Projects);
         projects::build(args, &manifest, &plan, projects, (&attestations.inputs, &known))?;
     }
     missed.map_or(Ok(()), |missed| Err(missed.into()))
@@ -207,7 +215,7 @@ fn settings(
     jobs: usize,
 ) -> Result<Settings, Problem> {
     let cache = inputs::cache::store(&args.cache, shared, jobs)?;
-    Ok(Settings { memory, spans: args.timings.is_some(), cache, elsewhere: None })
+    Ok(Settings { memory, spans: args.events.is_some(), cache, elsewhere: None })
 }
 
 /// Opens the artifacts of packages that the farm did not build.
@@ -231,12 +239,7 @@ fn with_farm(
 }
 
 /// Prints packages and timings; returns an error that the packages outlive.
-fn tell(
-    args: &BuildArgs,
-    required: bool,
-    plan: &Plan,
-    outcome: &Outcome,
-) -> Result<Option<Problem>, Failure> {
+fn tell(required: bool, plan: &Plan, outcome: &Outcome) -> Result<Option<Problem>, Failure> {
     outcome
         .cache
         .iter()
@@ -244,9 +247,14 @@ fn tell(
         .for_each(|e| inputs::cache::warn(&with_causes(e)));
     let shared = outcome.cache.as_ref().and_then(|summary| summary.shared.as_ref());
     let missed = shared.and_then(|shared| inputs::cache::tell_shared(shared, required));
-    if let Some(file) = &args.timings {
-        ui::write_trace(file, &outcome.timings)
-            .map_err(|e| environment(format!("cannot write the timings: {e}")))?;
+    if let Some(it) = &outcome.cache {
+        ui::events::record(&Event::CacheUsed {
+            hits: it.hits,
+            hit_bytes: it.hit_bytes,
+            misses: it.misses,
+            added: it.added,
+            added_bytes: it.added_bytes,
+        });
     }
     print(&ui::closing_table(plan, outcome, ui::width()))?;
     earlier::tell(&outcome.earlier);

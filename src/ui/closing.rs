@@ -1,8 +1,9 @@
 use std::fmt::Write as _;
 
+use base::event::WorkKind;
 use base::text::{Column, Table, counted, human_size};
 use build::cache::{Farm, Shared, Summary};
-use build::execute::{Kind, Outcome, Timings};
+use build::execute::{Outcome, Timings};
 use plan::Plan;
 use wheel::package::WheelName;
 
@@ -140,7 +141,7 @@ fn shortened(name: &str, room: usize) -> String {
 }
 
 fn where_time_went(timings: &Timings) -> String {
-    let kinds = Kind::ALL.iter().map(|kind| (kind.as_str(), timings.total(*kind)));
+    let kinds = WorkKind::ALL.iter().map(|kind| (kind.as_str(), timings.total(*kind)));
     let shares: Vec<String> = kinds
         .filter(|(_, time)| time.as_millis() >= 50)
         .map(|(name, time)| format!("{name} {}", seconds(time)))

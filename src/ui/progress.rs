@@ -1,7 +1,8 @@
 //! Progress of a build: a bar on a terminal, occasional lines in a log.
 
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use base::event::{Event, Reporter};
@@ -9,7 +10,7 @@ use base::text::counted;
 use base::text::human_size;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{has_readers, seconds, tell};
+use super::{events, has_readers, say, seconds, tell};
 
 mod state;
 
@@ -18,26 +19,44 @@ use state::State;
 /// Interval between progress lines in a log.
 const OFTEN: Duration = Duration::from_secs(10);
 
+/// Time without an event after which a build counts as stalled.
+const STALLED: Duration = Duration::from_secs(60);
+
+/// Interval of checks for a stall.
+const CHECK: Duration = Duration::from_secs(1);
+
+/// The latest [`Progress`].
+static LATEST: Mutex<Weak<Mutex<Shown>>> = Mutex::new(Weak::new());
+
 pub struct Progress {
     bar: Option<ProgressBar>,
-    start: Instant,
-    shown: Mutex<Shown>,
+    shown: Arc<Mutex<Shown>>,
 }
 
 struct Shown {
+    start: Instant,
     state: State,
+    /// Last line in a log.
     last: Duration,
+    /// Last event, or last line about a stall.
+    moved: Duration,
 }
 
 impl Progress {
     pub fn new() -> Self {
         let terminal = has_readers() && io::stderr().is_terminal();
-        let shown = Shown { state: State::default(), last: Duration::ZERO };
-        Self {
-            bar: terminal.then(|| ProgressBar::new(0).with_style(style())),
-            start: Instant::now(),
-            shown: Mutex::new(shown),
+        let (start, state) = (Instant::now(), State::default());
+        let (last, moved) = (Duration::ZERO, Duration::ZERO);
+        let shown = Arc::new(Mutex::new(Shown { start, state, last, moved }));
+        *LATEST.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&shown);
+        if has_readers() {
+            let watched = Arc::downgrade(&shown);
+            // Without the thread, no line about a stall.
+            let _ = std::thread::Builder::new()
+                .name("progress".to_owned())
+                .spawn(move || watch(&watched));
         }
+        Self { bar: terminal.then(|| ProgressBar::new(0).with_style(style())), shown }
     }
 
     pub fn clear(&self) {
@@ -52,10 +71,59 @@ fn style() -> ProgressStyle {
         .map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("=> "))
 }
 
+/// Reports a stall each minute, until the [`Progress`] ends.
+fn watch(watched: &Weak<Mutex<Shown>>) {
+    loop {
+        std::thread::sleep(CHECK);
+        let Some(shown) = watched.upgrade() else { return };
+        if let Some(line) = shown.lock().unwrap_or_else(PoisonError::into_inner).stall() {
+            tell(&line);
+        }
+    }
+}
+
+/// Prints what the command does, also with `--quiet`: an answer to a signal.
+pub fn tell_state() {
+    let latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+    let Some(shown) = latest else {
+        let phase = events::current_phase();
+        return say(&phase.map_or_else(
+            || "rockpack: no build is in progress".to_owned(),
+            |(phase, took)| format!("rockpack: {}, for {}", phase.text(), seconds(took)),
+        ));
+    };
+    say(&shown.lock().unwrap_or_else(PoisonError::into_inner).text());
+}
+
+impl Shown {
+    fn stall(&mut self) -> Option<String> {
+        let now = self.start.elapsed();
+        let idle = now.saturating_sub(self.moved);
+        if !self.state.is_busy() || idle < STALLED {
+            return None;
+        }
+        self.moved = now;
+        Some(format!("no progress for {} s: {}", idle.as_secs(), self.state.line(now)))
+    }
+
+    fn text(&self) -> String {
+        let now = self.start.elapsed();
+        let mut text = format!("rockpack: {}", self.state.line(now));
+        for (path, done, total, idle) in self.state.in_flight(now) {
+            let (done, total) = (human_size(done), human_size(total));
+            let _ =
+                write!(text, "\n  {path}: {done} of {total}, last progress {} ago", seconds(idle));
+        }
+        text
+    }
+}
+
 impl Reporter for Progress {
     fn report(&self, event: Event) {
-        let now = self.start.elapsed();
+        events::record(&event);
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = shown.start.elapsed();
+        shown.moved = now;
         shown.state.take(&event, now);
         if let Some(bar) = &self.bar {
             bar.set_length(shown.state.total());
@@ -89,6 +157,25 @@ fn line_of(event: &Event) -> Option<String> {
             let (files, size) = (counted(*files, "file"), human_size(*size));
             Some(format!("{path}: {files}, {size}, {}", seconds(*took)))
         }
-        Event::OutputStarted { .. } | Event::Progress { .. } | Event::ArchiveLeft { .. } => None,
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stall_is_reported_each_minute_while_an_output_is_in_progress() {
+        let start = Instant::now().checked_sub(STALLED + CHECK).unwrap();
+        let (state, last, moved) = (State::default(), Duration::ZERO, Duration::ZERO);
+        let mut shown = Shown { start, state, last, moved };
+        assert_eq!(shown.stall(), None);
+        let path: base::names::RelPath = "dist/a-1.0-py3-none-any.whl".parse().unwrap();
+        shown.state.take(&Event::OutputStarted { path, bytes: 5 }, Duration::ZERO);
+        let line = shown.stall().unwrap();
+        assert!(line.starts_with("no progress for 61 s: ") && line.contains("a 0 %"), "{line}");
+        assert_eq!(shown.stall(), None);
+        assert!(shown.text().contains("0 B of 5 B, last progress 61."), "{}", shown.text());
     }
 }

@@ -9,6 +9,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+use base::event::{self, Record};
 use build::gate::{REPORT_FORMAT, Report};
 use index::fetch::{FETCH_PLAN_FORMAT, FetchPlan};
 use plan::Plan;
@@ -36,6 +37,7 @@ fn the_published_schemas_are_those_of_the_types() {
     published::<Audits>("audit", audit::FORMAT);
     published::<CheckoutStates>("project-list", CHECKOUTS_FORMAT);
     published::<Outputs>("versions", OUTPUTS_FORMAT);
+    published::<Record<'static>>("events", event::FORMAT);
 }
 
 /// Compares the schema of `T` with `schema/{name}-{format}.schema.json`.

@@ -105,6 +105,25 @@ fn documents_of_commands_pass_their_schemas() {
     }
 }
 
+#[test]
+fn each_event_of_a_build_passes_its_schema() {
+    let scratch = crate::demo_tree::scratch(true);
+    let tree = ["--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64"];
+    let args =
+        [&["build", "-o", "out", "--cache", "cache", "--events", "events"], &tree[..]].concat();
+    let mut command = crate::program::uncached(scratch.path(), &args);
+    assert!(command.env_remove("ROCKPACK_NO_CACHE").output().unwrap().status.success());
+    let validator = jsonschema::draft202012::new(&published("events-1.schema.json")).unwrap();
+    let text = fs_err::read_to_string(scratch.path().join("events")).unwrap();
+    for line in text.lines() {
+        let mut event: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(faults(&validator, &event), Vec::<String>::new(), "{line}");
+        event["colour"] = "red".into();
+        assert!(!faults(&validator, &event).is_empty(), "{line}");
+    }
+    assert!(text.contains("cache-used"));
+}
+
 /// Returns the member of the first distribution with this step.
 fn member<'p>(plan: &'p mut Value, step: &str) -> &'p mut Value {
     let distributions = plan["distributions"].as_array_mut().unwrap().iter_mut();

@@ -1,12 +1,48 @@
-//! Events of a build.
+//! Events of a build, for progress, traces and logs.
 
 use std::time::Duration;
 
+use serde::{Serialize, Serializer};
+
 use crate::names::RelPath;
 
+/// Version of the format of [`Record`].
+pub const FORMAT: u32 = 1;
+
+/// Event with its time.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Record<'e> {
+    /// Seconds since the start of the command.
+    #[serde(serialize_with = "seconds")]
+    #[cfg_attr(feature = "schemas", schemars(with = "f64"))]
+    pub time: Duration,
+    /// The event.
+    #[serde(flatten)]
+    pub event: &'e Event,
+}
+
+fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64((time.as_secs_f64() * 1e6).round() / 1e6)
+}
+
 /// Event of a build.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub enum Event {
+    /// The command starts.
+    Started {
+        /// Version of this format.
+        format: u32,
+        /// Version of rockpack.
+        rockpack: String,
+    },
+    /// A phase starts, and the previous one is over.
+    PhaseStarted {
+        /// The phase.
+        phase: Phase,
+    },
     /// A build of packages starts.
     BuildStarted {
         /// Outputs.
@@ -55,9 +91,135 @@ pub enum Event {
         files: usize,
         /// Size in bytes.
         size: u64,
-        /// Duration.
+        /// Duration in seconds.
+        #[serde(serialize_with = "seconds")]
+        #[cfg_attr(feature = "schemas", schemars(with = "f64"))]
         took: Duration,
     },
+    /// A worker finished a piece of work.
+    Worked(Work),
+    /// The cache was used.
+    CacheUsed {
+        /// Members and blocks that the cache had.
+        hits: u64,
+        /// Their packed bytes.
+        hit_bytes: u64,
+        /// Members and blocks that it lacked.
+        misses: u64,
+        /// New members and blocks.
+        added: u64,
+        /// Their packed bytes.
+        added_bytes: u64,
+    },
+    /// A problem was reported.
+    Reported {
+        /// `error`, `warning` or `note`.
+        severity: String,
+        /// Code, as in `schema/problems.md`.
+        code: String,
+        /// Message.
+        message: String,
+    },
+    /// The command ends.
+    Ended {
+        /// Exit status is 0.
+        successful: bool,
+        /// Written outputs.
+        outputs: usize,
+        /// Their bytes.
+        size: u64,
+    },
+}
+
+/// Phase of a build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub enum Phase {
+    /// Reads artifacts.
+    Artifacts,
+    /// Plans packages.
+    Plan,
+    /// Edits and packs files.
+    Packages,
+    /// Builds Python projects.
+    Projects,
+}
+
+impl Phase {
+    /// Text for people.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Artifacts => "reading artifacts",
+            Self::Plan => "planning",
+            Self::Packages => "packing",
+            Self::Projects => "building projects",
+        }
+    }
+}
+
+/// Continuous work of one worker.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(inline))]
+pub struct Work {
+    /// Number of the worker, from 0.
+    pub worker: usize,
+    /// Kind of work.
+    pub kind: WorkKind,
+    /// Start, in seconds since packing began.
+    #[serde(serialize_with = "seconds")]
+    #[cfg_attr(feature = "schemas", schemars(with = "f64"))]
+    pub start: Duration,
+    /// Duration in seconds.
+    #[serde(serialize_with = "seconds")]
+    #[cfg_attr(feature = "schemas", schemars(with = "f64"))]
+    pub took: Duration,
+    /// Processed bytes.
+    pub bytes: u64,
+    /// Path of the package below the destination.
+    pub package: String,
+    /// Path in the package, or the package's path.
+    pub file: String,
+}
+
+/// Kind of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub enum WorkKind {
+    /// Reads artifacts.
+    Read,
+    /// Plans and proves ELF edits.
+    Edit,
+    /// Computes CRC-32 and SHA-256.
+    Hash,
+    /// Deflates.
+    Deflate,
+    /// Compresses with xz.
+    Xz,
+    /// Writes archives.
+    Write,
+    /// Waits for work.
+    Idle,
+}
+
+impl WorkKind {
+    /// All kinds, in the order of processing.
+    pub const ALL: [Self; 7] =
+        [Self::Read, Self::Edit, Self::Hash, Self::Deflate, Self::Xz, Self::Write, Self::Idle];
+
+    /// Name of the kind.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Edit => "edit",
+            Self::Hash => "hash",
+            Self::Deflate => "deflate",
+            Self::Xz => "xz",
+            Self::Write => "write",
+            Self::Idle => "idle",
+        }
+    }
 }
 
 /// Receiver of events, called from any thread.

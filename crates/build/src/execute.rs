@@ -13,7 +13,7 @@ use crate::provenance::Document;
 use crate::provenance::{self, Inputs, Package};
 use crate::recorded::{Combined, Recorded};
 use ::wheel::archive::{Stage, StageError};
-use base::event::{Event, Reporter};
+use base::event::{Event, Reporter, WorkKind};
 use base::names::{DistName, RelPath};
 use base::regular;
 use plan::catalog::Source;
@@ -65,7 +65,7 @@ pub use elsewhere::Elsewhere;
 pub use estimate::estimate;
 pub use pack_stream::{PackStreamError, pack_stream};
 pub use prepare::{check, output_path};
-pub use timings::{Kind, Span, Timings, Track};
+pub use timings::{Timings, Track};
 pub use wheel::least_memory;
 
 /// Written file.
@@ -158,7 +158,7 @@ pub enum ExecuteError {
 pub struct Settings {
     /// Limit in bytes for blocks in memory.
     pub memory: u64,
-    /// In addition to the totals.
+    /// Report every piece of work.
     pub spans: bool,
     /// Cache of packed members.
     pub cache: Option<Box<dyn Store>>,
@@ -181,7 +181,7 @@ pub fn execute(
     settings: Settings,
     reporter: &dyn Reporter,
 ) -> Result<Outcome, ExecuteError> {
-    let recorder = Recorder::new(settings.spans);
+    let recorder = Recorder::new(settings.spans.then_some(reporter));
     let waited = settings.elsewhere.as_ref().map_or(Duration::ZERO, |elsewhere| elsewhere.took);
     let parts = settings.elsewhere.map(Elsewhere::into_parts);
     let is_made = |index| parts.as_ref().is_some_and(|(_, made, _)| made.contains_key(&index));
@@ -207,7 +207,7 @@ pub fn execute(
         elsewhere: &elsewhere,
     };
     let (built, offers) = making.all(outputs)?;
-    let earlier = recorder.time(Kind::Write, 0, Subject::whole(DIST), || {
+    let earlier = recorder.time(WorkKind::Write, 0, Subject::whole(DIST), || {
         put_in_place(stage, plan, attestations, (&packages(&built), &apart), &[], goes)
     })?;
     let archive = |(path, offer): (RelPath, cache::Offer)| cache::Archive {
@@ -216,7 +216,7 @@ pub fn execute(
     };
     let archives = offers.into_iter().map(archive).collect();
     let cache = settings.cache.map(|cache| {
-        recorder.time(Kind::Write, 0, Subject::whole(DIST), || cache.finish(archives))
+        recorder.time(WorkKind::Write, 0, Subject::whole(DIST), || cache.finish(archives))
     });
     Ok(Outcome { built, earlier, waited, timings: recorder.finish(), cache })
 }
@@ -287,7 +287,7 @@ struct Build<'a> {
     plan: &'a Plan,
     attestations: &'a Attestations,
     stage: &'a Stage,
-    recorder: &'a Recorder,
+    recorder: &'a Recorder<'a>,
     reporter: &'a dyn Reporter,
     memory: u64,
     lookup: Option<CacheLookup<'a>>,
@@ -330,7 +330,7 @@ impl<'b> Build<'b> {
         self.reporter.report(Event::OutputStarted { path: path.clone(), bytes });
         let file = self.stage.create(&path)?;
         let subject = Subject::whole(path.as_str());
-        let size = self.recorder.time(Kind::Write, built.installed, subject, || {
+        let size = self.recorder.time(WorkKind::Write, built.installed, subject, || {
             sdist::write(self.plan, distribution, output, file, self.reporter)
         });
         let size = size.map_err(|e| failed(&e))?;

@@ -26,6 +26,7 @@ struct Output {
     path: RelPath,
     total: u64,
     done: u64,
+    moved: Duration,
 }
 
 impl State {
@@ -38,18 +39,20 @@ impl State {
                 self.samples.push_back((now, 0));
             }
             Event::OutputStarted { path, bytes } => {
-                self.flight.push(Output { path: path.clone(), total: *bytes, done: 0 });
+                self.flight.push(Output { path: path.clone(), total: *bytes, done: 0, moved: now });
             }
             Event::Progress { path, bytes } => {
                 self.done += bytes;
                 if let Some(output) = self.flight.iter_mut().find(|o| o.path == *path) {
                     output.done += bytes;
+                    output.moved = now;
                 }
                 self.sample(now);
             }
             Event::OutputFinished { path, .. } | Event::ArchiveLeft { path } => {
                 self.flight.retain(|o| o.path != *path);
             }
+            _ => {}
         }
     }
 
@@ -59,6 +62,15 @@ impl State {
 
     pub fn done(&self) -> u64 {
         self.done
+    }
+
+    pub fn is_busy(&self) -> bool {
+        !self.flight.is_empty()
+    }
+
+    /// Returns path, processed bytes, all bytes, and time since the last progress.
+    pub fn in_flight(&self, now: Duration) -> impl Iterator<Item = (&RelPath, u64, u64, Duration)> {
+        self.flight.iter().map(move |o| (&o.path, o.done, o.total, now.saturating_sub(o.moved)))
     }
 
     fn sample(&mut self, now: Duration) {

@@ -32,7 +32,7 @@ pub fn package_contents(
     cache: Option<&dyn Store>,
     rules: &Rules,
 ) -> Result<Vec<Option<Content>>, ExecuteError> {
-    let outputs = prepare::all(plan, artifacts, |_| false, &Recorder::new(false))?;
+    let outputs = prepare::all(plan, artifacts, |_| false, &Recorder::new(None))?;
     let mut contents = Vec::new();
     for ((distribution, output), sbom) in plan.distributions.iter().zip(outputs).zip(sboms) {
         contents.push(match distribution.form {

@@ -18,7 +18,7 @@ use wheel::archive::tarball::{Preset, xz_block};
 /// Estimates the file size of each distribution of `plan`, in order, by compressing parts of large
 /// files.
 pub fn estimate(plan: &Plan, artifacts: &dyn Source) -> Result<Vec<u64>, ExecuteError> {
-    let outputs = prepare::all(plan, artifacts, |_| false, &Recorder::new(false))?;
+    let outputs = prepare::all(plan, artifacts, |_| false, &Recorder::new(None))?;
     let sizes = plan.distributions.iter().zip(outputs).map(|(distribution, output)| {
         let path = output.path.clone();
         size(distribution, output)

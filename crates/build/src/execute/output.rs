@@ -4,7 +4,7 @@ use std::time::Instant;
 use super::Built;
 use super::running_hash::RunningHash;
 use super::sbom::Bill;
-use super::timings::{Kind, Recorder, Subject};
+use super::timings::{Recorder, Subject};
 use super::wheel;
 use super::wheel_assembler::WheelAssembler;
 use super::wheel_queue::PackedBatch;
@@ -13,7 +13,7 @@ use super::write_error::WriteError;
 use super::writeback::Writeback;
 use crate::cache;
 use ::wheel::archive::stage::StagedFile;
-use base::event::{Event, Reporter};
+use base::event::{Event, Reporter, WorkKind};
 use base::names::Compression;
 
 pub(super) struct WheelOutput<'a> {
@@ -26,7 +26,7 @@ pub(super) struct WheelOutput<'a> {
     compression: Compression,
     disk: Disk,
     start: Instant,
-    recorder: &'a Recorder,
+    recorder: &'a Recorder<'a>,
     reporter: &'a dyn Reporter,
 }
 
@@ -66,7 +66,7 @@ impl<'a> WheelOutput<'a> {
     pub fn new(
         built: Built,
         parts: Parts<'a>,
-        recorder: &'a Recorder,
+        recorder: &'a Recorder<'a>,
         reporter: &'a dyn Reporter,
     ) -> Self {
         let Parts { wheel_assembler, bill, compression, disk } = parts;
@@ -111,7 +111,7 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
         let (mut wheel, cache_recorder) = wheel_assembler.into_parts();
         self.offer = cache_recorder.into_offer();
         let subject = Subject::whole(self.built.path.as_str());
-        self.built.size = self.recorder.time(Kind::Write, 0, subject, || {
+        self.built.size = self.recorder.time(WorkKind::Write, 0, subject, || {
             self.bill.map_or(Ok(()), |bill| bill.write(&mut wheel, self.compression))?;
             wheel::end(wheel)
         })?;

@@ -5,8 +5,9 @@ use super::buffers::Buffers;
 use super::bytes::Bytes;
 use super::cache_lookup::{CacheLookup, Known, known_block};
 use super::packing::Packing;
-use super::timings::{Kind, Recorder, Subject};
+use super::timings::{Recorder, Subject};
 use crate::cache;
+use base::event::WorkKind;
 use base::hash::Sha256;
 use base::names::RelPath;
 use wheel::archive::checksum::Checksum;
@@ -196,21 +197,21 @@ pub(super) struct Packer<'a> {
     encoders: Vec<(Level, Encoder)>,
     lookup: Option<CacheLookup<'a>>,
     buffers: &'a Buffers,
-    recorder: &'a Recorder,
+    recorder: &'a Recorder<'a>,
 }
 
 impl<'a> Packer<'a> {
     pub fn new(
         lookup: Option<CacheLookup<'a>>,
         buffers: &'a Buffers,
-        recorder: &'a Recorder,
+        recorder: &'a Recorder<'a>,
     ) -> Self {
         Self { encoders: Vec::new(), lookup, buffers, recorder }
     }
 
     pub fn read_ahead(&self, blocks: &[Block<'_>]) {
         for block in blocks {
-            self.recorder.time(Kind::Read, 0, block.entry.subject(), || self.ask_for(block));
+            self.recorder.time(WorkKind::Read, 0, block.entry.subject(), || self.ask_for(block));
         }
     }
 
@@ -247,9 +248,10 @@ impl<'a> Packer<'a> {
 
     fn read(&self, block: Block<'_>) -> Result<Vec<u8>, PackError> {
         let mut content = self.buffers.take(block.len);
-        let read = self.recorder.time(Kind::Read, block.len as u64, block.entry.subject(), || {
-            block.entry.bytes.read_exact_at(block.offset, &mut content)
-        });
+        let read =
+            self.recorder.time(WorkKind::Read, block.len as u64, block.entry.subject(), || {
+                block.entry.bytes.read_exact_at(block.offset, &mut content)
+            });
         read.map_err(|source| PackError::Read { name: block.entry.name.clone(), source })?;
         Ok(content)
     }
@@ -263,7 +265,7 @@ impl<'a> Packer<'a> {
     ) -> Result<Vec<u8>, PackError> {
         let Some(CacheLookup(cache)) = self.lookup else { return Ok(Vec::new()) };
         let mut packed = self.buffers.take(len);
-        let read = self.recorder.time(Kind::Read, len as u64, block.entry.subject(), || {
+        let read = self.recorder.time(WorkKind::Read, len as u64, block.entry.subject(), || {
             cache.read_exact_at(stream, offset, &mut packed)
         });
         read.map_err(|source| PackError::Cache { name: block.entry.name.clone(), source })?;
@@ -287,7 +289,7 @@ impl<'a> Packer<'a> {
         }
         let content = self.read(block)?;
         let looked = self.lookup.map(|lookup| {
-            self.recorder.time(Kind::Hash, block.len as u64, entry.subject(), || {
+            self.recorder.time(WorkKind::Hash, block.len as u64, entry.subject(), || {
                 lookup.block(entry.bytes, block.offset, entry.packing, &content)
             })
         });
@@ -298,7 +300,7 @@ impl<'a> Packer<'a> {
         }
         let made = self
             .recorder
-            .time(Kind::Xz, block.len as u64, entry.subject(), || xz_block(&content, preset));
+            .time(WorkKind::Xz, block.len as u64, entry.subject(), || xz_block(&content, preset));
         self.buffers.give(content);
         Ok(Body::Xz {
             made: made
@@ -324,7 +326,7 @@ impl<'a> Packer<'a> {
                 self.encoders.len() - 1
             });
         let (encoder, mut packed) = (&mut self.encoders[index].1, self.buffers.empty(block.len));
-        self.recorder.time(Kind::Deflate, block.len as u64, block.entry.subject(), || {
+        self.recorder.time(WorkKind::Deflate, block.len as u64, block.entry.subject(), || {
             encoder.append_block(content, block.last(), &mut packed);
         });
         packed
@@ -334,7 +336,7 @@ impl<'a> Packer<'a> {
     fn checked(&self, block: Block<'_>, content: Vec<u8>, packed: Option<Vec<u8>>) -> Body {
         let whole = block.first() && block.last();
         let (checksum, sha256) =
-            self.recorder.time(Kind::Hash, block.len as u64, block.entry.subject(), || {
+            self.recorder.time(WorkKind::Hash, block.len as u64, block.entry.subject(), || {
                 (Checksum::of(&content), whole.then(|| Sha256::of(&content)))
             });
         let (packed, content) = match packed {

@@ -5,8 +5,9 @@ use rayon::prelude::*;
 
 use super::ExecuteError;
 use super::bytes::Bytes;
-use super::timings::{Kind, Recorder, Subject};
+use super::timings::{Recorder, Subject};
 use ::wheel::archive::{sdist, wheel};
+use base::event::WorkKind;
 use base::names::RelPath;
 use base::text::with_causes;
 use binary::elf::forward::forwarding_library;
@@ -62,7 +63,7 @@ pub(super) fn all(
     plan: &Plan,
     artifacts: &dyn Source,
     is_made: impl Fn(usize) -> bool,
-    recorder: &Recorder,
+    recorder: &Recorder<'_>,
 ) -> Result<Vec<Output>, ExecuteError> {
     let (mut outputs, mut faults) = (Vec::new(), Vec::new());
     for (index, distribution) in plan.distributions.iter().enumerate() {
@@ -74,7 +75,7 @@ pub(super) fn all(
         }
         let one = |member: &Member| {
             let subject = Subject { package: path.as_str(), file: member.path.as_str() };
-            recorder.time(Kind::Edit, member.size, subject, || member_ready(member, artifacts))
+            recorder.time(WorkKind::Edit, member.size, subject, || member_ready(member, artifacts))
         };
         let mut ready = |members: &[Member]| {
             let results: Vec<_> = members.par_iter().map(one).collect();
@@ -100,7 +101,7 @@ pub(super) fn all(
 ///
 /// Fails with all unpackable files and their reasons.
 pub fn check(plan: &Plan, artifacts: &dyn Source) -> Result<(), ExecuteError> {
-    all(plan, artifacts, |_| false, &Recorder::new(false)).map(drop)
+    all(plan, artifacts, |_| false, &Recorder::new(None)).map(drop)
 }
 
 /// Path of a distribution's file below the destination.

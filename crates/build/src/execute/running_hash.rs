@@ -3,9 +3,10 @@
 
 use std::io;
 
-use super::timings::{Kind, Recorder, Subject};
+use super::timings::{Recorder, Subject};
 use super::work::Follower;
 use super::write_error::WriteError;
+use base::event::WorkKind;
 use base::hash::{Sha256, Sha256Hasher};
 use wheel::archive::stage::StagedFile;
 
@@ -13,11 +14,11 @@ pub(super) struct RunningHash<'a> {
     file: StagedFile,
     hasher: Sha256Hasher,
     wheel: &'a str,
-    recorder: &'a Recorder,
+    recorder: &'a Recorder<'a>,
 }
 
 impl<'a> RunningHash<'a> {
-    pub fn new(file: StagedFile, wheel: &'a str, recorder: &'a Recorder) -> Self {
+    pub fn new(file: StagedFile, wheel: &'a str, recorder: &'a Recorder<'a>) -> Self {
         Self { file, hasher: Sha256Hasher::default(), wheel, recorder }
     }
 
@@ -36,7 +37,8 @@ impl Follower for RunningHash<'_> {
 
     fn follow(&mut self, end: u64) -> Result<(), WriteError> {
         let (recorder, bytes) = (self.recorder, end - self.hasher.size());
-        Ok(recorder.time(Kind::Hash, bytes, Subject::whole(self.wheel), || self.hash_to(end))?)
+        Ok(recorder
+            .time(WorkKind::Hash, bytes, Subject::whole(self.wheel), || self.hash_to(end))?)
     }
 }
 
@@ -51,7 +53,7 @@ mod tests {
 
     #[test]
     fn a_file_that_grows_hashes_as_the_whole_does() {
-        let (dir, recorder) = (tempfile::tempdir().unwrap(), Recorder::new(false));
+        let (dir, recorder) = (tempfile::tempdir().unwrap(), Recorder::new(None));
         let mut file = Stage::open(dir.path()).unwrap().create(&"a".parse().unwrap()).unwrap();
         let content: Vec<u8> = (0..5 * PIECE + 7).map(|at| (at % 251).to_le_bytes()[0]).collect();
         let mut running_hash = RunningHash::new(file.twin().unwrap(), "a", &recorder);

@@ -4,9 +4,10 @@ use super::buffers::Buffers;
 use super::cache_recorder::CacheRecorder;
 use super::pack::{Block, Body, Packable, Packed};
 use super::packing::Packing;
-use super::timings::{Kind, Recorder};
+use super::timings::Recorder;
 use super::write_error::WriteError;
 use crate::cache::Content;
+use base::event::WorkKind;
 use base::hash::{Sha256Hasher, Sum};
 use wheel::archive::checksum::{Checksum, Digest, Hasher};
 use wheel::archive::deflate;
@@ -23,7 +24,7 @@ pub(super) struct WheelAssembler<'a> {
     cached: Option<WheelMember>,
     cache_recorder: CacheRecorder,
     buffers: &'a Buffers,
-    recorder: &'a Recorder,
+    recorder: &'a Recorder<'a>,
 }
 
 struct Open {
@@ -43,7 +44,7 @@ impl<'a> WheelAssembler<'a> {
         wheel: WheelWriter<Sink>,
         cache_recorder: CacheRecorder,
         buffers: &'a Buffers,
-        recorder: &'a Recorder,
+        recorder: &'a Recorder<'a>,
     ) -> Self {
         Self { wheel, open: None, xz: None, cached: None, cache_recorder, buffers, recorder }
     }
@@ -88,13 +89,16 @@ impl<'a> WheelAssembler<'a> {
             }
             Body::Bytes { packed, content, checksum, sha256: None } => {
                 let mut open = self.open.take().map_or_else(|| self.begin(entry), Ok)?;
-                self.recorder.time(Kind::Write, packed.len() as u64, entry.subject(), || {
-                    self.wheel.append(&mut open.member, &packed)
-                })?;
+                self.recorder.time(
+                    WorkKind::Write,
+                    packed.len() as u64,
+                    entry.subject(),
+                    || self.wheel.append(&mut open.member, &packed),
+                )?;
                 self.cache_recorder.append(&packed);
                 open.checksum.append(&checksum);
                 let hashed = content.as_deref().unwrap_or(&packed);
-                self.recorder.time(Kind::Hash, block.len as u64, entry.subject(), || {
+                self.recorder.time(WorkKind::Hash, block.len as u64, entry.subject(), || {
                     open.hasher.update(hashed);
                 });
                 content.into_iter().chain([packed]).for_each(|buffer| self.buffers.give(buffer));
@@ -121,9 +125,12 @@ impl<'a> WheelAssembler<'a> {
     }
 
     fn member(&mut self, entry: &Packable<'_>, packed: &deflate::Packed) -> Result<(), WriteError> {
-        Ok(self.recorder.time(Kind::Write, packed.bytes.len() as u64, entry.subject(), || {
-            self.wheel.member(entry.name, entry.executable, packed)
-        })?)
+        Ok(self.recorder.time(
+            WorkKind::Write,
+            packed.bytes.len() as u64,
+            entry.subject(),
+            || self.wheel.member(entry.name, entry.executable, packed),
+        )?)
     }
 
     fn cached(&mut self, block: Block<'_>, packed: Vec<u8>) -> Result<(), WriteError> {
@@ -142,7 +149,7 @@ impl<'a> WheelAssembler<'a> {
         let start =
             || self.wheel.start(entry.name, entry.executable, stream.method, stream.digest.size);
         let mut member = self.cached.take().map_or_else(start, Ok)?;
-        self.recorder.time(Kind::Write, packed.len() as u64, entry.subject(), || {
+        self.recorder.time(WorkKind::Write, packed.len() as u64, entry.subject(), || {
             self.wheel.append(&mut member, &packed)
         })?;
         self.buffers.give(packed);
@@ -160,7 +167,7 @@ impl<'a> WheelAssembler<'a> {
         let place = self.wheel.settled(first)?;
         let mut source = self.wheel.sink().get_ref().part(place.clone())?;
         let copy = || self.wheel.repeat(entry.name, entry.executable, first, &mut source);
-        Ok(self.recorder.time(Kind::Write, place.end - place.start, entry.subject(), copy)?)
+        Ok(self.recorder.time(WorkKind::Write, place.end - place.start, entry.subject(), copy)?)
     }
 
     fn begin(&mut self, entry: &Packable<'_>) -> Result<Open, WriteError> {
@@ -196,9 +203,10 @@ impl<'a> WheelAssembler<'a> {
         open: &mut OpenXz,
         bytes: &[u8],
     ) -> Result<(), WriteError> {
-        self.recorder
-            .time(Kind::Hash, bytes.len() as u64, entry.subject(), || open.hasher.update(bytes));
-        self.recorder.time(Kind::Write, bytes.len() as u64, entry.subject(), || {
+        self.recorder.time(WorkKind::Hash, bytes.len() as u64, entry.subject(), || {
+            open.hasher.update(bytes)
+        });
+        self.recorder.time(WorkKind::Write, bytes.len() as u64, entry.subject(), || {
             self.wheel.append(&mut open.member, bytes)
         })?;
         Ok(())
@@ -227,7 +235,7 @@ mod tests {
 
     fn wheel(contents: &[(RelPath, Bytes)], repeats: bool) -> Vec<u8> {
         let (dir, buffers, recorder) =
-            (tempfile::tempdir().unwrap(), Buffers::default(), Recorder::new(false));
+            (tempfile::tempdir().unwrap(), Buffers::default(), Recorder::new(None));
         let stage = Stage::open(dir.path()).unwrap();
         let sink =
             BufWriter::with_capacity(1 << 20, stage.create(&"a.whl".parse().unwrap()).unwrap());

@@ -416,7 +416,7 @@ mod tests {
             contents.iter().map(|wheel| wheel.iter().map(entry).collect()).collect();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let (buffers, recorder) = (Buffers::default(), Recorder::new(false));
+            let (buffers, recorder) = (Buffers::default(), Recorder::new(None));
             let queues = entries
                 .iter()
                 .map(|entries| WheelQueue::new(entries))

@@ -1,0 +1,106 @@
+//! The event log of a build: `--events`, and the answer to SIGUSR1.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::demo_tree::scratch;
+use crate::program::{rockpack, text, uncached};
+
+const BUILD: [&str; 7] =
+    ["build", "--artifact-dir", "artifacts", "-o", "out", "--platform-tag", "linux_x86_64"];
+
+fn events(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn of<'e>(events: &'e [Value], name: &str) -> Vec<&'e Value> {
+    events.iter().filter(|event| event["event"] == name).collect()
+}
+
+#[test]
+fn events_have_the_phases_the_outputs_the_work_and_the_end() {
+    let dir = scratch(true);
+    let args = [&BUILD[..], &["--events", "events.jsonl"]].concat();
+    assert!(uncached(dir.path(), &args).output().unwrap().status.success());
+    let events = events(&fs_err::read_to_string(dir.path().join("events.jsonl")).unwrap());
+    assert_eq!(events[0]["event"], "started");
+    assert_eq!(events[0]["format"], 1);
+    let phases: Vec<_> = of(&events, "phase-started").iter().map(|e| e["phase"].clone()).collect();
+    assert_eq!(phases, ["artifacts", "plan", "packages"]);
+    let paths = |name| {
+        let mut paths: Vec<_> =
+            of(&events, name).iter().map(|e| e["path"].as_str().unwrap()).collect();
+        paths.sort_unstable();
+        paths
+    };
+    let finished = of(&events, "output-finished");
+    assert_eq!(paths("output-started"), paths("output-finished"));
+    assert_eq!(of(&events, "build-started")[0]["outputs"], finished.len());
+    for event in &finished {
+        let path = dir.path().join("out").join(event["path"].as_str().unwrap());
+        assert_eq!(fs_err::metadata(path).unwrap().len(), event["size"]);
+    }
+    let works = of(&events, "worked");
+    assert!(works.iter().any(|work| work["kind"] == "deflate" && work["bytes"] != 0), "{works:?}");
+    let ended = events.last().unwrap();
+    assert_eq!((&ended["event"], &ended["successful"]), (&"ended".into(), &true.into()));
+    let size: u64 = finished.iter().map(|event| event["size"].as_u64().unwrap()).sum();
+    assert_eq!(
+        (ended["outputs"].as_u64(), ended["size"].as_u64()),
+        (Some(finished.len() as u64), Some(size))
+    );
+    let times: Vec<_> = events.iter().map(|event| event["time"].as_f64().unwrap()).collect();
+    assert!(times.is_sorted(), "{times:?}");
+}
+
+#[test]
+fn events_of_a_failed_build_end_with_its_error() {
+    let dir = scratch(true);
+    let args = ["build", "--artifact-dir", "none", "-o", "out", "--events", "events.jsonl"];
+    assert_eq!(rockpack(dir.path(), &args).status.code(), Some(2));
+    let events = events(&fs_err::read_to_string(dir.path().join("events.jsonl")).unwrap());
+    let [.., error, ended] = &events[..] else { panic!("{events:?}") };
+    assert_eq!((&error["event"], &error["severity"]), (&"reported".into(), &"error".into()));
+    assert!(error["message"].as_str().unwrap().contains("none"), "{error}");
+    assert_eq!(ended["successful"], false);
+}
+
+#[test]
+fn events_that_cannot_be_written_are_an_error() {
+    let dir = scratch(true);
+    let failed = |file| {
+        let output =
+            uncached(dir.path(), &[&BUILD[..], &["--events", file]].concat()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{file}");
+        text(&output.stderr)
+    };
+    assert!(failed("none/events").contains("cannot write the events"));
+    // All writes fail: the packages stay, and the status says that the log is incomplete.
+    assert!(failed("/dev/full").contains("cannot write the events to /dev/full"));
+    assert!(dir.path().join("out/dist/SHA256SUMS").exists());
+}
+
+#[test]
+fn sigusr1_prints_the_state_and_the_build_goes_on() {
+    let dir = scratch(true);
+    let fifo = dir.path().join("events");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let mut build =
+        uncached(dir.path(), &[&BUILD[..], &["--quiet", "--events", "events"]].concat())
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+    let mut log = BufReader::new(fs_err::File::open(&fifo).unwrap()).lines();
+    assert!(log.any(|line| line.unwrap().contains("\"artifacts\"")));
+    let pid = rustix::process::Pid::from_child(&build);
+    rustix::process::kill_process(pid, rustix::process::Signal::USR1).unwrap();
+    let mut answer = String::new();
+    BufReader::new(build.stderr.take().unwrap()).read_line(&mut answer).unwrap();
+    assert!(answer.starts_with("rockpack: "), "{answer}");
+    assert!(log.last().unwrap().unwrap().contains("\"successful\":true"));
+    assert!(build.wait().unwrap().success());
+}
