@@ -7,9 +7,15 @@ use wheel::archive::deflate::BLOCK;
 pub(super) struct Buffers(Mutex<Vec<Vec<u8>>>);
 
 const LARGE: usize = BLOCK / 4;
-/// Larger buffers, of xz blocks, are few.
-const LARGEST: usize = 2 * BLOCK;
+/// Capacity of all buffers in the pool: a block, also if deflate stores it. Another capacity would grow when
+/// a buffer is used for a larger block, and growing doubles. Larger buffers, of xz blocks, are few.
+const ROOM: usize = BLOCK + 4096;
 const MOST: usize = 64;
+
+/// Returns the largest capacity of a buffer for `len` bytes.
+pub(super) fn room(len: u64) -> u64 {
+    if len < LARGE as u64 { len } else { len.max(ROOM as u64) }
+}
 
 impl Buffers {
     /// The content is arbitrary.
@@ -26,16 +32,16 @@ impl Buffers {
     }
 
     fn with_room(&self, len: usize) -> Vec<u8> {
-        if len < LARGE {
-            Vec::new()
-        } else {
-            self.lock().pop().unwrap_or_else(|| Vec::with_capacity(len))
+        match len {
+            0..LARGE => Vec::new(),
+            LARGE..=ROOM => self.lock().pop().unwrap_or_else(|| Vec::with_capacity(ROOM)),
+            _ => Vec::with_capacity(len),
         }
     }
 
     pub fn give(&self, buffer: Vec<u8>) {
         let mut kept = self.lock();
-        if (LARGE..=LARGEST).contains(&buffer.capacity()) && kept.len() < MOST {
+        if buffer.capacity() == ROOM && kept.len() < MOST {
             kept.push(buffer);
         }
     }
@@ -48,15 +54,30 @@ impl Buffers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wheel::archive::deflate::{Encoder, Level};
+
+    /// Bytes that deflate cannot shrink.
+    fn noise() -> Vec<u8> {
+        let mut state = 1_u64;
+        let next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state.to_be_bytes()[0]
+        };
+        std::iter::repeat_with(next).take(BLOCK).collect()
+    }
 
     #[test]
     fn large_buffers_come_back_and_small_ones_do_not() {
         let buffers = Buffers::default();
-        buffers.give(Vec::with_capacity(LARGE - 1));
-        buffers.give(Vec::with_capacity(LARGEST + 1));
+        buffers.give(Vec::with_capacity(LARGE));
+        buffers.give(Vec::with_capacity(2 * ROOM));
         assert!(buffers.lock().is_empty());
-        (0..2 * MOST).for_each(|_| buffers.give(vec![7; LARGE]));
+        (0..2 * MOST).for_each(|_| buffers.give(Vec::with_capacity(ROOM)));
         assert_eq!(buffers.lock().len(), MOST);
+        let mut packed = buffers.empty(BLOCK);
+        Encoder::new(Level::Fast).append_block(&noise(), false, &mut packed);
+        assert!(packed.len() > BLOCK && packed.capacity() == ROOM, "{}", packed.capacity());
+        buffers.give(packed);
         assert!(buffers.take(10).iter().all(|byte| *byte == 0), "not one of them");
         assert_eq!(
             (buffers.take(2 * LARGE).len(), buffers.empty(2 * LARGE).len(), buffers.lock().len()),

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use super::buffers;
 use crate::cache;
 use base::names::RelPath;
 use wheel::archive::deflate::{BLOCK, Level, Method};
@@ -42,10 +43,14 @@ impl Packing<'_> {
     /// Bytes of memory from packing to writing.
     pub fn memory(self, len: u64) -> u64 {
         match self {
-            Self::Store | Self::Cached(_) | Self::Repeat(_) => len,
-            Self::Deflate(_) => 2 * len,
+            Self::Store | Self::Cached(_) | Self::Repeat(_) => buffers::room(len),
+            Self::Deflate(_) => 2 * buffers::room(len),
             Self::Xz(preset) => 2 * len + preset.memory(),
         }
+    }
+
+    pub fn level(self) -> Option<Level> {
+        if let Self::Deflate(level) = self { Some(level) } else { None }
     }
 
     pub(crate) fn most_memory(self) -> u64 {

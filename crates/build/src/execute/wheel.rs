@@ -81,11 +81,11 @@ impl<'a> Contents<'a> {
 }
 
 /// The smallest effective [`super::Settings::memory`]: the largest block of `plan`, which is packed
-/// regardless.
+/// regardless, and one encoder.
 pub fn least_memory(plan: &Plan) -> u64 {
     let archives = plan.distributions.iter().filter_map(|d| d.archive.as_ref()?.xz);
     let xz = archives.map(preset).map(Packing::most_memory).max();
-    let deflate = packing(Compression::Max).most_memory();
+    let deflate = packing(Compression::Max).most_memory() + Level::Max.memory();
     xz.map_or(deflate, |xz| xz.max(deflate))
 }
 

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::pack::{Block, Blocks, Packable, Packed};
-use wheel::archive::deflate::BLOCK;
+use wheel::archive::deflate::{BLOCK, Level};
 
 pub(super) type Batch<'a> = Vec<Block<'a>>;
 
@@ -40,6 +40,7 @@ pub(super) struct WheelQueue<'a> {
     ahead: Blocks<'a>,
     asked: u64,
     rank: Rank,
+    levels: Vec<Level>,
     taken: u64,
     written: u64,
     ready: BTreeMap<u64, (PackedBatch<'a>, u64)>,
@@ -48,15 +49,22 @@ pub(super) struct WheelQueue<'a> {
 impl<'a> WheelQueue<'a> {
     pub fn new(entries: &'a [Packable<'a>]) -> Self {
         let (blocks, ahead) = (Blocks::of(entries), Blocks::of(entries));
+        let has = |level| entries.iter().any(|entry| entry.packing.level() == Some(level));
         Self {
             blocks,
             ahead,
             asked: 0,
             rank: Rank::of(entries),
+            levels: Level::ALL.into_iter().filter(|level| has(*level)).collect(),
             taken: 0,
             written: 0,
             ready: BTreeMap::new(),
         }
+    }
+
+    /// Returns true if an entry is deflated at this level.
+    pub fn needs(&self, level: Level) -> bool {
+        self.levels.contains(&level)
     }
 
     pub fn rank(&self) -> Rank {

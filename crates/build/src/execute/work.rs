@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::pack::{PackError, Packer};
 use super::wheel_queue::{Batch, PackedBatch, WheelQueue};
+use wheel::archive::deflate::Level;
 
 pub(super) trait Writer<'a>: Send {
     type Error: From<PackError> + Send;
@@ -42,8 +43,16 @@ fn in_flight(threads: usize) -> u64 {
     (2 * threads as u64 + 2).min(MOST)
 }
 
+/// Divides the memory: threads that pack, each with an encoder, and bytes of blocks.
+fn shares(threads: usize, memory: u64, encoder: u64) -> (usize, u64) {
+    let packers = (memory / 2).checked_div(encoder).map_or(threads, |packers| {
+        usize::try_from(packers).unwrap_or(usize::MAX).clamp(1, threads)
+    });
+    (packers, memory.saturating_sub(encoder.saturating_mul(packers as u64)))
+}
+
 /// Runs on every thread of the current pool until all queues are finished. `memory` limits the
-/// bytes of blocks in flight; a larger block is packed alone.
+/// bytes of encoders and of blocks in flight; a larger block is packed alone.
 ///
 /// # Errors
 ///
@@ -61,13 +70,17 @@ pub(super) fn run<'a, W: Writer<'a>>(
         run.index = index;
     }
     runs.sort_by_key(|run| std::cmp::Reverse(run.wheel_queue.rank()));
-    let most = in_flight(rayon::current_num_threads());
+    let threads = rayon::current_num_threads();
+    let is_used = |level: &Level| runs.iter().any(|run| run.wheel_queue.needs(*level));
+    let encoder = Level::ALL.into_iter().filter(is_used).map(Level::memory).sum();
+    let (packers, memory) = shares(threads, memory, encoder);
+    let most = in_flight(threads);
     let state = State { runs, most, held: 0, hoping: false, faults: Vec::new(), over: false };
     let work = Work { state: Mutex::new(state), changed: Condvar::new(), memory };
-    rayon::broadcast(|_| {
+    rayon::broadcast(|thread| {
         let _bell = Bell(&work);
         let mut packer = packer();
-        while let Some(task) = work.next() {
+        while let Some(task) = work.next(thread.index() < packers) {
             work.carry_out(task, &mut packer);
         }
     });
@@ -138,12 +151,12 @@ enum Task<'a, 'w, W: Writer<'a>> {
 }
 
 impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
-    fn task(&mut self, limit: u64) -> Option<Task<'a, 'w, W>> {
+    fn task(&mut self, limit: u64, packs: bool) -> Option<Task<'a, 'w, W>> {
         self.write()
             .or_else(|| self.end())
             .or_else(|| self.follow())
             .or_else(|| self.finish())
-            .or_else(|| self.pack(limit))
+            .or_else(|| if packs { self.pack(limit) } else { None })
     }
 
     fn write(&mut self) -> Option<Task<'a, 'w, W>> {
@@ -233,13 +246,13 @@ impl<'a, 'w, W: Writer<'a>> Work<'a, 'w, W> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn next(&self) -> Option<Task<'a, 'w, W>> {
+    fn next(&self, packs: bool) -> Option<Task<'a, 'w, W>> {
         let mut state = self.lock();
         loop {
             if state.is_over() {
                 return None;
             }
-            if let Some(task) = state.task(self.memory) {
+            if let Some(task) = state.task(self.memory, packs) {
                 return Some(task);
             }
             // A delivered stream does not signal the condition variable.
@@ -407,11 +420,10 @@ mod tests {
     fn build(
         contents: &[Vec<Bytes>],
         writers: &mut [Seen],
-        threads: usize,
-        memory: u64,
+        (threads, memory, packing): (usize, u64, Packing<'static>),
     ) -> Result<(), (usize, Fault)> {
         let name: RelPath = "a".parse().unwrap();
-        let entry = |bytes| Packable::new(&name, false, bytes, Packing::Store);
+        let entry = |bytes| Packable::new(&name, false, bytes, packing);
         let entries: Vec<Vec<Packable<'_>>> =
             contents.iter().map(|wheel| wheel.iter().map(entry).collect()).collect();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -437,7 +449,7 @@ mod tests {
             [(1, u64::MAX), (2, u64::MAX), (7, u64::MAX), (3, 1), (2, 3 * BLOCK as u64)]
         {
             let mut writers: Vec<Seen> = WHEELS.iter().map(|_| Seen::default()).collect();
-            build(&contents, &mut writers, threads, memory).unwrap();
+            build(&contents, &mut writers, (threads, memory, Packing::Store)).unwrap();
             for (seen, wheel) in writers.iter().zip(&contents) {
                 let whole: Vec<u8> = wheel
                     .iter()
@@ -455,12 +467,28 @@ mod tests {
     }
 
     #[test]
+    fn encoders_take_at_most_half_of_the_memory_and_one_thread_packs() {
+        let encoder = Level::Default.memory();
+        assert_eq!(shares(64, 256_000_000, encoder), (46, 256_000_000 - 46 * encoder));
+        assert_eq!(shares(4, 256_000_000, encoder), (4, 256_000_000 - 4 * encoder));
+        assert_eq!(shares(64, 1, encoder), (1, 0));
+        assert_eq!(shares(64, 100, 0), (64, 100));
+        let packing = Packing::Deflate(Level::Fast);
+        for memory in [1, 3 * Level::Fast.memory(), 1 << 30] {
+            let mut writers: Vec<Seen> = WHEELS.iter().map(|_| Seen::default()).collect();
+            build(&contents(&WHEELS), &mut writers, (8, memory, packing)).unwrap();
+            assert!(writers.iter().all(|seen| seen.finished == 1));
+        }
+    }
+
+    #[test]
     fn a_fault_ends_the_build_and_names_its_wheel() {
         for threads in [1, 4] {
             let mut writers: Vec<Seen> = WHEELS.iter().map(|_| Seen::default()).collect();
             writers[1].fails = Some(6);
             let (wheel, fault) =
-                build(&contents(&WHEELS), &mut writers, threads, u64::MAX).unwrap_err();
+                build(&contents(&WHEELS), &mut writers, (threads, u64::MAX, Packing::Store))
+                    .unwrap_err();
             assert_eq!((wheel, fault.to_string()), (1, "the disk".to_owned()));
             assert_eq!(writers[1].finished, 0);
         }
@@ -473,7 +501,7 @@ mod tests {
             let built = std::panic::catch_unwind(|| {
                 let mut writers: Vec<Seen> = WHEELS.iter().map(|_| Seen::default()).collect();
                 writers[1].panics = Some(3);
-                let _ = build(&contents(&WHEELS), &mut writers, 4, u64::MAX);
+                let _ = build(&contents(&WHEELS), &mut writers, (4, u64::MAX, Packing::Store));
             });
             done.send(built.is_err())
         });

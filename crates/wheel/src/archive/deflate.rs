@@ -33,6 +33,11 @@ pub enum Level {
 }
 
 impl Level {
+    /// All levels.
+    pub const ALL: [Self; 3] = [Self::Fast, Self::Default, Self::Max];
+}
+
+impl Level {
     fn number(self) -> CompressionLvl {
         let number = match self {
             Self::Fast => 1,
@@ -40,6 +45,17 @@ impl Level {
             Self::Max => 12,
         };
         CompressionLvl::new(number).unwrap_or_default()
+    }
+
+    /// Bytes of memory of an [`Encoder`]: what libdeflate 1.26 allocates, and the scratch buffer.
+    pub fn memory(self) -> u64 {
+        let compressor = match self {
+            Self::Fast => 202_759,
+            Self::Default => 668_295,
+            Self::Max => 9_011_751,
+        };
+        // Stored blocks of 64 KiB are the worst case.
+        compressor + BLOCK as u64 + 5 * (BLOCK as u64).div_ceil(0xffff)
     }
 }
 
@@ -115,7 +131,7 @@ const EMPTY: [u8; 4] = [0, 0, 0xff, 0xff];
 
 /// At least one block (RFC 1951, section 3.2.4).
 fn stored(data: &[u8], last: bool, out: &mut Vec<u8>) {
-    out.reserve(data.len() + 5 * data.len().div_ceil(0xffff).max(1));
+    out.reserve_exact(data.len() + 5 * data.len().div_ceil(0xffff).max(1));
     let mut rest = data;
     loop {
         let (part, after) = rest.split_at(rest.len().min(0xffff));
