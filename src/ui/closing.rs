@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use base::event::WorkKind;
-use base::text::{Column, Table, counted, human_size};
+use base::text::{Column, Table, counted, cut_middle, human_size};
 use build::cache::{Farm, Shared, Summary};
 use build::execute::{Outcome, Timings};
 use plan::Plan;
@@ -116,7 +116,7 @@ fn table(rows: &[Row], width: usize) -> String {
     let columns = COLUMNS.into_iter().take(shown).map(of_title);
     let mut table = Table::new([Column::left().of(room)].into_iter().chain(columns));
     let mut line = |name: &str, cells: [&str; 5]| {
-        table.row([&*shortened(name, room)].into_iter().chain(cells.into_iter().take(shown)));
+        table.row([&*cut_middle(name, room)].into_iter().chain(cells.into_iter().take(shown)));
     };
     line("package", COLUMNS.map(|(title, _)| title));
     for row in rows {
@@ -127,17 +127,6 @@ fn table(rows: &[Row], width: usize) -> String {
 
 fn beside(columns: usize) -> usize {
     COLUMNS[..columns].iter().map(|(_, width)| width + 2).sum()
-}
-
-/// Cuts the middle of a long name: packages differ at both ends.
-fn shortened(name: &str, room: usize) -> String {
-    let count = name.chars().count();
-    if count <= room {
-        return name.to_owned();
-    }
-    let (head, tail) = (room / 2, room - room / 2 - 1);
-    let first = name.chars().take(head);
-    first.chain(std::iter::once('…')).chain(name.chars().skip(count - tail)).collect()
 }
 
 fn where_time_went(timings: &Timings) -> String {
@@ -240,7 +229,6 @@ mod tests {
         assert!(table(&rows(name), 100).contains("5b0d8f7a146f"));
         let narrow = table(&rows(name), 80);
         assert!(!narrow.contains("5b0d8f7a146f") && narrow.contains("157.2 s"), "{narrow}");
-        assert_eq!(shortened("abcdefghij", 5), "ab…ij");
     }
 
     #[test]

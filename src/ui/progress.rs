@@ -10,7 +10,7 @@ use base::text::counted;
 use base::text::human_size;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{events, has_readers, say, seconds, tell};
+use super::{events, has_readers, say, seconds, tell, width_of};
 
 mod state;
 
@@ -18,6 +18,11 @@ use state::State;
 
 /// Interval between progress lines in a log.
 const OFTEN: Duration = Duration::from_secs(10);
+/// Columns of a line in a log.
+const LOG: usize = 120;
+/// Narrowest terminal with a bar beside the line.
+const WITH_BAR: usize = 100;
+const BAR: usize = 12;
 
 /// Time without an event after which a build counts as stalled.
 const STALLED: Duration = Duration::from_secs(60);
@@ -36,6 +41,7 @@ pub struct Progress {
 struct Shown {
     start: Instant,
     state: State,
+    has_bar: bool,
     /// Last line in a log.
     last: Duration,
     /// Last event, or last line about a stall.
@@ -47,7 +53,7 @@ impl Progress {
         let terminal = has_readers() && io::stderr().is_terminal();
         let (start, state) = (Instant::now(), State::default());
         let (last, moved) = (Duration::ZERO, Duration::ZERO);
-        let shown = Arc::new(Mutex::new(Shown { start, state, last, moved }));
+        let shown = Arc::new(Mutex::new(Shown { start, state, has_bar: false, last, moved }));
         *LATEST.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&shown);
         if has_readers() {
             let watched = Arc::downgrade(&shown);
@@ -56,7 +62,7 @@ impl Progress {
                 .name("progress".to_owned())
                 .spawn(move || watch(&watched));
         }
-        Self { bar: terminal.then(|| ProgressBar::new(0).with_style(style())), shown }
+        Self { bar: terminal.then(|| ProgressBar::new(0).with_style(style(false))), shown }
     }
 
     pub fn clear(&self) {
@@ -66,8 +72,9 @@ impl Progress {
     }
 }
 
-fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{bar:24} {wide_msg}")
+fn style(has_bar: bool) -> ProgressStyle {
+    let bar = if has_bar { format!("{{bar:{BAR}}} ") } else { String::new() };
+    ProgressStyle::with_template(&format!("{bar}{{wide_msg}}"))
         .map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("=> "))
 }
 
@@ -103,12 +110,12 @@ impl Shown {
             return None;
         }
         self.moved = now;
-        Some(format!("no progress for {} s: {}", idle.as_secs(), self.state.line(now)))
+        Some(format!("no progress for {} s: {}", idle.as_secs(), self.state.line(LOG, now)))
     }
 
     fn text(&self) -> String {
         let now = self.start.elapsed();
-        let mut text = format!("rockpack: {}", self.state.line(now));
+        let mut text = format!("rockpack: {}", self.state.line(LOG, now));
         for (path, done, total, idle) in self.state.in_flight(now) {
             let (done, total) = (human_size(done), human_size(total));
             let _ =
@@ -126,15 +133,23 @@ impl Reporter for Progress {
         shown.moved = now;
         shown.state.take(&event, now);
         if let Some(bar) = &self.bar {
+            let width = width_of(&io::stderr());
+            let has_bar = width >= WITH_BAR;
+            if shown.has_bar != has_bar {
+                shown.has_bar = has_bar;
+                bar.set_style(style(has_bar));
+            }
             bar.set_length(shown.state.total());
             bar.set_position(shown.state.done());
-            return bar.set_message(shown.state.line(now));
+            // The last column stays empty: some terminals begin a line after it.
+            let beside = if has_bar { BAR + 1 } else { 0 } + 1;
+            return bar.set_message(shown.state.line(width - beside, now));
         }
         if let Some(line) = line_of(&event) {
             tell(&line);
         } else if now.saturating_sub(shown.last) >= OFTEN {
             shown.last = now;
-            tell(&shown.state.line(now));
+            tell(&shown.state.line(LOG, now));
         }
     }
 }
@@ -169,7 +184,7 @@ mod tests {
     fn a_stall_is_reported_each_minute_while_an_output_is_in_progress() {
         let start = Instant::now().checked_sub(STALLED + CHECK).unwrap();
         let (state, last, moved) = (State::default(), Duration::ZERO, Duration::ZERO);
-        let mut shown = Shown { start, state, last, moved };
+        let mut shown = Shown { start, state, has_bar: false, last, moved };
         assert_eq!(shown.stall(), None);
         let path: base::names::RelPath = "dist/a-1.0-py3-none-any.whl".parse().unwrap();
         shown.state.take(&Event::OutputStarted { path, bytes: 5 }, Duration::ZERO);

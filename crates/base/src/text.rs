@@ -3,6 +3,7 @@
 mod base64;
 mod causes;
 mod count;
+mod cut;
 pub mod markdown;
 mod size;
 mod table;
@@ -10,5 +11,6 @@ mod table;
 pub use base64::{base64, base64_url};
 pub use causes::with_causes;
 pub use count::{counted, plural};
+pub use cut::cut_middle;
 pub use size::{human_size, thousands};
 pub use table::{Column, Table};

@@ -1,20 +1,25 @@
-use std::collections::VecDeque;
-use std::fmt::Write as _;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use base::event::Event;
 use base::names::RelPath;
-use base::text::human_size;
+use base::text::{cut_middle, human_size};
 
 const WINDOW: Duration = Duration::from_secs(15);
 const LEAST: Duration = Duration::from_secs(3);
 /// Minimum window for an estimate of the remaining time.
 const KNOWN: Duration = Duration::from_secs(8);
-const MOST: usize = 3;
+/// Most names in a line.
+const MOST: usize = 2;
+/// Least columns of a cut name.
+const NARROWEST: usize = 12;
 
 /// State of a build. Times count from its start.
 #[derive(Debug, Default)]
 pub struct State {
+    outputs: usize,
+    /// An archive can be read again.
+    finished: BTreeSet<RelPath>,
     total: u64,
     done: u64,
     flight: Vec<Output>,
@@ -32,13 +37,15 @@ struct Output {
 impl State {
     pub fn take(&mut self, event: &Event, now: Duration) {
         match event {
-            Event::BuildStarted { bytes, .. }
-            | Event::FarmStarted { bytes, .. }
-            | Event::FetchStarted { bytes, .. } => {
+            Event::BuildStarted { outputs, bytes }
+            | Event::FarmStarted { outputs, bytes }
+            | Event::FetchStarted { archives: outputs, bytes } => {
+                self.outputs = *outputs;
                 self.total = *bytes;
                 self.samples.push_back((now, 0));
             }
             Event::OutputStarted { path, bytes } => {
+                self.finished.remove(path);
                 self.flight.push(Output { path: path.clone(), total: *bytes, done: 0, moved: now });
             }
             Event::Progress { path, bytes } => {
@@ -51,6 +58,7 @@ impl State {
             }
             Event::OutputFinished { path, .. } | Event::ArchiveLeft { path } => {
                 self.flight.retain(|o| o.path != *path);
+                self.finished.insert(path.clone());
             }
             _ => {}
         }
@@ -91,36 +99,72 @@ impl State {
         (window >= LEAST).then(|| ((self.done - before).saturating_mul(1000) / millis, window))
     }
 
-    /// `1.2 GB of 2.9 GB (41 %), 98 MB/s, about 20 s left: rocm_sdk_core 52 %, rocm_sdk_devel 3 %`
-    pub fn line(&self, now: Duration) -> String {
+    /// Returns a line of at most `width` columns, if that is 40 or more:
+    /// `3 of 9, 1.2 GB of 2.9 GB (41 %), 98 MB/s, about 20 s left: rocm_sdk_core 52 % and 2 more`.
+    /// Names are cut, and numbers left out, before names are.
+    pub fn line(&self, width: usize, now: Duration) -> String {
+        let heads = self.heads(now);
+        let lines = (0..=self.flight.len().min(MOST)).rev();
+        let mut lines = lines.flat_map(|names| heads.iter().map(move |head| (head, names)));
+        lines.find_map(|(head, names)| self.named(head, names, width)).unwrap_or_default()
+    }
+
+    /// Returns the numbers, the most detailed text first.
+    fn heads(&self, now: Duration) -> [String; 2] {
+        let count = format!("{} of {}", self.finished.len(), self.outputs);
         let percent = percent(self.done, self.total);
-        let mut line =
-            format!("{} of {} ({percent} %)", human_size(self.done), human_size(self.total));
+        let (done, total) = (human_size(self.done), human_size(self.total));
+        let mut heads =
+            [format!("{count}, {done} of {total} ({percent} %)"), format!("{count}, {percent} %")];
         if let Some((rate, window)) = self.rate(now) {
-            let _ = write!(line, ", {}/s", human_size(rate));
+            heads[0] += &format!(", {}/s", human_size(rate));
             if window >= KNOWN && rate > 0 {
                 // Packed bytes can slightly exceed the estimate.
                 let left = rounded(self.total.saturating_sub(self.done) / rate);
-                let _ = write!(line, ", about {left} left");
+                heads.iter_mut().for_each(|head| *head += &format!(", about {left} left"));
             }
         }
-        let named = self.flight.iter().take(MOST).map(Output::named).collect::<Vec<_>>().join(", ");
-        let more = match self.flight.len().saturating_sub(MOST) {
+        heads
+    }
+
+    /// Returns the line with this many names, if it fits.
+    fn named(&self, head: &str, names: usize, width: usize) -> Option<String> {
+        let shown = &self.flight[..names];
+        if names == 0 {
+            return (head.len() <= width).then(|| head.to_owned());
+        }
+        let more = match self.flight.len() - names {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        if named.is_empty() { line } else { format!("{line}: {named}{more}") }
+        let percents: Vec<String> =
+            shown.iter().map(|o| format!(" {} %", percent(o.done, o.total))).collect();
+        let beside = percents.iter().map(String::len).sum::<usize>() + 2 * names;
+        let room = width.checked_sub(head.len() + beside + more.len())?;
+        let cut = cut(shown.iter().map(Output::name).collect(), room)?;
+        let named: Vec<String> = cut.into_iter().zip(percents).map(|(n, p)| n + &p).collect();
+        Some(format!("{head}: {}{more}", named.join(", ")))
     }
 }
 
+/// Cuts names to this many columns together, the longest first.
+fn cut(names: Vec<&str>, room: usize) -> Option<Vec<String>> {
+    let lengths = names.iter().map(|name| name.chars().count());
+    let widest = (0..=room)
+        .rev()
+        .find(|most| lengths.clone().map(|l| l.min(*most)).sum::<usize>() <= room)?;
+    let fits = lengths.clone().all(|length| widest >= length.min(NARROWEST));
+    fits.then(|| names.into_iter().map(|name| cut_middle(name, widest)).collect())
+}
+
 impl Output {
-    /// Returns name and percentage, with the directory unless that is `dist`.
-    fn named(&self) -> String {
+    /// Returns the name without version, with the directory unless that is `dist`.
+    fn name(&self) -> &str {
         let path = self.path.as_str();
         let path = path.strip_prefix("dist/").unwrap_or(path);
         let name = self.path.file_name();
         let version = name.find('-').map_or(0, |dash| name.len() - dash);
-        format!("{} {} %", &path[..path.len() - version], percent(self.done, self.total))
+        &path[..path.len() - version]
     }
 }
 
@@ -146,6 +190,7 @@ mod tests {
     use super::*;
 
     const MEGABYTE: u64 = 1_000_000;
+    const WIDE: usize = 120;
 
     fn path(name: &str) -> RelPath {
         format!("dist/{name}-1.0-py3-none-any.whl").parse().unwrap()
@@ -165,23 +210,59 @@ mod tests {
     fn advance(state: &mut State, name: &str, megabytes: u64, second: u64) -> String {
         let event = Event::Progress { path: path(name), bytes: megabytes * MEGABYTE };
         state.take(&event, Duration::from_secs(second));
-        state.line(Duration::from_secs(second))
+        state.line(WIDE, Duration::from_secs(second))
     }
 
     #[test]
     fn what_is_in_flight_is_named() {
         let mut state = begun();
         let line = advance(&mut state, "a_core", 60, 1);
-        assert_eq!(line, "60.0 MB of 1.00 GB (6 %): a_core 10 %, a_devel 0 %");
-        for name in ["b", "c"] {
-            let event = Event::OutputStarted { path: path(name), bytes: 1 };
-            state.take(&event, Duration::from_secs(1));
-        }
-        assert!(state.line(Duration::from_secs(1)).ends_with("a_devel 0 %, b 0 % and 1 more"));
+        assert_eq!(line, "0 of 5, 60.0 MB of 1.00 GB (6 %): a_core 10 %, a_devel 0 %");
+        let event = Event::OutputStarted { path: path("b"), bytes: 1 };
+        state.take(&event, Duration::from_secs(1));
+        let line = state.line(WIDE, Duration::from_secs(1));
+        assert!(line.ends_with(": a_core 10 %, a_devel 0 % and 1 more"), "{line}");
         let (files, size, took) = (1, 1, Duration::ZERO);
         let event = Event::OutputFinished { path: path("a_core"), files, size, took };
         state.take(&event, Duration::from_secs(2));
-        assert!(!state.line(Duration::from_secs(2)).contains("a_core"));
+        let line = state.line(WIDE, Duration::from_secs(2));
+        assert!(line.starts_with("1 of 5, ") && !line.contains("a_core"), "{line}");
+    }
+
+    #[test]
+    fn an_archive_that_is_read_again_is_not_finished() {
+        let mut state = begun();
+        let left = Event::ArchiveLeft { path: path("a_core") };
+        let again = Event::OutputStarted { path: path("a_core"), bytes: 1 };
+        for (event, count) in [(&left, "1 of 5,"), (&again, "0 of 5,"), (&left, "1 of 5,")] {
+            state.take(event, Duration::ZERO);
+            let line = state.line(WIDE, Duration::ZERO);
+            assert!(line.starts_with(count), "{line}");
+        }
+    }
+
+    #[test]
+    fn narrow_lines_have_the_count_first_and_names_without_their_middle() {
+        let mut state = begun();
+        for name in ["rocm_sdk_libraries_gfx94x_dcgpu", "rocm_sdk_device_gfx94x_dcgpu"] {
+            let event = Event::OutputStarted { path: path(name), bytes: 100 };
+            state.take(&event, Duration::ZERO);
+        }
+        for name in ["a_core", "a_devel"] {
+            state.take(&Event::ArchiveLeft { path: path(name) }, Duration::ZERO);
+        }
+        let event = Event::Progress { path: path("none"), bytes: 410 * MEGABYTE };
+        state.take(&event, Duration::from_secs(10));
+        let lines = [40, 80, 120].map(|width| state.line(width, Duration::from_secs(10)));
+        assert_eq!(
+            lines,
+            [
+                "2 of 5, 41 %, about 20 s left",
+                "2 of 5, 41 %, about 20 s left: rocm_sdk_lib…_dcgpu 0 %, rocm_sdk_dev…_dcgpu 0 %",
+                "2 of 5, 410 MB of 1.00 GB (41 %), 41.0 MB/s, about 20 s left: \
+                 rocm_sdk_librari…x_dcgpu 0 %, rocm_sdk_device_…x_dcgpu 0 %",
+            ]
+        );
     }
 
     #[test]
@@ -194,12 +275,12 @@ mod tests {
         for second in 5..=9 {
             advance(&mut state, "a_core", 100, second);
         }
-        let line = state.line(Duration::from_secs(9));
+        let line = state.line(WIDE, Duration::from_secs(9));
         assert!(line.contains("60.0 MB/s, about 7 s left"), "{line}");
         for second in 10..=25 {
             advance(&mut state, "a_devel", 1, second);
         }
-        let line = state.line(Duration::from_secs(25));
+        let line = state.line(WIDE, Duration::from_secs(25));
         assert!(line.contains("1.00 MB/s, about 8 min left"), "{line}");
     }
 
