@@ -24,6 +24,7 @@ pub mod events;
 mod fetch;
 mod github;
 mod json;
+mod locale;
 mod picture;
 mod progress;
 mod repository;
@@ -34,6 +35,7 @@ mod trace;
 
 pub use closing::closing_table;
 pub use fetch::{fetch_plan_text, fetched_table};
+pub use locale::spelt;
 pub use progress::{Progress, tell_state};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -117,7 +119,7 @@ pub fn finish(mut status: u8) -> u8 {
     }
     if format() == MessageFormat::Sarif {
         let held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-        say(sarif::document(&held, status != 2).trim_end());
+        let _ = io::stderr().lock().write_all(sarif::document(&held, status != 2).as_bytes());
     }
     status
 }
@@ -141,10 +143,10 @@ pub fn tell_of_end(signal: &str) {
 
 /// Escapes control characters in a result for people.
 pub fn print(text: &str) -> io::Result<()> {
-    print_exact(&printable_lines(text))
+    print_exact(&locale::spelt(&printable_lines(text)))
 }
 
-/// Prints text for machines, or after [`printable_lines`].
+/// Prints text for machines, or after [`printable_lines`] and [`spelt`].
 pub fn print_exact(text: &str) -> io::Result<()> {
     match io::stdout().lock().write_all(text.as_bytes()) {
         // A reader that ends early (`| head`) is no failure.
@@ -155,7 +157,7 @@ pub fn print_exact(text: &str) -> io::Result<()> {
 
 fn say(text: &str) {
     // Without standard error, messages are lost.
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", spelt(text));
 }
 
 pub fn width() -> usize {

@@ -76,7 +76,7 @@ fn problems_of(file: &Path, text: &str) -> Vec<Problem> {
 fn render(problems: &[Problem]) -> String {
     let mut out = String::new();
     for problem in problems {
-        out.push_str(&source::picture(problem, 100, false));
+        out.push_str(&source::picture(problem, 100, source::Look::PLAIN));
         out.push('\n');
     }
     out

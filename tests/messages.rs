@@ -77,6 +77,18 @@ fn mistakes_are_all_shown_and_the_status_is_1() {
 }
 
 #[test]
+fn a_locale_without_utf_8_gets_ascii() {
+    let dir = repository(&mistaken());
+    for (locale, is_ascii) in [("C", true), ("C.UTF-8", false)] {
+        let mut command =
+            crate::program::command(dir.path(), &["check", "--manifest", "packaging"]);
+        let output = command.env("LC_ALL", locale).output().unwrap();
+        assert_eq!(output.stderr.is_ascii(), is_ascii, "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("packages.kdl:"), "{locale}");
+    }
+}
+
+#[test]
 fn a_manifest_that_is_not_there_is_the_command_lines_fault() {
     let dir = TempDir::new().unwrap();
     let (status, out, err) = check(dir.path(), &["--manifest", "gone"]);

@@ -136,7 +136,7 @@ fn resolved(manifest: &Manifest, catalog: &Catalog, request: &Request) -> (Optio
 
 fn drawn(problems: &Problems) -> String {
     problems.iter().fold(String::new(), |mut out, problem| {
-        out.push_str(&source::picture(problem, 100, false));
+        out.push_str(&source::picture(problem, 100, source::Look::PLAIN));
         out + "\n"
     })
 }

@@ -5,8 +5,15 @@ use std::process::{Command, Output};
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_rockpack");
 /// Variables that a machine may set and tests must not see.
-const VARIABLES: [&str; 4] =
-    ["GITHUB_WORKSPACE", "ROCKPACK_MANIFEST", "ROCM_SDK_WHEEL_PLATFORM_TAG", "SOURCE_DATE_EPOCH"];
+const VARIABLES: [&str; 7] = [
+    "GITHUB_WORKSPACE",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "ROCKPACK_MANIFEST",
+    "ROCM_SDK_WHEEL_PLATFORM_TAG",
+    "SOURCE_DATE_EPOCH",
+];
 
 /// Returns the program with these arguments in a directory, without colours.
 pub fn command(dir: &Path, args: &[&str]) -> Command {

@@ -55,6 +55,7 @@ const MOST: usize = 12;
 fn styled(audit: &Audit) -> String {
     let text = text(audit);
     let text = printable_lines(&text);
+    let text = ui::spelt(&text);
     let (file, rest) = text.split_once('\n').unwrap_or((&text, ""));
     format!("{}\n{rest}", ui::bold(file))
 }

@@ -51,7 +51,7 @@ fn shown(diff: &Diff, format: DiffFormat) -> Result<String, Failure> {
         DiffFormat::Text => diff::text(diff, false),
         DiffFormat::Files => diff::text(diff, true),
     };
-    let text = printable_lines(&text).into_owned();
+    let text = ui::spelt(&printable_lines(&text)).into_owned();
     let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     Ok(if colour { painted(&text) } else { text })
 }
@@ -61,7 +61,7 @@ fn painted(text: &str) -> String {
         let colour = match line.trim_start().split_once(' ') {
             Some(("+", _)) => "32",
             Some(("-", _)) => "31",
-            Some(("→", _)) => "36",
+            Some(("→" | "->", _)) => "36",
             Some(("~", _)) => "33",
             _ => return format!("{line}\n"),
         };

@@ -10,7 +10,7 @@ use base::text::counted;
 use base::text::human_size;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{events, has_readers, say, seconds, tell, width_of};
+use super::{events, has_readers, say, seconds, spelt, tell, width_of};
 
 mod state;
 
@@ -143,7 +143,8 @@ impl Reporter for Progress {
             bar.set_position(shown.state.done());
             // The last column stays empty: some terminals begin a line after it.
             let beside = if has_bar { BAR + 1 } else { 0 } + 1;
-            return bar.set_message(shown.state.line(width - beside, now));
+            let line = shown.state.line(width - beside, now);
+            return bar.set_message(spelt(&line).into_owned());
         }
         if let Some(line) = line_of(&event) {
             tell(&line);

@@ -17,7 +17,7 @@ mod wrap;
 
 pub use capped::Capped;
 pub use code::Code;
-pub use picture::picture;
+pub use picture::{Look, picture};
 pub use position::{Position, Span};
 pub use printable::{printable, printable_lines};
 pub use wrap::wrapped;

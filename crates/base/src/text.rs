@@ -5,6 +5,7 @@ mod causes;
 mod count;
 mod cut;
 pub mod markdown;
+mod signs;
 mod size;
 mod table;
 
@@ -12,5 +13,6 @@ pub use base64::{base64, base64_url};
 pub use causes::with_causes;
 pub use count::{counted, plural};
 pub use cut::cut_middle;
+pub use signs::ascii_signs;
 pub use size::{human_size, thousands};
 pub use table::{Column, Table};

@@ -67,4 +67,5 @@ pub const ENVIRONMENT: Entries = &[
     ("ROCKPACK_NO_CACHE", "If set, nothing is kept for the next build, as with --no-cache."),
     ("TMPDIR", "The directory for unpacked archives of artifacts during a run [default: /tmp]."),
     ("NO_COLOR", "If set, output has no colours."),
+    ("LC_ALL, LC_CTYPE, LANG", "With a locale without UTF-8, messages and tables are ASCII."),
 ];

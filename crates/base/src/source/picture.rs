@@ -12,16 +12,39 @@ use textwrap::WordSplitter;
 
 use super::printable::{printable, printable_lines};
 use super::{Place, Problem, Source, wrap};
+use crate::text::ascii_signs;
 
 const BESIDE: usize = 1000;
 
 const NARROWEST_LABEL: usize = 30;
 
+/// Look of pictures.
+#[derive(Debug, Clone, Copy)]
+pub struct Look {
+    /// Colours of a terminal.
+    pub colour: bool,
+    /// Box characters; else ASCII.
+    pub unicode: bool,
+}
+
+impl Look {
+    /// Box characters without colours.
+    pub const PLAIN: Self = Self { colour: false, unicode: true };
+
+    fn theme(self) -> GraphicalTheme {
+        match self {
+            Self { colour: true, unicode: true } => GraphicalTheme::unicode(),
+            Self { colour: false, unicode: true } => GraphicalTheme::unicode_nocolor(),
+            Self { colour: true, unicode: false } => GraphicalTheme::ascii(),
+            Self { colour: false, unicode: false } => GraphicalTheme::none(),
+        }
+    }
+}
+
 /// Renders lines of at most `width` columns without breaking paths, flags and code. Distant labels
 /// get separate pictures. Control characters are escaped.
-pub fn picture(problem: &Problem, width: usize, colour: bool) -> String {
-    let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let handler = GraphicalReportHandler::new_themed(theme)
+pub fn picture(problem: &Problem, width: usize, look: Look) -> String {
+    let handler = GraphicalReportHandler::new_themed(look.theme())
         .with_width(width)
         .with_links(false)
         .with_wrap_lines(true)
@@ -36,7 +59,7 @@ pub fn picture(problem: &Problem, width: usize, colour: bool) -> String {
             text.push('\n');
         }
     }
-    text
+    if look.unicode { text } else { ascii_signs(&text).into_owned() }
 }
 
 #[derive(Debug)]
@@ -194,7 +217,7 @@ mod tests {
         let problem = Problem::error(Code::GivenTwice, "twice")
             .label(&place(&source, "line130"), "again here")
             .label(&place(&source, "line004"), "first here");
-        let drawn = picture(&problem, 100, false);
+        let drawn = picture(&problem, 100, Look::PLAIN);
         assert!(drawn.contains("[a.kdl:4:1]") && drawn.contains("[a.kdl:130:1]"), "{drawn}");
         assert_eq!(drawn.lines().count(), 1 + 2 * 7, "{drawn}");
         assert!(!drawn.contains("line050"), "{drawn}");
@@ -206,7 +229,7 @@ mod tests {
         let problem = Problem::error(Code::GivenTwice, "twice")
             .label(&place(&source, "line006"), "again here")
             .label(&place(&source, "line004"), "first here");
-        let drawn = picture(&problem, 100, false);
+        let drawn = picture(&problem, 100, Look::PLAIN);
         assert!(drawn.contains("line005") && drawn.matches("a.kdl").count() == 1, "{drawn}");
     }
 
@@ -219,7 +242,7 @@ mod tests {
             .label(&place(&source, "\"x\""), long)
             .help(long);
         for width in [40, 60, 80, 100] {
-            let drawn = picture(&problem, width, false);
+            let drawn = picture(&problem, width, Look::PLAIN);
             let widest = drawn.lines().map(|line| line.chars().count()).max().unwrap();
             assert!(widest <= width.max(53), "{width}: {widest}\n{drawn}");
             assert_eq!(drawn.matches("--linux-amdgpu-families").count(), 3, "{drawn}");
@@ -234,7 +257,7 @@ mod tests {
         let problem = Problem::error(Code::InvalidText, "bad `\u{1b}[31m\nerror: none`")
             .label(&place(&source, "\"a\u{1b}[2J\u{202e}b\""), "\u{1b}[0m\nhere")
             .help("one\ntwo \u{2066}");
-        let drawn = picture(&problem, 100, false);
+        let drawn = picture(&problem, 100, Look::PLAIN);
         let acts = |c: char| c != '\n' && super::super::printable::is_active(c);
         assert!(!drawn.contains(acts), "{drawn:?}");
         assert!(drawn.contains("bad `\\u{1b}[31m\\nerror: none`"), "{drawn}");
@@ -247,7 +270,26 @@ mod tests {
         let text = format!("{} here {}\n", "a".repeat(100_000), "b".repeat(100_000));
         let source = Source::new("a.kdl", text);
         let problem = Problem::error(Code::InvalidText, "m").label(&place(&source, "here"), "x");
-        assert!(picture(&problem, 100, false).len() < 20_000);
+        assert!(picture(&problem, 100, Look::PLAIN).len() < 20_000);
+    }
+
+    #[test]
+    fn pictures_without_box_characters_are_ascii() {
+        let source = Source::new("a.kdl", "node \"x\"\nother\n");
+        for problem in [
+            Problem::error(Code::GivenTwice, "a → b"),
+            Problem::warning(Code::GivenTwice, "one"),
+            Problem::note(Code::GivenTwice, "one"),
+        ] {
+            let problem = problem
+                .label(&place(&source, "\"x\""), "here")
+                .label(&place(&source, "other"), "there")
+                .help("write reason=\"…\"");
+            for colour in [false, true] {
+                let drawn = picture(&problem, 80, Look { colour, unicode: false });
+                assert!(drawn.is_ascii() && drawn.contains("reason=\"...\""), "{drawn}");
+            }
+        }
     }
 
     #[test]
