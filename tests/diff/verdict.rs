@@ -196,6 +196,26 @@ fn a_newer_platform_tag_loses_machines() {
     assert_eq!(diff.verdict(), "machines with glibc below 2.34 lose every package");
     assert_eq!(differ(&new, &old).losses, []);
     assert_eq!(differ(&old, &tagged("linux_x86_64")).losses, []);
+    assert_eq!(differ(&tagged("manylinux2014_x86_64"), &old).losses.len(), 1);
+    let both = "manylinux_2_28_x86_64.manylinux_2_34_x86_64";
+    assert_eq!(differ(&old, &tagged(both)).losses, []);
+}
+
+/// The tag of most wheels stays.
+#[test]
+fn a_newer_platform_tag_of_one_wheel_is_a_loss() {
+    let tagged = |tag: &str| {
+        let mut plan = plan(&[core(""), libs("")]);
+        plan.platform_tag = "manylinux_2_28_x86_64".to_owned();
+        let libs = plan.distributions.iter_mut().find(|d| d.name.as_str() == "x-libs").unwrap();
+        libs.platform_tag = Some(tag.to_owned());
+        plan
+    };
+    let (old, new) = (tagged("manylinux_2_17_x86_64"), tagged("manylinux_2_34_x86_64"));
+    let diff = differ(&old, &new);
+    assert_eq!(diff.verdict(), "machines with glibc below 2.34 lose `x-libs`");
+    assert_eq!(diff.losses[0].package.as_deref(), Some("libs"));
+    assert_eq!(differ(&new, &old).losses, []);
 }
 
 /// Compares two manifests with the losses that lines of the new one allow.

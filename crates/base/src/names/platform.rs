@@ -68,9 +68,32 @@ impl FromStr for PlatformTags {
     }
 }
 
+/// Minimum C library of a Linux tag: `manylinux_2_28_x86_64`, `manylinux2014`, `musllinux_1_2`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LibcTag<'t> {
+    /// musl instead of glibc.
+    pub is_musl: bool,
+    /// Release of the C library.
+    pub release: (u32, u32),
+    /// Architecture, if any.
+    pub architecture: Option<&'t str>,
+}
+
+impl<'t> LibcTag<'t> {
+    /// Reads a tag; `None` for one without a C library.
+    pub fn of(tag: &'t str) -> Option<Self> {
+        let (is_musl, release, architecture) = match split(tag)? {
+            (TagKind::Glibc(release), architecture) => (false, release, architecture),
+            (TagKind::Musl(release), architecture) => (true, release, architecture),
+            (TagKind::Linux | TagKind::MacOs, _) => return None,
+        };
+        Some(Self { is_musl, release, architecture })
+    }
+}
+
 /// Returns true for a tag without architecture: `manylinux_2_28`, `manylinux2014`, `musllinux_1_2`.
 pub fn is_tag_level(text: &str) -> bool {
-    matches!(split(text), Some((TagKind::Glibc(_) | TagKind::Musl, None)))
+    LibcTag::of(text).is_some_and(|tag| tag.architecture.is_none())
 }
 
 /// Architectures in the spelling of `uname -m`.
@@ -110,7 +133,7 @@ const LEGACY: [(&str, (u32, u32)); 3] =
 enum TagKind {
     Linux,
     Glibc((u32, u32)),
-    Musl,
+    Musl((u32, u32)),
     MacOs,
 }
 
@@ -171,7 +194,7 @@ fn split(tag: &str) -> Option<(TagKind, Option<&str>)> {
     let (minor, rest) = number(rest.strip_prefix('_')?)?;
     let system = match name {
         "manylinux" => TagKind::Glibc((major, minor)),
-        "musllinux" => TagKind::Musl,
+        "musllinux" => TagKind::Musl((major, minor)),
         "macosx" => TagKind::MacOs,
         _ => return None,
     };

@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use super::table::release;
+use base::names::LibcTag;
+
 use super::{Libc, Policy, StubMachine, policies};
 
 /// C library and release, written like `manylinux_2_28` (PEP 600, PEP 656).
@@ -24,24 +25,19 @@ pub struct Level {
 #[error("`{0}` is not a manylinux or musllinux tag without an architecture")]
 pub struct LevelError(pub String);
 
-/// Names before PEP 600 (PEP 513, 571 and 599).
-const LEGACY: [(&str, (u32, u32)); 3] =
-    [("manylinux1", (2, 5)), ("manylinux2010", (2, 12)), ("manylinux2014", (2, 17))];
+impl From<LibcTag<'_>> for Level {
+    fn from(tag: LibcTag<'_>) -> Self {
+        let libc = if tag.is_musl { Libc::Musl } else { Libc::Glibc };
+        Self { libc, release: tag.release }
+    }
+}
 
 impl FromStr for Level {
     type Err = LevelError;
 
     fn from_str(text: &str) -> Result<Self, LevelError> {
-        if let Some((_, release)) = LEGACY.iter().find(|(name, _)| *name == text) {
-            return Ok(Self { libc: Libc::Glibc, release: *release });
-        }
-        let libc = [Libc::Glibc, Libc::Musl]
-            .into_iter()
-            .find(|libc| text.split('_').next() == Some(libc.prefix()));
-        match (libc, release(text)) {
-            (Some(libc), Some(release)) => Ok(Self { libc, release }),
-            _ => Err(LevelError(text.to_owned())),
-        }
+        let tag = LibcTag::of(text).filter(|tag| tag.architecture.is_none());
+        tag.map(Self::from).ok_or_else(|| LevelError(text.to_owned()))
     }
 }
 

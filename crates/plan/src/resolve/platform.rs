@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use super::sources::Sources;
 use crate::{Distribution, Member, Request, Step};
-use base::names::{PlatformTags, System};
+use base::names::{LibcTag, PlatformTags, System};
 use base::source::{Code, Place, Problem, Problems};
 use base::text::counted;
 use binary::elf::stub::StubMachine;
@@ -149,14 +149,7 @@ fn asked_too_new(request: &Request, level: Level, at_most: &Place) -> Option<Pro
 
 /// `linux_x86_64` has no level and excludes no system.
 fn is_newer(tags: &PlatformTags, level: Level) -> bool {
-    let base = |tag: &str| {
-        ["_x86_64", "_aarch64"]
-            .iter()
-            .find_map(|end| tag.strip_suffix(end))
-            .unwrap_or(tag)
-            .to_owned()
-    };
-    tags.iter().all(|tag| base(tag).parse::<Level>().is_ok_and(|asked| asked > level))
+    tags.iter().all(|tag| LibcTag::of(tag).is_some_and(|tag| Level::from(tag) > level))
 }
 
 fn besides(beyond: &[Obstacle]) -> String {

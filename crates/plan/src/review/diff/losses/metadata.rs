@@ -1,4 +1,6 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::names::LibcTag;
 
 use super::super::FieldChange;
 use super::super::contents::{Lost, Package};
@@ -95,19 +97,46 @@ fn lost_names(field: &FieldChange) -> BTreeSet<&str> {
     names.filter(|name| !added.contains(*name)).collect()
 }
 
+/// Finds wheels for newer systems than before, each by its own tags.
 fn platform(compared: &Compared<'_, '_>, found: &mut Found) {
-    let (old, new) = (compared.old.platform_tag, compared.new.platform_tag);
-    let (Some(was), Some(is)) = (old.and_then(glibc), new.and_then(glibc)) else { return };
-    if was.1 == is.1 && was.0 < is.0 {
-        let version = format!("{}.{}", is.0.0, is.0.1);
-        let lost = Lost { package: None, name: old.unwrap_or_default(), origin: None };
-        found.add(Of::new(LossKind::Platform, ""), &version, &lost, 0, compared.new);
+    let pairs = || {
+        compared
+            .pairs
+            .both()
+            .map(|(was, is)| (&compared.old.packages[was], &compared.new.packages[is]))
+    };
+    let newer: Vec<_> = pairs().filter_map(|(old, new)| Some((old, newer(old, new)?))).collect();
+    let with_tag = pairs().filter(|(old, _)| old.platform_tag.is_some_and(|tag| tag != "any"));
+    let all = newer.len() == with_tag.count();
+    for (old, (major, minor)) in newer {
+        let of = if all { String::new() } else { general(old) };
+        let name = old.platform_tag.unwrap_or_default();
+        let lost = Lost { package: old.package.filter(|_| !all), name, origin: None };
+        found.add(
+            Of::new(LossKind::Platform, &of),
+            &format!("{major}.{minor}"),
+            &lost,
+            0,
+            compared.new,
+        );
     }
 }
 
-/// Version and machine of a tag as `manylinux_2_28_x86_64` (PEP 600).
-fn glibc(tag: &str) -> Option<((u32, u32), &str)> {
-    let mut parts = tag.strip_prefix("manylinux_")?.splitn(3, '_');
-    let version = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    Some((version, parts.next()?))
+/// Release of glibc that the new wheel needs, if the old one needs less.
+fn newer(old: &Package<'_>, new: &Package<'_>) -> Option<(u32, u32)> {
+    let (was, is) = (oldest(old.platform_tag?), oldest(new.platform_tag?));
+    let more = |(architecture, release): &(&&str, &(u32, u32))| {
+        was.get(*architecture).is_some_and(|before| before < *release)
+    };
+    is.iter().filter(more).map(|(_, release)| *release).max()
+}
+
+/// Smallest release of glibc by architecture.
+fn oldest(tags: &str) -> BTreeMap<&str, (u32, u32)> {
+    let mut oldest = BTreeMap::new();
+    for tag in tags.split('.').filter_map(LibcTag::of).filter(|tag| !tag.is_musl) {
+        let release = oldest.entry(tag.architecture.unwrap_or_default()).or_insert(tag.release);
+        *release = tag.release.min(*release);
+    }
+    oldest
 }

@@ -76,7 +76,10 @@ fn text(group: &Group, things: &Things) -> String {
         LossKind::Name => {
             format!("{} of libraries {are} unknown now: {list}", counted(count, "name"))
         }
-        LossKind::Platform => format!("machines with glibc below {to} lose every package"),
+        LossKind::Platform if of.is_empty() => {
+            format!("machines with glibc below {to} lose every package")
+        }
+        LossKind::Platform => format!("machines with glibc below {to} lose `{of}`"),
     }
 }
 
