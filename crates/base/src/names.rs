@@ -51,7 +51,7 @@ pub use compression::Compression;
 pub use family::{Family, Isa, without_features};
 pub use folded::{Lookalikes, folded};
 pub use form::Form;
-pub use path::{PathError, RelPath, oversize};
+pub use path::{PathError, RelPath, has_unseen, oversize};
 pub use platform::{LibcTag, PlatformTagError, PlatformTags, is_tag_level};
 pub use requirement::{NoRequirement, Requirement};
 pub use target_names::TargetNames;

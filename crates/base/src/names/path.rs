@@ -122,6 +122,11 @@ fn is_unseen(c: char) -> bool {
         || c == char::REPLACEMENT_CHARACTER
 }
 
+/// Returns true for a path with an invisible or unassigned character.
+pub fn has_unseen(path: &str) -> bool {
+    path.chars().filter(|c| !c.is_ascii()).any(is_unseen)
+}
+
 /// Reason why file systems or installers reject a path.
 pub fn oversize(path: &str) -> Option<&'static str> {
     if path.len() > 4095 {
@@ -130,7 +135,7 @@ pub fn oversize(path: &str) -> Option<&'static str> {
     if path.split('/').any(|segment| segment.len() > 255) {
         return Some("one of its segments is longer than 255 bytes");
     }
-    if path.chars().filter(|c| !c.is_ascii()).any(is_unseen) {
+    if has_unseen(path) {
         return Some("it has an invisible or unassigned character");
     }
     (path.split('/').count() > 100).then_some("it is more than 100 directories deep")

@@ -1,7 +1,7 @@
 //! Check for overlong paths: pip fails in the middle of the installation.
 
 use crate::{Distribution, Member};
-use base::names::oversize;
+use base::names::{has_unseen, oversize};
 use base::source::{Code, Problem, Problems};
 use base::text::counted;
 
@@ -26,14 +26,16 @@ fn too_long(distribution: &Distribution) -> Option<Problem> {
         shown.push('…');
     }
     let reason = why(first).unwrap_or_default();
-    let what = format!("{} installs `{shown}`: {reason}{more}", distribution.name);
-    let help = "shorten the path in the build, or exclude it";
-    Some(Problem::error(Code::PathTooLong, what).help(help))
+    let what = format!("{} installs `{}`: {reason}{more}", distribution.name, shown.escape_debug());
+    let is_unseen = has_unseen(first.path.as_str());
+    let (verb, code) =
+        if is_unseen { ("rename", Code::UnsafeName) } else { ("shorten", Code::PathTooLong) };
+    Some(Problem::error(code, what).help(format!("{verb} the path in the build, or exclude it")))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::paths;
+    use super::{Code, paths};
     use crate::resolve::tests::{Given, runtime, wheel};
 
     #[test]
@@ -56,5 +58,10 @@ mod tests {
             assert!(found.iter().all(|text| text.ends_with(expected) && text.len() < 200));
             assert!(found.iter().all(|text| text.starts_with("x-core installs `")), "{found:?}");
         }
+        let unseen = paths([&wheel("a\u{ad}b")].into_iter());
+        let problem = unseen.iter().next().unwrap();
+        assert_eq!(problem.code(), Code::UnsafeName);
+        let expected = "x-core installs `a\\u{ad}b`: it has an invisible or unassigned character";
+        assert_eq!(problem.message(), expected);
     }
 }
