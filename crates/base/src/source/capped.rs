@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use super::{Code, Problem, Problems};
 
 /// First problems, and the number of others: a file can have a million.
@@ -38,9 +40,10 @@ impl Capped {
         };
         self.found.sort_by_key(|problem| (file(problem), first_byte(problem)));
         // A line for several components is read several times.
-        let place = |problem: &Problem| (first_file(problem), first_byte(problem));
-        self.found.dedup_by(|next, one| {
-            !one.labels().is_empty() && next.message() == one.message() && place(next) == place(one)
+        let mut known = HashSet::new();
+        self.found.retain(|problem| {
+            let place = (first_file(problem), first_byte(problem), problem.message().to_owned());
+            problem.labels().is_empty() || known.insert(place)
         });
         let mut problems = Problems::new();
         self.found.into_iter().for_each(|problem| problems.push(problem));
@@ -86,6 +89,22 @@ pub(super) fn short_lines(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_problem_of_a_place_is_kept_once() {
+        let source = crate::source::Source::new("a.kdl", "node\nother\n");
+        let mut capped = Capped::default();
+        for (message, bytes) in [("one", 5..10), ("two", 5..10), ("one", 5..10), ("one", 0..4)] {
+            capped
+                .report(|| Problem::error(Code::GivenTwice, message).label(&source.at(bytes), ""));
+        }
+        for _ in 0..2 {
+            capped.report(|| Problem::error(Code::GivenTwice, "no place"));
+        }
+        let problems = capped.into_problems();
+        let messages: Vec<&str> = problems.iter().map(Problem::message).collect();
+        assert_eq!(messages, ["no place", "no place", "one", "one", "two"]);
+    }
 
     #[test]
     fn of_what_is_long_both_ends_stay_and_the_rest_is_counted() {
