@@ -51,6 +51,29 @@ fn refusals_have_a_code_and_a_remedy() {
     assert!(!dir.path().join("store").exists() && !dir.path().join("s3:").exists());
 }
 
+#[test]
+fn a_read_only_directory_is_refused_before_any_upload() {
+    let dir = TempDir::new().unwrap();
+    wheel(&dir.path().join("dist"), "b-part", "1.0", &[]);
+    fs::create_dir(dir.path().join("disk")).unwrap();
+    let script =
+        "mount -t tmpfs -o ro tmpfs disk || exit 77; exec \"$0\" index publish dist disk/x";
+    let output = std::process::Command::new("unshare")
+        .args(["-m", "sh", "-c", script, crate::program::PROGRAM])
+        .current_dir(dir.path())
+        .output();
+    match output {
+        Ok(output) if output.status.code() == Some(2) => {
+            assert_eq!(text(&output.stdout), "");
+            let said = crate::program::said(&output);
+            assert!(said.contains("`disk/x`: cannot write to "), "{said}");
+            assert!(said.contains("Read-only file system"), "{said}");
+        }
+        Ok(output) if ![Some(77), Some(1)].contains(&output.status.code()) => panic!("{output:?}"),
+        _ => crate::skips::skip("read-only stores", "the right to mount a tmpfs"),
+    }
+}
+
 /// Each unmet requirement is printed in full; of many, the number of the rest.
 #[test]
 fn what_is_required_is_named_line_by_line() {

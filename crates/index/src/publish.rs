@@ -349,6 +349,9 @@ pub fn publish(
     with_contents(&mut locals, options)?;
     gate.check(locals.iter().map(|local| local.path.as_path()))?;
     let (indexes, store) = (indexes::of(locals), PageStore::new(bucket));
+    if !options.dry_run {
+        bucket.takes_objects()?;
+    }
     let mut summary = Summary::default();
     // Checks all indexes before any write.
     if indexes.len() > 1 && !options.dry_run {

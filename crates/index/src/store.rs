@@ -194,6 +194,16 @@ pub trait Bucket: Debug + Send + Sync {
     /// Creates or replaces an object.
     fn put(&self, key: &RelPath, body: Body<'_>, headers: &Headers<'_>) -> Result<(), StoreError>;
 
+    /// Checks without a write that the location can take objects; stores other than directories
+    /// only know by a write.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Denied`] or [`ErrorKind::Local`] for a directory without write access, or on a
+    /// read-only file system.
+    fn takes_objects(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Removes an object, if it exists.
     fn delete(&self, key: &RelPath) -> Result<(), StoreError>;
 }

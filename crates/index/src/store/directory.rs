@@ -194,6 +194,17 @@ impl Bucket for Directory {
         self.write(key, body, |_| true).map(drop)
     }
 
+    fn takes_objects(&self) -> Result<(), StoreError> {
+        let path = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
+        let there = path.ancestors().find(|path| path.exists()).unwrap_or(&path);
+        let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+        rustix::fs::access(there, access).map_err(|error| {
+            let error = io::Error::from(error);
+            let text = format!("cannot write to {}: {error}", there.display());
+            StoreError::new(ErrorKind::of_io(&error), &self.name, &text)
+        })
+    }
+
     /// Removes emptied directories too.
     fn delete(&self, key: &RelPath) -> Result<(), StoreError> {
         let failed = self.failed("remove", key);
