@@ -29,6 +29,7 @@ mod expected;
 mod explain_command;
 mod fetch_command;
 mod fmt_command;
+mod full_disks;
 mod gate;
 mod golden;
 mod help;

@@ -7,6 +7,7 @@ use fs_err as fs;
 use base::source::{Code, Problem, Problems};
 use base::text::with_causes;
 use build::gate::Entrant;
+use wheel::archive::zip::ZipError;
 use wheel::edit::{Made, MakeError, Prepared};
 use wheel::package::OpenError;
 use wheel::retag::RetagError;
@@ -114,6 +115,9 @@ fn problem(error: &RetagError) -> Problem {
 
 /// Returns true if the disk or the command line is at fault, not a wheel.
 fn blames_machine(error: &RetagError) -> bool {
-    use MakeError::{Open, Write};
-    matches!(error, RetagError::Make(Write { .. } | Open(OpenError::Io(_))))
+    use MakeError::{Open, Write, Zip};
+    let RetagError::Make(error) = error else { return false };
+    let is_output = |error: &ZipError| matches!(error, ZipError::Write { .. });
+    matches!(error, Write { .. } | Open(OpenError::Io(_)))
+        || matches!(error, Zip { source, .. } if is_output(source))
 }

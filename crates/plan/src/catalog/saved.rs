@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::checksum::sha256_of_writing;
 use super::{Artifact, BuildFacts, Catalog, CatalogEntry, Ignored};
 use base::hash::Sha256;
+use base::partial::{self, PartialFile};
 
 /// Format number of saved catalogs.
 pub const CATALOG_FORMAT: u32 = 1;
@@ -109,7 +110,6 @@ impl Catalog {
         let mut json = Vec::new();
         self.write_json(&mut json)?;
         let extension = file.extension().unwrap_or_default();
-        // Compressed first, so that a failure leaves no file.
         let bytes = if extension == "zst" {
             zstd::encode_all(&json[..], ZSTD_LEVEL)?
         } else if extension == "xz" {
@@ -119,7 +119,16 @@ impl Catalog {
         } else {
             json
         };
-        Ok(fs::write(file, bytes)?)
+        // Pipes and links stay.
+        if fs::symlink_metadata(file).is_ok_and(|found| !found.is_file()) {
+            return Ok(fs::write(file, bytes)?);
+        }
+        let written = PartialFile::beside(file, partial::ORDINARY).and_then(|mut partial| {
+            partial.write_all(&bytes)?;
+            partial.persist(file)
+        });
+        let named = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", file.display()));
+        Ok(written.map(drop).map_err(named)?)
     }
 
     /// Loads and sorts a saved catalog. The first bytes determine the compression.
