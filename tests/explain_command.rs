@@ -67,6 +67,20 @@ fn json_has_it_all() {
 }
 
 #[test]
+fn a_glob_of_file_names_is_corrected() {
+    for (glob, status) in [("*.kpack", 0), ("*_gfx942.kpack", 1)] {
+        let output = explain(&[glob]);
+        assert_eq!(output.status.code(), Some(status), "{}", text(&output.stdout));
+        let said = program::said(&output);
+        let proposed = format!("rockpack explain '**/{glob}'");
+        assert!(said.contains("at any depth, such as `") && said.contains(&proposed), "{said}");
+    }
+    let deep = explain(&["**/*_gfx942.kpack"]);
+    assert!(text(&deep.stdout).contains(".kpack/"), "{}", text(&deep.stdout));
+    assert!(!program::said(&deep).contains("at any depth"), "{}", program::said(&deep));
+}
+
+#[test]
 fn a_glob_lists_what_it_matches() {
     let said = text(&explain(&["lib/libhipblas.so*"]).stdout);
     assert!(

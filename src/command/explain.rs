@@ -2,6 +2,7 @@
 
 use base::names::RelPath;
 use base::source::{Code, Problem};
+use base::text::counted;
 use plan::resolve::explain::{
     Asked, Document, Explainer, ManifestByMode, explanation_text, matches_text,
 };
@@ -10,6 +11,7 @@ use super::{Failure, environment, print, print_exact};
 use crate::builtin;
 use crate::cli::ExplainArgs;
 use crate::inputs::{self, artifacts};
+use crate::ui;
 
 pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let manifest = inputs::manifest::manifest(args.set.manifest.as_deref())?;
@@ -36,12 +38,18 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
             if args.json {
                 return print_exact(&json(&Document::Glob(matches))?);
             }
-            print(&matches_text(&matches.matches, args.set.verbose))
+            print(&matches_text(&matches.matches, args.set.verbose))?;
+            let deeper = deeper(&explainer, &args.path, matches.matches.len());
+            deeper.iter().for_each(|note| ui::tell(&format!("note: {note}")));
+            Ok(())
         }
-        Asked::Glob(_) => Err(unknown(
-            format!("no path of an artifact or a package matches `{}`", args.path),
-            &[],
-        )),
+        Asked::Glob(_) => {
+            let what = format!("no path of an artifact or a package matches `{}`", args.path);
+            let Some(help) = deeper(&explainer, &args.path, 0) else {
+                return Err(unknown(what, &[]));
+            };
+            Err(Failure::Problems(Problem::error(Code::UnknownPath, what).help(help).into()))
+        }
         Asked::Unknown(near) => {
             Err(unknown(format!("no artifact or package has `{}`", args.path), &near))
         }
@@ -55,6 +63,18 @@ fn json(value: &Document) -> Result<String, Failure> {
     serde_json::to_string_pretty(value)
         .map(|text| text + "\n")
         .map_err(|e| environment(format!("cannot write JSON: {e}")))
+}
+
+/// Returns the glob for any depth, if it matches more than `count` paths.
+fn deeper(explainer: &Explainer<'_>, glob: &str, count: usize) -> Option<String> {
+    let deeper = format!("**/{glob}");
+    let Ok(Asked::Glob(paths)) = explainer.find(&deeper) else { return None };
+    let (all, last) = (counted(paths.len(), "path"), paths.last()?);
+    let text = format!(
+        "globs begin at the root of the installation; for {all} at any depth, such as `{last}`: \
+         rockpack explain '{deeper}'"
+    );
+    (paths.len() > count).then_some(text)
 }
 
 /// Blames the artifacts, not the command line.
