@@ -184,10 +184,7 @@ fn builds_and_comparisons_end_as_plans_do() {
     let output = rockpack(dir.path(), &["diff", "built-in", ".", "--artifact-dir", &artifacts]);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     let (printed, message) = (text(&output.stdout), said(&output));
-    assert!(
-        printed.contains("now in no package: no package for * takes `blas` `lib`"),
-        "{printed}"
-    );
+    assert!(printed.contains("unowned now: no package for * takes `blas` `lib`"), "{printed}");
     assert!(message.contains("no line of `device` takes them"), "{message}");
     // The line that took them before.
     assert!(message.contains("and would be in none"), "{message}");

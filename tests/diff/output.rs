@@ -22,11 +22,11 @@ fn every_file_has_its_line_when_that_is_asked_for() {
         text.ends_with(
             "
 x-core
-  - lib/data/a       100 B  now in no package: excluded by packages.kdl:12
-  - lib/data/b       200 B  now in no package: excluded by packages.kdl:12
+  - lib/data/a       100 B  unowned now: excluded by packages.kdl:12
+  - lib/data/b       200 B  unowned now: excluded by packages.kdl:12
   ~ lib/libx.so.1           copy → relink
 
-in no package
+unowned
   + lib/data/a       100 B  base_lib_generic
   + lib/data/b       200 B  base_lib_generic
 "
@@ -43,7 +43,7 @@ fn json_has_its_format_and_every_file() {
     assert_eq!(json["old"]["label"], "old");
     let change = &json["packages"][0]["changes"][0];
     assert_eq!(change["what"], "vanished");
-    assert_eq!(change["now"], "now in no package: excluded by packages.kdl:12");
+    assert_eq!(change["now"], "unowned now: excluded by packages.kdl:12");
     assert_eq!(change["places"][0]["pattern"], "lib/data/**");
     let files: Vec<&str> =
         change["files"].as_array().unwrap().iter().map(|f| f["path"].as_str().unwrap()).collect();
@@ -74,9 +74,9 @@ version 1.0, mode kpack, platform linux_x86_64
 
 ```diff
 @@ x-core @@
-- lib/data/**  2 files  300 B  now in no package: excluded by packages.kdl:12
+- lib/data/**  2 files  300 B  unowned now: excluded by packages.kdl:12
 
-@@ in no package @@
+@@ unowned @@
 + lib/data/**  2 files  300 B  base_lib_generic
 ```
 "

@@ -86,7 +86,7 @@ fn why(program: &RelPath, one: &Filled<'_>, filled: &[Filled<'_>], view: &View<'
         return "it is a link to a program that no runtime package ships".into();
     }
     if let Some(absent) = one.runtime.absent.iter().find(|absent| absent.path == *program) {
-        return format!("it is left out: {}", absent.reason);
+        return format!("it is absent: {}", absent.reason);
     }
     if let Some(other) = filled.iter().find(|f| f.runtime.placed.contains_key(program)) {
         return format!("package `{}` ships it", *other.dist.package.name);

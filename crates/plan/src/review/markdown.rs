@@ -149,7 +149,7 @@ fn unowned(plan: &Plan, page: &mut Page) {
     }
     let bytes = plan.unowned.iter().map(|u| u.size).sum();
     let head = format!(
-        "\n**In no package:** {}, {}\n\n| artifact | files | size |\n|:--|--:|--:|\n",
+        "\n**Unowned:** {}, {}\n\n| artifact | files | size |\n|:--|--:|--:|\n",
         counted_with_thousands(plan.unowned.len(), "file"),
         human_size(bytes)
     );
@@ -165,7 +165,7 @@ fn unowned(plan: &Plan, page: &mut Page) {
         let more = counted_with_thousands(artifacts.len() - ARTIFACTS, "more artifact");
         rows.push(format!("| {more} | {} | {} |", thousands(files), human_size(bytes)));
     }
-    let otherwise = (plan.unowned.len(), "files in no package");
+    let otherwise = (plan.unowned.len(), "unowned files");
     page.section(&Section {
         head: &head,
         rows: &rows,

@@ -182,12 +182,8 @@ fn unowned(plan: &Plan, verbose: bool, text: &mut String) {
         return;
     }
     let bytes = plan.unowned.iter().map(|u| u.size).sum();
-    let _ = writeln!(
-        text,
-        "\nin no package: {}, {}",
-        counted(plan.unowned.len(), "file"),
-        human_size(bytes)
-    );
+    let _ =
+        writeln!(text, "\nunowned: {}, {}", counted(plan.unowned.len(), "file"), human_size(bytes));
     if verbose {
         let mut table = Table::new([Column::right().of(8)]).indented(2);
         for u in &plan.unowned {

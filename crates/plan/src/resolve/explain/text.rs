@@ -172,11 +172,10 @@ fn in_mode(
         before.insert(names, (mode.mode, block));
     }
     for matched in &mode.dropped {
-        let _ =
-            write!(text, "  in no package: dropped\n{}", rule_lines("rules", &[matched], false));
+        let _ = write!(text, "  dropped\n{}", rule_lines("rules", &[matched], false));
     }
     for id in &mode.unowned {
-        let _ = writeln!(text, "  in no package: no rule takes it from {id} or drops it");
+        let _ = writeln!(text, "  unowned: no rule takes it from {id} or drops it");
     }
     for id in &mode.not_built {
         let _ = writeln!(text, "  {id} is for {}, which is not built", id.family);

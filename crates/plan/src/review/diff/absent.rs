@@ -51,15 +51,15 @@ pub(super) fn changes(
     }
     let elsewhere = |now: bool| -> HashSet<(String, String)> {
         let reason = |(_, what, path): &(usize, What, String)| match what {
-            What::LeftOut { reason } if now => Some((reason.clone(), path.clone())),
-            What::NotLeftOut { reason } if !now => Some((reason.clone(), path.clone())),
+            What::Absent { reason } if now => Some((reason.clone(), path.clone())),
+            What::WasAbsent { reason } if !now => Some((reason.clone(), path.clone())),
             _ => None,
         };
         found.iter().filter_map(reason).collect()
     };
     let (now, before) = (elsewhere(true), elsewhere(false));
     found.retain(|(_, what, path)| match what {
-        What::LeftOut { reason } | What::NotLeftOut { reason } => {
+        What::Absent { reason } | What::WasAbsent { reason } => {
             let key = (reason.clone(), path.clone());
             !(now.contains(&key) && before.contains(&key))
         }
@@ -69,34 +69,41 @@ pub(super) fn changes(
     found
 }
 
-/// Restores the names in the reason of a single path.
+/// Restores the names in the reason of paths that have it with the same names.
 fn name(
     found: &mut [(usize, What, String)],
     old: &Contents<'_>,
     new: &Contents<'_>,
     pairs: &Pairs,
 ) {
-    let mut counts: HashMap<(usize, What), usize> = HashMap::new();
-    for (package, what, _) in &*found {
-        *counts.entry((*package, what.clone())).or_default() += 1;
+    let both = |package: usize| {
+        let was = pairs.old_of[package].and_then(|was| old.packages[was].absent);
+        let is = new.packages[package].absent;
+        (all_reasons(was.unwrap_or_default()), all_reasons(is.unwrap_or_default()))
+    };
+    let packages: BTreeSet<usize> = found.iter().map(|(package, ..)| *package).collect();
+    let reasons: HashMap<usize, _> = packages.into_iter().map(|p| (p, both(p))).collect();
+    let full = |package: usize, what: &What, path: &str| {
+        let (was, is) = reasons.get(&package)?;
+        let reasons = match what {
+            What::Absent { .. } => is.get(path)?,
+            What::WasAbsent { .. } => was.get(path)?,
+            _ => return None,
+        };
+        Some(reasons.iter().map(|reason| &**reason).collect::<Vec<_>>().join("; "))
+    };
+    let mut groups: HashMap<(usize, What), BTreeSet<String>> = HashMap::new();
+    for (package, what, path) in &*found {
+        groups.entry((*package, what.clone())).or_default().extend(full(*package, what, path));
     }
-    for (package, what, path) in found {
-        if counts.get(&(*package, what.clone())) != Some(&1) {
-            continue;
-        }
-        let was = pairs.old_of[*package].and_then(|was| old.packages[was].absent);
-        match what {
-            What::LeftOut { reason } => *reason = named(new.packages[*package].absent, path),
-            What::NotLeftOut { reason } => *reason = named(was, path),
-            _ => {}
+    for (package, what, _) in found {
+        let Some(names) = groups.get(&(*package, what.clone())) else { continue };
+        if let What::Absent { reason } | What::WasAbsent { reason } = what
+            && let Some(one) = names.first().filter(|_| names.len() == 1)
+        {
+            reason.clone_from(one);
         }
     }
-}
-
-fn named(absent: Option<&[Absent]>, path: &str) -> String {
-    let own = absent.into_iter().flatten().filter(|absent| absent.path.as_str() == path);
-    let reasons: BTreeSet<Cow<'_, str>> = own.map(|absent| without_lines(&absent.reason)).collect();
-    reasons.into_iter().collect::<Vec<_>>().join("; ")
 }
 
 fn of_package(old: &Package<'_>, new: &Package<'_>) -> Vec<(What, String)> {
@@ -105,22 +112,22 @@ fn of_package(old: &Package<'_>, new: &Package<'_>) -> Vec<(What, String)> {
     let mut found = Vec::new();
     for (path, new) in &is {
         match was.get(path) {
-            None => found.push((What::LeftOut { reason: told(new) }, *path)),
+            None => found.push((What::Absent { reason: told(new) }, *path)),
             Some(old) if old != new => {
-                found.push((What::LeftOutOtherwise { old: told(old), new: told(new) }, *path));
+                found.push((What::AbsentOtherwise { old: told(old), new: told(new) }, *path));
             }
             Some(_) => {}
         }
     }
     let gone = was.iter().filter(|(path, _)| !is.contains_key(*path));
-    found.extend(gone.map(|(path, reasons)| (What::NotLeftOut { reason: told(reasons) }, *path)));
+    found.extend(gone.map(|(path, reasons)| (What::WasAbsent { reason: told(reasons) }, *path)));
     if found.is_empty() {
         return Vec::new();
     }
     let (there, here) = (platform_files(old), platform_files(new));
     found.retain(|(what, path)| match what {
-        What::LeftOut { .. } => !there.contains(path),
-        What::NotLeftOut { .. } => !here.contains(path),
+        What::Absent { .. } => !there.contains(path),
+        What::WasAbsent { .. } => !here.contains(path),
         _ => true,
     });
     found.into_iter().map(|(what, path)| (what, path.to_owned())).collect()

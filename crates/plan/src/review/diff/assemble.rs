@@ -165,7 +165,7 @@ impl<'a> Sides<'_, 'a> {
             let file = &package.files[at.file];
             let unowned = file.origin().and_then(|origin| unowned.get(origin)).map(|reason| {
                 let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-                format!("now in no package{why}")
+                format!("unowned now{why}")
             });
             let now = unowned
                 .or_else(|| absences.why_gone(at.package, file))

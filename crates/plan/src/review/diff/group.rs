@@ -38,9 +38,9 @@ fn most_places(what: &What) -> usize {
         What::Step { .. }
         | What::Source { .. }
         | What::Text
-        | What::LeftOut { .. }
-        | What::NotLeftOut { .. }
-        | What::LeftOutOtherwise { .. } => 4,
+        | What::Absent { .. }
+        | What::WasAbsent { .. }
+        | What::AbsentOtherwise { .. } => 4,
     }
 }
 
@@ -58,9 +58,9 @@ fn rank(what: &What) -> usize {
         What::Size => 9,
         What::Text => 10,
         What::Content => 11,
-        What::LeftOut { .. } => 12,
-        What::LeftOutOtherwise { .. } => 13,
-        What::NotLeftOut { .. } => 14,
+        What::Absent { .. } => 12,
+        What::AbsentOtherwise { .. } => 13,
+        What::WasAbsent { .. } => 14,
     }
 }
 
@@ -89,7 +89,7 @@ impl<'p, 'a> Universes<'p, 'a> {
                     of_package(self.new, |f| matches!(f.kind(), "link" | "stub" | "alias"))
                 })
             }
-            What::LeftOut { .. } | What::LeftOutOtherwise { .. } | What::NotLeftOut { .. } => {
+            What::Absent { .. } | What::AbsentOtherwise { .. } | What::WasAbsent { .. } => {
                 self.left_out.get_or_init(|| self.also_left_out())
             }
             What::Appeared { .. }

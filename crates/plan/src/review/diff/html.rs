@@ -91,7 +91,7 @@ fn changes(diff: &Diff, report: &Report) -> String {
             section(&mut html, &heading(package), &rows);
         }
     }
-    let lists = ["in no package", "warnings", "notes of the plans"];
+    let lists = ["unowned", "warnings", "notes of the plans"];
     for list in report.sections.iter().filter(|section| lists.contains(&&*section.title)) {
         let rows = list.lines.iter().map(|line| {
             let cells = format!("<td>{} {}</td>", line.mark, text(&line.place));

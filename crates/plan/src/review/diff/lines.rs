@@ -329,7 +329,7 @@ fn unowned(changes: &[UnownedChange], files: bool) -> Section {
     });
     let lines = lines.collect();
     Section {
-        title: "in no package".to_owned(),
+        title: "unowned".to_owned(),
         lines: if files { lines } else { merge::unowned(lines) },
     }
 }

@@ -6,9 +6,20 @@ use base::source::printable;
 use base::text::{Column, Table, human_size};
 
 const WIDEST_PLACE: usize = 64;
+const WIDEST: usize = 120;
 
-/// Formats a difference as text. `files` gives every file a line.
+/// Formats a difference as text. `files` gives every file a line, however long.
 pub fn text(diff: &Diff, files: bool) -> String {
+    let text = unwrapped(diff, files);
+    if files { text } else { text.lines().map(wrapped).collect() }
+}
+
+fn wrapped(line: &str) -> String {
+    let blanks = line.len() - line.trim_start().len();
+    base::source::wrapped(line, WIDEST, &" ".repeat(blanks + 4)) + "\n"
+}
+
+fn unwrapped(diff: &Diff, files: bool) -> String {
     if diff.is_empty() {
         return verdict::NOTHING.to_owned();
     }

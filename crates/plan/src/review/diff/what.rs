@@ -71,17 +71,17 @@ pub enum What {
     /// Unexpected bytes.
     Content,
     /// Newly absent.
-    LeftOut {
+    Absent {
         /// Reason.
         reason: String,
     },
     /// No longer selected; it was absent.
-    NotLeftOut {
+    WasAbsent {
         /// Old reason.
         reason: String,
     },
     /// Absent for another reason.
-    LeftOutOtherwise {
+    AbsentOtherwise {
         /// Old reason.
         old: String,
         /// New reason.

@@ -7,7 +7,7 @@ pub(super) const MOST_GROUPS: usize = 10;
 
 pub(in super::super) fn of(what: &What, place: &Place) -> String {
     match what {
-        What::Appeared { was: Some(reason) } => format!("was left out: {reason}"),
+        What::Appeared { was: Some(reason) } => format!("was absent: {reason}"),
         What::Appeared { was: None } => place.rule.clone().unwrap_or_default(),
         What::Vanished { now } => now.clone().unwrap_or_default(),
         What::Step { old, new } => format!("{old} → {new}"),
@@ -23,9 +23,9 @@ pub(in super::super) fn of(what: &What, place: &Place) -> String {
         }
         What::Text => "text".to_owned(),
         What::Content => "content".to_owned(),
-        What::LeftOut { reason } => format!("left out now: {reason}"),
-        What::NotLeftOut { reason } => format!("no longer selected; was left out: {reason}"),
-        What::LeftOutOtherwise { old, new } => format!("left out: {old} → {new}"),
+        What::Absent { reason } => format!("absent now: {reason}"),
+        What::WasAbsent { reason } => format!("no longer selected; was absent: {reason}"),
+        What::AbsentOtherwise { old, new } => format!("absent: {old} → {new}"),
     }
 }
 
