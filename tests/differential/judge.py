@@ -22,7 +22,7 @@ BEYOND = (
     ("tag-form", r"", "`wheel pack` and others name the wheel by WHEEL"),
     ("names-disagree", r"", "the index lists one version, and the environment has another"),
     ("package-name", r"", "index servers reject it"),
-    ("entry-point", r"module that the wheel lacks|object that its module|is not an entry point|twice", "the script does not start"),
+    ("entry-point", r"module that the (wheel|sdist) lacks|object that its module|is not an entry point|twice", "the script does not start"),
     ("only-in-record", r"", "uninstalling removes a file of this name"),
     ("not-in-record", r"", "some programs take a backslash for `/`, others leave the file behind"),
     ("record-form", r"weaker than SHA-256", "the standard asks for SHA-256 or better"),

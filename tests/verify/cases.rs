@@ -717,6 +717,11 @@ fn sdists() -> Vec<Case> {
             tar(&[INFO, PROJECT], &[("demo-1.0/link", "../../etc/passwd")])
         }),
         sdist(&[MissingMetadata], "an sdist without PKG-INFO", || tar(&[PROJECT], &[])),
+        sdist(&[Code::EntryPoint], "a script of an sdist whose function is missing", || {
+            let project = "[project.scripts]\nrun = \"demo:mian\"\n";
+            let module = ("demo-1.0/src/demo/__init__.py", "def main(): ...\n");
+            tar(&[INFO, ("demo-1.0/pyproject.toml", project), module], &[])
+        }),
         sdist(&[NamesDisagree], "an sdist with two directories", || {
             tar(&[INFO, PROJECT, ("other/x", "x")], &[])
         }),
@@ -823,6 +828,16 @@ fn others() -> Vec<Case> {
         }),
         two(&[], "two wheels that fit", |w| {
             w.edit("METADATA", "License-File", "Requires-Dist: demo<2\nLicense-File");
+        }),
+        sdist(&[], "an sdist whose scripts come from its build or from sources", || {
+            let project = "[project.scripts]\nrun = \"demo._made:main\"\nof = \"demo:main\"\n";
+            let files = [
+                ("demo-1.0/PKG-INFO", PKG_INFO),
+                ("demo-1.0/pyproject.toml", project),
+                ("demo-1.0/src/demo/__init__.py", "from .run import *\n"),
+                ("demo-1.0/src/demo/_made.pyx", ""),
+            ];
+            tar(&files, &[])
         }),
         sdist(&[], "an sdist", || {
             tar(

@@ -41,6 +41,7 @@ mod record;
 mod report;
 mod rpath;
 mod sdist;
+mod sdist_scripts;
 mod sums;
 mod symbols;
 mod together;

@@ -8,12 +8,15 @@ use std::path::Path;
 use flate2::bufread::GzDecoder;
 
 use super::{Fault, FaultKind, text};
+use crate::archive::entry_points::EntryPoint;
 use crate::package::zip_file::LONGEST_TEXT;
 use crate::unpacking::{Rest, Rules, TarMember, TarReader};
 use base::names::DistName;
 use base::python_literal;
 use base::regular;
 use base::version::Version;
+
+mod scripts;
 
 /// Content of an sdist.
 #[derive(Debug, Default)]
@@ -79,6 +82,14 @@ impl Sdist {
         own.and_then(|(_, text)| python_literal::data(text))
     }
 
+    /// Scripts that the sdist declares.
+    pub fn scripts(&self) -> Vec<EntryPoint> {
+        let lists = self.texts.iter().filter_map(|(path, text)| {
+            Some((path.strip_prefix(&*self.top)?.strip_prefix('/')?, &**text))
+        });
+        scripts::of(lists)
+    }
+
     /// Returns whether the top directory has a file.
     pub fn has(&self, name: &str) -> bool {
         self.files.contains(&format!("{}/{name}", self.top))
@@ -127,7 +138,7 @@ impl Sdist {
             if self.wants(path) {
                 let fault;
                 (text, fault) = read_text(bytes)?;
-                faults.extend(fault);
+                faults.extend(fault.filter(|_| !self.lists_scripts(path)));
                 self.texts.insert(path.clone(), text.clone());
             }
             self.files.insert(path.clone());
@@ -145,6 +156,12 @@ impl Sdist {
         below == Some("PKG-INFO")
             || is_pkg_info(path) && is_first(is_pkg_info)
             || own && is_first(|text| text.ends_with("/_dist_info.py"))
+            || self.lists_scripts(path)
+    }
+
+    fn lists_scripts(&self, path: &str) -> bool {
+        let below = path.strip_prefix(&*self.top).and_then(|path| path.strip_prefix('/'));
+        below.is_some_and(scripts::is_list)
     }
 }
 

@@ -9,6 +9,10 @@ use base::source::Code;
 
 mod source;
 
+pub(super) use source::defines;
+
+pub(super) const LACKS_OBJECT: &str = "entry point for an object that its module does not define";
+
 /// A module has few files with its name.
 const FEW: usize = 64;
 
@@ -44,12 +48,10 @@ pub(super) fn check(
     };
     let attribute = object.attribute?.split('.').next()?;
     let source = text(member).unwrap_or_default();
-    if source::defines(&source, attribute)
-        || installed.contains_key(&format!("{path}/{attribute}.py"))
-    {
+    if defines(&source, attribute) || installed.contains_key(&format!("{path}/{attribute}.py")) {
         return None;
     }
-    error("entry point for an object that its module does not define")
+    error(LACKS_OBJECT)
 }
 
 fn below<'i>(

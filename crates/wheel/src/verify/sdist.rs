@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::metadata::Rules;
-use super::{Finding, Package};
+use super::{Finding, Package, sdist_scripts};
 use crate::package::{self, Metadata, Sdist};
 use base::names::DistName;
 use base::names::Form;
@@ -22,6 +22,7 @@ pub fn sdist(path: &Path, name: &str) -> io::Result<Package> {
         found.push(Finding::error(Code::BrokenPackage, what).because(error.to_string()));
     } else {
         found.extend(check(&sdist, &file_name, &mut package));
+        found.extend(sdist_scripts::check(path, &sdist)?);
     }
     package.files = sdist.files.len();
     package.size = sdist.size;

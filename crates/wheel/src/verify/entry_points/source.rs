@@ -1,6 +1,6 @@
 /// Returns whether importing binds the name; true for undecidable cases (`import *`, `__getattr__`
 /// of a module).
-pub(super) fn defines(source: &str, name: &str) -> bool {
+pub(in super::super) fn defines(source: &str, name: &str) -> bool {
     let mut conditional = false;
     let mut importing = false;
     for line in source.lines() {
