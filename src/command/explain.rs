@@ -40,7 +40,9 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
             }
             print(&matches_text(&matches.matches, args.set.verbose))?;
             let deeper = deeper(&explainer, &args.path, matches.matches.len());
-            deeper.iter().for_each(|note| ui::tell(&format!("note: {note}")));
+            if let Some(note) = deeper {
+                ui::tell(&format!("note: {note}"));
+            }
             Ok(())
         }
         Asked::Glob(_) => {

@@ -1,4 +1,5 @@
 use std::collections::{BTreeSet, VecDeque};
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use base::event::Event;
@@ -117,11 +118,13 @@ impl State {
         let mut heads =
             [format!("{count}, {done} of {total} ({percent} %)"), format!("{count}, {percent} %")];
         if let Some((rate, window)) = self.rate(now) {
-            heads[0] += &format!(", {}/s", human_size(rate));
+            let _ = write!(heads[0], ", {}/s", human_size(rate));
             if window >= KNOWN && rate > 0 {
                 // Packed bytes can slightly exceed the estimate.
                 let left = rounded(self.total.saturating_sub(self.done) / rate);
-                heads.iter_mut().for_each(|head| *head += &format!(", about {left} left"));
+                for head in &mut heads {
+                    let _ = write!(head, ", about {left} left");
+                }
             }
         }
         heads
@@ -142,8 +145,8 @@ impl State {
         let beside = percents.iter().map(String::len).sum::<usize>() + 2 * names;
         let room = width.checked_sub(head.len() + beside + more.len())?;
         let cut = cut(shown.iter().map(Output::name).collect(), room)?;
-        let named: Vec<String> = cut.into_iter().zip(percents).map(|(n, p)| n + &p).collect();
-        Some(format!("{head}: {}{more}", named.join(", ")))
+        let shown: Vec<String> = cut.into_iter().zip(percents).map(|(n, p)| n + &p).collect();
+        Some(format!("{head}: {}{more}", shown.join(", ")))
     }
 }
 

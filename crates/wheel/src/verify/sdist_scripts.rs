@@ -25,7 +25,7 @@ pub(super) fn check(path: &Path, sdist: &Sdist) -> io::Result<Vec<Finding>> {
     }
     let modules = Modules::of(&sdist.files);
     let wanted = objects.iter().flat_map(|(_, object)| modules.find(object.module));
-    let texts = texts(path, &wanted.filter(|file| file.ends_with(".py")).collect())?;
+    let texts = texts(path, &wanted.filter(|file| is_python(file)).collect())?;
     let judged = objects.iter().filter_map(|(script, object)| {
         let finding = match modules.judge(object, &texts) {
             Judged::Fine => return None,
@@ -76,7 +76,8 @@ impl<'s> Modules<'s> {
         if files.is_empty() {
             // Without its package, the module can have another place in the sdist.
             let package = object.module.rsplit_once('.');
-            let has = package.is_some_and(|(package, _)| self.find(package).iter().any(is_python));
+            let has = package
+                .is_some_and(|(package, _)| self.find(package).iter().any(|file| is_python(file)));
             return if has { Judged::NoModule } else { Judged::Fine };
         }
         let Some(attribute) = object.attribute.and_then(|attribute| attribute.split('.').next())
@@ -93,16 +94,15 @@ impl<'s> Modules<'s> {
         // A source that is missing in the texts is too long.
         let defines = |file: &&str| texts.get(*file).is_none_or(|text| defines(text, attribute));
         let is_fine = sources().next().is_none()
-            || !files.iter().all(|file| is_beside(&file))
-            || sources().any(|file| defines(&file))
+            || !files.iter().all(is_beside)
+            || sources().any(defines)
             || !self.find(&format!("{}.{attribute}", object.module)).is_empty();
         if is_fine { Judged::Fine } else { Judged::NoObject }
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "filters pass references")]
-fn is_python(file: &&str) -> bool {
-    file.ends_with(".py")
+fn is_python(file: &str) -> bool {
+    file.rsplit_once('.').is_some_and(|(_, end)| end == "py")
 }
 
 /// Path of a module: `top/src/a/b` for `top/src/a/b.py` and `top/src/a/b/__init__.py`.

@@ -1,5 +1,5 @@
-//! Scripts of an sdist before its build: `[project.scripts]` (PEP 621), and the entry_points.txt of
-//! setuptools or rockpack.
+//! Scripts of an sdist before its build: `[project.scripts]` (PEP 621), and the `entry_points.txt`
+//! of setuptools or rockpack.
 
 use toml::{Table, Value};
 
