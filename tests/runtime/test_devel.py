@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import lzma
 import os
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -369,11 +371,12 @@ class Devel(unittest.TestCase):
 
     # ------------------------------------------------------------------- images
 
-    def copied(self, *options: str) -> support.Layout:
-        """Return a copy of the layout by `cp`."""
+    def copied(self, *options: str, of: support.Layout | None = None) -> support.Layout:
+        """Return a copy of a layout by `cp`."""
         other = support.Layout(self)
         shutil.rmtree(other.site)
-        subprocess.run(["cp", *options, str(self.site), str(other.site)], check=True)
+        site = (of or self.layout).site
+        subprocess.run(["cp", *options, str(site), str(other.site)], check=True)
         return other
 
     def doctor(self, layout: support.Layout) -> list[str]:
@@ -392,6 +395,24 @@ class Devel(unittest.TestCase):
             library = other.site / TREE / "lib" / name
             self.assertTrue(library.samefile(other.site / "_rocm_sdk_core/lib/libhiprtc.so.7"))
         other.check_hashes("rocm-sdk-devel")
+
+    def test_the_dockerfile_of_the_documentation(self) -> None:
+        """Each layer copies the last one: storage drivers keep hard links or not."""
+        page = (support.ROOT / "docs/installed.md").read_text()
+        run = re.findall(r"```dockerfile\nRUN pip install (.+?) && rocm-sdk (.+)\n```", page)
+        [(packages, command)] = run
+        self.assertEqual(shlex.split(packages), ["rocm[libraries,devel]"])
+        self.init(*shlex.split(command)[1:])
+        self.assertEqual(shlex.split(command)[0], "init")
+        image = self.copied("-r", of=self.copied("-a"))
+        self.assertEqual(self.doctor(image), [])
+        self.assertNotIn("expanding", image.sdk("init").stderr)
+        used = image.code(
+            "import rocm_sdk as r; print(r.find_header_directory('hip/hip_runtime.h'))\n"
+            "print(r.find_library('hiprtc').path.resolve())"
+        )
+        library = (image.site / "_rocm_sdk_core/lib/libhiprtc.so.7").resolve()
+        self.assertEqual(used.split(), [str(image.site / TREE / "include"), str(library)])
 
     def test_symbolic_links_survive_every_copy(self) -> None:
         self.init("--symlinks")
