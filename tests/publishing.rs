@@ -18,6 +18,8 @@ use tempfile::TempDir;
 
 use crate::index::packages::{sdist, wheel};
 
+#[path = "publishing/attestation.rs"]
+mod attestation;
 #[path = "publishing/closure.rs"]
 mod closure;
 #[path = "publishing/command.rs"]

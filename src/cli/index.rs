@@ -24,10 +24,12 @@ use wheel::archive::Timestamp;
 /// Clients may read meanwhile. Equal packages give equal pages.
 ///
 /// FILE.yanked next to a package yanks it (PEP 592); its text is the reason, unless it is `false`.
+/// Attestations (PEP 740), FILE.publish.attestation and FILE.slsa.attestation, become
+/// FILE.provenance, which pages name with --public.
 /// Files with the same name and different content in one index are an error.
 ///
-/// Exit status: 0 written, 1 a package is broken or contradicts another, 2 usage or environment
-/// error.
+/// Exit status: 0 written, 1 a package is broken or contradicts another or its attestation, 2 usage
+/// or environment error.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = INDEX_EXAMPLES)]
 pub struct IndexArgs {
@@ -43,6 +45,10 @@ pub struct IndexArgs {
     /// newest member]
     #[arg(long, value_name = "SECONDS", env = "SOURCE_DATE_EPOCH")]
     pub upload_time: Option<Timestamp>,
+
+    /// Public URL of DIR (https://), for the addresses of provenance
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    pub public: Option<String>,
 
     /// Remove this package from the pages, then delete it; may be repeated
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -36,6 +36,10 @@ use super::AllowArgs;
 /// FILE.yanked next to a package yanks it (PEP 592); its text is the reason. The text `false` takes
 /// a yank back.
 ///
+/// Attestations (PEP 740), FILE.publish.attestation and FILE.slsa.attestation, must name FILE and
+/// its SHA-256; signatures are not checked. They become FILE.provenance, which pages name with
+/// --public.
+///
 /// Stores behind URLs need the feature `stores`, which released programs have.
 ///
 /// Exit status: 0 published, 1 the packages are broken, incomplete or differ from the store's, 2
@@ -77,6 +81,11 @@ pub struct PublishArgs {
     /// newest member]
     #[arg(long, value_name = "SECONDS", env = "SOURCE_DATE_EPOCH")]
     pub upload_time: Option<Timestamp>,
+
+    /// Public address of the store (https://), for the addresses of provenance; with layout v5, the
+    /// part before each shelf's `public`
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    pub public: Option<String>,
 
     /// Number of packages uploaded at once
     #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]

@@ -15,14 +15,18 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
     let options = Options {
         layout: args.layout.into(),
         time: args.upload_time,
+        public: publish::public(args.public.as_deref())?,
         skip_broken: args.skip_broken,
         overwrite: args.overwrite,
         remove: removed(args)?,
     };
     super::repaired(&args.dir)?;
     let summary = simple::write_with(&args.dir, &options).map_err(|error| failure(&error))?;
-    let strays = simple::stray_yanks(&args.dir).map_err(|error| failure(&error))?;
+    let strays = simple::strays(&args.dir).map_err(|error| failure(&error))?;
     publish::warn_of(Code::IndexRefused, &strays);
+    if args.public.is_none() {
+        publish::warn_of_public(Code::IndexRefused, summary.attested);
+    }
     for (path, error) in &summary.skipped {
         let text = format!("`{path}` is broken and was left out: {}", with_causes(error));
         ui::show_problems(&Problem::warning(Code::IndexRefused, text).into());
@@ -69,6 +73,7 @@ fn failure(error: &IndexError) -> Failure {
             "use --layout flat for a page per directory, or remove one: an index \
                 can have only equal files twice",
         ),
+        IndexError::Attestation { .. } => refused.help(publish::ATTEST),
         IndexError::Foreign { .. } => refused.help("move it away, or replace it with --overwrite"),
         IndexError::Published { .. } => refused.help(
             "index another directory, or replace the pages with --overwrite: `rockpack index \

@@ -24,6 +24,10 @@ const STREAM: &str = "dev";
 pub const MEND: &str = "give the --layout of `rockpack index publish`, or correct the page or \
     the program that makes it";
 
+/// Correction of an invalid attestation.
+pub const ATTEST: &str =
+    "attest the package again after its last change, or remove the attestation";
+
 pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     let is_named = args.stream.is_some() || args.layout == PublishLayout::V5;
     let publishing = publishing(is_named, args.manifest.as_deref())?;
@@ -37,6 +41,7 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
         contents: Some((contents(&args.dir)?, Rules::new(&manifest))),
         layout,
         publishing,
+        public: public(args.public.as_deref())?,
         time: args.upload_time,
         outside: projects("--outside", &args.outside)?,
         incomplete: args.incomplete,
@@ -46,7 +51,7 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     super::repaired(&args.dir)?;
     takes_uploads("URL", &args.url)?;
     if args.dir.is_dir() {
-        let strays = simple::stray_yanks(&args.dir);
+        let strays = simple::strays(&args.dir);
         warn_of(Code::PublishRefused, &strays.map_err(|error| failure(&error.into()))?);
     }
     let bucket = open(&args.url, access(args.dry_run))?;
@@ -60,7 +65,11 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     };
     let gate = gate::of(&manifest, &args.allow.allow);
     let summary = publish::publish(&args.dir, &*bucket, &options, &gate, &told);
-    print(&said(args, &summary.map_err(|error| failure(&error))?))
+    let summary = summary.map_err(|error| failure(&error))?;
+    if args.public.is_none() {
+        warn_of_public(Code::PublishRefused, summary.attested);
+    }
+    print(&said(args, &summary))
 }
 
 /// Digests of contents that the builds of the packages recorded.
@@ -134,10 +143,54 @@ pub fn projects(option: &str, texts: &[String]) -> Result<BTreeSet<String>, Fail
     texts.iter().map(name).collect()
 }
 
+/// Checks an address for provenance, which must be absolute and secure (simple repository API).
+pub fn public(url: Option<&str>) -> Result<Option<String>, Failure> {
+    let Some(url) = url else { return Ok(None) };
+    let loopback = ["http://localhost", "http://127.0.0.1", "http://[::1]"];
+    let is_loopback = loopback.iter().any(|start| {
+        url.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
+    });
+    let host = url.split_once("://").and_then(|(_, rest)| rest.split('/').next());
+    let has_host = host.is_some_and(|host| !host.is_empty() && !host.contains('@'));
+    let is_public = has_host && (url.starts_with("https://") || is_loopback);
+    if is_public && !url.contains(['?', '#', ' ']) {
+        return Ok(Some(url.to_owned()));
+    }
+    Err(environment(format!(
+        "--public must be an https:// address without user, ? and #, not `{url}`"
+    )))
+}
+
+pub fn warn_of_public(code: Code, attested: usize) {
+    if attested > 0 {
+        let what = format!(
+            "pages do not name the provenance of {}: its address is unknown",
+            counted(attested, "package")
+        );
+        let help = "give the public address, such as --public https://example.com/whl/";
+        ui::show_problems(&Problem::warning(code, what).help(help).into());
+    }
+}
+
 pub fn warn_of(code: Code, strays: &[RelPath]) {
-    let help = "name the file like the package with `.yanked` at the end, in the same directory";
     for path in strays {
-        let what = format!("`{path}` yanks nothing: its directory has no package of this name");
+        let name = path.file_name();
+        let (does, ending) = if name.ends_with(".yanked") {
+            ("yanks", ".yanked")
+        } else {
+            (
+                "attests",
+                if name.ends_with(".slsa.attestation") {
+                    ".slsa.attestation"
+                } else {
+                    ".publish.attestation"
+                },
+            )
+        };
+        let help = format!(
+            "name the file like the package with `{ending}` at the end, in the same directory"
+        );
+        let what = format!("`{path}` {does} nothing: its directory has no package of this name");
         ui::show_problems(&Problem::warning(code, what).help(help).into());
     }
 }
@@ -160,7 +213,7 @@ fn line(step: &Step) -> String {
 }
 
 fn said(args: &PublishArgs, summary: &Summary) -> String {
-    let Summary { uploaded, bytes, same, pages } = summary;
+    let Summary { uploaded, bytes, same, pages, .. } = summary;
     let done = if args.dry_run { "would be " } else { "" };
     let size = human_size(*bytes);
     format!(
@@ -185,6 +238,7 @@ pub fn failure(error: &PublishError) -> Failure {
         PublishError::NoShelf(index) => refused.help(format!(
             "add a `shelf` with index=\"{index}\" for all its projects to packages.kdl"
         )),
+        PublishError::Packages(IndexError::Attestation { .. }) => refused.help(ATTEST),
         PublishError::Packages(_)
         | PublishError::Unknown(_)
         | PublishError::NoHash(_)

@@ -5,16 +5,14 @@
 //! 1. checks before any write: existing packages and their bytes, requirements, pages;
 //! 2. the record of the stream, unless the store has one; packages, each created only at an empty
 //!    key;
-//! 3. METADATA of wheels (PEP 658);
+//! 3. METADATA of wheels (PEP 658), provenance of packages (PEP 740);
 //! 4. pages of projects: read, merged, and replaced if unchanged meanwhile; pages of required
 //!    projects first;
 //! 5. pages that link to projects, and files made from them.
 //!
-//! **Merge.** Entries of packages that only the store contains are kept, also if only another
-//! program's HTML page names them. The HTML page is made from the JSON page after reading its
-//! entity tag, so the last writer has read the last JSON.
-//!
-//! **Repetition.** The next run completes an interrupted run; otherwise it changes nothing.
+//! **Merge.** Entries of packages that only the store contains are kept, also those of another
+//! program's HTML page. The HTML page is made from the JSON page after reading its entity tag, so
+//! the last writer has read the last JSON.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -63,6 +61,8 @@ use upload::{AtKey, Survey};
 pub struct Options {
     /// Keys of packages and pages.
     pub layout: Layout,
+    /// Public address of the store, for addresses of provenance; pages lack them without it.
+    pub public: Option<String>,
     /// Upload time; defaults to the newest member's time of each package.
     pub time: Option<Timestamp>,
     /// Normalized names of projects from other indexes.
@@ -94,7 +94,7 @@ pub enum Step {
         /// Key.
         key: RelPath,
     },
-    /// Upload of a wheel's METADATA.
+    /// Upload of a companion, such as a wheel's METADATA.
     Metadata {
         /// Key.
         key: RelPath,
@@ -126,6 +126,8 @@ pub struct Summary {
     pub same: usize,
     /// Changed page files.
     pub pages: usize,
+    /// Packages with attestations.
+    pub attested: usize,
 }
 
 impl Summary {
@@ -134,6 +136,7 @@ impl Summary {
         self.bytes += other.bytes;
         self.same += other.same;
         self.pages += other.pages;
+        self.attested += other.attested;
     }
 }
 
@@ -334,7 +337,7 @@ fn lines(list: &[Unmet]) -> String {
 /// # Errors
 ///
 /// Fails before any write for a rejected package, other bytes at a key, an unmet requirement, or an
-/// unmergeable page. After a later failure the index is consistent, and another run completes it.
+/// unmergeable page. Another run completes an interrupted one.
 pub fn publish(
     dir: &Path,
     bucket: &dyn Bucket,
@@ -380,7 +383,7 @@ fn publish_index(
     let (above, record) =
         (Above::of(store, &options.layout), StreamRecord::of(store, &options.layout)?);
     record.check()?;
-    let placed = options.layout.place(locals, options.time)?;
+    let placed = options.layout.place(locals, options.public.as_deref(), options.time)?;
     let pages = Pages::new(store, &placed, options.jobs)?;
     let survey = Survey { bucket: store.bucket, jobs: options.jobs };
     let found = survey.look(&placed, |placed| pages.told(placed))?;
@@ -444,7 +447,8 @@ fn with_contents(locals: &mut [Local], options: &Options) -> Result<(), PublishE
 }
 
 fn counted(placed: &[Placed<'_>], found: &[AtKey]) -> Summary {
-    let mut summary = Summary::default();
+    let attested = placed.iter().filter(|placed| placed.local.provenance.is_some()).count();
+    let mut summary = Summary { attested, ..Summary::default() };
     for (placed, found) in placed.iter().zip(found) {
         match found {
             AtKey::Nothing => {

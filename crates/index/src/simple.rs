@@ -1,15 +1,14 @@
 //! Index pages for packages in a directory.
 //!
-//! Writes pages in HTML (PEP 503) and JSON (PEP 691, version 1.1 of PEP 700), and each wheel's
-//! METADATA (PEP 658, PEP 714), so that installers resolve without reading wheels. Links are
-//! relative: any server can serve the directory, also as `file://`.
+//! Writes pages in HTML (PEP 503) and JSON (PEP 691, PEP 700), and each wheel's METADATA (PEP 658,
+//! PEP 714), so that installers resolve without reading wheels. Links are relative: any server can
+//! serve the directory, also as `file://`.
 //!
 //! **Incremental.** [`STATE`] keeps size, mtime and SHA-256 of packages; only changed ones are
 //! read.
 //!
 //! **Atomic.** Files are renamed into place, link targets first; obsolete pages are deleted last.
-//! No link to a whole generation: it would not survive a copy to an object store, nor help a reader
-//! between two requests.
+//! A link to a whole generation would not survive a copy to an object store.
 //!
 //! **Reproducible.** Pages depend only on the packages and the given time.
 
@@ -20,7 +19,9 @@ use std::path::{Path, PathBuf};
 use base::names::{PathError, RelPath};
 use wheel::archive::{StageError, Timestamp};
 
+mod address;
 mod anchor;
+mod attestation;
 mod document;
 mod entry;
 mod foreign;
@@ -33,14 +34,17 @@ mod package;
 mod page;
 mod publish;
 mod published;
+mod publisher;
 mod read;
 mod state;
 mod update;
 
+pub(crate) use address::{absolute, is_absolute};
+pub use attestation::{AttestationError, PROVENANCE};
 pub use document::{Files, PageError, Projects, is_ours, url};
 pub use entry::{CONTENT, CONTENT_ENDING, IndexedFile, Yanked, project_of};
 pub use foreign::{addresses, beyond_data};
-pub use local::{Local, packages, requirements_of_sdist, stray_yanks};
+pub use local::{Local, packages, requirements_of_sdist, strays};
 pub use state::STATE;
 pub use wheel::package::PackageError;
 
@@ -71,6 +75,8 @@ pub struct Options {
     pub skip_broken: bool,
     /// Replaces pages of other programs.
     pub overwrite: bool,
+    /// Public address of the directory, for addresses of provenance; pages lack them without it.
+    pub public: Option<String>,
     /// Packages to delete, after they left the pages.
     pub remove: BTreeSet<String>,
 }
@@ -90,6 +96,8 @@ pub struct Summary {
     pub pages_removed: usize,
     /// Other deleted files.
     pub removed: Vec<RelPath>,
+    /// Packages with attestations.
+    pub attested: usize,
     /// Skipped packages with the reason.
     pub skipped: Vec<(RelPath, PackageError)>,
     /// Pages for installers, sorted.
@@ -128,6 +136,14 @@ pub enum IndexError {
         path: RelPath,
         /// Fault of the package.
         source: PackageError,
+    },
+    /// Invalid attestation.
+    #[error("`{path}` is no attestation of its package")]
+    Attestation {
+        /// Attestation, relative to the directory.
+        path: RelPath,
+        /// Fault.
+        source: AttestationError,
     },
     /// Packages with one name and different content.
     #[error(
@@ -173,7 +189,7 @@ pub enum IndexError {
     Write(#[source] io::Error),
 }
 
-/// Updates the index of `dir`; for `time` see [`Options::time`].
+/// Updates the index of `dir`.
 ///
 /// # Errors
 ///

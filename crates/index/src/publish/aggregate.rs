@@ -167,7 +167,8 @@ impl<'a> Above<'a> {
 fn owner_path(aggregate: &Aggregate, shelf: &Shelf) -> String {
     let base = public_base(aggregate);
     let above = base.rsplit_once('/').map_or("", |(above, _)| above);
-    let path = shelf.public().trim_end_matches('/');
+    let path = shelf.public();
+    let path = path.trim_end_matches('/');
     let below = path.strip_prefix(above).filter(|below| below.starts_with('/'));
     below.unwrap_or(path).trim_start_matches('/').to_owned()
 }

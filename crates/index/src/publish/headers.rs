@@ -1,3 +1,4 @@
+use crate::simple::PROVENANCE;
 use crate::store::Headers;
 
 /// Packages never change under one name.
@@ -14,7 +15,12 @@ pub(super) fn package<'a>(file_name: &str, sha256: &'a str) -> Headers<'a> {
     Headers { content_type, cache_control: FOR_EVER, sha256: Some(sha256) }
 }
 
-pub(super) fn metadata() -> Headers<'static> {
+/// Attestations can be added to a package, unlike other companions.
+pub(super) fn companion(key: &str) -> Headers<'static> {
+    if key.strip_suffix(PROVENANCE).is_some_and(|package| package.ends_with('.')) {
+        let content_type = "application/vnd.pypi.integrity.v1+json";
+        return Headers { content_type, cache_control: A_MINUTE, sha256: None };
+    }
     Headers { content_type: "text/plain; charset=utf-8", cache_control: FOR_EVER, sha256: None }
 }
 

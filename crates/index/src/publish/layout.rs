@@ -1,7 +1,9 @@
 //! Keys of packages and pages.
 
+use std::borrow::Cow;
+
 use super::{PublishError, named};
-use crate::simple::{IndexedFile, Local, RECORD, url};
+use crate::simple::{IndexedFile, Local, RECORD, absolute, url};
 use base::names::{PackageName, PathError, RelPath};
 use manifest::{Aggregate, Publishing, ShelfRule};
 use wheel::archive::Timestamp;
@@ -130,6 +132,7 @@ impl Layout {
     pub(super) fn place<'a>(
         &'a self,
         locals: &'a [Local],
+        public: Option<&str>,
         time: Option<Timestamp>,
     ) -> Result<Vec<Placed<'a>>, PublishError> {
         let place = |local: &'a Local| {
@@ -137,7 +140,10 @@ impl Layout {
             let owner = owner.ok_or_else(|| PublishError::Homeless(named(local)))?;
             let place = owner.page(&local.project)?;
             let key = place.html.with_file_name(&local.file_name)?;
-            let entry = local.entry(url(&place.html, &key), time);
+            let url = url(&place.html, &key);
+            let public =
+                public.map(|public| absolute(&owner.address(public, &local.project), &url));
+            let entry = local.entry(url, public.as_deref(), time);
             Ok(Placed { local, shelf: owner, key, entry })
         };
         locals.iter().map(place).collect()
@@ -149,10 +155,22 @@ impl Shelf {
         Self { base: None, form, takes: Takes::All, uncached: false }
     }
 
-    pub(super) fn public(&self) -> &str {
-        match &self.takes {
-            Takes::All => "/",
-            Takes::Named(rule) => &rule.public,
+    /// Public path of the shelf, with `/` at both ends.
+    pub(super) fn public(&self) -> Cow<'_, str> {
+        match (&self.takes, &self.base) {
+            (Takes::All, None) => "/".into(),
+            (Takes::All, Some(base)) => format!("/{base}/").into(),
+            (Takes::Named(rule), _) => rule.public.as_str().into(),
+        }
+    }
+
+    /// Address of the packages of `project`, in a store at `public`.
+    pub(super) fn address(&self, public: &str, project: &str) -> String {
+        let base = format!("{}{}", public.trim_end_matches('/'), self.public());
+        if project.is_empty() || self.form == Form::Flat {
+            base
+        } else {
+            format!("{base}{project}/")
         }
     }
 

@@ -7,7 +7,9 @@ use super::layout::{Form, Layout, PageKeys, Shelf};
 use super::page_store::PageStore;
 use super::writer::Writer;
 use super::{PublishError, Step, read};
-use crate::simple::{Files, IndexedFile, Projects, addresses, is_ours, project_of};
+use crate::simple::{
+    Files, IndexedFile, Projects, absolute, addresses, is_absolute, is_ours, project_of,
+};
 use crate::store::Bucket;
 use base::names::RelPath;
 
@@ -107,12 +109,14 @@ fn pages(source: &PageStore<'_>, mirror: &Mirror) -> Result<BTreeMap<String, Fil
         };
         for project in projects.iter().filter(|project| project.is_empty() || wanted(project)) {
             let place = shelf.page(project)?;
-            let public = public(&mirror.public, shelf, project);
+            let public = shelf.address(&mirror.public, project);
             let files = read::files(source, &place, project)?.0;
             let mut found: BTreeMap<String, Vec<IndexedFile>> = BTreeMap::new();
             for mut entry in files.into_iter().flat_map(|files| files.files) {
                 if let Some(of) = project_on(project, &entry).filter(|of| wanted(of)) {
                     entry.url = absolute(&public, &entry.url);
+                    let provenance = entry.provenance().map(|url| absolute(&public, url));
+                    let entry = entry.with_provenance(provenance);
                     found.entry(of).or_default().push(entry);
                 }
             }
@@ -198,61 +202,5 @@ fn check_ours(to: &PageStore<'_>, key: &RelPath) -> Result<(), PublishError> {
             Err(PublishError::Foreign { store: to.bucket.name().to_owned(), key: key.clone() })
         }
         _ => Ok(()),
-    }
-}
-
-fn public(base: &str, shelf: &Shelf, project: &str) -> String {
-    let base = format!("{}{}", base.trim_end_matches('/'), shelf.public());
-    if project.is_empty() { base } else { format!("{base}{project}/") }
-}
-
-fn is_absolute(url: &str) -> bool {
-    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
-    scheme.is_some_and(|scheme| {
-        scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
-    })
-}
-
-/// Resolves an address.
-fn absolute(page: &str, url: &str) -> String {
-    if is_absolute(url) {
-        return url.to_owned();
-    }
-    let start = page.find("://").map_or(0, |at| at + 3);
-    let end = page[start..].find('/').map_or(page.len(), |at| start + at);
-    let (host, path) = page.split_at(end);
-    if let Some(rest) = url.strip_prefix("//") {
-        return format!("{}{rest}", &page[..start]);
-    }
-    let path = if url.starts_with('/') { "" } else { path };
-    let mut segments: Vec<&str> = Vec::new();
-    for segment in path.split('/').chain(url.split('/')).filter(|s| !s.is_empty()) {
-        match segment {
-            "." => {}
-            ".." => drop(segments.pop()),
-            segment => segments.push(segment),
-        }
-    }
-    format!("{host}/{}", segments.join("/"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_are_told_in_full() {
-        let page = "https://h:1/whl/b-part/";
-        for (url, expected) in [
-            ("x-1%2By.whl", "https://h:1/whl/b-part/x-1%2By.whl"),
-            ("../../files/./x.whl", "https://h:1/files/x.whl"),
-            ("../../../../x.whl", "https://h:1/x.whl"),
-            ("/x.whl", "https://h:1/x.whl"),
-            ("//other/x.whl", "https://other/x.whl"),
-            ("https://other/x.whl", "https://other/x.whl"),
-        ] {
-            assert_eq!(absolute(page, url), expected);
-        }
-        assert_eq!(absolute("https://h/", "x.whl"), "https://h/x.whl");
     }
 }

@@ -1,7 +1,6 @@
 //! Pages of a store, each transferred once in a run.
 //!
-//! A page is remembered with its entity tag, so that a write from an outdated page is refused. After
-//! a refused write, all pages are read again.
+//! A write from a page with an outdated entity tag is refused. All pages are then read again.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -7,8 +7,6 @@
 //! 2. pages lose names, pages of requiring projects first;
 //! 3. objects without a page are deleted: METADATA and other companions, then the package;
 //! 4. requirements that were read are recorded for the next run.
-//!
-//! **Repetition.** The next run deletes old packages without a page.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
@@ -107,7 +105,7 @@ pub struct Pruned {
 ///
 /// Fails before any write without index, listing or record of the given stream, for an unreadable
 /// page or unknown requirements, and without permission to remove more than half of the packages.
-/// After a later failure, pages name only existing packages, and another run completes it.
+/// Another run completes an interrupted one.
 pub fn prune(
     bucket: &dyn Bucket,
     retention: &Retention,

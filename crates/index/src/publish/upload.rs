@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::layout::Placed;
 use super::workers::each;
 use super::{PublishError, Step, beside, headers};
-use crate::simple::CONTENT_ENDING;
+use crate::simple::{CONTENT_ENDING, PROVENANCE};
 use crate::store::{Body, Bucket, Created, Object, StoreError};
 use base::hash;
 use base::names::RelPath;
@@ -128,15 +128,15 @@ impl Survey<'_> {
     }
 
     fn put_companion(&self, key: &RelPath, bytes: &[u8]) -> Result<bool, PublishError> {
-        let body = Body::Bytes(bytes);
-        if self.bucket.create(key, body, &headers::metadata())? == Created::Created {
+        let (body, headers) = (Body::Bytes(bytes), headers::companion(key.as_str()));
+        if self.bucket.create(key, body, &headers)? == Created::Created {
             return Ok(true);
         }
         if self.has(key, bytes)? {
             return Ok(false);
         }
-        // The wheel is verified, so a different companion is wrong.
-        self.bucket.put(key, body, &headers::metadata())?;
+        // The package is verified, so a different companion is wrong, or has other attestations.
+        self.bucket.put(key, body, &headers)?;
         Ok(true)
     }
 
@@ -152,7 +152,8 @@ fn companions<'l>(placed: &Placed<'l>) -> impl Iterator<Item = (&'static str, &'
     let local = placed.local;
     let metadata = local.metadata.as_deref().map(|bytes| ("metadata", bytes));
     let content = local.content.as_ref().map(|list| (CONTENT_ENDING, list.as_bytes()));
-    metadata.into_iter().chain(content)
+    let provenance = local.provenance.as_ref().map(|object| (PROVENANCE, object.as_bytes()));
+    metadata.into_iter().chain(content).chain(provenance)
 }
 
 fn step(placed: &Placed<'_>, found: AtKey) -> Step {

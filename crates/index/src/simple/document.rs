@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
+use super::attestation::PROVENANCE;
 use super::entry::{IndexedFile, Yanked};
 use super::link::link;
 use super::{json, page};
@@ -168,6 +169,9 @@ fn fill(there: &mut IndexedFile, new: &IndexedFile) {
     };
     fill(&mut there.upload_time, &new.upload_time);
     fill(&mut there.requires_python, &new.requires_python);
+    if let Some(url) = new.provenance().filter(|_| there.provenance().is_none()) {
+        there.other.insert(PROVENANCE.to_owned(), url.into());
+    }
 }
 
 impl Projects {

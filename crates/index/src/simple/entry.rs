@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::attestation::PROVENANCE;
 use super::link::link;
 use super::package::{Listed, Package};
 use base::names::RelPath;
@@ -17,7 +18,7 @@ pub const CONTENT: &str = "_content";
 /// Ending of that list.
 pub const CONTENT_ENDING: &str = "content";
 
-/// A file on a page (PEP 691, PEP 700, PEP 714).
+/// A file on a page (PEP 691, PEP 700, PEP 714, PEP 740).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct IndexedFile {
@@ -88,8 +89,9 @@ impl Yanked {
 
 impl IndexedFile {
     pub(super) fn of(at: &RelPath, listed: &Listed) -> Self {
-        let Listed { path, package, yanked, time } = listed;
-        Self::new(path.file_name(), link(at, path), package, yanked.as_deref(), *time)
+        let Listed { path, package, yanked, provenance, time } = listed;
+        let entry = Self::new(path.file_name(), link(at, path), package, yanked.as_deref(), *time);
+        entry.with_provenance(provenance.clone())
     }
 
     pub(super) fn new(
@@ -113,6 +115,16 @@ impl IndexedFile {
             yanked: Yanked::of(yanked),
             other: BTreeMap::new(),
         }
+    }
+
+    /// Address of the provenance object.
+    pub fn provenance(&self) -> Option<&str> {
+        self.other.get(PROVENANCE)?.as_str()
+    }
+
+    pub(crate) fn with_provenance(mut self, url: Option<String>) -> Self {
+        self.other.extend(url.map(|url| (PROVENANCE.to_owned(), Value::String(url))));
+        self
     }
 
     /// SHA-256; ignores invalid values, which match no file.
@@ -140,6 +152,11 @@ impl IndexedFile {
     pub fn project(&self) -> Option<(String, Version)> {
         project_of(&self.filename)
     }
+}
+
+/// Version of the API that a page with these files needs: 1.3 for provenance.
+pub(super) fn version(files: &[IndexedFile]) -> &'static str {
+    if files.iter().any(|file| file.provenance().is_some()) { "1.3" } else { "1.1" }
 }
 
 /// Normalized project and version from a file name.

@@ -13,7 +13,7 @@ use base::names::normalized;
 /// Suffixes of packages, also of other programs.
 const PACKAGES: [&str; 7] = [".whl", ".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz", ".egg"];
 /// Suffixes of files derived from packages.
-const BESIDE: [&str; 4] = [".metadata", ".json", ".asc", ".sha256"];
+const BESIDE: [&str; 6] = [".metadata", ".json", ".asc", ".sha256", ".provenance", ".attestation"];
 const HASHES: [&str; 6] = ["sha256", "sha512", "sha384", "sha224", "sha1", "md5"];
 
 impl Files {
@@ -106,7 +106,7 @@ fn entry(anchor: &Anchor) -> Option<Vec<IndexedFile>> {
     let hashes = known.map(|(name, value)| (name.to_owned(), value.to_ascii_lowercase()));
     let metadata = |name| anchor.get(name).and_then(metadata);
     let said = |name| anchor.get(name).filter(|text: &&str| !text.is_empty()).map(str::to_owned);
-    Some(vec![IndexedFile {
+    let file = IndexedFile {
         filename: name,
         url: url.to_owned(),
         hashes: hashes.collect(),
@@ -117,7 +117,8 @@ fn entry(anchor: &Anchor) -> Option<Vec<IndexedFile>> {
         dist_info_metadata: metadata("data-dist-info-metadata"),
         yanked: Yanked::of(anchor.get("data-yanked")),
         other: BTreeMap::new(),
-    }])
+    };
+    Some(vec![file.with_provenance(said("data-provenance"))])
 }
 
 fn metadata(text: &str) -> Option<Value> {

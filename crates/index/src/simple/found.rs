@@ -1,11 +1,13 @@
 use std::path::Path;
 
+use super::attestation::ATTESTATIONS;
 use super::{IndexError, RECORD, STATE};
 use base::directory::{Entry, walk_where};
 use base::names::{Form, RelPath};
 use wheel::archive::variants;
 
-const YANKED: &str = ".yanked";
+/// Endings of files about the package beside them.
+const ENDINGS: [&str; 3] = ["yanked", ATTESTATIONS[0], ATTESTATIONS[1]];
 
 #[derive(Debug, Default)]
 pub(super) struct FilesOfIndex {
@@ -13,7 +15,8 @@ pub(super) struct FilesOfIndex {
     pub(super) packages: Vec<RelPath>,
     pub(super) pages: Vec<RelPath>,
     pub(super) records: Vec<RelPath>,
-    pub(super) yanks: Vec<RelPath>,
+    /// Yanks and attestations.
+    beside: Vec<RelPath>,
 }
 
 impl FilesOfIndex {
@@ -45,12 +48,13 @@ impl FilesOfIndex {
         Ok(found)
     }
 
-    pub(super) fn stray_yanks(self) -> Vec<RelPath> {
-        let Self { packages, mut yanks, .. } = self;
-        yanks.retain(|yank| {
-            !packages.iter().any(|path| yank.as_str().strip_suffix(YANKED) == Some(path.as_str()))
+    pub(super) fn strays(self) -> Vec<RelPath> {
+        let Self { packages, mut beside, .. } = self;
+        beside.retain(|path| {
+            let package = ENDINGS.iter().find_map(|ending| without(path.as_str(), ending));
+            !packages.iter().any(|path| package == Some(path.as_str()))
         });
-        yanks
+        beside
     }
 
     fn list_for(&mut self, entry: &Entry) -> Option<&mut Vec<RelPath>> {
@@ -58,7 +62,9 @@ impl FilesOfIndex {
         let list = match &*name {
             "index.html" | "index.json" => &mut self.pages,
             RECORD => &mut self.records,
-            name if name.ends_with(YANKED) => &mut self.yanks,
+            name if ENDINGS.iter().any(|ending| without(name, ending).is_some()) => {
+                &mut self.beside
+            }
             name if Form::of_file(name).is_some() || variants::of_file_name(name).is_some() => {
                 &mut self.packages
             }
@@ -66,4 +72,8 @@ impl FilesOfIndex {
         };
         entry.path().is_file().then_some(list)
     }
+}
+
+fn without<'n>(name: &'n str, ending: &str) -> Option<&'n str> {
+    name.strip_suffix(ending)?.strip_suffix('.')
 }

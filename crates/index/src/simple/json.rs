@@ -1,10 +1,10 @@
-//! JSON pages (PEP 691, with sizes, times and versions of PEP 700).
+//! JSON pages (PEP 691, with sizes, times and versions of PEP 700, provenance of PEP 740).
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::entry::IndexedFile;
+use super::entry::{IndexedFile, version};
 
 /// Mark of pages of this program; PEP 691 reserves a leading `_` for private use.
 pub(super) const MARK: &str = r#""_generator":"rockpack""#;
@@ -17,7 +17,11 @@ struct Meta {
     generator: &'static str,
 }
 
-const META: Meta = Meta { api_version: "1.1", generator: "rockpack" };
+impl Meta {
+    fn of(files: &[IndexedFile]) -> Self {
+        Self { api_version: version(files), generator: "rockpack" }
+    }
+}
 
 #[derive(Serialize)]
 struct Root<'a> {
@@ -35,7 +39,7 @@ struct Project<'a> {
 
 pub(super) fn root<'a>(projects: impl Iterator<Item = &'a str>) -> serde_json::Result<String> {
     line(&Root {
-        meta: META,
+        meta: Meta::of(&[]),
         projects: projects.map(|name| BTreeMap::from([("name", name)])).collect(),
     })
 }
@@ -46,7 +50,7 @@ pub(super) fn project(
     versions: &[&str],
     files: &[IndexedFile],
 ) -> serde_json::Result<String> {
-    line(&Project { meta: META, name, versions, files })
+    line(&Project { meta: Meta::of(files), name, versions, files })
 }
 
 fn line(page: &impl Serialize) -> serde_json::Result<String> {

@@ -7,9 +7,16 @@ use base::names::RelPath;
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 pub(super) fn link(from: &RelPath, to: &RelPath) -> String {
-    let way = from.relative_to_sibling(to);
+    escaped(&from.relative_to_sibling(to))
+}
+
+pub(super) fn encoded(path: &RelPath) -> String {
+    escaped(path.as_str())
+}
+
+fn escaped(path: &str) -> String {
     let segments: Vec<String> =
-        way.split('/').map(|part| utf8_percent_encode(part, RESERVED).to_string()).collect();
+        path.split('/').map(|part| utf8_percent_encode(part, RESERVED).to_string()).collect();
     segments.join("/")
 }
 

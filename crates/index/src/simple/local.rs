@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use super::attestation::{self, PROVENANCE};
 use super::entry::{CONTENT, IndexedFile, Yanked};
 use super::found::FilesOfIndex;
 use super::package::Package;
@@ -33,6 +34,8 @@ pub struct Local {
     pub extras: BTreeSet<String>,
     /// List of the content, for builds that refer to this package.
     pub content: Option<String>,
+    /// Provenance object of the attestations beside the package.
+    pub provenance: Option<String>,
     package: Package,
     yank: Option<Yank>,
 }
@@ -45,8 +48,9 @@ pub fn packages(dir: &Path) -> Result<Vec<Local>, IndexError> {
     }
     let mut seen: BTreeMap<(String, Option<PackageName>), (RelPath, Local)> = BTreeMap::new();
     for path in FilesOfIndex::below(dir)?.packages {
-        let local = Local::read(&dir.join(path.as_str()))
+        let mut local = Local::read(&dir.join(path.as_str()))
             .map_err(|source| IndexError::Broken { path: path.clone(), source })?;
+        local.provenance = provenance(dir, &path, local.sha256())?;
         let key = (path.file_name().to_owned(), local.package.index.clone());
         match seen.get(&key) {
             Some((first, other)) if other.sha256() != local.sha256() => {
@@ -59,9 +63,23 @@ pub fn packages(dir: &Path) -> Result<Vec<Local>, IndexError> {
     Ok(seen.into_values().map(|(_, local)| local).collect())
 }
 
-/// Yanks below `dir` (`FILE.yanked`) without `FILE`.
-pub fn stray_yanks(dir: &Path) -> Result<Vec<RelPath>, IndexError> {
-    FilesOfIndex::below(dir).map(FilesOfIndex::stray_yanks)
+/// Yanks and attestations below `dir` (`FILE.yanked`, `FILE.publish.attestation`) without `FILE`.
+pub fn strays(dir: &Path) -> Result<Vec<RelPath>, IndexError> {
+    FilesOfIndex::below(dir).map(FilesOfIndex::strays)
+}
+
+/// Reads the attestations beside a package.
+pub(super) fn provenance(
+    dir: &Path,
+    package: &RelPath,
+    sha256: &str,
+) -> Result<Option<String>, IndexError> {
+    attestation::provenance(&dir.join(package.as_str()), sha256).map_err(|(ending, source)| {
+        match package.with_file_name(&format!("{}.{ending}", package.file_name())) {
+            Ok(path) => IndexError::Attestation { path, source },
+            Err(source) => IndexError::Name { dir: dir.to_owned(), source },
+        }
+    })
 }
 
 /// Requirements of an sdist for all systems and extras.
@@ -82,6 +100,7 @@ impl Local {
             requires: Vec::new(),
             extras: BTreeSet::new(),
             content: None,
+            provenance: None,
             package,
             yank,
             file_name,
@@ -119,14 +138,17 @@ impl Local {
         &self.package.sha256
     }
 
-    /// Page entry with the address `url`. `time` defaults to the newest member's.
-    pub fn entry(&self, url: String, time: Option<Timestamp>) -> IndexedFile {
+    /// Page entry with the address `url`. `time` defaults to the newest member's; `public` is the
+    /// absolute address.
+    pub fn entry(&self, url: String, public: Option<&str>, time: Option<Timestamp>) -> IndexedFile {
         let own = Timestamp::from_seconds(self.package.time).unwrap_or_default();
         let yanked = self.yank.clone().and_then(Yank::reason);
         let time = time.unwrap_or(own);
-        let mut entry =
-            IndexedFile::new(&self.file_name, url, &self.package, yanked.as_deref(), time);
+        let entry = IndexedFile::new(&self.file_name, url, &self.package, yanked.as_deref(), time);
         let hash = |list: &String| json!({ "sha256": Sha256::of(list.as_bytes()).to_string() });
+        let public = public.filter(|_| self.provenance.is_some());
+        let mut entry =
+            entry.with_provenance(public.map(|public| format!("{public}.{PROVENANCE}")));
         entry.other.extend(self.content.as_ref().map(|list| (CONTENT.to_owned(), hash(list))));
         entry
     }

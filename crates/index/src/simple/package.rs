@@ -26,6 +26,8 @@ pub(super) struct Listed {
     pub(super) package: Package,
     /// Reason of a yank (PEP 592), possibly empty.
     pub(super) yanked: Option<String>,
+    /// Address of the provenance object.
+    pub(super) provenance: Option<String>,
     pub(super) time: Timestamp,
 }
 

@@ -1,8 +1,8 @@
-//! HTML pages (PEP 503, PEP 592, PEP 714).
+//! HTML pages (PEP 503, PEP 592, PEP 714, PEP 740).
 
 use std::fmt::Write as _;
 
-use super::entry::IndexedFile;
+use super::entry::{IndexedFile, version};
 use super::link::link;
 use super::package::Listed;
 use base::names::RelPath;
@@ -13,11 +13,11 @@ pub(super) const MARK: &str = r#"<meta name="generator" content="rockpack">"#;
 const STYLE: &str = "body{font:15px/1.7 system-ui,sans-serif;margin:2rem auto;max-width:64rem;padding:0 1rem;color-scheme:light dark}\
 small{opacity:.65;margin-left:.6em}code{font-size:.93em}";
 
-fn page(title: &str, body: &str) -> String {
+fn page(title: &str, version: &str, body: &str) -> String {
     let title = escape(title);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{MARK}\n\
-         <meta name=\"pypi:repository-version\" content=\"1.1\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
+         <meta name=\"pypi:repository-version\" content=\"{version}\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n"
     )
 }
@@ -28,11 +28,12 @@ pub(super) fn files(
     files: &[&Listed],
     pages: &[(RelPath, String)],
 ) -> String {
-    let mut body: String = files.iter().map(|file| anchor(&IndexedFile::of(at, file))).collect();
+    let files: Vec<IndexedFile> = files.iter().map(|file| IndexedFile::of(at, file)).collect();
+    let mut body: String = files.iter().map(anchor).collect();
     for (to, text) in pages {
         let _ = writeln!(body, "<a href=\"{}\">{}</a><br>", link(at, to), escape(text));
     }
-    page(title, &body)
+    page(title, version(&files), &body)
 }
 
 pub(super) fn list(at: &RelPath, title: &str, pages: &[(RelPath, String, String)]) -> String {
@@ -45,7 +46,7 @@ pub(super) fn list(at: &RelPath, title: &str, pages: &[(RelPath, String, String)
         };
         let _ = writeln!(body, "<a href=\"{}\">{}</a>{about}<br>", link(at, to), escape(text));
     }
-    page(title, &body)
+    page(title, version(&[]), &body)
 }
 
 /// PEP 503 requires links to directories; elsewhere links name the file, since object stores have
@@ -61,18 +62,18 @@ pub(super) fn projects(at: &RelPath, title: &str, pages: &[(RelPath, &str)]) -> 
             escape(name)
         );
     }
-    page(title, &body)
+    page(title, version(&[]), &body)
 }
 
 pub(super) fn entries(title: &str, files: &[IndexedFile]) -> String {
-    page(title, &files.iter().map(anchor).collect::<String>())
+    page(title, version(files), &files.iter().map(anchor).collect::<String>())
 }
 
 pub(super) fn links<'a>(title: &str, links: impl Iterator<Item = (String, &'a str)>) -> String {
     let line = |(url, text): (String, &str)| {
         format!("<a href=\"{}\">{}</a><br>\n", escape(&url), escape(text))
     };
-    page(title, &links.map(line).collect::<String>())
+    page(title, version(&[]), &links.map(line).collect::<String>())
 }
 
 fn anchor(entry: &IndexedFile) -> String {
@@ -85,6 +86,9 @@ fn anchor(entry: &IndexedFile) -> String {
         let hash = escape(&hash);
         let _ =
             write!(attributes, " data-core-metadata=\"{hash}\" data-dist-info-metadata=\"{hash}\"");
+    }
+    if let Some(provenance) = entry.provenance() {
+        let _ = write!(attributes, " data-provenance=\"{}\"", escape(provenance));
     }
     if let Some(reason) = entry.yanked.reason() {
         let _ = write!(attributes, " data-yanked=\"{}\"", escape(reason));

@@ -1,13 +1,15 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::attestation::{ATTESTATIONS, PROVENANCE};
 use super::found::FilesOfIndex;
 use super::layout::Pages;
+use super::link::encoded;
 use super::package::Listed;
 use super::publish::Publication;
 use super::read::Yank;
 use super::state::{Known, STATE, Stamp, State};
-use super::{IndexError, Options, Summary, published, read};
+use super::{IndexError, Options, Summary, local, published, read};
 use base::hash::Sha256;
 use base::names::RelPath;
 use base::regular;
@@ -108,13 +110,27 @@ impl<'a> Update<'a> {
         self.new.packages.insert(path.clone(), known.clone());
         let yank = read::yank(&self.place(path)).map_err(|source| self.unreadable(source))?;
         let yanked = yank.and_then(Yank::reason);
+        let provenance = self.provenance(path, &known.package.sha256)?;
         let own = Timestamp::from_seconds(known.package.time).unwrap_or_default();
         Ok(Some(Listed {
             path: path.clone(),
             package: known.package,
             yanked,
+            provenance,
             time: self.options.time.unwrap_or(own),
         }))
+    }
+
+    /// Address of the provenance object, which is written before the pages.
+    fn provenance(&mut self, path: &RelPath, sha256: &str) -> Result<Option<String>, IndexError> {
+        let Some(object) = local::provenance(self.dir, path, sha256)? else { return Ok(None) };
+        let place = beside(path, PROVENANCE)?;
+        let public = self.options.public.as_ref();
+        let url =
+            public.map(|public| format!("{}/{}", public.trim_end_matches('/'), encoded(&place)));
+        self.before_pages.push((place, object.into_bytes()));
+        self.summary.attested += 1;
+        Ok(url)
     }
 
     fn known(&mut self, path: &RelPath) -> Result<Option<Known>, IndexError> {
@@ -163,7 +179,9 @@ impl<'a> Update<'a> {
             beside_them.insert(beside(path, "metadata")?);
         }
         for path in removed {
-            beside_them.extend([beside(path, "metadata")?, beside(path, "yanked")?]);
+            for ending in ["metadata", "yanked", PROVENANCE].into_iter().chain(ATTESTATIONS) {
+                beside_them.insert(beside(path, ending)?);
+            }
         }
         let there = beside_them.into_iter().filter(|path| self.place(path).is_file());
         Ok(there.chain(removed.iter().cloned()).collect())

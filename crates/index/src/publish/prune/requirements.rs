@@ -1,5 +1,4 @@
-//! Requirements of packages. They never change: a run records them next to each page, so that later
-//! runs read one file for each page.
+//! Requirements of packages, recorded next to each page for later runs: they never change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
