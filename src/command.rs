@@ -24,6 +24,7 @@ mod edited;
 mod elf;
 mod explain;
 mod fetch;
+mod fetch_packages;
 mod fmt;
 mod gate;
 mod help;
@@ -109,6 +110,7 @@ fn of_indexes(command: &IndexCommand) -> Result<(), Failure> {
         IndexCommand::Publish(args) => publish::run(args),
         IndexCommand::Prune(args) => prune::run(args),
         IndexCommand::Mirror(args) => mirror::run(args),
+        IndexCommand::Fetch(args) => fetch_packages::run(args),
         IndexCommand::Serve(args) => serve::run(args),
     }
 }

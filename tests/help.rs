@@ -56,6 +56,7 @@ const COMMANDS: &[&[&str]] = &[
     &["index", "publish"],
     &["index", "prune"],
     &["index", "mirror"],
+    &["index", "fetch"],
     &["index", "serve"],
     &["project"],
     &["project", "list"],

@@ -60,7 +60,7 @@ fn program(name: &str, args: &[&str]) -> Option<Command> {
 }
 
 /// Returns the demo's packages with this tag, built once.
-fn demo(tag: &str) -> PathBuf {
+pub fn demo(tag: &str) -> PathBuf {
     static BUILT: OnceLock<TempDir> = OnceLock::new();
     let dir = BUILT.get_or_init(|| {
         let dir = TempDir::new().unwrap();

@@ -34,6 +34,8 @@ mod indexes;
 mod mirror;
 #[path = "publishing/pages.rs"]
 mod pages;
+#[path = "publishing/pinned.rs"]
+mod pinned;
 #[path = "publishing/prune.rs"]
 mod prune;
 #[path = "publishing/shelves.rs"]

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::simple::{self, IndexError, IndexedFile, Local, PageError};
-use crate::store::{Bucket, StoreError};
+use crate::store::{Bucket, StoreError, is_web};
 use base::names::{PackageName, PathError, RelPath};
 use build::content::{ContentError, Rules};
 use build::gate::{Gate, GateError};
@@ -46,6 +46,7 @@ mod writer;
 pub use closure::Unmet;
 pub use layout::{Form, Layout, Shelf, Takes};
 pub use mirror::{Mirror, Mirrored, mirror};
+pub(crate) use prune::key_of;
 pub use prune::{PruneStep, Pruned, Retention, is_more_than_half, prune};
 
 use aggregate::Above;
@@ -430,6 +431,28 @@ pub fn project_files(
         .filter_map(|file| Some((prune::key_of(&place.html, &file.url)?, file)))
         .map(|(key, file)| (file, key))
         .collect())
+}
+
+/// Packages on the page of a project. Web servers may have it only at the address of its directory.
+pub(crate) fn pages_of(
+    bucket: &dyn Bucket,
+    project: &str,
+) -> Result<Vec<IndexedFile>, PublishError> {
+    let place = Shelf::of(Form::Projects).page(project)?;
+    let pages = PageStore::new(bucket);
+    if pages.page(&place.json)?.is_some() || !is_web(bucket.name()) {
+        return Ok(read::files(&pages, &place, project)?
+            .0
+            .map_or_else(Vec::new, |page| page.files));
+    }
+    let directory: RelPath = project.parse()?;
+    for key in [&place.html, &directory] {
+        if let Some(page) = pages.page(key)? {
+            let read = simple::packages_on(&page.bytes);
+            return read.map_err(|error| read::wrong(bucket, key, error));
+        }
+    }
+    Ok(Vec::new())
 }
 
 fn with_contents(locals: &mut [Local], options: &Options) -> Result<(), PublishError> {

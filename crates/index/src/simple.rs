@@ -43,6 +43,7 @@ pub(crate) use address::{absolute, is_absolute};
 pub use attestation::{AttestationError, PROVENANCE};
 pub use document::{Files, PageError, Projects, is_ours, url};
 pub use entry::{CONTENT, CONTENT_ENDING, IndexedFile, Yanked, project_of};
+pub(crate) use foreign::packages_on;
 pub use foreign::{addresses, beyond_data};
 pub use local::{Local, packages, requirements_of_sdist, strays};
 pub use state::STATE;

@@ -232,6 +232,7 @@ codes! {
     WheelRefused "wheel-refused" "The wheel cannot be read, or cannot have the tag."
     IndexRefused "index-refused" "A package of the index is broken, two packages have the same name, or rockpack did not write a page."
     PublishRefused "publish-refused" "A package cannot be published: the store has other bytes, a required package is missing, or a page cannot be merged."
+    PinnedPackage "pinned-package" "A package of a list or an index is missing, or has no or another SHA-256."
     Environment "environment" "The command line or the machine has a fault."
 }
 

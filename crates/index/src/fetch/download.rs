@@ -20,7 +20,7 @@ use base::text::human_size;
 use plan::catalog::{Demands, Expected, LockedArchive, Packed, SIDECAR, Taken};
 
 /// Prefix of partial files.
-const PREFIX: &str = ".rockpack-fetch-";
+pub(super) const PREFIX: &str = ".rockpack-fetch-";
 
 /// A verified archive in the directory.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ fn fetch(
     Ok(found)
 }
 
-fn put(dir: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn put(dir: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = PartialFile::new(dir, PREFIX, partial::ORDINARY)?;
     file.write_all(bytes)?;
     file.persist(place)?;
@@ -124,7 +124,7 @@ fn put(dir: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Locks the directory against other downloads.
-fn alone(dir: &Path) -> Result<OwnedFd, Problem> {
+pub(super) fn alone(dir: &Path) -> Result<OwnedFd, Problem> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let directory = rustix::fs::open(dir, flags, Mode::empty());
     let locked = directory.and_then(|directory| {
@@ -142,7 +142,7 @@ fn alone(dir: &Path) -> Result<OwnedFd, Problem> {
 }
 
 /// Removes partial files of killed downloads.
-fn sweep(dir: &Path) {
+pub(super) fn sweep(dir: &Path) {
     let names = directory::names(dir).unwrap_or_default();
     let left = names.iter().filter(|name| name.starts_with(PREFIX));
     left.for_each(|name| _ = fs::remove_file(dir.join(name)));

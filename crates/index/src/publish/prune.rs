@@ -30,7 +30,7 @@ mod requirements;
 use age::Age;
 use inventory::{Inventory, Item, Page};
 
-pub(super) use inventory::key_of;
+pub(crate) use inventory::key_of;
 use needs::Needs;
 use requirements::Requirements;
 

@@ -51,6 +51,16 @@ impl Projects {
     }
 }
 
+/// Packages on a JSON or HTML page. Ignores other links.
+pub(crate) fn packages_on(page: &[u8]) -> Result<Vec<IndexedFile>, PageError> {
+    let files = match entries(page) {
+        Ok(files) => files,
+        Err(_) => anchors(page)?.iter().filter_map(entry).flatten().collect(),
+    };
+    files.iter().try_for_each(named_well)?;
+    Ok(files)
+}
+
 /// All addresses of a JSON or HTML page.
 pub fn addresses(page: &[u8]) -> Vec<String> {
     match entries(page) {

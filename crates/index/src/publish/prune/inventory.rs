@@ -154,7 +154,7 @@ pub(super) fn named(
 }
 
 /// Resolves a relative URL on the page `at`.
-pub(in crate::publish) fn key_of(at: &RelPath, url: &str) -> Option<RelPath> {
+pub(crate) fn key_of(at: &RelPath, url: &str) -> Option<RelPath> {
     let path = url.split(['?', '#']).next()?;
     if path.starts_with('/') || path.contains(':') {
         return None;

@@ -1,0 +1,248 @@
+//! Packages of an index, by exact version and SHA-256.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use fs_err as fs;
+use percent_encoding::percent_decode_str;
+use rayon::prelude::*;
+
+use super::download::{PREFIX, alone, put, sweep};
+use crate::publish::{key_of, pages_of};
+use crate::simple::{IndexedFile, absolute};
+use crate::store::{Bucket, StoreError, is_web};
+use base::hash::{self, Hashed};
+use base::names::RelPath;
+use base::partial::{self, PartialFile};
+use base::regular;
+use base::source::{Code, Place, Problem, Problems};
+use base::text::with_causes;
+use base::version::Version;
+
+mod list;
+
+pub use list::{pin, pins};
+
+/// Exact version of a project.
+#[derive(Debug, Clone)]
+pub struct Pin {
+    /// Normalized name.
+    pub project: String,
+    /// Version.
+    pub version: Version,
+    /// SHA-256 of the files to take; empty for all that the page hashes.
+    pub sha256: BTreeSet<String>,
+    /// Line of the list.
+    pub place: Option<Place>,
+}
+
+impl fmt::Display for Pin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}=={}", self.project, self.version)
+    }
+}
+
+/// A package to fetch.
+#[derive(Debug, Clone)]
+pub struct PinnedFile {
+    /// File name.
+    pub name: String,
+    /// Size, if the page has it.
+    pub size: Option<u64>,
+    sha256: String,
+    yanked: Option<String>,
+    bucket: Arc<dyn Bucket>,
+    key: RelPath,
+}
+
+/// Opens a store at an address.
+pub type Opener<'o> = &'o dyn Fn(&str) -> Result<Box<dyn Bucket>, StoreError>;
+
+/// Selects the files of `pins` on the pages of `source`, sorted by name.
+///
+/// # Errors
+///
+/// Fails for a pin or a hash without a file, and for a file without a SHA-256.
+pub fn select(
+    source: &Arc<dyn Bucket>,
+    open: Opener<'_>,
+    pins: &[Pin],
+) -> Result<Vec<PinnedFile>, Problems> {
+    let (mut files, mut problems) = (BTreeMap::new(), Problems::new());
+    let (mut pages, mut hosts) = (BTreeMap::new(), BTreeMap::new());
+    for pin in pins {
+        let page = match pages.get(&pin.project) {
+            Some(page) => page,
+            None => {
+                let read = pages_of(&**source, &pin.project);
+                let read = read.map_err(|e| Problem::error(Code::PinnedPackage, with_causes(&e)));
+                pages.entry(pin.project.clone()).or_insert(read?)
+            }
+        };
+        match taken(source.name(), page, pin) {
+            Ok(taken) => {
+                for file in taken {
+                    let (bucket, key) = place(source, open, &mut hosts, &pin.project, file)?;
+                    let yanked = file.yanked.reason().map(str::to_owned);
+                    let (name, sha256) = (file.filename.clone(), hash_of(file));
+                    let file = PinnedFile { name, size: file.size, sha256, yanked, bucket, key };
+                    files.insert(file.name.clone(), file);
+                }
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(files.into_values().collect()) } else { Err(problems) }
+}
+
+fn hash_of(file: &IndexedFile) -> String {
+    file.sha256().unwrap_or_default().to_ascii_lowercase()
+}
+
+fn taken<'f>(
+    source: &str,
+    page: &'f [IndexedFile],
+    pin: &Pin,
+) -> Result<Vec<&'f IndexedFile>, Problem> {
+    let of_pin = |file: &&IndexedFile| {
+        file.project().is_some_and(|(project, version)| {
+            project == pin.project && is_same(&version, &pin.version)
+        })
+    };
+    let there: Vec<&IndexedFile> = page.iter().filter(of_pin).collect();
+    let refused = |what: String, help: &str| {
+        let problem = Problem::error(Code::PinnedPackage, what).help(help);
+        let label = |problem: Problem, place| problem.label(place, "this package");
+        Err(pin.place.iter().fold(problem, label))
+    };
+    if there.is_empty() {
+        let mut versions: Vec<Version> =
+            page.iter().filter_map(|file| Some(file.project()?.1)).collect();
+        versions.sort();
+        let newest = versions.last().map_or_else(
+            || {
+                "give the address of an index with this project, to which pip's --index-url leads"
+                    .to_owned()
+            },
+            |newest| format!("the newest version there is {newest}"),
+        );
+        return refused(format!("`{source}` has no {pin}"), &newest);
+    }
+    if let Some(bare) = there.iter().find(|file| file.sha256().is_none()) {
+        let name = &bare.filename;
+        let help = "without a hash, the server could give other bytes: use another index";
+        return refused(format!("the page of `{source}` has no SHA-256 of `{name}`"), help);
+    }
+    if pin.sha256.is_empty() {
+        return Ok(there);
+    }
+    let known: BTreeSet<String> = there.iter().map(|file| hash_of(file)).collect();
+    if let Some(absent) = pin.sha256.difference(&known).next() {
+        let help = "remove the hash, or compile the list again from this index";
+        return refused(format!("no file of {pin} in `{source}` has the SHA-256 {absent}"), help);
+    }
+    Ok(there.into_iter().filter(|file| pin.sha256.contains(&hash_of(file))).collect())
+}
+
+/// Compares by PEP 440: 2.0 is 2.0.0.
+fn is_same(one: &Version, other: &Version) -> bool {
+    let parsed = |version: &Version| version.as_str().parse::<pep440_rs::Version>().ok();
+    parsed(one) == parsed(other)
+}
+
+fn place(
+    source: &Arc<dyn Bucket>,
+    open: Opener<'_>,
+    hosts: &mut BTreeMap<String, Arc<dyn Bucket>>,
+    project: &str,
+    file: &IndexedFile,
+) -> Result<(Arc<dyn Bucket>, RelPath), Problem> {
+    let page: Option<RelPath> = format!("{project}/index.html").parse().ok();
+    if !is_web(source.name())
+        && let Some(key) = page.and_then(|page| key_of(&page, &file.url))
+    {
+        return Ok((source.clone(), key));
+    }
+    let base = format!("{}/{project}/", source.name().trim_end_matches('/'));
+    let url = absolute(&base, &file.url);
+    let refused =
+        |why: String| Problem::error(Code::PinnedPackage, format!("cannot open `{url}`: {why}"));
+    let start = url.find("://").map_or(0, |at| at + "://".len());
+    let end = url[start..].find('/').map_or(url.len(), |at| start + at);
+    let (host, path) = url.split_at(end);
+    let path = percent_decode_str(path.trim_start_matches('/')).decode_utf8();
+    let key = path.ok().and_then(|path| path.parse().ok());
+    let key = key.ok_or_else(|| refused("it has no path of a file".to_owned()))?;
+    let bucket = match hosts.get(host) {
+        Some(bucket) => bucket.clone(),
+        None => {
+            let bucket = open(host).map_err(|error| refused(with_causes(&error)))?;
+            hosts.entry(host.to_owned()).or_insert(bucket.into()).clone()
+        }
+    };
+    Ok((bucket, key))
+}
+
+/// Fetches files into the existing directory `dir`, in parallel on the caller's rayon pool. Returns
+/// false for those that were there. Fetched files stay after a failure.
+pub fn fetch_pinned(files: &[PinnedFile], dir: &Path) -> Result<Vec<bool>, Problems> {
+    let _alone = alone(dir)?;
+    sweep(dir);
+    let done: Vec<_> = files.par_iter().map(|file| one(file, dir)).collect();
+    let (mut all, mut problems) = (Vec::new(), Problems::new());
+    for result in done {
+        match result {
+            Ok(is_new) => all.push(is_new),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(all) } else { Err(problems) }
+}
+
+fn one(file: &PinnedFile, dir: &Path) -> Result<bool, Problem> {
+    let place = dir.join(&file.name);
+    let unwritten = |error: io::Error| {
+        Problem::error(Code::Environment, format!("cannot write {}: {error}", place.display()))
+    };
+    let is_there = fs::symlink_metadata(&place).is_ok();
+    if is_there && regular::sha256(&place).map_err(unwritten)? != file.sha256 {
+        let what = format!("{} has another SHA-256 than its page", place.display());
+        let help = "remove it, or give another directory";
+        return Err(Problem::error(Code::PinnedPackage, what).help(help));
+    }
+    if !is_there {
+        transfer(file, dir, &place, &unwritten)?;
+    }
+    if let Some(reason) = &file.yanked {
+        let beside = dir.join(format!("{}.yanked", file.name));
+        put(dir, &beside, reason.as_bytes()).map_err(unwritten)?;
+    }
+    Ok(!is_there)
+}
+
+fn transfer(
+    file: &PinnedFile,
+    dir: &Path,
+    place: &Path,
+    unwritten: &dyn Fn(io::Error) -> Problem,
+) -> Result<(), Problem> {
+    let unread = |why: &dyn fmt::Display| {
+        let what = format!("cannot fetch `{}`: {why}", file.name);
+        Problem::error(Code::PinnedPackage, what)
+    };
+    let content = file.bucket.get(&file.key, None).map_err(|e| unread(&with_causes(&e)))?;
+    let mut out = PartialFile::new(dir, PREFIX, partial::ORDINARY).map_err(unwritten)?;
+    let mut bytes = Hashed::new(content.body);
+    if let Err(error) = io::copy(&mut bytes, &mut out) {
+        return Err(if bytes.has_failed() { unread(&error) } else { unwritten(error) });
+    }
+    let hash::Sum { sha256, .. } = bytes.read_to_end().map_err(|e| unread(&e))?;
+    if sha256.to_string() != file.sha256 {
+        return Err(unread(&format!("it has the SHA-256 {sha256}, not {}", file.sha256)));
+    }
+    out.sync().map_err(unwritten)?;
+    out.persist(place).map_err(unwritten).map(drop)
+}

@@ -1,0 +1,175 @@
+//! Packages fetched from an index by exact version and SHA-256.
+
+use super::*;
+use crate::program::{done, rockpack, said, text};
+
+fn hash(path: &Path) -> String {
+    Sha256::of(&fs::read(path).unwrap()).to_string()
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> = base::directory::names(dir).unwrap_or_default();
+    names.sort();
+    names
+}
+
+/// Publishes the demo, fetches it from the store, and promotes it.
+#[test]
+fn a_published_set_is_fetched_and_promoted() {
+    let dir = TempDir::new().unwrap();
+    let built = crate::index::demo("linux_x86_64");
+    let (built, place) = (built.to_str().unwrap(), dir.path());
+    done(place, &["index", "publish", built, "store", "--outside", "setuptools"]);
+    let version = |name: &str| {
+        let (project, version) = index::simple::project_of(name)?;
+        Some(format!("{project}=={version}"))
+    };
+    let packages = names(Path::new(built));
+    let pins: Vec<String> = packages.iter().filter_map(|name| version(name)).collect();
+    let pins: Vec<&str> = pins.iter().map(String::as_str).collect();
+    let fetch = [&["index", "fetch", "store", "-o", "rc"][..], &pins].concat();
+    let said = done(place, &fetch);
+    assert!(said.ends_with(&format!("{} files fetched, 0 unchanged\n", pins.len())), "{said}");
+    for name in packages.iter().filter(|name| version(name).is_some()) {
+        assert_eq!(hash(&place.join("rc").join(name)), hash(&Path::new(built).join(name)));
+    }
+    assert_eq!(names(&place.join("rc")).len(), pins.len());
+    done(place, &["wheel", "promote", "rc", "--to", "7.2.0", "-o", "release"]);
+    let promoted = names(&place.join("release/dist"));
+    let promoted = promoted.iter().filter_map(|name| index::simple::project_of(name));
+    assert_eq!(promoted.filter(|(_, version)| version.as_str() == "7.2.0").count(), pins.len());
+}
+
+#[test]
+fn only_what_a_list_hashes_is_taken() {
+    let dir = TempDir::new().unwrap();
+    let set = dir.path().join("dist");
+    let (one, other) = (wheel(&set, "num-py", "2.0", &[]), sdist(&set, "num-py", "2.0"));
+    wheel(&set, "num-py", "2.1", &[]);
+    fs::write(format!("{}.yanked", one.display()), "too slow").unwrap();
+    published(&set, &Directory::new(&dir.path().join("store")), &options(Form::Projects));
+    let list = |hash: &str| {
+        let text = format!("Num.Py==2.0.0 \\\n    --hash=sha256:{hash}\n");
+        fs::write(dir.path().join("list.txt"), text).unwrap();
+    };
+    let fetch = ["index", "fetch", "store", "-r", "list.txt", "-o", "taken"];
+    let refused = |args: &[&str], status, expected: &[&str]| {
+        let output = rockpack(dir.path(), args);
+        assert_eq!(output.status.code(), Some(status), "{}", said(&output));
+        for expected in expected {
+            assert!(said(&output).contains(expected), "{}", said(&output));
+        }
+        assert_eq!(names(&dir.path().join("taken")), [""; 0]);
+    };
+    list(&"0".repeat(64));
+    refused(
+        &fetch,
+        1,
+        &["no file of num-py==2.0.0 in `store` has the SHA-256 0000", "list.txt:1:1"],
+    );
+    list("0");
+    refused(&fetch, 1, &["`0` is not a SHA-256", "list.txt:1:1"]);
+    let of = |pin| ["index", "fetch", "store", pin, "-o", "taken"];
+    refused(&of("num-py==3"), 1, &["`store` has no num-py==3", "the newest version there is 2.1"]);
+    refused(&of("num-py"), 2, &["`num-py` is not NAME==VERSION"]);
+    list(&hash(&one));
+    let output = text(&rockpack(dir.path(), &fetch).stdout);
+    assert!(output.ends_with("1 file fetched, 0 unchanged\n"), "{output}");
+    let name = "num_py-2.0-py3-none-any.whl";
+    assert_eq!(names(&dir.path().join("taken")), [name.to_owned(), format!("{name}.yanked")]);
+    let reason = fs::read_to_string(dir.path().join("taken").join(format!("{name}.yanked")));
+    assert_eq!(reason.unwrap(), "too slow");
+    let output = text(&rockpack(dir.path(), &of("num-py==2.0")).stdout);
+    assert!(output.ends_with("1 file fetched, 1 unchanged\n"), "{output}");
+    assert_eq!(hash(&dir.path().join("taken/num_py-2.0.tar.gz")), hash(&other));
+    fs::write(dir.path().join("taken").join(name), "other").unwrap();
+    let output = rockpack(dir.path(), &fetch);
+    assert!(said(&output).contains("has another SHA-256 than its page"), "{}", said(&output));
+}
+
+#[cfg(feature = "stores")]
+mod web {
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    type Answer = (&'static str, String, Vec<u8>);
+
+    /// Answers each path; unknown ones with 404. Returns the address.
+    fn serve(answer: impl Fn(&str, &str) -> Option<Answer> + Send + Sync + 'static) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let own = address.clone();
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                let request = lines.next().and_then(Result::ok).unwrap_or_default();
+                lines.take_while(|line| line.as_ref().is_ok_and(|l| !l.is_empty())).for_each(drop);
+                let path = request.split(' ').nth(1).unwrap_or_default();
+                let none = || ("404 Not Found", String::new(), Vec::new());
+                let (status, header, body) = answer(&own, path).unwrap_or_else(none);
+                let length = body.len();
+                let head = format!(
+                    "HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{header}Connection: close\r\n\
+                     Last-Modified: Mon, 02 Nov 2026 00:00:00 GMT\r\n\r\n"
+                );
+                let _ = stream.write_all(&[head.as_bytes(), &body].concat());
+            }
+        });
+        address
+    }
+
+    /// An index that shows a page only at the address of its directory, with files on another host.
+    #[test]
+    fn files_on_another_host_have_the_hash_of_the_list() {
+        let dir = TempDir::new().unwrap();
+        let package = wheel(&dir.path().join("made"), "num-py", "2.0", &[]);
+        let (sha256, bytes) = (hash(&package), fs::read(&package).unwrap());
+        let files = serve(move |_, path| {
+            let body = match path {
+                "/a/b/num_py-2.0-py3-none-any.whl" => bytes.clone(),
+                "/a/bad/num_py-2.0-py3-none-any.whl" => b"other".to_vec(),
+                _ => return None,
+            };
+            Some(("200 OK", String::new(), body))
+        });
+        let link = format!("{files}/a/b/num_py-2.0-py3-none-any.whl");
+        let bad = link.replace("/b/", "/bad/");
+        let links = [
+            ("good", format!("{link}#sha256={sha256}")),
+            ("bad", format!("{bad}#sha256={sha256}")),
+            ("bare", link),
+        ];
+        let index = serve(move |own, path| {
+            let (kind, rest) = path.strip_prefix('/')?.split_once('/')?;
+            let (_, link) = links.iter().find(|(name, _)| *name == kind)?;
+            let html = format!("<a href=num-py-1.0.exe>x</a><a href=\"{link}\">num_py</a>");
+            let to = format!("Location: {own}{path}/\r\n");
+            match rest {
+                "num-py" => Some(("301 Moved Permanently", to, Vec::new())),
+                "num-py/" => Some(("200 OK", String::new(), html.into_bytes())),
+                _ => None,
+            }
+        });
+        let list = format!("num-py==2.0 --hash=sha256:{sha256}\n");
+        fs::write(dir.path().join("list.txt"), list).unwrap();
+        let fetch = |kind: &str| {
+            let source = format!("{index}/{kind}");
+            rockpack(dir.path(), &["index", "fetch", &source, "-r", "list.txt", "-o", "taken"])
+        };
+        for (kind, expected) in [
+            ("none", "has no num-py==2.0"),
+            ("bare", "has no SHA-256 of `num_py-2.0-py3-none-any.whl`"),
+            ("bad", "cannot fetch `num_py-2.0-py3-none-any.whl`: it has the SHA-256 d9298a10"),
+        ] {
+            let output = fetch(kind);
+            assert_eq!(output.status.code(), Some(1), "{kind}: {}", said(&output));
+            assert!(said(&output).contains(expected), "{kind}: {}", said(&output));
+            assert_eq!(names(&dir.path().join("taken")), [""; 0]);
+        }
+        let output = fetch("good");
+        assert!(output.status.success(), "{}", said(&output));
+        assert_eq!(hash(&dir.path().join("taken/num_py-2.0-py3-none-any.whl")), sha256);
+    }
+}
