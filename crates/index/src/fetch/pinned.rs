@@ -74,14 +74,12 @@ pub fn select(
     let (mut files, mut problems) = (BTreeMap::new(), Problems::new());
     let (mut pages, mut hosts) = (BTreeMap::new(), BTreeMap::new());
     for pin in pins {
-        let page = match pages.get(&pin.project) {
-            Some(page) => page,
-            None => {
-                let read = pages_of(&**source, &pin.project);
-                let read = read.map_err(|e| Problem::error(Code::PinnedPackage, with_causes(&e)));
-                pages.entry(pin.project.clone()).or_insert(read?)
-            }
-        };
+        if !pages.contains_key(&pin.project) {
+            let read = pages_of(&**source, &pin.project);
+            let read = read.map_err(|e| Problem::error(Code::PinnedPackage, with_causes(&e)));
+            pages.insert(pin.project.clone(), read?);
+        }
+        let page = &pages[&pin.project];
         match taken(source.name(), page, pin) {
             Ok(taken) => {
                 for file in taken {
@@ -176,14 +174,11 @@ fn place(
     let path = percent_decode_str(path.trim_start_matches('/')).decode_utf8();
     let key = path.ok().and_then(|path| path.parse().ok());
     let key = key.ok_or_else(|| refused("it has no path of a file".to_owned()))?;
-    let bucket = match hosts.get(host) {
-        Some(bucket) => bucket.clone(),
-        None => {
-            let bucket = open(host).map_err(|error| refused(with_causes(&error)))?;
-            hosts.entry(host.to_owned()).or_insert(bucket.into()).clone()
-        }
-    };
-    Ok((bucket, key))
+    if !hosts.contains_key(host) {
+        let bucket = open(host).map_err(|error| refused(with_causes(&error)))?;
+        hosts.insert(host.to_owned(), bucket.into());
+    }
+    Ok((hosts[host].clone(), key))
 }
 
 /// Fetches files into the existing directory `dir`, in parallel on the caller's rayon pool. Returns

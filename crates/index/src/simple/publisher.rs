@@ -14,7 +14,7 @@ const ISSUER: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.57264
 const REPOSITORY: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.57264.1.12");
 const WORKFLOW: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.57264.1.18");
 
-/// `publisher` of a bundle, with the keys of PyPI's publishers.
+/// `publisher` of a bundle, with the keys that `PyPI` gives.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Publisher {
     kind: String,

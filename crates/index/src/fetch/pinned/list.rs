@@ -71,16 +71,13 @@ fn logical_lines(text: &str) -> Vec<Line> {
             Some(line) => (line.trim_end(), true),
             None => (line, is_comment && open),
         };
-        match lines.last_mut().filter(|_| open) {
-            Some(before) => {
-                before.text.push(' ');
-                before.text.push_str(line);
-            }
-            None => {
-                let indent = line.len() - line.trim_start().len();
-                let first = start + indent..start + line.len();
-                lines.push(Line { text: line.to_owned(), first });
-            }
+        if let Some(before) = lines.last_mut().filter(|_| open) {
+            before.text.push(' ');
+            before.text.push_str(line);
+        } else {
+            let indent = line.len() - line.trim_start().len();
+            let first = start + indent..start + line.len();
+            lines.push(Line { text: line.to_owned(), first });
         }
         (open, start) = (continues, start + whole.len());
     }
