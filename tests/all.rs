@@ -38,6 +38,7 @@ mod hostile_packages;
 mod independent;
 mod index;
 mod init_command;
+mod isas;
 mod kdl;
 mod manifest_errors;
 mod manifest_files;
