@@ -91,20 +91,110 @@ fn case_10_programs_at_fixed_addresses_of_each_linker() {
 }
 
 #[test]
-fn case_11_go_program_that_calls_c() {
-    if !have("11", &["go", "gcc"]) {
+fn case_11_go_programs_that_call_c() {
+    if !have("11", &["go", "gcc", "readelf"]) {
         return;
     }
     let bench = Bench::new();
     let source = "package main\n\n// int answer(void) { return 42; }\nimport \"C\"\nimport \"fmt\"\n\nfunc main() {\n\tif C.answer() == 42 {\n\t\tfmt.Println(\"fine\")\n\t}\n}\n";
     fs_err::write(bench.path("main.go"), source).unwrap();
+    // Go's own linker puts the section headers behind the program headers.
+    for mode in ["external", "internal"] {
+        let program = bench.path(mode);
+        run(Command::new("go")
+            .args(["build", &format!("-ldflags=-linkmode={mode}"), "-o"])
+            .arg(&program)
+            .arg(bench.path("main.go"))
+            .env("GOCACHE", bench.path("cache")));
+        survives(&bench, &program);
+    }
+}
+
+#[test]
+fn case_11_rust_program() {
+    if !have("11", &["rustc", "readelf"]) {
+        return;
+    }
+    let bench = Bench::new();
+    fs_err::write(bench.path("main.rs"), "fn main() { println!(\"fine\"); }\n").unwrap();
     let program = bench.path("program");
-    run(Command::new("go")
-        .args(["build", "-o"])
-        .arg(&program)
-        .arg(bench.path("main.go"))
-        .env("GOCACHE", bench.path("cache")));
-    runs(&bench.relink(&program));
+    run(Command::new("rustc").arg("-o").arg(&program).arg(bench.path("main.rs")));
+    survives(&bench, &program);
+}
+
+/// Edits a program, strips it, and edits it again.
+fn survives(bench: &Bench, program: &Path) {
+    let edited = bench.relink(program);
+    runs(&edited);
+    for (stripper, arguments) in STRIPPERS.iter().filter(|(tool, _)| have("11", &[tool])) {
+        let program = stripped(bench, stripper, arguments, &edited);
+        runs(&program);
+        runs(&bench.edit(&program, &more()));
+    }
+}
+
+/// Address of each section by number and name, as readelf prints it.
+fn sections(path: &Path) -> Vec<(String, u64)> {
+    let text = run(Command::new("readelf").arg("-SW").arg(path));
+    let lines = text.lines().filter_map(|line| line.split_once("] "));
+    let fields = lines.map(|(_, rest)| rest.split_whitespace().collect::<Vec<_>>());
+    let named = fields.filter_map(|it| {
+        let number = |word: &&str| u64::from_str_radix(word, 16).ok().filter(|_| word.len() == 16);
+        let address = it.iter().find_map(number)?;
+        Some((it[0].to_owned(), address))
+    });
+    named.collect()
+}
+
+/// Symbols of `.symtab`: type, number of the section, name, value.
+fn symbols(path: &Path) -> Vec<(String, usize, String, u64)> {
+    let text = run(Command::new("readelf").arg("-sW").arg(path));
+    let (_, text) = text.split_once("'.symtab'").unwrap();
+    let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let numbered = lines.filter_map(|it| {
+        let (index, value) = (it.get(6)?.parse().ok()?, u64::from_str_radix(it[1], 16).ok()?);
+        Some((it[3].to_owned(), index, (*it.get(7).unwrap_or(&"")).to_owned(), value))
+    });
+    numbered.collect()
+}
+
+#[test]
+fn case_19_symbols_follow_moved_sections() {
+    for (name, tool) in LINKERS {
+        if !have("19", &["g++", "readelf", tool]) {
+            continue;
+        }
+        let bench = Bench::new();
+        let linker = format!("-fuse-ld={name}");
+        let arguments = [linker.as_str(), "-no-pie", "-fno-pie", "-Wl,--emit-relocs"];
+        let program = bench.program(&arguments);
+        let edited = bench.relink(&program);
+        let (before, after) = (sections(&program), sections(&edited));
+        for (old, new) in symbols(&program).into_iter().zip(symbols(&edited)) {
+            if old.0 == "NOTYPE" && old.2 != "_DYNAMIC" {
+                // A section's number says nothing about `__ehdr_start` and the like.
+                continue;
+            }
+            let from = before[old.1].1;
+            assert_eq!(
+                new.3.wrapping_sub(after[new.1].1),
+                old.3.wrapping_sub(from),
+                "{name} {new:?}"
+            );
+            assert_eq!((&new.0, new.1, &new.2), (&old.0, old.1, &old.2));
+        }
+        if name == "lld" {
+            for (symbol, section) in [("_DYNAMIC", ".dynamic"), ("__abi_tag", ".note.ABI-tag")] {
+                let symbol = symbols(&edited).into_iter().find(|it| it.2 == symbol).unwrap();
+                assert_eq!(after[symbol.1], (section.to_owned(), symbol.3));
+                assert_ne!(before[symbol.1].1, symbol.3);
+            }
+        }
+    }
+}
+
+fn more() -> Edits {
+    Edits::rpath(RpathEdit::Append(vec!["/one/more/directory".repeat(20)]))
 }
 
 /// Commands of case 19, which change files in place.
@@ -124,7 +214,7 @@ fn stripped(bench: &Bench, tool: &str, arguments: &[&str], path: &Path) -> PathB
 
 #[test]
 fn case_19_edited_files_survive_strip_and_a_next_edit() {
-    let more = Edits::rpath(RpathEdit::Append(vec!["/one/more/directory".repeat(20)]));
+    let more = more();
     for (name, tool) in LINKERS {
         if !have("19", &["g++", "readelf", tool]) {
             continue;

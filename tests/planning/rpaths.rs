@@ -94,3 +94,19 @@ fn wheels_of_several_families_search_their_own_directories() {
         ["lib/libb.so.1 relink blas_lib_gfx94X-dcgpu $ORIGIN/../../_x_libs_gfx94X_dcgpu/lib"]
     );
 }
+
+#[test]
+fn a_note_names_32_bit_libraries_which_no_edit_reaches() {
+    let entries = format!(
+        "{ENTRIES}\nblas_lib_generic lib32/libb.so.1 foreign - machine=i386 x=no
+         blas_lib_generic lib32/crtbegin.o foreign - machine=i386 x=no"
+    );
+    let plan = Case::new(&two("rpath \"core\" \"lib\""), &entries).plan();
+    assert_eq!(
+        plan.notes,
+        [
+            "x-libs: 32-bit ELF files are shipped unedited, with their own rpath: 1 file, such as `lib32/libb.so.1`"
+        ]
+    );
+    assert!(files(&plan, "x-libs").contains(&"lib32/libb.so.1 copy blas_lib_generic".to_owned()));
+}

@@ -129,6 +129,7 @@ fn facts(kind: ElfKind, soname: Option<&str>, options: &BTreeMap<&str, &str>) ->
         }
         None => Machine::X86_64,
         Some(&"aarch64") => Machine::Aarch64,
+        Some(&"i386") => Machine::Other { number: 3, bits: 32, big_endian: false },
         Some(other) => panic!("there is no machine `{other}`"),
     };
     ElfFacts {

@@ -34,6 +34,7 @@ mod ranges;
 mod relocate;
 mod rpath;
 pub mod stub;
+mod symbols;
 mod verify;
 mod versions;
 mod violation;

@@ -10,6 +10,7 @@ use super::info::ElfInfo;
 use crate::ReadAt;
 
 const E_PHOFF: u64 = 32;
+const E_SHOFF: u64 = 40;
 const E_PHNUM: u64 = 56;
 
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +26,7 @@ pub(super) struct ElfBuilder<'a, R: ?Sized> {
     pub segments: Vec<Segment>,
     pub sections: Vec<Section>,
     pub table_at: u64,
+    pub sections_at: u64,
     pub entries: Vec<DynamicEntry>,
     pub dynamic: TablePlace,
     pub strings: TablePlace,
@@ -53,6 +55,7 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
             segments: info.segments.clone(),
             sections: info.sections.clone(),
             table_at,
+            sections_at: info.header.as_ref().map_or(0, |header| header.sections_at),
             entries: Vec::new(),
             dynamic,
             strings,
@@ -146,6 +149,7 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
     pub(super) fn finish(mut self) -> Result<(Vec<Overlay>, u64, Vec<String>), ElfError> {
         self.write_dynamic()?;
         self.write_segments()?;
+        self.write_symbols()?;
         self.write_sections()?;
         let end = self.end();
         let mut overlays = self.overlays()?;
@@ -218,18 +222,22 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
     }
 
     fn write_sections(&mut self) -> Result<(), ElfError> {
-        let Some(header) = &self.info.header else { return Ok(()) };
-        let changed: Vec<_> = self
-            .sections
-            .iter()
-            .zip(&self.info.sections)
-            .enumerate()
-            .filter(|(_, (new, old))| new != old)
-            .collect();
-        let writes: Vec<_> = changed
-            .into_iter()
+        let old = self.info.section_table();
+        let moves = self.sections_at != old.start;
+        if moves {
+            let size = usize::try_from(old.end - old.start)
+                .map_err(|_| ElfError::Header { field: "e_shnum", value: old.end - old.start })?;
+            // Zeros are room for the next edit; the program header table already uses the first.
+            let table_end = self.table_at + self.segments.len() as u64 * SEGMENT_SIZE;
+            let kept = usize::try_from(table_end.saturating_sub(old.start)).unwrap_or(size);
+            self.write(old.start.max(table_end), &vec![0; size.saturating_sub(kept)])?;
+            self.write(E_SHOFF, &self.sections_at.to_le_bytes())?;
+        }
+        let pairs = self.sections.iter().zip(&self.info.sections).enumerate();
+        let writes: Vec<_> = pairs
+            .filter(|(_, (new, old))| moves || new != old)
             .map(|(index, (new, _))| {
-                (header.sections_at + index as u64 * SECTION_SIZE, new.to_bytes())
+                (self.sections_at + index as u64 * SECTION_SIZE, new.to_bytes())
             })
             .collect();
         writes.into_iter().try_for_each(|(at, bytes)| self.write(at, &bytes))

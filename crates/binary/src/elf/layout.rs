@@ -121,7 +121,10 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
     }
 
     fn grow_in_new_load(&mut self, growth: &Growth, claims: &[Claim]) -> Result<(), ElfError> {
-        let slot = self.free_slot(claims)?;
+        let slot = match self.free_slot(claims)? {
+            Slot::TableMoves if self.free_sections(claims)? => Slot::Here,
+            slot => slot,
+        };
         let count = self.segments.len() as u64 + 1;
         if count > MOST_HEADERS {
             return Err(ElfError::TooManyHeaders { count });
@@ -168,6 +171,33 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
             return Ok(Slot::Cleared(blocks));
         }
         Ok(Slot::TableMoves)
+    }
+
+    /// Moves a section header table that follows the program headers, as in files of Go's linker:
+    /// GNU strip writes the program headers behind the file header again.
+    fn free_sections(&mut self, claims: &[Claim]) -> Result<bool, ElfError> {
+        let old = self.info.section_table();
+        let start = self.table_at + self.segments.len() as u64 * SEGMENT_SIZE;
+        let end = start + SEGMENT_SIZE;
+        let is_table = |claim: &Claim| (claim.start, claim.end) == (old.start, old.end);
+        let (tables, others): (Vec<_>, Vec<_>) = claims.iter().cloned().partition(is_table);
+        let follows = tables.len() == 1 && start <= old.start && old.start < end;
+        let (gap_end, after) = (old.start.max(start), old.end.clamp(start, end));
+        let overlaps = |claim: &Claim| claim.start < old.end && old.start < claim.end;
+        if !follows
+            || others.iter().any(overlaps)
+            || !self.is_mapped(start)
+            || !self.is_free(start, gap_end, &others)?
+            || !self.is_free(after, end, &others)?
+            || self.info.points_into(self.file, start, end.max(old.end))
+        {
+            return Ok(false);
+        }
+        self.sections_at = round_up(self.end(), 8)?;
+        self.pad_to(self.sections_at + (old.end - old.start))?;
+        self.steps.push("the section header table behind it moves to the end".to_owned());
+        self.steps.push("the program header table grows into its place".to_owned());
+        Ok(true)
     }
 
     fn is_mapped(&self, end: u64) -> bool {

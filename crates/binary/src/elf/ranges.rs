@@ -145,6 +145,13 @@ impl ElfInfo {
         read_bytes(file, self.file_len, self.offset_of(address, len)?, len, "a dynamic table").ok()
     }
 
+    pub(super) fn section_table(&self) -> std::ops::Range<u64> {
+        self.header.as_ref().map_or(0..0, |header| {
+            let size = header.section_count.saturating_mul(SECTION_SIZE);
+            header.sections_at..header.sections_at.saturating_add(size)
+        })
+    }
+
     pub(super) fn claims(&self, file: &(impl ReadAt + ?Sized)) -> Vec<Claim> {
         let mut all = vec![Claim { start: 0, end: 64, movable: false }];
         if let Some(header) = &self.header {
@@ -154,7 +161,8 @@ impl ElfInfo {
                 movable: false,
             };
             all.push(table(header.segments_at, header.segment_count.saturating_mul(SEGMENT_SIZE)));
-            all.push(table(header.sections_at, header.section_count.saturating_mul(SECTION_SIZE)));
+            let sections = self.section_table();
+            all.push(table(sections.start, sections.end - sections.start));
         }
         all.extend(
             self.sections

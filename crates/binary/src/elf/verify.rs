@@ -17,6 +17,7 @@ mod contents;
 mod names;
 mod sections;
 mod segments;
+mod symbols;
 mod tables;
 
 /// Bytes of padding to the largest pages on both sides.
@@ -88,6 +89,9 @@ fn prove(
     both.check_version_needs(&mut found);
     both.check_rest(&mut found);
     both.check_contents(&mut found);
+    if plan.is_some() || freed.is_some() {
+        both.check_symbols(&mut found);
+    }
     if let Some(plan) = plan {
         both.check_edits(plan.edits(), &mut found);
         both.check_repeat(plan.edits(), &mut found);
@@ -144,7 +148,11 @@ impl Both<'_> {
         let strings = self.new.strings.as_ref().map_or(0, |strings| strings.bytes.len() as u64);
         let table_at = |info: &ElfInfo| info.header.as_ref().map(|header| header.segments_at);
         let table_moved = table_at(self.old) != table_at(self.new);
-        let padding = PADDING + if table_moved { MOST_PADDING } else { 0 };
+        let sections = self.new.section_table();
+        let sections_moved = self.old.section_table().start != sections.start;
+        let padding = PADDING
+            + if table_moved { MOST_PADDING } else { 0 }
+            + if sections_moved { sections.end - sections.start } else { 0 };
         let (old, new) = (self.old.file_len, self.new.file_len);
         let enough = old.saturating_add(strings).saturating_add(self.moved_tables() + padding);
         check(found, "I12", new <= enough, || {

@@ -3,10 +3,11 @@ use std::collections::BTreeSet;
 use super::resolved_dist::ResolvedDist;
 use super::select::Selection;
 use super::targets::Targets;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, CatalogEntry, EntryKind};
 use crate::{Member, Step};
 use base::target::Per;
 use base::text::counted;
+use binary::Machine;
 use manifest::{Manifest, Package};
 
 pub(super) fn catalog(manifest: &Manifest, catalog: &Catalog, targets: &Targets) -> Vec<String> {
@@ -39,6 +40,22 @@ pub(super) fn shared(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Opti
     Some(format!(
         "{}: several artifacts supply {count} with the same content, such as `{path}` by \
          {names}; the package has one copy",
+        dist.name
+    ))
+}
+
+/// Reports programs and libraries that the ELF editor cannot give an rpath.
+pub(super) fn foreign(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Option<String> {
+    let is_32 = |entry: &&&CatalogEntry| {
+        let machine = entry.elf().map(|facts| facts.machine);
+        let loaded = matches!(entry.kind, EntryKind::File { executable: true, .. })
+            || entry.path.file_name().contains(".so");
+        loaded && matches!(machine, Some(Machine::Other { bits: 32, .. }))
+    };
+    let files: Vec<_> = selection.owned.iter().filter(is_32).map(|entry| &entry.path).collect();
+    let (first, count) = (files.first()?, counted(files.len(), "file"));
+    Some(format!(
+        "{}: 32-bit ELF files are shipped unedited, with their own rpath: {count}, such as `{first}`",
         dist.name
     ))
 }

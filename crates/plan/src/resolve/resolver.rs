@@ -168,6 +168,7 @@ impl Findings {
         self.selected.extend(owned());
         if dist.package.kind == PackageKind::Runtime {
             self.run.extend(owned());
+            self.notes.extend(notes::foreign(dist, selection).map(Note::from));
         }
         self.notes.extend(notes::shared(dist, selection).map(Note::from));
     }

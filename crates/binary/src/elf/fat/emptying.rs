@@ -112,6 +112,7 @@ impl<R: ReadAt> Work<'_, R> {
         self.redirect(&pages)?;
         self.redirect_symbols(&pages, kept, &moves)?;
         self.builder.write_dynamic()?;
+        self.builder.write_symbols()?;
         self.divide(&pages);
         self.builder.update_own_header();
         self.builder.write_table(|offset| pages.moved(offset))?;

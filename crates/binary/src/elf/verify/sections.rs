@@ -86,7 +86,7 @@ impl Both<'_> {
             return true;
         }
         if !old.is_allocated() {
-            return self.is_same(old.offset, new.offset, old.size);
+            return old.is_static_symbols() || self.is_same(old.offset, new.offset, old.size);
         }
         self.unchanged(old.address, old.size).into_iter().all(|part| {
             let inside = part.start - old.address;
