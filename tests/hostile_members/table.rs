@@ -138,6 +138,14 @@ pub const HOSTILE: &[Hostile] = &[
         let member = [0; 512];
         tar.file("b", "x").member(name.as_bytes(), EntryType::Symlink, &member, b"b")
     }),
+    hostile("a user that is no number", Code::HeadersDisagree, |tar| {
+        let name = format!("{}/a", tar.top());
+        tar.raw(b"x", |header| {
+            let old = header.as_old_mut();
+            old.name[..name.len()].copy_from_slice(name.as_bytes());
+            old.uid = *b"1_7\0\0\0\0\0";
+        })
+    }),
     hostile("a file with a directory's name", Code::HeadersDisagree, |tar| tar.file("a/", "x")),
     hostile("a file's name and a directory's", Code::HeadersDisagree, |tar| {
         let name = format!("{}/d", tar.top());

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use fs_err as fs;
-use plan::catalog::{self, Catalog, Source};
+use plan::catalog::{self, Catalog, EntryKind, Source};
 use tar::{EntryType, Header};
 use tempfile::TempDir;
 
@@ -341,6 +341,15 @@ fn sizes_that_are_none_are_refused() {
         ),
         "{found}"
     );
+}
+
+#[test]
+fn links_keep_their_text() {
+    let tar = Archive::with_manifest().file("stage/a", "one").link("stage/l", "./a").end();
+    let dir = place("base_lib_generic.tar.zst", &zst(&tar));
+    let found = scan(&dir.path().join("artifacts"));
+    let kind = &found.artifacts[0].entries[1].kind;
+    assert!(matches!(kind, EntryKind::Symlink { target } if target == "./a"), "{kind:?}");
 }
 
 #[test]

@@ -11,6 +11,7 @@
 mod fault;
 mod follow;
 mod member;
+mod numbers;
 mod pax;
 mod sparse;
 mod tar_reader;

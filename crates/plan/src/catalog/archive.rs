@@ -16,6 +16,10 @@ use wheel::unpacking::{MemberFault, MemberKind, Rest, Rules, TarMember, TarReade
 pub(super) const MEMORY: u64 = 160 << 20;
 /// zstd packs 128 KiB of equal bytes into four.
 const DENSEST: u64 = 1 << 16;
+/// Unpacked size that needs no comparison with the packed one.
+const UNSUSPICIOUS: u64 = 1 << 30;
+/// Archives of programs unpack to less than 50 times their size.
+const MOST_RATIO: u64 = 1000;
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UnpackError {
@@ -31,6 +35,11 @@ pub(super) enum UnpackError {
         human_size(*.size), human_size(*.packed)
     )]
     Impossible { archive: String, member: RelPath, size: u64, packed: u64 },
+    #[error(
+        "archive {archive} unpacks to {} or more, over {MOST_RATIO} times its {}",
+        human_size(*.size), human_size(*.packed)
+    )]
+    Dense { archive: String, size: u64, packed: u64 },
     #[error(
         "not enough disk space to unpack archive {archive}: its next file, `{member}`, has {}, \
          but only {} are free",
@@ -69,6 +78,8 @@ impl From<UnpackError> for Halt {
 pub(super) struct Unpacking<'u> {
     pub(super) name: &'u str,
     pub(super) packed: u64,
+    /// Size of the files so far, also of unwanted ones.
+    pub(super) unpacked: u64,
     pub(super) file: &'u mut ScratchFile,
     pub(super) members: &'u mut Members,
     /// `None` for everything, including directories and links.
@@ -140,6 +151,7 @@ impl Unpacking<'_> {
             return Err(UnpackError::First { archive, member }.into());
         }
         let path: RelPath = member.path.parse().map_err(io::Error::other)?;
+        self.check_ratio(member, &path)?;
         if !self.takes(&path) {
             return Ok(());
         }
@@ -170,13 +182,22 @@ impl Unpacking<'_> {
         self.wanted.is_none_or(|wanted| wanted.contains(path))
     }
 
-    fn check_size(&self, member: &TarMember, path: &RelPath) -> Result<(), UnpackError> {
-        let (is_sparse, size) = (member.is_sparse, member.size);
-        let (archive, member) = (self.name.to_owned(), path.clone());
-        let (packed, room) = (self.packed, self.file.room());
+    fn check_ratio(&mut self, member: &TarMember, path: &RelPath) -> Result<(), UnpackError> {
+        let (is_sparse, size, packed) = (member.is_sparse, member.size, self.packed);
+        let archive = self.name.to_owned();
         if !is_sparse && size > packed.saturating_mul(DENSEST) {
-            return Err(UnpackError::Impossible { archive, member, size, packed });
+            return Err(UnpackError::Impossible { archive, member: path.clone(), size, packed });
         }
+        self.unpacked = self.unpacked.saturating_add(size);
+        let size = self.unpacked;
+        if size > UNSUSPICIOUS.max(packed.saturating_mul(MOST_RATIO)) {
+            return Err(UnpackError::Dense { archive, size, packed });
+        }
+        Ok(())
+    }
+
+    fn check_room(&self, size: u64, path: &RelPath) -> Result<(), UnpackError> {
+        let (archive, member, room) = (self.name.to_owned(), path.clone(), self.file.room());
         if size > room {
             return Err(UnpackError::Room { archive, member, size, room });
         }
@@ -189,7 +210,7 @@ impl Unpacking<'_> {
         bytes: &mut dyn Read,
         path: &RelPath,
     ) -> Result<Member, UnpackError> {
-        self.check_size(member, path)?;
+        self.check_room(member.size, path)?;
         let unread = |source| {
             let (archive, member) = (self.name.to_owned(), path.clone());
             UnpackError::Content { archive, member, source }
@@ -232,6 +253,7 @@ mod tests {
         let mut unpacking = Unpacking {
             name: "a.tar.zst",
             packed: u64::MAX,
+            unpacked: 0,
             file: &mut file,
             members: &mut members,
             wanted: None,
@@ -241,5 +263,44 @@ mod tests {
         let start = "not enough disk space to unpack archive a.tar.zst: its next file, \
                      `artifact_manifest.txt`, has 5000000 TB, but only ";
         assert!(text.starts_with(start) && text.ends_with("B are free"), "{text}");
+    }
+
+    #[test]
+    fn an_archive_of_gigabytes_in_little_is_refused_by_its_headers() {
+        let unpack = |packed: u64, sizes: &[u64]| {
+            let header = |name: &str, size: u64| {
+                let mut header = tar::Header::new_gnu();
+                header.set_path(name).unwrap();
+                header.set_size(size);
+                header.set_mode(0o644);
+                header.set_cksum();
+                header.as_bytes().to_vec()
+            };
+            let mut bytes = header(MANIFEST, 0);
+            for (number, size) in sizes.iter().enumerate() {
+                bytes.extend(header(&format!("stage/{number}"), *size));
+                // Only the last one has no content.
+                bytes.resize(bytes.len() + size.next_multiple_of(512).min(1 << 20) as usize, 0);
+            }
+            let (mut file, mut members) = (Scratch::default().take().unwrap(), Members::default());
+            let mut unpacking = Unpacking {
+                name: "a_lib_generic.tar.zst",
+                packed,
+                unpacked: 0,
+                file: &mut file,
+                members: &mut members,
+                wanted: Some(&BTreeSet::new()),
+            };
+            unpacking.in_order(&bytes[..], Storage::Directory).unwrap_err().to_string()
+        };
+        let refused = "archive a_lib_generic.tar.zst unpacks to 8.6 GB or more, over 1000 times \
+                       its 262 kB";
+        assert_eq!(unpack(262_000, &[8 << 30]), refused);
+        assert_eq!(unpack(262_000, &[1 << 20, (8 << 30) - (1 << 20)]), refused);
+        // A packed gigabyte is no reason, and a small archive can be dense.
+        for (packed, size) in [(8 << 20, 8_000 << 20), (1, 1 << 30)] {
+            let error = unpack(packed, &[size]);
+            assert!(!error.contains("1000 times"), "{error}");
+        }
     }
 }

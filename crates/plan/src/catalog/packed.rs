@@ -230,6 +230,7 @@ pub(super) fn unpack(
         reading.once(&mut Unpacking {
             name,
             packed: packed.size(),
+            unpacked: 0,
             file: &mut *file,
             members,
             wanted,
@@ -380,12 +381,21 @@ fn broken(error: &UnpackError) -> Problem {
     let problem = Problem::error(Code::BrokenArchive, text);
     match error {
         UnpackError::Member { .. } => problem.help(REFUSED),
+        UnpackError::Dense { archive, .. } => problem.help(replaced(archive)),
         _ => problem,
     }
 }
 
 const REFUSED: &str =
     "pack the artifact again without this member, or get the archive again from its builder";
+
+fn replaced(archive: &str) -> String {
+    let dir = archive.split('.').next().unwrap_or(archive);
+    format!(
+        "if its content is right, put a directory in its place: `mkdir {dir} && tar -xf {archive} \
+         -C {dir} && rm {archive}`"
+    )
+}
 
 /// Makes one problem for all archives: a full disk is reported once.
 pub(super) fn of_this_machine(text: String) -> Problem {

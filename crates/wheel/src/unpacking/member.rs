@@ -5,6 +5,7 @@ use tar::{EntryType, Header};
 
 use super::Rules;
 use super::fault::{MemberFault, Refusal, name_fault};
+use super::numbers;
 use super::pax::{self, PaxRecords};
 use super::sparse::Sparse;
 
@@ -81,7 +82,7 @@ impl TarMember {
         let (name, bad_name) = text(&name);
         let (target, bad_target) = text(&link);
         let header = entry.header().clone();
-        let kind = kind(&header, &name, from_root(&target, rules));
+        let kind = kind(&header, &name, &target, rules);
         let path = from_root(&name, rules).trim_end_matches('/').to_owned();
         let stored = entry.size();
         let size = sparse.as_ref().map_or(stored, |sparse| sparse.size);
@@ -138,6 +139,9 @@ impl TarMember {
         if self.is_sparse && !self.is_file() {
             return Some("it has holes but is not a file");
         }
+        if !numbers::are_sound(self.header.as_bytes()) {
+            return Some("a number of its header is malformed");
+        }
         let is_gnu_sparse = self.header.entry_type().is_gnu_sparse();
         let other = self.header.as_ustar().is_none() && self.header.as_bytes()[PREFIX] != 0;
         (other && !is_gnu_sparse).then_some("programs read its name differently")
@@ -145,7 +149,7 @@ impl TarMember {
 }
 
 /// Pre-POSIX programs wrote directories as files with a final `/`.
-fn kind(header: &Header, name: &str, target: &str) -> MemberKind {
+fn kind(header: &Header, name: &str, target: &str, rules: Rules) -> MemberKind {
     match header.entry_type() {
         EntryType::Regular if is_of_first_programs(header) && name.ends_with('/') => {
             MemberKind::Directory
@@ -153,7 +157,7 @@ fn kind(header: &Header, name: &str, target: &str) -> MemberKind {
         EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => MemberKind::File,
         EntryType::Directory => MemberKind::Directory,
         EntryType::Symlink => MemberKind::Symlink(target.to_owned()),
-        EntryType::Link => MemberKind::HardLink(target.to_owned()),
+        EntryType::Link => MemberKind::HardLink(from_root(target, rules).to_owned()),
         _ => MemberKind::Special,
     }
 }
