@@ -155,6 +155,43 @@ fn what_is_no_artifact_is_refused() {
     }
 }
 
+#[test]
+fn entries_that_a_build_refuses_in_archives_are_not_packed() {
+    let dir = TempDir::new().unwrap();
+    artifact(dir.path());
+    let stage = dir.path().join("in/blas_lib_generic/math/stage");
+    let fifo = |path: &Path| {
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            path,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR,
+            0,
+        )
+        .unwrap();
+    };
+    let link = |target: &'static str| move |path: &Path| symlink(target, path).unwrap();
+    let cases: [(&str, &dyn Fn(&Path), &str); 7] = [
+        ("odd", &link("../../../x"), "link that leads outside (`../../../x`)"),
+        ("odd", &link("/etc/passwd"), "link that leads outside (`/etc/passwd`)"),
+        ("odd", &link("odd"), "circular link (`odd`)"),
+        ("odd", &link("a\\b"), "its target has a backslash or a control character"),
+        ("odd", &fifo, "neither file nor directory nor link"),
+        ("a\nb", &|path| fs::write(path, "").unwrap(), "installers cannot unpack this name"),
+        ("a\\b", &|path| fs::write(path, "").unwrap(), "installers cannot unpack this name"),
+    ];
+    for (name, make, expected) in cases {
+        make(&stage.join(name));
+        let output = rockpack(dir.path(), &["artifact", "pack", "in", "-o", "out"]);
+        let said = text(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.replace(" │ ", " ").contains(expected), "{expected}: {said}");
+        assert_eq!(fs::read_dir(dir.path().join("out")).into_iter().flatten().count(), 0);
+        fs::remove_file(stage.join(name)).unwrap();
+    }
+    assert!(rockpack(dir.path(), &["artifact", "pack", "in", "-o", "out"]).status.success());
+}
+
 /// Returns all files of a directory with their bytes.
 fn files(dir: &Path) -> Vec<(String, Vec<u8>)> {
     let found = walkdir::WalkDir::new(dir).sort_by_file_name();

@@ -15,8 +15,10 @@ use base::hash::{Hashed, Sum};
 use base::partial::{self, PartialFile};
 use base::regular;
 use base::source::{Code, Problem, Problems, Source as Text};
+use wheel::unpacking::{MemberFault, MemberKind, Refusal, Tree, name_fault};
 
 const LARGEST_TEXT: u64 = 16 << 20;
+const PARTIAL: &str = ".rockpack-pack-";
 
 /// A written archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +76,7 @@ pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Pr
 ///
 /// # Errors
 ///
-/// For an entry other than file, directory or link. `out` is then unchanged.
+/// For an entry that builds refuse in an archive. `out` is then unchanged.
 pub fn pack(
     id: &ArtifactId,
     dir: &Path,
@@ -87,18 +89,13 @@ pub fn pack(
         let what = format!("cannot pack artifact `{id}`: {e}");
         Problem::error(Code::Environment, what)
     };
-    let file = PartialFile::new(out, ".rockpack-pack-", partial::ORDINARY).map_err(unwritten)?;
+    partial::remove_abandoned(out, PARTIAL);
+    let file = PartialFile::locked(out, PARTIAL, partial::ORDINARY).map_err(unwritten)?;
     let counted =
         Counted { out: SeekableWriter::new(Hashed::new(file.as_file()), level), bytes: 0 };
-    let mut tar = tar::Builder::new(counted);
-    let unread = |e: io::Error| {
-        Problem::error(Code::UnreadableArtifact, format!("cannot pack artifact `{id}`: {e}"))
-    };
-    member(&mut tar, dir, Path::new(MANIFEST)).map_err(unread)?;
-    for base in bases {
-        tree(&mut tar, dir, &base).map_err(unread)?;
-    }
-    let done = tar.into_inner().map_err(unwritten)?;
+    let mut packing = Packing { tar: tar::Builder::new(counted), tree: Tree::new(false), dir };
+    packing.all(&bases).map_err(|halt| halt.problem(id))?;
+    let done = packing.into_tar().into_inner().map_err(unwritten)?;
     let unpacked = done.bytes;
     let (hashing, sum_of_end) = done.out.finish().map_err(unwritten)?;
     let (_, Sum { sha256, size }) = hashing.finish();
@@ -132,38 +129,99 @@ fn bases(id: &ArtifactId, dir: &Path) -> Result<Vec<PathBuf>, Problems> {
     Ok(bases.filter(|base| !inner(base) && dir.join(base).is_dir()).collect())
 }
 
-fn tree<W: Write>(tar: &mut tar::Builder<W>, dir: &Path, base: &Path) -> io::Result<()> {
-    for found in directory::walk(&dir.join(base)) {
-        let found = found?;
-        let name = found.path().strip_prefix(dir).map_err(io::Error::other)?;
-        member(tar, dir, name)?;
-    }
-    Ok(())
+enum Halt {
+    Unread(io::Error),
+    Refused(MemberFault),
 }
 
-fn member<W: Write>(tar: &mut tar::Builder<W>, dir: &Path, name: &Path) -> io::Result<()> {
-    let path = dir.join(name);
-    let found = fs::symlink_metadata(&path)?;
-    let mut header = Header::new_gnu();
-    header.set_uid(0);
-    header.set_gid(0);
-    header.set_mtime(0);
-    let executable = found.permissions().mode() & 0o111 != 0;
-    header.set_mode(if found.is_dir() || executable { 0o755 } else { 0o644 });
-    header.set_size(0);
-    if found.is_symlink() {
-        header.set_entry_type(EntryType::Symlink);
-        return tar.append_link(&mut header, name, fs::read_link(&path)?);
+impl From<io::Error> for Halt {
+    fn from(error: io::Error) -> Self {
+        Self::Unread(error)
     }
-    if found.is_dir() {
-        header.set_entry_type(EntryType::Directory);
-        return tar.append_data(&mut header, name, io::empty());
+}
+
+impl From<MemberFault> for Halt {
+    fn from(fault: MemberFault) -> Self {
+        Self::Refused(fault)
     }
-    header.set_entry_type(EntryType::Regular);
-    let file = regular::open_unlinked(&path)?;
-    let size = file.metadata()?.len();
-    header.set_size(size);
-    tar.append_data(&mut header, name, Whole { bytes: file, left: size })
+}
+
+impl Halt {
+    fn problem(&self, id: &ArtifactId) -> Problem {
+        let of = |why: String| {
+            let what = format!("cannot pack artifact `{id}`: {why}");
+            Problem::error(Code::UnreadableArtifact, what)
+        };
+        match self {
+            Self::Unread(error) => of(error.to_string()),
+            Self::Refused(fault) => of(fault.to_string())
+                .help("correct the artifact: a build refuses an archive with this member"),
+        }
+    }
+}
+
+struct Packing<'p, W: Write> {
+    tar: tar::Builder<W>,
+    /// The rule of archives that are read.
+    tree: Tree,
+    dir: &'p Path,
+}
+
+impl<W: Write> Packing<'_, W> {
+    fn all(&mut self, bases: &[PathBuf]) -> Result<(), Halt> {
+        self.member(Path::new(MANIFEST))?;
+        for base in bases {
+            for found in directory::walk(&self.dir.join(base)) {
+                let found = found?;
+                let name = found.path().strip_prefix(self.dir).map_err(io::Error::other)?;
+                self.member(name)?;
+            }
+        }
+        self.tree.lost().into_iter().next().map_or(Ok(()), |fault| Err(fault.into()))
+    }
+
+    fn into_tar(self) -> tar::Builder<W> {
+        self.tar
+    }
+
+    fn member(&mut self, name: &Path) -> Result<(), Halt> {
+        let path = self.dir.join(name);
+        let found = fs::symlink_metadata(&path)?;
+        let mut header = Header::new_gnu();
+        header.set_uid(0);
+        header.set_gid(0);
+        header.set_mtime(0);
+        let executable = found.permissions().mode() & 0o111 != 0;
+        header.set_mode(if found.is_dir() || executable { 0o755 } else { 0o644 });
+        header.set_size(0);
+        if found.is_symlink() {
+            let target = fs::read_link(&path)?;
+            let refused = Refusal::Target("its target is not UTF-8");
+            let text = target.to_str().ok_or_else(|| refused.of(name.to_string_lossy()))?;
+            self.check(name, &MemberKind::Symlink(text.to_owned()))?;
+            header.set_entry_type(EntryType::Symlink);
+            return Ok(self.tar.append_link(&mut header, name, target)?);
+        }
+        if found.is_dir() {
+            self.check(name, &MemberKind::Directory)?;
+            header.set_entry_type(EntryType::Directory);
+            return Ok(self.tar.append_data(&mut header, name, io::empty())?);
+        }
+        self.check(name, if found.is_file() { &MemberKind::File } else { &MemberKind::Special })?;
+        header.set_entry_type(EntryType::Regular);
+        let file = regular::open_unlinked(&path)?;
+        let size = file.metadata()?.len();
+        header.set_size(size);
+        Ok(self.tar.append_data(&mut header, name, Whole { bytes: file, left: size })?)
+    }
+
+    fn check(&mut self, name: &Path, kind: &MemberKind) -> Result<(), Halt> {
+        let shown = name.to_string_lossy();
+        let unreadable = name.to_str().is_none().then_some(Refusal::Name("is not UTF-8"));
+        let refusal = unreadable.or_else(|| name_fault(&shown));
+        refusal.map_or_else(|| self.tree.add(&shown, kind), Err).map_err(|it| it.of(shown))?;
+        Ok(())
+    }
 }
 
 /// Reads the size in the header; fails if the file changes.
