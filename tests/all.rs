@@ -56,6 +56,7 @@ mod problem_codes;
 mod program;
 mod project_command;
 mod promote_command;
+mod provenance_mutations;
 mod publishing;
 mod read_errors;
 #[cfg(feature = "remote")]

@@ -135,6 +135,12 @@ fn failure(error: &PromoteError, args: &PromoteArgs) -> Failure {
             Code::ChecksumList,
             "fetch it again from its builder, or build it again".to_owned(),
         ),
+        PromoteError::Provenance { .. } => refused(
+            Code::WrongProvenance,
+            "get the packages with their provenance again; without SHA256SUMS, rockpack promotes \
+             the existing packages"
+                .to_owned(),
+        ),
         PromoteError::Absent { .. } | PromoteError::Unlisted { .. } => refused(
             Code::ChecksumList,
             "get all packages of the build again and promote them together; without SHA256SUMS, \

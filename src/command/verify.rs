@@ -100,6 +100,7 @@ fn checked(
     findings.extend(together.filter(|finding| given.concerns(finding)));
     findings.extend(given.variants(&packages).map_err(|error| environment(error.to_string()))?);
     findings.extend(given.sums().map_err(|error| environment(error.to_string()))?);
+    findings.extend(given.provenance().map_err(|error| environment(error.to_string()))?);
     let tried =
         tried::sdists(given, &packages).map_err(|error| environment(with_causes(&error)))?;
     let (faults, untried) = tried;

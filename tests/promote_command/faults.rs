@@ -117,6 +117,8 @@ fn packages_have_to_be_those_that_are_listed() {
     assert!(!dir.join("out").exists());
     // A partial set must be requested.
     fs::write(dist.join("SHA256SUMS"), rest.join("\n")).unwrap();
+    refused(dir, &args, 1, &["provenance of a missing package", "without SHA256SUMS"]);
+    fs::remove_file(dist.join("SHA256SUMS")).unwrap();
     done(dir, &[&["wheel", "promote"], &args[..]].concat());
 }
 

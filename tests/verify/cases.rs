@@ -634,7 +634,12 @@ fn sets() -> Vec<Case> {
         };
         (&[ChecksumList], title, Box::new(make))
     };
+    let provenance = |dir: &Path| {
+        wheel("demo", "any").write(dir);
+        fs_err::write(dir.join("provenance.intoto.json"), "{}").unwrap();
+    };
     vec![
+        (&[Code::WrongProvenance], "provenance without fields", Box::new(provenance)),
         two(&[TwoOwners], "a path of two wheels", |w| {
             w.add(Member::new("demo/data.txt", "some data\n"));
         }),

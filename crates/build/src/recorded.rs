@@ -16,9 +16,11 @@ use base::regular;
 use wheel::archive::stage::DIST;
 use wheel::package::sums;
 
+mod checked;
 mod replace;
 mod whole;
 
+pub use checked::{StatementFault, statement_faults};
 pub use replace::{Replaced, replace};
 pub use whole::RecordError;
 

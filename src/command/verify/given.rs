@@ -6,6 +6,7 @@ use base::names::{Form, RelPath};
 use base::source::{Code, Problem};
 use base::text::with_causes;
 use build::gate::Entrant;
+use build::recorded;
 use rayon::prelude::*;
 use wheel::package::{self, Found};
 use wheel::verify::{self, Finding, Package};
@@ -107,6 +108,19 @@ impl Given {
             let lies = |found: &Found| found.path.parent() == Some(directory);
             let here = self.packages.iter().zip(packages).filter(|((found, _), _)| lies(found));
             findings.extend(verify::variants_beside(directory, here.map(|(_, package)| package))?);
+        }
+        Ok(findings)
+    }
+
+    /// Returns faults of the provenance statements beside the packages.
+    pub fn provenance(&self) -> io::Result<Vec<Finding>> {
+        let mut findings = Vec::new();
+        for directory in &self.directories {
+            let faults = recorded::statement_faults(directory)?.into_iter();
+            findings.extend(faults.map(|fault| {
+                let finding = Finding::error(Code::WrongProvenance, fault.what);
+                finding.within(&fault.file).because(fault.detail)
+            }));
         }
         Ok(findings)
     }

@@ -215,6 +215,7 @@ codes! {
     NotAsPlanned "not-as-planned" "A package differs from the plan." @Packages
     SdistUnusable "sdist-unusable" "An installer cannot build the sdist, or Python cannot import the result." @Packages
     ChecksumList "checksum-list" "SHA256SUMS does not match the files in its directory." @Packages
+    WrongProvenance "wrong-provenance" "A provenance statement is malformed, or does not name the packages of its directory." @Packages
 
     PromotionRefused "promotion-refused" "The packages cannot be promoted to another version."
     SplitRefused "split-refused" "A wheel cannot be split into a host wheel and a wheel for each ISA."

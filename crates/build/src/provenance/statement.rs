@@ -11,6 +11,7 @@ use plan::{EarlierPackage, OnlyName, Plan, Request};
 
 mod difference;
 mod finished;
+mod form;
 mod promoted;
 mod split;
 mod unite;

@@ -83,6 +83,16 @@ pub enum PromoteError {
         /// Directory.
         dir: PathBuf,
     },
+    /// Statement that does not describe the packages.
+    #[error("{}: {what} ({detail})", .path.display())]
+    Provenance {
+        /// Statement.
+        path: PathBuf,
+        /// Fault.
+        what: &'static str,
+        /// Package or detail.
+        detail: String,
+    },
     /// Unlisted package.
     #[error("{package} is in {}, but SHA256SUMS there does not list it", .dir.display())]
     Unlisted {

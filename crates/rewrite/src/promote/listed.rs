@@ -7,17 +7,29 @@ use super::error::PromoteError;
 use super::input::Input;
 use base::names::{Form, RelPath};
 use build::provenance;
-use build::recorded::Recorded;
+use build::recorded::{self, Recorded, StatementFault};
 
 /// Returns the listed checksums by path below `dist`; empty without a list. Fails if a listed
-/// package is missing, or a package of rockpack is not listed.
+/// package is missing, a package of rockpack is not listed, or a statement has other packages.
 pub(super) fn sums<'i>(
     dist: Option<&Path>,
     inputs: impl Iterator<Item = &'i Input>,
 ) -> Result<BTreeMap<String, String>, PromoteError> {
-    let Some(dist) = dist.filter(|dist| dist.join(provenance::SUMS).exists()) else {
-        return Ok(BTreeMap::new());
-    };
+    let Some(dist) = dist else { return Ok(BTreeMap::new()) };
+    let sums =
+        if dist.join(provenance::SUMS).exists() { listed(dist, inputs)? } else { BTreeMap::new() };
+    match recorded::statement_faults(dist)?.into_iter().next() {
+        None => Ok(sums),
+        Some(StatementFault { file, what, detail }) => {
+            Err(PromoteError::Provenance { path: dist.join(file), what, detail })
+        }
+    }
+}
+
+fn listed<'i>(
+    dist: &Path,
+    inputs: impl Iterator<Item = &'i Input>,
+) -> Result<BTreeMap<String, String>, PromoteError> {
     let sums = Recorded::read_in(dist)?.sums.into_iter();
     let below = |path: RelPath| path.as_str().split_once('/').map(|(_, below)| below.to_owned());
     let sums: BTreeMap<String, String> =

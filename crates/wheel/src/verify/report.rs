@@ -127,6 +127,9 @@ fn remedy(code: Code, what: &str) -> Option<&'static str> {
              packages in the farm's storage), build it again, or remove its line"
         }
         Code::ChecksumList => "write it again: sha256sum *.whl *.tar.gz > SHA256SUMS",
+        Code::WrongProvenance => {
+            "fetch it again with all packages that it names, or remove it: nothing vouches for it"
+        }
         _ => return None,
     })
 }
