@@ -5,7 +5,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
-use tempfile::{Builder, NamedTempFile};
+use tempfile::{Builder, NamedTempFile, TempDir};
 
 use crate::cleanup::{self, Registration, Undisturbed};
 use crate::{directory, regular};
@@ -103,6 +103,45 @@ impl PartialFile {
     }
 }
 
+/// Directory with a temporary name, locked as [`PartialFile::locked`]. Removed when dropped.
+#[derive(Debug)]
+pub struct PartialDirectory {
+    // Dropped before its registration.
+    directory: TempDir,
+    _registration: Registration,
+    _lock: File,
+}
+
+impl PartialDirectory {
+    /// Creates a directory in `parent`, and removes those with this prefix of killed processes.
+    pub fn new(parent: &Path, prefix: &str) -> io::Result<Self> {
+        for name in directory::names(parent)?.iter().filter(|name| name.starts_with(prefix)) {
+            let path = parent.join(name);
+            let is_abandoned = fs_err::symlink_metadata(&path).is_ok_and(|found| found.is_dir())
+                && File::open(&path).is_ok_and(|found| found.try_lock().is_ok());
+            if is_abandoned {
+                let _ = fs_err::remove_dir_all(&path);
+            }
+        }
+        loop {
+            let mut builder = Builder::new();
+            builder.prefix(prefix).rand_bytes(20);
+            let (directory, registration) = cleanup::temporary(|| builder.tempdir_in(parent))?;
+            // Another process may have removed it before it was locked.
+            let Ok(lock) = File::open(directory.path()) else { continue };
+            let is_locked = !matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
+            if is_locked && directory.path().is_dir() {
+                return Ok(Self { directory, _registration: registration, _lock: lock });
+            }
+        }
+    }
+
+    /// Temporary path.
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+}
+
 /// Removes locked files with this prefix whose processes were killed; ignores errors.
 pub fn remove_abandoned(dir: &Path, prefix: &str) {
     let names = directory::names(dir).unwrap_or_default();
@@ -133,6 +172,19 @@ impl Seek for PartialFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn directories_of_killed_processes_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        fs_err::create_dir_all(dir.path().join(".rockpack-x-1/below")).unwrap();
+        fs_err::create_dir(dir.path().join(".rockpack-y-1")).unwrap();
+        let one = PartialDirectory::new(dir.path(), ".rockpack-x-").unwrap();
+        let two = PartialDirectory::new(dir.path(), ".rockpack-x-").unwrap();
+        assert!(one.path().is_dir() && two.path().is_dir());
+        assert_eq!(directory::names(dir.path()).unwrap().len(), 3);
+        drop((one, two));
+        assert_eq!(directory::names(dir.path()).unwrap(), [".rockpack-y-1"]);
+    }
 
     #[test]
     fn files_of_killed_processes_are_removed() {

@@ -9,7 +9,7 @@ use std::path::Path;
 use fs_err as fs;
 use thiserror::Error;
 
-use base::directory::is_empty;
+use base::directory::{is_empty, walk};
 use base::names::System;
 use binary::Machine;
 use binary::elf::forward::{ForwardError, forwarding_library};
@@ -52,6 +52,8 @@ pub fn make(dir: &Path, kpack: bool, program: &[u8]) -> Result<(), DemoError> {
 /// Writes a demo like [`make`] for either system.
 pub fn make_for(system: System, dir: &Path, kpack: bool, program: &[u8]) -> Result<(), DemoError> {
     clear(dir)?;
+    fs::create_dir_all(dir.join(MARK).parent().unwrap_or(dir))?;
+    fs::write(dir.join(MARK), "")?;
     let list = List::parse(match system {
         System::Linux => LINUX,
         System::Windows => WINDOWS,
@@ -75,9 +77,10 @@ pub fn make_for(system: System, dir: &Path, kpack: bool, program: &[u8]) -> Resu
             DemoFile::parse(&line)?.write(dir, if kpack { isa } else { family }, program)?;
         }
     }
-    Ok(fs::write(dir.join(MARK), "")?)
+    Ok(())
 }
 
+/// Keeps the mark: the next run replaces what a killed one leaves.
 fn clear(dir: &Path) -> Result<(), DemoError> {
     let empty = match is_empty(dir) {
         Ok(empty) => empty,
@@ -87,7 +90,19 @@ fn clear(dir: &Path) -> Result<(), DemoError> {
     if !empty && !dir.join(MARK).is_file() {
         return Err(DemoError::Occupied(dir.display().to_string()));
     }
-    Ok(fs::remove_dir_all(dir)?)
+    let mark = dir.join(MARK);
+    for found in walk(dir).collect::<Vec<_>>().into_iter().rev() {
+        let path = found?.path().to_owned();
+        if mark.starts_with(&path) {
+            continue;
+        }
+        if fs::symlink_metadata(&path)?.is_dir() {
+            fs::remove_dir(path)?;
+        } else {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
 }
 
 #[derive(Debug, Default)]

@@ -13,8 +13,8 @@ use super::git::GitDirectory;
 use super::git_program::{GitError, git};
 use super::survey::survey;
 use super::tree::tree_hash;
-use base::cleanup;
 use base::names::{PackageName, RelPath};
+use base::partial::PartialDirectory;
 use base::version::Version;
 use manifest::{Manifest, ProjectSource, SourceProject};
 
@@ -197,9 +197,7 @@ impl CheckoutState {
         let place = root.join(self.directory.as_str());
         let parent = place.parent().unwrap_or(root);
         fs::create_dir_all(parent)?;
-        let mut made = tempfile::Builder::new();
-        let (partial, _registration) =
-            cleanup::temporary(|| made.prefix(".rockpack-").tempdir_in(parent))?;
+        let partial = PartialDirectory::new(parent, ".rockpack-clone-")?;
         let to = partial.path().join("checkout");
         let mut words = vec!["clone".to_owned(), "--quiet".to_owned()];
         words.extend(self.expected_branch.as_ref().map(|branch| format!("--branch={branch}")));
