@@ -157,6 +157,7 @@ fn what_is_no_artifact_is_refused() {
 
 #[test]
 fn entries_that_a_build_refuses_in_archives_are_not_packed() {
+    type Make<'m> = &'m dyn Fn(&Path);
     let dir = TempDir::new().unwrap();
     artifact(dir.path());
     let stage = dir.path().join("in/blas_lib_generic/math/stage");
@@ -171,7 +172,7 @@ fn entries_that_a_build_refuses_in_archives_are_not_packed() {
         .unwrap();
     };
     let link = |target: &'static str| move |path: &Path| symlink(target, path).unwrap();
-    let cases: [(&str, &dyn Fn(&Path), &str); 7] = [
+    let cases: [(&str, Make<'_>, &str); 7] = [
         ("odd", &link("../../../x"), "link that leads outside (`../../../x`)"),
         ("odd", &link("/etc/passwd"), "link that leads outside (`/etc/passwd`)"),
         ("odd", &link("odd"), "circular link (`odd`)"),
