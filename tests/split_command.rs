@@ -52,6 +52,7 @@ wheel "frame" {
     target-word "gpu10_0x" is="gpu10-0"
     host "share/gpu90.txt" reason="people read it" optional="not always there"
     requires-dist "ex-device-{isa}=={version}"
+    host-requires-dist "detect>=1"
 }
 "#;
 
@@ -160,7 +161,8 @@ fn wheels_require_each_other_in_exactly_one_version() {
     split(dir, &[]);
     let host = text_of(&output(dir, "frame"), "frame-2.1+ex7.dist-info/METADATA");
     let (header, body) = METADATA.split_once("\n\n").unwrap();
-    let extras = "\
+    let added = "\
+Requires-Dist: detect>=1
 Provides-Extra: device-gpu100
 Requires-Dist: frame-device-gpu100==2.1+ex7; extra == \"device-gpu100\"
 Provides-Extra: device-gpu90
@@ -172,7 +174,7 @@ Requires-Dist: frame-device-gpu100==2.1+ex7; extra == \"device-all\"
 Requires-Dist: frame-device-gpu90==2.1+ex7; extra == \"device-all\"
 Requires-Dist: frame-device-gpu91==2.1+ex7; extra == \"device-all\"
 ";
-    assert_eq!(host, format!("{header}\n{extras}\n{body}"));
+    assert_eq!(host, format!("{header}\n{added}\n{body}"));
     let device = |target: &str, requires: &[&str]| {
         let name = format!("frame_device_{}", target.replace('-', "_"));
         let text = text_of(&output(dir, &name), &format!("{name}-2.1+ex7.dist-info/METADATA"));

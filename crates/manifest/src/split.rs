@@ -27,6 +27,8 @@ pub struct SplitRule {
     pub keeps: Vec<SplitFiles>,
     /// Requirements of each wheel for an ISA, with placeholders.
     pub requires: Vec<Spanned<Template>>,
+    /// Added requirements of the host wheel.
+    pub host_requires: Vec<Spanned<Template>>,
 }
 
 /// Means of finding device code.
@@ -62,13 +64,24 @@ pub(crate) struct SplitLines {
         example = r#"requires-dist "example-device-{isa}=={version}""#
     )]
     requires: Vec<Spanned<Template>>,
+    /// Adds requirements to the host wheel.
+    #[leaf(
+        "REQUIREMENT",
+        "a requirement",
+        "A requirement (PEP 508).",
+        name = "host-requires-dist",
+        single,
+        check = check_host_requirements,
+        example = r#"host-requires-dist "numpy""#
+    )]
+    host_requires: Vec<Spanned<Template>>,
 }
 
 impl SplitLines {
     pub fn rule(self, name: Spanned<PackageName>) -> SplitRule {
         let Means { by, root, device } = self.means;
-        let Self { files, words, keeps, requires, .. } = self;
-        SplitRule { name, by, device, root, files, words, keeps, requires }
+        let Self { files, words, keeps, requires, host_requires, .. } = self;
+        SplitRule { name, by, device, root, files, words, keeps, requires, host_requires }
     }
 }
 
@@ -207,6 +220,16 @@ fn check_places(node: &Node<'_>, text: &Spanned<Template>, known: &[&str]) -> bo
         .help(format!("the placeholders are {}", known.join(" and ")));
     node.report(problem);
     false
+}
+
+fn check_host_requirements(node: &Node<'_>, _: &Scope<'_, '_>, requires: &[Spanned<Template>]) {
+    for text in requires {
+        if check_places(node, text, &[]) && text.as_str().parse::<Requirement>().is_err() {
+            let what = format!("`{}` is not a requirement (PEP 508)", text.value);
+            let label = "write it like `example>=1`";
+            node.report(Problem::error(Code::InvalidText, what).label(&text.place, label));
+        }
+    }
 }
 
 fn check_requirements(node: &Node<'_>, _: &Scope<'_, '_>, requires: &[Spanned<Template>]) {

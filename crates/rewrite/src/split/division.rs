@@ -73,7 +73,7 @@ pub struct Part {
     pub taken: Vec<(String, usize, u64)>,
     /// Added extras.
     pub extras: Vec<String>,
-    /// Requirements of a wheel for a target.
+    /// Added requirements of the host wheel, or all of a wheel for a target.
     pub requires: Vec<String>,
     /// Members by index, with their new names.
     pub(super) members: Vec<(usize, String)>,
@@ -303,7 +303,9 @@ impl Work<'_> {
         let stays = self.sorted.host.iter().filter(|index| entries[**index].name != metadata);
         let members = stays.map(name).collect();
         let file = self.input.path.file_name().unwrap_or_default().to_string_lossy();
-        let text = texts::host(&self.input.text, offered);
+        let requires: Vec<&str> =
+            self.input.rule.host_requires.iter().map(|it| it.value.as_str()).collect();
+        let text = texts::host(&self.input.text, &requires, offered);
         let texts = vec![(metadata, text)];
         let extras = offered.iter().map(|offered| offered.extra.clone()).collect();
         let mut part = self.part(&file, None, &self.sorted.host, &[])?;
@@ -312,7 +314,8 @@ impl Work<'_> {
             part.fresh += fat.size();
             part.bytes = part.bytes - entries[fat.member].size + fat.size();
         }
-        Ok(Part { members, texts, extras, info: info.to_owned(), ..part })
+        let requires = requires.into_iter().map(str::to_owned).collect();
+        Ok(Part { members, texts, extras, requires, info: info.to_owned(), ..part })
     }
 
     fn device(&self, target: &str, requires: Vec<String>) -> Result<Part, SplitError> {

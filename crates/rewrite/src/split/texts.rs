@@ -24,14 +24,17 @@ pub(super) struct Offered {
     pub requires: Vec<String>,
 }
 
-/// METADATA of the host wheel, with added extras.
-pub(super) fn host(text: &str, offered: &[Offered]) -> String {
+/// METADATA of the host wheel, with added requirements and extras.
+pub(super) fn host(text: &str, requires: &[&str], offered: &[Offered]) -> String {
     let body = fields(text).1;
     let header = &text[..text.len() - body.len()];
     let end = if header.contains("\r\n") { "\r\n" } else { "\n" };
     let mut new = header.to_owned();
     if !new.ends_with('\n') {
         new += end;
+    }
+    for requirement in requires {
+        new.extend(["Requires-Dist: ", requirement, end]);
     }
     for Offered { extra, requires } in offered {
         new.extend(["Provides-Extra: ", extra, end]);
@@ -102,13 +105,13 @@ mod tests {
         let more = "Provides-Extra: e\nRequires-Dist: a==1; extra == \"e\"\nRequires-Dist: b==1; extra == \"e\"\n";
         for (before, after) in [("Name: x\n", "\nBody: y\n"), ("Name: x\n", "")] {
             assert_eq!(
-                host(&format!("{before}{after}"), &offered),
-                format!("{before}{more}{after}")
+                host(&format!("{before}{after}"), &["c>1"], &offered),
+                format!("{before}Requires-Dist: c>1\n{more}{after}")
             );
         }
-        assert_eq!(host("Name: x", &offered), format!("Name: x\n{more}"));
+        assert_eq!(host("Name: x", &[], &offered), format!("Name: x\n{more}"));
         let windows = more.replace('\n', "\r\n");
-        assert_eq!(host("Name: x\r\n\r\nb", &offered), format!("Name: x\r\n{windows}\r\nb"));
+        assert_eq!(host("Name: x\r\n\r\nb", &[], &offered), format!("Name: x\r\n{windows}\r\nb"));
     }
 
     #[test]
