@@ -6,20 +6,30 @@ import subprocess
 from pathlib import Path
 
 TABLE = Path(__file__).resolve().parents[2] / "crates" / "binary" / "src" / "policy" / "table.tsv"
-ARCHITECTURES = ("x86_64", "aarch64")
 FAMILIES = ("manylinux", "musllinux")
 VERSIONS = ("GLIBC", "GLIBCXX", "CXXABI", "GCC", "ZLIB", "LIBATOMIC")
+
+
+def rows():
+    """Yield the columns of each line of the table."""
+    for line in TABLE.read_text().splitlines():
+        if not line.startswith("#"):
+            yield line.split("\t")
+
+
+def machines():
+    """Return the names of the architectures."""
+    return [name for _, name, what, _ in rows() if what == "machine"]
 
 
 def table():
     """Return every policy of the table with all that it adds up to, by name and architecture."""
     policies, sums = {}, {}
-    for line in TABLE.read_text().splitlines():
-        if line.startswith("#"):
-            continue
-        name, architectures, what, words = line.split("\t")
+    for name, architectures, what, words in rows():
         words = set(words.split(" ")) - {"-"}
-        for arch in architectures.split(" "):
+        if what == "machine":
+            continue
+        for arch in machines() if architectures == "*" else architectures.split(" "):
             key = (name.split("_")[0], arch)
             total = sums.setdefault(key, {"library": set(), "forbid": {}, **{kind: set() for kind in VERSIONS}})
             if what == "policy":
@@ -43,10 +53,7 @@ def installed(python):
     policies = {}
     for family in FAMILIES:
         for policy in json.loads((directory / f"{family}-policy.json").read_text()):
-            for arch in ARCHITECTURES:
-                versions = policy["symbol_versions"].get(arch)
-                if versions is None:
-                    continue
+            for arch, versions in policy["symbol_versions"].items():
                 unknown = set(versions) - set(VERSIONS)
                 assert not unknown, f"auditwheel judges {unknown} too"
                 libraries = frozenset("libc.musl-{arch}.so.1" if name == "libc.so" else name for name in policy["lib_whitelist"])

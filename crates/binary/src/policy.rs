@@ -7,11 +7,14 @@
 //!
 //! Only facts are judged, so plans and audits agree. A policy (PEP 600 and its predecessors; PEP
 //! 656) lists symbol versions and libraries of all systems with its tag; `policy/table.tsv`
-//! contains all policies.
+//! contains all
+//! policies and their architectures.
 
+mod architecture;
 mod facts;
 mod given;
 mod level;
+mod lines;
 mod needs;
 mod obstacle;
 mod symbols;
@@ -19,6 +22,7 @@ mod table;
 mod verdict;
 mod windows;
 
+pub use architecture::Architecture;
 pub use facts::{facts, facts_of};
 pub use level::{Level, LevelError};
 pub use needs::{Mixed, Needs, Shipped, Subject};
@@ -28,7 +32,6 @@ pub use table::{Policy, is_promised, policies};
 pub use verdict::{Older, Verdict};
 pub use windows::windows_tag;
 
-use crate::elf::stub::StubMachine;
 use table::is_forbidden_somewhere;
 
 /// C library.
@@ -47,14 +50,6 @@ impl Libc {
             Self::Glibc => "manylinux",
             Self::Musl => "musllinux",
         }
-    }
-}
-
-/// Returns the architecture suffix of platform tags.
-pub fn architecture(machine: StubMachine) -> &'static str {
-    match machine {
-        StubMachine::X86_64 => "x86_64",
-        StubMachine::Aarch64 => "aarch64",
     }
 }
 

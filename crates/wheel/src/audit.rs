@@ -125,7 +125,7 @@ pub enum AuditError {
         platform: String,
     },
     /// Wheel for another machine.
-    #[error("cannot audit {wheel}: `{file}` is {machine}; only x86_64 and aarch64 have policies")]
+    #[error("cannot audit {wheel}: `{file}` is {machine}, which no platform tag covers")]
     OtherMachine {
         /// Wheel.
         wheel: String,

@@ -1,9 +1,12 @@
-use object::elf::{self, Dyn64, DynamicTag};
+use object::Endianness;
+use object::elf::{self, Dyn32, Dyn64, DynamicTag};
 use object::endian::{I64, LittleEndian as LE, U64};
 use object::pod;
+use object::read::elf::Dyn;
 
 use super::error::ElfError;
-use super::header::{Segment, read_bytes, records};
+use super::format::Format;
+use super::header::{Segment, read_bytes};
 use crate::ReadAt;
 
 pub(super) const ENTRY_SIZE: u64 = size_of::<Dyn64<LE>>() as u64;
@@ -36,12 +39,18 @@ impl Dynamic {
         file: &(impl ReadAt + ?Sized),
         have: u64,
         segment: &Segment,
+        format: Format,
     ) -> Result<Self, ElfError> {
         let bytes =
             read_bytes(file, have, segment.offset, segment.file_size, "the dynamic section")?;
-        let all = records::<Dyn64<LE>>(&bytes).iter().map(DynamicEntry::from);
-        let capacity = segment.file_size / ENTRY_SIZE;
-        let entries: Vec<_> = all.take_while(|entry| entry.tag != elf::DT_NULL).collect();
+        let all = format.each::<Dyn64<Endianness>, Dyn32<Endianness>, _>(
+            &bytes,
+            DynamicEntry::of,
+            DynamicEntry::of,
+        );
+        let capacity = segment.file_size / format.dynamic_size();
+        let entries: Vec<_> =
+            all.into_iter().take_while(|entry| entry.tag != elf::DT_NULL).collect();
         if entries.len() as u64 == capacity {
             return Err(ElfError::Dynamic {
                 field: "count of entries without a DT_NULL",
@@ -62,15 +71,13 @@ impl Dynamic {
 }
 
 impl DynamicEntry {
+    fn of<D: Dyn<Endian = Endianness>>(raw: &D, endian: Endianness) -> Self {
+        Self { tag: raw.d_tag(endian), value: raw.d_val(endian).into() }
+    }
+
     pub(super) fn to_bytes(self) -> Vec<u8> {
         let raw = Dyn64::<LE> { d_tag: I64::new(LE, self.tag), d_val: U64::new(LE, self.value) };
         pod::bytes_of(&raw).to_vec()
-    }
-}
-
-impl From<&Dyn64<LE>> for DynamicEntry {
-    fn from(raw: &Dyn64<LE>) -> Self {
-        Self { tag: raw.d_tag.get(LE), value: raw.d_val.get(LE) }
     }
 }
 

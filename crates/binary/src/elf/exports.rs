@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use object::elf::{self, Sym64};
-use object::endian::{LittleEndian as LE, U16};
+use object::elf;
 
-use super::header::records;
-use super::imports::NUMBER;
+use super::imports::{NUMBER, Symbol};
 use super::info::ElfInfo;
 use crate::ReadAt;
 
@@ -37,19 +35,19 @@ impl ElfInfo {
     ) -> Option<()> {
         let strings = self.strings.as_ref()?;
         let count = self.symbol_count(file)?;
-        let length = count.saturating_mul(size_of::<Sym64<LE>>() as u64);
+        let length = count.saturating_mul(self.format().symbol_size());
         let table = self.read_at(file, self.tag(elf::DT_SYMTAB)?, length)?;
         let numbers = self
             .tag(elf::DT_VERSYM)
             .and_then(|at| self.read_at(file, at, count.saturating_mul(2)))
             .unwrap_or_default();
-        let (numbers, versions) = (records::<U16<LE>>(&numbers), self.defined_versions());
-        for (index, symbol) in records::<Sym64<LE>>(&table).iter().enumerate() {
-            let Some(name) = strings.get(symbol.st_name.get(LE).into()) else { continue };
+        let (numbers, versions) = (self.format().halves(&numbers), self.defined_versions());
+        for (index, symbol) in self.symbols(&table).iter().enumerate() {
+            let Some(name) = strings.get(symbol.name.into()) else { continue };
             if !is_offered(symbol) || <[u8]>::is_empty(name) {
                 continue;
             }
-            let number = numbers.get(index).map_or(WITHOUT_VERSION, |number| number.get(LE));
+            let number = numbers.get(index).copied().unwrap_or(WITHOUT_VERSION);
             let version = versions.get(&(number & NUMBER)).copied();
             let plain = number & NUMBER <= WITHOUT_VERSION && number & HIDDEN == 0;
             match version {
@@ -70,11 +68,10 @@ impl ElfInfo {
     }
 }
 
-fn is_offered(symbol: &Sym64<LE>) -> bool {
-    let visible = symbol.st_visibility();
-    symbol.st_shndx.get(LE) != elf::SHN_UNDEF
-        && symbol.st_bind() != elf::STB_LOCAL
-        && (visible == elf::STV_DEFAULT || visible == elf::STV_PROTECTED)
+fn is_offered(symbol: &Symbol) -> bool {
+    symbol.section != elf::SHN_UNDEF
+        && symbol.bind != elf::STB_LOCAL
+        && (symbol.visibility == elf::STV_DEFAULT || symbol.visibility == elf::STV_PROTECTED)
 }
 
 #[cfg(test)]

@@ -1,12 +1,16 @@
 //! ELF header, program headers and section headers as native integers.
 
+use object::Endianness;
 use object::elf::{
-    self, FileHeader64, ProgramFlags, ProgramHeader64, ProgramType, SectionHeader64, SectionType,
+    self, FileHeader32, FileHeader64, ProgramFlags, ProgramHeader32, ProgramHeader64, ProgramType,
+    SectionHeader32, SectionHeader64, SectionType,
 };
 use object::endian::{LittleEndian as LE, U32, U64};
 use object::pod;
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 
 use super::error::ElfError;
+use super::format::Format;
 use crate::ReadAt;
 
 pub(super) const SEGMENT_SIZE: u64 = size_of::<ProgramHeader64<LE>>() as u64;
@@ -19,6 +23,8 @@ pub(super) struct Header {
     pub sections_at: u64,
     pub segment_count: u64,
     pub section_count: u64,
+    pub flags: u32,
+    pub format: Format,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,32 +68,41 @@ pub(super) fn read_bytes(
     Ok(bytes)
 }
 
-/// Ignores an incomplete record at the end.
-pub(super) fn records<T: pod::Pod>(bytes: &[u8]) -> &[T] {
-    pod::slice_from_bytes(bytes, bytes.len() / size_of::<T>()).map_or(&[], |(records, _)| records)
-}
-
 impl Header {
-    pub(super) fn read(file: &(impl ReadAt + ?Sized), have: u64) -> Result<Self, ElfError> {
-        let bytes =
-            read_bytes(file, have, 0, size_of::<FileHeader64<LE>>() as u64, "the ELF header")?;
-        let (raw, _) =
-            pod::from_bytes::<FileHeader64<LE>>(&bytes).map_err(|()| ElfError::NotElf)?;
-        let mut header = Self {
-            kind: raw.e_type.get(LE),
-            segments_at: raw.e_phoff.get(LE),
-            sections_at: raw.e_shoff.get(LE),
-            segment_count: raw.e_phnum.get(LE).into(),
-            section_count: raw.e_shnum.get(LE).into(),
+    pub(super) fn read(
+        file: &(impl ReadAt + ?Sized),
+        have: u64,
+        format: Format,
+    ) -> Result<Self, ElfError> {
+        let bytes = read_bytes(file, have, 0, format.header_size(), "the ELF header")?;
+        let mut header = if format.wide {
+            Self::parse::<FileHeader64<Endianness>>(&bytes, format)?
+        } else {
+            Self::parse::<FileHeader32<Endianness>>(&bytes, format)?
         };
-        check_entry_size(
-            "e_phentsize",
-            raw.e_phentsize.get(LE),
-            header.segment_count,
-            SEGMENT_SIZE,
-        )?;
-        check_entry_size("e_shentsize", raw.e_shentsize.get(LE), header.sections_at, SECTION_SIZE)?;
         header.take_large_counts(file, have)?;
+        Ok(header)
+    }
+
+    fn parse<H: FileHeader<Endian = Endianness>>(
+        bytes: &[u8],
+        format: Format,
+    ) -> Result<Self, ElfError> {
+        let (raw, _) = pod::from_bytes::<H>(bytes).map_err(|()| ElfError::NotElf)?;
+        let endian = format.endian;
+        let header = Self {
+            kind: raw.e_type(endian),
+            segments_at: raw.e_phoff(endian).into(),
+            sections_at: raw.e_shoff(endian).into(),
+            segment_count: raw.e_phnum(endian).into(),
+            section_count: raw.e_shnum(endian).into(),
+            flags: raw.e_flags(endian).0,
+            format,
+        };
+        let segment_size = raw.e_phentsize(endian);
+        let section_size = raw.e_shentsize(endian);
+        check_entry_size("e_phentsize", segment_size, header.segment_count, format.segment_size())?;
+        check_entry_size("e_shentsize", section_size, header.sections_at, format.section_size())?;
         Ok(header)
     }
 
@@ -101,8 +116,9 @@ impl Header {
         if self.sections_at == 0 || (self.section_count != 0 && !many_segments) {
             return Ok(());
         }
-        let bytes = read_bytes(file, have, self.sections_at, SECTION_SIZE, "section header 0")?;
-        let first = records::<SectionHeader64<LE>>(&bytes).first().map(Section::from);
+        let size = self.format.section_size();
+        let bytes = read_bytes(file, have, self.sections_at, size, "section header 0")?;
+        let first = sections(&bytes, self.format).into_iter().next();
         let first = first.ok_or(ElfError::Header { field: "e_shoff", value: self.sections_at })?;
         if many_segments && first.info != 0 {
             self.segment_count = first.info.into();
@@ -118,9 +134,13 @@ impl Header {
         file: &(impl ReadAt + ?Sized),
         have: u64,
     ) -> Result<Vec<Segment>, ElfError> {
-        let len = self.segment_count.saturating_mul(SEGMENT_SIZE);
+        let len = self.segment_count.saturating_mul(self.format.segment_size());
         let bytes = read_bytes(file, have, self.segments_at, len, "the program header table")?;
-        Ok(records::<ProgramHeader64<LE>>(&bytes).iter().map(Segment::from).collect())
+        Ok(self.format.each::<ProgramHeader64<Endianness>, ProgramHeader32<Endianness>, _>(
+            &bytes,
+            Segment::of,
+            Segment::of,
+        ))
     }
 
     pub(super) fn sections(
@@ -131,10 +151,18 @@ impl Header {
         if self.sections_at == 0 {
             return Ok(Vec::new());
         }
-        let len = self.section_count.saturating_mul(SECTION_SIZE);
+        let len = self.section_count.saturating_mul(self.format.section_size());
         let bytes = read_bytes(file, have, self.sections_at, len, "the section header table")?;
-        Ok(records::<SectionHeader64<LE>>(&bytes).iter().map(Section::from).collect())
+        Ok(sections(&bytes, self.format))
     }
+}
+
+fn sections(bytes: &[u8], format: Format) -> Vec<Section> {
+    format.each::<SectionHeader64<Endianness>, SectionHeader32<Endianness>, _>(
+        bytes,
+        Section::of,
+        Section::of,
+    )
 }
 
 fn check_entry_size(
@@ -147,22 +175,20 @@ fn check_entry_size(
     if exists == 0 || value == expected { Ok(()) } else { Err(ElfError::Header { field, value }) }
 }
 
-impl From<&ProgramHeader64<LE>> for Segment {
-    fn from(raw: &ProgramHeader64<LE>) -> Self {
+impl Segment {
+    fn of<P: ProgramHeader<Endian = Endianness>>(raw: &P, endian: Endianness) -> Self {
         Self {
-            kind: raw.p_type.get(LE),
-            flags: raw.p_flags.get(LE),
-            offset: raw.p_offset.get(LE),
-            address: raw.p_vaddr.get(LE),
-            physical: raw.p_paddr.get(LE),
-            file_size: raw.p_filesz.get(LE),
-            memory_size: raw.p_memsz.get(LE),
-            align: raw.p_align.get(LE),
+            kind: raw.p_type(endian),
+            flags: raw.p_flags(endian),
+            offset: raw.p_offset(endian).into(),
+            address: raw.p_vaddr(endian).into(),
+            physical: raw.p_paddr(endian).into(),
+            file_size: raw.p_filesz(endian).into(),
+            memory_size: raw.p_memsz(endian).into(),
+            align: raw.p_align(endian).into(),
         }
     }
-}
 
-impl Segment {
     pub(super) fn is_load(&self) -> bool {
         self.kind == elf::PT_LOAD
     }
@@ -199,24 +225,22 @@ impl Segment {
     }
 }
 
-impl From<&SectionHeader64<LE>> for Section {
-    fn from(raw: &SectionHeader64<LE>) -> Self {
+impl Section {
+    fn of<S: SectionHeader<Endian = Endianness>>(raw: &S, endian: Endianness) -> Self {
         Self {
-            name: raw.sh_name.get(LE),
-            kind: raw.sh_type.get(LE),
-            flags: raw.sh_flags.get(LE).0,
-            address: raw.sh_addr.get(LE),
-            offset: raw.sh_offset.get(LE),
-            size: raw.sh_size.get(LE),
-            link: raw.sh_link.get(LE),
-            info: raw.sh_info.get(LE),
-            align: raw.sh_addralign.get(LE),
-            entry_size: raw.sh_entsize.get(LE),
+            name: raw.sh_name(endian),
+            kind: raw.sh_type(endian),
+            flags: raw.sh_flags(endian).0,
+            address: raw.sh_addr(endian).into(),
+            offset: raw.sh_offset(endian).into(),
+            size: raw.sh_size(endian).into(),
+            link: raw.sh_link(endian),
+            info: raw.sh_info(endian),
+            align: raw.sh_addralign(endian).into(),
+            entry_size: raw.sh_entsize(endian).into(),
         }
     }
-}
 
-impl Section {
     pub(super) fn is_allocated(&self) -> bool {
         self.flags & elf::SHF_ALLOC.0 != 0
     }

@@ -5,11 +5,11 @@
 
 use std::collections::HashMap;
 
-use object::elf::{self, GnuHashHeader, Sym64};
-use object::endian::{LittleEndian as LE, U16};
+use object::Endianness;
+use object::elf::{self, GnuHashHeader, Sym32, Sym64, SymbolBind, SymbolSection, SymbolVisibility};
 use object::pod;
+use object::read::elf::Sym;
 
-use super::header::records;
 use super::info::ElfInfo;
 use crate::ReadAt;
 
@@ -27,7 +27,30 @@ pub struct Import {
 /// Without the hidden flag.
 pub(super) const NUMBER: u16 = 0x7fff;
 
+pub(super) struct Symbol {
+    pub name: u32,
+    pub section: SymbolSection,
+    pub bind: SymbolBind,
+    pub visibility: SymbolVisibility,
+}
+
+impl Symbol {
+    fn of<S: Sym<Endian = Endianness>>(raw: &S, endian: Endianness) -> Self {
+        Self {
+            name: raw.st_name(endian),
+            section: raw.st_shndx(endian),
+            bind: raw.st_bind(),
+            visibility: raw.st_visibility(),
+        }
+    }
+}
+
 impl ElfInfo {
+    pub(super) fn symbols(&self, table: &[u8]) -> Vec<Symbol> {
+        let format = self.format();
+        format.each::<Sym64<Endianness>, Sym32<Endianness>, _>(table, Symbol::of, Symbol::of)
+    }
+
     /// Returns the imported symbols in table order.
     pub fn imports(&self, file: &(impl ReadAt + ?Sized)) -> Vec<Import> {
         self.read_imports(file).unwrap_or_default()
@@ -39,24 +62,23 @@ impl ElfInfo {
         let table = self.read_at(
             file,
             self.tag(elf::DT_SYMTAB)?,
-            count.saturating_mul(size_of::<Sym64<LE>>() as u64),
+            count.saturating_mul(self.format().symbol_size()),
         )?;
         let numbers = self
             .tag(elf::DT_VERSYM)
             .and_then(|at| self.read_at(file, at, count.saturating_mul(2)))
             .unwrap_or_default();
-        let (numbers, versions) = (records::<U16<LE>>(&numbers), self.version_names());
-        let undefined = records::<Sym64<LE>>(&table)
-            .iter()
+        let (numbers, versions) = (self.format().halves(&numbers), self.version_names());
+        let undefined = self
+            .symbols(&table)
+            .into_iter()
             .enumerate()
-            .filter(|(_, symbol)| symbol.st_shndx.get(LE) == elf::SHN_UNDEF);
+            .filter(|(_, symbol)| symbol.section == elf::SHN_UNDEF);
         let imports = undefined.filter_map(|(index, symbol)| {
-            let name = strings
-                .get(symbol.st_name.get(LE).into())
-                .filter(|name| !<[u8]>::is_empty(name))?;
-            let number = numbers.get(index).map(|number| number.get(LE) & NUMBER);
+            let name = strings.get(symbol.name.into()).filter(|name| !<[u8]>::is_empty(name))?;
+            let number = numbers.get(index).map(|number| number & NUMBER);
             let version = number.and_then(|number| versions.get(&number).cloned());
-            let weak = symbol.st_bind() == elf::STB_WEAK;
+            let weak = symbol.bind == elf::STB_WEAK;
             Some(Import { name: String::from_utf8_lossy(name).into_owned(), version, weak })
         });
         Some(imports.collect())
@@ -81,10 +103,10 @@ impl ElfInfo {
             let bytes = self.read_at(
                 file,
                 self.tag(elf::DT_GNU_HASH)?,
-                size_of::<GnuHashHeader<LE>>() as u64,
+                size_of::<GnuHashHeader<Endianness>>() as u64,
             )?;
-            let (header, _) = pod::from_bytes::<GnuHashHeader<LE>>(&bytes).ok()?;
-            Some(header.symbol_base.get(LE).into())
+            let (header, _) = pod::from_bytes::<GnuHashHeader<Endianness>>(&bytes).ok()?;
+            Some(header.symbol_base.get(self.format().endian).into())
         };
         // Linkers write 1 for an empty hash table, regardless of undefined symbols.
         base().filter(|base| *base > 1).or_else(|| self.symbol_count(file))

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::dynamic::{Dynamic, Strings};
 use super::error::ElfError;
+use super::format::Format;
 use super::header::{Header, Section, Segment, read_bytes};
 use super::versions::{Table, VersionTable};
 use crate::{Machine, ReadAt};
@@ -81,8 +82,17 @@ pub struct ElfInfo {
     pub(super) isa_level: Option<u8>,
 }
 
-/// Reads headers, and for supported machines the tables.
+/// Reads headers, and for editable machines the tables.
 pub fn inspect(file: &(impl ReadAt + ?Sized)) -> Result<ElfInfo, ElfError> {
+    read(file, |_| false)
+}
+
+/// Reads like [`inspect`], with the tables of programs and libraries for every processor.
+pub fn inspect_any(file: &(impl ReadAt + ?Sized)) -> Result<ElfInfo, ElfError> {
+    read(file, |number| number != elf::EM_AMDGPU.0)
+}
+
+fn read(file: &(impl ReadAt + ?Sized), takes: impl Fn(u16) -> bool) -> Result<ElfInfo, ElfError> {
     let file_len =
         file.len().map_err(|source| ElfError::Read { what: "the file's length", source })?;
     let (machine, kind) = identify(file, file_len)?;
@@ -92,6 +102,9 @@ pub fn inspect(file: &(impl ReadAt + ?Sized)) -> Result<ElfInfo, ElfError> {
             if number == elf::EM_AMDGPU.0 =>
         {
             info.kind = ElfKind::CodeObject;
+        }
+        (Machine::Other { number, .. }, elf::ET_EXEC | elf::ET_DYN) if takes(number) => {
+            info.read_tables(file)?;
         }
         (Machine::Other { .. }, _) => info.kind = ElfKind::Foreign,
         (_, elf::ET_REL) => info.kind = ElfKind::Relocatable,
@@ -129,7 +142,7 @@ fn identify(file: &(impl ReadAt + ?Sized), have: u64) -> Result<(Machine, FileTy
 }
 
 impl Machine {
-    fn new(number: u16, bits: u8, big_endian: bool) -> Self {
+    pub(crate) fn new(number: u16, bits: u8, big_endian: bool) -> Self {
         match (elf::Machine(number), bits, big_endian) {
             (elf::EM_X86_64, 64, false) => Self::X86_64,
             (elf::EM_AARCH64, 64, false) => Self::Aarch64,
@@ -174,8 +187,22 @@ impl ElfInfo {
         self.machine
     }
 
+    pub(super) fn format(&self) -> Format {
+        Format::of(self.machine)
+    }
+
+    /// 64-bit words in `DT_HASH` (s390x ABI).
+    pub(super) fn has_wide_hash(&self) -> bool {
+        matches!(self.machine, Machine::Other { number, bits: 64, .. } if number == elf::EM_S390.0)
+    }
+
+    /// Returns `e_flags` (32-bit ARM: version and kind of the ABI).
+    pub fn flags(&self) -> u32 {
+        self.header.as_ref().map_or(0, |header| header.flags)
+    }
+
     fn read_tables(&mut self, file: &(impl ReadAt + ?Sized)) -> Result<(), ElfError> {
-        let header = Header::read(file, self.file_len)?;
+        let header = Header::read(file, self.file_len, self.format())?;
         self.segments = header.segments(file, self.file_len)?;
         self.sections = header.sections(file, self.file_len)?;
         if self.is_debug_only() {
@@ -252,7 +279,7 @@ impl ElfInfo {
             self.interpreter = Some(name);
         }
         let Some(segment) = self.segment(elf::PT_DYNAMIC) else { return Ok(()) };
-        self.dynamic = Some(Dynamic::read(file, self.file_len, segment)?);
+        self.dynamic = Some(Dynamic::read(file, self.file_len, segment, self.format())?);
         self.strings = self.read_strings(file)?;
         self.needs = self.read_versions(file, Table::Need, elf::DT_VERNEED, elf::DT_VERNEEDNUM)?;
         self.definitions =
@@ -281,7 +308,8 @@ impl ElfInfo {
     ) -> Result<VersionTable, ElfError> {
         match (self.tag(at), self.tag(count)) {
             (Some(address), Some(count)) if count > 0 => {
-                VersionTable::read(file, self.file_len, &self.segments, table, address, count)
+                let (place, endian) = ((address, count), self.format().endian);
+                VersionTable::read(file, self.file_len, &self.segments, table, place, endian)
             }
             _ => Ok(VersionTable::default()),
         }

@@ -6,7 +6,7 @@ use object::elf::{self, DynamicTag, Rel64, Rela64, Sym64};
 use object::endian::{LittleEndian as LE, U64};
 use object::pod;
 
-use super::header::records;
+use super::format::records;
 use super::info::ElfInfo;
 use crate::ReadAt;
 

@@ -4,7 +4,8 @@ use object::elf::{self, DynamicTag, Sym64};
 use object::endian::LittleEndian as LE;
 
 use super::error::ElfError;
-use super::header::{SEGMENT_SIZE, records};
+use super::format::records;
+use super::header::SEGMENT_SIZE;
 use super::info::ElfInfo;
 use crate::ReadAt;
 

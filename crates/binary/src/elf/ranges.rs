@@ -1,7 +1,7 @@
 //! Use of the bytes of a file.
 
-use object::elf::{self, DynamicTag, GnuHashHeader, HashHeader, Sym64};
-use object::endian::LittleEndian as LE;
+use object::Endianness;
+use object::elf::{self, DynamicTag, GnuHashHeader, HashHeader};
 use object::pod;
 
 use super::header::{SECTION_SIZE, SEGMENT_SIZE, Section, read_bytes};
@@ -51,7 +51,7 @@ impl ElfInfo {
         all.extend(self.range(
             elf::DT_SYMTAB,
             "DT_SYMTAB",
-            symbols.map(|count| count.saturating_mul(size_of::<Sym64<LE>>() as u64)),
+            symbols.map(|count| count.saturating_mul(self.format().symbol_size())),
         ));
         all.extend(self.range(
             elf::DT_VERSYM,
@@ -82,16 +82,21 @@ impl ElfInfo {
         let section = self
             .section_at(self.tag(elf::DT_SYMTAB)?)
             .filter(|section| section.kind == elf::SHT_DYNSYM);
-        let by_section = section.map(|section| section.size / size_of::<Sym64<LE>>() as u64);
+        let by_section = section.map(|section| section.size / self.format().symbol_size());
         let by_hash = self.hash_header(file).map(|(_, chains)| chains);
         by_section.max(by_hash).max(self.gnu_hash(file).and_then(|(_, count)| count))
     }
 
     fn hash_header(&self, file: &(impl ReadAt + ?Sized)) -> Option<(u64, u64)> {
-        let bytes =
-            self.read_at(file, self.tag(elf::DT_HASH)?, size_of::<HashHeader<LE>>() as u64)?;
-        let (header, _) = pod::from_bytes::<HashHeader<LE>>(&bytes).ok()?;
-        Some((header.bucket_count.get(LE).into(), header.chain_count.get(LE).into()))
+        let (at, endian) = (self.tag(elf::DT_HASH)?, self.format().endian);
+        if self.has_wide_hash() {
+            let bytes = self.read_at(file, at, 16)?;
+            let word = |bytes: &[u8]| Some(u64::from_be_bytes(bytes.try_into().ok()?));
+            return Some((word(&bytes[..8])?, word(&bytes[8..])?));
+        }
+        let bytes = self.read_at(file, at, size_of::<HashHeader<Endianness>>() as u64)?;
+        let (header, _) = pod::from_bytes::<HashHeader<Endianness>>(&bytes).ok()?;
+        Some((header.bucket_count.get(endian).into(), header.chain_count.get(endian).into()))
     }
 
     fn hash_size(&self, file: &(impl ReadAt + ?Sized)) -> Option<u64> {
@@ -101,18 +106,19 @@ impl ElfInfo {
 
     pub(super) fn gnu_hash(&self, file: &(impl ReadAt + ?Sized)) -> Option<(u64, Option<u64>)> {
         let address = self.tag(elf::DT_GNU_HASH)?;
-        let bytes = self.read_at(file, address, size_of::<GnuHashHeader<LE>>() as u64)?;
-        let (header, _) = pod::from_bytes::<GnuHashHeader<LE>>(&bytes).ok()?;
+        let (format, endian) = (self.format(), self.format().endian);
+        let bytes = self.read_at(file, address, size_of::<GnuHashHeader<Endianness>>() as u64)?;
+        let (header, _) = pod::from_bytes::<GnuHashHeader<Endianness>>(&bytes).ok()?;
         let (count, base) =
-            (u64::from(header.bucket_count.get(LE)), u64::from(header.symbol_base.get(LE)));
-        let buckets_at =
-            size_of::<GnuHashHeader<LE>>() as u64 + 8 * u64::from(header.bloom_count.get(LE));
+            (u64::from(header.bucket_count.get(endian)), u64::from(header.symbol_base.get(endian)));
+        let buckets_at = size_of::<GnuHashHeader<Endianness>>() as u64
+            + format.word_size() * u64::from(header.bloom_count.get(endian));
         let chains_at = buckets_at + 4 * count;
         let buckets = self.read_at(file, address.checked_add(buckets_at)?, 4 * count)?;
         let last = buckets
             .chunks_exact(4)
             .filter_map(|b| b.try_into().ok())
-            .map(u32::from_le_bytes)
+            .map(|bytes| format.word(bytes))
             .max()
             .map(u64::from);
         let Some(mut symbol) = last.filter(|&symbol| symbol >= base && symbol != 0) else {
@@ -122,7 +128,8 @@ impl ElfInfo {
         loop {
             let at = address.checked_add(chains_at)?.checked_add(4 * (symbol - base))?;
             let links = self.links(file, at)?;
-            let end = links.chunks_exact(4).position(|link| link[0] & 1 == 1);
+            let words = links.chunks_exact(4).filter_map(|b| b.try_into().ok());
+            let end = words.map(|bytes| format.word(bytes)).position(|link| link & 1 == 1);
             symbol += end.map_or(links.len() as u64 / 4, |end| end as u64 + 1);
             if end.is_some() {
                 return Some((chains_at + 4 * (symbol - base), Some(symbol)));

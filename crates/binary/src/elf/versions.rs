@@ -1,5 +1,5 @@
+use object::Endianness;
 use object::elf::{Verdaux, Verdef, Vernaux, Verneed};
-use object::endian::LittleEndian as LE;
 use object::pod;
 
 use super::error::ElfError;
@@ -57,8 +57,8 @@ impl VersionTable {
         have: u64,
         loads: &[Segment],
         table: Table,
-        address: u64,
-        count: u64,
+        (address, count): (u64, u64),
+        endian: Endianness,
     ) -> Result<Self, ElfError> {
         let home = loads
             .iter()
@@ -70,7 +70,7 @@ impl VersionTable {
         let mut window = WINDOW;
         loop {
             let bytes = read_bytes(file, have, offset, window.min(most), table.name())?;
-            match walk(table, &bytes, count) {
+            match walk(table, &bytes, count, endian) {
                 Err(_) if window < most => window *= 4,
                 Err(at) => return Err(ElfError::Versions { table: table.name(), offset: at }),
                 Ok(read) => return Ok(read),
@@ -79,19 +79,19 @@ impl VersionTable {
     }
 }
 
-fn walk(table: Table, bytes: &[u8], count: u64) -> Result<VersionTable, u64> {
+fn walk(table: Table, bytes: &[u8], count: u64, endian: Endianness) -> Result<VersionTable, u64> {
     let mut found = VersionTable::default();
     let mut at = 0;
     // Limit of names: overlapping entries could otherwise take quadratic time.
-    let mut budget = bytes.len() / size_of::<Verdaux<LE>>();
+    let mut budget = bytes.len() / size_of::<Verdaux<Endianness>>();
     let mut places = Vec::new();
     for _ in 0..count {
-        let parts = entry(table, bytes, at).ok_or(at)?;
+        let parts = entry(table, bytes, at, endian).ok_or(at)?;
         let (mut names, mut numbers) = (Vec::new(), Vec::from_iter(parts.number));
         let mut aux = at + parts.names;
         for _ in 0..parts.count {
             budget = budget.checked_sub(1).ok_or(aux)?;
-            let name = auxiliary(table, bytes, aux).ok_or(aux)?;
+            let name = auxiliary(table, bytes, aux, endian).ok_or(aux)?;
             names.push(name.offset);
             numbers.extend(name.number);
             found.size = found.size.max(aux + name.size);
@@ -119,30 +119,30 @@ fn walk(table: Table, bytes: &[u8], count: u64) -> Result<VersionTable, u64> {
     }
 }
 
-fn entry(table: Table, bytes: &[u8], at: u64) -> Option<Parts> {
+fn entry(table: Table, bytes: &[u8], at: u64, endian: Endianness) -> Option<Parts> {
     let rest = bytes.get(usize::try_from(at).ok()?..)?;
     Some(match table {
         Table::Need => {
-            let (raw, _) = pod::from_bytes::<Verneed<LE>>(rest).ok()?;
-            let names = raw.vn_aux.get(LE).into();
+            let (raw, _) = pod::from_bytes::<Verneed<Endianness>>(rest).ok()?;
+            let names = raw.vn_aux.get(endian).into();
             Parts {
-                file: raw.vn_file.get(LE).into(),
-                count: raw.vn_cnt.get(LE),
+                file: raw.vn_file.get(endian).into(),
+                count: raw.vn_cnt.get(endian),
                 names,
-                next: raw.vn_next.get(LE).into(),
-                size: size_of::<Verneed<LE>>() as u64,
+                next: raw.vn_next.get(endian).into(),
+                size: size_of::<Verneed<Endianness>>() as u64,
                 number: None,
             }
         }
         Table::Definition => {
-            let (raw, _) = pod::from_bytes::<Verdef<LE>>(rest).ok()?;
+            let (raw, _) = pod::from_bytes::<Verdef<Endianness>>(rest).ok()?;
             Parts {
                 file: 0,
-                count: raw.vd_cnt.get(LE),
-                names: raw.vd_aux.get(LE).into(),
-                next: raw.vd_next.get(LE).into(),
-                size: size_of::<Verdef<LE>>() as u64,
-                number: Some(raw.vd_ndx.get(LE).0),
+                count: raw.vd_cnt.get(endian),
+                names: raw.vd_aux.get(endian).into(),
+                next: raw.vd_next.get(endian).into(),
+                size: size_of::<Verdef<Endianness>>() as u64,
+                number: Some(raw.vd_ndx.get(endian).0),
             }
         }
     })
@@ -156,27 +156,27 @@ struct Name {
     size: u64,
 }
 
-fn auxiliary(table: Table, bytes: &[u8], at: u64) -> Option<Name> {
+fn auxiliary(table: Table, bytes: &[u8], at: u64, endian: Endianness) -> Option<Name> {
     let rest = bytes.get(usize::try_from(at).ok()?..)?;
     Some(match table {
         Table::Need => {
-            let (raw, _) = pod::from_bytes::<Vernaux<LE>>(rest).ok()?;
-            let number = Some(raw.vna_other.get(LE).0);
+            let (raw, _) = pod::from_bytes::<Vernaux<Endianness>>(rest).ok()?;
+            let number = Some(raw.vna_other.get(endian).0);
             Name {
-                offset: raw.vna_name.get(LE).into(),
+                offset: raw.vna_name.get(endian).into(),
                 number,
-                next: raw.vna_next.get(LE).into(),
-                size: size_of::<Vernaux<LE>>() as u64,
+                next: raw.vna_next.get(endian).into(),
+                size: size_of::<Vernaux<Endianness>>() as u64,
             }
         }
         Table::Definition => {
-            let (raw, _) = pod::from_bytes::<Verdaux<LE>>(rest).ok()?;
-            let offset = raw.vda_name.get(LE).into();
+            let (raw, _) = pod::from_bytes::<Verdaux<Endianness>>(rest).ok()?;
+            let offset = raw.vda_name.get(endian).into();
             Name {
                 offset,
                 number: None,
-                next: raw.vda_next.get(LE).into(),
-                size: size_of::<Verdaux<LE>>() as u64,
+                next: raw.vda_next.get(endian).into(),
+                size: size_of::<Verdaux<Endianness>>() as u64,
             }
         }
     })

@@ -35,6 +35,14 @@ impl StubMachine {
         }
     }
 
+    /// Returns the processor.
+    pub fn machine(self) -> super::Machine {
+        match self {
+            Self::X86_64 => super::Machine::X86_64,
+            Self::Aarch64 => super::Machine::Aarch64,
+        }
+    }
+
     fn e_machine(self) -> Machine {
         match self {
             Self::X86_64 => elf::EM_X86_64,

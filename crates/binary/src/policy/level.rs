@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use base::names::LibcTag;
 
-use super::{Libc, Policy, StubMachine, policies};
+use super::{Architecture, Libc, Policy, policies};
 
 /// C library and release, written like `manylinux_2_28` (PEP 600, PEP 656).
 ///
@@ -61,8 +61,8 @@ pub(super) struct Measure {
 }
 
 impl Level {
-    pub(super) fn measure(self, machine: StubMachine) -> Option<Measure> {
-        let all = policies(machine, self.libc);
+    pub(super) fn measure(self, architecture: Architecture) -> Option<Measure> {
+        let all = policies(architecture, self.libc);
         let policy = all.iter().find(|policy| policy.release >= self.release).or(all.last())?;
         Some(Measure { level: self, policy })
     }

@@ -2,7 +2,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::level::Measure;
-use super::{Libc, Obstacle, ObstacleKind, StubMachine, architecture};
+use super::table::is_glibc_loader;
+use super::{Architecture, Libc, Obstacle, ObstacleKind};
 use crate::elf::{ElfFacts, ElfKind, Import};
 
 /// File of the set.
@@ -20,25 +21,25 @@ pub struct Subject<'a> {
 
 /// Shipped libraries.
 #[derive(Debug, Clone, Default)]
-pub struct Shipped(BTreeSet<(StubMachine, String)>);
+pub struct Shipped(BTreeSet<(Architecture, String)>);
 
 impl Shipped {
     /// Adds a library by its names; ignores other files.
     pub fn add(&mut self, file_name: &str, facts: &ElfFacts) {
-        if let (Some(machine), ElfKind::SharedLibrary) =
-            (StubMachine::of(facts.machine), facts.kind)
+        if let (Some(architecture), ElfKind::SharedLibrary) =
+            (Architecture::of(facts.machine), facts.kind)
         {
-            self.add_name(machine, file_name);
-            facts.soname.iter().for_each(|soname| self.add_name(machine, soname));
+            self.add_name(architecture, file_name);
+            facts.soname.iter().for_each(|soname| self.add_name(architecture, soname));
         }
     }
 
-    pub(crate) fn add_name(&mut self, machine: StubMachine, name: &str) {
-        self.0.insert((machine, name.to_owned()));
+    pub(crate) fn add_name(&mut self, architecture: Architecture, name: &str) {
+        self.0.insert((architecture, name.to_owned()));
     }
 
-    fn has(&self, machine: StubMachine, name: &str) -> bool {
-        self.0.contains(&(machine, name.to_owned()))
+    fn has(&self, architecture: Architecture, name: &str) -> bool {
+        self.0.contains(&(architecture, name.to_owned()))
     }
 }
 
@@ -58,7 +59,7 @@ struct Bearers {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Needs {
     /// Architecture.
-    pub machine: StubMachine,
+    pub architecture: Architecture,
     /// C library, if any file is linked with one.
     pub libc: Option<Libc>,
     /// First file, for messages.
@@ -80,18 +81,18 @@ impl Needs {
         shipped: &Shipped,
         hint: Option<Libc>,
     ) -> Result<Option<Self>, Mixed> {
-        let ours: Vec<(StubMachine, &Subject<'_>)> =
+        let ours: Vec<(Architecture, &Subject<'_>)> =
             subjects.iter().filter_map(|s| Some((judged(s.facts)?, s))).collect();
-        let Some((machine, first)) = ours.first() else { return Ok(None) };
-        if let Some((other, second)) = ours.iter().find(|(other, _)| other != machine) {
+        let Some((architecture, first)) = ours.first() else { return Ok(None) };
+        if let Some((other, second)) = ours.iter().find(|(other, _)| other != architecture) {
             let named =
-                |subject: &Subject<'_>, machine| (subject.file.to_owned(), architecture(machine));
-            return Err(Mixed(named(first, *machine), named(second, *other)));
+                |subject: &Subject<'_>, of: &Architecture| (subject.file.to_owned(), of.name());
+            return Err(Mixed(named(first, architecture), named(second, other)));
         }
         let libcs: BTreeSet<Libc> = ours.iter().filter_map(|(_, s)| libc(s.facts)).collect();
         let libc = hint.filter(|hint| libcs.contains(hint)).or(libcs.first().copied());
         let mut needs = Self {
-            machine: *machine,
+            architecture: *architecture,
             libc,
             file: first.file.to_owned(),
             other_libc: Vec::new(),
@@ -110,7 +111,7 @@ impl Needs {
             return;
         }
         let is_lost = |library: &str| subject.lost.iter().any(|lost| lost == library);
-        let away = |library: &str| !shipped.has(self.machine, library) || is_lost(library);
+        let away = |library: &str| !shipped.has(self.architecture, library) || is_lost(library);
         let mut found: BTreeMap<Thing, Option<String>> = BTreeMap::new();
         for library in facts.needed.iter().filter(|library| away(library)) {
             found.insert((ObstacleKind::Library, library.clone(), None), None);
@@ -176,8 +177,8 @@ fn obstacle((kind, name, library): &Thing, bearers: &Bearers) -> Obstacle {
     Obstacle { kind: *kind, needs: name.clone(), library: library.clone(), symbol, file, files }
 }
 
-fn judged(facts: &ElfFacts) -> Option<StubMachine> {
-    StubMachine::of(facts.machine).filter(|_| facts.kind.runs_on_hosts())
+fn judged(facts: &ElfFacts) -> Option<Architecture> {
+    Architecture::of(facts.machine).filter(|_| facts.kind.runs_on_hosts())
 }
 
 fn libc(facts: &ElfFacts) -> Option<Libc> {
@@ -190,7 +191,7 @@ fn libc(facts: &ElfFacts) -> Option<Libc> {
     let musl = |name: &str| {
         name == "libc.so" || name.starts_with("libc.musl-") || name.starts_with("ld-musl-")
     };
-    let glibc = |name: &str| name == "libc.so.6" || name.starts_with("ld-linux");
+    let glibc = |name: &str| name == "libc.so.6" || is_glibc_loader(name);
     if names().any(musl) { Some(Libc::Musl) } else { names().any(glibc).then_some(Libc::Glibc) }
 }
 

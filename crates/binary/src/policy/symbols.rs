@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde::Serialize;
 
-use super::StubMachine;
+use super::Architecture;
 use super::given::is_given;
 use crate::elf::{ElfFacts, ElfInfo, ElfKind, Import, ReadAt};
 
@@ -29,6 +29,7 @@ const VERSIONED: &[&str] = &[
     "libatomic.so",
     "libstdc++.so",
     "ld-linux",
+    "ld64.so",
 ];
 
 /// Initialization function of an extension module (PEP 489).
@@ -40,7 +41,7 @@ const LIBC: &str = "libc.so.6";
 /// Defined and imported symbols.
 #[derive(Debug, Clone)]
 pub struct Symbols {
-    machine: StubMachine,
+    architecture: Architecture,
     names: Vec<String>,
     needed: Vec<String>,
     /// Hashes, since a set can have millions of symbols.
@@ -67,7 +68,8 @@ impl Symbols {
         path: &str,
         file: &(impl ReadAt + ?Sized),
     ) -> Option<Self> {
-        let machine = StubMachine::of(facts.machine).filter(|_| facts.kind.runs_on_hosts())?;
+        let architecture =
+            Architecture::of(facts.machine).filter(|_| facts.kind.runs_on_hosts())?;
         let own = path.rsplit('/').next().unwrap_or(path).to_owned();
         let (mut defined, mut is_module) = (Vec::new(), false);
         info.exports(file, |export| {
@@ -79,7 +81,7 @@ impl Symbols {
         let given = |import: &Import| loaded && import.version.is_none() && is_given(&import.name);
         let wanted = info.imports(file);
         Some(Self {
-            machine,
+            architecture,
             names: facts.soname.iter().cloned().chain([own]).collect(),
             needed: facts.needed.clone(),
             defined,
@@ -104,9 +106,9 @@ fn hash(name: &[u8], version: Option<&[u8]>) -> u64 {
 /// Symbols of files installed together.
 #[derive(Debug, Default)]
 pub struct SymbolSet<'s> {
-    defined: HashSet<(StubMachine, u64)>,
+    defined: HashSet<(Architecture, u64)>,
     /// By machine and name, which files can share.
-    needed: BTreeMap<(StubMachine, &'s str), Vec<&'s [String]>>,
+    needed: BTreeMap<(Architecture, &'s str), Vec<&'s [String]>>,
 }
 
 impl<'s> SymbolSet<'s> {
@@ -114,9 +116,9 @@ impl<'s> SymbolSet<'s> {
     pub fn new(files: impl IntoIterator<Item = &'s Symbols>) -> Self {
         let mut set = Self::default();
         for file in files {
-            set.defined.extend(file.defined.iter().map(|hash| (file.machine, *hash)));
+            set.defined.extend(file.defined.iter().map(|hash| (file.architecture, *hash)));
             for name in &file.names {
-                set.needed.entry((file.machine, name)).or_default().push(&file.needed);
+                set.needed.entry((file.architecture, name)).or_default().push(&file.needed);
             }
         }
         set
@@ -127,7 +129,7 @@ impl<'s> SymbolSet<'s> {
         let missing: Vec<&Import> = file.wanted.iter().filter(|i| self.lacks(file, i)).collect();
         let closed = missing.iter().any(|i| i.version.is_none()) && self.is_closed(file);
         let certain = |import: &&&Import| match &import.version {
-            Some((_, library)) => self.needed.contains_key(&(file.machine, library)),
+            Some((_, library)) => self.needed.contains_key(&(file.architecture, library)),
             None => closed,
         };
         missing.iter().filter(certain).map(|import| shown(import)).collect()
@@ -135,7 +137,7 @@ impl<'s> SymbolSet<'s> {
 
     fn lacks(&self, file: &Symbols, import: &Import) -> bool {
         let has = |version: Option<&[u8]>| {
-            self.defined.contains(&(file.machine, hash(import.name.as_bytes(), version)))
+            self.defined.contains(&(file.architecture, hash(import.name.as_bytes(), version)))
         };
         match &import.version {
             Some((version, _)) => !has(Some(version.as_bytes())) && !has(Some(b"")),
@@ -153,7 +155,7 @@ impl<'s> SymbolSet<'s> {
                 if !seen.insert(library.as_str()) {
                     continue;
                 }
-                match self.needed.get(&(file.machine, library)) {
+                match self.needed.get(&(file.architecture, library)) {
                     Some(more) => next.extend(more),
                     None if is_versioned(library) => {}
                     None => return false,
@@ -181,6 +183,7 @@ fn shown(Import { name, version, .. }: &Import) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::elf::stub::StubMachine;
 
     fn library(name: &str, needed: &[&str], defined: &[&str], wanted: &[&str]) -> Symbols {
         let parted = |text: &str| {
@@ -200,7 +203,7 @@ mod tests {
             Import { name, version, weak: false }
         };
         Symbols {
-            machine: StubMachine::X86_64,
+            architecture: StubMachine::X86_64.into(),
             names: vec![name.to_owned()],
             needed: needed.iter().map(|name| (*name).to_owned()).collect(),
             defined: defined.iter().flat_map(hashes).collect(),

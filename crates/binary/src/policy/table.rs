@@ -1,7 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use super::{Libc, StubMachine, architecture};
+use super::lines::{Line, lines};
+use super::{Architecture, Libc};
 use crate::Machine;
 
 /// Promises of a tag.
@@ -29,25 +30,22 @@ struct Content {
 /// Versions that glibc's policies regulate.
 const JUDGED: [&str; 6] = ["GLIBC", "GLIBCXX", "CXXABI", "GCC", "ZLIB", "LIBATOMIC"];
 
-const TABLE: &str = include_str!("table.tsv");
-
 /// Returns the policies, oldest first.
-pub fn policies(machine: StubMachine, libc: Libc) -> &'static [Policy] {
-    static POLICIES: OnceLock<Vec<(StubMachine, Libc, Vec<Policy>)>> = OnceLock::new();
+pub fn policies(architecture: Architecture, libc: Libc) -> &'static [Policy] {
+    static POLICIES: OnceLock<Vec<(Architecture, Libc, Vec<Policy>)>> = OnceLock::new();
     let all = POLICIES.get_or_init(|| {
-        let both =
-            |machine| [Libc::Glibc, Libc::Musl].map(|libc| (machine, libc, read(machine, libc)));
-        StubMachine::ALL.into_iter().flat_map(both).collect()
+        let both = |it| [Libc::Glibc, Libc::Musl].map(|libc| (it, libc, read(it, libc)));
+        Architecture::all().flat_map(both).collect()
     });
     all.iter()
-        .find(|(m, l, _)| (*m, *l) == (machine, libc))
+        .find(|(a, l, _)| (*a, *l) == (architecture, libc))
         .map_or(&[], |(_, _, policies)| policies)
 }
 
 /// Returns whether any policy promises the library.
 pub fn is_promised(machine: Machine, library: &str) -> bool {
-    let Some(machine) = StubMachine::of(machine) else { return false };
-    let both = [Libc::Glibc, Libc::Musl].map(|libc| policies(machine, libc));
+    let Some(architecture) = Architecture::of(machine) else { return false };
+    let both = [Libc::Glibc, Libc::Musl].map(|libc| policies(architecture, libc));
     both.into_iter().flatten().any(|policy| policy.has_library(library))
 }
 
@@ -63,47 +61,25 @@ pub(super) fn is_forbidden_somewhere(library: &str, symbol: &str) -> bool {
     all.contains(&(library, symbol))
 }
 
-struct Line {
-    policy: &'static str,
-    architectures: &'static str,
-    what: &'static str,
-    list: &'static str,
-}
-
-fn lines() -> impl Iterator<Item = Line> {
-    TABLE.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
-        let mut columns = line.split('\t');
-        Some(Line {
-            policy: columns.next()?,
-            architectures: columns.next()?,
-            what: columns.next()?,
-            list: columns.next()?,
-        })
-    })
-}
-
-fn read(machine: StubMachine, libc: Libc) -> Vec<Policy> {
-    let mut policies: Vec<Policy> = Vec::new();
+fn read(architecture: Architecture, libc: Libc) -> Vec<Policy> {
+    let is_ours = |line: &Line| {
+        let mut names = line.architectures.split(' ');
+        line.policy.starts_with(libc.prefix())
+            && names.any(|name| name == "*" || name == architecture.name())
+    };
+    let lines: Vec<Line> = lines().filter(is_ours).collect();
     let mut content = Content::default();
-    for line in lines().filter(|line| line.policy.starts_with(libc.prefix())) {
-        let ours = line.architectures.split(' ').any(|name| name == architecture(machine));
-        if line.what != "policy" && ours {
-            content.add(&line, machine);
-        } else if ours && let Some(release) = release(line.policy) {
-            let aliases = line.list.split(' ').filter(|alias| *alias != "-").collect();
-            policies.push(Policy {
-                name: line.policy,
-                aliases,
-                libc,
-                release,
-                content: Content::default(),
-            });
-        }
-        if let Some(policy) = policies.last_mut().filter(|policy| policy.name == line.policy) {
-            policy.content = content.clone();
-        }
-    }
-    policies
+    let policies = lines.chunk_by(|one, next| one.policy == next.policy).filter_map(|lines| {
+        lines
+            .iter()
+            .filter(|line| line.what != "policy")
+            .for_each(|line| content.add(line, architecture));
+        let line = lines.iter().find(|line| line.what == "policy")?;
+        let aliases = line.list.split(' ').filter(|alias| *alias != "-").collect();
+        let release = release(line.policy)?;
+        Some(Policy { name: line.policy, aliases, libc, release, content: content.clone() })
+    });
+    policies.collect()
 }
 
 pub(super) fn release(name: &str) -> Option<(u32, u32)> {
@@ -115,7 +91,7 @@ pub(super) fn release(name: &str) -> Option<(u32, u32)> {
 }
 
 impl Content {
-    fn add(&mut self, line: &Line, machine: StubMachine) {
+    fn add(&mut self, line: &Line, architecture: Architecture) {
         let list = line.list.split(' ');
         match line.what.split_once(' ') {
             Some(("forbid", library)) => self.forbidden.entry(library).or_default().extend(list),
@@ -125,9 +101,9 @@ impl Content {
                     symbols.remove(symbol);
                 });
             }
-            None if line.what == "library" => self
-                .libraries
-                .extend(list.map(|name| name.replace("{arch}", architecture(machine)))),
+            None if line.what == "library" => {
+                self.libraries.extend(list.map(|name| name.replace("{arch}", architecture.musl())))
+            }
             None => self.versions.extend(list.map(|version| format!("{}_{version}", line.what))),
         }
     }
@@ -143,7 +119,7 @@ impl Policy {
     pub(crate) fn has_library(&self, name: &str) -> bool {
         // The loader is present wherever a file is loaded. musl names its libc without an
         // architecture.
-        name.starts_with("ld-linux")
+        is_glibc_loader(name)
             || self.content.libraries.contains(name)
             || (self.libc == Libc::Musl && (name == "libc.so" || name.starts_with("ld-musl-")))
     }
@@ -154,7 +130,12 @@ impl Policy {
     }
 
     /// Returns the whole tag: `manylinux_2_17_x86_64`.
-    pub fn tag(&self, machine: StubMachine) -> String {
-        format!("{}_{}", self.name, architecture(machine))
+    pub fn tag(&self, architecture: Architecture) -> String {
+        format!("{}_{architecture}", self.name)
     }
+}
+
+/// Returns whether the name is that of glibc's loader.
+pub(super) fn is_glibc_loader(name: &str) -> bool {
+    name.starts_with("ld-linux") || name.starts_with("ld64.so.")
 }

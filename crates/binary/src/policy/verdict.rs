@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{Level, Libc, Needs, Obstacle, ObstacleKind, Policy, architecture, policies};
+use super::{Level, Libc, Needs, Obstacle, ObstacleKind, Policy, policies};
 
 /// Best tag: accepted by most systems.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -34,12 +34,12 @@ impl Needs {
         let candidates = self.candidates(self.libc.or(hint).unwrap_or(Libc::Glibc));
         match self.best(candidates) {
             Some(at) => Verdict {
-                tag: candidates[at].tag(self.machine),
+                tag: candidates[at].tag(self.architecture),
                 also: self.also(&candidates[at]),
                 older: at.checked_sub(1).map(|older| self.older(&candidates[older])),
             },
             None => Verdict {
-                tag: format!("linux_{}", architecture(self.machine)),
+                tag: format!("linux_{}", self.architecture),
                 also: Vec::new(),
                 older: self.within_reach(candidates).map(|policy| self.older(policy)),
             },
@@ -47,7 +47,7 @@ impl Needs {
     }
 
     fn candidates(&self, libc: Libc) -> &'static [Policy] {
-        let all = policies(self.machine, libc);
+        let all = policies(self.architecture, libc);
         // Files do not record the release of musl, so only the newest known one is promised.
         if libc == Libc::Musl { &all[all.len().saturating_sub(1)..] } else { all }
     }
@@ -71,7 +71,7 @@ impl Needs {
     }
 
     fn older(&self, policy: &Policy) -> Older {
-        Older { tag: policy.tag(self.machine), obstacles: self.lacks(policy) }
+        Older { tag: policy.tag(self.architecture), obstacles: self.lacks(policy) }
     }
 
     fn lacks(&self, policy: &Policy) -> Vec<Obstacle> {
@@ -80,17 +80,17 @@ impl Needs {
 
     /// Returns the obstacles to a level.
     pub fn beyond(&self, level: Level) -> Vec<Obstacle> {
-        level.measure(self.machine).map(|measure| self.obstacles(&measure)).unwrap_or_default()
+        level.measure(self.architecture).map(|measure| self.obstacles(&measure)).unwrap_or_default()
     }
 
     fn also(&self, policy: &Policy) -> Vec<String> {
-        let architecture = architecture(self.machine);
+        let architecture = self.architecture;
         let mut also: Vec<String> =
             policy.aliases.iter().map(|alias| format!("{alias}_{architecture}")).collect();
         if self.libc.is_none() {
             let other =
                 self.candidates(if policy.libc == Libc::Glibc { Libc::Musl } else { Libc::Glibc });
-            also.extend(self.best(other).map(|at| other[at].tag(self.machine)));
+            also.extend(self.best(other).map(|at| other[at].tag(self.architecture)));
         }
         also
     }
@@ -101,7 +101,7 @@ impl Needs {
     }
 
     fn contradicts(&self, tag: &str) -> Option<String> {
-        let (file, ours) = (&self.file, architecture(self.machine));
+        let (file, ours) = (&self.file, self.architecture.name());
         let Some(base) = tag.strip_suffix(ours).and_then(|base| base.strip_suffix('_')) else {
             return Some(format!("`{file}` is an ELF file for {ours}, but {tag} is not"));
         };

@@ -5,8 +5,7 @@ use crate::{Distribution, Member, Request, Step};
 use base::names::{LibcTag, PlatformTags, System};
 use base::source::{Code, Place, Problem, Problems};
 use base::text::counted;
-use binary::elf::stub::StubMachine;
-use binary::elf::{ElfFacts, ElfKind, Machine};
+use binary::elf::{ElfFacts, ElfKind};
 use binary::policy::{Level, Mixed, Needs, Obstacle, Shipped, Subject, Verdict};
 use manifest::Manifest;
 
@@ -208,13 +207,9 @@ impl<'a> Files<'a> {
 
 fn alias(step: &Step) -> Option<ElfFacts> {
     let Step::Alias { soname, needed, rpath, machine } = step else { return None };
-    let machine = match machine {
-        StubMachine::X86_64 => Machine::X86_64,
-        StubMachine::Aarch64 => Machine::Aarch64,
-    };
     Some(ElfFacts {
         kind: ElfKind::SharedLibrary,
-        machine,
+        machine: machine.machine(),
         soname: Some(soname.clone()),
         needed: vec![needed.clone()],
         rpath: Some(rpath.clone()),

@@ -5,9 +5,9 @@ use super::{Ignored, Unfound};
 use crate::package::devel_archive::{self, is_devel_archive};
 use crate::package::wheel::site_path;
 use crate::package::{Content, ContentKind, Kept, OpenError, Wheel, WheelName};
-use binary::elf::{self, ElfFacts, ElfKind, Import, Machine};
+use binary::elf::{self, ElfFacts, ElfInfo, ElfKind, Import, Machine};
 use binary::pe;
-use binary::policy::{self, Subject, SymbolSet, Symbols, Unresolved, windows_tag};
+use binary::policy::{self, Architecture, Subject, SymbolSet, Symbols, Unresolved, windows_tag};
 use binary::site::Linked;
 
 pub(super) struct Contents {
@@ -45,6 +45,10 @@ impl File {
         self.lost_names.push(library.to_owned());
         let (file, library, at) = (self.path.clone(), library.to_owned(), at.to_owned());
         self.lost.push(Unfound { file, library, at, certain });
+    }
+
+    fn is_for(&self, architecture: Architecture) -> bool {
+        Architecture::of(self.facts.machine) == Some(architecture)
     }
 
     pub fn path(&self) -> &str {
@@ -88,7 +92,25 @@ impl Contents {
             };
             read.map_err(|source| wheel.unread(name, source))?;
         }
+        contents.ignore_others();
         Ok(contents)
+    }
+
+    /// Ignores files for other processors than the name of the wheel says.
+    fn ignore_others(&mut self) {
+        let named = Architecture::in_tags(&self.name.platform);
+        let Some(named) = named.filter(|named| self.files.iter().any(|it| it.is_for(*named)))
+        else {
+            return;
+        };
+        let other = |file: &mut File| {
+            matches!(file.facts.machine, Machine::Other { .. }) && !file.is_for(named)
+        };
+        let others = self.files.extract_if(.., other);
+        self.ignored.extend(others.map(|file| Ignored {
+            reason: another_machine(&file.facts).unwrap_or_default(),
+            file: file.path,
+        }));
     }
 
     fn add(
@@ -120,7 +142,8 @@ impl Contents {
     }
 
     fn add_elf(&mut self, path: &str, installed: Option<String>, file: &Kept) {
-        let read = elf::inspect(file).and_then(|info| Ok((policy::facts_of(&info, file)?, info)));
+        let read =
+            elf::inspect_any(file).and_then(|info| Ok((policy::facts_of(&info, file)?, info)));
         let (facts, info) = match read {
             Ok(read) => read,
             Err(error) => {
@@ -129,9 +152,7 @@ impl Contents {
                     .push(Ignored { file: path.to_owned(), reason: error.to_string() });
             }
         };
-        if let (ElfKind::Foreign, Machine::Other { number, bits, .. }) = (facts.kind, facts.machine)
-        {
-            let machine = format!("for another machine (number {number}, {bits}-bit)");
+        if let Some(machine) = unjudged(&facts, &info) {
             self.ignored.push(Ignored { file: path.to_owned(), reason: machine.clone() });
             self.foreign.get_or_insert((path.to_owned(), machine));
         } else if facts.kind.runs_on_hosts() {
@@ -145,5 +166,33 @@ impl Contents {
             let (lost, lost_names) = (Vec::new(), Vec::new());
             self.files.push(File { path, facts, imports, symbols, linked, lost, lost_names });
         }
+    }
+}
+
+/// `EM_ARM`.
+const ARM: u16 = 40;
+/// Version 5 of the ABI, with hard floats (ELF for the ARM architecture), of which `armv7l` is.
+const ARM_ABI: (u32, u32) = (0xff00_0400, 0x0500_0400);
+
+/// Returns the machine of a file that no platform tag covers.
+fn unjudged(facts: &ElfFacts, info: &ElfInfo) -> Option<String> {
+    let machine = another_machine(facts)?;
+    let has_policies = facts.kind.runs_on_hosts() && Architecture::of(facts.machine).is_some();
+    let (mask, abi) = ARM_ABI;
+    match facts.machine {
+        Machine::Other { number: ARM, .. } if info.flags() & mask != abi => {
+            Some("for ARM without hard floats".to_owned())
+        }
+        _ => (!has_policies).then_some(machine),
+    }
+}
+
+fn another_machine(facts: &ElfFacts) -> Option<String> {
+    match (facts.machine, facts.kind) {
+        (_, ElfKind::CodeObject | ElfKind::DebugOnly) => None,
+        (Machine::Other { number, bits, .. }, _) => {
+            Some(format!("for another machine (number {number}, {bits}-bit)"))
+        }
+        _ => None,
     }
 }

@@ -2,10 +2,9 @@ use std::sync::Arc;
 
 use crate::package::wheel::site_path;
 use binary::Format;
-use binary::elf::stub::StubMachine;
 use binary::elf::{self, ElfError, ElfInfo, ElfKind, Machine, ReadAt};
 use binary::pe::{ImportLibrary, PeFacts, import_library};
-use binary::policy::{self, Symbols};
+use binary::policy::{Architecture, Symbols};
 use binary::site::Linked;
 
 #[derive(Debug)]
@@ -46,7 +45,7 @@ impl Binary {
 
     /// Architecture required in the platform tag, if known.
     pub fn architecture(&self) -> Option<&'static str> {
-        StubMachine::of(self.machine).map(policy::architecture)
+        Architecture::of(self.machine).map(Architecture::name)
     }
 }
 

@@ -5,7 +5,6 @@ use crate::resolve::rpath;
 use crate::resolve::sources::Sources;
 use crate::{Distribution, Member, Step};
 use binary::Facts;
-use binary::elf::stub::StubMachine;
 use binary::elf::{ElfFacts, ElfKind, Machine, Rpath, RpathEntry};
 
 #[derive(Debug)]
@@ -127,10 +126,7 @@ impl<'a> Tree<'a> {
             Step::Alias { soname, needed, rpath, machine } => Standing::File(self.push(File {
                 distribution: number,
                 member,
-                machine: match machine {
-                    StubMachine::X86_64 => Machine::X86_64,
-                    StubMachine::Aarch64 => Machine::Aarch64,
-                },
+                machine: machine.machine(),
                 soname: Some(soname),
                 needed: self.name(needed).into_iter().collect(),
                 search: searches.number(number, member, rpath),
