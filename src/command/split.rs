@@ -46,10 +46,11 @@ fn division(division: &Division) -> String {
     for whole in &division.whole {
         let _ = writeln!(
             text,
-            "note: {} has code for {} and stays in the host wheel ({})",
+            "note: {} has code for {} and stays in the host wheel ({}{})",
             whole.member,
             whole.targets.join(", "),
-            human_size(whole.size)
+            human_size(whole.size),
+            whole.reason.map(|reason| format!("; {reason}")).unwrap_or_default()
         );
     }
     for emptied in &division.emptied {

@@ -331,12 +331,22 @@ fn refusals_name_the_file_and_leave_nothing() {
         &frame(&Library::new(&[old]).bytes()),
         &[what, "version 1, which does not record its size"],
     );
-    let dll = [&b"MZ"[..], &[0; 510], &bundle(&[("gpu90", code(0x21, 100))])].concat();
-    refuses(&frame(&dll), &[what, "not an ELF file"]);
     let there = frame(&library().bytes()).file("frame/.kpack/frame_gpu90.kpack", b"x");
     refuses(&there, &["it already has `frame/.kpack/frame_gpu90.kpack`"]);
     let moved = frame(b"x").file("frame-2.1+ex7.data/platlib/frame/lib/y.so", &library().bytes());
     refuses(&moved, &["installers place it outside of the root"]);
+}
+
+#[test]
+fn dlls_stay_whole_with_a_reason() {
+    let dir = bundles();
+    let dir = dir.path();
+    let dll = [&b"MZ"[..], &[0; 510], &bundle(&[("gpu90", code(0x21, 100))])].concat();
+    frame(&library().bytes()).file("frame/lib/k.dll", &dll).write(&dir.join("in"));
+    let shown = done(dir, &["wheel", "split", INPUT, "--version", "7.0", "-o", "out"]);
+    let note = "\nnote: frame/lib/k.dll has code for gpu90 and stays in the host wheel (";
+    assert!(shown.contains(note) && shown.contains("; DLLs are not edited)\n"), "{shown}");
+    assert!(members(&output(dir, "frame"))["frame/lib/k.dll"] == dll);
 }
 
 #[test]

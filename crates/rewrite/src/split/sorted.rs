@@ -6,10 +6,13 @@ use super::error::SplitError;
 use super::fat::{self, Archive, Fat};
 use super::input::{Input, none, refused};
 use super::scan::{self, Inside};
+use super::stuck::Stuck;
 use base::names::{TargetNames, without_features};
 use base::source::{Code, Problem, Problems};
 use base::text::counted;
 use binary::device_code::{Code as DeviceCode, Reading};
+use binary::elf::ElfError;
+use binary::elf::fat::FatError;
 use build::assignment::{Assignment, Home, Line, Misfit};
 use manifest::{DeviceBy, Families, SplitFiles};
 
@@ -23,6 +26,8 @@ pub struct Whole {
     pub targets: Vec<String>,
     /// Size in bytes.
     pub size: u64,
+    /// Reason, if bundles leave other files.
+    pub reason: Option<&'static str>,
 }
 
 #[derive(Debug, Default)]
@@ -106,6 +111,9 @@ fn unbundled(
     for whole in std::mem::take(&mut sorted.whole) {
         match Fat::read(input, families, whole.index, &whole.member.parse()?) {
             Ok(fat) => sorted.fats.push(fat),
+            Err(Stuck::Elf(FatError::Elf(ElfError::NotElf))) => {
+                sorted.whole.push(Whole { reason: Some("DLLs are not edited"), ..whole });
+            }
             Err(why) if why.is_about_the_file() => {
                 stuck.push(format!("`{}` ({why})", whole.member));
             }
@@ -202,7 +210,7 @@ fn compared(
         if targets.is_empty() {
             unclaimed.push(format!("`{member}` (unreadable)"));
         } else if found.hosted {
-            sorted.whole.push(Whole { member, index: *index, targets, size });
+            sorted.whole.push(Whole { member, index: *index, targets, size, reason: None });
         } else {
             unclaimed.push(format!("`{member}` ({})", targets.join(", ")));
         }
