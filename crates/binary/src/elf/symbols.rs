@@ -5,7 +5,8 @@ use object::endian::LittleEndian as LE;
 
 use super::builder::ElfBuilder;
 use super::error::ElfError;
-use super::header::{Section, read_bytes, records};
+use super::format::records;
+use super::header::{Section, read_bytes};
 use super::info::ElfInfo;
 use crate::ReadAt;
 
