@@ -217,7 +217,11 @@ fn check_places(node: &Node<'_>, text: &Spanned<Template>, known: &[&str]) -> bo
     let known: Vec<String> = known.iter().map(|place| format!("`{{{place}}}`")).collect();
     let problem = Problem::error(Code::PlaceholderNotFilled, what)
         .label(&text.place, "placeholder")
-        .help(format!("the placeholders are {}", known.join(" and ")));
+        .help(if known.is_empty() {
+            "write it without a placeholder".to_owned()
+        } else {
+            format!("the placeholders are {}", known.join(" and "))
+        });
     node.report(problem);
     false
 }
