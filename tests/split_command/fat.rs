@@ -305,6 +305,20 @@ pub fn emptied(old: &Vec<u8>, marker: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+fn without_room_for_a_header_the_pages_become_zeros_that_take_no_memory() {
+    let code = bundle(&[("gpu90", code(0x21, (3 << 20) - 99))]);
+    let old = Library { is_crowded: true, ..Library::new(&[code]) }.bytes();
+    let fat = FatElf::read(&old).unwrap();
+    let emptying = fat.emptying(&old, &lengths(&old, &fat), b"marker").unwrap();
+    assert_eq!(emptying.freed(), 0);
+    assert!(emptying.held() < 4096, "{}", emptying.held());
+    let new = emptied(&old, b"marker");
+    assert_eq!(new.len() as u64, emptying.new_len());
+    let bundles = &new[BUNDLES..BUNDLES + (3 << 20)];
+    assert!(bundles.starts_with(b"marker\0") && bundles[6..].iter().all(|byte| *byte == 0));
+}
+
+#[test]
 fn refusals_name_the_file_and_leave_nothing() {
     let refuses = |made: &Made, expected: &[&str]| {
         let dir = bundles();

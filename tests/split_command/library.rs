@@ -8,6 +8,8 @@ pub const OF_BUNDLE: u32 = 0x4849_5046;
 pub const OF_MARKER: u32 = 0x4b50_4948;
 /// Offset of the bundles, in the file and in memory.
 pub const BUNDLES: usize = 0x1000;
+/// End of the program headers.
+const HEADERS_END: usize = 64 + 3 * 56;
 /// Address of an additional word, filled by a relocation.
 const OTHER: usize = 8;
 
@@ -23,6 +25,8 @@ pub struct Library {
     /// Target of the additional word.
     pub other: u64,
     pub machine: u16,
+    /// Whether data follow the program headers, and the bundles.
+    pub is_crowded: bool,
 }
 
 /// Place in the file.
@@ -102,6 +106,7 @@ impl Library {
             symbol: None,
             other: OTHER as u64,
             machine: 62,
+            is_crowded: false,
         }
     }
 
@@ -173,7 +178,7 @@ impl Library {
             link,
             entry,
         };
-        let sections = [
+        let mut sections = vec![
             section(".dynstr", 3, 2, 0x200, b"\0libfat.so\0".to_vec(), 0, 0),
             section(".dynsym", 11, 2, 0x240, symbols, 1, 24),
             section(".hash", 5, 2, 0x280, hash, 2, 4),
@@ -183,6 +188,10 @@ impl Library {
             section(".data", 1, 3, word, b"its word".to_vec(), 0, 0),
             section(".dynamic", 6, 3, (word + 8).next_multiple_of(16), dynamic, 1, 16),
         ];
+        if self.is_crowded {
+            let behind = vec![1; 0x200 - HEADERS_END];
+            sections.insert(7, section(".rodata", 1, 2, HEADERS_END, behind, 0, 0));
+        }
         self.written(&sections)
     }
 
@@ -198,8 +207,9 @@ impl Library {
             [&kind.to_le_bytes()[..], &flags.to_le_bytes(), &sizes.concat()].concat()
         };
         let end = last.at + last.bytes.len();
+        let behind = if self.is_crowded { 16 } else { 0 };
         let segments = [
-            segment(1, 4, 0, BUNDLES + self.section().len()),
+            segment(1, 4, 0, BUNDLES + self.section().len() + behind),
             segment(1, 6, records, end),
             segment(2, 6, last.at, end),
         ];

@@ -160,11 +160,17 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
     }
 
     pub(super) fn overlays(&mut self) -> Result<Vec<Overlay>, ElfError> {
-        let mut overlays = Vec::new();
+        let mut joined: Vec<Overlay> = Vec::new();
         for (offset, bytes) in std::mem::take(&mut self.writes) {
-            overlays.extend(Overlay { offset, bytes }.without_what_is_there(self.file)?);
+            let next = Overlay { offset, bytes };
+            let apart = match joined.last_mut() {
+                Some(last) => last.join(next),
+                None => Some(next),
+            };
+            joined.extend(apart);
         }
-        Ok(overlays)
+        let changed = joined.into_iter().map(|it| it.without_what_is_there(self.file));
+        changed.filter_map(Result::transpose).collect()
     }
 
     /// Overwrites all former slots: slots of removed entries become `DT_NULL`.

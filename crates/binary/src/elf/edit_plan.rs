@@ -27,6 +27,16 @@ impl Overlay {
         self.offset + self.bytes.len() as u64
     }
 
+    /// Joins with the next one, which counts where both overlap; returns it if none does.
+    pub(super) fn join(&mut self, next: Self) -> Option<Self> {
+        let inside = next.offset.checked_sub(self.offset).filter(|_| next.offset < self.end());
+        let Some(at) = inside.and_then(|at| usize::try_from(at).ok()) else { return Some(next) };
+        let (over, behind) = next.bytes.split_at(next.bytes.len().min(self.bytes.len() - at));
+        self.bytes[at..at + over.len()].copy_from_slice(over);
+        self.bytes.extend_from_slice(behind);
+        None
+    }
+
     /// `None` if no byte differs.
     pub(super) fn without_what_is_there(
         mut self,
@@ -65,7 +75,7 @@ impl EditPlan {
         self.new_len
     }
 
-    /// Returns the overlays by offset.
+    /// Returns the overlays by offset; none overlaps another.
     pub fn overlay(&self) -> &[Overlay] {
         &self.overlays
     }

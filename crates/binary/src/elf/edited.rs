@@ -37,7 +37,9 @@ impl<R: ReadAt> ReadAt for Edited<'_, R> {
             self.file.read_exact_at(offset, &mut buf[..old])?;
         }
         buf[old..].fill(0);
-        for overlay in self.plan.overlay() {
+        let overlays = self.plan.overlay();
+        let first = overlays.partition_point(|overlay| overlay.end() <= offset);
+        for overlay in overlays[first..].iter().take_while(|overlay| overlay.offset < end) {
             let (from, to) = (overlay.offset.max(offset), overlay.end().min(end));
             if from < to {
                 let index =

@@ -7,7 +7,7 @@ use super::stuck::Stuck;
 use base::names::offload::ANY_TARGET;
 use base::names::{RelPath, without_features};
 use binary::device_code::{Archiver, Bundle, Object, marker};
-use binary::elf::fat::{Emptied, Emptying, FatElf, prove};
+use binary::elf::fat::{Emptied, Emptying, FatElf};
 use manifest::Families;
 
 /// Directory in which build tools put archives and the runtime searches.
@@ -71,7 +71,7 @@ impl Fat {
         let marker = marker(&binary, &way(path, &place(input, ANY_TARGET)));
         let lengths: Vec<u64> = bundles.iter().map(Bundle::length).collect();
         let emptying = elf.emptying(&file, &lengths, &marker)?;
-        prove(&file, &Emptied::new(&file, &emptying), &marker)?;
+        elf.prove(&file, &Emptied::new(&file, &emptying), &marker)?;
         Ok(Self { member: index, binary, file, bundles, emptying })
     }
 

@@ -12,6 +12,8 @@ const CHUNK: usize = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Emptying {
     pub(super) gone: Range<u64>,
+    /// Bytes of the old file that become zeros.
+    pub(super) cleared: Range<u64>,
     pub(super) plan: EditPlan,
     pub(super) old_len: u64,
 }
@@ -20,6 +22,11 @@ impl Emptying {
     /// Returns the length of the new file.
     pub fn new_len(&self) -> u64 {
         self.plan.new_len()
+    }
+
+    /// Returns the number of bytes that the plan has in memory.
+    pub fn held(&self) -> u64 {
+        self.plan.overlay().iter().map(|overlay| overlay.bytes.len() as u64).sum()
     }
 
     /// Returns the number of bytes by which the file gets shorter.
@@ -49,7 +56,8 @@ pub struct Emptied<'p, R>(Edited<'p, Shorter<'p, R>>);
 impl<'p, R: ReadAt> Emptied<'p, R> {
     /// Applies `plan`, which must have been made for this `file`.
     pub fn new(file: R, plan: &'p Emptying) -> Self {
-        Self(Edited::new(Shorter { file, gone: &plan.gone }, &plan.plan))
+        let (gone, cleared) = (&plan.gone, &plan.cleared);
+        Self(Edited::new(Shorter { file, gone, cleared }, &plan.plan))
     }
 
     /// Returns a sequential reader.
@@ -72,6 +80,27 @@ impl<R: ReadAt> ReadAt for Emptied<'_, R> {
 struct Shorter<'p, R> {
     file: R,
     gone: &'p Range<u64>,
+    cleared: &'p Range<u64>,
+}
+
+impl<R: ReadAt> Shorter<'_, R> {
+    fn read_old(&self, at: u64, buf: &mut [u8]) -> io::Result<()> {
+        let end = at.saturating_add(buf.len() as u64);
+        let index = |offset: u64| usize::try_from(offset.clamp(at, end) - at);
+        let index = |offset: u64| index(offset).map_err(io::Error::other);
+        let (from, to) = (index(self.cleared.start)?, index(self.cleared.end)?);
+        if from >= to {
+            return self.file.read_exact_at(at, buf);
+        }
+        buf[from..to].fill(0);
+        if from > 0 {
+            self.file.read_exact_at(at, &mut buf[..from])?;
+        }
+        if to < buf.len() {
+            self.file.read_exact_at(at + to as u64, &mut buf[to..])?;
+        }
+        Ok(())
+    }
 }
 
 impl<R: ReadAt> ReadAt for Shorter<'_, R> {
@@ -84,12 +113,12 @@ impl<R: ReadAt> ReadAt for Shorter<'_, R> {
         let before = usize::try_from(before).unwrap_or(usize::MAX).min(buf.len());
         let (head, rest) = buf.split_at_mut(before);
         if !head.is_empty() {
-            self.file.read_exact_at(offset, head)?;
+            self.read_old(offset, head)?;
         }
         if rest.is_empty() {
             return Ok(());
         }
         let from = offset.max(self.gone.start).checked_add(self.gone.end - self.gone.start);
-        self.file.read_exact_at(from.ok_or(io::ErrorKind::UnexpectedEof)?, rest)
+        self.read_old(from.ok_or(io::ErrorKind::UnexpectedEof)?, rest)
     }
 }

@@ -108,6 +108,8 @@ impl<R: ReadAt> Work<'_, R> {
 
     fn plan(mut self, pages: Pages) -> Result<Emptying, FatError> {
         let (kept, moves) = self.kept(&pages)?;
+        let section = self.fat.section();
+        let cleared = pages.gone.end.max(section.offset + kept.len() as u64)..section.file_end();
         self.clear(&moves)?;
         self.redirect(&pages)?;
         self.redirect_symbols(&pages, kept, &moves)?;
@@ -125,7 +127,7 @@ impl<R: ReadAt> Work<'_, R> {
         overlays.push(tail);
         let (steps, edits) = (Vec::new(), Edits::default());
         let plan = EditPlan { old_len, new_len, overlays, steps, edits };
-        Ok(Emptying { gone: pages.gone, plan, old_len: self.fat.info.file_len })
+        Ok(Emptying { gone: pages.gone, cleared, plan, old_len: self.fat.info.file_len })
     }
 
     fn kept(&mut self, pages: &Pages) -> Result<(Vec<u8>, Moves), FatError> {
@@ -205,7 +207,7 @@ impl<R: ReadAt> Work<'_, R> {
     ) -> Result<(), FatError> {
         let number = u16::try_from(self.fat.info.sections.len()).map_err(|_| FatError::Names)?;
         let change = [&number.to_le_bytes()[..], &pages.marker.start.to_le_bytes()].concat();
-        let (start, end) = (self.fat.section().offset, self.fat.section().file_end());
+        let start = self.fat.section().offset;
         for symbol in &self.fat.symbols {
             let at = self.at(*symbol, SYMBOL)? + SYMBOL_SECTION;
             match moves.iter().find(|(block, _)| block.start <= at && at < block.end) {
@@ -217,10 +219,7 @@ impl<R: ReadAt> Work<'_, R> {
                 }
             }
         }
-        self.builder.write(start, &kept)?;
-        let rest = pages.gone.end.max(start + kept.len() as u64);
-        self.builder.write(rest, &vec![0; length(end - rest)])?;
-        Ok(())
+        Ok(self.builder.write(start, &kept)?)
     }
 
     fn divide(&mut self, pages: &Pages) {

@@ -21,19 +21,30 @@ const SYMBOL_PLACE: Range<u64> = 6..16;
 /// # Errors
 /// The differences as [`ElfError::Verification`], or a read error.
 pub fn prove(old: &impl ReadAt, new: &impl ReadAt, marker: &[u8]) -> Result<(), FatError> {
-    let fat = FatElf::read(old)?;
-    let now = inspect(new)?;
-    let freed = Freed {
-        section: fat.section,
-        addresses: super::addresses(fat.section()),
-        changed: changed(&fat),
-    };
-    verify_freed(old, new, &freed).map_err(ElfError::Verification)?;
-    let proof = Proof { fat: &fat, now: &now, old, new };
-    let at = proof.marker(marker)?;
-    proof.bundles(at)?;
-    proof.records(at)?;
-    proof.symbols(at)
+    FatElf::read(old)?.prove(old, new, marker)
+}
+
+impl FatElf {
+    /// Verifies like [`prove`]; `old` is the file of these facts.
+    pub fn prove(
+        &self,
+        old: &impl ReadAt,
+        new: &impl ReadAt,
+        marker: &[u8],
+    ) -> Result<(), FatError> {
+        let now = inspect(new)?;
+        let freed = Freed {
+            section: self.section,
+            addresses: super::addresses(self.section()),
+            changed: changed(self),
+        };
+        verify_freed(old, new, &freed).map_err(ElfError::Verification)?;
+        let proof = Proof { fat: self, now: &now, old, new };
+        let at = proof.marker(marker)?;
+        proof.bundles(at)?;
+        proof.records(at)?;
+        proof.symbols(at)
+    }
 }
 
 fn changed(fat: &FatElf) -> Vec<Range<u64>> {
@@ -110,7 +121,7 @@ impl<O: ReadAt, N: ReadAt> Proof<'_, O, N> {
             if start >= end {
                 continue;
             }
-            if hole.start < end && start < hole.end {
+            if !hole.is_empty() && hole.start < end && start < hole.end {
                 return Err(broken(format!("the hole at {:#x} has bytes", hole.start)));
             }
             let (mut at, end) = (offset(start), offset(end));
