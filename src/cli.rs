@@ -142,11 +142,21 @@ impl Cli {
     /// # Errors
     /// Fails if the line is invalid, and for `--help` and `--version`.
     pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        let mut command = given::without_empty_variables(Self::root());
         let line: Vec<OsString> = line.into_iter().collect();
+        match Self::parse_by(Self::command(), &line) {
+            // The front page takes longer than all else, so it is made for its readers only.
+            Err(error) if error.exit_code() == 0 || is_front(&error) => {
+                Self::parse_by(Self::root(), &line)
+            }
+            read => read,
+        }
+    }
+
+    fn parse_by(command: clap::Command, line: &[OsString]) -> Result<Self, clap::Error> {
+        let mut command = given::without_empty_variables(command);
         let given = given::given(&command, line.iter().cloned());
         let matches = command.try_get_matches_from_mut(given).map_err(|error| {
-            let new = error.use_stderr().then(|| former::replacement(&command, &line)).flatten();
+            let new = error.use_stderr().then(|| former::replacement(&command, line)).flatten();
             new.map_or(error, |text| command.error(ErrorKind::InvalidSubcommand, text))
         })?;
         Self::from_arg_matches(&matches).map_err(|e| e.format(&mut Self::command()))
@@ -155,6 +165,10 @@ impl Cli {
     pub fn root() -> clap::Command {
         front::with_page(Self::command())
     }
+}
+
+fn is_front(error: &clap::Error) -> bool {
+    error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
 }
 
 const AFTER: &str = "\

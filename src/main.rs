@@ -1,9 +1,10 @@
 //! The `rockpack` command: arguments in, pictures and exit status out.
 
-use std::process::ExitCode;
+use std::io::{self, Write as _};
 
 use base::cleanup;
 use base::source::Problems;
+use signal_hook::low_level;
 
 mod builtin;
 mod cli;
@@ -21,7 +22,7 @@ use failure::Failure;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-fn main() -> ExitCode {
+fn main() {
     let cli = Cli::read(std::env::args_os()).unwrap_or_else(|e| e.exit());
     ui::init(cli.message_format, cli.quiet, denies_warnings(&cli.command));
     if !matches!(cli.command, Command::Index(IndexCommand::Serve(_))) {
@@ -40,7 +41,10 @@ fn main() -> ExitCode {
         Err(Failure::Environment(problem)) => (problem.into(), 2),
     };
     ui::show_problems(&problems);
-    ExitCode::from(ui::finish(status))
+    let status = ui::finish(status);
+    let _ = io::stdout().flush();
+    // Otherwise the allocator first returns megabytes to the system, piece by piece.
+    low_level::exit(status.into())
 }
 
 fn denies_warnings(command: &Command) -> bool {

@@ -51,7 +51,11 @@ fn option(root: &Command, command: &Command, word: &str) -> bool {
     options.any(|arg| arg.get_action().takes_values() && named(arg))
 }
 
+/// Removes variables with an empty value. Visiting each option takes a while.
 pub fn without_empty_variables(command: Command) -> Command {
+    if std::env::vars_os().all(|(_, value)| !value.is_empty()) {
+        return command;
+    }
     let empty = |arg: &Arg| {
         let value = arg.get_env().and_then(std::env::var_os);
         value.is_some_and(|value| value.is_empty())
