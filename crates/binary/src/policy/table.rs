@@ -102,7 +102,7 @@ impl Content {
                 });
             }
             None if line.what == "library" => {
-                self.libraries.extend(list.map(|name| name.replace("{arch}", architecture.musl())))
+                self.libraries.extend(list.map(|name| name.replace("{arch}", architecture.musl())));
             }
             None => self.versions.extend(list.map(|version| format!("{}_{version}", line.what))),
         }
