@@ -172,7 +172,6 @@ fn bench_sizes(sizes: &[usize]) {
     }
 }
 
-/// Measures one size and prints the result.
 fn measure(size: usize) {
     let catalog = synthetic::catalog(&manifest(ISAS), size);
     let catalog_memory = peak_memory_from_now();

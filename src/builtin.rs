@@ -17,7 +17,7 @@ pub fn beside(path: &RelPath) -> Option<&'static str> {
 
 static RUNTIME: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/runtime");
 
-/// Returns the runtime's sources: one template for each directory, its files sorted by path.
+/// Returns one template for each directory, its files sorted by path.
 pub fn templates() -> Templates {
     RUNTIME.dirs().map(|dir| (dir.path().to_string_lossy().into_owned(), files(dir))).collect()
 }

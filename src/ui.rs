@@ -92,12 +92,10 @@ pub fn init(format: MessageFormat, quiet: bool, deny_warnings: bool) {
     let _ = DENY.set(deny_warnings);
 }
 
-/// Returns true if warnings are errors.
 pub fn denies() -> bool {
     DENY.get().copied().unwrap_or_default()
 }
 
-/// Returns true if a warning was shown as an error.
 pub fn has_denied() -> bool {
     DENIED.load(Ordering::Relaxed)
 }

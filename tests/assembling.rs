@@ -36,7 +36,6 @@ fn refused(root: &Path, dirs: &[&str], needle: &str) {
     assert!(!root.join("out/dist").exists(), "{needle}");
 }
 
-/// Adds a line to the checksums of `dist`.
 fn list(dist: &Path, file: &Path, name: &str) {
     let sums = fs::read_to_string(dist.join("SHA256SUMS")).unwrap();
     let line = format!("{}  {name}\n", sha256(file).unwrap());
@@ -208,7 +207,6 @@ fn shards_of_artifacts_with_other_bytes_of_the_same_size_are_refused() {
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
-/// Changes the statement in a destination.
 fn edit(dest: &Path, change: impl FnOnce(&mut serde_json::Value)) {
     let path = dest.join("dist/provenance.intoto.json");
     let mut statement = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();

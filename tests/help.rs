@@ -26,7 +26,6 @@ fn printed(args: &[&str]) -> String {
     text(&output.stdout)
 }
 
-/// Returns the names of all nodes of the manifest.
 fn all_nodes() -> impl Iterator<Item = &'static str> {
     VOCABULARY.iter().flat_map(KdlFile::words).map(|(_, word)| word.name)
 }

@@ -229,7 +229,6 @@ fn every_change_of_the_manifest_makes_its_packages_new() {
     }
 }
 
-/// Returns the first regular library of an artifact.
 fn library(dir: &Path, artifact: &str) -> PathBuf {
     let files = walkdir::WalkDir::new(dir.join("artifacts").join(artifact)).sort_by_file_name();
     let mut files = files.into_iter().map(Result::unwrap);

@@ -48,7 +48,6 @@ fn build(dir: &Path, dest: &str, more: &[&str]) -> Output {
     output
 }
 
-/// Returns the names of the packages in `dest`/dist.
 fn packages(dest: &Path) -> Vec<String> {
     let names = fs::read_dir(dest.join("dist")).unwrap().map(|e| e.unwrap().file_name());
     let names = names.map(|name| name.to_str().unwrap().to_owned());
@@ -69,7 +68,6 @@ fn listed(dest: &Path) -> Vec<String> {
     text.lines().map(row).collect()
 }
 
-/// Returns the subjects of a statement.
 fn subjects(dest: &Path, statement: &str) -> Vec<String> {
     let text = fs::read_to_string(dest.join("dist").join(statement)).unwrap();
     let value: Value = serde_json::from_str(&text).unwrap();
@@ -89,7 +87,6 @@ fn verified(dir: &Path, what: &str) {
     assert!(!broken && output.status.code() != Some(2), "{}", text(&output.stderr));
 }
 
-/// Returns the hash of every file below `dir`.
 fn contents(dir: &Path) -> BTreeMap<PathBuf, String> {
     let files = walkdir::WalkDir::new(dir).into_iter().map(Result::unwrap);
     let files = files.filter(|e| e.file_type().is_file());
@@ -205,7 +202,6 @@ fn jobs_that_do_not_belong_together_are_refused() {
     refused(&["one"], "does not match SHA256SUMS of its directory");
 }
 
-/// Example of a commit.
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
 #[test]
@@ -407,7 +403,6 @@ impl Waiting {
         Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap()
     }
 
-    /// Returns the programs that the build started.
     fn programs(&self) -> Vec<Pid> {
         let text = fs::read_to_string(self.dir.path().join("started")).unwrap();
         text.split_whitespace().map(|pid| Pid::from_raw(pid.parse().unwrap()).unwrap()).collect()
@@ -428,7 +423,6 @@ impl Waiting {
     }
 }
 
-/// Replaces an artifact's directory by its archive.
 fn pack(artifact: &Path) {
     let file = fs::File::create(artifact.with_extension("tar.zst")).unwrap();
     let mut tar = tar::Builder::new(zstd::Encoder::new(file, 1).unwrap());

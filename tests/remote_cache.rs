@@ -105,7 +105,6 @@ impl Tried {
         Built::new(&self.dir.path().join(name), &output, began.elapsed())
     }
 
-    /// Builds with `server`.
     fn with(&self, name: &str, server: &Server, args: &[&str]) -> Built {
         let built = self.build(name, &server.url(), args);
         assert_eq!(built.sums, self.without, "{name}: other bytes\n{}", built.said);

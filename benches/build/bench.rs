@@ -26,7 +26,6 @@ const LIBRARY: u64 = 120_000_000;
 pub struct Bench {
     pub program: PathBuf,
     pub tree: PathBuf,
-    /// Directory of all outputs.
     pub scratch: PathBuf,
     pub venv: PathBuf,
     watch: Stopwatch,
@@ -343,7 +342,6 @@ fn scanned(tree: &Path) -> Result<Directory, String> {
     Ok(catalog::scan(tree).map_err(said)?.1)
 }
 
-/// Removes a directory, if it exists.
 fn clear(dir: &Path) -> Result<(), String> {
     if dir.exists() { fs::remove_dir_all(dir).map_err(|e| e.to_string()) } else { Ok(()) }
 }
@@ -357,7 +355,6 @@ fn size(path: &Path) -> u64 {
     files.filter(std::fs::Metadata::is_file).map(|file| file.len()).sum()
 }
 
-/// Describes the machine.
 pub fn machine() -> String {
     let line = |file: &str, key: &str| {
         let text = fs::read_to_string(file).unwrap_or_default();

@@ -64,7 +64,6 @@ pub fn provide_memory(bytes: u64) {
     std::hint::black_box(&memory);
 }
 
-/// Reads every byte.
 pub fn cat(outputs: &[Vec<Source>]) -> Measured {
     let all = larger_first(outputs.concat(), |s| s.size);
     let see = |buffer: &mut Vec<u8>, source: &Source| {
@@ -118,7 +117,6 @@ pub fn write(outputs: &[Vec<Source>], dir: &Path) -> Measured {
     measured
 }
 
-/// Decodes archives.
 pub fn decode(archives: &[PathBuf]) -> Measured {
     let size = |path: &PathBuf| fs::metadata(path).unwrap().len();
     let all = larger_first(archives.to_vec(), size);

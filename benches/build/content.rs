@@ -80,7 +80,6 @@ fn content(wheel: &Path, index: usize) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Reads one member of a wheel.
 pub fn member(wheel: &Path, name: &str) -> Result<Vec<u8>, String> {
     let entries = open(wheel)?;
     let index = entries.entries().iter().position(|entry| entry.name == name);

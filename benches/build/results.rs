@@ -6,7 +6,6 @@ use super::measured::Measured;
 use super::program::Compression;
 use super::table::Quantity;
 
-/// Measured subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// Today's flow.
@@ -74,7 +73,6 @@ impl Subject {
     }
 }
 
-/// Result of one run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Outcome {
     pub measured: Measured,
@@ -88,7 +86,6 @@ pub struct Outcome {
 pub struct Results(pub BTreeMap<Subject, Vec<Outcome>>);
 
 impl Results {
-    /// Returns the fastest run.
     pub fn best(&self, subject: Subject) -> Result<Outcome, String> {
         let runs = self.0.get(&subject).map(Vec::as_slice).unwrap_or_default();
         runs.iter()
@@ -97,12 +94,10 @@ impl Results {
             .ok_or_else(|| format!("{subject:?} was not measured"))
     }
 
-    /// Returns the time of the fastest run.
     pub fn time(&self, subject: Subject) -> Result<Quantity, String> {
         Ok(Quantity::Seconds(self.best(subject)?.measured.wall))
     }
 
-    /// Returns the size of the output.
     pub fn size(&self, subject: Subject) -> Result<Quantity, String> {
         Ok(bytes(self.best(subject)?.size))
     }

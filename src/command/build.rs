@@ -148,10 +148,9 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     missed.map_or(Ok(()), |missed| Err(missed.into()))
 }
 
-/// Files of the artifacts, if they are scanned.
 type MaybeSource = Option<Box<dyn Source>>;
 
-/// Plan and request of the packages; with `--since`, of a set, and the source of all files.
+/// Plans the packages; with `--since`, of a set.
 fn planned(
     args: &BuildArgs,
     pool: &rayon::ThreadPool,
@@ -172,7 +171,6 @@ fn planned(
     Ok((plan, request, Some(source)))
 }
 
-/// Decides about the packages of `--since`; returns also the source of all files.
 fn since(
     set: Set<'_>,
     asked: Asked<'_>,
@@ -261,8 +259,7 @@ fn tell(required: bool, plan: &Plan, outcome: &Outcome) -> Result<Option<Problem
     Ok(missed)
 }
 
-/// Returns the digests of the artifacts. With --only, files are hashed too, for comparison
-/// with other builds.
+/// Hashes files too with --only, for comparison with other builds.
 fn contents(
     request: &Request,
     made_of: (&Catalog, &Plan),

@@ -9,7 +9,7 @@ use wheel::verify::{Finding, Shown};
 use super::{Failure, environment};
 use crate::ui;
 
-/// The gate by a manifest and a command line. Accepted findings are shown as warnings.
+/// Returns a gate that shows accepted findings as warnings.
 pub fn of<'g>(manifest: &'g Manifest, allowed: &'g [Code]) -> Gate<'g> {
     Gate { manifest, allowed, told: &warn }
 }

@@ -19,7 +19,6 @@ use plan::{Form, Plan, Request, Since};
 use super::{Failure, environment, not_executed};
 use crate::builtin;
 
-/// Inputs of a set that refers to earlier packages.
 #[derive(Clone, Copy)]
 pub struct Set<'s> {
     /// Value of the option.
@@ -30,17 +29,13 @@ pub struct Set<'s> {
     pub cache: Option<&'s dyn Store>,
 }
 
-/// Decisions about the packages of a set.
 pub struct Decided {
-    /// Request for the plan of the set.
     pub request: Request,
     verdicts: BTreeMap<String, Verdict>,
 }
 
 impl Set<'_> {
-    /// Plan of all packages of the set, all new.
-    ///
-    /// # Errors
+    /// Plans all packages as new.
     /// Fails for versions that no stream of nights has.
     pub fn whole(&self) -> Result<Plan, Failure> {
         let plan = self.plan(Since::default())?;

@@ -8,9 +8,7 @@ use wheel::package;
 use super::{Failure, environment};
 
 /// Replaces directories by their sorted wheels, after the repair of interrupted builds.
-///
-/// # Errors
-/// Fails if a directory cannot be read or has no wheel.
+/// Fails if a directory has no wheel.
 pub fn wheels(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut wheels = Vec::new();
     for path in paths {

@@ -57,7 +57,6 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Returns the line of the store.
     fn rule(&self) -> Option<&'a StoreRule> {
         let name = self.store?;
         self.manifest?.stores.iter().find(|rule| *rule.name == name)
@@ -89,9 +88,7 @@ pub fn scan(asked: Asked<'_>) -> Result<(Catalog, Box<dyn Source>), Failure> {
 }
 
 /// Reads only the files that a plan takes.
-///
-/// # Errors
-/// Like [`scan`], and fails if a file contradicts the catalog.
+/// Fails if a file contradicts the catalog.
 pub fn planned(
     asked: Asked<'_>,
     catalog: &Catalog,
@@ -184,10 +181,7 @@ pub fn with_progress<T: Send>(
     Ok(done)
 }
 
-/// Selects the needed archives of a run.
-///
-/// # Errors
-/// Fails if the store cannot be read or has no archive.
+/// Fails if the store has no archive.
 pub fn select(run: &Run, asked: Asked<'_>, demands: &Demands) -> Result<Selection, Failure> {
     let bucket = &*run.bucket;
     let selection = match asked.manifest.zip(asked.request) {
@@ -222,8 +216,6 @@ fn system_of(run: &Run) -> Option<System> {
 }
 
 /// Checks a selection before anything is downloaded.
-///
-/// # Errors
 /// Fails if an archive is missing, lacks a required checksum, or is locked and gone.
 pub fn check(selection: &Selection, demands: &Demands) -> Result<(), Failure> {
     let mut problems = selection.problems();
@@ -293,10 +285,7 @@ fn failed(error: &StoreError, address: &str) -> Failure {
     .into()
 }
 
-/// Returns the requirements for archives.
-///
-/// # Errors
-/// Fails if the lock file cannot be read, or does not exist with `--locked`.
+/// Fails if the lock file does not exist with `--locked`.
 pub fn demands(asked: Asked<'_>) -> Result<Demands, Failure> {
     let args = &asked.args.demands;
     let file = lock_file(args);

@@ -10,10 +10,7 @@ use super::{Shared, remote};
 use crate::cli::{CacheArgs, size};
 use crate::ui;
 
-/// Opens the cache, and the shared cache behind it. An unusable cache is a warning.
-///
-/// # Errors
-/// Fails for wrong options of the shared cache, and for an unusable cache if the cache is `required`.
+/// Opens the cache, and the shared cache behind it. An unusable cache is a warning, unless it is `required`.
 pub fn store(
     args: &CacheArgs,
     shared: &Shared<'_>,
@@ -39,9 +36,6 @@ pub fn store(
 
 /// Checks before anything is made that a required server can be used. `builds_packages` is for farms that build whole
 /// packages, and need no cache.
-///
-/// # Errors
-/// Fails if there is no local cache for a required shared one.
 pub fn check(args: &CacheArgs, shared: &Shared<'_>, builds_packages: bool) -> Result<(), Problem> {
     if !shared.is_required() || args.wanted(forbidden()) || builds_packages {
         return Ok(());
@@ -71,7 +65,6 @@ pub fn tell_shared(shared: &Told, required: bool) -> Option<Problem> {
     None
 }
 
-/// Returns the failure and its remedy.
 fn trouble(shared: &Told) -> Option<(String, &'static str)> {
     if let Some(why) = &shared.off {
         let text = format!("the shared cache {} failed: {why}", shared.address);

@@ -81,9 +81,6 @@ pub fn decode_with(
 }
 
 /// Reads the named directory, this one, or, with a warning, the built-in files.
-///
-/// # Errors
-/// Fails if a file of the named directory is missing or cannot be read.
 pub fn sources(named: Option<&Path>) -> Result<(Source, Source), Failure> {
     let found = found(named)?;
     if found.is_none() {
@@ -142,10 +139,7 @@ fn read(dir: &Path) -> Result<(Source, Source), Failure> {
     Ok((kdl_file(&dir.join(builtin::PACKAGES.0))?, kdl_file(&dir.join(builtin::FAMILIES.0))?))
 }
 
-/// Reads a file of the manifest.
-///
-/// # Errors
-/// Fails if it cannot be read, is too large or not text.
+/// Fails if the file is too large or not text.
 pub fn kdl_file(path: &Path) -> Result<Source, Failure> {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let bytes = regular::read(path, kdl::MOST_BYTES).map_err(|e| {

@@ -14,9 +14,6 @@ const BUDGET: std::time::Duration = std::time::Duration::from_mins(2);
 const RETRIES: usize = 5;
 
 /// Puts the shared cache behind the cache of this machine.
-///
-/// # Errors
-/// Fails if a file or variable of the connection is wrong.
 pub fn behind(cache: Cache, shared: &Shared<'_>, jobs: usize) -> Result<Box<dyn Store>, Problem> {
     let Some(options) = options(shared, jobs)? else { return Ok(Box::new(cache)) };
     let shared = SharedCache::new(cache, options)
@@ -25,9 +22,6 @@ pub fn behind(cache: Cache, shared: &Shared<'_>, jobs: usize) -> Result<Box<dyn 
 }
 
 /// Returns the connections to the build farm and its storage, if a farm is named.
-///
-/// # Errors
-/// As [`behind`].
 pub fn farm(shared: &Shared<'_>, jobs: usize) -> Result<Option<(Options, Executor)>, Problem> {
     let Some(options) = options(shared, jobs)? else { return Ok(None) };
     let executor = options.executor.clone();
@@ -69,7 +63,6 @@ fn options(shared: &Shared<'_>, threads: usize) -> Result<Option<Options>, Probl
     }))
 }
 
-/// Returns the certificates of connections.
 fn certificates(tls: &RemoteTls, home: &Path) -> Result<Tls, Problem> {
     let read = |name: &str, file: &Option<Spanned<String>>, holds| {
         let file = file.as_ref();

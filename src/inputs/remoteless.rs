@@ -5,10 +5,6 @@ use build::cache::{Cache, Store};
 
 use super::Shared;
 
-/// Fails with the way to a program with the feature, if a shared cache is asked for.
-///
-/// # Errors
-/// Fails if a shared cache is named.
 pub fn behind(cache: Cache, shared: &Shared<'_>, _: usize) -> Result<Box<dyn Store>, Problem> {
     if shared.address().is_none() {
         return Ok(Box::new(cache));
@@ -16,7 +12,6 @@ pub fn behind(cache: Cache, shared: &Shared<'_>, _: usize) -> Result<Box<dyn Sto
     Err(absent())
 }
 
-/// Returns the error of a program without the feature.
 pub fn absent() -> Problem {
     let text = "--remote (ROCKPACK_REMOTE, ROCKPACK_REMOTE_CACHE, ROCKPACK_REMOTE_EXECUTOR): this rockpack was built without the feature `remote`";
     let help =

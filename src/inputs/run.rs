@@ -8,8 +8,6 @@ use build::provenance::{BuilderId, ProgramSources, Run};
 use super::variable::{BUILDER_ID, INVOCATION_ID, variable};
 
 /// Returns this run, by the variables of CI.
-///
-/// # Errors
 /// Fails if the builder is not a URI.
 pub fn run() -> Result<Run, Problem> {
     let invocation = variable(INVOCATION_ID, |text| Ok::<_, Infallible>(text.to_owned()))?;

@@ -8,9 +8,6 @@ use plan::{OnlyName, Plan};
 use crate::failure::Failure;
 
 /// Reads a plan of `rockpack plan --json`.
-///
-/// # Errors
-/// Fails if the file cannot be read, or has another format.
 pub fn read(path: &Path) -> Result<Plan, Failure> {
     let refused = |error: String| -> Failure {
         let what = format!("cannot read {}: {error}", path.display());

@@ -15,9 +15,7 @@ const MODE: &str = "ROCKPACK_REMOTE_MODE";
 #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "only requests have headers"))]
 pub const HEADER: &str = "ROCKPACK_REMOTE_HEADER";
 
-/// Servers of a build, and their use.
 pub struct Shared<'a> {
-    /// The line.
     pub rule: Option<&'a RemoteRule>,
     /// Directory of the manifest, for paths in the line.
     #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "only servers have files"))]
@@ -30,9 +28,6 @@ pub struct Shared<'a> {
 
 impl<'a> Shared<'a> {
     /// Returns the servers that the command line and the variables name.
-    ///
-    /// # Errors
-    /// Fails if a variable is malformed, the manifest lacks the line, or the line needs an address.
     pub fn new(args: &RemoteArgs, manifest: &'a Manifest) -> Result<Self, Problem> {
         let rule = args.remote.as_deref().map(|name| named(name, manifest)).transpose()?;
         let cache = variable(CACHE, str::parse)?.or_else(|| rule?.cache.clone());
@@ -74,7 +69,6 @@ impl<'a> Shared<'a> {
         self.cache.as_ref().or(self.executor.as_ref())
     }
 
-    /// Returns the address of the farm.
     #[cfg(feature = "remote")]
     pub fn executor(&self) -> Option<&Address> {
         self.executor.as_ref()
@@ -86,7 +80,6 @@ impl<'a> Shared<'a> {
         self.writes
     }
 
-    /// Returns whether a failure of a server is an error.
     pub fn is_required(&self) -> bool {
         self.rule.is_some_and(|rule| rule.required)
     }

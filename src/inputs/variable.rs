@@ -14,9 +14,7 @@ pub const BUILDER_ID: &str = "ROCKPACK_BUILDER_ID";
 pub const INVOCATION_ID: &str = "ROCKPACK_INVOCATION_ID";
 
 /// Returns the parsed value of a variable. An empty one counts as not set.
-///
-/// # Errors
-/// Fails if the value cannot be parsed. The error is the parser's: it decides what of the value is shown.
+/// Errors are the parser's, which decides the shown part of the value.
 pub fn variable<T, E: Display>(
     name: &str,
     parse: impl FnOnce(&str) -> Result<T, E>,

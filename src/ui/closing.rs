@@ -67,9 +67,8 @@ pub fn closing_table(plan: &Plan, outcome: &Outcome, width: usize) -> String {
     text
 }
 
-/// Returns the common tags of the wheels' names. Variants, with a label behind the tags, are
-/// ignored.
-/// Returns ends of names with their projects, the most frequent first.
+/// Returns ends of names with their projects, the most frequent first. Ignores variants, with a label
+/// behind the tags.
 fn tags<'a>(names: impl Iterator<Item = &'a str>) -> Vec<(&'a str, Vec<&'a str>)> {
     let is_variant =
         |name: &&str| name.parse::<WheelName>().is_ok_and(|name| name.variant.is_some());

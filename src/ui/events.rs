@@ -57,26 +57,22 @@ pub fn open(file: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Adds an event to the open log.
 pub fn record(event: &Event) {
     if let Some(log) = LOG.get() {
         log.lock().unwrap_or_else(PoisonError::into_inner).take(event);
     }
 }
 
-/// Starts a phase.
 pub fn phase(phase: Phase) {
     *PHASE.lock().unwrap_or_else(PoisonError::into_inner) = Some((phase, Instant::now()));
     record(&Event::PhaseStarted { phase });
 }
 
-/// Returns the current phase, and its duration so far.
 pub fn current_phase() -> Option<(Phase, Duration)> {
     let phase = *PHASE.lock().unwrap_or_else(PoisonError::into_inner);
     phase.map(|(phase, start)| (phase, start.elapsed()))
 }
 
-/// Adds a problem to the open log.
 pub fn record_problem(problem: &Problem) {
     if LOG.get().is_some() {
         record(&Event::Reported {

@@ -30,7 +30,6 @@ const STALLED: Duration = Duration::from_secs(60);
 /// Interval of checks for a stall.
 const CHECK: Duration = Duration::from_secs(1);
 
-/// The latest [`Progress`].
 static LATEST: Mutex<Weak<Mutex<Shown>>> = Mutex::new(Weak::new());
 
 pub struct Progress {

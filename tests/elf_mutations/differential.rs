@@ -74,7 +74,6 @@ impl Masks {
     }
 }
 
-/// Version needs of a file.
 #[derive(Default)]
 struct Needs {
     /// All fields except the names of files, and the names of versions.

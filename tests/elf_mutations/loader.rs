@@ -60,7 +60,6 @@ pub mod tag {
     pub const VERNEEDNUM: u64 = 0x6fff_ffff;
 }
 
-/// Mapped file.
 pub struct Image<'a> {
     pub file: &'a [u8],
     pub segments: Vec<Segment>,

@@ -15,7 +15,6 @@ use crate::skips::has;
 /// executes, and the program cannot be started meanwhile (`ETXTBSY`). The lock prevents this.
 static FORK_OR_WRITE: Mutex<()> = Mutex::new(());
 
-/// Output and exit status of a program.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ran {
     pub out: String,
@@ -23,7 +22,6 @@ pub struct Ran {
     pub code: Option<i32>,
 }
 
-/// Runs a program.
 pub fn run(command: &mut Command) -> Ran {
     let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let spawned = {
@@ -57,7 +55,6 @@ pub fn temp_dir() -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-/// Returns the path of a file in this directory.
 pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/elf_stub").join(name)
 }
@@ -70,12 +67,10 @@ pub fn arch(machine: StubMachine) -> &'static str {
     }
 }
 
-/// Returns whether this computer runs programs for the machine natively.
 pub fn is_native(machine: StubMachine) -> bool {
     arch(machine) == std::env::consts::ARCH
 }
 
-/// Returns the machine of this computer.
 pub fn native() -> StubMachine {
     StubMachine::ALL
         .into_iter()
@@ -122,12 +117,10 @@ pub fn start(machine: StubMachine, program: &Path) -> Command {
     start_as(machine, program, program)
 }
 
-/// Writes a stub.
 pub fn put_stub(machine: StubMachine, path: &Path, target: &str) {
     write(path, &exec_stub(machine, target).unwrap(), 0o755);
 }
 
-/// Compiles and links C for a machine.
 pub fn compile(machine: StubMachine, source: &str, out: &Path, options: &[&str]) {
     fs_err::create_dir_all(out.parent().unwrap()).unwrap();
     let compiler = gnu_tool(machine, "gcc");

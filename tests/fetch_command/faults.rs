@@ -134,14 +134,12 @@ impl Bucket for Faulty {
     }
 }
 
-/// Returns the only problem.
 fn only(problems: &Problems) -> String {
     let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(found.len(), 1, "{found:?}");
     found.into_iter().next().unwrap()
 }
 
-/// Returns the archives of a small run.
 fn archives(bucket: &Arc<dyn Bucket>) -> Vec<RemoteArchive> {
     let selection = Selection::all(&**bucket).unwrap();
     let archives = selection.archives(bucket);

@@ -61,7 +61,6 @@ fn run(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Makes empty libraries to link with.
 fn stubs(dir: &Path) -> PathBuf {
     let stubs = dir.join("stubs");
     fs_err::create_dir_all(&stubs).unwrap();

@@ -56,7 +56,6 @@ pub fn devel(lines: &str) -> String {
     package("devel", "devel", "\"x-devel\" module=\"x_devel\" per=\"none\"", lines)
 }
 
-/// Inputs of the resolver.
 #[derive(Clone)]
 pub struct Case {
     packages: Source,
@@ -100,7 +99,6 @@ impl Case {
         self.asking(|request| request.allow_unowned = false)
     }
 
-    /// Sets another families.kdl.
     pub fn families(mut self, text: &str) -> Self {
         self.families = Source::new("families.kdl", text);
         self
@@ -111,19 +109,16 @@ impl Case {
         self
     }
 
-    /// Changes the request.
     pub fn asking(mut self, ask: impl FnOnce(&mut Request)) -> Self {
         ask(&mut self.request);
         self
     }
 
-    /// Sets families or ISAs published for Linux.
     pub fn linux(self, list: &[&str]) -> Self {
         let list = list.iter().map(|s| (*s).to_owned()).collect();
         self.asking(|r| r.linux_families = Some(list))
     }
 
-    /// Sets families or ISAs published for Windows.
     pub fn windows(self, list: &[&str]) -> Self {
         let list = list.iter().map(|s| (*s).to_owned()).collect();
         self.asking(|r| r.windows_families = Some(list))
@@ -161,7 +156,6 @@ impl Case {
         }
     }
 
-    /// Returns the problems, one paragraph each.
     pub fn problems(&self) -> Vec<String> {
         match self.resolve() {
             Ok((plan, _)) => panic!("this plan has no error:\n{}", review::files_text(&plan)),
@@ -169,7 +163,6 @@ impl Case {
         }
     }
 
-    /// Returns the only problem.
     pub fn problem(&self) -> String {
         let problems = self.problems();
         assert_eq!(problems.len(), 1, "{}", problems.join("\n"));
@@ -194,13 +187,11 @@ impl Case {
     }
 }
 
-/// Returns the first distribution of this name.
 pub fn distribution<'p>(plan: &'p Plan, name: &str) -> &'p Distribution {
     let found = plan.distributions.iter().find(|d| d.name.as_str() == name);
     found.unwrap_or_else(|| panic!("{name} is not among {:?}", names(plan)))
 }
 
-/// Returns every distribution's directory and name.
 pub fn names(plan: &Plan) -> Vec<String> {
     plan.distributions.iter().map(|d| format!("{}/{}", d.directory, d.name)).collect()
 }
@@ -258,7 +249,6 @@ fn line(path: &str, member: &Member) -> String {
     format!("{path} {what}{}", if member.executable { " x" } else { "" })
 }
 
-/// Returns the text of a generated file.
 pub fn rendered<'p>(plan: &'p Plan, name: &str, path: &str) -> &'p str {
     let member = distribution(plan, name).members.iter().find(|m| m.path.as_str() == path);
     match &member.unwrap_or_else(|| panic!("no {path} in {name}")).step {

@@ -25,7 +25,6 @@ remote "nowhere" executor="grpc://127.0.0.1:1" program="nowhere"
 /// The demo with a header of many xz blocks, and its packages.
 struct Tried {
     dir: TempDir,
-    /// Directory of the artifacts.
     artifacts: &'static str,
     without: String,
     took: Duration,

@@ -30,12 +30,10 @@ remote "long" program="../static" timeout="20s" tries=2 { machine "OSFamily" "Li
 /// Packages that suffice for faults.
 const SOME: [&str; 2] = ["--only", "core,libraries"];
 
-/// Archives of the demo's artifacts, their catalog, and locally built packages.
 struct Tried {
     dir: TempDir,
 }
 
-/// Files of a build.
 #[derive(Debug, PartialEq, Eq)]
 struct Left {
     sums: String,
@@ -102,7 +100,6 @@ impl Tried {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Returns the archives and their sidecars.
     fn archives(&self) -> Vec<(String, PathBuf)> {
         let entries = fs::read_dir(self.path("archives")).unwrap().map(Result::unwrap);
         let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
@@ -172,13 +169,11 @@ fn named(digest: &api::Digest) -> String {
     format!("{}/{}", digest.hash, digest.size_bytes)
 }
 
-/// Returns the number of packages built by the farm.
 fn built(said: &str) -> usize {
     let line = said.lines().find(|line| line.starts_with("build farm ")).expect(said);
     line.split(": ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
 }
 
-/// Returns the number of reported refusals.
 fn warnings(said: &str) -> usize {
     said.matches(" did not build ").count()
 }

@@ -20,7 +20,6 @@ mod execution;
 
 pub use execution::FarmFault;
 
-/// Fault of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The first request is never answered.
@@ -74,7 +73,6 @@ impl Fault {
         matches!(self, Self::NoAnswer | Self::Stalls | Self::Forgets | Self::Busy)
     }
 
-    /// Returns whether the server is useless.
     pub fn leaves_nothing(self) -> bool {
         !self.is_healed() && self != Self::Forgets
     }
@@ -92,16 +90,13 @@ struct State {
     fault: Option<Fault>,
     requests: usize,
     farm_fault: Option<FarmFault>,
-    /// Requested actions.
     seen: BTreeSet<String>,
     asked: usize,
     executed: usize,
-    /// First built package.
     first: Option<Vec<u8>>,
     cancelled: usize,
 }
 
-/// Server on a free port.
 pub struct Server {
     shared: Shared,
     port: u16,
@@ -158,22 +153,18 @@ impl Server {
         format!("grpc://127.0.0.1:{}", self.port)
     }
 
-    /// Returns the number of entries.
     pub fn entries(&self) -> usize {
         self.shared.state.lock().unwrap().entries.len()
     }
 
-    /// Returns the number of requested executions.
     pub fn asked(&self) -> usize {
         self.shared.state.lock().unwrap().asked
     }
 
-    /// Stores a blob, and returns its digest.
     pub fn keep(&self, bytes: Vec<u8>) -> api::Digest {
         self.shared.keep(bytes)
     }
 
-    /// Returns whether the server has a blob with this SHA-256.
     pub fn has(&self, sha256: &str) -> bool {
         self.shared.state.lock().unwrap().blobs.contains_key(sha256)
     }
@@ -189,12 +180,10 @@ impl Server {
         (state.executed, state.cancelled)
     }
 
-    /// Sets the fault of execution, and clears everything stored.
     pub fn misbehave_as_farm(&self, fault: Option<FarmFault>) {
         *self.shared.state.lock().unwrap() = State { farm_fault: fault, ..State::default() };
     }
 
-    /// Sets the fault of the server.
     pub fn misbehave(&self, fault: Option<Fault>) {
         let mut state = self.shared.state.lock().unwrap();
         (state.fault, state.requests) = (fault, 0);

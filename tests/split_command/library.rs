@@ -13,7 +13,6 @@ const HEADERS_END: usize = 64 + 3 * 56;
 /// Address of an additional word, filled by a relocation.
 const OTHER: usize = 8;
 
-/// Library to write.
 #[derive(Clone)]
 pub struct Library {
     /// Bundles, one for each unit.
@@ -29,7 +28,6 @@ pub struct Library {
     pub is_crowded: bool,
 }
 
-/// Place in the file.
 #[derive(Clone, Copy)]
 pub enum Place {
     /// Offset in the records.
@@ -46,7 +44,6 @@ pub enum Place {
     Dynamic(usize),
 }
 
-/// Makes a code object of this size for the ISA with this number.
 pub fn code(mach: u32, size: usize) -> Vec<u8> {
     let mut code: Vec<u8> = (0..size).map(|at| (at * 7 % 251).to_le_bytes()[0]).collect();
     let start = super::made::object(mach);
@@ -115,12 +112,10 @@ impl Library {
         self
     }
 
-    /// Returns the offset of the records.
     pub fn records(&self) -> usize {
         BUNDLES + self.section().len().next_multiple_of(4096)
     }
 
-    /// Returns the offset of each bundle.
     pub fn starts(&self) -> Vec<usize> {
         let next = |at: &mut usize, bundle: &Vec<u8>| {
             let start = *at;

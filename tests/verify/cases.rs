@@ -142,7 +142,6 @@ fn cut_archive() -> Vec<u8> {
     [&b"KPAK"[..], &1_u32.to_le_bytes(), &u64::MAX.to_le_bytes(), &[0; 64]].concat()
 }
 
-/// Returns every case, in the order of the codes.
 pub fn cases() -> Vec<Case> {
     let names = [names(), variants()].into_iter().flatten().collect();
     [archives(), members(), records(), metadata(), names, programs(), sets(), sdists()]

@@ -30,7 +30,6 @@ pub struct Content {
     pins: Vec<String>,
 }
 
-/// Installed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Installed {
     executable: bool,

@@ -204,7 +204,6 @@ fn statement_files(dist: &Path) -> io::Result<Vec<RelPath>> {
     Ok(files)
 }
 
-/// Hash of a regular file; `None` for anything else.
 pub(crate) fn hash_of(path: &Path) -> io::Result<Option<String>> {
     let found = fs::symlink_metadata(path);
     if found.is_ok_and(|found| found.is_file()) {

@@ -100,7 +100,6 @@ impl Field {
         converts.then(|| quote!(.map(|read| base::source::Spanned::new(read.value.0, read.place))))
     }
 
-    /// Returns the statement that looks up the packages of a variable.
     fn resolve(&self, variable: &TokenStream) -> Option<TokenStream> {
         self.options.has("resolve").then(|| {
             let kind = self.options.value("resolve");

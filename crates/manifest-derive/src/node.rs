@@ -121,7 +121,6 @@ impl Node {
         }
     }
 
-    /// Returns the call of a check: `check(path::to::function(field, field))`.
     fn check(&self, call: &TokenStream, before: &TokenStream) -> TokenStream {
         let Ok(syn::Expr::Call(call)) = syn::parse2(call.clone()) else {
             return syn::Error::new_spanned(call, "a check is a call").into_compile_error();
@@ -176,7 +175,6 @@ impl Node {
         })
     }
 
-    /// Returns the expression that makes the values.
     fn made(&self) -> TokenStream {
         let each = self.fields.iter().find(|field| field.role == Role::Each);
         let Some(each) = each else {

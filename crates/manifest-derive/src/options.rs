@@ -12,7 +12,6 @@ pub struct Options {
     named: Vec<(String, Option<TokenStream>)>,
 }
 
-/// Every option.
 const KNOWN: &[&str] = &[
     "after",
     "at_least_once",

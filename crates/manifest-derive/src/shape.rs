@@ -42,7 +42,6 @@ impl Shape {
     }
 }
 
-/// Returns the name of a generic type, and its argument.
 fn generic(whole: &Type) -> Option<(String, &Type)> {
     let Type::Path(path) = whole else { return None };
     let last = path.path.segments.last()?;

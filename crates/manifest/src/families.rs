@@ -96,7 +96,6 @@ impl Families {
         self.axes.values().flatten().any(|value| value == name)
     }
 
-    /// Returns the ISAs with own packages.
     pub(crate) fn packaged(&self) -> impl Iterator<Item = &Isa> {
         self.isas.iter().filter(|(_, facts)| facts.package.is_none()).map(|(isa, _)| isa)
     }

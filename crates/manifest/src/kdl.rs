@@ -32,7 +32,6 @@ pub struct Node {
 }
 
 impl Node {
-    /// Returns the first argument, if it is a text.
     pub(crate) fn first_text(&self) -> Option<&str> {
         self.entries.iter().find(|entry| entry.name.is_none())?.value.as_text()
     }
@@ -113,7 +112,6 @@ pub enum Value {
 }
 
 impl Value {
-    /// The text, if it is one.
     pub(crate) fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),

@@ -382,7 +382,6 @@ impl Package {
         self.draft.artifacts == self.artifacts.len()
     }
 
-    /// Returns the packages that it requires, in some index at least.
     pub(crate) fn required(&self) -> impl Iterator<Item = &Spanned<PackageName>> {
         let of_indexes = self.indexes.iter().flat_map(|index| &index.requires);
         self.requires.iter().chain(of_indexes).map(|rule| &rule.package)

@@ -172,7 +172,6 @@ impl<'a> Node<'a> {
         self.rest()
     }
 
-    /// Reads all further arguments; without one, the error shows `line`.
     pub(crate) fn at_least_one_as<T: FromText>(
         &mut self,
         what: &str,

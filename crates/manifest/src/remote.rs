@@ -192,7 +192,6 @@ impl FromStr for Timeout {
     }
 }
 
-/// Reports a header without a source, or with two.
 fn check_source(
     node: &Node<'_>,
     _: &Scope<'_, '_>,

@@ -34,7 +34,6 @@ impl Template {
         text
     }
 
-    /// Returns the names between `{` and `}`, in order.
     pub(crate) fn placeholders(&self) -> impl Iterator<Item = &str> {
         self.0.split('{').skip(1).map(|rest| rest.split_once('}').map_or(rest, |(name, _)| name))
     }

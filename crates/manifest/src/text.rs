@@ -45,7 +45,6 @@ impl Reason for ChoiceError {
 }
 
 pub(crate) trait Choice: Copy + PartialEq + 'static {
-    /// Kind of a word, with its article.
     const KIND: &'static str;
     const WORDS: &'static [(&'static str, Self)];
 

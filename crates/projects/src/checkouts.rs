@@ -82,7 +82,6 @@ pub enum State {
     Dirty,
 }
 
-/// Number of branches to name.
 const NEAR: usize = 5;
 
 /// Returns the state of every checkout that projects use, in manifest order.

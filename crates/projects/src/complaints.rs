@@ -3,7 +3,6 @@
 use std::path::Path;
 
 const MOST: usize = 6;
-/// Lines of the log behind the errors.
 const TAIL: usize = 8;
 
 /// Beginning of CMake's errors, which have no column.
@@ -33,7 +32,6 @@ fn is_complaint(line: &str) -> bool {
     !is_harmless.iter().any(|word| rest.trim_start().starts_with(word))
 }
 
-/// Splits `FILE` from the text behind the numbers.
 fn at(line: &str) -> Option<(&str, &str)> {
     let mut parts = line.splitn(4, ':');
     let (file, number, third) = (parts.next()?, parts.next()?, parts.next()?);

@@ -147,7 +147,6 @@ impl Content {
         Ok(inner)
     }
 
-    /// Adds new files and differences; returns possible repositories.
     fn changes(
         &mut self,
         checkout: &Path,

@@ -217,7 +217,6 @@ impl<'a> Keeper<'a> {
         &self.common
     }
 
-    /// `made` has the wheels outside of the destination.
     fn key(&self, project: &ProjectBuild, made: &Made, dest: &Path) -> io::Result<String> {
         let source = self.source(&project.name).map(|source| source.identity(&self.root));
         self.key_of(project, made, dest, source.transpose()?)

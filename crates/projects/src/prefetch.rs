@@ -79,7 +79,6 @@ struct Fetched {
 }
 
 impl Fetcher<'_> {
-    /// Fetches a wheel; `None` if it is current.
     fn bring(&self, wheel: &PrefetchedWheel) -> Result<Option<Fetched>, (String, Vec<String>)> {
         let start = Instant::now();
         let bare = |e: io::Error| (with_causes(&e), Vec::new());

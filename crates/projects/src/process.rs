@@ -16,7 +16,6 @@ use super::confined::{Limits, confined};
 use base::cleanup;
 use base::regular;
 
-/// Log of all steps of a project.
 #[derive(Debug, Clone)]
 pub(crate) struct Log {
     path: PathBuf,

@@ -123,7 +123,6 @@ fn environment(
     of_caller.chain(own.map(|(name, value)| (name.clone(), value.clone()))).collect()
 }
 
-/// Passed variables that are set.
 fn passed(project: &ProjectBuild, is_set: impl Fn(&str) -> bool) -> Vec<String> {
     let own = |name: &&String| !project.environment.contains_key(*name) && is_set(name);
     project.pass.iter().filter(own).cloned().collect()

@@ -20,7 +20,6 @@ use base::regular;
 const RECORD: &str = "work.json";
 const MOST: u64 = 64 << 20;
 
-/// Directories of one build.
 const FRESH: [&str; 7] = ["tmp", "out", "wheelhouse", "dirty", "repair", "repaired", CACHE];
 
 /// Files that determine the requirements of a build.

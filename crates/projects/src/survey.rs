@@ -120,7 +120,6 @@ fn names(files: &[RelPath], glob: &Glob) -> Vec<String> {
     files.iter().filter_map(name).collect()
 }
 
-/// Matching files, sorted. Walks only the directory that the glob begins with.
 fn matching(root: &Path, glob: &Glob) -> io::Result<Vec<RelPath>> {
     let fixed: Vec<&str> = glob
         .as_str()

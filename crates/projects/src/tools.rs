@@ -45,7 +45,6 @@ pub enum ToolsError {
     Lacks {
         /// Requested program.
         python: PathBuf,
-        /// Module.
         module: &'static str,
     },
     /// Outdated pip.
@@ -205,7 +204,6 @@ print(sys.executable)
 print('%d.%d' % sys.version_info[:2])
 print(sys.version.replace('\\n', ' '), sysconfig.get_platform())";
 
-/// Searches `PATH`.
 fn interpreter(version: &str) -> Option<Interpreter> {
     let environment: BTreeMap<String, OsString> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))

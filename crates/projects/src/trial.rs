@@ -178,7 +178,6 @@ pub fn put(from: &Path, directory: &Path, name: &PackageName) -> Result<(), Fail
     Ok(())
 }
 
-/// Reason to skip a command.
 fn hindrance(command: &RunCommand, has: impl Fn(&RelPath) -> bool) -> Option<String> {
     let device = command.needs.as_ref().filter(|needs| !Path::new(needs).exists());
     let file = command.if_there.as_ref().filter(|file| !has(file));

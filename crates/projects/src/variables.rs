@@ -23,7 +23,6 @@ const WITH_EFFECT: &[&str] = &[
     "LD_LIBRARY_PATH",
 ];
 
-/// Prefixes of further passed variables.
 const PASSED_PREFIXES: &[&str] = &["PIP_", "CCACHE_", "SCCACHE_"];
 
 /// Passed variables that cannot affect a build: user, and access to an index.

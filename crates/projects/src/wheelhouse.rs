@@ -112,7 +112,6 @@ pub fn offer(
     Ok(())
 }
 
-/// Constraints that select exactly these wheels.
 pub(crate) fn constraints(files: &[PathBuf]) -> Vec<String> {
     let mut by_name: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for file in files {
@@ -127,7 +126,6 @@ pub(crate) fn constraints(files: &[PathBuf]) -> Vec<String> {
     lines.collect()
 }
 
-/// Replaces addresses in requirements by the prefetched `files`.
 pub(crate) fn without_addresses(requirements: &str, files: &[PathBuf]) -> String {
     let names: BTreeSet<String> = files.iter().filter_map(|file| name_of(file)).collect();
     let line = |line: &str| {
@@ -144,7 +142,6 @@ pub(crate) fn without_addresses(requirements: &str, files: &[PathBuf]) -> String
     requirements.lines().map(|text| line(text) + "\n").collect()
 }
 
-/// Metadata; `None` if unreadable, which installers report.
 fn metadata(file: &Path) -> Option<Metadata> {
     let is_wheel = file.extension().is_some_and(|extension| extension == "whl");
     let text = is_wheel.then(|| Wheel::open(file).ok()?.info("METADATA").ok()).flatten()?;

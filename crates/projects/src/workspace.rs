@@ -149,7 +149,6 @@ pub(crate) fn wheels_in(directory: &Path, name: &PackageName) -> Result<Vec<Path
     Ok(wheels)
 }
 
-/// The only wheel; fails for another distribution than `name`.
 pub(crate) fn wheel_in(directory: &Path, name: &PackageName) -> Result<PathBuf, Failed> {
     let mut wheels = wheels_in(directory, name)?;
     match wheels.len() {

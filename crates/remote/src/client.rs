@@ -380,7 +380,6 @@ fn endpoint(address: &Address, with: &Tls) -> Result<Endpoint, tonic::transport:
     Ok(endpoint)
 }
 
-/// Describes a failed connection, with a hint for servers without TLS.
 fn no_connection(error: &dyn std::error::Error) -> String {
     let said = said(error);
     let is_clear = said.contains("InvalidContentType");

@@ -240,7 +240,6 @@ impl Orders {
         }
     }
 
-    /// Makes one order; `None` after the deadline.
     async fn one(
         &self,
         prepared: &Prepared<'_>,

@@ -154,7 +154,6 @@ fn version(dir: &Path, inputs: &[Input]) -> Result<Version, PromoteError> {
     }
 }
 
-/// Refuses packages of a set that can have several versions.
 fn check_whole(inputs: &[Input]) -> Result<(), PromoteError> {
     let has = |input: &&Input, field: &str| {
         input.own.as_ref().is_some_and(|own| own.facts.get(field).is_some())
@@ -173,7 +172,6 @@ fn target<'i>(input: &'i Input, targets: &'i Targets) -> Option<&'i str> {
     targets.of_package(&input.name, input.family()).or_else(|| variants::target(input, targets))
 }
 
-/// Targets of packages and selectors.
 fn have(inputs: &[Input], targets: &Targets) -> BTreeSet<String> {
     let whole = inputs.iter().filter_map(|input| target(input, targets)).map(str::to_owned);
     let facts = inputs.iter().filter_map(|input| input.own.as_ref());

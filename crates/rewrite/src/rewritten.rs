@@ -19,7 +19,6 @@ pub struct Rewritten {
 }
 
 impl Rewritten {
-    /// Moves packages of `stage` into place, with checksums and the statement.
     pub(crate) fn put<E: From<io::Error> + From<StageError> + From<GateError>>(
         stage: Stage,
         packages: BTreeMap<RelPath, String>,

@@ -92,7 +92,6 @@ fn versions(inputs: &[Input<'_>]) -> Problems {
     problems
 }
 
-/// Problems of equal wheel names, and of paths that two distributions install.
 fn owners(divisions: &[Division]) -> Problems {
     let (mut problems, mut names) = (Problems::new(), BTreeMap::new());
     let mut paths: BTreeMap<&str, &Division> = BTreeMap::new();

@@ -38,7 +38,6 @@ pub struct Farm {
 
 enum Artifacts {
     In(Digest),
-    /// Archives of the run, by their checksums.
     Checksums,
 }
 
@@ -64,10 +63,7 @@ impl Outcome {
     }
 }
 
-/// Returns the requested farm.
-///
-/// # Errors
-/// If the command line lacks a part that the farm needs.
+/// Fails if the command line lacks a part that the farm needs.
 pub fn asked(args: &BuildArgs, shared: &Shared<'_>, jobs: usize) -> Result<Option<Farm>, Problem> {
     let usage = |text: &str| Problem::usage(Code::Environment, text);
     let minimal = shared.is_minimal();
@@ -112,9 +108,6 @@ pub fn asked(args: &BuildArgs, shared: &Shared<'_>, jobs: usize) -> Result<Optio
 }
 
 impl Farm {
-    /// Has the farm build packages.
-    ///
-    /// # Errors
     /// Fails for faulty artifacts or unusable files here. Without artifacts here, also fails if the
     /// farm does not build a package.
     pub fn build(self, given: Given<'_>) -> Result<Farmed, Failure> {

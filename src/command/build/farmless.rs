@@ -9,7 +9,6 @@ use crate::inputs::{Shared, remote};
 
 pub enum Farm {}
 
-/// Fails if a farm is requested.
 pub fn asked(args: &BuildArgs, shared: &Shared<'_>, _: usize) -> Result<Option<Farm>, Problem> {
     let is_asked = args.remote.artifacts_digest.is_some() || shared.address().is_some();
     if is_asked { Err(remote::absent()) } else { Ok(None) }

@@ -9,7 +9,6 @@ use crate::failure::{Failure, absent};
 
 pub enum Settings {}
 
-/// Fails if the plan has projects or finished wheels.
 pub fn settings(_: &BuildArgs, plan: &Plan, _: usize) -> Result<Option<Settings>, Failure> {
     let is_needed = !plan.projects.is_empty() || !plan.wheels.is_empty();
     if is_needed { Err(absent("projects").into()) } else { Ok(None) }

@@ -75,7 +75,7 @@ pub fn check(args: &BuildArgs, plan: &Plan, settings: &Settings) -> Result<(), F
     projects::check(plan, settings, &args.output).map_err(|e| not_built(&e))
 }
 
-/// Fetches wheels of others that projects need; reports all that are unavailable.
+/// Reports all unavailable wheels.
 pub fn prefetch(
     args: &BuildArgs,
     manifest: &Manifest,
@@ -96,7 +96,6 @@ pub fn prefetch(
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 
-/// Notes missing confinement by the kernel, unless requested by `--unconfined`.
 fn tell_unconfined(args: &BuildArgs, plan: &Plan) {
     if args.unconfined || plan.projects.is_empty() {
         return;
@@ -140,8 +139,7 @@ fn tell_without_effect(plan: &Plan) {
     }
 }
 
-/// Builds projects and takes wheels; each failure is a problem. `made_before` is part of the same
-/// build.
+/// Takes `made_before` as part of the same build.
 pub fn build(
     args: &BuildArgs,
     manifest: &Manifest,

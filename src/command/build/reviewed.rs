@@ -18,10 +18,7 @@ pub struct Reviewed {
 }
 
 impl Reviewed {
-    /// Reads the plan of `--plan`.
-    ///
-    /// # Errors
-    /// Fails if it cannot be read, or lacks a package of --only.
+    /// Fails if the plan lacks a package of --only.
     pub fn read(args: &BuildArgs) -> Result<Option<Self>, Failure> {
         let Some(path) = &args.plan else { return Ok(None) };
         let plan = saved_plan::only(saved_plan::read(path)?, &args.set.only)?;
@@ -36,9 +33,6 @@ impl Reviewed {
         }
     }
 
-    /// Compares the plans file by file.
-    ///
-    /// # Errors
     /// Fails with the first differences.
     pub fn check(&self, plan: &Plan) -> Result<(), Problems> {
         if decided(&self.plan) == decided(plan) {

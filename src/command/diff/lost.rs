@@ -46,7 +46,6 @@ pub fn losses(diff: &Diff, told: bool, new: &Side) -> Problems {
     })
 }
 
-/// Returns the correction of a loss.
 fn remedy(loss: &Loss, manifest: &Manifest) -> String {
     let accepting = accepting(loss, manifest);
     match (&loss.kind, &*loss.names) {
@@ -70,7 +69,6 @@ fn accepting(loss: &Loss, manifest: &Manifest) -> String {
     format!("`ignore \"loss\"{package}{path} reason=\"…\"`")
 }
 
-/// Returns an error for each new warning.
 pub fn warnings(diff: &Diff, new: &Side) -> Problems {
     let manifest = new.planned().map(|planned| &planned.manifest);
     let mut problems = Problems::new();

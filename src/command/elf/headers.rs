@@ -17,7 +17,6 @@ pub struct Segment {
     pub align: u64,
 }
 
-/// Program header table, possibly empty.
 #[derive(Debug, Clone)]
 pub struct Headers {
     pub table_at: u64,

@@ -112,7 +112,6 @@ impl Given {
         Ok(findings)
     }
 
-    /// Returns faults of the provenance statements beside the packages.
     pub fn provenance(&self) -> io::Result<Vec<Finding>> {
         let mut findings = Vec::new();
         for directory in &self.directories {

@@ -75,7 +75,6 @@ fn grouped(count: usize) -> String {
     text
 }
 
-/// Returns all findings.
 pub fn json(packages: &[Package], judged: &Judged<'_>) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(&Report::new(packages, judged))
         .map_err(|error| environment(format!("cannot write JSON: {error}")))?;

@@ -16,7 +16,6 @@ use tonic::{Code, Request, Response, Status};
 
 use super::{Answers, Shared, for_ever, status};
 
-/// Fault of an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FarmFault {
     /// The client is not allowed to execute.
@@ -146,7 +145,6 @@ impl Shared {
         result
     }
 
-    /// Writes a directory of the storage to a local directory.
     fn lay_out(&self, directory: Option<&api::Digest>, dir: &Path) {
         let directory: api::Directory = self.message(directory);
         for file in directory.files {

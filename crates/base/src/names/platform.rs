@@ -212,7 +212,6 @@ fn number(text: &str) -> Option<(u32, &str)> {
     (plain && digits.len() < 5).then(|| digits.parse().ok()).flatten().map(|n| (n, rest))
 }
 
-/// Suggests the tag if only the spelling differs.
 fn unknown(tag: &str) -> PlatformTagError {
     let spelt = tag.trim().to_ascii_lowercase().replace(['-', ' '], "_");
     if spelt != tag && check(&spelt).is_ok() {

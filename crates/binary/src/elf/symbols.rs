@@ -16,7 +16,6 @@ const WINDOW: u64 = SIZE * 4096;
 const VALUE: u64 = 8;
 
 impl ElfInfo {
-    /// Calls `see` with each symbol and its offset in the file.
     pub(super) fn each_static_symbol(
         &self,
         file: &(impl ReadAt + ?Sized),

@@ -6,7 +6,6 @@ use super::facts::PeKind;
 use super::version::numbered;
 use crate::Machine;
 
-/// Position of the section in memory and in the file.
 pub(crate) const ADDRESS: u32 = 0x1000;
 pub(crate) const OFFSET: u32 = 0x400;
 const FILE_ALIGNMENT: usize = 0x200;

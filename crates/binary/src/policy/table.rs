@@ -135,7 +135,6 @@ impl Policy {
     }
 }
 
-/// Returns whether the name is that of glibc's loader.
 pub(super) fn is_glibc_loader(name: &str) -> bool {
     name.starts_with("ld-linux") || name.starts_with("ld64.so.")
 }

@@ -32,7 +32,6 @@ pub fn installed_path(member: &str, dist_info: &str) -> String {
     }
 }
 
-/// Returns true for files that rockpack writes.
 pub(super) fn is_made(path: &str) -> bool {
     path.starts_with(INFO) || is_facts(path) || is_links(path)
 }

@@ -12,7 +12,6 @@ const LARGE: usize = BLOCK / 4;
 const ROOM: usize = BLOCK + 4096;
 const MOST: usize = 64;
 
-/// Returns the largest capacity of a buffer for `len` bytes.
 pub(super) fn room(len: u64) -> u64 {
     if len < LARGE as u64 { len } else { len.max(ROOM as u64) }
 }

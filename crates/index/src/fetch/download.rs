@@ -19,7 +19,6 @@ use base::source::{Code, Problem, Problems};
 use base::text::human_size;
 use plan::catalog::{Demands, Expected, LockedArchive, Packed, SIDECAR, Taken};
 
-/// Prefix of partial files.
 pub(super) const PREFIX: &str = ".rockpack-fetch-";
 
 /// A verified archive in the directory.

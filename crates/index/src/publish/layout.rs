@@ -155,7 +155,6 @@ impl Shelf {
         Self { base: None, form, takes: Takes::All, uncached: false }
     }
 
-    /// Public path of the shelf, with `/` at both ends.
     pub(super) fn public(&self) -> Cow<'_, str> {
         match (&self.takes, &self.base) {
             (Takes::All, None) => "/".into(),
@@ -164,7 +163,6 @@ impl Shelf {
         }
     }
 
-    /// Address of the packages of `project`, in a store at `public`.
     pub(super) fn address(&self, public: &str, project: &str) -> String {
         let base = format!("{}{}", public.trim_end_matches('/'), self.public());
         if project.is_empty() || self.form == Form::Flat {

@@ -50,7 +50,6 @@ impl<'a> PageStore<'a> {
         Self { bucket, known: Mutex::default() }
     }
 
-    /// Returns a page, if it exists.
     pub(super) fn page(&self, key: &RelPath) -> Result<Option<Arc<Page>>, StoreError> {
         let known = self.known().get(key).cloned();
         let page = match known {

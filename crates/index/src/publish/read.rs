@@ -13,7 +13,6 @@ use crate::simple::{Files, PageError, Projects, Yanked, beyond_data, is_ours};
 use crate::store::Bucket;
 use base::names::RelPath;
 
-/// Reads a page and its data file.
 pub(super) fn files(
     pages: &PageStore<'_>,
     place: &PageKeys,

@@ -76,7 +76,6 @@ impl<'a> StreamRecord<'a> {
         Ok(is_new)
     }
 
-    /// Returns true if written.
     pub(super) fn write(&self, told: &dyn Fn(&Step)) -> Result<bool, PublishError> {
         let Some(stream) = self.stream.filter(|_| !self.is_routes) else { return Ok(false) };
         if !self.tell(told)? {

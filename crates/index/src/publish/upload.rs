@@ -21,7 +21,6 @@ pub(super) enum AtKey {
 }
 
 impl Survey<'_> {
-    /// Compares objects with packages; `told` returns the SHA-256 on a page.
     pub(super) fn look(
         &self,
         placed: &[Placed<'_>],
@@ -147,7 +146,6 @@ impl Survey<'_> {
     }
 }
 
-/// File name endings and bytes of the objects beside a package.
 fn companions<'l>(placed: &Placed<'l>) -> impl Iterator<Item = (&'static str, &'l [u8])> + use<'l> {
     let local = placed.local;
     let metadata = local.metadata.as_deref().map(|bytes| ("metadata", bytes));

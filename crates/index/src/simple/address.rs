@@ -1,6 +1,5 @@
 //! Absolute addresses.
 
-/// Returns true for an address with a scheme.
 pub(crate) fn is_absolute(url: &str) -> bool {
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| {
@@ -8,7 +7,6 @@ pub(crate) fn is_absolute(url: &str) -> bool {
     })
 }
 
-/// Resolves an address on the page `page`.
 pub(crate) fn absolute(page: &str, url: &str) -> String {
     if is_absolute(url) {
         return url.to_owned();

@@ -10,9 +10,7 @@ use super::document::{Files, PageError, Projects, entries, named_well};
 use super::entry::{IndexedFile, Yanked};
 use base::names::normalized;
 
-/// Suffixes of packages, also of other programs.
 const PACKAGES: [&str; 7] = [".whl", ".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz", ".egg"];
-/// Suffixes of files derived from packages.
 const BESIDE: [&str; 6] = [".metadata", ".json", ".asc", ".sha256", ".provenance", ".attestation"];
 const HASHES: [&str; 6] = ["sha256", "sha512", "sha384", "sha224", "sha1", "md5"];
 
@@ -35,7 +33,6 @@ impl Files {
 }
 
 impl Projects {
-    /// Parses links to `{project}/`; fails for others.
     pub(crate) fn of_html(html: &[u8]) -> Result<Self, PageError> {
         let mut projects = Self::default();
         for anchor in anchors(html)? {

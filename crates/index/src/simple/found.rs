@@ -11,7 +11,6 @@ const ENDINGS: [&str; 3] = ["yanked", ATTESTATIONS[0], ATTESTATIONS[1]];
 
 #[derive(Debug, Default)]
 pub(super) struct FilesOfIndex {
-    /// Wheels, sdists and files about wheel variants.
     pub(super) packages: Vec<RelPath>,
     pub(super) pages: Vec<RelPath>,
     pub(super) records: Vec<RelPath>,

@@ -208,7 +208,6 @@ fn project_json(at: &RelPath, name: &str, files: &[&Listed]) -> serde_json::Resu
     json::project(name, &versions, &entries)
 }
 
-/// Returns true for `{run}-{platform}/python` and `{run}-{platform}/python/{group}`.
 fn is_group(directory: &RelPath) -> bool {
     let mut segments = directory.segments();
     let run = segments.next().and_then(|run| run.rsplit_once('-'));

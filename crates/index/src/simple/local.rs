@@ -68,7 +68,6 @@ pub fn strays(dir: &Path) -> Result<Vec<RelPath>, IndexError> {
     FilesOfIndex::below(dir).map(FilesOfIndex::strays)
 }
 
-/// Reads the attestations beside a package.
 pub(super) fn provenance(
     dir: &Path,
     package: &RelPath,

@@ -42,7 +42,6 @@ impl Listed {
         }
     }
 
-    /// Sort key on a page.
     pub(super) fn order(&self) -> (Option<pep440_rs::Version>, String) {
         (self.package.version.as_str().parse().ok(), self.path.file_name().to_owned())
     }

@@ -33,7 +33,6 @@ impl<'a> Publication<'a> {
         self.put(path, text.as_bytes())
     }
 
-    /// Returns true if written.
     pub(super) fn put(&mut self, path: &RelPath, bytes: &[u8]) -> Result<bool, IndexError> {
         let there = regular::read(self.dir.join(path.as_str()), bytes.len() as u64);
         if there.is_ok_and(|there| there == bytes) {

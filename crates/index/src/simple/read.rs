@@ -13,7 +13,6 @@ use wheel::archive::variants::{self, Variants};
 use wheel::package::sdist::is_of;
 use wheel::package::{Metadata, PackageError, Sdist, Wheel};
 
-/// The package, and the METADATA of a wheel.
 pub(super) fn package(path: &Path) -> Result<(Package, Option<Vec<u8>>), PackageError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if let Some((dist, version)) = variants::of_file_name(&name) {

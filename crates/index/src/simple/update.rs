@@ -121,7 +121,6 @@ impl<'a> Update<'a> {
         }))
     }
 
-    /// Address of the provenance object, which is written before the pages.
     fn provenance(&mut self, path: &RelPath, sha256: &str) -> Result<Option<String>, IndexError> {
         let Some(object) = local::provenance(self.dir, path, sha256)? else { return Ok(None) };
         let place = beside(path, PROVENANCE)?;

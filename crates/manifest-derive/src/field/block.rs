@@ -7,7 +7,6 @@ use super::{Field, Role};
 use crate::shape::Outer;
 
 impl Field {
-    /// Returns the type that reads the nodes: `of`, or the field's own.
     fn line(&self) -> TokenStream {
         let inner = &self.shape.inner;
         self.options.value("of").cloned().unwrap_or_else(|| quote!(#inner))
@@ -29,7 +28,6 @@ impl Field {
         self.role == Role::Leaf && self.shape.is("bool")
     }
 
-    /// Returns whether a leaf takes a list of arguments.
     fn is_list(&self) -> bool {
         self.shape.outer == Outer::Many && !self.options.has("single")
     }
@@ -92,7 +90,6 @@ impl Field {
         }
     }
 
-    /// Returns the expression of the field's value, from the variable.
     pub(super) fn block_value(&self) -> TokenStream {
         let ident = &self.ident;
         if self.role == Role::Flat {

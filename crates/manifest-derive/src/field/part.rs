@@ -38,7 +38,6 @@ impl Field {
         quote!(crate::ArgSpec { takes: crate::ArgKind::#kind, name: #name, says: #says },)
     }
 
-    /// Returns the name of the part's `ArgKind`.
     fn kind(&self) -> &'static str {
         match (self.role, self.shape.outer) {
             (Role::Prop, _) if self.is_flag() => "Flag",

@@ -127,7 +127,6 @@ pub(super) fn title(node: &str, name: Option<&str>) -> String {
     name.map_or_else(|| node.to_owned(), |name| format!("{node} \"{name}\""))
 }
 
-/// Returns the first arguments of the nodes called `name`, as hints.
 pub(super) fn names<'n>(nodes: &'n [kdl::Node], name: &str) -> Vec<&'n str> {
     nodes.iter().filter(|node| node.name.text == name).flat_map(arguments).collect()
 }

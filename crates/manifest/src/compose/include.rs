@@ -12,7 +12,6 @@ const BUILT_IN: &str = "built-in";
 
 const FEW: usize = 3;
 
-/// Returns node and first argument of a line that a file has once.
 pub(super) fn name(node: &kdl::Node) -> Option<(String, String)> {
     let once = matches!(
         node.name.text.as_str(),

@@ -41,7 +41,6 @@ fn lines(nodes: &[kdl::Node], depth: usize, out: &mut Vec<String>) {
     }
 }
 
-/// Lines of `text` once composed; panics on a fault.
 fn composed(text: &str) -> Vec<String> {
     let source = Source::new("packages.kdl", text);
     let faults = Faults::new(&source);

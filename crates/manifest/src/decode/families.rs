@@ -122,7 +122,6 @@ fn parents(faults: &Faults, lines: &[IsaLine], levels: &[LevelLine]) {
     }
 }
 
-/// Returns the fault of an unknown name.
 fn unknown<'n, T: ToString>(
     message: &str,
     name: &Spanned<T>,
@@ -135,7 +134,6 @@ fn unknown<'n, T: ToString>(
     Problem::error(Code::UnknownTarget, message).label(&name.place, label)
 }
 
-/// Returns the ISAs of these names, and reports unknown names.
 fn expanded(faults: &Faults, families: &Families, names: &[Spanned<String>]) -> Vec<Isa> {
     let mut isas = Vec::new();
     for name in names {

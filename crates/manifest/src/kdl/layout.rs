@@ -38,7 +38,6 @@ struct Piece {
     ends_line: bool,
 }
 
-/// All tokens but blanks.
 fn tokens(text: &str) -> Vec<Piece> {
     let mut at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let (mut pieces, mut spaced, mut open): (Vec<Piece>, _, Vec<(usize, bool)>) =

@@ -335,7 +335,6 @@ impl<'a> Mistakes<'a> {
             && self.text[..at].chars().next_back().is_none_or(is_newline)
     }
 
-    /// Returns the end of a name in quotes of another format.
     pub(crate) fn quoted_name(&mut self, next: Token) -> Option<usize> {
         self.text[next.range()].starts_with(QUOTES).then(|| self.other_quotes(next))
     }

@@ -227,7 +227,6 @@ impl<'a> Parser<'a> {
         habit.is_some()
     }
 
-    /// Reads a required text: the name of a node or a type.
     fn name(&mut self) -> Read<Name> {
         match self.value()? {
             (Value::Text(text), span) => Ok(Name { text, span }),
@@ -359,7 +358,6 @@ impl<'a> Parser<'a> {
         )
     }
 
-    /// Skips spaces, comments and escaped line ends; returns whether it skipped any.
     fn skip_space(&mut self) -> Read<bool> {
         let mut any = false;
         loop {

@@ -70,7 +70,6 @@ fn first(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
-/// Each line with the place where it starts.
 fn split(text: &str) -> Vec<(usize, &str)> {
     let (mut lines, mut start, mut at) = (Vec::new(), 0, 0);
     while let Some(c) = text[at..].chars().next() {
@@ -116,7 +115,6 @@ fn unescaped(body: &str, from: usize) -> Result<String, Fault> {
 
 type Refused = (fn(Range<usize>) -> Fault, usize);
 
-/// Returns the character of an escape, and the length of the escape.
 fn character(rest: &str) -> Result<(Option<char>, usize), Refused> {
     let meant = match rest[1..].chars().next() {
         Some('n') => '\n',

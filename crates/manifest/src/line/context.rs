@@ -32,7 +32,6 @@ pub(crate) struct Context<'a> {
     pub projects: Vec<(String, Place)>,
 }
 
-/// Returns whether a node is called `name`, or is misspelt.
 fn is_meant(node: &kdl::Node, name: &str, words: &[NodeSpec]) -> bool {
     let written = node.name.text.as_str();
     let known = || words.iter().map(|word| word.name);

@@ -251,7 +251,6 @@ fn decoders_take_the_parts_that_are_documented() {
     }
 }
 
-/// The usage in errors has every part, in the same order.
 #[test]
 fn usages_show_every_part() {
     for (_, _, word) in all() {

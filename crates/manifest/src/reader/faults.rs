@@ -87,7 +87,6 @@ impl Faults {
         &self.source
     }
 
-    /// Adds a text that lines name, such as a script, once.
     pub(crate) fn add_text(&self, source: Source) {
         if self.included.borrow().iter().all(|(_, known)| known.name() != source.name()) {
             self.add(source);

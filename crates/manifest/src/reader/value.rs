@@ -8,7 +8,6 @@ use crate::kdl::{Entry, Value};
 use base::names::{Component, DistName, NameError, PathError};
 use base::source::{Code, Place, Problem, Spanned};
 
-/// Message, label and remedy.
 pub(in super::super) trait Reason {
     fn message(&self) -> String;
     fn label(&self) -> String;

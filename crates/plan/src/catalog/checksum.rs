@@ -14,7 +14,6 @@ pub(super) fn of_end(sidecar: &str) -> Result<Option<Sha256>, String> {
     line.map(|digest| digest.trim().parse()).transpose()
 }
 
-/// Digest of the archive `name`, alone or in `sha256sum`'s output.
 pub(super) fn of_sidecar(text: &str, name: &str) -> Result<Sha256, String> {
     let counts = |line: &&str| !line.is_empty() && !line.starts_with('#');
     let lines: Vec<&str> = text.lines().map(str::trim).filter(counts).collect();

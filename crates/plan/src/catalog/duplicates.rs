@@ -10,7 +10,6 @@ use base::hash::Sha256Hasher;
 use base::names::Family;
 use base::source::Problems;
 
-/// Hashes files with a shared path, so that planning reads no file.
 pub(super) fn hash(catalog: &mut Catalog, source: &dyn Source) -> Result<(), Problems> {
     let wanted = duplicated(catalog);
     let hashed = wanted

@@ -15,7 +15,6 @@ pub(super) struct Emptied {
     pub files: Vec<*const CatalogEntry>,
 }
 
-/// Reports components that lose all files.
 pub(super) fn check(
     manifest: &Manifest,
     catalog: &Catalog,

@@ -131,7 +131,6 @@ fn globs(manifest: &Manifest, catalog: &Catalog) -> Problems {
     problems
 }
 
-/// Returns a matching glob that differs in a few letters of one segment.
 fn near_glob(catalog: &Catalog, glob: &Glob) -> Option<String> {
     let segments: Vec<&str> = glob.as_str().split('/').collect();
     let is_literal = |segment: &&str| !segment.contains(['*', '?', '[', '{']);

@@ -44,7 +44,6 @@ pub(super) fn shared(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Opti
     ))
 }
 
-/// Reports programs and libraries that the ELF editor cannot give an rpath.
 pub(super) fn foreign(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Option<String> {
     let is_32 = |entry: &&&CatalogEntry| {
         let machine = entry.elf().map(|facts| facts.machine);

@@ -64,7 +64,6 @@ impl Page<'_, '_> {
         self.dist.package.kind == PackageKind::Selector
     }
 
-    /// Argument of `pip install`: the own name, or a selector's extra.
     fn install(&self) -> String {
         let selectors = self.all.iter().filter(|other| {
             other.package.kind == PackageKind::Selector

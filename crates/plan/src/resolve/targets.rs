@@ -154,7 +154,6 @@ pub(super) fn resolve(
     )
 }
 
-/// Requested ISAs, if any.
 pub(super) fn without_artifacts(manifest: &Manifest, request: &Request) -> (Targets, Problems) {
     let mut problems = Problems::new();
     let mode = request.mode.unwrap_or(Mode::Kpack);

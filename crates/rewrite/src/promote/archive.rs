@@ -25,7 +25,6 @@ pub(super) struct ArchiveRewrite {
     size: u64,
 }
 
-/// Finds files of the rule in a wheel's archive; `None` without the version.
 pub(super) fn planned(
     wheel: &Wheel,
     rule: &PromoteRule,
@@ -61,7 +60,6 @@ pub(super) fn planned(
     Ok((!contents.is_empty()).then_some(ArchiveRewrite { index, contents, size }))
 }
 
-/// Content of a text of up to [`LONGEST_TEXT`] bytes.
 fn text(size: u64, bytes: &mut dyn io::Read) -> io::Result<Option<String>> {
     let mut content = Vec::new();
     if size <= LONGEST_TEXT {

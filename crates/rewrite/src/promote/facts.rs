@@ -118,7 +118,6 @@ fn prune_required(member: &str, facts: &mut Value, targets: &Targets, changes: &
     strip(member, "requires", list, |text| goes(text, targets), changes);
 }
 
-/// Removes selected texts of a list.
 fn strip(
     member: &str,
     field: &str,

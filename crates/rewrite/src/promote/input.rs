@@ -85,7 +85,6 @@ pub(super) fn refused(package: &str, what: impl Into<String>, help: &'static str
     PromoteError::Content { package: package.to_owned(), what: what.into(), help }
 }
 
-/// Name and version.
 fn said(package: &str, metadata: &str) -> Result<(String, Version), PromoteError> {
     let metadata = Metadata::parse(metadata);
     let both = metadata.name().and_then(|name| Ok((name.normalized(), metadata.version()?)));

@@ -10,7 +10,6 @@ use ::wheel::package::WheelName;
 use base::names::DistName;
 use base::version::Version;
 
-/// The package with the version `new`; copied without one.
 pub(super) fn package(
     mut input: Input,
     new: Option<Version>,
@@ -53,7 +52,6 @@ pub(super) fn dist_name(input: &Input) -> Result<DistName, PromoteError> {
     input.name.parse().map_err(|error: base::names::NameError| wrong(error))
 }
 
-/// The file name with the new version; the rest keeps its spelling.
 fn file_name(input: &Input, to: &Version) -> Result<String, PromoteError> {
     let Body::Wheel(wheel) = &input.body else {
         return Ok(sdist_file_name(&dist_name(input)?, to));

@@ -102,7 +102,6 @@ fn several_targets_of_which_none_is_kept_are_an_error() {
     assert_eq!(error.to_string(), message);
 }
 
-/// Default target and lists after pruning.
 fn default(isas: &[&str], keep: &[&str]) -> (Value, Value) {
     let (manifest, isas) =
         (manifest(), isas.iter().map(|isa| format!("gfx{isa}")).collect::<Vec<_>>());

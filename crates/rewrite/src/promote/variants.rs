@@ -16,7 +16,6 @@ use wheel::archive::variants::{Variants, file_name};
 
 const LONGEST: u64 = 1 << 20;
 
-/// Target of the package that a wheel variant requires.
 pub(super) fn target<'t>(input: &Input, targets: &'t Targets) -> Option<&'t str> {
     label(input)?;
     let (requirements, _) = metadata::requirements(&input.metadata);

@@ -77,7 +77,6 @@ pub(super) fn own(
     Ok((work.rewrite, work.changes))
 }
 
-/// Changes of a foreign wheel with the version in its local part.
 pub(super) fn other(
     input: &Input,
     wheel: &Wheel,

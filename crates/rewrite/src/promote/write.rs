@@ -15,7 +15,6 @@ use wheel::edit::{Content, Edit, Hashes, Output, Packing, Sink};
 use wheel::package::Wheel;
 use wheel::package::directory::DirectoryEntry;
 
-/// Writes packages to the stage; returns hashes in order.
 pub(super) fn all(
     promotion: &Promotion,
     stage: &Stage,

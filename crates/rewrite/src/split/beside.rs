@@ -4,7 +4,6 @@ use std::path::Path;
 use base::version::Version;
 use wheel::package::{ReadError, WheelName, distribution_of, packages};
 
-/// Versions of distributions, by file names.
 #[derive(Debug, Default)]
 pub(super) struct Beside(BTreeMap<String, BTreeSet<String>>);
 

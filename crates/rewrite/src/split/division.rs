@@ -75,9 +75,7 @@ pub struct Part {
     pub extras: Vec<String>,
     /// Added requirements of the host wheel, or all of a wheel for a target.
     pub requires: Vec<String>,
-    /// Members by index, with their new names.
     pub(super) members: Vec<(usize, String)>,
-    /// Members with generated content.
     pub(super) texts: Vec<(String, String)>,
     pub(super) info: String,
 }
@@ -119,7 +117,6 @@ fn emptied(input: &Input<'_>, fats: &[Fat]) -> Vec<Emptied> {
     fats.iter().map(file).collect()
 }
 
-/// Problems of requirements on other versions of manifest packages.
 fn pins(input: &Input<'_>, manifest: &Manifest, ask: &Ask<'_>) -> Problems {
     let mut problems = Problems::new();
     let Some(version) = ask.version else { return problems };
@@ -283,7 +280,6 @@ impl Work<'_> {
         Some(text.replace("{isa}", target).replace("{version}", version))
     }
 
-    /// Problem of a requirement that no built package meets.
     fn unfit(&self, target: &str, wanted: &Requirement, there: &BTreeSet<String>) -> Problem {
         let there: Vec<&str> = there.iter().map(String::as_str).collect();
         let (text, there) = (&wanted.text, there.join(" and "));

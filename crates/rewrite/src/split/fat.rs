@@ -175,7 +175,6 @@ fn place(input: &Input<'_>, isa: &str) -> String {
     }
 }
 
-/// Relative path from one file to another.
 fn way(from: &RelPath, to: &str) -> String {
     let (from, to): (Vec<&str>, Vec<&str>) =
         (from.as_str().split('/').collect(), to.split('/').collect());

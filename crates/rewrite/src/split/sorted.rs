@@ -40,10 +40,8 @@ pub(super) struct Sorted {
     pub archives: BTreeMap<String, Vec<Archive>>,
 }
 
-/// Number of files that a problem names.
 const FEW: usize = 3;
 
-/// Sorts the members by path, and scans the members that can have code.
 pub(super) fn sorted(
     input: &Input<'_>,
     families: &Families,
@@ -139,7 +137,6 @@ fn unbundled(
     Ok(problems)
 }
 
-/// Problems of required globs that match no file.
 fn idle(lines: &[SplitFiles], used: &BTreeSet<Line>) -> Problems {
     let mut problems = Problems::new();
     for (line, files) in lines.iter().enumerate().filter(|(_, files)| files.optional.is_none()) {
@@ -179,7 +176,6 @@ fn homeless(input: &Input<'_>, misfit: Misfit, files: &[String]) -> Problems {
     of_files(input, files, what, help)
 }
 
-/// Problem, with the number of files first.
 fn of_files(input: &Input<'_>, files: &[String], what: &str, help: &str) -> Problems {
     if files.is_empty() {
         return Problems::new();

@@ -5,7 +5,6 @@ use binary::elf::ElfError;
 use binary::elf::fat::FatError;
 use wheel::package::OpenError;
 
-/// Reason why code cannot be taken out of a file.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Stuck {
     #[error(transparent)]

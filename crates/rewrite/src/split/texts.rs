@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use wheel::package::WheelName;
 use wheel::package::header::fields;
 
-/// Fields copied from the wheel.
 const SHARED: [&str; 9] = [
     "Author",
     "Author-email",
@@ -24,7 +23,6 @@ pub(super) struct Offered {
     pub requires: Vec<String>,
 }
 
-/// METADATA of the host wheel, with added requirements and extras.
 pub(super) fn host(text: &str, requires: &[&str], offered: &[Offered]) -> String {
     let body = fields(text).1;
     let header = &text[..text.len() - body.len()];

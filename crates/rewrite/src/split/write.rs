@@ -28,7 +28,6 @@ pub(super) struct Hashes {
     pub outputs: BTreeMap<RelPath, String>,
 }
 
-/// Writes all wheels to the stage.
 pub(super) fn all(
     divisions: &[Division],
     stage: &Stage,
@@ -66,7 +65,6 @@ fn hash(job: &Job<'_>, stage: &Stage, disk: &Sender<StagedFile>) -> Result<Strin
     }
 }
 
-/// The edit that makes one wheel.
 fn edit<'d>(
     division: &'d Division,
     packed: &PackedCode,

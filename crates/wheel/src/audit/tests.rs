@@ -156,7 +156,6 @@ type Elf = (u16, u8, bool, u32);
 const I386: Elf = (3, 32, false, 0);
 const SPARC: Elf = (43, 64, true, 0);
 
-/// Makes a library that needs a version of glibc.
 fn of_machine((number, bits, big, flags): Elf, version: &str) -> Vec<u8> {
     let word = usize::from(bits / 8);
     let put = |value: u64, size: usize| {

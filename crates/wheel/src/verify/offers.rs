@@ -6,7 +6,6 @@ use super::{Finding, Package};
 use crate::package::Requirement;
 use base::source::Code;
 
-/// Packages by name, with their parsed versions.
 pub(super) struct Offers<'p>(BTreeMap<&'p str, Vec<Offer<'p>>>);
 
 struct Offer<'p> {

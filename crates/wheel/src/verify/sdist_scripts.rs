@@ -63,7 +63,6 @@ impl<'s> Modules<'s> {
         Self(modules)
     }
 
-    /// Files of a module, in whichever directory.
     fn find(&self, name: &str) -> Vec<&'s str> {
         let path = format!("/{}", name.replace('.', "/"));
         let last = name.rsplit('.').next().unwrap_or_default();
@@ -113,7 +112,6 @@ fn module(file: &str) -> &str {
     path.strip_suffix("/__init__").unwrap_or(path)
 }
 
-/// Reads texts of members; leaves out long ones.
 fn texts(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<BTreeMap<String, String>> {
     let mut texts = BTreeMap::new();
     if wanted.is_empty() {

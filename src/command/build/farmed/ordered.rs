@@ -146,7 +146,6 @@ struct Progress<'a> {
     shown: ui::Progress,
     plan: &'a Plan,
     ordered: &'a Ordered<'a>,
-    /// Start and duration.
     times: Mutex<Vec<(Instant, Duration)>>,
 }
 

@@ -15,7 +15,6 @@ use crate::failure::Failure;
 use crate::inputs::artifacts::{self, Asked};
 use crate::inputs::pool;
 
-/// Artifacts that the storage may have.
 pub struct Stored {
     known: BTreeMap<ArtifactId, Artifact>,
     /// Known artifacts that the storage lacks.
@@ -37,7 +36,6 @@ impl Stored {
         self.known.contains_key(id)
     }
 
-    /// Returns true if the storage lacks a known artifact.
     pub fn is_gone(&self, id: &ArtifactId) -> bool {
         self.gone.contains(id)
     }
@@ -116,7 +114,7 @@ impl Known {
         Ok(Self { key, place, size: packed.size(), sidecar })
     }
 
-    /// Returns the archive by its checksums, or `None` without any.
+    /// Returns `None` without checksums.
     fn artifact(&self, demands: &Demands) -> Result<Option<Artifact>, Problem> {
         let expected = demands.expected(self)?;
         let Some(sha256) = expected.archive else { return Ok(None) };
@@ -132,9 +130,6 @@ impl Known {
 }
 
 /// Returns artifacts by the checksums of their archives, without reading them.
-///
-/// # Errors
-/// Fails if an archive violates a requirement.
 pub fn by_checksums(
     asked: Asked<'_>,
     demands: &Demands,
@@ -166,7 +161,6 @@ pub fn by_checksums(
     Ok(Stored { known: found.into_iter().flatten().collect(), gone: BTreeSet::new(), unknown })
 }
 
-/// # Errors
 /// Fails if an archive violates a requirement.
 pub fn in_directory(
     nodes: &BTreeMap<String, Node>,

@@ -12,7 +12,6 @@ use crate::failure::Failure;
 
 const NAMED: usize = 5;
 
-/// Returns one problem for each dirty checkout, if they must be clean.
 pub fn check(args: &BuildArgs, plan: &Plan, settings: &Settings) -> Result<(), Failure> {
     let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
     if !args.require_clean.unwrap_or(in_ci) {

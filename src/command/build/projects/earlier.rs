@@ -11,7 +11,7 @@ use wheel::package::distribution_of;
 use crate::cli::BuildArgs;
 use crate::ui::source_build::LastGood;
 
-/// Returns true if this build replaces a package. The last good wheel of a failed project stays.
+/// Returns false for the last good wheel of a failed project.
 pub fn is_replaced(args: &BuildArgs, plan: &Plan, outcome: &Outcome, path: &RelPath) -> bool {
     let projects = plan.projects.iter().map(|project| &project.name);
     let mut ours = projects.chain(plan.wheels.iter().map(|wheel| &wheel.name));

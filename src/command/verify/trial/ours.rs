@@ -11,8 +11,6 @@ const PROJECT: &str = "pyproject.toml";
 const FACTS: &str = "_dist_info.py";
 
 /// Returns the import package.
-///
-/// # Errors
 /// Fails with the name of another file that a build or an import could run.
 pub(super) fn module(
     top: &str,

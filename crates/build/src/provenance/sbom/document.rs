@@ -124,7 +124,6 @@ impl Document {
     }
 }
 
-/// Properties about the build of the artifacts.
 const OF_BUILD: &str = "rockpack:build-";
 
 fn set(

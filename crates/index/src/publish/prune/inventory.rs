@@ -118,13 +118,11 @@ impl Inventory {
     }
 }
 
-/// Directories of project indexes, without pages directly in them.
 fn indexes(objects: &[Object]) -> BTreeSet<RelPath> {
     let pages = objects.iter().filter(|object| object.key.file_name() == "index.json");
     pages.filter_map(|page| page.key.parent()?.parent()).collect()
 }
 
-/// Project directory of a key; empty on a flat shelf.
 fn project_at<'k>(shelf: &Shelf, key: &'k RelPath) -> Option<&'k str> {
     let below = match &shelf.base {
         None => key.as_str(),
@@ -153,7 +151,6 @@ pub(super) fn named(
     Ok((urls.filter_map(|url| key_of(&place.html, &url)).collect(), yanked))
 }
 
-/// Resolves a relative URL on the page `at`.
 pub(crate) fn key_of(at: &RelPath, url: &str) -> Option<RelPath> {
     let path = url.split(['?', '#']).next()?;
     if path.starts_with('/') || path.contains(':') {

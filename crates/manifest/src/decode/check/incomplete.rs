@@ -29,7 +29,6 @@ pub(in super::super) fn check(
 }
 
 impl Known<'_> {
-    /// Returns the missing lines, in writing order.
     fn missing(&self, package: &Package) -> Vec<&'static str> {
         let needed = |word: &&'static str| *word != "license" || self.has_no_terms(package);
         package.draft.missing.iter().copied().filter(needed).collect()
@@ -88,7 +87,6 @@ impl Known<'_> {
         }
     }
 
-    /// Returns a line to paste; `kind` is part of the package's head.
     fn line(&self, package: &Package, word: &str) -> Option<String> {
         let name = package.name.as_str();
         Some(match word {
@@ -171,7 +169,6 @@ fn summary(package: &Package) -> String {
     }
 }
 
-/// Returns the most common text; of several the first in order.
 fn most(texts: impl Iterator<Item = String>) -> Option<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     texts.for_each(|text| *counts.entry(text).or_default() += 1);

@@ -23,7 +23,6 @@ pub(super) fn check(faults: &Faults, package: &Package, packages: &[Package]) {
     }
 }
 
-/// Reports an index with several selectors.
 fn several(package: &Package, index: &IndexRule) -> Option<Problem> {
     let counts = |at: &Target| index.when.holds(*at);
     let mut built =
@@ -82,7 +81,6 @@ fn required(
     Some(problem.help("write offer=\"all\" to require all of them"))
 }
 
-/// Reports taken names of indexes, and shelves of unknown indexes.
 pub(in super::super) fn names(
     packages: &IndexMap<PackageName, Package>,
     publishing: &Publishing,

@@ -103,7 +103,6 @@ fn unknown(
     context.faults.report(problem.help(help));
 }
 
-/// Returns the native projects that a project is built after, also indirectly.
 fn native_before<'p>(python: &'p Python, project: &'p SourceProject) -> Vec<&'p PackageName> {
     let (mut known, mut next) = (Vec::new(), vec![project]);
     while let Some(project) = next.pop() {

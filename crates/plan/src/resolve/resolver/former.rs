@@ -8,7 +8,6 @@ use manifest::Template;
 type Made<'a> = (ResolvedDist<'a>, Distribution);
 
 impl<'a> Resolver<'a> {
-    /// Adds an empty distribution after each one with a former name.
     pub(super) fn with_former(
         &self,
         made: Vec<Made<'a>>,

@@ -13,7 +13,6 @@ const PAGE: &str = include_str!("html/page.html");
 
 const STYLE: &str = include_str!("html/style.css");
 
-/// Files of a group with a row each.
 const MOST_FILES: usize = 1000;
 
 /// Page with the verdict, sizes of packages, and every change.

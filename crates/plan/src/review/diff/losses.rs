@@ -152,7 +152,6 @@ impl<'t> Of<'t> {
     }
 }
 
-/// Name with `*` for the ISA or family.
 fn general(package: &Package<'_>) -> String {
     let name = package.name.as_str();
     match package.variant {

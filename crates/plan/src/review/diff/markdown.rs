@@ -52,7 +52,6 @@ fn verdict(diff: &Diff, page: &mut Page) {
     page.line("");
 }
 
-/// Escapes Markdown and HTML outside of code in backticks.
 fn escaped(text: &str) -> String {
     let part = |(index, part): (usize, &str)| {
         if index % 2 == 1 {

@@ -2,10 +2,8 @@ use super::{Diff, Loss};
 
 pub(super) const NOTHING: &str = "no difference\n";
 
-/// Lines of a verdict, without the rest.
 const MOST: usize = 8;
 
-/// Returns the verdict, then further losses, then allowed ones.
 pub(super) fn lines(diff: &Diff) -> Vec<String> {
     let (allowed, lost): (Vec<&Loss>, Vec<&Loss>) =
         diff.losses.iter().partition(|loss| loss.allowed.is_some());

@@ -9,7 +9,6 @@ use crate::package::entry_points::EntryPoints;
 const PROJECT: &str = "pyproject.toml";
 const MOST: usize = 1000;
 
-/// Returns true for a file with scripts, below the top directory.
 pub(super) fn is_list(path: &str) -> bool {
     let egg_info =
         path.strip_suffix("/entry_points.txt").and_then(|path| path.strip_suffix(".egg-info"));

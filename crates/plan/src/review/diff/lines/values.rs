@@ -9,7 +9,6 @@ struct Pair {
 }
 
 impl Pair {
-    /// Both values; of long ones, only the words that differ.
     fn shown(&self) -> String {
         let whole = format!("{} → {}", self.old, self.new);
         if whole.chars().count() <= WIDEST {
@@ -38,7 +37,6 @@ impl Pair {
 
 const ALIKE: usize = 3;
 
-/// Characters of a line with both values.
 const WIDEST: usize = 120;
 
 fn alike(pairs: &[Pair]) -> Vec<String> {

@@ -70,7 +70,6 @@ pub(super) fn counts(file: &File<'_>) -> bool {
     file.area == Area::Platform && !matches!(file.content, Content::Directory)
 }
 
-/// True for names as `libx.so`, `libx.so.1` and `x.dll`.
 pub(super) fn is_library(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let version = |rest: &str| rest.is_empty() || rest.starts_with('.');

@@ -97,7 +97,6 @@ fn lost_names(field: &FieldChange) -> BTreeSet<&str> {
     names.filter(|name| !added.contains(*name)).collect()
 }
 
-/// Finds wheels for newer systems than before, each by its own tags.
 fn platform(compared: &Compared<'_, '_>, found: &mut Found) {
     let pairs = || {
         compared

@@ -37,7 +37,6 @@ fn lost<'p>(package: &'p Package<'_>) -> Lost<'p> {
     Lost { package: package.package, name: package.name.as_str(), origin: None }
 }
 
-/// Returns the new package with most files.
 fn heir(compared: &Compared<'_, '_>, was: usize) -> Option<usize> {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for (_, to) in compared.moves.iter().filter(|(from, _)| from.package == was) {
