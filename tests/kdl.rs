@@ -130,6 +130,14 @@ fn both_readers_agree_on_the_manifest() {
     }
 }
 
+/// A text that the generator found, and others like it.
+#[test]
+fn assignments_to_any_name_are_mistakes() {
+    for text in ["é =", "é = 1", "a 1\n  é = 2", "a 1\n  \"c\" = 2", "a 1\n  é=2"] {
+        assert_eq!(read(text), None, "{text:?}");
+    }
+}
+
 #[test]
 fn what_is_left_out_is_not_read() {
     let plain = read("a 1\nb {\n}").unwrap();

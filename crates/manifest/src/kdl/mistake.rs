@@ -242,8 +242,9 @@ impl<'a> Mistakes<'a> {
 
     pub(crate) fn assignment(&mut self, name: &Name, sign: Range<usize>) {
         let value = self.ahead(sign.end).trim_matches([' ', '\t', ':', ',']);
+        let start = name.span.start;
         let name = name.text.trim_end_matches(':');
-        if self.continues(sign.start - name.len()) {
+        if self.continues(start) {
             let message = "a property without a node";
             let help = "a node ends with its line, unless ` \\` is the line's end";
             return self.say(sign, message, "add ` \\` to the end of the line above", help);
