@@ -25,7 +25,7 @@ const WITH_BAR: usize = 100;
 const BAR: usize = 12;
 
 /// Time without an event after which a build counts as stalled.
-const STALLED: Duration = Duration::from_secs(60);
+const STALLED: Duration = Duration::from_mins(1);
 
 /// Interval of checks for a stall.
 const CHECK: Duration = Duration::from_secs(1);

@@ -33,6 +33,7 @@ BEYOND = (
     ("link-outside", r"circular link", "it leads to itself, until another member of the name replaces it"),
     ("member-twice", r"", "installers overwrite one file with another"),
     ("case-clash", r"", "other systems lose one of the files"),
+    ("headers-disagree", r"a number of its header is malformed", "GNU tar fails"),
     ("headers-disagree", r"another name in an extra field", "programs that know the field take the other name"),
     ("broken-package", r"multi-disk", "other programs ask for the other disks"),
     ("missing-metadata", r"it has no PKG-INFO|neither pyproject", "index servers look for them in the directory NAME-VERSION"),
@@ -83,8 +84,8 @@ def verdict(findings, trouble, answers):
 
 
 def _is_beyond(finding):
-    _, code, what, _, _ = finding
-    return any(code == of and re.search(pattern, what) for of, pattern, _ in BEYOND)
+    _, code, what, _, detail = finding
+    return any(code == of and re.search(pattern, f"{what} {detail}") for of, pattern, _ in BEYOND)
 
 
 def _short(said):

@@ -154,7 +154,7 @@ mod tests {
         let names: Vec<&str> =
             manifest.packages.keys().map(base::names::PackageName::as_str).collect();
         assert_eq!(names, ["meta", "core", "libraries", "device", "gpu", "profiler", "devel"]);
-        assert_eq!(manifest.families.isas.len(), 29);
+        assert_eq!(manifest.families.isas.len(), 34);
         assert_eq!(manifest.drops.len(), 31);
         assert_eq!(manifest.project.license_texts.len(), 3);
         let core = &manifest.packages["core".parse::<base::names::PackageName>().as_ref().unwrap()];

@@ -45,6 +45,7 @@ pub enum ToolsError {
     Lacks {
         /// Requested program.
         python: PathBuf,
+        /// Module.
         module: &'static str,
     },
     /// Outdated pip.

@@ -204,7 +204,7 @@ impl<'a> WheelAssembler<'a> {
         bytes: &[u8],
     ) -> Result<(), WriteError> {
         self.recorder.time(WorkKind::Hash, bytes.len() as u64, entry.subject(), || {
-            open.hasher.update(bytes)
+            open.hasher.update(bytes);
         });
         self.recorder.time(WorkKind::Write, bytes.len() as u64, entry.subject(), || {
             self.wheel.append(&mut open.member, bytes)
