@@ -81,6 +81,17 @@ impl Version {
     }
 }
 
+impl Version {
+    fn parsed(&self) -> Option<pep440_rs::Version> {
+        pep440_rs::Version::from_str(&self.0).ok()
+    }
+
+    /// Returns true for the same version in PEP 440: 2.0 is 2.0.0.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.parsed() == other.parsed()
+    }
+}
+
 impl PartialOrd for Version {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
@@ -90,8 +101,7 @@ impl PartialOrd for Version {
 /// The order of PEP 440.
 impl Ord for Version {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let parsed = |version: &Self| pep440_rs::Version::from_str(&version.0).ok();
-        parsed(self).cmp(&parsed(other)).then_with(|| self.0.cmp(&other.0))
+        self.parsed().cmp(&other.parsed()).then_with(|| self.0.cmp(&other.0))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Download of archives into a directory: each whole or not at all.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use base::source::{Code, Problem, Problems};
 use base::text::human_size;
 use plan::catalog::{Demands, Expected, LockedArchive, Packed, SIDECAR, Taken};
 
-pub(super) const PREFIX: &str = ".rockpack-fetch-";
+const PREFIX: &str = ".rockpack-fetch-";
 
 /// A verified archive in the directory.
 #[derive(Debug)]
@@ -39,13 +39,22 @@ pub fn download(
     dir: &Path,
     demands: &Demands,
 ) -> Result<Vec<Fetched>, Problems> {
+    each(archives, dir, |archive| one(archive, dir, demands))
+}
+
+/// Does `one` for each item in parallel, with `dir` locked; reports all problems.
+pub(super) fn each<I: Sync, T: Send>(
+    items: &[I],
+    dir: &Path,
+    one: impl Fn(&I) -> Result<T, Problem> + Sync,
+) -> Result<Vec<T>, Problems> {
     let _alone = alone(dir)?;
     sweep(dir);
-    let fetched: Vec<_> = archives.par_iter().map(|archive| one(archive, dir, demands)).collect();
+    let done: Vec<_> = items.par_iter().map(&one).collect();
     let (mut all, mut problems) = (Vec::new(), Problems::new());
-    for result in fetched {
+    for result in done {
         match result {
-            Ok(fetched) => all.push(fetched),
+            Ok(made) => all.push(made),
             Err(problem) => problems.push(problem),
         }
     }
@@ -102,17 +111,40 @@ fn fetch(
     expected: Expected,
     unwritten: &dyn Fn(&dyn std::fmt::Display) -> Problem,
 ) -> Result<LockedArchive, Problem> {
-    let mut file = PartialFile::new(dir, PREFIX, partial::ORDINARY).map_err(|e| unwritten(&e))?;
-    let mut bytes = Hashed::new(archive.open().map_err(|e| unread(&e))?);
-    if let Err(error) = io::copy(&mut bytes, &mut file) {
-        return Err(if bytes.has_failed() { unread(&error) } else { unwritten(&error) });
+    let locked = |Sum { sha256, size }| {
+        let found = LockedArchive { key: archive.key().to_owned(), size, sha256 };
+        demands.check(archive, expected, &found).map(|()| found)
+    };
+    let body = archive.open().map_err(|e| unread(&e))?;
+    Saving { dir, place, unread: &unread, unwritten: &|e| unwritten(e) }.save(body, locked)
+}
+
+/// A file that appears once it is whole and checked.
+pub(super) struct Saving<'s> {
+    pub dir: &'s Path,
+    pub place: &'s Path,
+    pub unread: &'s dyn Fn(&io::Error) -> Problem,
+    pub unwritten: &'s dyn Fn(&io::Error) -> Problem,
+}
+
+impl Saving<'_> {
+    pub fn save<T>(
+        &self,
+        body: impl Read,
+        check: impl FnOnce(Sum) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        let (unread, unwritten) = (self.unread, self.unwritten);
+        let file = PartialFile::new(self.dir, PREFIX, partial::ORDINARY);
+        let mut file = file.map_err(|e| unwritten(&e))?;
+        let mut bytes = Hashed::new(body);
+        if let Err(error) = io::copy(&mut bytes, &mut file) {
+            return Err(if bytes.has_failed() { unread(&error) } else { unwritten(&error) });
+        }
+        let checked = check(bytes.read_to_end().map_err(|e| unread(&e))?)?;
+        file.sync().map_err(|e| unwritten(&e))?;
+        file.persist(self.place).map_err(|e| unwritten(&e))?;
+        Ok(checked)
     }
-    let Sum { sha256, size } = bytes.read_to_end().map_err(|e| unread(&e))?;
-    let found = LockedArchive { key: archive.key().to_owned(), size, sha256 };
-    demands.check(archive, expected, &found)?;
-    file.sync().map_err(|e| unwritten(&e))?;
-    file.persist(place).map_err(|e| unwritten(&e))?;
-    Ok(found)
 }
 
 pub(super) fn put(dir: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -123,7 +155,7 @@ pub(super) fn put(dir: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Locks the directory against other downloads.
-pub(super) fn alone(dir: &Path) -> Result<OwnedFd, Problem> {
+fn alone(dir: &Path) -> Result<OwnedFd, Problem> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let directory = rustix::fs::open(dir, flags, Mode::empty());
     let locked = directory.and_then(|directory| {
@@ -141,7 +173,7 @@ pub(super) fn alone(dir: &Path) -> Result<OwnedFd, Problem> {
 }
 
 /// Removes partial files of killed downloads.
-pub(super) fn sweep(dir: &Path) {
+fn sweep(dir: &Path) {
     let names = directory::names(dir).unwrap_or_default();
     let left = names.iter().filter(|name| name.starts_with(PREFIX));
     left.for_each(|name| _ = fs::remove_file(dir.join(name)));

@@ -8,15 +8,13 @@ use std::sync::Arc;
 
 use fs_err as fs;
 use percent_encoding::percent_decode_str;
-use rayon::prelude::*;
 
-use super::download::{PREFIX, alone, put, sweep};
+use super::download::{Saving, each, put};
 use crate::publish::{key_of, pages_of};
 use crate::simple::{IndexedFile, absolute};
 use crate::store::{Bucket, StoreError, is_web};
-use base::hash::{self, Hashed};
+use base::hash::Sum;
 use base::names::RelPath;
-use base::partial::{self, PartialFile};
 use base::regular;
 use base::source::{Code, Place, Problem, Problems};
 use base::text::with_causes;
@@ -107,7 +105,7 @@ fn taken<'f>(
 ) -> Result<Vec<&'f IndexedFile>, Problem> {
     let of_pin = |file: &&IndexedFile| {
         file.project().is_some_and(|(project, version)| {
-            project == pin.project && is_same(&version, &pin.version)
+            project == pin.project && version.is_same(&pin.version)
         })
     };
     let there: Vec<&IndexedFile> = page.iter().filter(of_pin).collect();
@@ -145,12 +143,6 @@ fn taken<'f>(
     Ok(there.into_iter().filter(|file| pin.sha256.contains(&hash_of(file))).collect())
 }
 
-/// Compares by PEP 440: 2.0 is 2.0.0.
-fn is_same(one: &Version, other: &Version) -> bool {
-    let parsed = |version: &Version| version.as_str().parse::<pep440_rs::Version>().ok();
-    parsed(one) == parsed(other)
-}
-
 fn place(
     source: &Arc<dyn Bucket>,
     open: Opener<'_>,
@@ -184,26 +176,16 @@ fn place(
 /// Fetches files into the existing directory `dir`, in parallel on the caller's rayon pool. Returns
 /// false for those that were there. Fetched files stay after a failure.
 pub fn fetch_pinned(files: &[PinnedFile], dir: &Path) -> Result<Vec<bool>, Problems> {
-    let _alone = alone(dir)?;
-    sweep(dir);
-    let done: Vec<_> = files.par_iter().map(|file| one(file, dir)).collect();
-    let (mut all, mut problems) = (Vec::new(), Problems::new());
-    for result in done {
-        match result {
-            Ok(is_new) => all.push(is_new),
-            Err(problem) => problems.push(problem),
-        }
-    }
-    if problems.is_empty() { Ok(all) } else { Err(problems) }
+    each(files, dir, |file| one(file, dir))
 }
 
 fn one(file: &PinnedFile, dir: &Path) -> Result<bool, Problem> {
     let place = dir.join(&file.name);
-    let unwritten = |error: io::Error| {
+    let unwritten = |error: &io::Error| {
         Problem::error(Code::Environment, format!("cannot write {}: {error}", place.display()))
     };
     let is_there = fs::symlink_metadata(&place).is_ok();
-    if is_there && regular::sha256(&place).map_err(unwritten)? != file.sha256 {
+    if is_there && regular::sha256(&place).map_err(|e| unwritten(&e))? != file.sha256 {
         let what = format!("{} has another SHA-256 than its page", place.display());
         let help = "remove it, or give another directory";
         return Err(Problem::error(Code::PinnedPackage, what).help(help));
@@ -213,7 +195,7 @@ fn one(file: &PinnedFile, dir: &Path) -> Result<bool, Problem> {
     }
     if let Some(reason) = &file.yanked {
         let beside = dir.join(format!("{}.yanked", file.name));
-        put(dir, &beside, reason.as_bytes()).map_err(unwritten)?;
+        put(dir, &beside, reason.as_bytes()).map_err(|e| unwritten(&e))?;
     }
     Ok(!is_there)
 }
@@ -222,22 +204,17 @@ fn transfer(
     file: &PinnedFile,
     dir: &Path,
     place: &Path,
-    unwritten: &dyn Fn(io::Error) -> Problem,
+    unwritten: &dyn Fn(&io::Error) -> Problem,
 ) -> Result<(), Problem> {
     let unread = |why: &dyn fmt::Display| {
         let what = format!("cannot fetch `{}`: {why}", file.name);
         Problem::error(Code::PinnedPackage, what)
     };
     let content = file.bucket.get(&file.key, None).map_err(|e| unread(&with_causes(&e)))?;
-    let mut out = PartialFile::new(dir, PREFIX, partial::ORDINARY).map_err(unwritten)?;
-    let mut bytes = Hashed::new(content.body);
-    if let Err(error) = io::copy(&mut bytes, &mut out) {
-        return Err(if bytes.has_failed() { unread(&error) } else { unwritten(error) });
-    }
-    let hash::Sum { sha256, .. } = bytes.read_to_end().map_err(|e| unread(&e))?;
-    if sha256.to_string() != file.sha256 {
-        return Err(unread(&format!("it has the SHA-256 {sha256}, not {}", file.sha256)));
-    }
-    out.sync().map_err(unwritten)?;
-    out.persist(place).map_err(unwritten).map(drop)
+    let expected = |Sum { sha256, .. }: Sum| {
+        let is_it = sha256.to_string() == file.sha256;
+        let other = || unread(&format!("it has the SHA-256 {sha256}, not {}", file.sha256));
+        if is_it { Ok(()) } else { Err(other()) }
+    };
+    Saving { dir, place, unread: &|e| unread(e), unwritten }.save(content.body, expected)
 }

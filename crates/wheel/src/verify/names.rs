@@ -206,6 +206,5 @@ fn same_name(text: &str, name: &DistName) -> bool {
 
 /// Trailing zeros do not count (PEP 440).
 fn same_version(text: &str, version: &Version) -> bool {
-    let parsed = |text: &str| text.parse::<pep440_rs::Version>().ok();
-    parsed(text).is_some_and(|other| parsed(version.as_str()) == Some(other))
+    text.parse::<Version>().is_ok_and(|other| other.is_same(version))
 }
