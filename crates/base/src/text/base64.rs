@@ -1,29 +1,16 @@
 //! Base64 (RFC 4648).
 
-/// Digits common to both alphabets.
-const DIGITS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+use base64::Engine as _;
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 
 /// Encodes base64 with padding (section 4).
 pub fn base64(bytes: &[u8]) -> String {
-    let mut text = encoded(bytes, ['+', '/']);
-    text.extend(std::iter::repeat_n('=', text.len().next_multiple_of(4) - text.len()));
-    text
+    BASE64_STANDARD.encode(bytes)
 }
 
 /// Encodes URL-safe base64 without padding (section 5).
 pub fn base64_url(bytes: &[u8]) -> String {
-    encoded(bytes, ['-', '_'])
-}
-
-fn encoded(bytes: &[u8], last: [char; 2]) -> String {
-    let digit = |value: usize| DIGITS.get(value).map_or_else(|| last[value - 62], |d| (*d).into());
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let byte = |at: usize| usize::from(group.get(at).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        text.extend((0..=group.len()).map(|at| digit(bits >> (18 - 6 * at) & 63)));
-    }
-    text
+    BASE64_URL_SAFE_NO_PAD.encode(bytes)
 }
 
 #[cfg(test)]
