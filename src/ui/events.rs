@@ -1,5 +1,6 @@
 //! Event log of a build: lines of JSON as they happen, or a trace at the end.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -127,11 +128,11 @@ impl Log {
 }
 
 /// Returns the event to write; adds up the progress of an output.
-fn rare(
+fn rare<'e>(
     progress: &mut BTreeMap<RelPath, (u64, Duration)>,
-    event: &Event,
+    event: &'e Event,
     time: Duration,
-) -> Option<Event> {
+) -> Option<Cow<'e, Event>> {
     match event {
         Event::Progress { path, bytes } => {
             let (sum, last) = progress.entry(path.clone()).or_default();
@@ -140,13 +141,14 @@ fn rare(
                 return None;
             }
             *last = time;
-            Some(Event::Progress { path: path.clone(), bytes: std::mem::take(sum) })
+            let bytes = std::mem::take(sum);
+            Some(Cow::Owned(Event::Progress { path: path.clone(), bytes }))
         }
         Event::OutputFinished { path, .. } | Event::ArchiveLeft { path } => {
             progress.remove(path);
-            Some(event.clone())
+            Some(Cow::Borrowed(event))
         }
-        _ => Some(event.clone()),
+        _ => Some(Cow::Borrowed(event)),
     }
 }
 
@@ -162,8 +164,10 @@ mod tests {
         for millis in (0..3000).step_by(100) {
             let event = Event::Progress { path: path.clone(), bytes: 1 };
             let time = Duration::from_millis(millis);
-            if let Some(Event::Progress { bytes, .. }) = rare(&mut progress, &event, time) {
-                written.push(bytes);
+            if let Some(Event::Progress { bytes, .. }) =
+                rare(&mut progress, &event, time).as_deref()
+            {
+                written.push(*bytes);
             }
         }
         assert_eq!(written, [11, 10]);

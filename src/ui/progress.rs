@@ -130,6 +130,10 @@ impl Reporter for Progress {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         let now = shown.start.elapsed();
         shown.moved = now;
+        // Frequent, and not shown.
+        if matches!(event, Event::Worked(_)) {
+            return;
+        }
         shown.state.take(&event, now);
         if let Some(bar) = &self.bar {
             let width = width_of(&io::stderr());
