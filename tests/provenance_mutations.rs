@@ -54,10 +54,10 @@ const CHANGES: [(&str, Change); 24] = [
     ("an input with a short digest", |it| {
         build(it)["resolvedDependencies"][0]["digest"] = json!({ "sha256": "0" });
     }),
-    ("a builder that is no URI", |it| {
+    ("a builder without a URI", |it| {
         it["predicate"]["runDetails"]["builder"]["id"] = json!("somebody");
     }),
-    ("a version that is none", |it| build(it)["internalParameters"]["version"] = json!("new")),
+    ("an invalid version", |it| build(it)["internalParameters"]["version"] = json!("new")),
 ];
 
 fn build(statement: &mut Value) -> &mut Value {

@@ -138,7 +138,7 @@ pub const HOSTILE: &[Hostile] = &[
         let member = [0; 512];
         tar.file("b", "x").member(name.as_bytes(), EntryType::Symlink, &member, b"b")
     }),
-    hostile("a user that is no number", Code::HeadersDisagree, |tar| {
+    hostile("a malformed user number", Code::HeadersDisagree, |tar| {
         let name = format!("{}/a", tar.top());
         tar.raw(b"x", |header| {
             let old = header.as_old_mut();

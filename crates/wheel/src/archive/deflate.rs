@@ -35,9 +35,7 @@ pub enum Level {
 impl Level {
     /// All levels.
     pub const ALL: [Self; 3] = [Self::Fast, Self::Default, Self::Max];
-}
 
-impl Level {
     fn number(self) -> CompressionLvl {
         let number = match self {
             Self::Fast => 1,
