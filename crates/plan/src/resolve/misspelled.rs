@@ -141,9 +141,7 @@ fn near_glob(catalog: &Catalog, glob: &Glob) -> Option<String> {
         let length = first(segments[at]);
         let word = &segments[at][..length];
         let start: String = segments[..at].iter().flat_map(|segment| [segment, "/"]).collect();
-        let names: BTreeSet<&str> = below(catalog, &start)
-            .filter_map(|path| path[start.len()..].split('/').next())
-            .collect();
+        let names = names_below(catalog, &start);
         if names.is_empty() {
             return None;
         }
@@ -164,13 +162,27 @@ fn matches(catalog: &Catalog, glob: &Glob) -> bool {
     entries.into_iter().any(|entry| glob.matches(&entry.path))
 }
 
-fn below<'c>(catalog: &'c Catalog, start: &'c str) -> impl Iterator<Item = &'c str> {
-    let of = move |entries: &'c [CatalogEntry]| {
-        let from = entries.partition_point(|entry| entry.path.as_str() < start);
-        let paths = entries[from..].iter().map(|entry| entry.path.as_str());
-        paths.take_while(move |path| path.starts_with(start))
-    };
-    catalog.artifacts.iter().flat_map(move |artifact| of(&artifact.entries))
+/// Returns the names of files and directories below `start`, which is empty or ends with `/`.
+fn names_below<'c>(catalog: &'c Catalog, start: &str) -> BTreeSet<&'c str> {
+    let mut names = BTreeSet::new();
+    for artifact in &catalog.artifacts {
+        let from = artifact.entries.partition_point(|entry| entry.path.as_str() < start);
+        let mut rest = &artifact.entries[from..];
+        while let Some(path) = rest.first().map(|entry| entry.path.as_str()) {
+            let Some(below) = path.strip_prefix(start) else { break };
+            let name = below.split('/').next().unwrap_or_default();
+            names.insert(name);
+            // Most of a catalog is further below.
+            let directory = &path[..path.len() - below.len() + name.len()];
+            let is_inside = |entry: &CatalogEntry| {
+                let rest = entry.path.as_str().strip_prefix(directory);
+                rest.is_some_and(|rest| rest.starts_with('/'))
+            };
+            let inside = if below == name { 1 } else { rest.partition_point(is_inside) };
+            rest = &rest[inside..];
+        }
+    }
+    names
 }
 
 #[cfg(test)]
