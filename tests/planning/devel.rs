@@ -201,6 +201,22 @@ fn the_archive_is_plain_unless_it_is_to_be_compressed() {
 }
 
 #[test]
+fn files_are_members_of_the_wheel_if_its_layout_is_of_files() {
+    let lines = "artifacts-of \"core\"";
+    let archive = plan(lines, ENTRIES);
+    let files = plan(&format!("{lines}\nlayout \"files\""), ENTRIES);
+    let members = distribution(&files, "x-devel").members.iter().map(|m| m.path.as_str());
+    let members: Vec<&str> = members.filter(|path| path.starts_with("_x_devel/")).collect();
+    assert_eq!(members, ["_x_devel/__init__.py", "_x_devel/include/x.h", "_x_devel/lib/libx.a"]);
+    let mut links = archived(&archive, "x-devel");
+    links.retain(|line| line.contains(" -> "));
+    assert_eq!(archived(&files, "x-devel"), links);
+    let facts = rendered(&files, "x-devel", "x_devel/_dist_info.py");
+    assert!(facts.contains(r#""layout": "files""#) && facts.contains("_devel.tar"), "{facts}");
+    assert!(!rendered(&archive, "x-devel", "x_devel/_dist_info.py").contains("layout"));
+}
+
+#[test]
 fn an_empty_devel_package_is_an_error() {
     let packages = [core(), devel("artifact \"prim\" optional=\"not always\"")];
     assert!(Case::new(&packages, ENTRIES).problem().starts_with("x-devel would be empty"));

@@ -371,6 +371,19 @@ def devel(members: Members | None = None, *, archive: bytes | None = None, **cha
     return change(wheel, changes)
 
 
+def devel_of_files(members: Members | None = None) -> Wheel:
+    """Return a devel wheel with `layout "files"`: its archive has links and directories."""
+    members = DEVEL_MEMBERS if members is None else members
+    rest = {name: content for name, content in members.items() if not isinstance(content, bytes)}
+    wheel = devel(rest, packed=False)
+    for name, content in members.items():
+        if isinstance(content, bytes):
+            mark = "*" if name.startswith("*") else ""
+            wheel.files[f"{mark}_rocm_sdk_devel/{name.removeprefix('*')}"] = content
+    wheel.more["layout"] = "files"
+    return wheel
+
+
 def change(wheel: Wheel, changes: dict[str, Any]) -> Wheel:
     for key, value in changes.items():
         assert hasattr(wheel, key)

@@ -1,8 +1,8 @@
 //! `package`.
 
 use super::{
-    AliasRule, ArtifactRule, ComponentRule, Distribution, DriverRule, Environment, Extra,
-    ForbidRule, IndexRule, KeepLinkRule, Library, LicenseExpression, Listing, PackageKind,
+    AliasRule, ArtifactRule, ComponentRule, DevelLayout, Distribution, DriverRule, Environment,
+    Extra, ForbidRule, IndexRule, KeepLinkRule, Library, LicenseExpression, Listing, PackageKind,
     PathRule, Readme, RequireDistRule, RequireRule, RpathRule, Rules, Script, Template,
     VariantRule,
 };
@@ -26,6 +26,7 @@ pub mod runtime;
 pub mod script;
 pub mod variant;
 
+choice!(DevelLayout, "a layout", "archive" => Archive, "files" => Files);
 choice!(
     PackageKind,
     "a kind of package",
@@ -215,6 +216,16 @@ pub struct Package {
         example = r#"python-path "core" "share/bindings""#
     )]
     pub python_path: Vec<RpathRule>,
+    /// Chooses the form of files in a devel wheel.
+    #[leaf(
+        "archive|files",
+        "a layout",
+        "archive (the default): all files in one archive, which is expanded on the user's machine. files: members of the \
+         wheel, on the disk once and importable at once; only links are made later.",
+        kinds(Devel),
+        example = r#"layout "files""#
+    )]
+    pub layout: Option<Spanned<DevelLayout>>,
     /// Paths that stay links when the archive is expanded.
     #[child(kinds(Devel))]
     pub keep_links: Vec<KeepLinkRule>,
@@ -337,6 +348,11 @@ impl Package {
     /// built.
     pub fn distribution(&self) -> Option<&Distribution> {
         self.distributions.first()
+    }
+
+    /// Returns whether files of a devel package are members of its wheel.
+    pub fn ships_files(&self) -> bool {
+        self.layout.as_ref().is_some_and(|layout| layout.value == DevelLayout::Files)
     }
 
     /// Returns the distribution for `target`, of a manifest for all.

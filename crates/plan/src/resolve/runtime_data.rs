@@ -272,6 +272,9 @@ pub(super) fn wheel(
             "keep_links".to_owned(),
             json!(package.keep_links.iter().map(|l| &l.path.value).collect::<Vec<_>>()),
         );
+        if package.ships_files() {
+            map.insert("layout".to_owned(), json!("files"));
+        }
     }
     facts
 }

@@ -29,6 +29,7 @@ from ._log import Progress, log, warn
 from ._packages import COMMAND, DIST, Installed, describe, require, version_of
 from ._place import HARD_LINK, is_same_file, place
 from ._record import NO_ROW, row_of_file
+from ._shipped import lost, shipped
 
 _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -130,14 +131,27 @@ class Devel(DevelTree):
             state = None
         if state is not None and not self.has_kind(state):
             state = None
+        if state is None or thorough:
+            self._check_shipped()
         if state is None:
             self._expand()
         else:
             self._complete(state)
 
+    def _check_shipped(self) -> None:
+        """Raise DevelError if files of the wheel are missing, which no archive brings back."""
+        files = lost(self, self.damaged()) if self.ships_files else []
+        if files:
+            name = self.installed.package.distribution
+            raise DevelError(
+                f"{len(files)} files of {name} are missing or changed, such as {files[0]}: reinstall"
+                f" it: pip install --force-reinstall --no-deps {name}=={self.installed.version}"
+            )
+
     def _expand(self) -> None:
         if not self.quiet:
-            warn(f"expanding {self.installed.package.distribution} to {self.root}, once")
+            what = "linking" if self.ships_files else "expanding"
+            warn(f"{what} {self.installed.package.distribution} to {self.root}, once")
         progress = Progress("expanding", quiet=self.quiet)
         self._sweep()
         try:
@@ -217,18 +231,21 @@ class Devel(DevelTree):
         self.workspace.rmdir()
 
     def _sweep(self) -> None:
-        """Remove the files and RECORD rows of an unfinished run."""
-        if self.root.exists():
-            shutil.rmtree(self.tree)
+        """Remove the files and RECORD rows of an unfinished run; the wheel's own stay."""
         rows = self.record.rows()
-        if not self.workspace.exists() and not any(self._is_left(path) for path in rows):
+        left = {path for path in rows if self.is_ours(path)}
+        if self.ships_files:
+            left = shipped(self).made
+            for path in left:
+                (self.site / path).unlink(missing_ok=True)
+        elif self.root.exists():
+            shutil.rmtree(self.tree)
+        if not (self.workspace.exists() or left or self.workspace.name in rows):
             return
         self.record.announce(self.workspace.name)
         if self.workspace.exists():
             shutil.rmtree(self.workspace)
         self.workspace.mkdir()
-        self.record.rewrite(scratch=self.workspace, drop=self._is_left)
+        left.add(self.workspace.name)
+        self.record.rewrite(scratch=self.workspace, drop=left.__contains__)
         self.workspace.rmdir()
-
-    def _is_left(self, path: str) -> bool:
-        return self.is_ours(path) or path == self.workspace.name

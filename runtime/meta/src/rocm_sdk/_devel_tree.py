@@ -30,6 +30,7 @@ class DevelTree:
         self.tree = self.site / self.name
         self.info = installed.info
         self.archive = installed.module_dir / self.info["archive"]
+        self.ships_files = self.info.get("layout") == "files"
         self.workspace = self.site / installed.package.workspace
         self.record = installed.record
         self.quiet = quiet

@@ -22,9 +22,9 @@ from ._packages import Installed, every_installed
 from ._paths import below
 from ._place import is_same_file, link_symbolically, place_all, summary
 from ._record import NO_ROW, Row, row_of_bytes, row_of_file
+from ._shipped import PLACEHOLDER, shipped
 from ._tree import Tree
 
-_PLACEHOLDER = ".keep"
 _BATCH = 256
 _MOST_THREADS = 8
 
@@ -32,21 +32,29 @@ _MOST_THREADS = 8
 def expand(devel: DevelTree, show: Callable[[int], None]) -> tuple[dict[str, Any], str]:
     """Expand the archive; return the state for the marker, and a summary for the user.
 
-    The caller holds the lock and has created the workspace. No tree exists.
+    The caller holds the lock and has created the workspace. No tree exists, or the wheel's files
+    alone.
     """
     start = time.monotonic()
-    tree = Tree(devel.name)
-    into = str(devel.workspace)
+    workspace = str(devel.workspace)
+    into = str(devel.site) if devel.ships_files else workspace
     with ThreadPoolExecutor(min(_MOST_THREADS, (os.cpu_count() or 1) + 1)) as pool:
-        _archive.unpack(devel.archive, tree, into, pool, show)
+        if devel.ships_files:
+            tree = shipped(devel).tree
+        else:
+            tree = Tree(devel.name)
+            _archive.unpack(devel.archive, tree, workspace, pool, show)
         plan = _Plan(tree, devel.site, keep=devel.info.get("keep_links", []))
-        has_links = sys.platform != "win32" and _links_work(into)
+        has_links = sys.platform != "win32" and _links_work(workspace)
         if devel.symlinks:
             if not has_links:
                 raise DevelError(f"{devel.site} has no symbolic links: omit --symlinks")
             plan.link_symbolically()
         elif not has_links:
             plan.spell_out(tree, devel.site)
+        rows = _rows(plan, tree, devel.site)
+        if devel.ships_files:
+            devel.rewrite(add=rows)
         ways = _assemble(plan, tree, devel.site, into, pool)
     shared = {
         name: source
@@ -61,8 +69,9 @@ def expand(devel: DevelTree, show: Callable[[int], None]) -> tuple[dict[str, Any
         "shared": shared,
         "symlinks": devel.symlinks,
     }
-    devel.rewrite(add={**_rows(plan, tree, devel.site), **devel.marker_row(state)})
-    os.rename(below(into, devel.name), devel.tree)
+    devel.rewrite(add={**rows, **devel.marker_row(state)})
+    if not devel.ships_files:
+        os.rename(below(into, devel.name), devel.tree)
     make_outer_links(devel, plan.outer)
     if plan.pending and not devel.quiet:
         packages = sorted({source.partition("/")[0] for source in plan.pending.values()})
@@ -106,7 +115,7 @@ class _Plan:
         kept = {f"{tree.root}/{name}" for name in keep}
         for name, text in sorted(tree.links.items()):
             self._place(name, text, tree.follow(name), tree, site, is_kept=name in kept)
-        self.placeholders = [f"{name}/{_PLACEHOLDER}" for name in tree.empty_directories()]
+        self.placeholders = [f"{name}/{PLACEHOLDER}" for name in tree.empty_directories()]
 
     def _place(
         self, name: str, text: str, target: str, tree: Tree, site: Path, *, is_kept: bool
@@ -179,7 +188,7 @@ def _assemble(plan: _Plan, tree: Tree, site: Path, into: str, pool: Executor) ->
     for directory in sorted({name.rpartition("/")[0] for name in names}):
         os.makedirs(below(into, directory), exist_ok=True)
     for name in plan.placeholders:
-        with open(below(into, name), "xb"):
+        with open(below(into, name), "ab"):  # one without a row may exist
             pass
     pairs = [
         (below(into if source in tree.files else str(site), source), below(into, name))
@@ -190,7 +199,7 @@ def _assemble(plan: _Plan, tree: Tree, site: Path, into: str, pool: Executor) ->
     for counted in pool.map(place_all, batches):
         ways += counted
     for name, text in plan.inner.items():
-        os.symlink(text, below(into, name), target_is_directory=True)
+        link_symbolically(below(into, name), text)
     return ways
 
 

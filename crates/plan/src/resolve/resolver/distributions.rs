@@ -9,7 +9,7 @@ use crate::resolve::{
     describe, devel, empty, forbidden, licenses, notes, place, python_path, requires, rpath,
     runtime_data, shared, unused_rules, wheel_variant,
 };
-use crate::{Archive, Distribution, Form, Member, Note};
+use crate::{Archive, Distribution, Form, Member, Note, Step};
 use base::names::{NameError, RelPath};
 use base::source::Problems;
 use manifest::PackageKind;
@@ -106,15 +106,15 @@ impl<'a> Resolver<'a> {
         let name = if xz.is_some() { "_devel.tar.xz" } else { "_devel.tar" };
         let known = runtime_data::Own { archive: Some(name), ..runtime_data::Own::default() };
         let facts = runtime_data::wheel(self.manifest, self.targets, dist, self.all, &known);
-        let mut archived = devel.members;
-        archived.extend(platform_marker(dist));
-        distribution.members = sorted(describe::import_package(
-            dist,
-            self.templates,
-            &facts,
-            &[],
-            &mut found.problems,
-        ));
+        let import =
+            describe::import_package(dist, self.templates, &facts, &[], &mut found.problems);
+        let tree = devel.members.into_iter().chain(platform_marker(dist));
+        let (archived, mut members): (Vec<_>, Vec<_>) = tree.partition(|member| {
+            !dist.package.ships_files()
+                || matches!(member.step, Step::Link { .. } | Step::Directory)
+        });
+        members.extend(import);
+        distribution.members = sorted(members);
         let path = name.parse().map(|name| below(&dist.module, &name));
         distribution.archive = path.ok().map(|path| Archive { path, xz, members: archived });
         distribution.absent = devel.absent;

@@ -10,6 +10,7 @@ from .. import _device
 from .._devel import Devel
 from .._lock import is_held
 from .._packages import COMMAND, Installed
+from .._shipped import lost
 from ._finding import ERROR, WARNING, Finding, named, reinstall
 
 _INIT = f"{COMMAND} init"
@@ -42,7 +43,7 @@ def look(installed: list[Installed]) -> Tree:
         return Tree("being expanded", root)
     if devel.workspace.exists():
         return Tree("unfinished", root)
-    if devel.root.exists():
+    if devel.root.exists() and (devel.is_outdated() or not devel.ships_files):
         return Tree("out of date" if devel.is_outdated() else "unfinished", root)
     return Tree("not expanded", root)
 
@@ -68,7 +69,8 @@ def _contents(devel: Devel, installed: list[Installed]) -> Iterator[Finding]:
     damaged = devel.damaged()
     if damaged:
         message = f"files of the tree are missing or changed: {named(damaged)}"
-        yield Finding("devel-damaged", ERROR, name, message, _INIT)
+        remedy = reinstall(devel.installed) if lost(devel, damaged) else _INIT
+        yield Finding("devel-damaged", ERROR, name, message, remedy)
     separated = list(devel.separated(state))
     if separated:
         message = (
