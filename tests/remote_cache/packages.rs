@@ -15,7 +15,7 @@ use prost::Message as _;
 use tempfile::TempDir;
 
 use super::server::{FarmFault, Fault, Server};
-use super::{EXECUTOR, HEADER, TOKEN, declare, demo_tree};
+use super::{EXECUTOR, HEADER, TOKEN, assert_clean, declare, demo_tree};
 
 /// Lines of the manifest; a variable has the address.
 const REMOTES: &str = r#"
@@ -160,7 +160,7 @@ impl Tried {
 fn said(output: &Output) -> String {
     let said = [&output.stdout[..], &output.stderr].concat();
     let said = String::from_utf8_lossy(&said);
-    assert!(!said.contains("tell-nobody"), "{said}");
+    assert_clean(&said);
     // Joins the lines of a wrapped message.
     said.replace("\n  │ ", " ")
 }
@@ -392,11 +392,29 @@ fn what_comes_is_what_its_digest_says() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
     let local = tried.local("local", &SOME);
     tried.fill(&server);
-    server.misbehave(Some(Fault::Flipped));
     let args = ["--artifact-dir", "archives", "--artifacts-digest", "checksums"];
-    let (left, said) = tried.with(&server, "flipped", &[&args[..], &SOME].concat());
-    assert_eq!((left, warnings(&said)), (local, 1), "{said}");
-    assert!(said.contains("does not match its digest"), "{said}");
+    let args = [&args[..], &SOME, &["--remote", "short"]].concat();
+    for (fault, why) in [
+        (Fault::HasAll, "FailedPrecondition: so it is"),
+        (Fault::Flipped, "does not match its digest"),
+        (Fault::Drips, "a blob arrives at less than 1 KiB/s"),
+        (Fault::Endless, "a blob is larger than its digest"),
+        (Fault::Compressed, "the size of a blob differs from its digest"),
+        (Fault::Halves, "the size of a blob differs from its digest"),
+    ] {
+        server.misbehave(Some(fault));
+        let (dest, began) = (format!("{fault:?}"), Instant::now());
+        let (left, said) = tried.with(&server, &dest, &args);
+        assert_eq!((&left, warnings(&said)), (&local, 1), "{fault:?}: {said}");
+        assert!(said.contains(why), "{fault:?}: {said}");
+        assert!(began.elapsed() < Duration::from_secs(20), "{fault:?}: {:?}", began.elapsed());
+    }
+    // The size in a result is a claim too.
+    server.misbehave_as_farm(Some(FarmFault::Huge));
+    tried.fill(&server);
+    let (left, said) = tried.with(&server, "huge", &args);
+    assert_eq!((&left, warnings(&said)), (&local, 1), "{said}");
+    assert!(said.contains("is larger than its files can make it"), "{said}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use base::hash::Sha256;
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use bazel_remote_apis::google::bytestream as bytes;
 use bazel_remote_apis::google::rpc;
-use futures_util::{Stream, stream};
+use futures_util::{Stream, StreamExt, stream};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tonic::transport::server::TcpIncoming;
@@ -50,6 +50,22 @@ pub enum Fault {
     ShortWrites,
     /// The server has no space for blobs.
     Full,
+    /// Streams have a byte at a time, then nothing, for ever.
+    Drips,
+    /// Streams never end.
+    Endless,
+    /// Blobs are compressed, though nobody asked for it, and unpack to far more.
+    Compressed,
+    /// Only half of each blob is returned.
+    Halves,
+    /// Limits are nonsense.
+    Absurd,
+    /// Each connection is closed with a text for terminals.
+    GoesAway,
+    /// No blob is missing, or so it says.
+    HasAll,
+    /// All blobs are missing, or so it says.
+    HasNone,
 }
 
 impl Fault {
@@ -68,9 +84,13 @@ impl Fault {
         Self::BusyFirst,
     ];
 
+    /// Faults that small files show.
+    pub const SMALL: [Self; 6] =
+        [Self::Drips, Self::Endless, Self::Compressed, Self::Halves, Self::Absurd, Self::GoesAway];
+
     /// Returns whether a warning is printed.
     pub fn is_told(self) -> bool {
-        matches!(self, Self::NoAnswer | Self::Stalls | Self::Forgets | Self::Busy)
+        matches!(self, Self::NoAnswer | Self::Stalls | Self::Forgets | Self::Busy | Self::GoesAway)
     }
 
     pub fn leaves_nothing(self) -> bool {
@@ -79,7 +99,7 @@ impl Fault {
 
     /// Returns whether retrying helps.
     pub fn is_healed(self) -> bool {
-        matches!(self, Self::Breaks | Self::ShortReads | Self::BusyFirst)
+        matches!(self, Self::Breaks | Self::ShortReads | Self::BusyFirst | Self::Absurd)
     }
 }
 
@@ -191,9 +211,25 @@ impl Server {
     }
 }
 
+/// HTTP/2 (RFC 9113): empty settings, then the end of the connection for calls that are too many.
+fn go_away() -> Vec<u8> {
+    const SAID: &[u8] = b"\x1b[31mtell-nobody\x07";
+    let length = u8::try_from(8 + SAID.len()).unwrap();
+    let frames =
+        [0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, length, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11];
+    [&frames, SAID].concat()
+}
+
 /// Forwards connections, and breaks the first two for that fault.
 async fn proxy(front: TcpListener, back: u16, shared: Shared) {
     while let Ok((mut client, _)) = front.accept().await {
+        if shared.state.lock().unwrap().fault == Some(Fault::GoesAway) {
+            tokio::spawn(async move {
+                let _ = client.write_all(&go_away()).await;
+                for_ever::<()>().await;
+            });
+            continue;
+        }
         let breaks = shared.state.lock().unwrap().fault == Some(Fault::Breaks)
             && shared.connections.fetch_add(1, Ordering::Relaxed) < 2;
         let most = if breaks { 100_000 } else { usize::MAX };
@@ -234,7 +270,9 @@ impl Shared {
         }
         match state.fault {
             Some(Fault::Forgets) if state.requests > 4 => {
-                Err(Status::unauthenticated(format!("`{}` has expired", self.token)))
+                let hidden = self.token.replace("ll-", "l\u{1}l\u{200b}-");
+                let said = format!("\u{1b}[31m`{}`\r\n{hidden}\u{202e} expired", self.token);
+                Err(Status::unauthenticated(said))
             }
             Some(Fault::Busy) if state.requests > 1 => Err(Status::resource_exhausted("busy")),
             Some(Fault::BusyFirst) if (2..5).contains(&state.requests) => {
@@ -252,6 +290,11 @@ impl Shared {
             let middle = blob.len() / 2;
             blob[middle] ^= 1;
         }
+        match fault {
+            Some(Fault::Compressed) => blob = zstd::bulk::compress(&vec![0; 8 << 20], 1).unwrap(),
+            Some(Fault::Halves) => blob.truncate(blob.len() / 2),
+            _ => {}
+        }
         Ok(blob)
     }
 }
@@ -268,15 +311,25 @@ impl api::capabilities_server::Capabilities for Shared {
         &self,
         request: Request<api::GetCapabilitiesRequest>,
     ) -> Result<Response<api::ServerCapabilities>, Status> {
-        if self.enter(&request)? == Some(Fault::NoAnswer) {
+        let fault = self.enter(&request)?;
+        if fault == Some(Fault::NoAnswer) {
             return for_ever().await;
         }
+        let (batch, largest) = match fault {
+            // Each blob is streamed.
+            Some(Fault::Drips | Fault::Endless) => (1, 0),
+            Some(Fault::Absurd) => (i64::MIN, i64::MAX),
+            _ => (1 << 20, 0),
+        };
+        let others = if fault == Some(Fault::Absurd) { 100_000 } else { 0 };
+        let functions = (-others..=0).map(|n| n + api::digest_function::Value::Sha256 as i32);
         let cache = api::CacheCapabilities {
-            digest_functions: vec![api::digest_function::Value::Sha256.into()],
+            digest_functions: functions.collect(),
+            max_cas_blob_size_bytes: largest,
             action_cache_update_capabilities: Some(api::ActionCacheUpdateCapabilities {
                 update_enabled: true,
             }),
-            max_batch_total_size_bytes: 1 << 20,
+            max_batch_total_size_bytes: batch,
             ..Default::default()
         };
         Ok(Response::new(api::ServerCapabilities {
@@ -350,10 +403,15 @@ impl api::content_addressable_storage_server::ContentAddressableStorage for Shar
         &self,
         request: Request<api::FindMissingBlobsRequest>,
     ) -> Result<Response<api::FindMissingBlobsResponse>, Status> {
-        self.enter(&request)?;
+        let fault = self.enter(&request)?;
         let mut missing_blob_digests = request.into_inner().blob_digests;
         let state = self.state.lock().unwrap();
-        missing_blob_digests.retain(|digest| !state.blobs.contains_key(&digest.hash));
+        let is_missing = |digest: &api::Digest| match fault {
+            Some(Fault::HasAll) => false,
+            Some(Fault::HasNone) => true,
+            _ => !state.blobs.contains_key(&digest.hash),
+        };
+        missing_blob_digests.retain(is_missing);
         Ok(Response::new(api::FindMissingBlobsResponse { missing_blob_digests }))
     }
 
@@ -390,7 +448,7 @@ impl api::content_addressable_storage_server::ContentAddressableStorage for Shar
                 digest: Some(digest),
                 data: found.unwrap_or_default(),
                 status: Some(status(code)),
-                ..Default::default()
+                compressor: i32::from(fault == Some(Fault::Compressed)),
             }
         };
         let responses = request.into_inner().digests.into_iter().map(each).collect();
@@ -457,8 +515,21 @@ impl bytes::byte_stream_server::ByteStream for Shared {
     ) -> Result<Response<Self::ReadStream>, Status> {
         let fault = self.enter(&request)?;
         let request = request.into_inner();
+        if fault == Some(Fault::Endless) {
+            let data = || Ok(bytes::ReadResponse { data: vec![7; 64 << 10] });
+            return Ok(Response::new(Box::pin(stream::repeat_with(data))));
+        }
         let blob = self.blob(&named(&request.resource_name).0, fault)?;
         let rest = &blob[usize::try_from(request.read_offset).unwrap()..];
+        if fault == Some(Fault::Drips) {
+            let rest = rest.to_vec().into_iter().map(|byte| vec![byte]);
+            let data = rest.chain(std::iter::repeat_with(Vec::new));
+            let slowly = stream::iter(data).then(|data| async {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                Ok(bytes::ReadResponse { data })
+            });
+            return Ok(Response::new(Box::pin(slowly)));
+        }
         let most = if fault == Some(Fault::ShortReads) { 1_000_000 } else { rest.len() };
         let pieces = rest[..most.min(rest.len())].chunks(64 << 10);
         let pieces: Vec<_> =

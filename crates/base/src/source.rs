@@ -19,7 +19,7 @@ pub use capped::Capped;
 pub use code::Code;
 pub use picture::{Look, picture};
 pub use position::{Position, Span};
-pub use printable::{printable, printable_lines};
+pub use printable::{is_active, printable, printable_lines};
 pub use wrap::wrapped;
 
 /// Text with its displayed name, such as a KDL file.

@@ -9,7 +9,7 @@ mod signs;
 mod size;
 mod table;
 
-pub use base64::{base64, base64_url};
+pub use base64::{base64, base64_decoded, base64_url};
 pub use causes::with_causes;
 pub use count::{counted, plural};
 pub use cut::cut_middle;

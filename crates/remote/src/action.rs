@@ -266,6 +266,25 @@ mod tests {
         assert_eq!(changed(|it| it.output_files[0].path = "../stream".into()), None);
         assert_eq!(changed(|it| it.output_files[0].digest = None), None);
         assert_eq!(changed(|it| it.output_files[0].digest.as_mut().unwrap().hash.push('0')), None);
+        assert_eq!(changed(|it| it.output_files[0].digest.as_mut().unwrap().size_bytes = -1), None);
+        assert_eq!(changed(|it| it.output_files[0].path = "/stream".into()), None);
+        assert_eq!(changed(|it| it.output_files = vec![it.output_files[0].clone(); 5000]), None);
+        assert_eq!(changed(|it| it.stdout_raw.resize(1 << 20, 0)), None);
+        let instead = |it: &mut api::ActionResult| {
+            let target = "../../etc/passwd".to_owned();
+            let link =
+                api::OutputSymlink { path: OUTPUT.into(), target, ..api::OutputSymlink::default() };
+            let path = OUTPUT.to_owned();
+            let directory = api::OutputDirectory { path, ..api::OutputDirectory::default() };
+            it.output_files.clear();
+            it.output_symlinks.push(link);
+            it.output_directories.push(directory);
+        };
+        assert_eq!(changed(instead), None, "neither a link nor a directory is a stream");
+        let upper = |it: &mut api::ActionResult| {
+            it.output_files[0].digest.as_mut().unwrap().hash.make_ascii_uppercase();
+        };
+        assert_eq!(changed(upper), Some(packed), "digits of either case");
         let long = Digest { size: 100_000, ..packed };
         let long = result(&recipe, Form::Deflate, long);
         assert_eq!(stream(&long, &recipe, Form::Deflate), None, "longer than packing makes it");

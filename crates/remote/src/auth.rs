@@ -94,7 +94,7 @@ impl Auth {
     pub(crate) fn without_secrets(&self, text: &str) -> String {
         let said = self.lock();
         let all = self.headers.iter().chain(said.iter().flatten());
-        all.fold(text.to_owned(), |text, (_, secret)| secret.hidden_in(&text))
+        Secret::hide(all.map(|(_, secret)| secret), text)
     }
 }
 

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use bazel_remote_apis::google::bytestream::{QueryWriteStatusRequest, ReadRequest, WriteRequest};
@@ -22,6 +22,11 @@ const AT_ONCE: usize = 8;
 const TOGETHER: usize = 500;
 /// Timeout of a message in a stream: the fetching thread could do other work.
 const STALL: Duration = Duration::from_secs(10);
+
+/// Least bytes each second: a slower stream counts as a stall.
+const SLOWEST: u64 = 1 << 10;
+/// Progress after which the number of retries starts anew.
+const PROGRESS: u64 = 64 << 10;
 
 #[derive(Debug, Clone)]
 pub(super) enum Blob {
@@ -82,7 +87,7 @@ impl Client {
         self.try_often(|| async {
             let before = at.load(Ordering::Relaxed);
             let answer = self.stream_into(digest, room, &at, &progress).await;
-            (at.load(Ordering::Relaxed) > before, answer)
+            (at.load(Ordering::Relaxed) >= before + PROGRESS, answer)
         })
         .await?
     }
@@ -127,6 +132,7 @@ impl Client {
         let slow = |_| too_slow();
         let answer = tokio::time::timeout(stall, bytes.read(self.request(request)));
         let mut answer = answer.await.map_err(slow)??.into_inner();
+        let mut pace = Pace { since: Instant::now(), from: offset, window: stall };
         while let Some(message) =
             tokio::time::timeout(stall, answer.message()).await.map_err(slow)??
         {
@@ -141,6 +147,9 @@ impl Client {
             offset += len;
             at.store(offset, Ordering::Relaxed);
             progress(len);
+            if pace.is_slow(offset) {
+                return Err(Status::deadline_exceeded("a blob arrives at less than 1 KiB/s"));
+            }
         }
         if offset < digest.size {
             return Err(Status::unavailable("a blob ends early"));
@@ -183,12 +192,13 @@ impl Client {
         let name = self.named(&format!("uploads/{upload}/blobs/{}/{}", digest.sha256, digest.size));
         let (begun, committed) = (AtomicU64::new(0), AtomicU64::new(0));
         self.try_often(|| async {
-            let before = committed.load(Ordering::Relaxed);
+            let mut at = 0;
             if begun.swap(1, Ordering::Relaxed) == 1 {
-                committed.store(self.committed(&name).await, Ordering::Relaxed);
+                at = self.committed(&name).await;
             }
-            let at = committed.load(Ordering::Relaxed);
-            let further = at > before;
+            // A server that forgets bytes gets no more tries for them.
+            let before = committed.fetch_max(at, Ordering::Relaxed);
+            let further = at >= before + PROGRESS;
             if at >= digest.size {
                 return (further, Ok(()));
             }
@@ -278,6 +288,26 @@ impl Client {
 
     fn named(&self, rest: &str) -> String {
         if self.instance.is_empty() { rest.to_owned() } else { format!("{}/{rest}", self.instance) }
+    }
+}
+
+/// Rate of a stream, for each window of time.
+struct Pace {
+    since: Instant,
+    from: u64,
+    window: Duration,
+}
+
+impl Pace {
+    fn is_slow(&mut self, at: u64) -> bool {
+        let elapsed = self.since.elapsed();
+        if elapsed < self.window {
+            return false;
+        }
+        let least = u128::from(SLOWEST) * elapsed.as_millis() / 1000;
+        let is_slow = u128::from(at - self.from) < least;
+        (self.since, self.from) = (Instant::now(), at);
+        is_slow
     }
 }
 

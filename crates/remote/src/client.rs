@@ -21,6 +21,7 @@ use api::action_cache_client::ActionCacheClient;
 use api::capabilities_client::CapabilitiesClient;
 use api::content_addressable_storage_client::ContentAddressableStorageClient;
 use base::retry::Backoff;
+use base::source::is_active;
 use manifest::Address;
 
 const CONNECT: Duration = Duration::from_secs(3);
@@ -216,9 +217,11 @@ impl Client {
 
     /// Formats a server's text in one short line, without secrets.
     pub fn plain(&self, text: &str) -> String {
-        let text = self.auth.without_secrets(text);
+        // Invisible signs between the letters of a secret must not hide it.
+        let text: String = text.chars().filter(|c| c.is_whitespace() || !is_active(*c)).collect();
+        let text = self.auth.without_secrets(&text);
         let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        text.chars().filter(|c| !c.is_control()).take(200).collect()
+        text.chars().take(200).collect()
     }
 
     /// Retries temporary failures. `make` makes the next request, and returns

@@ -58,6 +58,8 @@ pub struct Output {
     pub path: String,
     /// Local destination; `None` for the store.
     pub place: Option<PathBuf>,
+    /// Largest plausible size: a farm must not fill the disk.
+    pub most: u64,
 }
 
 /// Work for a farm.
@@ -380,8 +382,13 @@ impl Orders {
 fn outputs(result: &api::ActionResult, order: &Order) -> Result<Vec<Digest>, Failure> {
     let digest = |output: &Output| {
         let made = result.output_files.iter().find(|made| made.path == output.path);
-        made.and_then(|made| Digest::read(made.digest.as_ref()?))
-            .ok_or_else(|| Failure::Refused(format!("{} is missing in its outputs", output.path)))
+        let digest = made.and_then(|made| Digest::read(made.digest.as_ref()?));
+        let refused = |what: &str| Failure::Refused(format!("{} {what}", output.path));
+        match digest {
+            Some(digest) if digest.size <= output.most => Ok(digest),
+            Some(_) => Err(refused("is larger than its files can make it")),
+            None => Err(refused("is missing in its outputs")),
+        }
     };
     order.outputs.iter().map(digest).collect()
 }

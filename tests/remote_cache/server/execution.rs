@@ -10,11 +10,11 @@ use bazel_remote_apis::google::longrunning as long;
 use bazel_remote_apis::google::protobuf::{Any, Empty};
 use bazel_remote_apis::google::rpc;
 use fs_err as fs;
-use futures_util::{StreamExt, stream};
+use futures_util::{Stream, StreamExt, stream};
 use prost::Message as _;
 use tonic::{Code, Request, Response, Status};
 
-use super::{Answers, Shared, for_ever, status};
+use super::{Answers, Fault, Shared, for_ever, status};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FarmFault {
@@ -40,6 +40,8 @@ pub enum FarmFault {
     Gone,
     /// Each package has the bytes of the first built one.
     OtherPackage,
+    /// The output has more bytes than any disk.
+    Huge,
 }
 
 impl FarmFault {
@@ -131,7 +133,10 @@ impl Shared {
                 let mut state = self.state.lock().unwrap();
                 stream.clone_from(state.first.get_or_insert_with(|| stream.clone()));
             }
-            let digest = self.keep(stream);
+            let mut digest = self.keep(stream);
+            if fault == Some(FarmFault::Huge) {
+                digest.size_bytes = i64::MAX;
+            }
             if fault == Some(FarmFault::Gone) {
                 self.state.lock().unwrap().blobs.remove(&digest.hash);
             }
@@ -183,6 +188,12 @@ fn done(action: &api::Digest, response: &api::ExecuteResponse) -> long::Operatio
     long::Operation { done: true, result: Some(result), ..under_way(action) }
 }
 
+fn lacking(action: &api::Digest) -> impl Stream<Item = Result<long::Operation, Status>> + use<> {
+    let status: rpc::Status = status(Code::FailedPrecondition);
+    let response = api::ExecuteResponse { status: Some(status), ..api::ExecuteResponse::default() };
+    stream::iter([Ok(done(action, &response))])
+}
+
 #[tonic::async_trait]
 impl api::execution_server::Execution for Shared {
     type ExecuteStream = Answers<long::Operation>;
@@ -191,7 +202,7 @@ impl api::execution_server::Execution for Shared {
         &self,
         request: Request<api::ExecuteRequest>,
     ) -> Result<Response<Self::ExecuteStream>, Status> {
-        self.enter(&request)?;
+        let has_all = self.enter(&request)? == Some(Fault::HasAll);
         let request = request.into_inner();
         let action = request.action_digest.unwrap();
         let fault = self.state.lock().unwrap().farm_fault;
@@ -219,14 +230,9 @@ impl api::execution_server::Execution for Shared {
                     root.files[0].digest.clone().unwrap().hash
                 };
                 self.state.lock().unwrap().blobs.remove(&hash);
-                let status: rpc::Status = status(Code::FailedPrecondition);
-                let response = api::ExecuteResponse {
-                    status: Some(status),
-                    ..api::ExecuteResponse::default()
-                };
-                let lost = stream::iter([Ok(done(&action, &response))]);
-                return Ok(Response::new(Box::pin(begun.chain(lost))));
+                return Ok(Response::new(Box::pin(begun.chain(lacking(&action)))));
             }
+            _ if has_all => return Ok(Response::new(Box::pin(begun.chain(lacking(&action))))),
             _ => {}
         }
         let shared = self.clone();

@@ -15,7 +15,7 @@ pub fn printable_lines(text: &str) -> Cow<'_, str> {
 
 /// Matches controls, bidirectional marks (Unicode Standard Annex 9, section 2), and invisible
 /// operators and tags (Unicode Technical Standard 39, section 3.1).
-pub(super) fn is_active(c: char) -> bool {
+pub fn is_active(c: char) -> bool {
     let control = c.is_control() && c != '\n' && c != '\t';
     control
         || matches!(

@@ -8,6 +8,11 @@ pub fn base64(bytes: &[u8]) -> String {
     BASE64_STANDARD.encode(bytes)
 }
 
+/// Decodes base64 with padding (section 4).
+pub fn base64_decoded(text: &str) -> Option<Vec<u8>> {
+    BASE64_STANDARD.decode(text).ok()
+}
+
 /// Encodes URL-safe base64 without padding (section 5).
 pub fn base64_url(bytes: &[u8]) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(bytes)
@@ -30,6 +35,7 @@ mod tests {
         ];
         for (plain, coded) in vectors {
             assert_eq!(base64(plain.as_bytes()), coded);
+            assert_eq!(base64_decoded(coded).as_deref(), Some(plain.as_bytes()));
             assert_eq!(base64_url(plain.as_bytes()), coded.trim_end_matches('='));
         }
         assert_eq!(base64(&[0xfb, 0xff, 0xfe]), "+//+");

@@ -7,7 +7,7 @@ use base::event::{Event, Reporter};
 use base::names::RelPath;
 use base::text::with_causes;
 use build::execute::{self, Built};
-use plan::Plan;
+use plan::{Distribution, Plan};
 use rayon::prelude::*;
 use remote::{Digest, Heard, Order, Orders, Output};
 use wheel::archive::Stage;
@@ -39,13 +39,14 @@ impl<'a> Ordered<'a> {
         let minimal = given.shared.is_minimal();
         let (mut paths, mut orders) = (Vec::new(), Vec::new());
         for index in &indexes {
-            let path = execute::output_path(given.plan, &given.plan.distributions[*index]);
+            let distribution = &given.plan.distributions[*index];
+            let path = execute::output_path(given.plan, distribution);
             let place = if minimal {
                 None
             } else {
                 Some(stage.place(&path).map_err(|e| environment(with_causes(&e)))?)
             };
-            let output = Output { path: format!("{DEST}/{path}"), place };
+            let output = Output { path: format!("{DEST}/{path}"), place, most: most(distribution) };
             orders.push(shared.order(given, *index, stored, output)?);
             paths.push(path);
         }
@@ -140,6 +141,14 @@ impl<'a> Ordered<'a> {
             _ => Ok(()),
         }
     }
+}
+
+/// Uncompressed files with headers and metadata.
+fn most(distribution: &Distribution) -> u64 {
+    const EACH: u64 = 4 << 10;
+    const REST: u64 = 16 << 20;
+    let size = distribution.size();
+    size.saturating_add(size / 8).saturating_add(distribution.file_count() as u64 * EACH) + REST
 }
 
 struct Progress<'a> {
