@@ -286,3 +286,17 @@ fn wheels_of_the_sources_pass_the_gate() {
     assert!(said(&output).contains("allowed by --allow member-mode"), "{}", said(&output));
     assert_ne!(fs::read(&kept).unwrap(), sound);
 }
+
+#[test]
+fn variants_are_not_published_with_a_file_that_contradicts_them() {
+    let title = "a variant of which two files say two things";
+    let (_, _, make) = cases::cases().into_iter().find(|(_, it, _)| *it == title).unwrap();
+    let dir = place(&*make);
+    let publish = ["index", "publish", "dist", "out"].map(str::to_owned);
+    let output = run(dir.path(), &publish, &[]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+    assert!(said(&output).contains("other data or none for its variant"), "{}", said(&output));
+    assert!(!dir.path().join("out").exists());
+    let output = run(dir.path(), &publish, &[Code::VariantsDisagree]);
+    assert!(output.status.success(), "{}", said(&output));
+}

@@ -175,6 +175,11 @@ fn variants() -> Vec<Case> {
     vec![
         case(&[Code::VariantForm], "a list of variants in place of labels", ("[]", GPU9)),
         case(
+            &[Code::VariantForm],
+            "a file beside with a label twice",
+            (GPU9, r#"{"gpu9":{"ex":{"arch":["gpu9"]}},"gpu9":{"ex":{"arch":["gpu8"]}}}"#),
+        ),
+        case(
             &[Code::VariantsDisagree],
             "a variant of which two files say two things",
             (GPU9, GPU8),

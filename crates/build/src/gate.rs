@@ -7,6 +7,7 @@
 //! Packages of artifacts do not pass the gate: tests run `verify` on the code that writes them.
 //! Warnings do not refuse a package.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -60,11 +61,28 @@ impl Gate<'_> {
         self.check_as(&entrants)
     }
 
+    /// Checks packages like [`Gate::check`], and wheel variants against the files next to them.
+    pub fn check_set<'f>(
+        &self,
+        files: impl IntoIterator<Item = &'f Path>,
+    ) -> Result<(), GateError> {
+        let entrants: Vec<Entrant> = files.into_iter().filter_map(Entrant::of).collect();
+        self.check_with(&entrants, variants)
+    }
+
     /// Checks packages before they have their final names.
     pub fn check_as(&self, entrants: &[Entrant]) -> Result<(), GateError> {
+        self.check_with(entrants, |_, _| Ok(Vec::new()))
+    }
+
+    fn check_with(
+        &self,
+        entrants: &[Entrant],
+        more: impl FnOnce(&[Entrant], &[Package]) -> io::Result<Vec<Finding>>,
+    ) -> Result<(), GateError> {
         let targets = Arc::new(Targets::new(self.manifest.families.target_names()));
         let packages = read(entrants, &targets)?;
-        let errors = self.errors(&targets, &packages);
+        let errors = self.errors(&targets, &packages, more(entrants, &packages)?);
         let (allowed, refused) = let_through(errors, self.allowed);
         if !refused.is_empty() {
             return Err(GateError::Refused(refused));
@@ -75,18 +93,29 @@ impl Gate<'_> {
         Ok(())
     }
 
-    fn errors(&self, targets: &Targets, packages: &[Package]) -> Vec<Finding> {
+    fn errors(&self, targets: &Targets, packages: &[Package], more: Vec<Finding>) -> Vec<Finding> {
         let own = packages.iter().flat_map(|package| package.findings.iter().cloned());
         let misplaced = owner::misplaced(self.manifest, targets, packages);
         let rules = || self.manifest.system_libraries.iter();
         let on_system = |library: &str| rules().any(|rule| rule.name.matches(library));
         let loading = verify::loading(packages, &on_system);
-        let mut kept =
-            Judged::new(self.manifest, packages, own.chain(misplaced).chain(loading).collect())
-                .kept;
+        let all = own.chain(misplaced).chain(loading).chain(more).collect();
+        let mut kept = Judged::new(self.manifest, packages, all).kept;
         kept.retain(|finding| finding.severity == Severity::Error);
         kept
     }
+}
+
+fn variants(entrants: &[Entrant], packages: &[Package]) -> io::Result<Vec<Finding>> {
+    let directories: BTreeSet<&Path> = entrants.iter().filter_map(|it| it.path.parent()).collect();
+    let mut findings = Vec::new();
+    for directory in directories {
+        let is_here =
+            |(entrant, _): &(&Entrant, &Package)| entrant.path.parent() == Some(directory);
+        let here = entrants.iter().zip(packages).filter(is_here);
+        findings.extend(verify::variants_beside(directory, here.map(|(_, package)| package))?);
+    }
+    Ok(findings)
 }
 
 /// Accepted errors, and all others.

@@ -351,7 +351,7 @@ pub fn publish(
         return Err(PublishError::Nothing(dir.to_owned()));
     }
     with_contents(&mut locals, options)?;
-    gate.check(locals.iter().map(|local| local.path.as_path()))?;
+    gate.check_set(locals.iter().map(|local| local.path.as_path()))?;
     let (indexes, store) = (indexes::of(locals), PageStore::new(bucket));
     if !options.dry_run {
         bucket.takes_objects()?;

@@ -78,7 +78,7 @@ fn wheel(path: &Path) -> Result<(Package, Vec<u8>), PackageError> {
 /// installations.
 fn about_variants(path: &Path, dist: &DistName, version: Version) -> Result<Package, PackageError> {
     let bytes = regular::read(path, LONGEST_TEXT)?;
-    Variants::read(&String::from_utf8_lossy(&bytes)).map_err(PackageError::Variants)?;
+    Variants::read(&bytes).map_err(PackageError::Variants)?;
     Ok(Package {
         size: bytes.len() as u64,
         sha256: Sha256::of(&bytes).to_string(),

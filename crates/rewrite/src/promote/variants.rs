@@ -55,7 +55,7 @@ fn file(
 ) -> Result<Package, PromoteError> {
     let name = from.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let text = regular::read_to_string(&from, LONGEST)?;
-    let mut said = Variants::read(&text).map_err(|error| {
+    let mut said = Variants::read(text.as_bytes()).map_err(|error| {
         let what = format!("its variant data is malformed: {error}");
         refused(&name, what, "build the packages again")
     })?;

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::unique_keys::UniqueKeys;
 use base::names::{DistName, VariantLabel};
 use base::version::Version;
 
@@ -30,8 +32,11 @@ pub struct Variants {
     /// Providers by namespace.
     pub providers: Map<String, Value>,
     /// Properties of each label.
-    pub variants: BTreeMap<VariantLabel, Value>,
+    pub variants: BTreeMap<VariantLabel, Properties>,
 }
+
+/// Values by namespace and feature.
+pub type Properties = BTreeMap<String, BTreeMap<String, Vec<String>>>;
 
 /// Provider of a machine's properties.
 #[derive(Debug, Clone, Copy)]
@@ -60,17 +65,42 @@ impl Variants {
     /// Adds a label with a namespace, feature and value, or without properties.
     #[must_use]
     pub fn with(mut self, label: VariantLabel, property: Option<(&str, &str, &str)>) -> Self {
-        let properties = property.map_or_else(
-            || json!({}),
-            |(namespace, feature, value)| json!({ namespace: { feature: [value] } }),
-        );
-        self.variants.insert(label, properties);
+        let properties = property.map(|(namespace, feature, value)| {
+            (namespace.to_owned(), BTreeMap::from([(feature.to_owned(), vec![value.to_owned()])]))
+        });
+        self.variants.insert(label, properties.into_iter().collect());
         self
     }
 
     /// Parses either file.
-    pub fn read(text: &str) -> serde_json::Result<Self> {
-        serde_json::from_str(text)
+    ///
+    /// # Errors
+    /// Fails for a key that occurs twice, and for another form than PEP 825 has.
+    pub fn read(text: &[u8]) -> serde_json::Result<Self> {
+        let UniqueKeys = serde_json::from_slice(text)?;
+        let read: Self = serde_json::from_slice(text)?;
+        read.fault().map_or(Ok(read), |fault| Err(serde_json::Error::custom(fault)))
+    }
+
+    fn fault(&self) -> Option<String> {
+        let namespaces = self.default_priorities.get("namespace").and_then(Value::as_array);
+        let is_order = |list: &&Vec<Value>| !list.is_empty() && list.iter().all(Value::is_string);
+        if namespaces.filter(is_order).is_none() {
+            return Some("`default-priorities` has no list `namespace`".to_owned());
+        }
+        if let Some((name, _)) = self.providers.iter().find(|(_, it)| !it.is_object()) {
+            return Some(format!("the provider `{name}` is not an object"));
+        }
+        self.variants.iter().find_map(|(label, properties)| {
+            if (label.as_str() == NULL) != properties.is_empty() {
+                let what = "only the variant `null` has no properties";
+                return Some(format!("variant `{label}`: {what}"));
+            }
+            let fault = properties.iter().find_map(|(namespace, features)| {
+                of_name(namespace).or_else(|| features.iter().find_map(of_feature))
+            });
+            fault.map(|fault| format!("variant `{label}`: {fault}"))
+        })
     }
 
     /// Formats the file: one line, with sorted keys.
@@ -85,6 +115,31 @@ impl Variants {
         let same = (&self.schema, &self.default_priorities, &self.providers)
             == (&one.schema, &one.default_priorities, &one.providers);
         same && one.variants.iter().all(|(label, value)| self.variants.get(label) == Some(value))
+    }
+}
+
+fn is_name(text: &str, more: &str) -> bool {
+    let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    !text.is_empty() && text.chars().all(|c| fine(c) || more.contains(c))
+}
+
+fn of_name(name: &str) -> Option<String> {
+    let fault = || format!("`{name}` is not a name of lower-case letters, digits and `_`");
+    (!is_name(name, "")).then(fault)
+}
+
+fn of_feature((name, values): (&String, &Vec<String>)) -> Option<String> {
+    if let Some(fault) = of_name(name) {
+        return Some(fault);
+    }
+    let wrong = values.iter().find(|value| !is_name(value, "."));
+    let twice = || values.iter().enumerate().find(|(at, value)| values[..*at].contains(value));
+    match (wrong, twice()) {
+        (Some(value), _) => {
+            Some(format!("`{value}` is not a value of lower-case letters, digits, `_` and `.`"))
+        }
+        (None, Some((_, value))) => Some(format!("`{value}` occurs twice in `{name}`")),
+        (None, None) => values.is_empty().then(|| format!("`{name}` has no value")),
     }
 }
 
@@ -122,7 +177,7 @@ mod tests {
                 "\"variants\":{\"gpu1\":{\"ex\":{\"arch\":[\"gpu1\"]}},\"null\":{}}}\n"
             )
         );
-        assert_eq!(Variants::read(&text).unwrap(), all);
+        assert_eq!(Variants::read(text.as_bytes()).unwrap(), all);
         let one = gpu().with(NULL.parse().unwrap(), None);
         assert!(all.has(&one) && !one.has(&all));
         let other = gpu().with("gpu1".parse().unwrap(), Some(("ex", "arch", "gpu2")));
@@ -137,9 +192,41 @@ mod tests {
             text.replace("gpu1", "GPU-1"),
             text.replace("\"$schema\"", "\"schema\""),
             "[]".to_owned(),
+            "[".repeat(1_000_000),
         ] {
-            assert!(Variants::read(&wrong).is_err(), "{wrong}");
+            assert!(Variants::read(wrong.as_bytes()).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_hostile_form_is_refused_with_its_place() {
+        let plain = r#""gpu1":{"ex":{"arch":["gpu1"]}}"#;
+        let file = gpu().with("gpu1".parse().unwrap(), Some(("ex", "arch", "gpu1"))).text();
+        let deep = format!(r#""gpu1":{}0{}"#, r#"{"a":"#.repeat(10_000), "}".repeat(10_000));
+        for (old, new, fault) in [
+            (plain, r#""gpu1":{"ex":{"arch":["gpu1"]}},"gpu1":{"ex":{}}"#, "`gpu1` occurs twice"),
+            (plain, r#""gpu1":{"ex":{"arch":["a"],"arch":["b"]}}"#, "`arch` occurs twice"),
+            (plain, r#""gpu1":{"ex":{"arch":["gpu1","gpu1"]}}"#, "`gpu1` occurs twice in `arch`"),
+            (plain, r#""gpu1":{"ex":{"arch":[]}}"#, "`arch` has no value"),
+            (plain, r#""gpu1":{"ex":{"arch":"gpu1"}}"#, "expected a sequence"),
+            (plain, r#""gpu1":{"ex":{"arch":["../gpu1"]}}"#, "`../gpu1` is not a value"),
+            (plain, r#""gpu1":{"E x":{}}"#, "variant `gpu1`: `E x` is not a name"),
+            (plain, r#""gpu1":null"#, "expected a map"),
+            (plain, r#""gpu1":{}"#, "variant `gpu1`: only the variant `null` has no properties"),
+            (plain, r#""null":{"ex":{}}"#, "variant `null`: only the variant `null`"),
+            (plain, r#""a/b":{}"#, "label of a wheel variant"),
+            (plain, r#""gpu\u001b1":{}"#, "label of a wheel variant"),
+            (plain, &deep, "recursion limit"),
+            (r#"{"namespace":["ex"]}"#, "[]", "has no list `namespace`"),
+            (r#""providers":{"ex":{"#, r#""providers":{"b":1,"ex":{"#, "`b` is not an object"),
+            (r#""providers""#, r#""variants":{},"providers""#, "`variants` occurs twice"),
+        ] {
+            let text = file.replacen(old, new, 1);
+            assert_ne!(text, file, "{old}");
+            let error = Variants::read(text.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(fault), "{fault}: {error}");
+        }
+        assert!(Variants::read(b"{\"\xff\":0}").is_err(), "not UTF-8");
     }
 
     #[test]

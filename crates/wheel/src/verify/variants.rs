@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::{Finding, Package};
-use crate::archive::variants::{self, MEMBER, NULL, Variants};
+use crate::archive::variants::{self, MEMBER, Variants};
 use base::directory::names;
 use base::names::VariantLabel;
 use base::regular;
@@ -36,7 +36,7 @@ pub(super) fn told(
         }
         (Some(label), Some(text)) => (label.clone(), text),
     };
-    match Variants::read(text) {
+    match Variants::read(text.as_bytes()) {
         Ok(said) => {
             let finding = own(&label, &said).map(|finding| finding.of(MEMBER));
             (Some(Told { label, said: Some(said) }), finding)
@@ -49,23 +49,11 @@ pub(super) fn told(
     }
 }
 
-/// Checks that labels agree, and that only `null` has no properties.
 fn own(label: &VariantLabel, said: &Variants) -> Option<Finding> {
     let labels: Vec<&str> = said.variants.keys().map(VariantLabel::as_str).collect();
-    if labels != [label.as_str()] {
-        let detail = format!("`{label}` in its file name, {} there", labels.join(", "));
-        return Some(disagree("its labels differ").because(detail));
-    }
-    let none = said.variants[label].as_object().is_none_or(serde_json::Map::is_empty);
-    let what = match (label.as_str() == NULL, none) {
-        (true, false) => {
-            "it has properties, but its label `null` is for variants without \
-            properties"
-        }
-        (false, true) => "the variant has no properties, so no installer can select it",
-        _ => return None,
-    };
-    Some(disagree(what))
+    let detail = || format!("`{label}` in its file name, {} there", labels.join(", "));
+    let agree = labels == [label.as_str()];
+    (!agree).then(|| disagree("its labels differ").because(detail()))
 }
 
 /// Compares variants with the index files in `directory`.
@@ -113,11 +101,11 @@ fn read(directory: &Path) -> io::Result<(Indexes, Vec<Finding>)> {
     }
     for file in names(directory)? {
         let Some((name, version)) = variants::of_file_name(&file) else { continue };
-        let text = regular::read_to_string(directory.join(&file), LONGEST)?;
-        let said = Variants::read(&text);
+        let text = regular::read(directory.join(&file), LONGEST).map_err(|error| error.to_string());
+        let said = text.and_then(|text| Variants::read(&text).map_err(|error| error.to_string()));
         if let Err(error) = &said {
             let what = "installers cannot read it, and would reject every wheel of the version";
-            let finding = Finding::error(Code::VariantForm, what).because(error.to_string());
+            let finding = Finding::error(Code::VariantForm, what).because(error.clone());
             found.push(finding.within(&file));
         }
         indexes.insert((name.normalized(), version.to_string()), said.ok());
@@ -166,12 +154,12 @@ mod tests {
             (
                 Some("gpu1"),
                 Some(&*text("gpu1", None)),
-                "variants-disagree: the variant has no properties, so no installer can select it",
+                "variant-form: its variant data is malformed",
             ),
             (
                 Some("null"),
                 Some(&*text("null", Some("gpu1"))),
-                "variants-disagree: it has properties, but its label `null` is for variants without properties",
+                "variant-form: its variant data is malformed",
             ),
             (Some("gpu1"), Some("{}"), "variant-form: its variant data is malformed"),
         ] {
