@@ -159,3 +159,64 @@ fn what_is_no_sha_256_is_none() {
     page("b_part-1.0.tar.gz", &digits.to_uppercase());
     assert!(mirrored(dir.path(), &[]).status.success());
 }
+
+#[test]
+fn hostile_pages_are_not_copied() {
+    let dir = TempDir::new().unwrap();
+    let (place, pages) = (dir.path().join("store/b-part"), dir.path().join("pages"));
+    fs::create_dir_all(&place).unwrap();
+    fs::write(dir.path().join("store/index.json"), r#"{"projects":[{"name":"b-part"}]}"#).unwrap();
+    let digits = "0123456789abcdef".repeat(4);
+    let write = |change: &dyn Fn(&mut serde_json::Value)| {
+        let (name, hashes) = ("b_part-1.0.tar.gz", serde_json::json!({"sha256": digits}));
+        let mut page = serde_json::json!({
+            "meta": {"api-version": "1.0"},
+            "files": [{"filename": name, "url": name, "hashes": hashes}],
+        });
+        change(&mut page);
+        fs::write(place.join("index.json"), page.to_string()).unwrap();
+    };
+    let of_address = |key: &'static str, url: &'static str| {
+        move |page: &mut serde_json::Value| page["files"][0][key] = url.into()
+    };
+    let refused = |expected: &str| {
+        let output = mirrored(dir.path(), &[]);
+        assert_eq!(output.status.code(), Some(1), "{expected}: {}", text(&output.stdout));
+        let said = said(&output);
+        assert!(said.contains(expected) && !said.contains('\u{1b}'), "{expected}: {said}");
+        assert!(!pages.exists(), "{expected}");
+    };
+    for url in [
+        "file:///etc/b_part-1.0.tar.gz",
+        "javascript://%0aalert(1)//b_part-1.0.tar.gz",
+        "https://me:secret@example.com/b_part-1.0.tar.gz",
+        "https://example.com/\u{1b}[31m/b_part-1.0.tar.gz",
+    ] {
+        for key in ["url", "provenance"] {
+            write(&of_address(key, url));
+            refused("is not https:// or http://");
+        }
+    }
+    write(&|page| page["meta"]["api-version"] = "2.0".into());
+    refused("it has version 2.0 of the API");
+    write(&|page| page["files"][0]["hashes"] = serde_json::json!({"md5": "ab", "SHA256": digits}));
+    refused("no page contains the SHA-256 of `b_part-1.0.tar.gz`");
+    write(&|page| {
+        let mut again = page["files"][0].clone();
+        again["hashes"]["sha256"] = digits.replace('0', "1").into();
+        page["files"].as_array_mut().unwrap().push(again);
+    });
+    refused("it names `b_part-1.0.tar.gz` with another SHA-256");
+    write(&|page| page["files"] = serde_json::json!([]));
+    refused("no pages with packages");
+    // A fragment of the address must not contradict the hash.
+    write(&of_address("url", "b_part-1.0.tar.gz#sha256=00"));
+    assert!(mirrored(dir.path(), &[]).status.success());
+    let html = fs::read_to_string(pages.join("b-part/index.html")).unwrap();
+    assert!(html.contains(&format!("b_part-1.0.tar.gz#sha256={digits}\"")), "{html}");
+    fs::remove_file(place.join("index.json")).unwrap();
+    let page = "<meta name=pypi:repository-version content=2.0><a href=b_part-1.0.tar.gz#sha256=";
+    fs::write(place.join("index.html"), format!("{page}{digits}>b</a>")).unwrap();
+    fs::remove_dir_all(&pages).unwrap();
+    refused("it has version 2.0 of the API");
+}

@@ -8,7 +8,8 @@ use super::page_store::PageStore;
 use super::writer::Writer;
 use super::{PublishError, Step, read};
 use crate::simple::{
-    Files, IndexedFile, Projects, absolute, addresses, is_absolute, is_ours, project_of,
+    Files, IndexedFile, PageError, Projects, absolute, addresses, is_absolute, is_ours, project_of,
+    public,
 };
 use crate::store::Bucket;
 use base::names::RelPath;
@@ -109,13 +110,20 @@ fn pages(source: &PageStore<'_>, mirror: &Mirror) -> Result<BTreeMap<String, Fil
         };
         for project in projects.iter().filter(|project| project.is_empty() || wanted(project)) {
             let place = shelf.page(project)?;
-            let public = shelf.address(&mirror.public, project);
+            let at = shelf.address(&mirror.public, project);
             let files = read::files(source, &place, project)?.0;
             let mut found: BTreeMap<String, Vec<IndexedFile>> = BTreeMap::new();
             for mut entry in files.into_iter().flat_map(|files| files.files) {
                 if let Some(of) = project_on(project, &entry).filter(|of| wanted(of)) {
-                    entry.url = absolute(&public, &entry.url);
-                    let provenance = entry.provenance().map(|url| absolute(&public, url));
+                    let address = |url: &str| {
+                        let url = absolute(&at, url);
+                        let known = public(&url).map(str::to_owned);
+                        known.ok_or_else(|| {
+                            read::wrong(source.bucket, &place.json, PageError::Address(url))
+                        })
+                    };
+                    entry.url = address(&entry.url)?;
+                    let provenance = entry.provenance().map(address).transpose()?;
                     let entry = entry.with_provenance(provenance);
                     found.entry(of).or_default().push(entry);
                 }

@@ -7,6 +7,17 @@ pub(crate) fn is_absolute(url: &str) -> bool {
     })
 }
 
+/// Address without its fragment; `None` if a page of this program must not have it: browsers run
+/// `javascript:`, and installers open `file:`.
+pub(crate) fn public(url: &str) -> Option<&str> {
+    let url = url.split('#').next()?;
+    let (scheme, rest) = url.split_once("://")?;
+    let is_web = ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web));
+    let host = rest.split(['/', '?', '\\']).next()?;
+    let odd = |c: char| c.is_control() || c.is_whitespace();
+    (is_web && !host.is_empty() && !host.contains('@') && !url.contains(odd)).then_some(url)
+}
+
 pub(crate) fn absolute(page: &str, url: &str) -> String {
     if is_absolute(url) {
         return url.to_owned();
@@ -47,5 +58,23 @@ mod tests {
             assert_eq!(absolute(page, url), expected);
         }
         assert_eq!(absolute("https://h/", "x.whl"), "https://h/x.whl");
+    }
+
+    #[test]
+    fn public_addresses_lead_to_the_web() {
+        for (url, expected) in [
+            ("https://h/x.whl", Some("https://h/x.whl")),
+            ("HTTP://h/x.whl#sha256=ab", Some("HTTP://h/x.whl")),
+            ("https://h/a@b/x.whl", Some("https://h/a@b/x.whl")),
+            ("javascript://%0aalert(1)//x.whl", None),
+            ("file:///etc/x.whl", None),
+            ("https://me:it@h/x.whl", None),
+            ("https:///x.whl", None),
+            ("https://h/a b.whl", None),
+            ("https://h/\u{1b}x.whl", None),
+            ("x.whl", None),
+        ] {
+            assert_eq!(public(url), expected, "{url}");
+        }
     }
 }

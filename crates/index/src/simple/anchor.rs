@@ -23,6 +23,7 @@ impl Anchor {
 pub(super) struct Links {
     pub(super) anchors: Vec<Anchor>,
     pub(super) base: Option<String>,
+    pub(super) version: Option<String>,
 }
 
 /// Ignores comments, scripts and styles; an unclosed comment or script takes the rest.
@@ -34,7 +35,7 @@ pub(super) fn links(html: &str) -> Links {
         }
         rest = &rest[at..];
         if rest.starts_with("<!--") {
-            rest = behind(&rest[4..], "-->");
+            rest = rest[4..].split_once("-->").map_or("", |(_, after)| after);
             continue;
         }
         let Some((tag, after)) = Tag::read(&rest[1..]) else {
@@ -50,7 +51,10 @@ pub(super) fn links(html: &str) -> Links {
                     .then(|| Anchor { attributes: tag.attributes, ..Anchor::default() });
             }
             "base" => links.base = links.base.or_else(|| tag.attributes.get("href").cloned()),
-            "script" | "style" => rest = behind(rest, &format!("</{}", tag.name)),
+            "script" | "style" => rest = behind(rest, &tag.name),
+            "meta" if tag.is_version() => {
+                links.version = links.version.or_else(|| tag.attributes.get("content").cloned());
+            }
             _ => {}
         }
     }
@@ -58,10 +62,14 @@ pub(super) fn links(html: &str) -> Links {
     links
 }
 
-/// Ignores case.
-fn behind<'t>(text: &'t str, end: &str) -> &'t str {
-    let found = text.to_ascii_lowercase().find(end);
-    found.map_or("", |at| &text[at + end.len()..])
+/// Text behind the closing tag of `name`, in any case.
+fn behind<'t>(text: &'t str, name: &str) -> &'t str {
+    let rests = text.match_indices("</").map(|(at, slash)| &text[at + slash.len()..]);
+    let is_end = |rest: &&str| {
+        let start = rest.as_bytes().get(..name.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    rests.into_iter().find(is_end).map_or("", |rest| &rest[name.len()..])
 }
 
 struct Tag {
@@ -71,6 +79,11 @@ struct Tag {
 }
 
 impl Tag {
+    /// Version of the API (PEP 629).
+    fn is_version(&self) -> bool {
+        self.attributes.get("name").is_some_and(|name| name == "pypi:repository-version")
+    }
+
     fn read(text: &str) -> Option<(Self, &str)> {
         let slash = usize::from(text.starts_with('/'));
         if !text[slash..].starts_with(|c: char| c.is_ascii_alphabetic() || "!?".contains(c)) {
@@ -115,12 +128,16 @@ fn value(text: &str) -> (String, &str) {
     (unescaped(value), after)
 }
 
+const LONGEST_NAME: usize = 16;
+
 fn unescaped(text: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find('&') {
         out += &rest[..at];
         rest = &rest[at..];
-        let found = rest.find(';').and_then(|end| Some((referred(&rest[1..end])?, end + 1)));
+        // No name is longer; a search in the whole text would take quadratic time.
+        let end = rest.bytes().take(LONGEST_NAME).position(|byte| byte == b';');
+        let found = end.and_then(|end| Some((referred(&rest[1..end])?, end + 1)));
         let (c, len) = found.unwrap_or(('&', 1));
         out.push(c);
         rest = &rest[len..];
@@ -163,6 +180,18 @@ mod tests {
         );
         assert_eq!((found[0].get("data-yanked"), found[1].get("data-yanked")), (Some(""), None));
         assert_eq!(found[2].get("data-requires-python"), Some(">=3.1"));
+    }
+
+    #[test]
+    fn hostile_pages_take_linear_time() {
+        for part in ["<a href='&", "&", "<script></SCRIPT>", "<!-- -->", "<style></", "<a b='", "<"]
+        {
+            let begun = std::time::Instant::now();
+            links(&part.repeat(4_000_000 / part.len()));
+            assert!(begun.elapsed() < std::time::Duration::from_secs(8), "{part}");
+        }
+        let script = links("<script></scrip></SCRIPT ><a href=x>").anchors;
+        assert_eq!(script.len(), 1);
     }
 
     #[test]

@@ -46,6 +46,14 @@ pub enum PageError {
         "it links to `{0}`, which would be lost: only links to packages and to directories of projects are kept"
     )]
     Link(String),
+    /// Page of a later API.
+    #[error("it has version {0} of the API; versions before 2 are known")]
+    Version(String),
+    /// Address that a copied page must not have.
+    #[error(
+        "the address `{0}` is not https:// or http://, or has a user, spaces or control characters"
+    )]
+    Address(String),
     /// Links relative to a base address.
     #[error("its links are relative to `{0}` (`<base>`), not to the page")]
     Base(String),
@@ -53,17 +61,35 @@ pub enum PageError {
 
 #[derive(Deserialize)]
 struct AnyFiles {
+    meta: Option<Meta>,
     files: Vec<IndexedFile>,
 }
 
 #[derive(Deserialize)]
 struct AnyProjects {
+    meta: Option<Meta>,
     projects: Vec<AnyProject>,
 }
 
 #[derive(Deserialize)]
 struct AnyProject {
     name: String,
+}
+
+#[derive(Deserialize)]
+struct Meta {
+    #[serde(rename = "api-version")]
+    version: Option<String>,
+}
+
+/// Rejects a later major version, as PEP 629 and PEP 691 require.
+pub(super) fn known(version: Option<String>) -> Result<(), PageError> {
+    let is_known =
+        |version: &str| ["0", "1"].contains(&version.split('.').next().unwrap_or("").trim());
+    match version.filter(|version| !is_known(version)) {
+        Some(version) => Err(PageError::Version(version)),
+        None => Ok(()),
+    }
 }
 
 impl Files {
@@ -134,8 +160,9 @@ impl Files {
 }
 
 /// Does not check names.
-pub(super) fn entries(json: &[u8]) -> serde_json::Result<Vec<IndexedFile>> {
-    serde_json::from_slice(json).map(|AnyFiles { files }| files)
+pub(super) fn entries(json: &[u8]) -> Result<Vec<IndexedFile>, PageError> {
+    let AnyFiles { meta, files } = serde_json::from_slice(json)?;
+    known(meta.and_then(|meta| meta.version)).map(|()| files)
 }
 
 pub(super) fn named_well(entry: &IndexedFile) -> Result<(), PageError> {
@@ -182,6 +209,7 @@ impl Projects {
     /// Fails for other JSON, and for an invalid name.
     pub fn parse(json: &[u8]) -> Result<Self, PageError> {
         let page: AnyProjects = serde_json::from_slice(json)?;
+        known(page.meta.and_then(|meta| meta.version))?;
         let name =
             |project: AnyProject| normalized(&project.name).ok_or(PageError::Name(project.name));
         page.projects.into_iter().map(name).collect::<Result<_, _>>().map(Self)

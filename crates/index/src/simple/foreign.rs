@@ -6,7 +6,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::anchor::{Anchor, links};
-use super::document::{Files, PageError, Projects, entries, named_well};
+use super::document::{Files, PageError, Projects, entries, known, named_well};
 use super::entry::{IndexedFile, Yanked};
 use base::names::normalized;
 
@@ -52,6 +52,7 @@ impl Projects {
 pub(crate) fn packages_on(page: &[u8]) -> Result<Vec<IndexedFile>, PageError> {
     let files = match entries(page) {
         Ok(files) => files,
+        Err(error @ PageError::Version(_)) => return Err(error),
         Err(_) => anchors(page)?.iter().filter_map(entry).flatten().collect(),
     };
     files.iter().try_for_each(named_well)?;
@@ -85,6 +86,7 @@ pub fn beyond_data(html: &[u8], made: &str) -> Option<String> {
 /// Omits links to parents and fragments.
 fn anchors(html: &[u8]) -> Result<Vec<Anchor>, PageError> {
     let links = links(&String::from_utf8_lossy(html));
+    known(links.version)?;
     if let Some(base) = links.base {
         return Err(PageError::Base(base));
     }
