@@ -117,6 +117,44 @@ fn one_missing_branch_stops_no_other_clone_and_new_clones_are_initialized() {
 }
 
 #[test]
+fn an_interrupted_program_for_new_clones_runs_again() {
+    let Some(dir) = place() else { return };
+    let upstream = dir.path().join("upstream");
+    // The first run kills rockpack, the second one fails.
+    let script = "#!/bin/sh\n[ -e ../once ] || { touch ../once; kill -9 $PPID; exit; }\n\
+        [ -e ../twice ] || { touch ../twice; exit 3; }\n\
+        echo made > made.txt\n";
+    fs_err::write(upstream.join("init.sh"), script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs_err::set_permissions(upstream.join("init.sh"), mode).unwrap();
+    git(&upstream, &["add", "."]);
+    git(&upstream, &["commit", "-q", "-m", "init"]);
+    let manifest = fs_err::read_to_string(dir.path().join("packages.kdl")).unwrap();
+    let manifest = manifest.replace("history=#true", "init=\"init.sh\"");
+    fs_err::write(dir.path().join("packages.kdl"), manifest).unwrap();
+    let made = dir.path().join("src/wave/made.txt");
+    let (output, _) = project(dir.path(), "clone", &[]);
+    assert_eq!(output.status.code(), None, "{output:?}");
+    assert!(dir.path().join("src/wave").is_dir() && !made.exists());
+    let (output, text) = project(dir.path(), "list", &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text.contains("init.sh did not end in wave: `rockpack project clone`"), "{text}");
+    let (output, text) = project(dir.path(), "clone", &[]);
+    let said = crate::program::said(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("wave: init.sh ended with exit status: 3"), "{said}");
+    assert!(!said.contains("cloning") && text.contains("did not end"), "{said}{text}");
+    let (output, text) = project(dir.path(), "clone", &[]);
+    let said = crate::program::said(&output);
+    assert!(said.contains("wave: running init.sh") && made.is_file(), "{output:?}");
+    assert!(!text.contains("did not end"), "{text}");
+    // It runs once more only for another clone.
+    fs_err::remove_file(&made).unwrap();
+    project(dir.path(), "clone", &[]);
+    assert!(!made.exists());
+}
+
+#[test]
 fn what_a_checkout_lacks_is_said_file_by_file() {
     let Some(dir) = place() else { return };
     let (from, to) = (dir.path().join("upstream"), dir.path().join("src/wave"));

@@ -26,8 +26,7 @@ fn listed(args: &CheckoutArgs, clone: bool) -> Result<(), Failure> {
     let (mut checkouts, mut problems) = (survey()?, Problems::new());
     if clone {
         let missing = |c: &&CheckoutState| c.state == State::Missing && c.git.is_some();
-        for checkout in checkouts.iter().filter(missing) {
-            ui::tell(&format!("{}: cloning", checkout.directory));
+        for checkout in checkouts.iter().filter(|c| missing(c) || c.is_pending) {
             if let Err(problem) = cloned(checkout, args) {
                 problems.push(*problem);
             }
@@ -53,8 +52,16 @@ fn listed(args: &CheckoutArgs, clone: bool) -> Result<(), Failure> {
     if fine { Ok(()) } else { Err(Failure::Reported) }
 }
 
-/// Clones a checkout, and runs its program for new clones.
+/// Clones a checkout unless it is there, and runs its program for new clones.
 fn cloned(checkout: &CheckoutState, args: &CheckoutArgs) -> Result<(), Box<Problem>> {
+    if !checkout.is_pending {
+        ui::tell(&format!("{}: cloning", checkout.directory));
+        clone(checkout, args)?;
+    }
+    initialized(checkout, args)
+}
+
+fn clone(checkout: &CheckoutState, args: &CheckoutArgs) -> Result<(), Box<Problem>> {
     let directory = &checkout.directory;
     if let Err(error) = checkout.clone_into(&args.sources) {
         let message = format!("{directory} was not cloned: {}", with_causes(&error));
@@ -70,6 +77,11 @@ fn cloned(checkout: &CheckoutState, args: &CheckoutArgs) -> Result<(), Box<Probl
         };
         return Err(problem.help(help).into());
     }
+    Ok(())
+}
+
+fn initialized(checkout: &CheckoutState, args: &CheckoutArgs) -> Result<(), Box<Problem>> {
+    let directory = &checkout.directory;
     let Some(program) = &checkout.init else { return Ok(()) };
     ui::tell(&format!("{directory}: running {program}"));
     let reason = match checkout.initialize(&args.sources) {
@@ -77,9 +89,8 @@ fn cloned(checkout: &CheckoutState, args: &CheckoutArgs) -> Result<(), Box<Probl
         Ok(Some(reason)) => reason,
         Err(error) => format!("{program}: {}", with_causes(&error)),
     };
-    let place = args.sources.join(directory.as_str());
     let problem = Problem::error(Code::Environment, format!("{directory}: {reason}"));
-    Err(problem.help(format!("run it again in {}", place.display())).into())
+    Err(problem.help("correct its cause; `rockpack project clone` runs it again").into())
 }
 
 /// Maximum of changed files to name; the JSON has all.

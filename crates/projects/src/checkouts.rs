@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::content::{Content, Named};
 use super::git::GitDirectory;
 use super::git_program::{GitError, git};
+use super::pending::{self, Mark};
 use super::survey::survey;
 use super::tree::tree_hash;
 use base::names::{PackageName, RelPath};
@@ -57,6 +58,9 @@ pub struct CheckoutState {
     /// Program to run in a new clone.
     #[serde(skip)]
     pub init: Option<RelPath>,
+    /// The program has not succeeded in this clone.
+    #[serde(skip)]
+    pub is_pending: bool,
     /// Complete projects in it.
     pub projects: Vec<PackageName>,
     /// Missing parts of the other projects, by project.
@@ -131,6 +135,7 @@ pub fn checkouts(
             expected_commit: None,
             git: declared.map(|checkout| checkout.git.clone()),
             init: declared.and_then(|checkout| checkout.init.clone()),
+            is_pending: declared.is_some_and(|it| it.init.is_some()) && pending::is_left(&place),
             projects: there.map(|name| (*name).clone()).collect(),
             lacking: lacking.collect(),
         };
@@ -202,6 +207,9 @@ impl CheckoutState {
         words.extend(self.expected_branch.as_ref().map(|branch| format!("--branch={branch}")));
         words.extend(["--".to_owned(), address.clone(), to.display().to_string()]);
         git(&words)?;
+        if self.init.is_some() {
+            pending::mark(&to)?;
+        }
         Ok(fs::rename(to, place)?)
     }
 
@@ -209,11 +217,17 @@ impl CheckoutState {
     pub fn initialize(&self, root: &Path) -> Result<Option<String>, GitError> {
         let Some(program) = &self.init else { return Ok(None) };
         let place = root.join(self.directory.as_str()).canonicalize()?;
+        let Some(mark) = Mark::take(&place)? else {
+            return Ok(Some(format!("another process runs {program}")));
+        };
         let mut command = Command::new(place.join(program.as_str()));
         command.current_dir(&place).stdin(Stdio::null());
         // Standard output has the list of checkouts.
         let done = command.stdout(io::stderr()).status()?;
-        Ok((!done.success()).then(|| format!("{program} ended with {done}")))
+        if !done.success() {
+            return Ok(Some(format!("{program} ended with {done}")));
+        }
+        Ok(mark.remove().map(|()| None)?)
     }
 
     /// Returns branches of the remote repository that are like the expected one, the best first;

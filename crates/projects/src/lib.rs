@@ -41,6 +41,7 @@ mod installed;
 mod item;
 mod kept;
 mod native;
+mod pending;
 mod prefetch;
 mod private;
 mod process;

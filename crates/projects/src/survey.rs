@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::git::GitDirectory;
+use super::pending;
 use base::directory::{is_empty, walk_through_links};
 use base::names::RelPath;
 use manifest::{Glob, Manifest, Native, ProjectSource, SourceProject, WheelSource};
@@ -101,7 +102,12 @@ fn lacking(
         let help = need.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
         lines.push(format!("there is no {}{help}", files.join(" or ")));
     }
-    let counts = manifest.python.checkout(directory).is_some_and(|checkout| checkout.history);
+    let declared = manifest.python.checkout(directory);
+    let program = declared.and_then(|declared| declared.init.as_ref());
+    if let Some(program) = program.filter(|_| pending::is_left(&checkout)) {
+        lines.push(format!("{program} did not end in {directory}: `rockpack project clone`"));
+    }
+    let counts = declared.is_some_and(|checkout| checkout.history);
     if counts && GitDirectory::of(&checkout)?.is_some_and(|git| git.is_shallow()) {
         lines.push(format!(
             "{directory} is a shallow clone, and its version counts commits: \
