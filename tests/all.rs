@@ -22,6 +22,7 @@ mod elf_command;
 mod elf_conformance;
 mod elf_corpus;
 mod elf_mutations;
+mod elf_strippers;
 mod elf_stub;
 mod elf_verify;
 mod events;

@@ -48,7 +48,7 @@ fn every_file_has_facts_or_is_no_elf() {
 
 /// Loads a library in a separate process, so that a crash is an outcome like others. For a program,
 /// the loader lists the libraries: it maps the program without running it.
-fn load(path: &Path, kind: elf::ElfKind) -> String {
+pub fn load(path: &Path, kind: elf::ElfKind) -> String {
     let script = "import ctypes, os, sys; ctypes.CDLL(sys.argv[1], os.RTLD_NOW | os.RTLD_LOCAL)";
     let mut command = Command::new("timeout");
     match kind {

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 #[path = "elf_mutations/mutant.rs"]
-mod mutant;
+pub mod mutant;
 #[path = "elf_mutations/property.rs"]
 pub mod property;
 

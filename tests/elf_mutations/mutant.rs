@@ -13,7 +13,7 @@ impl Random {
     }
 
     /// Returns a number below `limit`, which must not be 0.
-    fn below(&mut self, limit: usize) -> usize {
+    pub fn below(&mut self, limit: usize) -> usize {
         usize::try_from(self.next() % limit as u64).unwrap()
     }
 }
