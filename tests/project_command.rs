@@ -125,8 +125,8 @@ fn an_interrupted_program_for_new_clones_runs_again() {
         [ -e ../twice ] || { touch ../twice; exit 3; }\n\
         echo made > made.txt\n";
     fs_err::write(upstream.join("init.sh"), script).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs_err::set_permissions(upstream.join("init.sh"), mode).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs_err::set_permissions(upstream.join("init.sh"), executable).unwrap();
     git(&upstream, &["add", "."]);
     git(&upstream, &["commit", "-q", "-m", "init"]);
     let manifest = fs_err::read_to_string(dir.path().join("packages.kdl")).unwrap();

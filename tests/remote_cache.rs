@@ -213,7 +213,7 @@ fn assert_same_with(tried: &Tried, server: &Server, faults: &[Fault]) {
     let mut wrong = Vec::new();
     for &fault in faults {
         server.misbehave(Some(fault));
-        let built = tried.with(&format!("{fault:?}"), &server, &[]);
+        let built = tried.with(&format!("{fault:?}"), server, &[]);
         let (hits, _) = built.came();
         let warned = usize::from(fault.is_told());
         if built.warnings() != warned || fault.leaves_nothing() && hits > 0 {

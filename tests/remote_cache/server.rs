@@ -520,9 +520,9 @@ impl bytes::byte_stream_server::ByteStream for Shared {
             return Ok(Response::new(Box::pin(stream::repeat_with(data))));
         }
         let blob = self.blob(&named(&request.resource_name).0, fault)?;
-        let rest = &blob[usize::try_from(request.read_offset).unwrap()..];
+        let from = usize::try_from(request.read_offset).unwrap();
         if fault == Some(Fault::Drips) {
-            let rest = rest.to_vec().into_iter().map(|byte| vec![byte]);
+            let rest = blob.into_iter().skip(from).map(|byte| vec![byte]);
             let data = rest.chain(std::iter::repeat_with(Vec::new));
             let slowly = stream::iter(data).then(|data| async {
                 tokio::time::sleep(Duration::from_millis(20)).await;
@@ -530,6 +530,7 @@ impl bytes::byte_stream_server::ByteStream for Shared {
             });
             return Ok(Response::new(Box::pin(slowly)));
         }
+        let rest = &blob[from..];
         let most = if fault == Some(Fault::ShortReads) { 1_000_000 } else { rest.len() };
         let pieces = rest[..most.min(rest.len())].chunks(64 << 10);
         let pieces: Vec<_> =

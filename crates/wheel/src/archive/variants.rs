@@ -84,8 +84,8 @@ impl Variants {
 
     fn fault(&self) -> Option<String> {
         let namespaces = self.default_priorities.get("namespace").and_then(Value::as_array);
-        let is_order = |list: &&Vec<Value>| !list.is_empty() && list.iter().all(Value::is_string);
-        if namespaces.filter(is_order).is_none() {
+        let is_order = |list: &Vec<Value>| !list.is_empty() && list.iter().all(Value::is_string);
+        if !namespaces.is_some_and(is_order) {
             return Some("`default-priorities` has no list `namespace`".to_owned());
         }
         if let Some((name, _)) = self.providers.iter().find(|(_, it)| !it.is_object()) {
