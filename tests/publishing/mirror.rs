@@ -220,3 +220,53 @@ fn hostile_pages_are_not_copied() {
     fs::remove_dir_all(&pages).unwrap();
     refused("it has version 2.0 of the API");
 }
+
+/// Serves the same answer to each request until the test ends, and returns the address.
+#[cfg(feature = "stores")]
+fn answering(answer: Vec<u8>) -> String {
+    use std::io::{BufRead, BufReader, Write};
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/whl/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let lines = BufReader::new(&stream).lines();
+            let _ =
+                lines.take_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())).count();
+            // A client may leave early.
+            let _ = stream.write_all(&answer);
+        }
+    });
+    address
+}
+
+#[test]
+#[cfg(feature = "stores")]
+fn answers_of_a_hostile_server_are_no_pages() {
+    let dir = TempDir::new().unwrap();
+    let whole = r#"{"projects":[{"name":"b-part"}]}"#;
+    let page = |header: &str, body: &[u8]| {
+        let head = format!("HTTP/1.1 {header}\r\nConnection: close\r\n");
+        [format!("{head}Content-Length: {}\r\n\r\n", body.len()).as_bytes(), body].concat()
+    };
+    let mut packed = Vec::new();
+    let mut encoder = flate2::write::GzEncoder::new(&mut packed, flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, whole.as_bytes()).unwrap();
+    encoder.finish().unwrap();
+    let mut short = page("200 OK", whole.as_bytes());
+    short.truncate(short.len() - 2);
+    for (answer, expected) in [
+        (page("302 Found\r\nLocation: file:///etc/passwd", b""), "Server returned non-2xx status"),
+        (page("302 Found\r\nLocation: /whl/index.json", b""), "too many redirects"),
+        (page("200 OK\r\nContent-Encoding: gzip", &packed), "cannot read `index."),
+        (short, "end of file before message length"),
+        (page("200 OK", &b"[".repeat(1 << 20)), "it is not JSON of an index page"),
+        (page("200 OK", b"<a href=\"../../etc/\">x</a>"), "it is not JSON of an index page"),
+    ] {
+        let source = answering(answer);
+        let output = rockpack(dir.path(), &["index", "mirror", &source, "pages"]);
+        let said = said(&output);
+        assert!(!output.status.success() && said.contains(expected), "{expected}: {said}");
+        assert!(!dir.path().join("pages").exists(), "{expected}");
+    }
+}
