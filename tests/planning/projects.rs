@@ -285,7 +285,7 @@ python-project "core-not" optional="elsewhere" { source "not"; }
     let graph = both.projects[0].native.as_ref().unwrap().cmake.as_ref().unwrap();
     assert_eq!(*graph, ["-DGPU=gfx1100;gfx1101"]);
     for (only, says) in [
-        ("graph", "project `graph` is compiled for ISAs, and this build has none"),
+        ("graph", "project `graph` is for the ISAs of the build, and this build has none"),
         ("core", "--only: `core` is not a project, and there are no artifacts"),
         ("core-not", "the source of project `core-not` is missing"),
     ] {

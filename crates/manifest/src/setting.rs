@@ -57,6 +57,11 @@ impl Filling {
         }
     }
 
+    /// Returns true for lists of ISAs, which a build can lack.
+    pub fn is_of_isas(&self) -> bool {
+        matches!(self, Self::Isas | Self::IsasOf(_))
+    }
+
     /// Returns the filling that a word names, if any: shells and CMake have other words in braces.
     fn of(word: &str) -> Option<Self> {
         if let Some(name) = word.strip_prefix("prefix:") {

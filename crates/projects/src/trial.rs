@@ -182,7 +182,12 @@ fn hindrance(command: &RunCommand, has: impl Fn(&RelPath) -> bool) -> Option<Str
     let device = command.needs.as_ref().filter(|needs| !Path::new(needs).exists());
     let file = command.if_there.as_ref().filter(|file| !has(file));
     let device = device.map(|device| format!("this machine has no {device}"));
-    device.or_else(|| file.map(|file| format!("the checkout has no {file}")))
+    let isas = || {
+        let mut places = command.words.iter().flat_map(|word| setting::places(word));
+        let place = places.find(Filling::is_of_isas)?;
+        Some(format!("this build has no ISA for {{{}}}", place.word()))
+    };
+    device.or_else(|| file.map(|file| format!("the checkout has no {file}"))).or_else(isas)
 }
 
 #[cfg(test)]
@@ -190,16 +195,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_needs_its_file_and_its_device() {
-        let why = |if_there: Option<&str>, needs: Option<&str>| {
+    fn a_command_needs_its_file_its_device_and_its_isas() {
+        let given = |word: &str, if_there: Option<&str>, needs: Option<&str>| {
             let if_there = if_there.map(|file| file.parse().unwrap());
-            let needs = needs.map(str::to_owned);
-            let command = RunCommand { words: Vec::new(), script: None, if_there, needs };
+            let (words, needs) = (vec![word.to_owned()], needs.map(str::to_owned));
+            let command = RunCommand { words, script: None, if_there, needs };
             hindrance(&command, |file| file.as_str() == "there")
         };
+        let why = |if_there, needs| given("{source}", if_there, needs);
         assert_eq!(why(Some("there"), Some("/dev/null")), None);
         assert_eq!(why(Some("gone"), None).unwrap(), "the checkout has no gone");
         let device = why(Some("gone"), Some("/dev/no-such-device")).unwrap();
         assert_eq!(device, "this machine has no /dev/no-such-device");
+        assert_eq!(given("-D{isas:wave9}${isas}", None, None), None, "no placeholders");
+        let isas = given("--arch={isas:wave64}", None, None).unwrap();
+        assert_eq!(isas, "this build has no ISA for {isas:wave64}");
     }
 }

@@ -153,7 +153,7 @@ fn short(text: String) -> Result<String, String> {
 pub struct Test {
     /// The program and its arguments, one by one. {python} is the Python of the environment,
     /// {source} a copy of the checkout, {docs} the directory of the documentation; {jobs} and
-    /// {isas} as in `env`, {NAME} a `variable`.
+    /// {isas} as in `env`, {NAME} a `variable`. Without such ISAs, it is skipped with a note.
     #[arg("PROGRAM", "a program", shown = r#""PROGRAM" "ARGUMENT""#)]
     words: Vec<Spanned<Setting>>,
     /// Runs only if the checkout has this file or directory.
@@ -178,7 +178,7 @@ pub struct Test {
 pub struct Docs {
     /// The program and its arguments, one by one. {python} is the Python of the environment,
     /// {source} a copy of the checkout, {docs} the directory of the documentation; {jobs} and
-    /// {isas} as in `env`, {NAME} a `variable`.
+    /// {isas} as in `env`, {NAME} a `variable`. Without such ISAs, it is skipped with a note.
     #[arg("PROGRAM", "a program", shown = r#""PROGRAM" "ARGUMENT""#)]
     words: Vec<Spanned<Setting>>,
     /// Runs only if the checkout has this file or directory.

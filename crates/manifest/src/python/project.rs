@@ -218,7 +218,7 @@ pub(super) struct PythonProject {
     #[leaf(name = "no-isolation", not)]
     isolated: bool,
     /// Copies the libraries of native projects that its wheel needs into the wheel, with
-    /// auditwheel. Libraries in packages of artifacts stay there.
+    /// auditwheel. Libraries in packages of artifacts, or of the installed ROCm, stay there.
     #[leaf]
     repair: bool,
     #[child]

@@ -7,7 +7,7 @@ use crate::{
     TakenWheel, Trial,
 };
 use base::names::{PackageName, Requirement};
-use base::source::{Code, Problem, Problems};
+use base::source::{Code, Problem, Problems, Spanned};
 use base::target::Per;
 use base::version::Version;
 use manifest::{
@@ -305,7 +305,7 @@ fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given
         let value = context.variables.fill(value.as_str());
         let is_own = project.environment.iter().any(|(other, _)| other.value == name.value);
         // Without ISAs, only projects that name some need any.
-        if is_own || !setting::places(&value).iter().any(is_of_isas) {
+        if is_own || !setting::places(&value).iter().any(Filling::is_of_isas) {
             given.environment.insert(name.value.clone(), value);
         }
     }
@@ -318,10 +318,6 @@ fn is_left_out(context: &Context<'_>, place: &Filling) -> bool {
     context.request.wants(name) && !context.sources.projects.contains_key(name)
 }
 
-fn is_of_isas(place: &Filling) -> bool {
-    matches!(place, Filling::Isas | Filling::IsasOf(_))
-}
-
 fn unfilled(
     context: &Context<'_>,
     project: &SourceProject,
@@ -329,8 +325,9 @@ fn unfilled(
     resolved: &mut Resolved,
 ) {
     let places: BTreeSet<Filling> = given.texts().flat_map(setting::places).collect();
-    for place in places.iter().filter(|place| is_of_isas(place)) {
-        resolved.problems.push(without_isas(context, project, place));
+    for place in places.iter().filter(|place| place.is_of_isas()) {
+        let project = ("project", &project.name);
+        resolved.problems.push(without_isas(context.variables, project, place));
     }
     for place in places.iter().filter(|place| is_left_out(context, place)) {
         let name = &project.name;
@@ -344,13 +341,16 @@ fn unfilled(
     }
 }
 
-fn without_isas(context: &Context<'_>, project: &SourceProject, place: &Filling) -> Problem {
-    let name = &project.name;
-    let built: Vec<&str> = context.variables.isas().collect();
+fn without_isas(
+    variables: &variables::Variables<'_>,
+    (kind, name): (&str, &Spanned<PackageName>),
+    place: &Filling,
+) -> Problem {
+    let built: Vec<&str> = variables.isas().collect();
     let (message, help) = match place {
         Filling::IsasOf(wave) if !built.is_empty() => (
             format!(
-                "project `{}` is for wavefronts of {}, which no ISA of this build has",
+                "{kind} `{}` is for wavefronts of {}, which no ISA of this build has",
                 name.value,
                 wave.lanes()
             ),
@@ -361,7 +361,10 @@ fn without_isas(context: &Context<'_>, project: &SourceProject, place: &Filling)
             ),
         ),
         _ => (
-            format!("project `{}` is compiled for ISAs, and this build has none", name.value),
+            format!(
+                "{kind} `{}` is for the ISAs of the build, and this build has none",
+                name.value
+            ),
             "request some: --linux-amdgpu-families LIST".to_owned(),
         ),
     };

@@ -1,7 +1,8 @@
 use super::variables::Variables;
-use super::{Prefetch, PrefetchSource, PrefetchedWheel, Resolved};
+use super::{Prefetch, PrefetchSource, PrefetchedWheel, Resolved, without_isas};
 use crate::Sources;
 use base::source::{Code, Problem};
+use manifest::{Filling, setting};
 
 pub(super) fn resolve(
     declared: &[Prefetch],
@@ -15,7 +16,13 @@ pub(super) fn resolve(
             continue;
         }
         match wheel(prefetch, sources, variables) {
-            Some(wheel) => resolved.prefetched.push(wheel),
+            Some(wheel) => match unfilled(&wheel) {
+                Some(place) => {
+                    let wheel = ("prefetched wheel", &prefetch.name);
+                    resolved.problems.push(without_isas(variables, wheel, &place));
+                }
+                None => resolved.prefetched.push(wheel),
+            },
             None => resolved.problems.push(missing(prefetch)),
         }
     }
@@ -49,6 +56,11 @@ fn wheel(
         }
     };
     Some(PrefetchedWheel { name, files, requirement: Some(requirement), index, rule })
+}
+
+fn unfilled(wheel: &PrefetchedWheel) -> Option<Filling> {
+    let address = wheel.index.iter().chain(&wheel.requirement);
+    address.flat_map(|text| setting::places(text)).find(Filling::is_of_isas)
 }
 
 fn missing(prefetch: &Prefetch) -> Problem {
