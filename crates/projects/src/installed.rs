@@ -23,7 +23,9 @@ pub fn identity(tree: &Path) -> io::Result<String> {
             add(&mut hash, &entry.below().to_string_lossy(), &found);
         }
     }
-    for directory in FLAT.map(|name| tree.join(name)) {
+    // Debian's directory of libraries below /usr.
+    let debian = format!("lib/{}-linux-gnu", std::env::consts::ARCH);
+    for directory in FLAT.into_iter().chain([&*debian]).map(|name| tree.join(name)) {
         if !directory.is_dir() {
             continue;
         }
@@ -49,15 +51,19 @@ mod tests {
     #[test]
     fn another_header_or_library_is_another_tree() {
         let dir = tempfile::tempdir().unwrap();
-        for name in ["include/a/b.h", "lib/libb.so", "share/doc/b"] {
+        let debian = format!("lib/{}-linux-gnu/libc.so", std::env::consts::ARCH);
+        for name in ["include/a/b.h", "lib/libb.so", &debian, "share/doc/b"] {
             let file = dir.path().join(name);
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(file, "1").unwrap();
         }
         let mut seen = vec![identity(dir.path()).unwrap()];
-        for (name, differs) in
-            [("include/a/b.h", true), ("lib/libb.so", true), ("share/doc/b", false)]
-        {
+        for (name, differs) in [
+            ("include/a/b.h", true),
+            ("lib/libb.so", true),
+            (&debian, true),
+            ("share/doc/b", false),
+        ] {
             fs::write(dir.path().join(name), "12").unwrap();
             let now = identity(dir.path()).unwrap();
             assert_eq!(seen.last() != Some(&now), differs, "{name}");

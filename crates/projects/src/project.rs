@@ -199,6 +199,7 @@ impl Site<'_> {
             let site = repair::Site {
                 libraries: libraries.filter(|directory| directory.is_dir()).collect(),
                 offered: &self.offered,
+                tree: self.devel,
                 tools: self.tools,
             };
             return Ok(vec![site.repair(&wheel, &project.name, place)?]);

