@@ -4,26 +4,26 @@
 KERNEL = r'''extern "C" __global__ void twice(float *of) { of[threadIdx.x] *= 2; }'''
 GFX942 = 0x4C  # EF_AMDGPU_MACH_AMDGCN_GFX942, in the flags of the ELF header
 
-HIP = '''import rocm_sdk
-rocm_sdk.initialize_process(preload_shortnames=["amdhip64", "hiprtc"])
-'''
-
 # By name: the code, and what its last line is; a word stands for itself, `*` for something.
 CALLS = {
-    "hip: versions": (HIP + '''
-import hip
+    "hip: versions": ('''import hip
 from hip import hip as runtime, hiprtc
 error, major, minor = hiprtc.hiprtcVersion()
 versions = [get()[1] // 10_000_000 for get in (runtime.hipRuntimeGetVersion, runtime.hipDriverGetVersion)]
 print(hip.ROCM_VERSION_NAME, int(error), major, versions)
 ''', "7.2.2 0 9 [7, 7]"),
-    "hip: without a device, counting them is an error": (HIP + '''
-from hip import hip
+    "hip: libraries that rocm_sdk loaded are the same": ('''import rocm_sdk
+rocm_sdk.initialize_process(preload_shortnames=["amdhip64", "hiprtc"])
+from hip import hip, hiprtc
+hip.hipGetDeviceCount(), hiprtc.hiprtcVersion()
+loaded = {line.split()[-1] for line in open("/proc/self/maps") if "libamdhip64.so.7" in line or "libhiprtc.so.7" in line}
+print(len(loaded), all("/_rocm_sdk_core/lib/" in path for path in loaded))
+''', "2 True"),
+    "hip: without a device, counting them is an error": ('''from hip import hip
 error, count = hip.hipGetDeviceCount()
 print(error.name, count, hip.hipGetErrorString(error)[1])
 ''', "hipErrorNoDevice 0 no ROCm-capable device is detected"),
-    "hiprtc: a kernel is compiled for gfx942": (HIP + f'''
-from hip import hiprtc
+    "hiprtc: a kernel is compiled for gfx942": (f'''from hip import hiprtc
 source = {KERNEL!r}.encode()
 error, program = hiprtc.hiprtcCreateProgram(source, b"twice.hip", 0, None, None)
 error, = hiprtc.hiprtcCompileProgram(program, 1, [b"--offload-arch=gfx942"])
@@ -32,8 +32,7 @@ code = bytearray(size)
 hiprtc.hiprtcGetCode(program, code)
 print(code[:4], code[0x30] == {GFX942}, b"twice.kd" in code)
 ''', "bytearray(b'\\x7fELF') True True"),
-    "hiprtc: what is wrong in a kernel is told": (HIP + '''
-from hip import hiprtc
+    "hiprtc: what is wrong in a kernel is told": ('''from hip import hiprtc
 error, program = hiprtc.hiprtcCreateProgram(b"__global__ void wrong() { nothing; }", b"wrong.hip", 0, None, None)
 error, = hiprtc.hiprtcCompileProgram(program, 1, [b"--offload-arch=gfx942"])
 _, size = hiprtc.hiprtcGetProgramLogSize(program)
@@ -41,8 +40,7 @@ log = bytearray(size)
 hiprtc.hiprtcGetProgramLog(program, log)
 print(error.name, b"use of undeclared identifier 'nothing'" in log)
 ''', "HIPRTC_ERROR_COMPILATION True"),
-    "cuda: CUDA's names are those of HIP": (HIP + '''
-import hip.hip
+    "cuda: CUDA's names are those of HIP": ('''import hip.hip
 from cuda import cuda, cudart, nvrtc
 print(cuda.CUresult is hip.hip.hipError_t, cudart.cudaGetDeviceCount()[0].name, cudart.cudaRuntimeGetVersion() == hip.hip.hipRuntimeGetVersion(),
       nvrtc.nvrtcVersion() == hip.hiprtc.hiprtcVersion(), nvrtc.CUlinkState_st.__base__.__name__)
@@ -72,10 +70,7 @@ unit = cindex.Index.create().parse("twice.h", args=["-xc"], unsaved_files=[("twi
 found = [(each.kind.name, each.spelling, each.type.get_size() if each.kind.name == "STRUCT_DECL" else each.result_type.spelling) for each in unit.cursor.get_children()]
 print(found)
 ''', "[('STRUCT_DECL', 'pair', 8), ('FUNCTION_DECL', 'twice', 'int')]"),
-    "rocm.amd_comgr: a kernel is compiled": (f'''
-import rocm_sdk
-rocm_sdk.initialize_process(preload_shortnames=["amd_comgr"])
-from rocm.amd_comgr import amd_comgr
+    "rocm.amd_comgr: a kernel is compiled": (f'''from rocm.amd_comgr import amd_comgr
 source = {KERNEL!r}
 assert "amdgcn-amd-amdhsa--gfx942" in amd_comgr.ext.get_isa_names(), amd_comgr.ext.get_isa_names()
 code, log, _ = amd_comgr.ext.compile_hip_to_bc(source, "amdgcn-amd-amdhsa--gfx942", (7, 2, 0), prepend_hiprtc_runtime_header=True, logging=True)

@@ -93,7 +93,8 @@ def make(work, sources, given):
 
 def stand_in(hip, llvm, published):
     """Write hip-python and rocm-llvm-python over skeletons of the test's own."""
-    graph.write(hip / "hip-python", {**published["hip_python"], **skeletons.setup("hip-python", "hip", "HIP_PYTHON_LIBS")})
+    project = skeletons.setup("hip-python", "hip", "HIP_PYTHON_LIBS")
+    graph.write(hip / "hip-python", {**published["hip_python"], **project, "setup.cfg": skeletons.CONFIG})
     project = skeletons.setup("rocm-llvm-python", "rocm", "ROCM_LLVM_PYTHON_LIBS")
     graph.write(llvm / "rocm-llvm-python", {**published["rocm_llvm_python"], **project, "setup.cfg": skeletons.CONFIG})
     graph.write(llvm / "src", {"Makefile": skeletons.MAKEFILE, "Target.cpp": skeletons.TARGET})

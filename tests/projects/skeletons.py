@@ -46,7 +46,7 @@ requires = ["setuptools", "wheel", "cython"]
 build-backend = "setuptools.build_meta"
 '''
 
-# rocm-llvm-python's; where LLVM is a library of core, its node adds to it.
+# The nodes add the requirement of core.
 CONFIG = "[options]\nzip_safe = False\n"
 
 # The library of all that the modules of rocm.llvm call, and one function beside it.
