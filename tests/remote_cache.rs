@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use fs_err as fs;
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::demo_tree;
@@ -173,8 +174,9 @@ fn a_second_machine_gets_what_the_first_packed() {
     let server = tried.filled();
     let entries = server.entries();
     assert_eq!(entries, 3, "one of each kind");
-    let built = tried.with("second", &server, &[]);
+    let built = tried.with("second", &server, &["--events", "events"]);
     let (hits, of) = built.came();
+    assert_requests(&tried.dir.path().join("events"), &server);
     // A busy machine may start to pack a file before it arrives; none is missing or rejected.
     assert!(hits == of && 2 * hits >= entries, "{}", built.said);
     assert!(built.warnings() == 0 && !built.said.contains(" sent"), "{}", built.said);
@@ -186,6 +188,25 @@ fn a_second_machine_gets_what_the_first_packed() {
     // Another silo has separate entries.
     let other = tried.with("silo", &server, &["--remote", "silo"]);
     assert_eq!(other.came().0, 0, "{}", other.said);
+}
+
+/// Checks that the events have all requests, and their bytes.
+fn assert_requests(events: &Path, server: &Server) {
+    let text = fs::read_to_string(events).unwrap();
+    let events: Vec<Value> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let requests: Vec<&Value> = events.iter().filter(|it| it["event"] == "requested").collect();
+    let of = |method: &str| requests.iter().filter(|it| it["method"] == method).count();
+    assert!(of("GetCapabilities") == 1 && of("GetActionResult") > 0, "{requests:?}");
+    assert!(of("Read") + of("BatchReadBlobs") > 0, "{requests:?}");
+    assert!(requests.iter().all(|it| it["host"] == server.url() && it["status"] == "Ok"));
+    let received: u64 = requests.iter().map(|it| it["received"].as_u64().unwrap()).sum();
+    let traffic = &events.last().unwrap()["traffic"];
+    assert!(received > 100_000, "{requests:?}");
+    assert_eq!(
+        (&traffic["requests"], &traffic["received"]),
+        (&requests.len().into(), &received.into())
+    );
+    assert!(!text.contains("tell-nobody"));
 }
 
 #[test]

@@ -17,7 +17,7 @@ use plan::catalog::{Catalog, Source};
 use plan::{Form, Plan, Request, Since};
 
 use super::{Failure, environment, not_executed};
-use crate::builtin;
+use crate::{builtin, ui};
 
 #[derive(Clone, Copy)]
 pub struct Set<'s> {
@@ -91,7 +91,8 @@ impl Set<'_> {
             Some((it.name.normalized(), path.file_name().parse().ok()?))
         });
         let wanted = Wanted { wheels: wheels.collect(), rules };
-        let options = store::Options { access: Access::Any, ..store::Options::default() };
+        let listener = ui::events::listener();
+        let options = store::Options { listener, access: Access::Any, ..store::Options::default() };
         let bucket = store::open(self.place, &options);
         let bucket =
             bucket.map_err(|error| environment(format!("--since: {}", with_causes(&error))))?;

@@ -239,7 +239,8 @@ pub fn run(asked: Asked<'_>) -> Result<Option<Run>, Failure> {
     } else {
         Access::Any
     };
-    let options = store::Options { access, ..store::Options::default() };
+    let listener = ui::events::listener();
+    let options = store::Options { listener, access, ..store::Options::default() };
     let bucket = store::open(&address, &options).map_err(|error| failed(&error, &address))?;
     Ok(Some(Run { bucket: bucket.into(), address }))
 }

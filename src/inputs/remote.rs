@@ -7,6 +7,7 @@ use manifest::{Address, Credentials, Header, RemoteRule, RemoteTls, Timeout};
 use remote::{Executor, Helper, Options, Secret, SharedCache, Tls, header};
 
 use super::shared::{HEADER, Shared};
+use crate::ui;
 
 /// Time for sending all packed files.
 const BUDGET: std::time::Duration = std::time::Duration::from_mins(2);
@@ -60,6 +61,7 @@ fn options(shared: &Shared<'_>, threads: usize) -> Result<Option<Options>, Probl
         silo: rule.map(|rule| rule.silo.clone()).unwrap_or_default(),
         threads,
         executor,
+        listener: ui::events::listener(),
     }))
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use base::event::{self, Event, Phase, Record, Work};
+use base::event::{self, Event, Listener, Phase, Record, Reporter, Traffic};
 use base::names::RelPath;
 use base::source::{Code, Problem};
 use fs_err::File;
@@ -29,12 +29,13 @@ struct Log {
     start: Instant,
     outputs: usize,
     size: u64,
+    traffic: Traffic,
     fault: Option<io::Error>,
 }
 
 enum Form {
     Lines { out: File, progress: BTreeMap<RelPath, (u64, Duration)> },
-    Trace { out: File, works: Vec<Work> },
+    Trace { out: File, events: Vec<(Duration, Event)> },
     Closed,
 }
 
@@ -43,12 +44,13 @@ pub fn open(file: &Path) -> io::Result<()> {
     let out = File::create(file)?;
     let is_trace = file.to_string_lossy().ends_with(TRACE);
     let form = if is_trace {
-        Form::Trace { out, works: Vec::new() }
+        Form::Trace { out, events: Vec::new() }
     } else {
         Form::Lines { out, progress: BTreeMap::new() }
     };
     let file = file.to_owned();
-    let log = Log { file, form, start: Instant::now(), outputs: 0, size: 0, fault: None };
+    let (start, traffic) = (Instant::now(), Traffic::default());
+    let log = Log { file, form, start, outputs: 0, size: 0, traffic, fault: None };
     if LOG.set(Mutex::new(log)).is_ok() {
         record(&Event::Started {
             format: event::FORMAT,
@@ -61,6 +63,19 @@ pub fn open(file: &Path) -> io::Result<()> {
 pub fn record(event: &Event) {
     if let Some(log) = LOG.get() {
         log.lock().unwrap_or_else(PoisonError::into_inner).take(event);
+    }
+}
+
+/// Returns a receiver for the requests of clients, if a log is open.
+pub fn listener() -> Option<Listener> {
+    LOG.get().map(|_| Listener::new(Requests))
+}
+
+struct Requests;
+
+impl Reporter for Requests {
+    fn report(&self, event: Event) {
+        record(&event);
     }
 }
 
@@ -87,10 +102,10 @@ pub fn record_problem(problem: &Problem) {
 /// Ends and closes the open log; returns a problem if it is incomplete.
 pub fn close(successful: bool) -> Option<Problem> {
     let mut log = LOG.get()?.lock().unwrap_or_else(PoisonError::into_inner);
-    let (outputs, size) = (log.outputs, log.size);
-    log.take(&Event::Ended { successful, outputs, size });
+    let (outputs, size, traffic) = (log.outputs, log.size, log.traffic);
+    log.take(&Event::Ended { successful, outputs, size, traffic });
     let ended = match std::mem::replace(&mut log.form, Form::Closed) {
-        Form::Trace { out, works } => trace::write(out, &works),
+        Form::Trace { out, events } => trace::write(out, &events),
         Form::Lines { .. } | Form::Closed => Ok(()),
     };
     let fault = log.fault.take().or(ended.err())?;
@@ -100,15 +115,19 @@ pub fn close(successful: bool) -> Option<Problem> {
 
 impl Log {
     fn take(&mut self, event: &Event) {
-        if let Event::OutputFinished { size, .. } = event {
-            self.outputs += 1;
-            self.size += size;
+        match event {
+            Event::OutputFinished { size, .. } => {
+                self.outputs += 1;
+                self.size += size;
+            }
+            Event::Requested(request) => self.traffic.add(request),
+            _ => {}
         }
         let time = self.start.elapsed();
         let (out, event) = match &mut self.form {
-            Form::Trace { works, .. } => {
-                if let Event::Worked(work) = event {
-                    works.push(work.clone());
+            Form::Trace { events, .. } => {
+                if matches!(event, Event::Worked(_) | Event::Requested(_)) {
+                    events.push((time, event.clone()));
                 }
                 return;
             }

@@ -1,14 +1,15 @@
-//! Trace of all threads of a build (Trace Event Format, for Perfetto and Chrome).
+//! Trace of all threads and requests of a build (Trace Event Format, for Perfetto and Chrome).
 
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
-use base::event::Work;
+use base::event::{Event, Request, Work};
 use fs_err::File;
-use serde_json::json;
+use serde_json::{Value, json};
 
-pub fn write(out: File, works: &[Work]) -> io::Result<()> {
+/// Writes events with the times of their ends.
+pub fn write(out: File, events: &[(Duration, Event)]) -> io::Result<()> {
     let mut out = BufWriter::new(out);
     out.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n")?;
     write!(
@@ -16,7 +17,11 @@ pub fn write(out: File, works: &[Work]) -> io::Result<()> {
         "{}",
         json!({"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "rockpack build"}})
     )?;
-    let workers: BTreeSet<usize> = works.iter().map(|work| work.worker).collect();
+    let worker = |(_, event): &(Duration, Event)| match event {
+        Event::Worked(work) => Some(work.worker),
+        _ => None,
+    };
+    let workers: BTreeSet<usize> = events.iter().filter_map(worker).collect();
     for worker in workers {
         let name = format!("worker {}", worker + 1);
         write!(
@@ -25,17 +30,40 @@ pub fn write(out: File, works: &[Work]) -> io::Result<()> {
             json!({"ph": "M", "name": "thread_name", "pid": 1, "tid": worker + 1, "args": {"name": name}})
         )?;
     }
-    for work in works {
-        write!(out, ",\n{}", event(work))?;
+    for (id, (end, event)) in events.iter().enumerate() {
+        match event {
+            Event::Worked(work) => write!(out, ",\n{}", of_work(*end, work))?,
+            Event::Requested(request) => {
+                for part in of_request(*end, id, request) {
+                    write!(out, ",\n{part}")?;
+                }
+            }
+            _ => {}
+        }
     }
     out.write_all(b"\n]}\n")?;
     out.flush()
 }
 
-fn event(work: &Work) -> serde_json::Value {
-    let micros = |time: Duration| time.as_secs_f64() * 1e6;
+fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}
+
+fn of_work(end: Duration, work: &Work) -> Value {
     json!({
         "ph": "X", "name": work.kind.as_str(), "cat": "work", "pid": 1, "tid": work.worker + 1,
-        "ts": micros(work.start), "dur": micros(work.took), "args": {"bytes": work.bytes, "package": work.package, "file": work.file},
+        "ts": micros(end.saturating_sub(work.took)), "dur": micros(work.took),
+        "args": {"bytes": work.bytes, "package": work.package, "file": work.file},
     })
+}
+
+/// Asynchronous events, which can overlap.
+fn of_request(end: Duration, id: usize, request: &Request) -> [Value; 2] {
+    let at = |phase: &str, time: Duration| {
+        json!({
+            "ph": phase, "name": request.method, "cat": "request", "id": id, "pid": 1, "tid": 0,
+            "ts": micros(time), "args": request,
+        })
+    };
+    [at("b", end.saturating_sub(request.took)), at("e", end)]
 }

@@ -1,5 +1,7 @@
 //! Events of a build, for progress, traces and logs.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
@@ -111,6 +113,8 @@ pub enum Event {
         /// Their packed bytes.
         added_bytes: u64,
     },
+    /// A request to a store, the shared cache or the build farm ended.
+    Requested(Request),
     /// A problem was reported.
     Reported {
         /// `error`, `warning` or `note`.
@@ -128,6 +132,8 @@ pub enum Event {
         outputs: usize,
         /// Their bytes.
         size: u64,
+        /// Sum of all requests.
+        traffic: Traffic,
     },
 }
 
@@ -155,6 +161,54 @@ impl Phase {
             Self::Packages => "packing",
             Self::Projects => "building projects",
         }
+    }
+}
+
+/// One try of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(inline))]
+pub struct Request {
+    /// Method of HTTP, or call of the Remote Execution API.
+    pub method: String,
+    /// Address of the server, without user and password.
+    pub host: String,
+    /// Path of the URL, without the query; empty for the Remote Execution API.
+    pub path: String,
+    /// Status of HTTP or gRPC, or `no answer`.
+    pub status: String,
+    /// Earlier tries.
+    pub retry: u32,
+    /// Sent bytes, without headers.
+    pub sent: u64,
+    /// Received bytes, without headers.
+    pub received: u64,
+    /// Duration in seconds.
+    #[serde(serialize_with = "seconds")]
+    #[cfg_attr(feature = "schemas", schemars(with = "f64"))]
+    pub took: Duration,
+}
+
+/// Sum of requests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(inline))]
+pub struct Traffic {
+    /// Requests, with repeated ones.
+    pub requests: u64,
+    /// Repeated requests.
+    pub retries: u64,
+    /// Sent bytes.
+    pub sent: u64,
+    /// Received bytes.
+    pub received: u64,
+}
+
+impl Traffic {
+    /// Adds a request.
+    pub fn add(&mut self, request: &Request) {
+        self.requests += 1;
+        self.retries += u64::from(request.retry > 0);
+        self.sent += request.sent;
+        self.received += request.received;
     }
 }
 
@@ -226,4 +280,26 @@ impl WorkKind {
 pub trait Reporter: Sync {
     /// Takes an event.
     fn report(&self, event: Event);
+}
+
+/// Receiver of the events of clients.
+#[derive(Clone)]
+pub struct Listener(Arc<dyn Reporter + Send + Sync>);
+
+impl Listener {
+    /// Sends events to `reporter`.
+    pub fn new(reporter: impl Reporter + Send + 'static) -> Self {
+        Self(Arc::new(reporter))
+    }
+
+    /// Reports a request.
+    pub fn requested(&self, request: Request) {
+        self.0.report(Event::Requested(request));
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listener")
+    }
 }

@@ -17,6 +17,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use base::event::Listener;
 use base::names::RelPath;
 
 mod directory;
@@ -37,7 +38,7 @@ use location::Location;
 pub const LARGEST: u64 = 5 << 30;
 
 /// Access and retries.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// Authentication.
     pub access: Access,
@@ -47,12 +48,14 @@ pub struct Options {
     pub pause: Duration,
     /// Silence of a broken connection.
     pub stall: Duration,
+    /// Receiver of requests to stores behind URLs.
+    pub listener: Option<Listener>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let (pause, stall) = (Duration::from_millis(200), Duration::from_secs(30));
-        Self { access: Access::Any, retries: 8, pause, stall }
+        Self { access: Access::Any, retries: 8, pause, stall, listener: None }
     }
 }
 

@@ -11,10 +11,12 @@ use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use bazel_remote_apis::google::bytestream::{QueryWriteStatusRequest, ReadRequest, WriteRequest};
 use fs_err::File;
 use futures_util::{StreamExt, stream};
+use prost::Message as _;
 use tonic::{Code, Status};
 
 use super::action::Digest;
 use super::client::{Client, Failure, too_slow};
+use super::observed::Call;
 use build::cache::Room;
 
 const PIECE: u64 = 1 << 20;
@@ -83,8 +85,12 @@ impl Client {
             progress(digest.size);
             return room.put(0, &bytes).map_err(local);
         }
-        let at = AtomicU64::new(0);
-        self.try_often(|| async {
+        let (at, call) = (AtomicU64::new(0), Call::new("Read"));
+        let progress = |bytes| {
+            call.received.fetch_add(bytes, Ordering::Relaxed);
+            progress(bytes);
+        };
+        self.try_often(&call, || async {
             let before = at.load(Ordering::Relaxed);
             let answer = self.stream_into(digest, room, &at, &progress).await;
             (at.load(Ordering::Relaxed) >= before + PROGRESS, answer)
@@ -111,7 +117,7 @@ impl Client {
                 }
             }
         };
-        self.call(ask).await
+        self.call(("BatchReadBlobs", message.encoded_len()), ask).await
     }
 
     async fn stream_into(
@@ -183,7 +189,7 @@ impl Client {
                 }
             }
         };
-        self.call(ask).await.map(drop)
+        self.call(("BatchUpdateBlobs", message.encoded_len()), ask).await.map(drop)
     }
 
     /// Sends a blob. After an interruption, it continues at the server's position.
@@ -191,7 +197,8 @@ impl Client {
         let upload = uuid();
         let name = self.named(&format!("uploads/{upload}/blobs/{}/{}", digest.sha256, digest.size));
         let (begun, committed) = (AtomicU64::new(0), AtomicU64::new(0));
-        self.try_often(|| async {
+        let call = Call::new("Write");
+        self.try_often(&call, || async {
             let mut at = 0;
             if begun.swap(1, Ordering::Relaxed) == 1 {
                 at = self.committed(&name).await;
@@ -202,7 +209,7 @@ impl Client {
             if at >= digest.size {
                 return (further, Ok(()));
             }
-            (further, self.stream_from(&name, digest, blob, at).await)
+            (further, self.stream_from((&name, &call), digest, blob, at).await)
         })
         .await
     }
@@ -220,17 +227,19 @@ impl Client {
 
     async fn stream_from(
         &self,
-        name: &str,
+        (name, call): (&str, &Call),
         digest: Digest,
         blob: &Blob,
         at: u64,
     ) -> Result<(), Status> {
         let (name, blob, size) = (name.to_owned(), blob.clone(), digest.size);
+        let sent = Arc::clone(&call.sent);
         // A failed read ends the stream early, which the server rejects.
         let messages = stream::unfold(Some(at), move |at| {
             let next = at.and_then(|at| {
                 let data = blob.piece(at, PIECE).ok()?;
                 let end = at + data.len() as u64;
+                sent.fetch_add(data.len() as u64, Ordering::Relaxed);
                 let finish_write = end == size;
                 let message = WriteRequest {
                     resource_name: name.clone(),

@@ -16,6 +16,7 @@ use tonic::{Code, Request, Status};
 use super::action::Digest;
 use super::auth::Auth;
 use super::breaker::Breaker;
+use super::observed::{Call, Observer};
 use super::{Options, Tls};
 use api::action_cache_client::ActionCacheClient;
 use api::capabilities_client::CapabilitiesClient;
@@ -75,6 +76,7 @@ pub(super) struct Client {
     retries: u32,
     stop: watch::Receiver<bool>,
     about: Vec<u8>,
+    observer: Observer,
     /// Cancellations in progress.
     pub leaves: Arc<AtomicUsize>,
 }
@@ -123,6 +125,7 @@ impl Client {
             retries: options.retries,
             stop,
             about: about.encode_to_vec(),
+            observer: Observer { listener: options.listener.clone(), host: address.to_string() },
             leaves: Arc::default(),
         };
         client.limits = client.ask_limits().await.map_err(|why| match address {
@@ -139,9 +142,13 @@ impl Client {
         let instance_name = self.instance.clone();
         let request = self.request(api::GetCapabilitiesRequest { instance_name });
         let mut capabilities = CapabilitiesClient::new(self.channel.clone());
+        let (call, start) = (Call::new("GetCapabilities"), Instant::now());
         let answer = tokio::time::timeout(CAPABILITIES, capabilities.get_capabilities(request));
+        let answer = answer.await;
+        let slow = too_slow();
+        let status = answer.as_ref().map_or(Some(&slow), |answer| answer.as_ref().err());
+        self.observer.requested(&call, 0, start, status);
         let answer = answer
-            .await
             .map_err(|_| format!("it did not answer in {} s", CAPABILITIES.as_secs()))?
             .map_err(|status| self.said(&status))?;
         let answer = answer.into_inner();
@@ -226,11 +233,16 @@ impl Client {
 
     /// Retries temporary failures. `make` makes the next request, and returns
     /// true if it progressed further.
-    pub(crate) async fn try_often<T, F>(&self, mut make: impl FnMut() -> F) -> Result<T, Failure>
+    pub(crate) async fn try_often<T, F>(
+        &self,
+        call: &Call,
+        mut make: impl FnMut() -> F,
+    ) -> Result<T, Failure>
     where
         F: Future<Output = (bool, Result<T, Status>)>,
     {
         let (mut tries, mut refreshed, mut stop) = (0, false, self.stop.clone());
+        let mut retry = 0;
         loop {
             if self.breaker.off().is_some() || *stop.borrow() {
                 return Err(Failure::Over);
@@ -240,6 +252,8 @@ impl Client {
                 answer = make() => answer,
                 _ = stop.wait_for(|over| *over) => return Err(Failure::Over),
             };
+            self.observer.requested(call, retry, began, answer.as_ref().err());
+            retry += 1;
             let status = match answer {
                 Ok(answer) => {
                     self.breaker.succeeded();
@@ -283,18 +297,29 @@ impl Client {
         }
     }
 
-    pub async fn call<T, F>(&self, mut make: impl FnMut() -> F) -> Result<T, Failure>
+    /// Calls `method` with a message of `size` bytes.
+    pub async fn call<T, F>(
+        &self,
+        (method, size): (&'static str, usize),
+        mut make: impl FnMut() -> F,
+    ) -> Result<T, Failure>
     where
+        T: prost::Message,
         F: Future<Output = Result<tonic::Response<T>, Status>>,
     {
+        let call = Call::new(method);
         let once = || {
             let answer = tokio::time::timeout(self.timeout, make());
+            call.sent.store(size as u64, Ordering::Relaxed);
             async {
                 let answer = answer.await.unwrap_or_else(|_| Err(too_slow()));
-                (false, answer.map(tonic::Response::into_inner))
+                let answer = answer.map(tonic::Response::into_inner);
+                let received = answer.as_ref().map_or(0, prost::Message::encoded_len);
+                call.received.store(received as u64, Ordering::Relaxed);
+                (false, answer)
             }
         };
-        self.try_often(once).await
+        self.try_often(&call, once).await
     }
 
     /// Runs the helper again: its answer may be outdated.
@@ -323,7 +348,7 @@ impl Client {
             let (request, mut storage) = (self.request(message.clone()), self.storage());
             async move { storage.find_missing_blobs(request).await }
         };
-        let answer = self.call(ask).await?;
+        let answer = self.call(("FindMissingBlobs", message.encoded_len()), ask).await?;
         Ok(answer.missing_blob_digests.iter().filter_map(Digest::read).collect())
     }
 
@@ -338,7 +363,7 @@ impl Client {
             let (request, mut cache) = (self.request(message.clone()), self.action_cache());
             async move { cache.get_action_result(request).await }
         };
-        self.call(ask).await
+        self.call(("GetActionResult", message.encoded_len()), ask).await
     }
 
     pub async fn set_entry(
@@ -356,7 +381,7 @@ impl Client {
             let (request, mut cache) = (self.request(message.clone()), self.action_cache());
             async move { cache.update_action_result(request).await }
         };
-        self.call(ask).await.map(drop)
+        self.call(("UpdateActionResult", message.encoded_len()), ask).await.map(drop)
     }
 }
 

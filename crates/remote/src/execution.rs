@@ -13,6 +13,7 @@ use tonic::{Code, Status, Streaming};
 
 use super::action::Digest;
 use super::client::{Client, Failure, LARGEST_MESSAGE, too_slow};
+use super::observed::Call;
 use api::execution_client::ExecutionClient;
 
 const STALL: Duration = Duration::from_secs(10);
@@ -37,8 +38,8 @@ impl Client {
         fresh: bool,
         is_needed: impl Fn() -> bool,
     ) -> Result<Answer, Failure> {
-        self.try_often(|| async { (false, self.execute_once(action, fresh, &is_needed).await) })
-            .await
+        let once = || async { (false, self.execute_once(action, fresh, &is_needed).await) };
+        self.try_often(&Call::new("Execute"), once).await
     }
 
     async fn execute_once(

@@ -22,6 +22,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
+use base::event::Listener;
 use build::cache::{
     Archive, Awaited, Cache, CacheEntry, Content, Fingerprint, Key, Offer, Shared, Source, Store,
     Summary,
@@ -38,6 +39,7 @@ mod execution;
 mod farm;
 mod helper;
 mod netrc;
+mod observed;
 mod orders;
 mod pace;
 mod secret;
@@ -87,6 +89,8 @@ pub struct Options {
     pub threads: usize,
     /// Build farm.
     pub executor: Option<Executor>,
+    /// Receiver of requests.
+    pub listener: Option<Listener>,
 }
 
 /// Certificates of a connection.

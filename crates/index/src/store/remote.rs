@@ -26,6 +26,7 @@ use stream::{Pace, Stream};
 
 mod connect;
 mod environment;
+mod observed;
 mod payload;
 mod secrets;
 mod stream;

@@ -150,6 +150,8 @@ mod network {
     use std::net::TcpListener;
     use std::thread::JoinHandle;
 
+    use base::event::{Event, Listener, Reporter, Request};
+
     use super::*;
 
     fn options() -> Options {
@@ -206,6 +208,34 @@ mod network {
             let asked = asked.join().unwrap();
             assert!(asked[0].starts_with("GET /run/a%20b"), "{asked:?}");
         }
+    }
+
+    struct Heard(std::sync::mpsc::Sender<Request>);
+
+    impl Reporter for Heard {
+        fn report(&self, event: Event) {
+            let Event::Requested(request) = event else { panic!("{event:?}") };
+            self.0.send(request).unwrap();
+        }
+    }
+
+    #[test]
+    fn each_try_of_a_request_is_reported_with_its_status_and_bytes() {
+        let (url, asked) = server(vec![BUSY, HALF, REST]);
+        let (sender, heard) = std::sync::mpsc::channel();
+        let listener = Some(Listener::new(Heard(sender)));
+        let bucket = super::super::open(&url, &Options { listener, ..options() }).unwrap();
+        assert_eq!(read(&*bucket, "x"), b"abcdef");
+        drop(bucket);
+        let host = url.split('/').nth(2).unwrap();
+        let heard = heard.into_iter().map(|it| {
+            assert_eq!((&*it.method, &*it.host, &*it.path, it.sent), ("GET", host, "/run/x", 0));
+            (it.status, it.retry, it.received)
+        });
+        let expected = [("503", 0, 6), ("200", 1, 3), ("206", 2, 3)];
+        let expected = expected.map(|(status, retry, bytes)| (status.to_owned(), retry, bytes));
+        assert_eq!(heard.collect::<Vec<_>>(), expected);
+        asked.join().unwrap();
     }
 
     #[test]

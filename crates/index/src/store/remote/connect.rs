@@ -16,6 +16,7 @@ use reqwest::Url;
 use tokio::runtime::Runtime;
 
 use super::environment::{Settings, unfit};
+use super::observed::Connector;
 use crate::store::{Access, Options};
 use base::names::RelPath;
 
@@ -50,8 +51,9 @@ impl Connection {
         let stall = format!("{}ms", options.stall.as_millis().max(1));
         let short = [(ClientConfigKey::Timeout, DAY), (ClientConfigKey::ReadTimeout, &*stall)];
         let long = [(ClientConfigKey::Timeout, LONG)];
+        let connector = Connector::new(options.listener.clone());
         let client = |times: &[(ClientConfigKey, &str)], region: Option<&str>| {
-            client(&parsed, &scheme, access, &retries, times, region)
+            client(&parsed, &scheme, access, (&retries, &connector), times, region)
         };
         let region = region(&parsed, &scheme, runtime)?;
         Ok(Self {
@@ -88,7 +90,7 @@ fn client(
     url: &Url,
     scheme: &ObjectStoreScheme,
     access: Access,
-    retries: &RetryConfig,
+    (retries, connector): (&RetryConfig, &Connector),
     times: &[(ClientConfigKey, &str)],
     region: Option<&str>,
 ) -> Result<Arc<dyn ObjectStore>> {
@@ -103,6 +105,7 @@ fn client(
             let settings = Settings::<$key>::of_the_environment($family, $other).map_err(unfit)?;
             let client = settings.client(|settings| {
                 let mut builder = $builder::new().with_url(&text).with_retry(retries.clone());
+                builder = builder.with_http_connector(connector.clone());
                 for (key, value) in settings {
                     builder = builder.with_config(key, value);
                 }
@@ -138,6 +141,7 @@ fn client(
             let top = url.origin().ascii_serialization();
             let plain = url.scheme() == "http";
             let mut builder = HttpBuilder::new().with_url(top).with_retry(retries.clone());
+            builder = builder.with_http_connector(connector.clone());
             builder = builder.with_config(ClientConfigKey::AllowHttp, plain.to_string());
             for (key, value) in times {
                 builder = builder.with_config(*key, *value);
