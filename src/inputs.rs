@@ -39,6 +39,7 @@ pub fn pool(jobs: Option<u16>) -> Result<rayon::ThreadPool, Problem> {
     let threads = jobs.map_or(0, usize::from);
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
+        .thread_name(|index| format!("worker {}", index + 1))
         .build()
         .map_err(|e| Problem::error(Code::Environment, format!("cannot start threads: {e}")))
 }

@@ -83,24 +83,36 @@ fn events_that_cannot_be_written_are_an_error() {
 }
 
 #[test]
-fn sigusr1_prints_the_state_and_the_build_goes_on() {
+fn sigusr1_prints_the_work_of_each_thread_and_the_build_goes_on() {
     let dir = scratch(true);
     let fifo = dir.path().join("events");
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
     rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let args = [&BUILD[..], &["--quiet", "--jobs", "2", "--events", "events"]].concat();
     let mut build =
-        uncached(dir.path(), &[&BUILD[..], &["--quiet", "--events", "events"]].concat())
-            .stderr(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
+        uncached(dir.path(), &args).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let mut log = BufReader::new(fs_err::File::open(&fifo).unwrap()).lines();
-    assert!(log.any(|line| line.unwrap().contains("\"artifacts\"")));
+    assert!(log.any(|line| line.unwrap().contains("\"build-started\"")));
+    // The workers wait in their work, because this test reads no further events.
+    let (sender, said) = std::sync::mpsc::channel();
+    let lines = BufReader::new(build.stderr.take().unwrap()).lines();
+    let reader = std::thread::spawn(move || {
+        lines.map(Result::unwrap).for_each(|line| sender.send(line).unwrap());
+    });
     let pid = rustix::process::Pid::from_child(&build);
-    rustix::process::kill_process(pid, rustix::process::Signal::USR1).unwrap();
-    let mut answer = String::new();
-    BufReader::new(build.stderr.take().unwrap()).read_line(&mut answer).unwrap();
-    assert!(answer.starts_with("rockpack: "), "{answer}");
+    let (mut answer, asked) = (Vec::new(), std::time::Instant::now());
+    let is_worker = |line: &String, number: usize| {
+        let work = line.strip_prefix(&format!("  worker {number}: "));
+        work.is_some_and(|work| work.contains("dist/") && work.contains(".whl, for "))
+    };
+    while !(1..=2).all(|number| answer.iter().any(|line| is_worker(line, number))) {
+        assert!(asked.elapsed().as_secs() < 60, "{answer:?}");
+        rustix::process::kill_process(pid, rustix::process::Signal::USR1).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        answer = said.try_iter().collect();
+    }
+    assert!(answer[0].starts_with("rockpack: "), "{answer:?}");
     assert!(log.last().unwrap().unwrap().contains("\"successful\":true"));
     assert!(build.wait().unwrap().success());
+    reader.join().unwrap();
 }

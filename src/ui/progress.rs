@@ -5,7 +5,9 @@ use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use base::activity::{self, Activity};
 use base::event::{Event, Reporter};
+use base::source::printable_lines;
 use base::text::counted;
 use base::text::human_size;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -91,14 +93,24 @@ fn watch(watched: &Weak<Mutex<Shown>>) {
 /// Prints what the command does, also with `--quiet`: an answer to a signal.
 pub fn tell_state() {
     let latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
-    let Some(shown) = latest else {
-        let phase = events::current_phase();
-        return say(&phase.map_or_else(
-            || "rockpack: no build is in progress".to_owned(),
-            |(phase, took)| format!("rockpack: {}, for {}", phase.text(), seconds(took)),
-        ));
-    };
-    say(&shown.lock().unwrap_or_else(PoisonError::into_inner).text());
+    let mut text = latest.map_or_else(
+        || {
+            events::current_phase().map_or_else(
+                || "rockpack: no build is in progress".to_owned(),
+                |(phase, took)| format!("rockpack: {}, for {}", phase.text(), seconds(took)),
+            )
+        },
+        |shown| shown.lock().unwrap_or_else(PoisonError::into_inner).text(),
+    );
+    for Activity { thread, work, subject, within, since } in activity::all() {
+        let within = if within.is_empty() || within == subject {
+            String::new()
+        } else {
+            format!(" in {within}")
+        };
+        let _ = write!(text, "\n  {thread}: {work} {subject}{within}, for {}", seconds(since));
+    }
+    say(&printable_lines(&text));
 }
 
 impl Shown {

@@ -67,3 +67,33 @@ fn of_request(end: Duration, id: usize, request: &Request) -> [Value; 2] {
     };
     [at("b", end.saturating_sub(request.took)), at("e", end)]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_a_pair_of_events_at_its_start_and_end() {
+        let request = Request {
+            method: "GET".to_owned(),
+            host: "example.com".to_owned(),
+            path: "/a".to_owned(),
+            status: "200".to_owned(),
+            retry: 1,
+            sent: 0,
+            received: 5,
+            took: Duration::from_millis(2),
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("trace");
+        let events = [(Duration::from_millis(7), Event::Requested(request))];
+        write(File::create(&file).unwrap(), &events).unwrap();
+        let trace: Value = serde_json::from_slice(&fs_err::read(&file).unwrap()).unwrap();
+        let [_, begin, end] = &trace["traceEvents"].as_array().unwrap()[..] else {
+            panic!("{trace}")
+        };
+        assert_eq!((&begin["ph"], &begin["ts"]), (&"b".into(), &5000.0.into()));
+        assert_eq!((&end["ph"], &end["ts"]), (&"e".into(), &7000.0.into()));
+        assert_eq!((&begin["id"], &begin["args"]["received"]), (&end["id"], &5.into()));
+    }
+}

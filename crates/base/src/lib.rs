@@ -3,6 +3,7 @@
 //! Takes text, paths and names; returns checked names, versions, sources with places, and problems
 //! for display. Makes no decision about packages and depends on no other crate of rockpack.
 
+pub mod activity;
 pub mod cleanup;
 pub mod directory;
 pub mod event;

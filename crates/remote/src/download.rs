@@ -12,6 +12,7 @@ use super::client::{Client, Failure};
 use super::farm::{self, Farm, Made, Task};
 use super::pace::{PATIENCE, Pace, is_dear};
 use super::{Counts, SharedCache};
+use base::activity;
 use build::cache::{Awaited, Form, Recipe};
 
 const HANDS: usize = 24;
@@ -203,7 +204,8 @@ impl<'b> Download<'b> {
         if self.asking.fetch_add(1, Ordering::Relaxed) == 0 {
             self.pace.stirred();
         }
-        let answer = question();
+        let address = self.shared.options.address.to_string();
+        let answer = activity::during("request", "a packed file", &address, question);
         self.asking.fetch_sub(1, Ordering::Relaxed);
         answer
     }

@@ -15,7 +15,9 @@ use super::client::{Client, Failure};
 use super::farm::{Farm, Made};
 use super::pace::is_worth;
 use super::{Counts, SharedCache};
+use base::activity;
 use base::hash;
+use base::text::counted;
 use build::cache::{Archive, Form, Recipe, Stretch};
 use wheel::archive::deflate::Method;
 
@@ -56,9 +58,12 @@ pub(super) fn upload(shared: &SharedCache, archives: &[Archive]) {
     let mut parcels = parcels(shared, &wanted);
     parcels.extend(made.iter().filter_map(|made| from_farm(shared, made)));
     let budget = shared.options.budget;
-    let sent = shared
-        .runtime
-        .block_on(async { tokio::time::timeout(budget, send(shared, &client, &parcels)).await });
+    let address = shared.options.address.to_string();
+    let subject = counted(parcels.len(), "packed file");
+    let sent = activity::during("send", &subject, &address, || {
+        let send = async { tokio::time::timeout(budget, send(shared, &client, &parcels)).await };
+        shared.runtime.block_on(send)
+    });
     match sent {
         Ok(Err(Failure::Refused(why))) => {
             shared.breaker.turn_off(format!("it rejects uploads: {why}"));

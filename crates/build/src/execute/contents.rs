@@ -7,6 +7,7 @@ use super::bytes::Bytes;
 use super::cache_lookup::CacheLookup;
 use crate::cache::Store;
 use crate::provenance::Contents;
+use base::activity;
 use base::hash::Sha256;
 use plan::Plan;
 use plan::catalog::{Artifact, ArtifactId, Catalog, EntryKind, Origin, Source};
@@ -51,10 +52,13 @@ fn of_files(
             path: entry.path.clone(),
         })
         .collect();
+    let within = artifact.id.to_string();
     let line = |origin: &Origin| -> io::Result<String> {
-        let bytes = Bytes::File(artifacts.find(origin)?);
-        let known = lookup.and_then(|lookup| lookup.remembered(&bytes));
-        let sha256 = known.map_or_else(|| bytes.sha256(), |content| Ok(content.0))?;
+        let sha256 = activity::during("hash", origin.path.as_str(), &within, || {
+            let bytes = Bytes::File(artifacts.find(origin)?);
+            let known = lookup.and_then(|lookup| lookup.remembered(&bytes));
+            known.map_or_else(|| bytes.sha256(), |content| Ok(content.0))
+        })?;
         Ok(format!("{sha256}  {}\n", origin.base.join(&origin.path)))
     };
     let mut lines = files.par_iter().map(line).collect::<io::Result<Vec<_>>>()?;

@@ -13,6 +13,7 @@ use super::write_error::WriteError;
 use super::writeback::Writeback;
 use crate::cache;
 use ::wheel::archive::stage::StagedFile;
+use base::activity;
 use base::event::{Event, Reporter, WorkKind};
 use base::names::Compression;
 
@@ -91,7 +92,9 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
     fn begin(&mut self) {
         self.start = Instant::now();
         let (path, bytes) = (self.built.path.clone(), self.built.installed);
-        self.reporter.report(Event::OutputStarted { path, bytes });
+        activity::during("begin", self.built.path.as_str(), "", || {
+            self.reporter.report(Event::OutputStarted { path, bytes });
+        });
     }
 
     fn write(&mut self, batch: PackedBatch<'a>) -> Result<(), WriteError> {
@@ -101,7 +104,9 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
             wheel_assembler.write(packed)?;
             self.disk.wrote(bytes)?;
             let path = self.built.path.clone();
-            self.reporter.report(Event::Progress { path, bytes });
+            activity::during("write", self.built.path.as_str(), "", || {
+                self.reporter.report(Event::Progress { path, bytes });
+            });
         }
         Ok(())
     }

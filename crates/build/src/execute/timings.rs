@@ -1,6 +1,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use base::activity;
 use base::event::{Event, Reporter, Work, WorkKind};
 
 #[derive(Debug, Clone, Copy)]
@@ -59,10 +60,12 @@ impl<'r> Recorder<'r> {
         subject: Subject<'_>,
         work: impl FnOnce() -> T,
     ) -> T {
-        let start = Instant::now();
-        let done = work();
-        self.add(kind, start, bytes, subject);
-        done
+        activity::during(kind.as_str(), subject.file, subject.package, || {
+            let start = Instant::now();
+            let done = work();
+            self.add(kind, start, bytes, subject);
+            done
+        })
     }
 
     fn add(&self, kind: WorkKind, start: Instant, bytes: u64, subject: Subject<'_>) {

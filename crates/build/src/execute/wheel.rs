@@ -13,6 +13,7 @@ use super::sbom::Bill;
 use super::wheel_assembler::Sink;
 use super::write_error::WriteError;
 use crate::provenance::Document;
+use base::activity;
 use base::names::{Compression, PathError, RelPath};
 use plan::{Distribution, Plan};
 use wheel::archive::Timestamp;
@@ -108,7 +109,10 @@ pub(super) fn entries<'a>(
     lookup: Option<CacheLookup<'_>>,
 ) -> Result<Vec<Packable<'a>>, WriteError> {
     let made = members.par_iter().filter_map(|member| match &member.content {
-        Content::File(bytes) => Some(entry(member, bytes, packing(&member.path), lookup)),
+        Content::File(bytes) => {
+            let entry = || entry(member, bytes, packing(&member.path), lookup);
+            Some(activity::during("look up", member.path.as_str(), "", entry))
+        }
         Content::Link(_) | Content::Directory => None,
     });
     made.collect::<Vec<_>>().into_iter().collect()

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use crate::store::{Bucket, Object};
+use base::activity;
 use base::event::{Event, Reporter};
 use base::names::RelPath;
 use binary::ReadAt;
@@ -111,7 +112,10 @@ impl Read for Whole<'_> {
         if out.is_empty() {
             return Ok(0);
         }
-        let read = self.body.read(out).map_err(|error| {
+        let body = &mut self.body;
+        let read =
+            activity::during("fetch", self.object.key.as_str(), self.run.name(), || body.read(out));
+        let read = read.map_err(|error| {
             let text = error.to_string();
             if text.contains(self.object.key.as_str()) { error } else { self.fault(&text) }
         })?;

@@ -18,6 +18,7 @@ use super::{
     Body, Bucket, Content, Created, ErrorKind, Headers, LARGEST, Object, Options, Replaced,
     StoreError, below,
 };
+use base::activity;
 use base::names::RelPath;
 use connect::Connection;
 use payload::payload;
@@ -94,7 +95,8 @@ impl Remote {
         options: GetOptions,
     ) -> Result<GetResult, StoreError> {
         let place = self.place("read", key)?;
-        let answer = self.runtime.block_on(self.connection.reads.get_opts(&place, options));
+        let ask = || self.runtime.block_on(self.connection.reads.get_opts(&place, options));
+        let answer = activity::during("request", key.as_str(), &self.name, ask);
         let answer = answer.map_err(self.failed("read", key))?;
         // The request sends no condition.
         if etag.is_some() && answer.meta.e_tag.as_deref() != etag {
@@ -125,7 +127,8 @@ impl Remote {
         let store = if size > LONG { &self.connection.uploads } else { &self.connection.reads };
         let attributes = self.connection.attributes(attributes(headers));
         let options = PutOptions { mode, attributes, ..PutOptions::default() };
-        Ok(self.runtime.block_on(store.put_opts(&place, payload, options)).map(drop))
+        let send = || self.runtime.block_on(store.put_opts(&place, payload, options));
+        Ok(activity::during("send", key.as_str(), &self.name, send).map(drop))
     }
 
     fn object(&self, key: &RelPath, meta: ObjectMeta, attributes: &Attributes) -> Object {

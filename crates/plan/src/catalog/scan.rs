@@ -12,6 +12,7 @@ use super::{
     Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind, Origin,
     duplicates, layout,
 };
+use base::activity;
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems, Source as Text};
 use base::text::counted;
@@ -153,9 +154,11 @@ fn entry(
 }
 
 fn file(source: &dyn Source, origin: &Origin) -> io::Result<EntryKind> {
-    let file = source.open(origin)?;
-    let size = file.len()?;
-    Ok(EntryKind::File { size, executable: file.is_executable(), content: content(&*file, size)? })
+    activity::during("scan", origin.path.as_str(), &origin.artifact.to_string(), || {
+        let file = source.open(origin)?;
+        let (size, executable) = (file.len()?, file.is_executable());
+        Ok(EntryKind::File { size, executable, content: content(&*file, size)? })
+    })
 }
 
 /// Detects the type by the bytes, never by the name. Reads only binaries beyond their start.
