@@ -16,30 +16,18 @@
 //! | `--xz-presets N,…` | presets for the devel row \[6,1\] |
 //! | `--rockpack FILE` | program to measure instead of the one built with the bench |
 //!
-//! All columns are of one run. A round measures compared subjects one after the other. Slow
-//! subjects (today's flow, xz above preset 3, max) and sizes are measured only in the first round.
-//! Before each program starts, pending writes are finished (`sync`), and the artifacts are in the
-//! page cache. Lines of builds have their command line as name, without `--artifact-dir`,
-//! `--dest-dir` and the cache's directory: `build` is the default, with an empty cache.
+//! A round measures compared subjects one after the other. Slow subjects are measured only in the first.
+//! Before each program, pending writes are finished; the artifacts are in the page cache.
 //!
-//! * today: `today/today.py`, written in Python with setuptools and patchelf, like today's flow. It is
-//!   rejected if its members differ from rockpack's.
-//! * floor: packaged files of the artifacts, read, hashed and written on all cores.
-//! * deflate in memory: all packaged bytes, deflated on all cores with rockpack's encoder, level and
-//!   block size. "Of what it deflates" leaves out members that the wheels store.
+//! * today: `today/today.py`; rejected if its members differ from rockpack's.
+//! * floor: packaged files, read, hashed and written on all cores.
+//! * deflate in memory: all packaged bytes, by rockpack's encoder, level and block size.
 //! * zlib -6: size of the wheels with each member compressed by zlib at level 6.
-//! * one library: rebuild after a change throughout the code of a library of at most 120 MB, against
-//!   reading, hashing and deflating it on all cores.
-//! * promote: promotion of the default build's packages to another version, against a copy of them,
-//!   both until they are on disk.
-//! * archives: build from a store directory (`file://`) with the artifacts as `.tar.zst`, against
-//!   decoding them on all cores plus packing, and against the same build from directories.
-//! * presets: the devel package alone, with its default archive and in xz with each preset.
+//! * one library: rebuild after a change throughout a library of at most 120 MB, against its work.
+//! * promote: promotion to another version, against a copy; both until they are on disk.
+//! * archives: build from `.tar.zst` in a store directory, against decoding plus packing.
+//! * presets: the devel package alone, plain and in xz with each preset.
 //! * memory, bytes written, time: the kernel's counts for the process (`today/measure.py`).
-
-#![expect(clippy::unwrap_used, reason = "a benchmark that can't go on has failed")]
-#![expect(clippy::print_stdout, reason = "the table is the result")]
-#![expect(clippy::print_stderr, reason = "what goes on and what failed is said")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

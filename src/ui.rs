@@ -36,7 +36,7 @@ mod trace;
 pub use closing::closing_table;
 pub use fetch::{fetch_plan_text, fetched_table};
 pub use locale::spelt;
-pub use progress::{Progress, tell_state};
+pub use progress::{Progress, tell_state, tell_unfinished};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum MessageFormat {
@@ -128,7 +128,8 @@ pub fn tell_at_end(stays: &'static str) {
 
 pub fn tell_of_end(signal: &str) {
     let stays = STAYS.get().unwrap_or(&"outputs are unchanged, temporary files are removed");
-    let what = format!("stopped by {signal}: {stays}");
+    let finished = progress::finished().map_or_else(String::new, |text| format!("; {text}"));
+    let what = format!("stopped by {signal}: {stays}{finished}");
     if format().has_readers() {
         // Clears the progress bar's line.
         let clear = if io::stderr().is_terminal() { "\r\x1b[K" } else { "" };

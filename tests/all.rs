@@ -28,6 +28,7 @@ mod elf_verify;
 mod events;
 mod expected;
 mod explain_command;
+mod failed_builds;
 mod fetch_command;
 mod fmt_command;
 mod full_disks;

@@ -120,8 +120,9 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         let contents = pool
             .install(|| contents(&request, (&catalog, &plan), &*source, cache, farmed.contents))?;
         attestations.inputs.add_contents(&contents);
+        let has_cache = cache.is_some();
         let settings = Settings { elsewhere: farmed.elsewhere, ..settings };
-        let reporter = ui::Progress::new();
+        let reporter = ui::Progress::new(has_cache);
         let goes = |path: &RelPath| earlier::is_replaced(args, &manifest, &plan, path);
         let done = pool.install(|| {
             execute::execute(
@@ -135,7 +136,11 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
             )
         });
         reporter.clear();
-        let outcome = done.map_err(|e| not_executed(&e))?;
+        let outcome = done.map_err(|e| {
+            let all = plan.distributions.iter().map(|it| execute::output_path(&plan, it));
+            ui::tell_unfinished(&all.collect::<Vec<_>>(), has_cache);
+            not_executed(&e)
+        })?;
         missed = tell(shared.is_required(), &plan, &outcome)?.or(missed);
         farmed.line.map_or(Ok(()), |line| print(&line))?;
         built = outcome.built;

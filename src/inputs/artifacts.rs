@@ -172,7 +172,7 @@ pub fn with_progress<T: Send>(
     work: impl FnOnce(Vec<RemoteArchive>) -> T + Send,
 ) -> Result<T, Problem> {
     let pool = pool(asked.downloads())?;
-    let progress = Arc::new(ui::Progress::new());
+    let progress = Arc::new(ui::Progress::new(false));
     let bytes = archives.iter().map(RemoteArchive::size).sum();
     progress.report(Event::FetchStarted { archives: archives.len(), bytes });
     let heard = archives.iter().map(|archive| archive.clone().heard_by(progress.clone())).collect();

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use base::activity::{self, Activity};
 use base::event::{Event, Reporter};
+use base::names::RelPath;
 use base::source::printable_lines;
 use base::text::counted;
 use base::text::human_size;
@@ -16,7 +17,7 @@ use super::{events, has_readers, say, seconds, spelt, tell, width_of};
 
 mod state;
 
-use state::State;
+use state::{State, name};
 
 /// Interval between progress lines in a log.
 const OFTEN: Duration = Duration::from_secs(10);
@@ -42,6 +43,8 @@ pub struct Progress {
 struct Shown {
     start: Instant,
     state: State,
+    /// A cache has the finished packages.
+    keeps: bool,
     has_bar: bool,
     /// Last line in a log.
     last: Duration,
@@ -50,11 +53,13 @@ struct Shown {
 }
 
 impl Progress {
-    pub fn new() -> Self {
+    /// `keeps` if a cache gets finished packages.
+    pub fn new(keeps: bool) -> Self {
         let terminal = has_readers() && io::stderr().is_terminal();
         let (start, state) = (Instant::now(), State::default());
         let (last, moved) = (Duration::ZERO, Duration::ZERO);
-        let shown = Arc::new(Mutex::new(Shown { start, state, has_bar: false, last, moved }));
+        let shown =
+            Arc::new(Mutex::new(Shown { start, state, keeps, has_bar: false, last, moved }));
         *LATEST.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&shown);
         if has_readers() {
             let watched = Arc::downgrade(&shown);
@@ -92,8 +97,7 @@ fn watch(watched: &Weak<Mutex<Shown>>) {
 
 /// Prints what the command does, also with `--quiet`: an answer to a signal.
 pub fn tell_state() {
-    let latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
-    let mut text = latest.map_or_else(
+    let mut text = latest().map_or_else(
         || {
             events::current_phase().map_or_else(
                 || "rockpack: no build is in progress".to_owned(),
@@ -111,6 +115,40 @@ pub fn tell_state() {
         let _ = write!(text, "\n  {thread}: {work} {subject}{within}, for {}", seconds(since));
     }
     say(&printable_lines(&text));
+}
+
+/// Prints the finished packages of a failed build, and the others of `all`.
+pub fn tell_unfinished(all: &[RelPath], has_cache: bool) {
+    let Some(shown) = latest() else { return };
+    let shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_finished = |path: &&RelPath| shown.state.is_finished(path);
+    let (finished, left): (Vec<_>, Vec<_>) = all.iter().partition(is_finished);
+    if finished.is_empty() {
+        return;
+    }
+    let next = if has_cache {
+        "their files are in the cache, and the same command packs only the rest"
+    } else {
+        "without a cache, the next build packs them again"
+    };
+    tell(&format!("finished: {}; {next}\nnot finished: {}", names(&finished), names(&left)));
+}
+
+/// Returns the finished packages of a stopped build, if a cache has them.
+pub fn finished() -> Option<String> {
+    // The stopped build may hold the lock.
+    let shown = latest()?;
+    let shown = shown.try_lock().ok()?;
+    let finished: Vec<&RelPath> = shown.state.finished().collect();
+    (shown.keeps && !finished.is_empty()).then(|| format!("in the cache: {}", names(&finished)))
+}
+
+fn names(paths: &[&RelPath]) -> String {
+    paths.iter().map(|path| name(path)).collect::<Vec<_>>().join(", ")
+}
+
+fn latest() -> Option<Arc<Mutex<Shown>>> {
+    LATEST.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
 }
 
 impl Shown {
@@ -200,7 +238,7 @@ mod tests {
     fn a_stall_is_reported_each_minute_while_an_output_is_in_progress() {
         let start = Instant::now().checked_sub(STALLED + CHECK).unwrap();
         let (state, last, moved) = (State::default(), Duration::ZERO, Duration::ZERO);
-        let mut shown = Shown { start, state, has_bar: false, last, moved };
+        let mut shown = Shown { start, state, keeps: false, has_bar: false, last, moved };
         assert_eq!(shown.stall(), None);
         let path: base::names::RelPath = "dist/a-1.0-py3-none-any.whl".parse().unwrap();
         shown.state.take(&Event::OutputStarted { path, bytes: 5 }, Duration::ZERO);

@@ -17,6 +17,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use fs_err::File;
@@ -27,6 +28,7 @@ mod entry;
 mod error;
 mod finish;
 mod import;
+mod keep;
 mod key;
 mod local;
 mod merge;
@@ -46,6 +48,7 @@ mod writer;
 
 use directory::{Directory, NotLoaded};
 use import::Imports;
+use keep::Kept;
 use key::ByHash;
 use table::{Broken, Row};
 
@@ -112,6 +115,7 @@ pub struct Cache {
     unreadable: Vec<io::Error>,
     counts: Counts,
     imports: Imports,
+    kept: Mutex<Kept>,
 }
 
 impl Cache {
@@ -150,6 +154,7 @@ impl Cache {
             unreadable: Vec::new(),
             counts: Counts::default(),
             imports: Imports::default(),
+            kept: Mutex::default(),
         };
         // The last used segment wins: a repacked stream is newer than its damaged copy.
         let listed = cache.directory.listed().map_err(CacheError::at("read", dir))?;

@@ -40,6 +40,7 @@ mod sample;
 mod sbom;
 mod sdist;
 mod timings;
+mod unfinished;
 mod variants;
 mod wheel;
 mod wheel_assembler;
@@ -51,10 +52,11 @@ mod writeback;
 use buffers::Buffers;
 use cache_lookup::CacheLookup;
 use cache_recorder::CacheRecorder;
-use output::{Disk, Parts, WheelOutput};
+use output::{Disk, Keeper, Parts, WheelOutput};
 use pack::Packer;
 use running_hash::RunningHash;
 use timings::{Recorder, Subject};
+use unfinished::{Offers, Unfinished, failed};
 use wheel_assembler::WheelAssembler;
 use wheel_queue::WheelQueue;
 use write_error::WriteError;
@@ -206,7 +208,15 @@ pub fn execute(
         lookup,
         elsewhere: &elsewhere,
     };
-    let (built, offers) = making.all(outputs)?;
+    let (built, offers) = match making.all(outputs) {
+        Ok(made) => made,
+        Err(Unfinished { error, offers }) => {
+            let archive = |(path, offer)| cache::Archive { path: stage.path(&path), offer };
+            // Also a shared cache gets the finished packages.
+            settings.cache.map(|cache| cache.finish(offers.into_iter().map(archive).collect()));
+            return Err(error);
+        }
+    };
     let earlier = recorder.time(WorkKind::Write, 0, Subject::whole(DIST), || {
         put_in_place(stage, plan, attestations, (&packages(&built), &apart), &[], goes)
     })?;
@@ -295,7 +305,7 @@ struct Build<'a> {
 }
 
 impl<'b> Build<'b> {
-    fn all(self, outputs: Vec<prepare::Output>) -> Result<(Vec<Built>, Offers), ExecuteError> {
+    fn all(self, outputs: Vec<prepare::Output>) -> Result<(Vec<Built>, Offers), Unfinished> {
         let (mut built, mut wheels) = (Vec::new(), Vec::new());
         for (index, (distribution, output)) in
             self.plan.distributions.iter().zip(outputs).enumerate()
@@ -314,7 +324,10 @@ impl<'b> Build<'b> {
         built.extend(made);
         built.sort_by_key(|(index, _)| *index);
         let mut built: Vec<Built> = built.into_iter().map(|(_, built)| built).collect();
-        built.extend(variants::write(self.plan, self.stage)?);
+        match variants::write(self.plan, self.stage) {
+            Ok(variants) => built.extend(variants),
+            Err(error) => return Err(Unfinished { error, offers }),
+        }
         Ok((built, offers))
     }
 
@@ -370,7 +383,7 @@ impl<'b> Build<'b> {
     fn wheels(
         self,
         wheels: Vec<(usize, &Distribution, Built, prepare::Output)>,
-    ) -> Result<Wheels, ExecuteError> {
+    ) -> Result<Wheels, Unfinished> {
         let failed = |path: &RelPath, e: &WriteError| failed(self.stage.dest(), path, e);
         let (mut contents, mut wanted) = (Vec::new(), Vec::new());
         for (index, distribution, built, output) in wheels {
@@ -408,13 +421,16 @@ impl<'b> Build<'b> {
                 bill: contents.bill.as_ref(),
                 compression: distribution.compression,
                 disk,
+                keeper: self
+                    .lookup
+                    .map(|CacheLookup(store)| Keeper { store, path: self.stage.path(&built.path) }),
             };
             outputs.push(WheelOutput::new(built.clone(), parts, self.recorder, self.reporter));
         }
         drop(writeback);
         let at = |(output, error): (usize, WriteError)| failed(&wanted[output].2.path, &error);
         let over = AtomicBool::new(false);
-        let (built, offers): (Vec<Built>, Vec<_>) = std::thread::scope(|scope| {
+        let (done, made): (_, Vec<(Built, Option<cache::Offer>)>) = std::thread::scope(|scope| {
             let settled = scope.spawn(|| requests.serve());
             scope.spawn(|| self.bring(&entries, &over));
             let _ends = Ends(&over);
@@ -428,15 +444,21 @@ impl<'b> Build<'b> {
                 Packer::new(self.lookup, &buffers, self.recorder)
             })
             .map_err(at);
-            let made = outputs.into_iter().map(|output| (output.built, output.offer)).unzip();
+            let made = outputs.into_iter().map(|output| (output.built, output.offer)).collect();
             let settled = settled.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            done.and(settled.map_err(|(output, error)| at((output, error.into())))).map(|()| made)
-        })?;
-        let offers = built
-            .iter()
-            .zip(offers)
-            .filter_map(|(built, offer)| Some((built.path.clone(), offer?)))
-            .collect();
+            (done.and(settled.map_err(|(output, error)| at((output, error.into())))), made)
+        });
+        let (mut built, mut offers) = (Vec::new(), Vec::new());
+        for (made, offer) in made {
+            // The hash is the last step.
+            if !made.sha256.is_empty() {
+                offers.extend(offer.map(|offer| (made.path.clone(), offer)));
+            }
+            built.push(made);
+        }
+        if let Err(error) = done {
+            return Err(Unfinished { error, offers });
+        }
         let indexes = wanted.iter().map(|(index, ..)| *index);
         Ok((indexes.zip(built).collect(), offers))
     }
@@ -450,8 +472,6 @@ impl Drop for Ends<'_> {
     }
 }
 
-type Offers = Vec<(RelPath, cache::Offer)>;
-
 type Wheels = (Vec<(usize, Built)>, Offers);
 
 fn entry(distribution: &Distribution, output: &prepare::Output) -> Built {
@@ -464,22 +484,4 @@ fn entry(distribution: &Distribution, output: &prepare::Output) -> Built {
         sha256: String::new(),
         took: Duration::ZERO,
     }
-}
-
-fn failed(
-    dest: &Path,
-    output: &RelPath,
-    error: &(dyn std::error::Error + 'static),
-) -> ExecuteError {
-    if is_full(error) {
-        return ExecuteError::Full { dest: dest.to_owned(), output: output.clone() };
-    }
-    ExecuteError::Output { output: output.clone(), reason: base::text::with_causes(error) }
-}
-
-fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
-    let kind =
-        |e: &(dyn std::error::Error + 'static)| e.downcast_ref::<io::Error>().map(io::Error::kind);
-    let full = |kind| matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
-    std::iter::successors(Some(error), |e| e.source()).filter_map(kind).any(full)
 }

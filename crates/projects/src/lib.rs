@@ -1,15 +1,10 @@
 //! Builds Python projects through PEP 517, and takes finished wheels, according to a plan.
 //!
-//! Each project is built from a copy of its checkout, in an environment with its requirements. Of
-//! earlier results, it sees exactly the packages of artifacts and the wheels that it is declared
-//! `after`. Independent projects are built in parallel. A failed project stops only its dependents,
-//! and leaves a log.
+//! Each project is built from a copy of its checkout. Of earlier results, it sees the packages of
+//! artifacts and the wheels that it is declared `after`. A failed project stops only its dependents.
 //!
-//! Equal sources and tools give equal bytes: the time and the environment are fixed, and paths that
-//! compilers store are replaced by constant ones.
-//!
-//! Input: checkouts, and the packages that they need. Output: wheels. Builds cannot write outside
-//! of their directories.
+//! Equal sources and tools give equal bytes: time, environment and stored paths are fixed. Builds
+//! cannot write outside of their directories.
 
 use std::collections::BTreeMap;
 use std::io;

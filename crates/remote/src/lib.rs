@@ -239,6 +239,10 @@ impl Store for SharedCache {
         self.cache.offer()
     }
 
+    fn keep(&self, archive: &mut Archive) {
+        self.cache.keep(archive);
+    }
+
     fn finish(self: Box<Self>, archives: Vec<Archive>) -> Summary {
         self.stop.send_replace(false);
         if self.options.write {

@@ -77,6 +77,14 @@ impl State {
         !self.flight.is_empty()
     }
 
+    pub fn is_finished(&self, path: &RelPath) -> bool {
+        self.finished.contains(path)
+    }
+
+    pub fn finished(&self) -> impl Iterator<Item = &RelPath> {
+        self.finished.iter()
+    }
+
     /// Returns path, processed bytes, all bytes, and time since the last progress.
     pub fn in_flight(&self, now: Duration) -> impl Iterator<Item = (&RelPath, u64, u64, Duration)> {
         self.flight.iter().map(move |o| (&o.path, o.done, o.total, now.saturating_sub(o.moved)))
@@ -144,7 +152,7 @@ impl State {
             shown.iter().map(|o| format!(" {} %", percent(o.done, o.total))).collect();
         let beside = percents.iter().map(String::len).sum::<usize>() + 2 * names;
         let room = width.checked_sub(head.len() + beside + more.len())?;
-        let cut = cut(shown.iter().map(Output::name).collect(), room)?;
+        let cut = cut(shown.iter().map(|output| name(&output.path)).collect(), room)?;
         let shown: Vec<String> = cut.into_iter().zip(percents).map(|(n, p)| n + &p).collect();
         Some(format!("{head}: {}{more}", shown.join(", ")))
     }
@@ -160,15 +168,12 @@ fn cut(names: Vec<&str>, room: usize) -> Option<Vec<String>> {
     fits.then(|| names.into_iter().map(|name| cut_middle(name, widest)).collect())
 }
 
-impl Output {
-    /// Returns the name without version, with the directory unless that is `dist`.
-    fn name(&self) -> &str {
-        let path = self.path.as_str();
-        let path = path.strip_prefix("dist/").unwrap_or(path);
-        let name = self.path.file_name();
-        let version = name.find('-').map_or(0, |dash| name.len() - dash);
-        &path[..path.len() - version]
-    }
+/// Returns the name without version, with the directory unless that is `dist`.
+pub fn name(path: &RelPath) -> &str {
+    let name = path.file_name();
+    let path = path.as_str().strip_prefix("dist/").unwrap_or(path.as_str());
+    let version = name.find('-').map_or(0, |dash| name.len() - dash);
+    &path[..path.len() - version]
 }
 
 fn percent(part: u64, all: u64) -> u64 {

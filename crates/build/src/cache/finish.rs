@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::partial::PartialFile;
@@ -20,7 +21,8 @@ impl Cache {
         let mut summary = self.summary();
         let mut shares = self.shares();
         let (written, memos) = self.keep(archives, &mut summary);
-        for id in self.publish(written, memos, &mut summary) {
+        let ids = self.publish(written, memos, &mut summary);
+        for id in ids.into_iter().chain(self.take_kept(&mut summary)) {
             shares.insert(id, NEW);
         }
         let touched =
@@ -66,13 +68,15 @@ impl Cache {
         summary: &mut Summary,
     ) -> (Vec<Sealed>, Vec<(Fingerprint, Content)>) {
         let (mut sealed, mut memos, mut rest) = (Vec::new(), Vec::new(), Vec::new());
-        let mut budget = self.limit;
+        let spent = self.kept.lock().unwrap_or_else(PoisonError::into_inner).spent;
+        let mut budget = self.limit.saturating_sub(spent);
         // Received streams are in use, so they take the budget first.
         if let Some(came) = self.imports.take() {
             budget = budget.saturating_sub(came.table.length);
             sealed.push(came);
         }
-        for Archive { path, offer: Offer { rows, memos: more, .. } } in archives {
+        let left = archives.into_iter().filter(|archive| !archive.offer.is_kept);
+        for Archive { path, offer: Offer { rows, memos: more, .. } } in left {
             memos.extend(more);
             match self.adopt(&path, &rows, budget) {
                 Some((file, length)) => {
@@ -88,9 +92,25 @@ impl Cache {
         (sealed, memos)
     }
 
+    fn take_kept(&self, summary: &mut Summary) -> Vec<String> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        summary.added += kept.added;
+        summary.added_bytes += kept.added_bytes;
+        // The same cause may have warned again.
+        if summary.warnings.is_empty() {
+            summary.warnings.append(&mut kept.warnings);
+        }
+        std::mem::take(&mut kept.ids)
+    }
+
     /// Adopts an archive by reflink; returns its length. `None` without reflinks, over the budget,
     /// or if less than a third of the archive is offered streams.
-    fn adopt(&self, archive: &Path, rows: &[Row], budget: u64) -> Option<(PartialFile, u64)> {
+    pub(super) fn adopt(
+        &self,
+        archive: &Path,
+        rows: &[Row],
+        budget: u64,
+    ) -> Option<(PartialFile, u64)> {
         let packed: u64 = rows.iter().map(|row| row.packed_len).sum();
         let length = fs_err::metadata(archive).ok()?.len();
         if packed == 0 || packed < length / 3 || length > budget {
@@ -99,7 +119,7 @@ impl Cache {
         Some((self.directory.adopt(archive)?, length))
     }
 
-    fn copy(
+    pub(super) fn copy(
         &self,
         archives: &[(PathBuf, Vec<Row>)],
         budget: u64,
@@ -115,7 +135,7 @@ impl Cache {
         writer.into_written()
     }
 
-    fn publish(
+    pub(super) fn publish(
         &self,
         mut sealed: Vec<Sealed>,
         mut memos: Vec<(Fingerprint, Content)>,
@@ -176,7 +196,7 @@ impl Cache {
 const NEW: u64 = 999;
 
 impl Summary {
-    fn warn(&mut self, cache: &Cache, doing: &'static str, error: Option<io::Error>) {
+    pub(super) fn warn(&mut self, cache: &Cache, doing: &'static str, error: Option<io::Error>) {
         self.warnings.extend(error.map(|error| CacheError::new(doing, &cache.dir, error)));
     }
 }

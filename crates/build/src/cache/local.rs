@@ -33,6 +33,10 @@ impl Store for Cache {
         self.offer()
     }
 
+    fn keep(&self, archive: &mut Archive) {
+        self.keep_now(archive);
+    }
+
     fn finish(self: Box<Self>, archives: Vec<Archive>) -> Summary {
         (*self).finish(archives)
     }

@@ -15,7 +15,13 @@ pub struct Claims(Arc<Mutex<HashSet<Key>>>);
 impl Claims {
     /// Empty offer for one more archive.
     pub fn offer(&self) -> Offer {
-        Offer { claims: self.clone(), rows: Vec::new(), recipes: Vec::new(), memos: Vec::new() }
+        Offer {
+            claims: self.clone(),
+            rows: Vec::new(),
+            recipes: Vec::new(),
+            memos: Vec::new(),
+            is_kept: false,
+        }
     }
 
     fn claim(&self, key: Key) -> bool {
@@ -30,6 +36,7 @@ pub struct Offer {
     pub(super) rows: Vec<Row>,
     recipes: Vec<(usize, Recipe)>,
     pub(super) memos: Vec<(Fingerprint, Content)>,
+    pub(super) is_kept: bool,
 }
 
 /// Packed bytes in an archive.

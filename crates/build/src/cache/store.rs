@@ -57,6 +57,9 @@ pub trait Store: Debug + Send + Sync {
     /// Empty offer for one archive.
     fn offer(&self) -> Offer;
 
+    /// Keeps the new streams of a complete archive, whatever happens to the build.
+    fn keep(&self, archive: &mut Archive);
+
     /// Keeps the streams that `archives` offer. Entries are invalid afterwards.
     fn finish(self: Box<Self>, archives: Vec<Archive>) -> Summary;
 }

@@ -1,4 +1,5 @@
 use std::io;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use super::Built;
@@ -22,6 +23,7 @@ pub(super) struct WheelOutput<'a> {
     pub built: Built,
     /// `None` before the end.
     pub offer: Option<cache::Offer>,
+    keeper: Option<Keeper<'a>>,
     wheel_assembler: Option<WheelAssembler<'a>>,
     bill: Option<&'a Bill<'a>>,
     compression: Compression,
@@ -36,6 +38,13 @@ pub(super) struct Parts<'a> {
     pub bill: Option<&'a Bill<'a>>,
     pub compression: Compression,
     pub disk: Disk,
+    pub keeper: Option<Keeper<'a>>,
+}
+
+/// Cache for the streams of a finished wheel on the stage.
+pub(super) struct Keeper<'a> {
+    pub store: &'a dyn cache::Store,
+    pub path: PathBuf,
 }
 
 pub(super) struct Disk {
@@ -70,10 +79,11 @@ impl<'a> WheelOutput<'a> {
         recorder: &'a Recorder<'a>,
         reporter: &'a dyn Reporter,
     ) -> Self {
-        let Parts { wheel_assembler, bill, compression, disk } = parts;
+        let Parts { wheel_assembler, bill, compression, disk, keeper } = parts;
         Self {
             built,
             offer: None,
+            keeper,
             wheel_assembler: Some(wheel_assembler),
             bill,
             compression,
@@ -129,6 +139,13 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
 
     fn finish(&mut self, running_hash: RunningHash<'a>) {
         self.built.sha256 = running_hash.sha256().to_string();
+        if let (Some(Keeper { store, path }), Some(offer)) = (self.keeper.take(), self.offer.take())
+        {
+            let mut archive = cache::Archive { path, offer };
+            let subject = Subject::whole(self.built.path.as_str());
+            self.recorder.time(WorkKind::Write, 0, subject, || store.keep(&mut archive));
+            self.offer = Some(archive.offer);
+        }
         self.built.took = self.start.elapsed();
         let Built { path, files, size, took, .. } = self.built.clone();
         self.reporter.report(Event::OutputFinished { path, files, size, took });

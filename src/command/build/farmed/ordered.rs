@@ -161,7 +161,7 @@ struct Progress<'a> {
 impl<'a> Progress<'a> {
     fn new(plan: &'a Plan, ordered: &'a Ordered<'a>) -> Self {
         let sizes = ordered.indexes.iter().map(|index| plan.distributions[*index].size());
-        let (shown, outputs) = (ui::Progress::new(), ordered.indexes.len());
+        let (shown, outputs) = (ui::Progress::new(false), ordered.indexes.len());
         shown.report(Event::FarmStarted { outputs, bytes: sizes.sum() });
         let times = Mutex::new(vec![(Instant::now(), Duration::ZERO); outputs]);
         Self { shown, plan, ordered, times }

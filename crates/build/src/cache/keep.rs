@@ -1,0 +1,52 @@
+use std::sync::PoisonError;
+
+use super::offer::Archive;
+use super::table::Table;
+use super::writer::{Sealed, Written};
+use super::{Cache, CacheError};
+
+/// Streams kept before [`Cache::finish`].
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    /// Bytes of the budget.
+    pub spent: u64,
+    pub ids: Vec<String>,
+    pub added: u64,
+    pub added_bytes: u64,
+    /// After the first, archives wait for the end.
+    pub warnings: Vec<CacheError>,
+}
+
+impl Cache {
+    /// Keeps the new streams of a complete archive. Without any, its other parts wait for
+    /// [`Cache::finish`].
+    pub fn keep_now(&self, archive: &mut Archive) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if archive.offer.rows.is_empty() || !kept.warnings.is_empty() {
+            return;
+        }
+        let (mut summary, rows) = (super::Summary::default(), archive.offer.rows.clone());
+        let budget = self.limit.saturating_sub(kept.spent);
+        let sealed = match self.adopt(&archive.path, &rows, budget) {
+            Some((file, length)) => {
+                vec![Sealed { file, table: Table { length, rows, ..Table::default() } }]
+            }
+            None => {
+                let Written { sealed, trouble } =
+                    self.copy(&[(archive.path.clone(), rows)], budget, &mut summary);
+                summary.warn(self, "write to", trouble);
+                sealed
+            }
+        };
+        kept.spent += sealed.iter().map(|sealed| sealed.table.length).sum::<u64>();
+        if summary.warnings.is_empty() {
+            archive.offer.is_kept = true;
+            let memos = std::mem::take(&mut archive.offer.memos);
+            let ids = self.publish(sealed, memos, &mut summary);
+            kept.ids.extend(ids);
+        }
+        kept.added += summary.added;
+        kept.added_bytes += summary.added_bytes;
+        kept.warnings.extend(summary.warnings);
+    }
+}
