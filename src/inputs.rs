@@ -32,7 +32,7 @@ pub use run::run;
 pub use shared::Shared;
 pub use variable::variable;
 
-pub use memory::share as memory_share;
+pub use memory::{share as memory_share, threads};
 
 /// Returns a pool of `jobs` threads, or one for each core.
 pub fn pool(jobs: Option<u16>) -> Result<rayon::ThreadPool, Problem> {

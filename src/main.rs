@@ -6,6 +6,7 @@ use base::cleanup;
 use base::source::Problems;
 use signal_hook::low_level;
 
+mod allocator;
 mod builtin;
 mod cli;
 mod command;

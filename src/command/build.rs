@@ -51,7 +51,10 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     if let Some(file) = &args.events {
         ui::events::open(file).map_err(|e| environment(format!("cannot write the events: {e}")))?;
     }
-    let pool = inputs::pool(args.set.threads.jobs)?;
+    if args.set.sources.is_none() {
+        crate::allocator::save_memory();
+    }
+    let pool = inputs::pool(inputs::threads(args.set.threads.jobs)?)?;
     let sources = inputs::manifest::sources(args.set.manifest.as_deref())?;
     ui::tell_manifest(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;

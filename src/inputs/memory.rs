@@ -1,3 +1,25 @@
+use std::thread::available_parallelism;
+
+use base::source::Problem;
+
+use super::variable::{MEMORY, variable};
+use crate::cli::size;
+
+/// Memory of a thread in bytes, besides encoder and blocks.
+const THREAD: u64 = 4_000_000;
+
+/// Returns `jobs`, or one for each core, within the limit of the memory.
+pub fn threads(jobs: Option<u16>) -> Result<Option<u16>, Problem> {
+    let Some(memory) = variable(MEMORY, size)? else { return Ok(jobs) };
+    let cores = || available_parallelism().map_or(1, |cores| cores.get());
+    let asked = jobs.unwrap_or_else(|| u16::try_from(cores()).unwrap_or(u16::MAX));
+    Ok(Some(fitting(asked, memory)))
+}
+
+fn fitting(threads: u16, memory: u64) -> u16 {
+    threads.min(u16::try_from(memory / THREAD).unwrap_or(u16::MAX)).max(1)
+}
+
 /// Returns an eighth of the machine's memory, or of the container's limit.
 pub fn share() -> u64 {
     let system = rustix::system::sysinfo();
@@ -9,4 +31,16 @@ pub fn share() -> u64 {
 /// Reads the limit of this control group (cgroup v2).
 fn container() -> Option<u64> {
     fs_err::read_to_string("/sys/fs/cgroup/memory.max").ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_memory_has_few_threads() {
+        let fitting = |threads, megabytes| super::fitting(threads, megabytes * 1_000_000);
+        assert_eq!((fitting(256, 256), fitting(64, 256), fitting(8, 1)), (64, 64, 1));
+        assert_eq!(super::fitting(64, u64::MAX), 64);
+    }
 }

@@ -135,7 +135,12 @@ fn where_time_went(timings: &Timings) -> String {
         .map(|(name, time)| format!("{name} {}", seconds(time)))
         .collect();
     let what = if shares.is_empty() { String::new() } else { format!(": {}", shares.join(", ")) };
-    format!("{} on {}{what}", seconds(timings.wall), counted(timings.tracks.len(), "thread"))
+    let threads = timings.tracks.len();
+    let packers = match timings.packers {
+        packers if packers < threads => format!(", of which {packers} fit in the memory to pack"),
+        _ => String::new(),
+    };
+    format!("{} on {}{packers}{what}", seconds(timings.wall), counted(threads, "thread"))
 }
 
 fn from_cache(summary: &Summary) -> Option<String> {

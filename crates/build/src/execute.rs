@@ -19,6 +19,7 @@ use base::regular;
 use plan::catalog::Source;
 use plan::{Distribution, Form, Plan};
 
+mod anonymous;
 mod awaited;
 mod buffers;
 mod bytes;
@@ -49,6 +50,7 @@ mod work;
 mod write_error;
 mod writeback;
 
+use anonymous::anonymous;
 use buffers::Buffers;
 use cache_lookup::CacheLookup;
 use cache_recorder::CacheRecorder;
@@ -158,7 +160,7 @@ pub enum ExecuteError {
 /// Without effect on packages' bytes.
 #[derive(Debug)]
 pub struct Settings {
-    /// Limit in bytes for blocks in memory.
+    /// Limit of the process's memory in bytes.
     pub memory: u64,
     /// Report every piece of work.
     pub spans: bool,
@@ -440,10 +442,9 @@ impl<'b> Build<'b> {
                     (WheelQueue::new(entries), output, running_hash)
                 })
                 .collect();
-            let done = work::run(queues, self.memory, || {
-                Packer::new(self.lookup, &buffers, self.recorder)
-            })
-            .map_err(at);
+            let packer = || Packer::new(self.lookup, &buffers, self.recorder);
+            let done = work::run(queues, self.memory, anonymous, packer);
+            let done = done.map(|threads| self.recorder.packed_by(threads)).map_err(at);
             let made = outputs.into_iter().map(|output| (output.built, output.offer)).collect();
             let settled = settled.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             (done.and(settled.map_err(|(output, error)| at((output, error.into())))), made)

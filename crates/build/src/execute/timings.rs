@@ -1,3 +1,4 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,8 @@ pub struct Timings {
     pub tracks: Vec<Track>,
     /// Duration of the build.
     pub wall: Duration,
+    /// Threads that packed: the memory limits them.
+    pub packers: usize,
 }
 
 impl Timings {
@@ -43,6 +46,7 @@ impl Timings {
 pub(super) struct Recorder<'r> {
     start: Instant,
     tracks: Vec<Mutex<Track>>,
+    packers: AtomicUsize,
     listener: Option<&'r dyn Reporter>,
 }
 
@@ -50,7 +54,7 @@ impl<'r> Recorder<'r> {
     /// A listener gets every piece of work.
     pub fn new(listener: Option<&'r dyn Reporter>) -> Self {
         let tracks = (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect();
-        Self { start: Instant::now(), tracks, listener }
+        Self { start: Instant::now(), tracks, packers: AtomicUsize::new(usize::MAX), listener }
     }
 
     pub fn time<T>(
@@ -66,6 +70,11 @@ impl<'r> Recorder<'r> {
             self.add(kind, start, bytes, subject);
             done
         })
+    }
+
+    /// Records the number of threads that packed.
+    pub fn packed_by(&self, threads: usize) {
+        self.packers.store(threads, Ordering::Relaxed);
     }
 
     fn add(&self, kind: WorkKind, start: Instant, bytes: u64, subject: Subject<'_>) {
@@ -100,7 +109,8 @@ impl<'r> Recorder<'r> {
         for track in &mut tracks {
             track.totals[WorkKind::Idle as usize] = wall.saturating_sub(track.totals.iter().sum());
         }
-        Timings { tracks, wall }
+        let packers = self.packers.into_inner().min(tracks.len());
+        Timings { tracks, wall, packers }
     }
 }
 

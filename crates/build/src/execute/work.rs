@@ -6,7 +6,7 @@
 //! its bytes do not depend on scheduling.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::pack::{PackError, Packer};
 use super::wheel_queue::{Batch, PackedBatch, WheelQueue};
@@ -38,6 +38,9 @@ const MOST: u64 = 16;
 /// Interval of checks for delivered streams.
 const SHORT: Duration = Duration::from_millis(5);
 
+/// Interval of checks of the memory.
+const CHECK: Duration = Duration::from_millis(20);
+
 /// Two for each thread, and two more.
 fn in_flight(threads: usize) -> u64 {
     (2 * threads as u64 + 2).min(MOST)
@@ -51,8 +54,9 @@ fn shares(threads: usize, memory: u64, encoder: u64) -> (usize, u64) {
     (packers, memory.saturating_sub(encoder.saturating_mul(packers as u64)))
 }
 
-/// Runs on every thread of the current pool until all queues are finished. `memory` limits the
-/// bytes of encoders and of blocks in flight; a larger block is packed alone.
+/// Runs on every thread of the current pool until all queues are finished, and returns the number
+/// of threads that packed. `memory` limits the process, whose current bytes `used` returns; a
+/// larger block is packed alone.
 ///
 /// # Errors
 ///
@@ -60,8 +64,9 @@ fn shares(threads: usize, memory: u64, encoder: u64) -> (usize, u64) {
 pub(super) fn run<'a, W: Writer<'a>>(
     queues: Vec<(WheelQueue<'a>, &mut W, W::Follower)>,
     memory: u64,
+    used: impl Fn() -> u64 + Sync,
     packer: impl Fn() -> Packer<'a> + Sync,
-) -> Result<(), (usize, W::Error)> {
+) -> Result<usize, (usize, W::Error)> {
     let mut runs: Vec<Run<'a, '_, W>> = queues
         .into_iter()
         .map(|(wheel_queue, writer, follower)| Run::new(wheel_queue, writer, follower))
@@ -73,20 +78,29 @@ pub(super) fn run<'a, W: Writer<'a>>(
     let threads = rayon::current_num_threads();
     let is_used = |level: &Level| runs.iter().any(|run| run.wheel_queue.needs(*level));
     let encoder = Level::ALL.into_iter().filter(is_used).map(Level::memory).sum();
-    let (packers, memory) = shares(threads, memory, encoder);
-    let most = in_flight(threads);
-    let state = State { runs, most, held: 0, hoping: false, faults: Vec::new(), over: false };
-    let work = Work { state: Mutex::new(state), changed: Condvar::new(), memory };
+    let (packers, blocks) = shares(threads, memory.saturating_sub(used()), encoder);
+    let state = State {
+        runs,
+        most: in_flight(threads),
+        held: 0,
+        checked: Instant::now(),
+        is_full: false,
+        hoping: false,
+        faults: Vec::new(),
+        over: false,
+    };
+    let work = Work { state: Mutex::new(state), changed: Condvar::new(), memory: blocks };
+    let is_full = || used() > memory;
     rayon::broadcast(|thread| {
         let _bell = Bell(&work);
         let mut packer = packer();
-        while let Some(task) = work.next(thread.index() < packers) {
+        while let Some(task) = work.next(thread.index() < packers, &is_full) {
             work.carry_out(task, &mut packer);
         }
     });
     let State { mut faults, .. } = work.state.into_inner().unwrap_or_else(PoisonError::into_inner);
     faults.sort_by_key(|(index, _)| *index);
-    faults.into_iter().next().map_or(Ok(()), Err)
+    faults.into_iter().next().map_or(Ok(packers), Err)
 }
 
 struct Run<'a, 'w, W: Writer<'a>> {
@@ -135,6 +149,10 @@ struct State<'a, 'w, W: Writer<'a>> {
     runs: Vec<Run<'a, 'w, W>>,
     most: u64,
     held: u64,
+    /// Time of the last check of the memory.
+    checked: Instant,
+    /// The process exceeds its memory: one batch at a time.
+    is_full: bool,
     /// A block was skipped because its delivery is near.
     hoping: bool,
     faults: Vec<(usize, W::Error)>,
@@ -210,7 +228,7 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
                 self.hoping = true;
                 continue;
             }
-            if self.held > 0 && self.held + memory > limit {
+            if self.held > 0 && (self.is_full || self.held + memory > limit) {
                 continue;
             }
             if run.stage == Stage::Waiting {
@@ -246,11 +264,14 @@ impl<'a, 'w, W: Writer<'a>> Work<'a, 'w, W> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn next(&self, packs: bool) -> Option<Task<'a, 'w, W>> {
+    fn next(&self, packs: bool, is_full: &impl Fn() -> bool) -> Option<Task<'a, 'w, W>> {
         let mut state = self.lock();
         loop {
             if state.is_over() {
                 return None;
+            }
+            if packs && state.checked.elapsed() >= CHECK {
+                (state.is_full, state.checked) = (is_full(), Instant::now());
             }
             if let Some(task) = state.task(self.memory, packs) {
                 return Some(task);
@@ -421,7 +442,7 @@ mod tests {
         contents: &[Vec<Bytes>],
         writers: &mut [Seen],
         (threads, memory, packing): (usize, u64, Packing<'static>),
-    ) -> Result<(), (usize, Fault)> {
+    ) -> Result<usize, (usize, Fault)> {
         let name: RelPath = "a".parse().unwrap();
         let entry = |bytes| Packable::new(&name, false, bytes, packing);
         let entries: Vec<Vec<Packable<'_>>> =
@@ -435,7 +456,7 @@ mod tests {
                 .zip(writers)
                 .map(|(wheel_queue, writer)| (wheel_queue, writer, Eyes::default()))
                 .collect();
-            run(queues, memory, || Packer::new(None, &buffers, &recorder))
+            run(queues, memory, || 0, || Packer::new(None, &buffers, &recorder))
         })
     }
 
@@ -479,6 +500,30 @@ mod tests {
             build(&contents(&WHEELS), &mut writers, (8, memory, packing)).unwrap();
             assert!(writers.iter().all(|seen| seen.finished == 1));
         }
+    }
+
+    #[test]
+    fn above_its_memory_a_build_packs_one_batch_at_a_time() {
+        let (name, contents): (RelPath, _) = ("a".parse().unwrap(), contents(&WHEELS[1..2]));
+        let entries: Vec<Packable<'_>> =
+            contents[0].iter().map(|it| Packable::new(&name, false, it, Packing::Store)).collect();
+        let mut seen = Seen::default();
+        let mut first = Run::new(WheelQueue::new(&entries), &mut seen, Eyes::default());
+        first.stage = Stage::Begun;
+        let (checked, faults) = (Instant::now(), Vec::new());
+        let mut state = State {
+            runs: vec![first],
+            most: MOST,
+            held: 0,
+            checked,
+            is_full: true,
+            hoping: false,
+            faults,
+            over: false,
+        };
+        assert!(state.pack(u64::MAX).is_some() && state.pack(u64::MAX).is_none());
+        state.is_full = false;
+        assert!(state.pack(u64::MAX).is_some());
     }
 
     #[test]
