@@ -12,6 +12,8 @@
 //!   result, which can then be read as if it were written.
 //! * `elf edit`: the whole program, including writing the result.
 //! * `--set-rpath`: one call of patchelf on a copy of the file.
+//! * start: an empty process, `rockpack --version`, `elf edit` of 15 KB and `--set-rpath`, one after the
+//!   other in each round, and their medians over the empty process.
 //! * seven calls: the calls of a packaging script for one library: `--print-soname`,
 //!   `--print-needed`, `--print-rpath`, `--set-soname`, `--replace-needed`, `--add-rpath`, and
 //!   `--force-rpath --set-rpath`.
@@ -65,6 +67,7 @@ fn edits() -> Edits {
 fn bench_sizes() {
     let dir = tempfile::tempdir().unwrap();
     let patchelf = patchelf();
+    bench_start(dir.path(), patchelf.as_ref());
     println!(
         "{:>9}  {:>10}  {:>10}  {:>12} {:>9}  {:>12} {:>9}",
         "size", "edit", "elf edit", "--set-rpath", "× edit", "seven calls", "× edit"
@@ -99,6 +102,43 @@ fn bench_sizes() {
         println!();
         fs::remove_file(&library).unwrap();
     }
+}
+
+fn bench_start(dir: &Path, patchelf: Option<&OsString>) {
+    let library = grown(dir, 15 * KIB);
+    let [edited, copy] = ["edited.so", "copy.so"].map(|name| dir.join(name));
+    let start = |program: &str| {
+        let status = Command::new(program).arg("--version").stdout(Stdio::null()).status();
+        assert!(status.unwrap().success(), "{program}");
+    };
+    let empty = || start("true");
+    let version = || start(env!("CARGO_BIN_EXE_rockpack"));
+    let edit = || rockpack(&library, &edited);
+    let set = || {
+        if let Some(patchelf) = patchelf {
+            run(patchelf, &["--force-rpath", "--set-rpath", RPATH], &copy);
+        }
+    };
+    let programs: [(&str, &dyn Fn()); 4] = [
+        ("empty process", &empty),
+        ("rockpack --version", &version),
+        ("rockpack elf edit", &edit),
+        ("patchelf --set-rpath", &set),
+    ];
+    let mut times = [const { Vec::new() }; 4];
+    for _ in 0..100 {
+        fs::copy(&library, &copy).unwrap();
+        for ((_, program), times) in programs.iter().zip(&mut times) {
+            times.push(elapsed(program));
+        }
+    }
+    let times = times.map(middle);
+    for ((name, _), time) in programs.iter().zip(times) {
+        let over = shown(time.saturating_sub(times[0]));
+        println!("{name:<20}  {:>8}  {over:>8} over the empty process", shown(time));
+    }
+    println!();
+    fs::remove_file(&library).unwrap();
 }
 
 /// Returns seven calls of patchelf; the last one alone sets the rpath.
@@ -201,16 +241,22 @@ fn move_section_headers(path: &Path, to: u64) {
 
 /// Returns the median time of `work`; each `prepare` before it is not measured.
 fn median(times: usize, mut prepare: impl FnMut(), mut work: impl FnMut()) -> Duration {
-    let mut all: Vec<_> = (0..times)
-        .map(|_| {
-            prepare();
-            let start = Instant::now();
-            work();
-            start.elapsed()
-        })
-        .collect();
-    all.sort();
-    all[times / 2]
+    let measured = (0..times).map(|_| {
+        prepare();
+        elapsed(&mut work)
+    });
+    middle(measured.collect())
+}
+
+fn elapsed(mut work: impl FnMut()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+fn middle(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
 }
 
 fn bench_tree(dir: &Path) {

@@ -27,16 +27,13 @@ impl Cache {
         }
         let (mut summary, rows) = (super::Summary::default(), archive.offer.rows.clone());
         let budget = self.limit.saturating_sub(kept.spent);
-        let sealed = match self.adopt(&archive.path, &rows, budget) {
-            Some((file, length)) => {
-                vec![Sealed { file, table: Table { length, rows, ..Table::default() } }]
-            }
-            None => {
-                let Written { sealed, trouble } =
-                    self.copy(&[(archive.path.clone(), rows)], budget, &mut summary);
-                summary.warn(self, "write to", trouble);
-                sealed
-            }
+        let sealed = if let Some((file, length)) = self.adopt(&archive.path, &rows, budget) {
+            vec![Sealed { file, table: Table { length, rows, ..Table::default() } }]
+        } else {
+            let Written { sealed, trouble } =
+                self.copy(&[(archive.path.clone(), rows)], budget, &mut summary);
+            summary.warn(self, "write to", trouble);
+            sealed
         };
         kept.spent += sealed.iter().map(|sealed| sealed.table.length).sum::<u64>();
         if summary.warnings.is_empty() {
