@@ -38,7 +38,7 @@ fn artifacts() -> TempDir {
     let mut state = 1_u64;
     let digits = std::iter::repeat_with(|| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        format!("{:016x}", state)
+        format!("{state:016x}")
     });
     let digits: String = digits.take(100_000).collect();
     write("miopen_lib_gfx942/stage/share/miopen/db/gfx942.db.txt", digits);

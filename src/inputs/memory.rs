@@ -35,11 +35,9 @@ fn container() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn small_memory_has_few_threads() {
-        let fitting = |threads, megabytes| super::fitting(threads, megabytes * 1_000_000);
+        let fitting = |threads, megabytes: u64| super::fitting(threads, megabytes * 1_000_000);
         assert_eq!((fitting(256, 256), fitting(64, 256), fitting(8, 1)), (64, 64, 1));
         assert_eq!(super::fitting(64, u64::MAX), 64);
     }

@@ -208,9 +208,9 @@ fn files_are_members_of_the_wheel_if_its_layout_is_of_files() {
     let members = distribution(&files, "x-devel").members.iter().map(|m| m.path.as_str());
     let members: Vec<&str> = members.filter(|path| path.starts_with("_x_devel/")).collect();
     assert_eq!(members, ["_x_devel/__init__.py", "_x_devel/include/x.h", "_x_devel/lib/libx.a"]);
-    let mut links = archived(&archive, "x-devel");
-    links.retain(|line| line.contains(" -> "));
-    assert_eq!(archived(&files, "x-devel"), links);
+    let mut of_archive = archived(&archive, "x-devel");
+    of_archive.retain(|line| line.contains(" -> "));
+    assert_eq!(archived(&files, "x-devel"), of_archive);
     let facts = rendered(&files, "x-devel", "x_devel/_dist_info.py");
     assert!(facts.contains(r#""layout": "files""#) && facts.contains("_devel.tar"), "{facts}");
     assert!(!rendered(&archive, "x-devel", "x_devel/_dist_info.py").contains("layout"));
