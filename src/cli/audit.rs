@@ -11,8 +11,8 @@ use clap::{Args, ValueHint};
 ///
 /// Prints the best tag, the needs that rule out the next older one (each with the first file, and a
 /// symbol of each version), the changes that would lift them, libraries that the user's system must
-/// have, and undefined symbols, if all libraries loaded with the file are known. A wheel without
-/// ELF files is for `any` platform.
+/// have, undefined symbols, if all libraries loaded with the file are known, and needed libraries of
+/// the wheels of which a file uses no symbol. A wheel without ELF files is for `any` platform.
 ///
 /// Exit status: 0 audited, 1 a tag in a wheel's name is wrong, a library of a wheel is not found, a
 /// symbol is undefined, or a wheel cannot be audited, 2 a file can't be read.
@@ -34,7 +34,7 @@ pub struct AuditArgs {
     /// (needs that rule out the next older tag), `next_older` (that tag, or null),
     /// `external_libraries`, `unfound` (`file` with a shipped `library` that the loader does not
     /// find, its place `at`, and whether loading is `certain` to fail), `unresolved` (`file` with
-    /// undefined `symbols`) and `ignored` (unaudited ELF files, with the reason). A need has `kind`
+    /// undefined `symbols`), `unused` (`file` with needed `libraries` that it does not use) and `ignored` (unaudited ELF files, with the reason). A need has `kind`
     /// (processor, library, version or symbol), `needs`, `library`, `symbol`, `file` (the first
     /// with it) and `files` (their number).
     #[arg(long)]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use base::source::{Code, Problem, printable, printable_lines};
 use base::text::{Column, Table, counted, with_causes};
-use binary::policy::{Obstacle, ObstacleKind, Unresolved};
+use binary::policy::{Obstacle, ObstacleKind, Unresolved, Unused};
 use wheel::audit::{self, Audit, AuditError, Audits, Ignored, Unfound};
 use wheel::package::OpenError;
 
@@ -96,7 +96,10 @@ fn text(audit: &Audit) -> String {
             table(&more).trim_end_matches('\n')
         );
     }
-    text + &unfound(&audit.unfound) + &unresolved(&audit.unresolved) + &ignored(&audit.ignored)
+    text + &unfound(&audit.unfound)
+        + &unresolved(&audit.unresolved)
+        + &unused(&audit.unused)
+        + &ignored(&audit.ignored)
 }
 
 fn table(obstacles: &[Obstacle]) -> String {
@@ -174,6 +177,22 @@ fn unresolved(files: &[Unresolved]) -> String {
     text += "\n  symbols that neither the wheels nor the system define:\n";
     for Unresolved { file, symbols } in files.iter().take(MOST) {
         let names: Vec<&str> = symbols.iter().map(String::as_str).collect();
+        let _ = writeln!(text, "    {file}: {}", listed(&names));
+    }
+    if files.len() > MOST {
+        let _ = writeln!(text, "    and {} more, which --json lists", files.len() - MOST);
+    }
+    text
+}
+
+fn unused(files: &[Unused]) -> String {
+    let mut text = String::new();
+    if files.is_empty() {
+        return text;
+    }
+    text += "\n  needed libraries of which no symbol is used (a note):\n";
+    for Unused { file, libraries } in files.iter().take(MOST) {
+        let names: Vec<&str> = libraries.iter().map(String::as_str).collect();
         let _ = writeln!(text, "    {file}: {}", listed(&names));
     }
     if files.len() > MOST {

@@ -27,7 +27,7 @@ pub use facts::{facts, facts_of};
 pub use level::{Level, LevelError};
 pub use needs::{Mixed, Needs, Shipped, Subject};
 pub use obstacle::{Obstacle, ObstacleKind};
-pub use symbols::{SymbolSet, Symbols, Unresolved};
+pub use symbols::{SymbolSet, Symbols, Unresolved, Unused};
 pub use table::{Policy, is_promised, policies};
 pub use verdict::{Older, Verdict};
 pub use windows::windows_tag;

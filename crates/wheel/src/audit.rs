@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::package::{OpenError, WheelName};
 use binary::policy::{
-    self, Libc, Mixed, Needs, Obstacle, Shipped, Subject, SymbolSet, Unresolved, Verdict,
+    self, Libc, Mixed, Needs, Obstacle, Shipped, Subject, SymbolSet, Unresolved, Unused, Verdict,
 };
 use binary::site::{Linked, Site};
 
@@ -58,6 +58,8 @@ pub struct Audit {
     pub unfound: Vec<Unfound>,
     /// Files with symbols that neither the wheels nor the systems of policies define.
     pub unresolved: Vec<Unresolved>,
+    /// Files with needed libraries of the wheels, of which they use no symbol.
+    pub unused: Vec<Unused>,
     /// ELF files that were not judged.
     pub ignored: Vec<Ignored>,
     #[serde(skip)]
@@ -152,13 +154,17 @@ pub fn audit_with(wheels: &[&Path], others: &[&Path]) -> Result<Vec<Audit>, Audi
     }
     let files = contents.iter().flat_map(|wheel| &wheel.files);
     let symbols = SymbolSet::new(files.filter_map(|file| file.symbols.as_ref()));
-    let unresolved: Vec<Vec<Unresolved>> = contents
-        .iter()
-        .take(wheels.len())
-        .map(|wheel| wheel.files.iter().filter_map(|file| file.unresolved(&symbols)).collect())
-        .collect();
-    let judged = contents.into_iter().zip(unresolved);
-    judged.map(|(wheel, unresolved)| Ok(Audit { unresolved, ..judge(wheel, &shipped)? })).collect()
+    let of_symbols = |wheel: &Contents| -> (Vec<Unresolved>, Vec<Unused>) {
+        let unresolved = wheel.files.iter().filter_map(|file| file.unresolved(&symbols));
+        let unused = wheel.files.iter().filter_map(|file| file.unused(&symbols));
+        (unresolved.collect(), unused.collect())
+    };
+    let found: Vec<_> = contents.iter().take(wheels.len()).map(of_symbols).collect();
+    let judged = contents.into_iter().zip(found);
+    let judged = judged.map(|(wheel, (unresolved, unused))| {
+        Ok(Audit { unresolved, unused, ..judge(wheel, &shipped)? })
+    });
+    judged.collect()
 }
 
 fn lose(contents: &mut [Contents]) {
@@ -203,6 +209,7 @@ fn judge(wheel: Contents, shipped: &Shipped) -> Result<Audit, AuditError> {
         external_libraries: Vec::new(),
         unfound: wheel.files.iter().flat_map(|file| file.lost.iter().cloned()).collect(),
         unresolved: Vec::new(),
+        unused: Vec::new(),
         ignored: wheel.ignored,
         needs,
     };

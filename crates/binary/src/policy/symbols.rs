@@ -1,4 +1,4 @@
-//! Undefined symbols of installed files.
+//! Undefined symbols of installed files, and libraries of which a file uses none.
 //!
 //! A finding blocks a release, so it must be certain. Any file of the set can define a symbol:
 //! plugins use symbols of their program without a NEEDED entry. An unread library may define
@@ -44,9 +44,11 @@ pub struct Symbols {
     architecture: Architecture,
     names: Vec<String>,
     needed: Vec<String>,
-    /// Hashes, since a set can have millions of symbols.
+    /// Sorted hashes, since a set can have millions of symbols.
     defined: Vec<u64>,
     wanted: Vec<Import>,
+    /// Hashes of the names of all imports.
+    imported: Vec<u64>,
     is_module: bool,
 }
 
@@ -58,6 +60,16 @@ pub struct Unresolved {
     pub file: String,
     /// `name`, or `name@version of library`.
     pub symbols: Vec<String>,
+}
+
+/// Needed libraries of a file of which it uses no symbol.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Unused {
+    /// File.
+    pub file: String,
+    /// Names in its NEEDED entries.
+    pub libraries: Vec<String>,
 }
 
 impl Symbols {
@@ -77,6 +89,7 @@ impl Symbols {
             let version = export.version.unwrap_or_default();
             defined.extend([hash(export.name, None), hash(export.name, Some(version))]);
         });
+        defined.sort_unstable();
         let loaded = facts.kind == ElfKind::SharedLibrary;
         let given = |import: &Import| loaded && import.version.is_none() && is_given(&import.name);
         let wanted = info.imports(file);
@@ -85,6 +98,7 @@ impl Symbols {
             names: facts.soname.iter().cloned().chain([own]).collect(),
             needed: facts.needed.clone(),
             defined,
+            imported: wanted.iter().map(|import| hash(import.name.as_bytes(), None)).collect(),
             wanted: wanted.into_iter().filter(|i| !i.weak && !given(i)).collect(),
             is_module,
         })
@@ -108,7 +122,7 @@ fn hash(name: &[u8], version: Option<&[u8]>) -> u64 {
 pub struct SymbolSet<'s> {
     defined: HashSet<(Architecture, u64)>,
     /// By machine and name, which files can share.
-    needed: BTreeMap<(Architecture, &'s str), Vec<&'s [String]>>,
+    files: BTreeMap<(Architecture, &'s str), Vec<&'s Symbols>>,
 }
 
 impl<'s> SymbolSet<'s> {
@@ -118,7 +132,7 @@ impl<'s> SymbolSet<'s> {
         for file in files {
             set.defined.extend(file.defined.iter().map(|hash| (file.architecture, *hash)));
             for name in &file.names {
-                set.needed.entry((file.architecture, name)).or_default().push(&file.needed);
+                set.files.entry((file.architecture, name)).or_default().push(file);
             }
         }
         set
@@ -129,10 +143,24 @@ impl<'s> SymbolSet<'s> {
         let missing: Vec<&Import> = file.wanted.iter().filter(|i| self.lacks(file, i)).collect();
         let closed = missing.iter().any(|i| i.version.is_none()) && self.is_closed(file);
         let certain = |import: &&&Import| match &import.version {
-            Some((_, library)) => self.needed.contains_key(&(file.architecture, library)),
+            Some((_, library)) => self.files.contains_key(&(file.architecture, library)),
             None => closed,
         };
         missing.iter().filter(certain).map(|import| shown(import)).collect()
+    }
+
+    /// Needed libraries of the set that define none of the file's imports. A file without imports
+    /// is another name of what it needs.
+    pub fn unused(&self, file: &Symbols) -> Vec<String> {
+        let serves = |library: &&Symbols| {
+            file.imported.iter().any(|import| library.defined.binary_search(import).is_ok())
+        };
+        let is_unused = |library: &&String| {
+            let files = self.files.get(&(file.architecture, library.as_str()));
+            files.is_some_and(|files| !files.iter().any(|one| serves(&one)))
+        };
+        let needed = file.needed.iter().filter(|_| !file.imported.is_empty());
+        needed.filter(is_unused).cloned().collect()
     }
 
     fn lacks(&self, file: &Symbols, import: &Import) -> bool {
@@ -155,8 +183,8 @@ impl<'s> SymbolSet<'s> {
                 if !seen.insert(library.as_str()) {
                     continue;
                 }
-                match self.needed.get(&(file.architecture, library)) {
-                    Some(more) => next.extend(more),
+                match self.files.get(&(file.architecture, library)) {
+                    Some(more) => next.extend(more.iter().map(|file| file.needed.as_slice())),
                     None if is_versioned(library) => {}
                     None => return false,
                 }
@@ -202,11 +230,14 @@ mod tests {
             let name = text.split('@').next().unwrap_or_default().to_owned();
             Import { name, version, weak: false }
         };
+        let mut defined: Vec<u64> = defined.iter().flat_map(hashes).collect();
+        defined.sort_unstable();
         Symbols {
             architecture: StubMachine::X86_64.into(),
             names: vec![name.to_owned()],
             needed: needed.iter().map(|name| (*name).to_owned()).collect(),
-            defined: defined.iter().flat_map(hashes).collect(),
+            defined,
+            imported: wanted.iter().map(|text| hash(import(text).name.as_bytes(), None)).collect(),
             wanted: wanted.iter().map(import).collect(),
             is_module: false,
         }
@@ -245,6 +276,18 @@ mod tests {
         let user = library("user.so", &["liba.so", "libc.so.6"], &[], &wants);
         let a = library("liba.so", &["libc.so.6"], &["f@V1", "g"], &[]);
         assert_eq!(unresolved(&[user, a]), ["f@V2 of liba.so"]);
+    }
+
+    #[test]
+    fn a_library_without_a_used_symbol_is_unused() {
+        let user =
+            library("user.so", &["liba.so", "libb.so", "libc.so.6"], &[], &["one@V1:liba.so"]);
+        let a = library("liba.so", &["libb.so"], &["one@V1"], &[]);
+        let b = library("libb.so", &[], &["two"], &[]);
+        let files = [user, a, b];
+        let set = SymbolSet::new(&files);
+        assert_eq!(set.unused(&files[0]), ["libb.so"]);
+        assert!(set.unused(&files[1]).is_empty(), "without imports, it is another name of libb");
     }
 
     #[test]

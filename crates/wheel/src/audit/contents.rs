@@ -7,7 +7,9 @@ use crate::package::wheel::site_path;
 use crate::package::{Content, ContentKind, Kept, OpenError, Wheel, WheelName};
 use binary::elf::{self, ElfFacts, ElfInfo, ElfKind, Import, Machine};
 use binary::pe;
-use binary::policy::{self, Architecture, Subject, SymbolSet, Symbols, Unresolved, windows_tag};
+use binary::policy::{
+    self, Architecture, Subject, SymbolSet, Symbols, Unresolved, Unused, windows_tag,
+};
 use binary::site::Linked;
 
 pub(super) struct Contents {
@@ -35,6 +37,11 @@ impl File {
     pub fn unresolved(&self, set: &SymbolSet<'_>) -> Option<Unresolved> {
         let symbols = set.unresolved(self.symbols.as_ref()?);
         (!symbols.is_empty()).then(|| Unresolved { file: self.path.clone(), symbols })
+    }
+
+    pub fn unused(&self, set: &SymbolSet<'_>) -> Option<Unused> {
+        let libraries = set.unused(self.symbols.as_ref()?);
+        (!libraries.is_empty()).then(|| Unused { file: self.path.clone(), libraries })
     }
 
     pub fn name(&self) -> &str {
