@@ -153,6 +153,7 @@ impl Client {
             offset += len;
             at.store(offset, Ordering::Relaxed);
             progress(len);
+            tokio::task::yield_now().await;
             if pace.is_slow(offset) {
                 return Err(Status::deadline_exceeded("a blob arrives at less than 1 KiB/s"));
             }

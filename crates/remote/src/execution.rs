@@ -96,6 +96,8 @@ impl<'c> Begun<'c> {
         while !operation.done {
             self.name = operation.name;
             operation = answers.message().await?.ok_or_else(without_result)?;
+            // Answers without a pause would keep the other branch of `select!` from its turn.
+            tokio::task::yield_now().await;
         }
         result(operation)
     }

@@ -42,6 +42,8 @@ pub enum FarmFault {
     OtherPackage,
     /// The output has more bytes than any disk.
     Huge,
+    /// Answers of an execution that never ends come without a pause.
+    Floods,
 }
 
 impl FarmFault {
@@ -221,6 +223,10 @@ impl api::execution_server::Execution for Shared {
             Some(FarmFault::Stalls) => return for_ever().await,
             Some(FarmFault::NeverDone) => {
                 return Ok(Response::new(Box::pin(begun.chain(stream::pending()))));
+            }
+            Some(FarmFault::Floods) => {
+                let answers = stream::repeat_with(move || Ok(under_way(&action)));
+                return Ok(Response::new(Box::pin(answers)));
             }
             Some(FarmFault::Breaks) if seen <= 2 => return Ok(Response::new(Box::pin(begun))),
             Some(FarmFault::Loses) if first => {

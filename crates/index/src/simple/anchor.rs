@@ -187,7 +187,7 @@ mod tests {
         for part in ["<a href='&", "&", "<script></SCRIPT>", "<!-- -->", "<style></", "<a b='", "<"]
         {
             let begun = std::time::Instant::now();
-            links(&part.repeat(4_000_000 / part.len()));
+            links(&part.repeat(1_000_000 / part.len()));
             assert!(begun.elapsed() < std::time::Duration::from_secs(8), "{part}");
         }
         let script = links("<script></scrip></SCRIPT ><a href=x>").anchors;
