@@ -34,14 +34,16 @@ shared.so:
 \ttouch $@
 ";
 
-/// Returns the command of rocm-llvm-python that makes its library, with `devel` as directory.
-fn command(devel: &Path) -> Vec<String> {
+/// Returns the command of rocm-llvm-python with a script, with `devel` as directory.
+fn command(script: &str, devel: &Path) -> Vec<String> {
     let manifest = crate::repository::manifest();
     let project = manifest.python.project(&"rocm-llvm-python".parse().unwrap()).unwrap();
     let filled = |filling: &Filling| {
         (*filling == Filling::Devel).then(|| devel.to_str().unwrap().to_owned())
     };
-    let run = project.run.iter().find(|run| run.script.is_some()).unwrap();
+    let has =
+        |run: &&manifest::Command| run.script.as_ref().is_some_and(|it| it.path.as_str() == script);
+    let run = project.run.iter().find(has).unwrap();
     let script = run
         .script
         .as_ref()
@@ -51,8 +53,8 @@ fn command(devel: &Path) -> Vec<String> {
     command.argv(|word| setting::fill(word, filled))
 }
 
-fn run(place: &Path) -> Output {
-    let words = command(&place.join("site/_rocm_sdk_devel"));
+fn run(script: &str, place: &Path) -> Output {
+    let words = command(script, &place.join("site/_rocm_sdk_devel"));
     Command::new(&words[0]).args(&words[1..]).current_dir(place).output().unwrap()
 }
 
@@ -65,21 +67,20 @@ fn llvms_library_is_linked_of_archives_or_finds_llvms_own() {
     let bin = place.path().join("site/_rocm_sdk_devel/llvm/bin");
     let config = bin.join("llvm-config");
     fs_err::create_dir_all(&bin).unwrap();
-    let settings = place.path().join("rocm-llvm-python/setup.cfg");
-    for directory in ["src", "rocm-llvm-python/rocm/llvm", "site/rocm_sdk_core-7.2.1.dist-info"] {
+    for directory in ["src", "rocm-llvm-python/rocm/llvm", "site/_rocm_sdk_core"] {
         fs_err::create_dir_all(place.path().join(directory)).unwrap();
     }
-    fs_err::write(&settings, "[options]\nzip_safe = False\n").unwrap();
     fs_err::write(place.path().join("src/Makefile"), MAKEFILE).unwrap();
     fs_err::write(&config, CONFIG).unwrap();
     fs_err::set_permissions(&config, PermissionsExt::from_mode(0o755)).unwrap();
     let library = place.path().join("rocm-llvm-python/rocm/llvm/librocmllvm.so");
-    let broken = run(place.path());
+    let run = || run("manifest/rocm-llvm-python.sh", place.path());
+    let broken = run();
     assert_eq!(broken.status.code(), Some(127), "what LLVM's own program says is the reason");
     assert!(!library.exists());
     fs_err::write(bin.join("works"), "").unwrap();
     let linked = || {
-        let done = run(place.path());
+        let done = run();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         let text = fs_err::read_to_string(&library).unwrap();
         fs_err::remove_file(&library).unwrap();
@@ -92,12 +93,36 @@ fn llvms_library_is_linked_of_archives_or_finds_llvms_own() {
         ["shared.so", "-DKIND=shared", "-L/shared", "-lz", "-lLLVM", rpath],
         "an archive is missing"
     );
-    let core = "[options]\ninstall_requires = rocm-sdk-core==7.2.1\nzip_safe = False\n";
-    assert_eq!(fs_err::read_to_string(&settings).unwrap(), core, "its library is in core");
-    fs_err::write(&settings, "[options]\n").unwrap();
     fs_err::write(bin.join("libtwo.a"), "").unwrap();
     assert_eq!(linked(), ["libone.a", "libtwo.a", "-DKIND=static", "-L/static", "-lz"]);
-    assert_eq!(fs_err::read_to_string(&settings).unwrap(), "[options]\n", "it needs no package");
     fs_err::write(&library, "of the checkout").unwrap();
     assert_eq!(linked(), ["of the checkout"], "a library of the checkout is taken as it is");
+}
+
+#[test]
+fn a_loader_finds_core_if_the_wheel_can_require_it() {
+    let place = TempDir::new().unwrap();
+    let at = |name: &str| place.path().join(name);
+    let (settings, loader) =
+        (at("rocm-llvm-python/setup.cfg"), at("rocm-llvm-python/rocm/llvm/_util/posixloader.pyx"));
+    fs_err::create_dir_all(loader.parent().unwrap()).unwrap();
+    fs_err::create_dir_all(at("site/_rocm_sdk_devel")).unwrap();
+    fs_err::write(&settings, "[options]\nzip_safe = False\n").unwrap();
+    fs_err::write(&loader, "cimport posix\n").unwrap();
+    let read = || {
+        let done = run("manifest/requires-core.sh", place.path());
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        [&settings, &loader].map(|file| fs_err::read_to_string(file).unwrap())
+    };
+    assert_eq!(read(), ["[options]\nzip_safe = False\n", "cimport posix\n"], "an installed ROCm");
+    for name in ["rocm_sdk_core-7.2.1.dist-info", "_rocm_sdk_core/lib", "_rocm_sdk_libraries_a/lib"]
+    {
+        fs_err::create_dir_all(at("site").join(name)).unwrap();
+    }
+    let rpath = "$ORIGIN/../../../_rocm_sdk_core/lib $ORIGIN/../../../_rocm_sdk_libraries_a/lib";
+    let expected = [
+        "[options]\ninstall_requires = rocm-sdk-core==7.2.1\nzip_safe = False\n".to_owned(),
+        format!("# distutils: runtime_library_dirs = {rpath}\ncimport posix\n"),
+    ];
+    assert_eq!(read(), expected);
 }
