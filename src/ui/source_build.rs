@@ -158,7 +158,7 @@ pub fn problem(
 
 fn checkouts(outcome: &Outcome) -> String {
     let mut lines = BTreeSet::new();
-    for Snapshot { directory, content, tree } in outcome.sources.values() {
+    for Snapshot { directory, content, tree, .. } in outcome.sources.values() {
         if !content.is_versioned() {
             lines.insert(format!("checkout {directory}: no version control, files {tree}\n"));
         } else if let Some(first) = content.changed.first() {

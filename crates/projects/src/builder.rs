@@ -177,7 +177,7 @@ impl<'a> Builder<'a> {
 
     fn tidy(&self, item: Item<'_>, directory: &Path) -> io::Result<()> {
         match item {
-            Item::Project(project) if self.keeps(item) => {
+            Item::Project(project) if self.keeps(item) && !self.settings.anew => {
                 let versions = project.pythons.iter().map(|version| directory.join(version));
                 versions.chain([directory.to_owned()]).try_for_each(|place| resume::tidy(&place))
             }

@@ -13,7 +13,7 @@ use super::git::GitDirectory;
 use super::git_program::{GitError, git};
 use super::pending::{self, Mark};
 use super::survey::survey;
-use super::tree::tree_hash;
+use super::tree::{hashed, tree_hash};
 use base::names::{PackageName, RelPath};
 use base::partial::PartialDirectory;
 use base::version::Version;
@@ -113,7 +113,8 @@ pub fn checkouts(
             Content::default()
         };
         let unversioned = place.is_dir() && !content.is_versioned();
-        let tree = unversioned.then(|| tree_hash(&place, &content.files)).transpose()?;
+        let files = unversioned.then(|| hashed(&place, &content.files)).transpose()?;
+        let tree = files.as_ref().map(tree_hash);
         let declared = python.checkout(directory);
         let of_it = |project: &&SourceProject| {
             project.sources.iter().any(|source: &ProjectSource| source.checkout.value == *directory)

@@ -113,11 +113,10 @@ impl Site<'_> {
         let source = place.directory.join("source");
         let from = self.sources.join(project.source.as_str());
         let content = &self.checkout.content;
-        let state = match &self.work_key {
-            Some(key) => Some(Record::new(key, &from, content)?),
-            None => None,
-        };
-        let resumed = state.as_ref().map(|now| resume::resume(&place.directory, now, &from));
+        let state = self.work_key.as_ref().map(|key| Record::new(key, self.checkout.files.clone()));
+        let is_read = |path: &Path| resume::is_read(project, path);
+        let resumed =
+            state.as_ref().map(|now| resume::resume(&place.directory, now, &from, is_read));
         let resumed = resumed.transpose()?.flatten();
         let is_new = resumed.is_none();
         if is_new {

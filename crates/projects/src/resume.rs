@@ -1,29 +1,30 @@
 //! Kept work of an earlier build: environment, object files, and the copy of the checkout.
 //!
 //! If only contents of files changed, these files are copied, and the build system compiles their
-//! dependents. `run` lines are not run again: a change of a file that they changed or moved
-//! discards the work.
+//! dependents. `run` lines are not run again: a change of a file that they changed, moved or can
+//! read discards the work.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
-use super::content::Content;
 use super::reach::CACHE;
-use super::tree::file_hash;
+use super::tree::{Files, file_hash};
 use super::used::Used;
 use base::regular;
+use plan::ProjectBuild;
 
 const RECORD: &str = "work.json";
 const MOST: u64 = 64 << 20;
 
 const FRESH: [&str; 7] = ["tmp", "out", "wheelhouse", "dirty", "repair", "repaired", CACHE];
 
-/// Files that determine the requirements of a build.
-const SETTINGS: [&str; 3] = ["pyproject.toml", "setup.py", "setup.cfg"];
+/// Files that determine the requirements of a build; backends read lists of requirements.
+fn is_setting(name: &str) -> bool {
+    ["pyproject.toml", "setup.py", "setup.cfg"].contains(&name) || name.starts_with("requirements")
+}
 
 /// State of kept work.
 #[derive(Debug, Serialize, Deserialize)]
@@ -31,21 +32,15 @@ pub(crate) struct Record {
     /// Hash of inputs without contents of files.
     key: String,
     /// Mode and hash of each copied file.
-    files: BTreeMap<PathBuf, String>,
+    files: Files,
     /// Requirements and tools.
     pub used: Used,
 }
 
 impl Record {
     /// State of a checkout at the beginning of a build.
-    pub fn new(key: &str, from: &Path, content: &Content) -> io::Result<Self> {
-        let mut files = BTreeMap::new();
-        for path in &content.files {
-            if let Some((mode, hash)) = file_hash(&from.join(path))? {
-                files.insert(path.clone(), format!("{mode} {hash}"));
-            }
-        }
-        Ok(Self { key: key.to_owned(), files, used: Used::default() })
+    pub fn new(key: &str, files: Files) -> Self {
+        Self { key: key.to_owned(), files, used: Used::default() }
     }
 
     /// Writes the record; the work can be resumed from now on.
@@ -64,10 +59,18 @@ fn removed(path: &Path) -> io::Result<()> {
 
 /// Copies changed files into the copy `source`. If the work cannot be resumed, removes it and
 /// returns `None`.
-pub(crate) fn resume(directory: &Path, now: &Record, from: &Path) -> io::Result<Option<Used>> {
+pub(crate) fn resume(
+    directory: &Path,
+    now: &Record,
+    from: &Path,
+    is_read: impl Fn(&Path) -> bool,
+) -> io::Result<Option<Used>> {
     let source = directory.join("source");
     let before = read(directory);
-    let resumed = before.and_then(|before| Some((changed(&before, now, &source)?, before)));
+    let resumed = before.and_then(|before| {
+        let changed = changed(&before, now, &source)?;
+        (!changed.iter().any(|path| is_read(path))).then_some((changed, before))
+    });
     let Some((changed, before)) = resumed else {
         discard(directory)?;
         return Ok(None);
@@ -81,6 +84,15 @@ pub(crate) fn resume(directory: &Path, now: &Record, from: &Path) -> io::Result<
         Record { key: now.key.clone(), files: now.files.clone(), used: before.used.clone() };
     record.write(directory)?;
     Ok(Some(before.used))
+}
+
+/// Returns true if `run` lines can read a file: it is named, or not in the directory of the project.
+pub(crate) fn is_read(project: &ProjectBuild, path: &Path) -> bool {
+    let mut words = project.run.iter().flat_map(|command| &command.words);
+    let below = project.subdirectory.as_ref();
+    let outside = below.is_some_and(|below| !path.starts_with(below.as_str()));
+    let named = words.any(|word| word.contains(&*path.to_string_lossy()));
+    !project.run.is_empty() && (outside || named)
 }
 
 fn discard(directory: &Path) -> io::Result<()> {
@@ -109,7 +121,7 @@ fn changed(before: &Record, now: &Record, source: &Path) -> Option<Vec<PathBuf>>
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let copied = file_hash(&source.join(path)).ok().flatten();
         let copied = copied.map(|(mode, hash)| format!("{mode} {hash}"));
-        !SETTINGS.contains(&&*name)
+        !is_setting(&name)
             && copied.as_ref() == Some(&before.files[path])
             && !now.files[path].starts_with("120000")
             && !before.files[path].starts_with("120000")
@@ -119,11 +131,17 @@ fn changed(before: &Record, now: &Record, source: &Path) -> Option<Vec<PathBuf>>
 
 #[cfg(test)]
 mod tests {
+    use super::super::tree::hashed;
     use super::*;
 
+    const NAMES: [&str; 4] = ["a.pyx", "b.pyx", "setup.py", "requirements.txt"];
+
     fn record(key: &str, from: &Path) -> Record {
-        let files = ["a.pyx", "b.pyx", "setup.py"].map(PathBuf::from).to_vec();
-        Record::new(key, from, &Content { files, ..Content::default() }).unwrap()
+        Record::new(key, hashed(from, &NAMES.map(PathBuf::from)).unwrap())
+    }
+
+    fn resume(directory: &Path, now: &Record, from: &Path) -> io::Result<Option<Used>> {
+        super::resume(directory, now, from, |_| false)
     }
 
     #[test]
@@ -132,14 +150,14 @@ mod tests {
         let (from, work) = (dir.path().join("from"), dir.path().join("work"));
         for place in [&from, &work.join("source")] {
             fs::create_dir_all(place).unwrap();
-            for name in ["a.pyx", "b.pyx", "setup.py"] {
+            for name in NAMES {
                 fs::write(place.join(name), "1").unwrap();
             }
         }
         fs::write(work.join("source/a.o"), "").unwrap();
         assert!(resume(&work, &record("k", &from), &from).unwrap().is_none(), "no record");
         assert!(!work.join("source").exists());
-        for name in ["a.pyx", "b.pyx", "setup.py", "a.o"] {
+        for name in NAMES.into_iter().chain(["a.o"]) {
             fs::create_dir_all(work.join("source")).unwrap();
             fs::write(work.join("source").join(name), "1").unwrap();
         }
@@ -153,17 +171,19 @@ mod tests {
         assert!(resume(&work, &record("k", &from), &from).unwrap().is_some(), "b did not change");
         fs::write(from.join("b.pyx"), "2").unwrap();
         assert!(resume(&work, &record("k", &from), &from).unwrap().is_none());
-        for change in ["setup.py", "another key"] {
+        for change in ["setup.py", "requirements.txt", "a.pyx", "another key"] {
             fs::create_dir_all(work.join("source")).unwrap();
-            for name in ["a.pyx", "b.pyx", "setup.py"] {
+            for name in NAMES {
                 fs::copy(from.join(name), work.join("source").join(name)).unwrap();
             }
             record("k", &from).write(&work).unwrap();
-            if change == "setup.py" {
-                fs::write(from.join("setup.py"), "2").unwrap();
+            if NAMES.contains(&change) {
+                fs::write(from.join(change), "3").unwrap();
             }
-            let key = if change == "setup.py" { "k" } else { "other" };
-            assert!(resume(&work, &record(key, &from), &from).unwrap().is_none(), "{change}");
+            let key = if NAMES.contains(&change) { "k" } else { "other" };
+            let is_read = |path: &Path| path == Path::new("a.pyx");
+            let resumed = super::resume(&work, &record(key, &from), &from, is_read);
+            assert!(resumed.unwrap().is_none(), "{change}");
         }
     }
 }

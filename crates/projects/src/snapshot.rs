@@ -8,7 +8,7 @@ use super::content::{Content, Named};
 use super::fingerprint::Fingerprint;
 use super::git::GitDirectory;
 use super::git_program::GitError;
-use super::tree::tree_hash;
+use super::tree::{Files, hashed, tree_hash};
 use base::names::{PackageName, RelPath};
 use plan::{Plan, ProjectBuild};
 
@@ -21,6 +21,7 @@ pub struct Snapshot {
     pub content: Content,
     /// Hash of the files.
     pub tree: String,
+    pub(crate) files: Files,
 }
 
 impl Snapshot {
@@ -28,8 +29,8 @@ impl Snapshot {
     pub fn take(root: &Path, project: &ProjectBuild) -> Result<Self, GitError> {
         let place = root.join(project.source.as_str());
         let content = Content::read(&place, &Named::by(project))?;
-        let tree = tree_hash(&place, &content.files)?;
-        Ok(Self { directory: project.source.clone(), content, tree })
+        let files = hashed(&place, &content.files)?;
+        Ok(Self { directory: project.source.clone(), content, tree: tree_hash(&files), files })
     }
 
     /// Hashes everything that a build can see: files, commits, branches, and if it is dirty.

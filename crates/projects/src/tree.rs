@@ -4,6 +4,7 @@
 //! is git's (100644, 100755, or 120000 for a link), `SHA256` the hash of the content or of a link's
 //! target path.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
@@ -14,17 +15,28 @@ use fs_err as fs;
 use base::hash::Sha256;
 use base::regular;
 
-pub(crate) fn tree_hash(checkout: &Path, files: &[PathBuf]) -> io::Result<String> {
-    let mut files: Vec<&PathBuf> = files.iter().collect();
-    files.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+/// Modes and hashes of files.
+pub(crate) type Files = BTreeMap<PathBuf, String>;
+
+/// Reads the files of a checkout; skips other file types.
+pub(crate) fn hashed(checkout: &Path, files: &[PathBuf]) -> io::Result<Files> {
+    let line = |path: &PathBuf| {
+        let found = file_hash(&checkout.join(path)).transpose()?;
+        Some(found.map(|(mode, hash)| (path.clone(), format!("{mode} {hash}"))))
+    };
+    files.iter().filter_map(line).collect()
+}
+
+pub(crate) fn tree_hash(files: &Files) -> String {
+    let mut files: Vec<_> = files.iter().collect();
+    files.sort_by(|(a, _), (b, _)| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
     let mut text = Vec::new();
-    for path in files {
-        let Some((mode, hash)) = file_hash(&checkout.join(path))? else { continue };
-        text.extend(format!("{mode} {hash}\t").bytes());
+    for (path, line) in files {
+        text.extend(format!("{line}\t").bytes());
         text.extend(path.as_os_str().as_bytes());
         text.push(b'\n');
     }
-    Ok(Sha256::of(&text).to_string())
+    Sha256::of(&text).to_string()
 }
 
 /// git's mode and the content's hash; `None` for other file types.
@@ -63,6 +75,6 @@ mod tests {
             of("one"),
             of("a.c")
         );
-        assert_eq!(tree_hash(root, &files).unwrap(), of(&text));
+        assert_eq!(tree_hash(&hashed(root, &files).unwrap()), of(&text));
     }
 }
