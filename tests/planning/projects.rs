@@ -216,12 +216,16 @@ prefetch "of-own-index" requirement="of-own-index[all]>=2"
 prefetch "of-git" git="https://example.org/of-git" branch="v2"
 prefetch "of-none" path="none/*.whl" index="{index}"
 prefetch "unused" path="none/*.whl"
+prefetch "of-checkout" git="https://example.org/of-checkout"
+prefetch "of-no-checkout" git="https://example.org/of-no-checkout"
+python-project "of-checkout" optional="elsewhere" { source "there"; }
+python-project "of-no-checkout" optional="elsewhere" { source "absent"; }
 native-project "graph" { source "graph"; run "true"; after "of-files" "of-index"; }
-python-project "user" { source "user"; after "graph" "of-own-index" "of-git" "of-none"; }
+python-project "user" { source "user"; after "graph" "of-own-index" "of-git" "of-none" "of-checkout" "of-no-checkout"; }
 "#;
         let packages = [runtime("core", "artifact \"base\" \"lib\""), more.to_owned()];
         Case::new(&packages, "base_lib_generic lib/libx.so.1 so libx.so.1").asking(move |request| {
-            let projects = ["graph", "user"].map(|text| (name(text), 0)).into();
+            let projects = ["graph", "of-checkout", "user"].map(|text| (name(text), 0)).into();
             let file = "wheels/of_files-1-py3-none-any.whl".parse().unwrap();
             let wheels = BTreeMap::from([(name("of-files"), vec![file])]);
             request.sources = Some(Sources { projects, wheels, ..Sources::default() });
@@ -238,9 +242,10 @@ python-project "user" { source "user"; after "graph" "of-own-index" "of-git" "of
             "of-own-index[all]>=2 of the index",
             "of-git @ git+https://example.org/of-git@v2",
             "of-none of https://example.org/other",
+            "of-no-checkout @ git+https://example.org/of-no-checkout",
         ]
     );
-    assert!(plan.projects[1].after.contains(&name("of-files")), "by way of another project");
+    assert!(plan.projects[2].after.contains(&name("of-files")), "by way of another project");
     let problems = case("").problems();
     let missing = |text: &str| problems.iter().any(|problem| problem.contains(text));
     assert!(missing("wheel `of-none`, needed to build projects, is missing"), "{problems:?}");

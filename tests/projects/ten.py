@@ -13,40 +13,64 @@ from report import NotRun
 from sources import write
 
 VERSION = "10.0.0.0.1.2"
-PARTS = ("rocm-bindings-core", "hip-python")
-MODULES = ("types", "posixloader", "loader")
+PARTS = {"rocm-bindings-core": VERSION, "rocm-bindings-systems": VERSION, "hip-python": VERSION, "numba-hip": "0.2.1"}
+CORE_MODULES = ("util/types", "util/posixloader", "util/loader")
+# The others of systems need headers of ROCm 10, which no index has.
+SYSTEMS_MODULES = ("cyroctx", "roctx")
+LEFT_OUT = {f"rocm/bindings/{name}.so" for name in ("amdsmi", "cyamdsmi", "cyhipfile", "cyrccl", "hipfile", "rccl")}
+ROCTX = """const int ROCTX_VERSION_MAJOR = 4, ROCTX_VERSION_MINOR = 1;
+typedef unsigned long roctx_range_id_t;
+"""
 
 # Renders what the node wants rendered: the version of each part.
 ALL = """cmake_minimum_required(VERSION 3.18)
 project(all LANGUAGES NONE)
-foreach(part rocm-bindings-core hip-python)
+foreach(part rocm-bindings-core rocm-bindings-systems hip-python)
   file(WRITE ${CMAKE_CURRENT_SOURCE_DIR}/${part}/VERSION "%s\\n")
 endforeach()
 """ % VERSION
-CORE = """cmake_minimum_required(VERSION 3.18)
-project(core LANGUAGES C)
+PART = """cmake_minimum_required(VERSION 3.18)
+project(part LANGUAGES C)
 find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
-foreach(module %s)
-  set(source ${CMAKE_CURRENT_SOURCE_DIR}/src/rocm/bindings/util/${module}.pyx)
+get_filename_component(core "${CMAKE_CURRENT_SOURCE_DIR}/../rocm-bindings-core/src" ABSOLUTE)
+foreach(path %s)
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/src/rocm/bindings/${path}.pyx)
+  get_filename_component(module ${path} NAME)
+  get_filename_component(directory rocm/bindings/${path} DIRECTORY)
   add_custom_command(OUTPUT ${module}.c DEPENDS ${source}
-    COMMAND Python::Interpreter -m cython -3 -I ${CMAKE_CURRENT_SOURCE_DIR}/src ${source} -o ${CMAKE_CURRENT_BINARY_DIR}/${module}.c)
+    COMMAND Python::Interpreter -m cython -3 -I ${core} -I ${CMAKE_CURRENT_SOURCE_DIR}/src ${source} -o ${CMAKE_CURRENT_BINARY_DIR}/${module}.c)
   Python_add_library(${module} MODULE WITH_SOABI ${module}.c)
-  install(TARGETS ${module} LIBRARY DESTINATION rocm/bindings/util)
+  target_include_directories(${module} PRIVATE $ENV{ROCM_PATH}/include)
+  install(TARGETS ${module} LIBRARY DESTINATION ${directory})
 endforeach()
-""" % " ".join(MODULES)
+"""
 SKBUILD = """[build-system]
 requires = ["scikit-build-core>=0.11.2", "cython>=3.1.0"]
 build-backend = "scikit_build_core.build"
 [project]
-name = "rocm-bindings-core"
+name = "%s"
 dynamic = ["version"]
 license = "MIT"
 license-files = ["LICENSE"]
+dependencies = %s
 [tool.scikit-build]
 wheel.packages = ["src/rocm"]
 metadata.version.provider = "scikit_build_core.metadata.regex"
 metadata.version.input = "VERSION"
 metadata.version.regex = "(?P<value>.*)"
+"""
+SYSTEMS = ["rocm-bindings-core~=10.0.0.0", "rocm-bindings-hip~=10.0.0.0"]
+NUMBA = """[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+[project]
+name = "numba-hip"
+version = "0.2.1"
+license = "MIT"
+license-files = ["LICENSE"]
+dependencies = ["numba>=0.58,<0.64", "hip-python-interop>=7.2.3", "rocm-bindings-hip>=7.2.3", "rocm-bindings-compiler>=7.2.3"]
+[tool.setuptools.packages.find]
+where = ["src"]
 """
 META = """[build-system]
 requires = ["setuptools>=77"]
@@ -76,7 +100,7 @@ def published(work):
     """Return PyPI's wheels, {name: path}."""
     place = work / "published"
     command = [fetcher(work), "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--python-version", "3.12"]
-    done = run([*command, "--platform", "manylinux_2_28_x86_64", "--dest", place, *[f"{name}=={VERSION}" for name in PARTS]], work, machine())
+    done = run([*command, "--platform", "manylinux_2_28_x86_64", "--dest", place, *[f"{name}=={version}" for name, version in PARTS.items()]], work, machine())
     if done.status:
         raise NotRun(f"the wheels of hip-python {VERSION} cannot be had from PyPI: {done.problem}")
     return {name: next(place.glob(f"{name.replace('-', '_')}-*.whl")) for name in PARTS}
@@ -85,17 +109,18 @@ def published(work):
 def checkout(sources, wheels):
     """Write the checkout of version 10."""
     hip = sources / "hip-python"
-    write(hip, {
-        "packages/CMakeLists.txt": ALL, "packages/rocm-bindings-core/CMakeLists.txt": CORE,
-        "packages/rocm-bindings-core/pyproject.toml": SKBUILD, "packages/hip-python/pyproject.toml": META,
-    })
+    write(hip, {"packages/CMakeLists.txt": ALL, "packages/hip-python/pyproject.toml": META, "packages/numba-hip/pyproject.toml": NUMBA})
+    for name, modules, requires in (("core", CORE_MODULES, []), ("systems", SYSTEMS_MODULES, SYSTEMS)):
+        write(hip / f"packages/rocm-bindings-{name}", {
+            "CMakeLists.txt": PART % " ".join(modules), "pyproject.toml": SKBUILD % (f"rocm-bindings-{name}", requires)})
     for name, wheel in wheels.items():
         with zipfile.ZipFile(wheel) as archive:
             for member in archive.namelist():
                 if ".dist-info/" not in member and not member.endswith((".so", "/")):
                     write(hip, {f"packages/{name}/src/{member}": archive.read(member).decode()})
                 elif member.endswith("LICENSE"):
-                    write(hip, {"LICENSE": archive.read(member).decode()})
+                    # numba-hip has its own; the other parts get that of the whole.
+                    write(hip, {"packages/numba-hip/LICENSE" if name == "numba-hip" else "LICENSE": archive.read(member).decode()})
 
 
 def content(wheel):
@@ -119,15 +144,16 @@ def all_of_it(scene):
     wheels, sources = published(scene.work), scene.work / "ten sources"
     checkout(sources, wheels)
     tree = scene.work / "ten rocm"
-    write(tree, {"include/none.h": "", ".info/version": "10.0.0\n"})
+    write(tree, {"include/roctracer/roctx.h": ROCTX, ".info/version": "10.0.0\n"})
     dest = scene.work / "ten"
     only = [word for name in PARTS for word in ("--only", name)]
     done = scene.build(dest, "", *only, artifacts=("--rocm-path", tree), sources=sources)
-    scene.check("core and the meta package of hip-python 10 are built by their nodes", done.problem)
+    scene.check("core, systems, the meta package and numba-hip of hip-python 10 are built by their nodes", done.problem)
     for name, wheel in wheels.items():
-        built = next((dest / "dist").glob(f"{name.replace('-', '_')}-{VERSION}-*.whl"), None)
+        built = next((dest / "dist").glob(f"{name.replace('-', '_')}-{PARTS[name]}-*.whl"), None)
         ours, theirs = content(built) if built else (set(), {}, set()), content(wheel)
-        differ = sorted(ours[0] ^ theirs[0]) + [path for path, text in ours[1].items() if theirs[1].get(path) != text] + sorted(ours[2] ^ theirs[2])
+        left_out = LEFT_OUT if name == "rocm-bindings-systems" else set()
+        differ = sorted(ours[0] ^ (theirs[0] - left_out)) + [path for path, text in ours[1].items() if theirs[1].get(path) != text] + sorted(ours[2] ^ theirs[2])
         scene.check(f"{name} has the files, sources and requirements of the published wheel", f"{differ}" if differ else None)
     interop(scene)
 

@@ -19,7 +19,7 @@ pub(super) fn check(context: &Context<'_>, python: &Python) {
         let first = first.or_else(|| {
             named.iter().find(|other| other.value == name.value).map(|other| &other.place)
         });
-        if let Some(first) = first {
+        if let Some(first) = first.filter(|_| !falls_back(python, name)) {
             let problem =
                 Problem::error(Code::GivenTwice, format!("`{}` is declared twice", name.value));
             context.faults.report(
@@ -35,6 +35,13 @@ pub(super) fn check(context: &Context<'_>, python: &Python) {
     twice(context, python.variables.iter().map(|(name, _)| (name.as_str(), &name.place)));
     check_left_out(context, python);
     places::check(context, python);
+}
+
+/// A `prefetch` line can replace an optional project without sources.
+fn falls_back(python: &Python, name: &PackageName) -> bool {
+    let optional = python.project(name).is_some_and(|project| project.optional.is_some());
+    let others = python.names().filter(|other| other.value == *name);
+    optional && others.count() == 2 && python.prefetched.iter().any(|p| p.name.value == *name)
 }
 
 fn check_left_out(context: &Context<'_>, python: &Python) {

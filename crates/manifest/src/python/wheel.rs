@@ -161,7 +161,7 @@ impl Prefetch {
 
 /// Brings a wheel of others into DEST/wheelhouse before anything is built, if a project that is
 /// built names it in `after`. It is preferred to every index, and not published. All unavailable
-/// wheels are reported together.
+/// wheels are reported together. An optional project of the same name replaces it if it is built.
 #[derive(Line)]
 #[line(
     "prefetch",

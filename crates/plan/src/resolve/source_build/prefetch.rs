@@ -12,7 +12,9 @@ pub(super) fn resolve(
 ) {
     for prefetch in declared {
         let name = &prefetch.name.value;
-        if !resolved.projects.iter().any(|project| project.after.contains(name)) {
+        let projects = &resolved.projects;
+        let built = projects.iter().any(|project| project.name == *name);
+        if built || !projects.iter().any(|project| project.after.contains(name)) {
             continue;
         }
         match wheel(prefetch, sources, variables) {
