@@ -152,12 +152,12 @@ impl<'s> SymbolSet<'s> {
     /// Needed libraries of the set that define none of the file's imports. A file without imports
     /// is another name of what it needs.
     pub fn unused(&self, file: &Symbols) -> Vec<String> {
-        let serves = |library: &&Symbols| {
+        let serves = |library: &Symbols| {
             file.imported.iter().any(|import| library.defined.binary_search(import).is_ok())
         };
         let is_unused = |library: &&String| {
             let files = self.files.get(&(file.architecture, library.as_str()));
-            files.is_some_and(|files| !files.iter().any(|one| serves(&one)))
+            files.is_some_and(|files| !files.iter().any(|library| serves(library)))
         };
         let needed = file.needed.iter().filter(|_| !file.imported.is_empty());
         needed.filter(is_unused).cloned().collect()
