@@ -36,3 +36,23 @@ impl Mark {
         fs::remove_file(self.path)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_process_at_a_time_has_a_mark_until_it_is_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(".git")).unwrap();
+        assert!(!is_left(dir.path()) && Mark::take(dir.path()).is_err());
+        mark(dir.path()).unwrap();
+        let one = Mark::take(dir.path()).unwrap().unwrap();
+        assert!(Mark::take(dir.path()).unwrap().is_none());
+        drop(one);
+        let other = Mark::take(dir.path()).unwrap().unwrap();
+        assert!(is_left(dir.path()));
+        other.remove().unwrap();
+        assert!(!is_left(dir.path()));
+    }
+}
