@@ -288,15 +288,21 @@ fn wheels_of_the_sources_pass_the_gate() {
 }
 
 #[test]
-fn variants_are_not_published_with_a_file_that_contradicts_them() {
-    let title = "a variant of which two files say two things";
-    let (_, _, make) = cases::cases().into_iter().find(|(_, it, _)| *it == title).unwrap();
-    let dir = place(&*make);
-    let publish = ["index", "publish", "dist", "out"].map(str::to_owned);
-    let output = run(dir.path(), &publish, &[]);
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
-    assert!(said(&output).contains("other data or none for its variant"), "{}", said(&output));
-    assert!(!dir.path().join("out").exists());
-    let output = run(dir.path(), &publish, &[Code::VariantsDisagree]);
-    assert!(output.status.success(), "{}", said(&output));
+fn no_command_places_variants_with_a_file_that_contradicts_them() {
+    let contradicts = "other data or none for its variant";
+    for (title, expected, code) in [
+        ("a variant of which two files say two things", contradicts, Code::VariantsDisagree),
+        ("a file beside with a label twice", "`gpu9` occurs twice", Code::VariantForm),
+    ] {
+        let (_, _, make) = cases::cases().into_iter().find(|(_, it, _)| *it == title).unwrap();
+        let dir = place(&*make);
+        for command in &commands(dir.path())[..2] {
+            let output = run(dir.path(), command, &[]);
+            assert_eq!(output.status.code(), Some(1), "{command:?}: {}", text(&output.stdout));
+            assert!(said(&output).contains(expected), "{command:?}: {}", said(&output));
+            assert!(!dir.path().join("out").exists());
+        }
+        let output = run(dir.path(), &commands(dir.path())[0], &[code]);
+        assert!(output.status.success(), "{}", said(&output));
+    }
 }

@@ -25,7 +25,7 @@ pub fn replace<E: From<io::Error> + From<StageError> + From<GateError>>(
     gate: &Gate<'_>,
 ) -> Result<Replaced, E> {
     let staged: Vec<_> = made.iter().map(|package| stage.path(package.path)).collect();
-    gate.check(staged.iter().map(std::path::PathBuf::as_path))?;
+    gate.check_set(staged.iter().map(std::path::PathBuf::as_path))?;
     let recorded = Recorded::read(stage.dest())?;
     let combined = recorded.combine(stage.dest(), made, &[], statements, |_| true)?;
     let Combined { texts, removed, obsolete, .. } = combined;
