@@ -15,7 +15,7 @@ from sources import write
 VERSION = "10.0.0.0.1.2"
 PARTS = {"rocm-bindings-core": VERSION, "rocm-bindings-systems": VERSION, "hip-python": VERSION, "numba-hip": "0.2.1"}
 CORE_MODULES = ("util/types", "util/posixloader", "util/loader")
-# The others of systems need headers of ROCm 10, which no index has.
+# The others of systems need types of ROCm 10, which the headers of Debian and PyPI lack.
 SYSTEMS_MODULES = ("cyroctx", "roctx")
 LEFT_OUT = {f"rocm/bindings/{name}.so" for name in ("amdsmi", "cyamdsmi", "cyhipfile", "cyrccl", "hipfile", "rccl")}
 ROCTX = """const int ROCTX_VERSION_MAJOR = 4, ROCTX_VERSION_MINOR = 1;
