@@ -253,6 +253,27 @@ fn assert_same_with(tried: &Tried, server: &Server, faults: &[Fault]) {
 }
 
 #[test]
+fn damaged_streams_are_sent_again_under_other_digests() {
+    let tried = Tried::new();
+    let server = tried.filled();
+    for round in ["stream", "framed"] {
+        server.damage();
+        let reader = tried.with(&format!("{round}-reader"), &server, &[]);
+        assert!(reader.came().0 == 0 && reader.warnings() == 1, "{}", reader.said);
+        assert!(reader.said.contains("`upload=#true`"), "{}", reader.said);
+        // A stream that arrives too late is not checked.
+        let is_healed = (0..4).any(|number| {
+            let name = |what: &str| format!("{round}-{what}-{number}");
+            let writer = tried.with(&name("writer"), &server, &["--remote", "upload"]);
+            assert!(writer.said.contains("were sent again under other digests"), "{}", writer.said);
+            let reader = tried.with(&name("reader"), &server, &[]);
+            reader.came().0 > 0 && reader.warnings() == 0
+        });
+        assert!(is_healed);
+    }
+}
+
+#[test]
 fn a_server_that_does_not_take_what_is_sent_is_told_of_once() {
     let tried = Tried::new();
     for fault in [Fault::Refuses, Fault::ShortWrites, Fault::Full, Fault::Breaks] {

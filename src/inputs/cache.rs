@@ -2,7 +2,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use base::source::{Code, Problem};
-use base::text::with_causes;
+use base::text::{counted, with_causes};
 use build::cache::{Cache, DEFAULT_LIMIT, Farm, Shared as Told, Store};
 
 use super::variable::{CACHE_SIZE, variable};
@@ -56,6 +56,7 @@ pub fn warn(why: &str) {
 /// Warns of failures of the shared cache or the farm, which affect no package. Returns them as an
 /// error if the cache is `required`.
 pub fn tell_shared(shared: &Told, required: bool) -> Option<Problem> {
+    warn_of_damage(shared);
     let (text, help) = trouble(shared)?;
     if required {
         let help = "the packages are made and in place; without `required` in the `remote` line this is a warning";
@@ -63,6 +64,23 @@ pub fn tell_shared(shared: &Told, required: bool) -> Option<Problem> {
     }
     ui::show_problems(&Problem::warning(Code::Cache, text).help(help).into());
     None
+}
+
+fn warn_of_damage(shared: &Told) {
+    let Told { address, damaged, replaced, .. } = shared;
+    if *damaged == 0 {
+        return;
+    }
+    let files = counted(usize::try_from(*damaged).unwrap_or(usize::MAX), "packed file");
+    let text =
+        format!("the shared cache {address} has {files} with other bytes than their digests");
+    let help = if *replaced > 0 {
+        format!("they are packed here; {replaced} were sent again under other digests")
+    } else {
+        "they are packed here; a build with `upload=#true` sends them under other digests"
+            .to_owned()
+    };
+    ui::show_problems(&Problem::warning(Code::Cache, text).help(help).into());
 }
 
 fn trouble(shared: &Told) -> Option<(String, &'static str)> {
@@ -87,6 +105,11 @@ pub fn directory(named: Option<&Path>) -> Result<PathBuf, Problem> {
         Problem::error(Code::Environment, "the directory of the cache is unknown: HOME is not set")
             .help("give --cache DIR, or set the variable ROCKPACK_CACHE_DIR")
     })
+}
+
+/// Returns the directory of the cache, unless the environment forbids a cache.
+pub fn allowed() -> Option<PathBuf> {
+    if forbidden() { None } else { directory(None).ok() }
 }
 
 fn forbidden() -> bool {

@@ -160,7 +160,8 @@ fn from_cache(summary: &Summary) -> Option<String> {
 }
 
 fn from_shared(shared: &Shared) -> String {
-    let Shared { address, hits, hit_bytes, misses, refused, sent, sent_bytes, off, farm } = shared;
+    let Shared { address, hits, hit_bytes, misses, refused, sent, sent_bytes, off, farm, .. } =
+        shared;
     let came = match usize::try_from(hits + misses + refused).unwrap_or(usize::MAX) {
         0 => "no file requested".to_owned(),
         all => {

@@ -90,7 +90,8 @@ impl Fault {
 
     /// Returns whether a warning is printed.
     pub fn is_told(self) -> bool {
-        matches!(self, Self::NoAnswer | Self::Stalls | Self::Forgets | Self::Busy | Self::GoesAway)
+        let ends = matches!(self, Self::NoAnswer | Self::Stalls | Self::Forgets | Self::Busy);
+        ends || matches!(self, Self::Flipped | Self::GoesAway)
     }
 
     pub fn leaves_nothing(self) -> bool {
@@ -187,6 +188,17 @@ impl Server {
 
     pub fn has(&self, sha256: &str) -> bool {
         self.shared.state.lock().unwrap().blobs.contains_key(sha256)
+    }
+
+    /// Flips a bit of each stream in the store.
+    pub fn damage(&self) {
+        let mut state = self.shared.state.lock().unwrap();
+        let digests = state.entries.values().map(|it| it.output_files[0].digest.clone().unwrap());
+        for digest in digests.collect::<Vec<_>>() {
+            let blob = state.blobs.get_mut(&digest.hash).unwrap();
+            let middle = blob.len() / 2;
+            blob[middle] ^= 1;
+        }
     }
 
     /// Removes a blob and rejects it in the future.

@@ -7,6 +7,8 @@ use base::hash::Sha256;
 use build::cache::{Form, Recipe};
 
 const OUTPUT: &str = "stream";
+/// Output with one byte before the stream: a digest other than that of a damaged blob.
+const FRAMED: &str = "framed-stream";
 const ROW: &[u8; 15] = b"rockpack row 1\n";
 const SALT: &str = "rockpack key 1";
 const SLACK: u64 = 64 << 10;
@@ -173,34 +175,47 @@ fn timeout(recipe: &Recipe) -> bazel_remote_apis::google::protobuf::Duration {
 
 /// Returns the stream in a farm's result, if plausible.
 pub(super) fn executed(result: &api::ActionResult, recipe: &Recipe) -> Option<Digest> {
+    output(result, recipe).filter(|stored| !stored.is_framed).map(|stored| stored.blob)
+}
+
+/// Blob with a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stored {
+    pub blob: Digest,
+    /// The first byte is not part of the stream.
+    pub is_framed: bool,
+}
+
+fn output(result: &api::ActionResult, recipe: &Recipe) -> Option<Stored> {
     let [output] = result.output_files.as_slice() else { return None };
-    let stream = Digest::read(output.digest.as_ref()?)?;
+    let (blob, is_framed) = (Digest::read(output.digest.as_ref()?)?, output.path == FRAMED);
+    let size = blob.size.checked_sub(u64::from(is_framed))?;
     let fits = result.exit_code == 0
-        && output.path == OUTPUT
-        && stream.size > 0
-        && stream.size <= most(recipe)?;
-    fits.then_some(stream)
+        && (is_framed || output.path == OUTPUT)
+        && size > 0
+        && size <= most(recipe)?;
+    fits.then_some(Stored { blob, is_framed })
 }
 
 fn most(recipe: &Recipe) -> Option<u64> {
     recipe.size.checked_add(recipe.size / 8)?.checked_add(SLACK)
 }
 
-pub(super) fn result(recipe: &Recipe, form: Form, stream: Digest) -> api::ActionResult {
+pub(super) fn result(recipe: &Recipe, form: Form, stored: Stored) -> api::ActionResult {
     let output = api::OutputFile {
-        path: OUTPUT.into(),
-        digest: Some(stream.message()),
+        path: if stored.is_framed { FRAMED } else { OUTPUT }.into(),
+        digest: Some(stored.blob.message()),
         ..api::OutputFile::default()
     };
     api::ActionResult {
         output_files: vec![output],
-        stdout_raw: row(recipe, form, stream),
+        stdout_raw: row(recipe, form, stored.blob),
         ..api::ActionResult::default()
     }
 }
 
 /// Encodes content and form. Readers know both, so that they compare the whole row.
-fn row(recipe: &Recipe, form: Form, stream: Digest) -> Vec<u8> {
+fn row(recipe: &Recipe, form: Form, blob: Digest) -> Vec<u8> {
     let method: u8 = match form {
         Form::Deflate => 8,
         Form::XzBlock => 0,
@@ -209,13 +224,13 @@ fn row(recipe: &Recipe, form: Form, stream: Digest) -> Vec<u8> {
     row.extend_from_slice(recipe.content.0.as_bytes());
     row.extend_from_slice(&recipe.size.to_le_bytes());
     row.push(method);
-    row.extend_from_slice(&stream.size.to_le_bytes());
+    row.extend_from_slice(&blob.size.to_le_bytes());
     row
 }
 
-pub(super) fn stream(result: &api::ActionResult, recipe: &Recipe, form: Form) -> Option<Digest> {
-    let stream = executed(result, recipe)?;
-    (result.stdout_raw == row(recipe, form, stream)).then_some(stream)
+pub(super) fn stream(result: &api::ActionResult, recipe: &Recipe, form: Form) -> Option<Stored> {
+    let stored = output(result, recipe)?;
+    (result.stdout_raw == row(recipe, form, stored.blob)).then_some(stored)
 }
 
 #[cfg(test)]
@@ -250,7 +265,12 @@ mod tests {
     #[test]
     fn entries_that_cannot_be_of_a_recipe_are_not_taken() {
         let recipe = recipe(&[7; 1000], "deflate");
-        let packed = Digest::of(b"packed");
+        let blob = Digest::of(b"packed");
+        let packed = Stored { blob, is_framed: false };
+        let framed = Stored { is_framed: true, ..packed };
+        let again = stream(&result(&recipe, Form::Deflate, framed), &recipe, Form::Deflate);
+        assert_eq!(again, Some(framed));
+        assert_eq!(executed(&result(&recipe, Form::Deflate, framed), &recipe), None);
         let whole = result(&recipe, Form::Deflate, packed);
         assert_eq!(stream(&whole, &recipe, Form::Deflate), Some(packed));
         assert_eq!(stream(&whole, &recipe, Form::XzBlock), None);
@@ -285,7 +305,7 @@ mod tests {
             it.output_files[0].digest.as_mut().unwrap().hash.make_ascii_uppercase();
         };
         assert_eq!(changed(upper), Some(packed), "digits of either case");
-        let long = Digest { size: 100_000, ..packed };
+        let long = Stored { blob: Digest { size: 100_000, ..blob }, ..packed };
         let long = result(&recipe, Form::Deflate, long);
         assert_eq!(stream(&long, &recipe, Form::Deflate), None, "longer than packing makes it");
     }

@@ -33,7 +33,13 @@ const PROGRESS: u64 = 64 << 10;
 #[derive(Debug, Clone)]
 pub(super) enum Blob {
     Memory(Vec<u8>),
-    File { file: Arc<File>, offset: u64, len: u64 },
+    File {
+        file: Arc<File>,
+        offset: u64,
+        len: u64,
+    },
+    /// A byte, and a blob.
+    Framed(u8, Box<Self>),
 }
 
 impl Blob {
@@ -49,7 +55,33 @@ impl Blob {
                 file.file().read_exact_at(&mut piece, offset + at)?;
                 Ok(piece)
             }
+            Self::Framed(_, blob) if at > 0 => blob.piece(at - 1, most),
+            Self::Framed(frame, blob) => {
+                Ok([&[*frame][..], &blob.piece(0, most.saturating_sub(1))?].concat())
+            }
         }
+    }
+}
+
+/// Reader of a blob.
+pub(super) struct BlobReader<'b> {
+    blob: &'b Blob,
+    at: u64,
+    size: u64,
+}
+
+impl Blob {
+    pub fn reader(&self, size: u64) -> BlobReader<'_> {
+        BlobReader { blob: self, at: 0, size }
+    }
+}
+
+impl std::io::Read for BlobReader<'_> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let piece = self.blob.piece(self.at, (out.len() as u64).min(self.size - self.at))?;
+        out[..piece.len()].copy_from_slice(&piece);
+        self.at += piece.len() as u64;
+        Ok(piece.len())
     }
 }
 
@@ -80,7 +112,7 @@ impl Client {
         if digest.size <= self.limits.batch {
             let bytes = self.fetch_small(digest).await?;
             if bytes.len() as u64 != digest.size {
-                return Err(Failure::Refused("the size of a blob differs from its digest".into()));
+                return Err(Failure::Damaged);
             }
             progress(digest.size);
             return room.put(0, &bytes).map_err(local);
@@ -144,8 +176,7 @@ impl Client {
         {
             let len = message.data.len() as u64;
             if offset + len > digest.size {
-                let why = "a blob is larger than its digest".to_owned();
-                return Ok(Err(Failure::Refused(why)));
+                return Ok(Err(Failure::Damaged));
             }
             if let Err(error) = room.put(offset, &message.data) {
                 return Ok(Err(local(error)));

@@ -37,6 +37,9 @@ pub(super) const LARGEST_MESSAGE: usize = 16 << 20;
 pub(super) enum Failure {
     #[error("it does not have the requested blob")]
     Missing,
+    /// Other bytes than its digest.
+    #[error("a blob differs from its digest")]
+    Damaged,
     /// Rejected or malformed, repeatedly.
     #[error("{0}")]
     Refused(String),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use super::action::{self, Action};
+use super::action::{self, Action, Stored};
 use super::client::{Client, Failure};
 use super::farm::{self, Farm, Made, Task};
 use super::pace::{PATIENCE, Pace, is_dear};
@@ -185,7 +185,9 @@ impl<'b> Download<'b> {
         match came {
             Ok(Came::InTime) => Counts::add(&counts.hits, 1),
             Ok(Came::Wrong) => Counts::add(&counts.refused, 1),
-            Err(Failure::Missing | Failure::Refused(_)) => Counts::add(&counts.misses, 1),
+            Err(Failure::Missing | Failure::Damaged | Failure::Refused(_)) => {
+                Counts::add(&counts.misses, 1)
+            }
             Ok(Came::TooLate | Came::Here) | Err(Failure::Over) => return,
         }
         let hit = matches!(came, Ok(Came::InTime));
@@ -243,19 +245,32 @@ impl<'b> Download<'b> {
         let action = Action::of(recipe, &shared.options.silo).digest();
         let entry = self.ask(|| shared.runtime.block_on(client.entry(action)))?;
         self.pace.stirred();
-        let Some(stream) = action::stream(&entry, recipe, form) else { return Ok(Came::Wrong) };
+        let Some(Stored { blob: stream, is_framed }) = action::stream(&entry, recipe, form) else {
+            return Ok(Came::Wrong);
+        };
         if !awaited.is_open() {
             self.remember(recipe);
             return Ok(Came::TooLate);
         }
         let Ok(Some(room)) = shared.cache.room(stream.size) else { return Ok(Came::TooLate) };
         let progress = |_| self.pace.stirred();
-        self.ask(|| shared.runtime.block_on(client.fetch(stream, &room, progress)))?;
+        match self.ask(|| shared.runtime.block_on(client.fetch(stream, &room, progress))) {
+            Err(Failure::Damaged) => {
+                shared.report_damage(&recipe.key(), stream);
+                return Ok(Came::Wrong);
+            }
+            fetched => fetched?,
+        }
         if !awaited.is_open() {
             self.remember(recipe);
             return Ok(Came::TooLate);
         }
-        Ok(self.take(awaited, form, recipe, &room))
+        let came = self.take(awaited, form, recipe, &room.behind(u64::from(is_framed)));
+        let is_damaged = || self.compute(|| room.sha256()).is_ok_and(|it| it != stream.sha256);
+        if matches!(came, Came::Wrong) && is_damaged() {
+            shared.report_damage(&recipe.key(), stream);
+        }
+        Ok(came)
     }
 
     fn miss(&self, place: usize, recipe: Recipe) {

@@ -295,7 +295,7 @@ async fn earlier(
 ) -> Result<Option<api::ActionResult>, Failure> {
     match storage.entry(execution.digest()).await {
         Ok(result) => Ok(Some(result)),
-        Err(Failure::Missing | Failure::Refused(_)) => Ok(None),
+        Err(Failure::Missing | Failure::Damaged | Failure::Refused(_)) => Ok(None),
         Err(Failure::Over) => Err(Failure::Over),
     }
 }

@@ -5,18 +5,16 @@
 //! cannot affect a package. A stream is the output of the command `rockpack pack-stream SETTINGS`
 //! with the content as input; any server of the protocol can store it.
 //!
-//! A build farm ([`Executor`]) packs missing streams that take long; its answers are verified
-//! likewise. Local threads work from the front, the farm from the back. If the farm's store has the
-//! artifacts, it makes whole packages ([`Orders`]); callers wait for these, and must verify them.
+//! A build farm ([`Executor`]) packs missing streams from the back; its answers are verified
+//! likewise. If its store has the artifacts, it makes whole packages ([`Orders`]).
 //!
-//! Otherwise builds never wait for the network: `download` runs while packages are made, and
-//! threads hold a stream back only while it arrives several times faster than they would pack it.
-//! Server failures are never errors of the build; bytes without a matching digest are discarded.
+//! Otherwise builds never wait for the network (`download`), and server failures are never errors.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
@@ -116,6 +114,8 @@ pub struct SharedCache {
     counts: Counts,
     /// Streams of the server that came too late.
     there: Mutex<Vec<Key>>,
+    /// Digests of blobs with other bytes, by stream.
+    damaged: Mutex<BTreeMap<[u8; 32], BTreeSet<Digest>>>,
 }
 
 #[derive(Debug, Default)]
@@ -124,6 +124,7 @@ struct Counts {
     hit_bytes: AtomicU64,
     misses: AtomicU64,
     refused: AtomicU64,
+    replaced: AtomicU64,
     sent: AtomicU64,
     sent_bytes: AtomicU64,
 }
@@ -159,6 +160,7 @@ impl SharedCache {
             client: Mutex::default(),
             counts: Counts::default(),
             there: Mutex::default(),
+            damaged: Mutex::default(),
         })
     }
 
@@ -190,6 +192,14 @@ impl SharedCache {
         client.clone()
     }
 
+    fn damaged(&self) -> MutexGuard<'_, BTreeMap<[u8; 32], BTreeSet<Digest>>> {
+        self.damaged.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn report_damage(&self, key: &Key, blob: Digest) {
+        self.damaged().entry(*key.as_bytes()).or_default().insert(blob);
+    }
+
     fn report(&self) -> Shared {
         let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
         Shared {
@@ -198,6 +208,8 @@ impl SharedCache {
             hit_bytes: count(&self.counts.hit_bytes),
             misses: count(&self.counts.misses),
             refused: count(&self.counts.refused),
+            damaged: self.damaged().values().map(|blobs| blobs.len() as u64).sum(),
+            replaced: count(&self.counts.replaced),
             sent: count(&self.counts.sent),
             sent_bytes: count(&self.counts.sent_bytes),
             off: self.breaker.off(),

@@ -1,6 +1,7 @@
 //! Sends packed streams from finished packages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use fs_err::File;
 use futures_util::{StreamExt, stream};
 
-use super::action::{self, Action, Digest};
+use super::action::{self, Action, Digest, Stored};
 use super::blob::Blob;
 use super::client::{Client, Failure};
 use super::farm::{Farm, Made};
@@ -29,8 +30,32 @@ struct Parcel<'a> {
     recipe: &'a Recipe,
     form: Form,
     action: Action,
-    digest: Digest,
+    stored: Stored,
     blob: Blob,
+}
+
+/// Frames the stream if the server has other bytes under its digest: it would not take them again.
+fn stored(
+    shared: &SharedCache,
+    recipe: &Recipe,
+    stream: Digest,
+    blob: Blob,
+) -> io::Result<(Stored, Blob)> {
+    let by_stream = shared.damaged().clone();
+    let damaged: BTreeSet<Digest> = by_stream.values().flatten().copied().collect();
+    // A damaged framed stream replaced a damaged one.
+    if !by_stream.contains_key(recipe.key().as_bytes()) && !damaged.contains(&stream) {
+        return Ok((Stored { blob: stream, is_framed: false }, blob));
+    }
+    for frame in 0..=u8::MAX {
+        let framed = Blob::Framed(frame, Box::new(blob.clone()));
+        let sha256 = hash::of_reader(framed.reader(stream.size + 1))?.sha256;
+        let blob = Digest { sha256, size: stream.size + 1 };
+        if !damaged.contains(&blob) {
+            return Ok((Stored { blob, is_framed: true }, framed));
+        }
+    }
+    Err(io::ErrorKind::InvalidData.into())
 }
 
 /// Sends worthwhile streams that the server lacks, within the budget.
@@ -68,6 +93,7 @@ pub(super) fn upload(shared: &SharedCache, archives: &[Archive]) {
         Ok(Err(Failure::Refused(why))) => {
             shared.breaker.turn_off(format!("it rejects uploads: {why}"));
         }
+        Ok(Err(failure @ Failure::Damaged)) => shared.breaker.turn_off(failure.to_string()),
         Ok(Err(Failure::Missing)) => {
             shared.breaker.turn_off("it lost uploaded blobs".to_owned());
         }
@@ -109,26 +135,29 @@ fn parcel<'a>(
     let bytes = build::cache::PackedBytes::new(&file, place.offset, place.len);
     let sha256 = hash::of_reader(bytes).ok()?.sha256;
     let form = if place.method == Method::Store { Form::XzBlock } else { Form::Deflate };
-    Some(Parcel {
-        recipe,
-        form,
-        action: Action::of(recipe, &shared.options.silo),
-        digest: Digest { sha256, size: place.len },
-        blob: Blob::File { file: Arc::new(file), offset: place.offset, len: place.len },
-    })
+    let blob = Blob::File { file: Arc::new(file), offset: place.offset, len: place.len };
+    let (stored, blob) = stored(shared, recipe, Digest { sha256, size: place.len }, blob).ok()?;
+    Some(Parcel { recipe, form, action: Action::of(recipe, &shared.options.silo), stored, blob })
 }
 
 /// Stores a farm's stream under the digest without program, so that other programs find it.
 fn from_farm<'a>(shared: &SharedCache, made: &'a Made) -> Option<Parcel<'a>> {
     let (file, offset) = shared.cache.file_of(&made.entry);
     let file = Arc::new(file.try_clone().ok()?);
-    Some(Parcel {
-        recipe: &made.recipe,
-        form: made.form,
-        action: Action::of(&made.recipe, &shared.options.silo),
-        digest: made.stream,
-        blob: Blob::File { file, offset, len: made.stream.size },
-    })
+    let blob = Blob::File { file, offset, len: made.stream.size };
+    let (stored, blob) = stored(shared, &made.recipe, made.stream, blob).ok()?;
+    let (recipe, form) = (&made.recipe, made.form);
+    Some(Parcel { recipe, form, action: Action::of(recipe, &shared.options.silo), stored, blob })
+}
+
+/// Returns true if another machine replaced a damaged stream.
+async fn is_replaced(client: &Client, parcel: &Parcel<'_>) -> Result<bool, Failure> {
+    match client.entry(parcel.action.digest()).await {
+        Ok(entry) => Ok(action::stream(&entry, parcel.recipe, parcel.form)
+            .is_some_and(|stored| stored.is_framed && !parcel.stored.is_framed)),
+        Err(Failure::Over) => Err(Failure::Over),
+        Err(_) => Ok(false),
+    }
 }
 
 /// Sends streams first, then actions, then entries: an entry never refers to missing blobs.
@@ -138,24 +167,31 @@ async fn send(
     parcels: &[Parcel<'_>],
 ) -> Result<(), Failure> {
     let largest = client.limits.largest;
-    let fits = |parcel: &&Parcel<'_>| largest == 0 || parcel.digest.size <= largest;
+    let fits = |parcel: &&Parcel<'_>| largest == 0 || parcel.stored.blob.size <= largest;
     for parcels in parcels.iter().filter(fits).collect::<Vec<_>>().chunks(ASKED / 3) {
         let mut blobs: BTreeMap<Digest, Blob> = BTreeMap::new();
         for parcel in parcels {
             let Action { command, action } = &parcel.action;
-            blobs.insert(parcel.digest, parcel.blob.clone());
+            blobs.insert(parcel.stored.blob, parcel.blob.clone());
             blobs.insert(Digest::of(command), Blob::Memory(command.clone()));
             blobs.insert(Digest::of(action), Blob::Memory(action.clone()));
         }
         let digests: Vec<Digest> = blobs.keys().copied().collect();
-        let missing = client.missing(&digests).await?;
+        let missing = &client.missing(&digests).await?;
         blobs.retain(|digest, _| missing.contains(digest));
         client.send_all(blobs).await?;
         let entries = stream::iter(parcels).map(|parcel| async move {
-            let result = action::result(parcel.recipe, parcel.form, parcel.digest);
+            let is_there = !missing.contains(&parcel.stored.blob);
+            if is_there && is_replaced(client, parcel).await? {
+                return Ok(());
+            }
+            let result = action::result(parcel.recipe, parcel.form, parcel.stored);
             client.set_entry(parcel.action.digest(), result).await?;
-            Counts::add(&shared.counts.sent, 1);
-            Counts::add(&shared.counts.sent_bytes, parcel.digest.size);
+            Counts::add(&shared.counts.replaced, u64::from(parcel.stored.is_framed));
+            if !is_there {
+                Counts::add(&shared.counts.sent, 1);
+                Counts::add(&shared.counts.sent_bytes, parcel.stored.blob.size);
+            }
             Ok(())
         });
         let mut entries = entries.buffer_unordered(AT_ONCE);

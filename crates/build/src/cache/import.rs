@@ -3,6 +3,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use base::hash::{self, Sha256};
 use base::partial::PartialFile;
 use fs_err::File;
 
@@ -55,6 +56,18 @@ impl Room<'_> {
     /// True for an empty range.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// The range without its first `bytes`.
+    #[must_use]
+    pub fn behind(&self, bytes: u64) -> Self {
+        let bytes = bytes.min(self.len);
+        Room { file: self.file, offset: self.offset + bytes, len: self.len - bytes }
+    }
+
+    /// SHA-256 of the written bytes.
+    pub fn sha256(&self) -> io::Result<Sha256> {
+        Ok(hash::of_reader(PackedBytes::new(self.file, self.offset, self.len))?.sha256)
     }
 
     /// Writes at `at`, relative to the stream's start.

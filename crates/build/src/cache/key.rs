@@ -25,7 +25,8 @@ impl Key {
         Self(*hasher.finish().sha256.as_bytes())
     }
 
-    pub(super) fn as_bytes(&self) -> &[u8; 32] {
+    /// Bytes of the digest.
+    pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }

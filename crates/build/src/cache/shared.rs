@@ -11,6 +11,10 @@ pub struct Shared {
     pub misses: u64,
     /// Streams with wrong bytes.
     pub refused: u64,
+    /// Blobs that do not match their digests.
+    pub damaged: u64,
+    /// Uploaded streams that replace damaged blobs.
+    pub replaced: u64,
     /// Uploaded streams.
     pub sent: u64,
     /// Their packed bytes.
