@@ -5,15 +5,10 @@
 //! cargo bench --bench nights -- --nights N   that many
 //! ```
 //!
-//! Packages are small, so that the costs are those of the index. Each action is measured in a separate
-//! process with one thread of transfers, in a directory that counts requests as a store gets them:
+//! Each action has its own process with one thread of transfers, and a directory that counts requests:
 //!
-//! * publish: one more night; again: publishes the same night again.
-//! * first prune: removes the oldest night; prune: the next one.
 //! * mirror: writes pages for another store, then once more without a change.
 //! * index: `index write` without a change; verify: all packages as one set.
-//!
-//! Pages name all nights, so bytes grow with the index; requests must not.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that can't go on has failed")]
 #![expect(clippy::print_stdout, reason = "the table is the result")]
@@ -170,7 +165,7 @@ fn prune(store: &Path, bucket: &Failing, night: usize, nights: usize) {
 fn mirror(from: &Failing, to: &Failing) {
     let public = "https://packages.example/".to_owned();
     let (layout, projects) = (Layout::of(Form::Projects), BTreeSet::new());
-    let mirror = Mirror { layout, public, projects, dry_run: false };
+    let mirror = Mirror { layout, public, projects, dry_run: false, cache: None };
     publish::mirror(from, to, &mirror, &|_| ()).unwrap();
 }
 

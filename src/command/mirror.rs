@@ -3,12 +3,12 @@
 use base::source::{Code, Problem};
 use base::text::{counted, with_causes};
 use fs_err as fs;
-use index::publish::{self, Mirror, Mirrored, PublishError, Step};
+use index::publish::{self, Mirror, Mirrored, PageCache, PublishError, Step};
 use index::store::{Access, is_web};
 
 use super::{Failure, environment, print, publish as published};
 use crate::cli::{MirrorArgs, PublishLayout};
-use crate::ui;
+use crate::{inputs, ui};
 
 pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
     let publishing =
@@ -18,6 +18,7 @@ pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
         public: public(args)?,
         projects: published::projects("--project", &args.project)?,
         dry_run: args.dry_run,
+        cache: inputs::cache::allowed().map(|dir| PageCache::below(&dir)),
     };
     published::takes_uploads("DEST", &args.dest)?;
     let open = |url: &str| published::open(url, Access::Any);

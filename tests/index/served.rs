@@ -73,6 +73,28 @@ fn resolving_reads_no_byte_of_a_wheel() {
     );
 }
 
+#[cfg(feature = "stores")]
+#[test]
+fn a_second_mirror_of_an_unchanged_index_transfers_no_page() {
+    let dir = indexed(Layout::Simple);
+    let work = TempDir::new().unwrap();
+    let mut log = Vec::new();
+    let server = Serving::start(dir.path());
+    for _ in 0..2 {
+        let source = format!("{}simple/", server.url);
+        let args = ["index", "mirror", &source, "pages", "--public", "https://example.com/whl/"];
+        let mut mirror = std::process::Command::new(crate::program::PROGRAM);
+        mirror.args(args).current_dir(work.path()).env_remove("ROCKPACK_NO_CACHE");
+        let output = mirror.env("ROCKPACK_CACHE_DIR", work.path().join("cache")).output().unwrap();
+        assert!(output.status.success(), "{}", crate::program::said(&output));
+    }
+    log.extend(server.end());
+    let of = |status: &str| log.iter().filter(|line| line.starts_with(status)).count();
+    let (transferred, unchanged) = (of("GET 200 "), of("GET 304 0 "));
+    assert!(transferred > 0 && transferred == unchanged, "{log:?}");
+    fs::remove_dir_all(work.path().join("pages")).unwrap();
+}
+
 #[test]
 fn the_demo_packages() {
     let dir = TempDir::new().unwrap();

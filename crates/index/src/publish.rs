@@ -10,9 +10,7 @@
 //!    projects first;
 //! 5. pages that link to projects, and files made from them.
 //!
-//! **Merge.** Entries of packages that only the store contains are kept, also those of another
-//! program's HTML page. The HTML page is made from the JSON page after reading its entity tag, so
-//! the last writer has read the last JSON.
+//! Entries of packages that only the store contains are kept, also of another program's HTML page.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -33,6 +31,8 @@ mod indexes;
 mod layout;
 mod mirror;
 mod order;
+mod page;
+mod page_cache;
 mod page_store;
 mod pages;
 mod pause;
@@ -46,6 +46,7 @@ mod writer;
 pub use closure::Unmet;
 pub use layout::{Form, Layout, Shelf, Takes};
 pub use mirror::{Mirror, Mirrored, mirror};
+pub use page_cache::PageCache;
 pub(crate) use prune::key_of;
 pub use prune::{PruneStep, Pruned, Retention, is_more_than_half, prune};
 

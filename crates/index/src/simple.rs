@@ -1,16 +1,8 @@
 //! Index pages for packages in a directory.
 //!
-//! Writes pages in HTML (PEP 503) and JSON (PEP 691, PEP 700), and each wheel's METADATA (PEP 658,
-//! PEP 714), so that installers resolve without reading wheels. Links are relative: any server can
-//! serve the directory, also as `file://`.
-//!
-//! **Incremental.** [`STATE`] keeps size, mtime and SHA-256 of packages; only changed ones are
-//! read.
-//!
-//! **Atomic.** Files are renamed into place, link targets first; obsolete pages are deleted last.
-//! A link to a whole generation would not survive a copy to an object store.
-//!
-//! **Reproducible.** Pages depend only on the packages and the given time.
+//! Pages are HTML (PEP 503) and JSON (PEP 691, PEP 700), with each wheel's METADATA (PEP 658, PEP
+//! 714). Links are relative. [`STATE`] keeps size, mtime and SHA-256 of packages; only changed ones
+//! are read. Files are renamed into place, link targets first; obsolete pages are deleted last.
 
 use std::collections::BTreeSet;
 use std::io;

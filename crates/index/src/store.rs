@@ -158,6 +158,16 @@ pub trait Bucket: Debug + Send + Sync {
     /// [`ErrorKind::NotFound`], [`ErrorKind::Changed`].
     fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<Content, StoreError>;
 
+    /// Opens an object, unless it is still `known`. Directories, and servers without entity tags and
+    /// times, always return it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Bucket::get`].
+    fn get_changed(&self, known: &Object) -> Result<Option<Content>, StoreError> {
+        self.get(&known.key, None).map(Some)
+    }
+
     /// Reads `range` of an object. With `etag`, requires this entity tag.
     ///
     /// # Errors

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-use super::page_store::{PageStore, object_at};
+use super::page::object_at;
+use super::page_store::PageStore;
 use super::read;
 use super::{Options, PublishError, beside};
 use crate::simple::{IndexedFile, Local};

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::layout::{Form, Layout, PageKeys, Shelf};
+use super::page_cache::PageCache;
 use super::page_store::PageStore;
 use super::writer::Writer;
 use super::{PublishError, Step, read};
@@ -25,6 +26,8 @@ pub struct Mirror {
     pub projects: BTreeSet<String>,
     /// Checks only.
     pub dry_run: bool,
+    /// Pages of earlier runs.
+    pub cache: Option<PageCache>,
 }
 
 /// Counts of a run.
@@ -52,7 +55,8 @@ pub fn mirror(
     mirror: &Mirror,
     told: &dyn Fn(&Step),
 ) -> Result<Mirrored, PublishError> {
-    let (source, to) = (&PageStore::new(source), &PageStore::new(to));
+    let cached = |bucket| PageStore::cached(bucket, mirror.cache.as_ref());
+    let (source, to) = (&cached(source), &cached(to));
     let pages = pages(source, mirror)?;
     check(&pages, &mirror.projects)?;
     if pages.is_empty() {

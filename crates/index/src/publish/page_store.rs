@@ -5,33 +5,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::store::{Body, Bucket, Created, ErrorKind, Headers, Object, Replaced, StoreError};
+use super::page::{Page, object_at, read};
+use super::page_cache::PageCache;
+use crate::store::{Body, Bucket, Created, ErrorKind, Headers, Replaced, StoreError};
 use base::names::RelPath;
-
-pub(super) const LONGEST_PAGE: u64 = 256 << 20;
-
-/// Reads an object with at most [`LONGEST_PAGE`] bytes, if it exists.
-pub(super) fn object_at(bucket: &dyn Bucket, key: &RelPath) -> Result<Option<Page>, StoreError> {
-    let content = match bucket.get(key, None) {
-        Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
-        content => content?,
-    };
-    let object = content.object.clone();
-    Ok(Some(Page { object: Some(object), bytes: content.bytes(bucket, LONGEST_PAGE)? }))
-}
-
-#[derive(Debug)]
-pub(super) struct Page {
-    /// Metadata of the response; `None` for a page that this run wrote.
-    object: Option<Object>,
-    pub(super) bytes: Vec<u8>,
-}
-
-impl Page {
-    fn etag(&self) -> Option<&str> {
-        self.object.as_ref()?.etag.as_deref()
-    }
-}
 
 #[derive(Debug, Clone)]
 struct Known {
@@ -43,11 +20,17 @@ struct Known {
 pub(super) struct PageStore<'a> {
     pub(super) bucket: &'a dyn Bucket,
     known: Mutex<BTreeMap<RelPath, Known>>,
+    cache: Option<&'a PageCache>,
 }
 
 impl<'a> PageStore<'a> {
     pub(super) fn new(bucket: &'a dyn Bucket) -> Self {
-        Self { bucket, known: Mutex::default() }
+        Self::cached(bucket, None)
+    }
+
+    /// Transfers pages in `cache` only if they changed.
+    pub(super) fn cached(bucket: &'a dyn Bucket, cache: Option<&'a PageCache>) -> Self {
+        Self { bucket, known: Mutex::default(), cache }
     }
 
     pub(super) fn page(&self, key: &RelPath) -> Result<Option<Arc<Page>>, StoreError> {
@@ -55,9 +38,25 @@ impl<'a> PageStore<'a> {
         let page = match known {
             Some(Known { page, is_current: true }) => return Ok(page),
             Some(Known { page: Some(page), .. }) if self.has(key, &page)? => Some(page),
-            _ => object_at(self.bucket, key)?.map(Arc::new),
+            _ => self.transfer(key)?.map(Arc::new),
         };
         self.remember(key, page.clone());
+        Ok(page)
+    }
+
+    fn transfer(&self, key: &RelPath) -> Result<Option<Page>, StoreError> {
+        let Some(cache) = self.cache else { return object_at(self.bucket, key) };
+        let name = self.bucket.name();
+        let earlier = cache.page(name, key);
+        let object = earlier.as_ref().and_then(|page| page.object.as_ref());
+        let page = match object.map(|object| self.bucket.get_changed(object)) {
+            None => object_at(self.bucket, key)?,
+            Some(Ok(None)) => return Ok(earlier),
+            Some(Ok(Some(content))) => Some(read(self.bucket, content)?),
+            Some(Err(error)) if error.kind == ErrorKind::NotFound => None,
+            Some(Err(error)) => return Err(error),
+        };
+        page.iter().for_each(|page| cache.keep(name, page));
         Ok(page)
     }
 

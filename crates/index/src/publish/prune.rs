@@ -1,12 +1,7 @@
 //! Retention: removes old packages from a store, pages first.
 //!
-//! The order ensures that pages name existing packages after an interruption:
-//!
-//! 1. checks before any write: ages, and packages that must stay. These are requirements of
-//!    remaining packages, packages on other pages, and the newest complete version of each project;
-//! 2. pages lose names, pages of requiring projects first;
-//! 3. objects without a page are deleted: METADATA and other companions, then the package;
-//! 4. requirements that were read are recorded for the next run.
+//! Pages name existing packages, also after an interruption: checks come before any write, then pages
+//! lose names, pages of requiring projects first, then objects without a page are deleted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};

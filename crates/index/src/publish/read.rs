@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::layout::PageKeys;
-use super::page_store::{Page, PageStore};
+use super::page::Page;
+use super::page_store::PageStore;
 use super::{PublishError, pause};
 use crate::simple::{Files, PageError, Projects, Yanked, beyond_data, is_ours};
 use crate::store::Bucket;

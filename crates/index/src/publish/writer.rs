@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::layout::PageKeys;
-use super::page_store::{Page, PageStore};
+use super::page::Page;
+use super::page_store::PageStore;
 use super::{PublishError, Step, headers, pause};
 use crate::simple::is_ours;
 use base::names::RelPath;

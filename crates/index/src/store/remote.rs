@@ -131,6 +131,12 @@ impl Remote {
         Ok(activity::during("send", key.as_str(), &self.name, send).map(drop))
     }
 
+    fn content(&self, key: &RelPath, answer: GetResult) -> Content {
+        let object = self.object(key, answer.meta.clone(), &answer.attributes);
+        let body = Box::new(Whole::new(self.stream(answer), object.size));
+        Content { object, body }
+    }
+
     fn object(&self, key: &RelPath, meta: ObjectMeta, attributes: &Attributes) -> Object {
         let sha256 = attributes.get(&Attribute::Metadata(SHA256.into()));
         Object {
@@ -182,9 +188,21 @@ impl Bucket for Remote {
 
     fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<Content, StoreError> {
         let answer = self.ask(key, etag, GetOptions::default())?;
-        let object = self.object(key, answer.meta.clone(), &answer.attributes);
-        let body = Box::new(Whole::new(self.stream(answer), object.size));
-        Ok(Content { object, body })
+        Ok(self.content(key, answer))
+    }
+
+    fn get_changed(&self, known: &Object) -> Result<Option<Content>, StoreError> {
+        let time = known.modified.filter(|_| known.etag.is_none());
+        let options = GetOptions {
+            if_none_match: known.etag.clone(),
+            if_modified_since: time.map(Into::into),
+            ..GetOptions::default()
+        };
+        match self.ask(&known.key, None, options) {
+            Ok(answer) => Ok(Some(self.content(&known.key, answer))),
+            Err(error) if error.kind == ErrorKind::Changed => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     fn get_range(

@@ -239,6 +239,23 @@ mod network {
     }
 
     #[test]
+    fn an_unchanged_object_is_not_transferred() {
+        const SAME: &str = "HTTP/1.1 304 Not Modified\r\nETag: \"e\"\r\nConnection: close\r\n\r\n";
+        let (url, asked) = server(vec![WHOLE, SAME, WHOLE]);
+        let bucket = super::super::open(&url, &options()).unwrap();
+        let known = bucket.get(&key("x"), None).unwrap().object;
+        assert!(bucket.get_changed(&known).unwrap().is_none());
+        let other = Object { etag: Some("\"f\"".to_owned()), ..known };
+        assert!(bucket.get_changed(&other).unwrap().is_some());
+        let asked = asked.join().unwrap();
+        let condition = |etag| format!("if-none-match: \"{etag}\"");
+        assert!(
+            asked[1].contains(&condition("e")) && asked[2].contains(&condition("f")),
+            "{asked:?}"
+        );
+    }
+
+    #[test]
     fn a_server_that_drips_is_not_waited_for() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let url = format!("http://{}/run", listener.local_addr().unwrap());

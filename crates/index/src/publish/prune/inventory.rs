@@ -8,7 +8,7 @@ use percent_encoding::percent_decode_str;
 use crate::publish::layout::{Form, Layout, PageKeys, Shelf};
 use crate::publish::page_store::PageStore;
 use crate::publish::workers::each;
-use crate::publish::{PublishError, page_store, read};
+use crate::publish::{PublishError, page, read};
 use crate::simple::{IndexedFile, addresses, project_of};
 use crate::store::Object;
 use base::names::RelPath;
@@ -188,7 +188,7 @@ fn elsewhere(
     };
     let pages: Vec<&RelPath> = objects.iter().map(|object| &object.key).filter(is_page).collect();
     let names = |key: &&RelPath| {
-        let page = page_store::object_at(store.bucket, key)?;
+        let page = page::object_at(store.bucket, key)?;
         let addresses = page.map(|page| addresses(&page.bytes)).unwrap_or_default();
         let names = addresses.iter().filter_map(|address| {
             let path = address.split(['?', '#']).next()?;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::inventory::Item;
 use crate::publish::workers::each;
-use crate::publish::{PublishError, headers, page_store, read};
+use crate::publish::{PublishError, headers, page, read};
 use crate::simple::requirements_of_sdist;
 use crate::store::{Body, Bucket, Object, StoreError};
 use base::cleanup;
@@ -96,7 +96,7 @@ impl<'a> Requirements<'a> {
         let keys = keys.collect::<Result<BTreeSet<RelPath>, _>>()?;
         let new: Vec<RelPath> =
             keys.into_iter().filter(|key| !self.records.contains_key(key)).collect();
-        let found = each(&new, self.jobs, |key| page_store::object_at(self.bucket, key))?;
+        let found = each(&new, self.jobs, |key| page::object_at(self.bucket, key))?;
         for (key, page) in new.into_iter().zip(found) {
             let record = page.and_then(|page| serde_json::from_slice(&page.bytes).ok());
             self.records.insert(key, record.unwrap_or_default());
@@ -122,7 +122,7 @@ impl<'a> Requirements<'a> {
         let requirements = if source.key == *item.key() {
             self.of_sdist(item)?
         } else {
-            let page = page_store::object_at(self.bucket, &source.key)?;
+            let page = page::object_at(self.bucket, &source.key)?;
             let metadata = page.map(|p| Metadata::parse(&String::from_utf8_lossy(&p.bytes)));
             metadata.map(|metadata| metadata.requirements().flatten().collect())
         };
