@@ -124,6 +124,12 @@ fn of_the_set(
 
 fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value {
     let mut packages = Map::new();
+    let mut built: BTreeMap<&str, Vec<&ResolvedDist<'_>>> = BTreeMap::new();
+    for dist in known.all.iter().filter(|dist| is_for(dist, target)) {
+        built.entry(dist.package.name.as_str()).or_default().push(dist);
+    }
+    let of_package =
+        |package: &Package| built.get(package.name.as_str()).into_iter().flatten().copied();
     let systems = [Some(known.manifest), known.other].into_iter().flatten();
     let each = systems.flat_map(|manifest| manifest.packages.values());
     let has_files = |p: &&Package| !matches!(p.kind, PackageKind::Selector | PackageKind::Choice);
@@ -136,7 +142,7 @@ fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value 
         let extra = |variant: &Variant| extra.map(|extra| extra.name.fill(variant));
         if declared.per.is_by_axis() {
             // The runtime cannot detect an axis value.
-            for built in of_package(package, target, known) {
+            for built in of_package(package) {
                 let value = built.variant.as_str().unwrap_or_default();
                 let (name, module) = (built.name.to_string(), built.module.to_string());
                 let facts = package_facts(built, &name, &module, extra(&built.variant).as_deref());
@@ -144,7 +150,7 @@ fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value 
             }
             continue;
         }
-        if let Some(built) = of_package(package, target, known).next() {
+        if let Some(built) = of_package(package).next() {
             let for_any = built.variant.as_str().is_some() && target.as_str().is_none();
             let (name, module) = if for_any {
                 (declared.name.as_str().to_owned(), declared.module.as_str().to_owned())
@@ -161,17 +167,8 @@ fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value 
     packages.into()
 }
 
-fn of_package<'k, 'a>(
-    package: &'k Package,
-    target: &'k Variant,
-    known: &'k Known<'k, 'a>,
-) -> impl Iterator<Item = &'k ResolvedDist<'a>> {
-    known.all.iter().copied().filter(move |built| {
-        built.package.name.value == *package.name
-            && (target.as_str().is_none()
-                || built.variant == Variant::None
-                || built.variant == *target)
-    })
+fn is_for(dist: &ResolvedDist<'_>, target: &Variant) -> bool {
+    target.as_str().is_none() || dist.variant == Variant::None || dist.variant == *target
 }
 
 fn directory_for_any(built: &ResolvedDist<'_>) -> Option<String> {
