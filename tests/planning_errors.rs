@@ -2,10 +2,8 @@
 //! `NAME.catalog` and the rendered problems in `NAME.txt`. `UPDATE_EXPECT=1 cargo test --test
 //! planning_errors` rewrites the pictures.
 //!
-//! A catalog has a line for each entry, in the format of `planning/tree.rs`. In addition, `//`
-//! begins a comment, `ask KEY=VALUE…` gives options of the command line, and `build KEY=VALUE…`
-//! facts of the build. The number in a name is the fault's number in the list that these tests
-//! cover.
+//! A catalog has the format of `planning/tree.rs`, and lines `//`, `ask KEY=VALUE…` (options) and
+//! `build KEY=VALUE…` (facts).
 
 use plan::resolve;
 use plan::review;

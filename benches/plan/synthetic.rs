@@ -1,10 +1,6 @@
 //! Synthetic catalog of any size for the repository's manifest.
 //!
-//! It has every name in the rules of `packages.kdl`: every artifact with its components, a path for
-//! every include and exclude, a library behind its links for every alias, a program in another
-//! artifact for every script. The rest has the shape of a build: headers, libraries with NEEDED
-//! lists, documentation, tests, a file of two artifacts, some files of no package, and, for each
-//! ISA, directories with thousands of kernels.
+//! It has every name in the rules of `packages.kdl`; the rest has the shape of a build.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -35,10 +35,11 @@ fn container() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::fitting;
+
     #[test]
     fn small_memory_has_few_threads() {
-        let fitting = |threads, megabytes: u64| super::fitting(threads, megabytes * 1_000_000);
-        assert_eq!((fitting(256, 256), fitting(64, 256), fitting(8, 1)), (64, 64, 1));
-        assert_eq!(super::fitting(64, u64::MAX), 64);
+        assert_eq!((fitting(256, 256_000_000), fitting(64, 256_000_000)), (64, 64));
+        assert_eq!((fitting(8, 1_000_000), fitting(64, u64::MAX)), (1, 64));
     }
 }

@@ -3,10 +3,8 @@
 //! A [`Key`] finds a stream (a member deflated, stored, or compressed by xz), a [`Fingerprint`] the
 //! content of an unchanged file without reading it.
 //!
-//! `rockpack-cache-1/segments` has pairs of files: `ID.seg` with the bytes of a segment, `ID.idx`
-//! with the table of its streams. A segment is usually a reflink of a whole archive. Without
-//! reflinks, or if little of the archive is new, streams are copied. Hard links would let a writer
-//! of the package change the cache.
+//! `rockpack-cache-1/segments` has pairs of files: `ID.seg` with the bytes of a segment, a reflink of
+//! a whole archive or copied streams, and `ID.idx` with their table.
 //!
 //! Segments never change, so processes read them without a lock, even during their removal. A
 //! segment is written in `tmp`, locked while its writer lives, and becomes visible when its table

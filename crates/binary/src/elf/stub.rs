@@ -1,14 +1,9 @@
 //! Exec stubs: programs of a few KB that start another program at a relative path.
 //!
-//! Wheels cannot contain symlinks, so `bin/clang → ../lib/llvm/bin/clang` becomes a stub. It finds
-//! itself through `/proc/self/exe`, so it works through `PATH`, symlinks and relative calls, and
-//! calls `execve`. The target may be another stub or a `#!` script.
+//! Wheels cannot contain symlinks, so `bin/clang → ../lib/llvm/bin/clang` becomes a stub, which finds
+//! itself through `/proc/self/exe` and calls `execve`. It needs neither libc nor loader.
 //!
-//! Stubs need neither libc nor loader. A hard link resolves the target relative to the executed name.
-//!
-//! On failure, the stub prints `argv[0]`, the absolute path and the reason to standard error, and
-//! exits like `env`: 127 if the target does not exist, 126 if it cannot be started. `/proc` must be
-//! mounted: `AT_EXECFN` may be relative or a symlink in another directory.
+//! On failure, the stub prints the reason and exits like `env`, with 126 or 127.
 
 use object::elf;
 

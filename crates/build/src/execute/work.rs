@@ -78,7 +78,9 @@ pub(super) fn run<'a, W: Writer<'a>>(
     let threads = rayon::current_num_threads();
     let is_used = |level: &Level| runs.iter().any(|run| run.wheel_queue.needs(*level));
     let encoder = Level::ALL.into_iter().filter(is_used).map(Level::memory).sum();
-    let (packers, blocks) = shares(threads, memory.saturating_sub(used()), encoder);
+    // The allocator and the ends of wheels take the last quarter.
+    let rest = memory.saturating_sub(used());
+    let (packers, blocks) = shares(threads, rest - rest / 4, encoder);
     let state = State {
         runs,
         most: in_flight(threads),
