@@ -11,9 +11,6 @@
 //! | `--only ROW,…` | rows: today, floor, default, fast, store, max, devel, presets, archives, unchanged, library, isa, promote, plan, memory, written, scaling |
 //! | `--rounds N` | number of measurements \[3\]; the fastest run counts |
 //! | `--small` | one round, without today, max, devel and presets |
-//! | `--scratch DIR` | directory of all outputs \[a temporary directory\] |
-//! | `--venv DIR` | virtual environment of today's flow \[below scratch\] |
-//! | `--xz-presets N,…` | presets for the devel row \[6,1\] |
 //! | `--rockpack FILE` | program to measure instead of the one built with the bench |
 //!
 //! A round measures compared subjects one after the other. Slow subjects are measured only in the first.

@@ -7,12 +7,8 @@
 //! cargo bench --bench plan -- --edit FILE    answer to an edit: check and plan of a saved catalog
 //! ```
 //!
-//! Catalogs are synthetic (`plan/synthetic.rs`), for the repository's packages.kdl. Each size has its own
-//! process; times are processor time of one thread.
+//! Catalogs are synthetic, for the repository's packages.kdl. Times are processor time of one thread.
 //!
-//! * check: decodes and checks both KDL files.
-//! * plan: `plan::resolve`, and the peak memory, with the catalog.
-//! * diff: against a build with a fifth of the data files gone, new, renamed or larger.
 //! * floor: clones the entries and sorts them by path; check and plan are multiples of it.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that can't go on has failed")]

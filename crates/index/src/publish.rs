@@ -1,14 +1,8 @@
 //! Publishing: uploads the packages of a directory to a store and updates its index pages.
 //!
-//! Pages name existing packages, also for concurrent readers and after an interruption:
-//!
-//! 1. checks before any write: existing packages and their bytes, requirements, pages;
-//! 2. the record of the stream, unless the store has one; packages, each created only at an empty
-//!    key;
-//! 3. METADATA of wheels (PEP 658), provenance of packages (PEP 740);
-//! 4. pages of projects: read, merged, and replaced if unchanged meanwhile; pages of required
-//!    projects first;
-//! 5. pages that link to projects, and files made from them.
+//! Pages name existing packages, also for concurrent readers and after an interruption: checks, the
+//! record of the stream, packages, companions (PEP 658, PEP 740), pages of projects (required ones
+//! first), other pages.
 //!
 //! Entries of packages that only the store contains are kept, also of another program's HTML page.
 
