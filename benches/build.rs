@@ -20,6 +20,10 @@
 //! * floor: packaged files, read, hashed and written on all cores.
 //! * memory, bytes written, time: the kernel's counts for the process (`today/measure.py`).
 
+#![expect(clippy::unwrap_used, reason = "a benchmark that can't go on has failed")]
+#![expect(clippy::print_stdout, reason = "the table is the result")]
+#![expect(clippy::print_stderr, reason = "what goes on and what failed is said")]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -11,7 +11,7 @@ use base::names::RelPath;
 use base::source::{Code, Problem};
 use base::text::human_size;
 use base::text::with_causes;
-use build::execute::{self, Attestations, Outcome, Settings};
+use build::execute::{self, Attestations, ExecuteError, Outcome, Settings};
 use build::provenance::{Contents, Inputs, Run};
 use manifest::Manifest;
 use plan::catalog::{ArtifactId, Catalog, Demands, Directory, Source};
@@ -48,13 +48,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         return installed::run(args, tree);
     }
     check_artifacts(args)?;
-    if let Some(file) = &args.events {
-        ui::events::open(file).map_err(|e| environment(format!("cannot write the events: {e}")))?;
-    }
-    if args.set.sources.is_none() {
-        crate::allocator::save_memory();
-    }
-    let pool = inputs::pool(inputs::threads(args.set.threads.jobs)?)?;
+    let pool = begin(args)?;
     let sources = inputs::manifest::sources(args.set.manifest.as_deref())?;
     ui::tell_manifest(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
@@ -139,11 +133,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
             )
         });
         reporter.clear();
-        let outcome = done.map_err(|e| {
-            let all = plan.distributions.iter().map(|it| execute::output_path(&plan, it));
-            ui::tell_unfinished(&all.collect::<Vec<_>>(), has_cache);
-            not_executed(&e)
-        })?;
+        let outcome = done.map_err(|e| unfinished(&plan, has_cache, &e))?;
         missed = tell(shared.is_required(), &plan, &outcome)?.or(missed);
         farmed.line.map_or(Ok(()), |line| print(&line))?;
         built = outcome.built;
@@ -154,6 +144,23 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         projects::build(args, &manifest, &plan, projects, (&attestations.inputs, &known))?;
     }
     missed.map_or(Ok(()), |missed| Err(missed.into()))
+}
+
+/// Opens the event log, and starts the threads.
+fn begin(args: &BuildArgs) -> Result<rayon::ThreadPool, Failure> {
+    if let Some(file) = &args.events {
+        ui::events::open(file).map_err(|e| environment(format!("cannot write the events: {e}")))?;
+    }
+    if args.set.sources.is_none() {
+        crate::allocator::save_memory();
+    }
+    Ok(inputs::pool(inputs::threads(args.set.threads.jobs)?)?)
+}
+
+fn unfinished(plan: &Plan, has_cache: bool, error: &ExecuteError) -> Failure {
+    let all = plan.distributions.iter().map(|it| execute::output_path(plan, it));
+    ui::tell_unfinished(&all.collect::<Vec<_>>(), has_cache);
+    not_executed(error)
 }
 
 type MaybeSource = Option<Box<dyn Source>>;

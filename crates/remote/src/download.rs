@@ -186,7 +186,7 @@ impl<'b> Download<'b> {
             Ok(Came::InTime) => Counts::add(&counts.hits, 1),
             Ok(Came::Wrong) => Counts::add(&counts.refused, 1),
             Err(Failure::Missing | Failure::Damaged | Failure::Refused(_)) => {
-                Counts::add(&counts.misses, 1)
+                Counts::add(&counts.misses, 1);
             }
             Ok(Came::TooLate | Came::Here) | Err(Failure::Over) => return,
         }

@@ -56,7 +56,9 @@ impl<'a> PageStore<'a> {
             Some(Err(error)) if error.kind == ErrorKind::NotFound => None,
             Some(Err(error)) => return Err(error),
         };
-        page.iter().for_each(|page| cache.keep(name, page));
+        if let Some(page) = &page {
+            cache.keep(name, page);
+        }
         Ok(page)
     }
 
