@@ -123,7 +123,6 @@ fn of_help(command: &HelpCommand) -> Result<(), Failure> {
     }
 }
 
-/// Undoes an interrupted change of the destination that contains `path`.
 fn repaired(path: &Path) -> Result<(), Failure> {
     // Packages are at most two directories below a destination.
     let path = std::path::absolute(path).map_err(|e| environment(e.to_string()))?;
@@ -145,12 +144,10 @@ fn made(packages: &BTreeMap<RelPath, String>, removed: &[RelPath], earlier: &str
     made.chain(gone).collect()
 }
 
-/// Escapes control characters in names.
 fn print(text: &str) -> Result<(), Failure> {
     ui::print(text).map_err(|error| not_printed(&error))
 }
 
-/// Prints text for machines, or with our own styles.
 fn print_exact(text: &str) -> Result<(), Failure> {
     ui::print_exact(text).map_err(|error| not_printed(&error))
 }

@@ -146,7 +146,6 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     missed.map_or(Ok(()), |missed| Err(missed.into()))
 }
 
-/// Opens the event log, and starts the threads.
 fn begin(args: &BuildArgs) -> Result<rayon::ThreadPool, Failure> {
     if let Some(file) = &args.events {
         ui::events::open(file).map_err(|e| environment(format!("cannot write the events: {e}")))?;
@@ -231,7 +230,6 @@ fn settings(
     Ok(Settings { memory, spans: args.events.is_some(), cache, elsewhere: None })
 }
 
-/// Opens the artifacts of packages that the farm did not build.
 fn with_farm(
     farm: Farm,
     given: Given<'_>,

@@ -20,7 +20,6 @@ pub fn run(command: &CacheCommand) -> Result<(), Failure> {
     }
 }
 
-/// Opens a cache without changing it.
 fn look(which: &WhichCache) -> Result<Cache, Failure> {
     let dir = inputs::cache::directory(which.cache.as_deref())?;
     let cache = Cache::look(&dir).map_err(|e| failed(&e))?;

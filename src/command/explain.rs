@@ -67,7 +67,6 @@ fn json(value: &Document) -> Result<String, Failure> {
         .map_err(|e| environment(format!("cannot write JSON: {e}")))
 }
 
-/// Returns the glob for any depth, if it matches more than `count` paths.
 fn deeper(explainer: &Explainer<'_>, glob: &str, count: usize) -> Option<String> {
     let deeper = format!("**/{glob}");
     let Ok(Asked::Glob(paths)) = explainer.find(&deeper) else { return None };

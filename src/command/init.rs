@@ -40,7 +40,6 @@ pub fn run(args: &InitArgs) -> Result<(), Failure> {
     print(&format!("{packages}\n{families}\ncheck them with rockpack check{option}\n"))
 }
 
-/// Creates a file; an existing one is an error.
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
     let new = fs::OpenOptions::new().write(true).create_new(true).open(file);
     new.and_then(|mut new| new.write_all(text.as_bytes())).map_err(|e| environment(e.to_string()))

@@ -156,7 +156,6 @@ fn entry(roff: &mut Roff, name: impl Into<Vec<Inline>>, text: &str) {
     roff.text([roman(text)]);
 }
 
-/// Writes lines as they are.
 fn examples(roff: &mut Roff, text: &str) {
     roff.control("PP", []);
     roff.control("nf", []);

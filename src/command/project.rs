@@ -52,7 +52,6 @@ fn listed(args: &CheckoutArgs, clone: bool) -> Result<(), Failure> {
     if fine { Ok(()) } else { Err(Failure::Reported) }
 }
 
-/// Clones a checkout unless it is there, and runs its program for new clones.
 fn cloned(checkout: &CheckoutState, args: &CheckoutArgs) -> Result<(), Box<Problem>> {
     if !checkout.is_pending {
         ui::tell(&format!("{}: cloning", checkout.directory));

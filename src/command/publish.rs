@@ -72,7 +72,6 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     print(&said(args, &summary))
 }
 
-/// Digests of contents that the builds of the packages recorded.
 fn contents(dir: &Path) -> Result<BTreeMap<String, String>, Failure> {
     let below = dir.join(DIST);
     let dir = if below.is_dir() { &below } else { dir };
@@ -271,7 +270,6 @@ pub fn failure(error: &PublishError) -> Failure {
     Failure::Problems(refused.into())
 }
 
-/// Returns the first unmet requirements, with one remedy for all.
 fn incomplete(unmet: &[Unmet]) -> Problems {
     const SHOWN: usize = 5;
     let problem = |what: String| Problem::error(Code::PublishRefused, what);

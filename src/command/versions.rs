@@ -103,7 +103,6 @@ fn base(args: &VersionsArgs, product: &str) -> Result<Base, Failure> {
     })
 }
 
-/// Returns the day of --date, of `SOURCE_DATE_EPOCH`, or today, in UTC.
 fn date(args: &VersionsArgs) -> Result<Date, Failure> {
     if let Some(date) = args.date {
         return Ok(date);

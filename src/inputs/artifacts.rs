@@ -144,7 +144,6 @@ pub fn directory(dir: Option<&Path>) -> Result<&Path, Failure> {
     Ok(dir)
 }
 
-/// Unpacks artifacts during the download.
 fn unpacked(
     run: &Run,
     asked: Asked<'_>,
@@ -245,7 +244,6 @@ pub fn run(asked: Asked<'_>) -> Result<Option<Run>, Failure> {
     Ok(Some(Run { bucket: bucket.into(), address }))
 }
 
-/// Returns the address of a run in a store of the manifest.
 fn of_store(asked: Asked<'_>, name: &str) -> Result<String, Failure> {
     let stores = asked.manifest.map(|manifest| &*manifest.stores).unwrap_or_default();
     let rule = asked.rule().ok_or_else(|| unknown(name, stores))?;
@@ -310,7 +308,6 @@ pub fn demands(asked: Asked<'_>) -> Result<Demands, Failure> {
     Ok(Demands { checksums, lock })
 }
 
-/// Returns the locked archives that the requested packages do not need.
 fn spare(lock: &Lock, asked: Asked<'_>) -> BTreeSet<String> {
     let Some((manifest, request)) = asked.manifest.zip(asked.request) else {
         return BTreeSet::new();

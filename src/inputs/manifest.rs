@@ -129,7 +129,6 @@ fn nothing_here() -> String {
     format!("no {} in {here}", builtin::PACKAGES.0)
 }
 
-/// Returns the built-in files, under names that no file has.
 fn built_in() -> (Source, Source) {
     let source = |(name, text): (&str, &str)| Source::new(format!("<built in>/{name}"), text);
     (source(builtin::PACKAGES), source(builtin::FAMILIES))

@@ -177,7 +177,6 @@ fn headers(rule: Option<&RemoteRule>, home: &Path) -> Result<Vec<(String, Secret
     Ok(headers)
 }
 
-/// Returns the header of a line, with the value of its variable or file.
 fn of_line(line: &Header, home: &Path) -> Result<(String, Secret), Problem> {
     let named = |problem: Problem| problem.label(&line.name.place, "of this header");
     let value = match (&line.env, &line.file) {

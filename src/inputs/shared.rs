@@ -107,7 +107,6 @@ fn named<'a>(name: &str, manifest: &'a Manifest) -> Result<&'a RemoteRule, Probl
     Err(usage(&format!("--remote: packages.kdl declares no remote `{name}`")).help(help))
 }
 
-/// Returns whether the variable asks for uploads.
 fn mode(text: &str) -> Result<bool, &'static str> {
     match text {
         "read" => Ok(false),

@@ -79,7 +79,6 @@ fn location((place, text): &(Place, String)) -> Value {
     json!({"physicalLocation": {"artifactLocation": artifact, "region": region}, "message": {"text": text}})
 }
 
-/// Encodes a path as a relative reference (RFC 3986).
 fn uri(path: &str) -> String {
     path.bytes().fold(String::new(), |mut out, byte| {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {

@@ -103,7 +103,6 @@ pub fn earlier(
     Ok(found)
 }
 
-/// Version of an older wheel that differs in the version alone.
 fn older(file_name: &str, wanted: &WheelName) -> Option<Version> {
     let name: WheelName = file_name.parse().ok()?;
     let same =

@@ -116,7 +116,6 @@ fn apply(
     }
 }
 
-/// Reads one line as a `T`, so that its mistakes look like mistakes of other lines.
 fn one<T: Line>(faults: &Faults, node: &kdl::Node) -> Option<T::Made> {
     let place = faults.at(&node.name.span);
     let no_file = |_: &Source, _: &RelPath| Err("includes are not allowed here".to_owned());

@@ -110,7 +110,6 @@ pub fn fill(text: &str, fill: impl Fn(&Filling) -> Option<String>) -> String {
     parts(text).map(part).collect()
 }
 
-/// Returns a text's placeholders, and the parts between them. `${word}` is left to shells.
 fn parts(text: &str) -> impl Iterator<Item = Result<Filling, &str>> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -28,7 +28,6 @@ pub fn check(plan: &Plan, settings: &Settings) -> Result<(), ProjectError> {
     Ok(())
 }
 
-/// Pairs of variable and program.
 fn programs(project: &ProjectBuild, settings: &Settings) -> Vec<(Option<&'static str>, String)> {
     let cmake = project.native.as_ref().is_some_and(|native| native.cmake.is_some());
     let mut found: Vec<_> = cmake.then(|| (None, "cmake".to_owned())).into_iter().collect();

@@ -196,7 +196,6 @@ impl Content {
         Ok(())
     }
 
-    /// Skips removed files, and files outside of a sparse checkout.
     fn file(&mut self, checkout: &Path, path: PathBuf) {
         if checkout.join(&path).symlink_metadata().is_ok_and(|found| !found.is_dir()) {
             self.files.push(path);

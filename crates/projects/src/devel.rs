@@ -76,7 +76,6 @@ struct Record {
     root: String,
 }
 
-/// Returns the unchanged tree of an earlier build from equal packages.
 fn kept(directory: &Path, key: &str) -> Option<PathBuf> {
     let text = regular::read_to_string(directory.join(RECORD), MOST).ok()?;
     let record: Record = serde_json::from_str(&text).ok()?;

@@ -66,7 +66,6 @@ impl Site<'_> {
     }
 }
 
-/// Patterns of fnmatch for the libraries of a tree, behind links.
 fn below(tree: &Path) -> Vec<String> {
     let found = ["lib", "lib64"].iter().filter_map(|name| fs::canonicalize(tree.join(name)).ok());
     let mut patterns: Vec<String> = found

@@ -110,7 +110,6 @@ fn read(directory: &Path) -> Option<Record> {
     serde_json::from_str(&text).ok()
 }
 
-/// Returns files with another content, if the copy has their former content.
 fn changed(before: &Record, now: &Record, source: &Path) -> Option<Vec<PathBuf>> {
     if before.key != now.key || !before.files.keys().eq(now.files.keys()) {
         return None;

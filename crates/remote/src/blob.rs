@@ -357,7 +357,6 @@ fn local(error: std::io::Error) -> Failure {
     Failure::Refused(format!("on this machine: {error}"))
 }
 
-/// Random UUID (RFC 9562, version 4).
 fn uuid() -> String {
     let random = || RandomState::new().hash_one(0);
     let (high, low) = (random(), random());

@@ -421,7 +421,6 @@ fn no_connection(error: &dyn std::error::Error) -> String {
     }
 }
 
-/// Returns the last cause, the most specific.
 fn said(error: &dyn std::error::Error) -> String {
     let mut last = error;
     while let Some(source) = last.source() {

@@ -279,7 +279,6 @@ impl<'b> Download<'b> {
         }
     }
 
-    /// Returns the missing stream that the packing threads reach last.
     fn next_missed(&self) -> Option<(&'b dyn Awaited, Recipe)> {
         let mut missed = self.missed.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some((place, recipe)) = missed.pop_last() {

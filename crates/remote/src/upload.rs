@@ -150,7 +150,6 @@ fn from_farm<'a>(shared: &SharedCache, made: &'a Made) -> Option<Parcel<'a>> {
     Some(Parcel { recipe, form, action: Action::of(recipe, &shared.options.silo), stored, blob })
 }
 
-/// Returns true if another machine replaced a damaged stream.
 async fn is_replaced(client: &Client, parcel: &Parcel<'_>) -> Result<bool, Failure> {
     match client.entry(parcel.action.digest()).await {
         Ok(entry) => Ok(action::stream(&entry, parcel.recipe, parcel.form)

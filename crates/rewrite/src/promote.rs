@@ -182,7 +182,6 @@ fn rule<'m>(manifest: &'m Manifest, name: &str) -> Option<&'m PromoteRule> {
     manifest.promotions.iter().find(|rule| rule.is_for(name))
 }
 
-/// New version of each package; `None` for copies.
 fn new_versions(
     manifest: &Manifest,
     inputs: &[Input],
@@ -220,7 +219,6 @@ fn one_name_each(packages: &[Package]) -> Result<(), PromoteError> {
     }
 }
 
-/// The directory that packages are in, or the directories of families.
 fn dist(inputs: &[Input]) -> Option<PathBuf> {
     let first = inputs.first()?;
     let parent = first.found.path.parent()?;

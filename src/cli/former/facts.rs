@@ -128,7 +128,6 @@ fn former(
     Some((name, *part, value))
 }
 
-/// Returns the value of an option among words.
 fn value_of(option: &str, words: &[&OsString]) -> Option<String> {
     let text = |word: &OsString| word.to_string_lossy().into_owned();
     let at = words.iter().position(|word| **word == option);
@@ -195,7 +194,6 @@ fn helper(given: &str) -> String {
     }
 }
 
-/// Returns a text in the quotes of KDL.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -94,7 +94,6 @@ fn unlike(old: &Map<String, Value>, new: &Map<String, Value>) -> String {
     format!("they differ in `{}`", parts.join("`, `"))
 }
 
-/// Returns the parts of a plan that determine bytes.
 fn decided(plan: &Plan) -> Map<String, Value> {
     let Ok(Value::Object(mut all)) = serde_json::to_value(plan) else { return Map::new() };
     let sources = !plan.projects.is_empty();
@@ -117,7 +116,6 @@ fn decided(plan: &Plan) -> Map<String, Value> {
     all
 }
 
-/// Removes places of rules, which change with comments above them.
 fn without_places(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(without_places),

@@ -57,7 +57,6 @@ fn remedy(loss: &Loss, manifest: &Manifest) -> String {
     }
 }
 
-/// Returns the manifest line that accepts a loss.
 fn accepting(loss: &Loss, manifest: &Manifest) -> String {
     let known = |name: &&String| manifest.packages.keys().any(|package| package.as_str() == *name);
     let package = loss.package.as_ref().filter(known);

@@ -109,7 +109,6 @@ fn copy(mut old: &std::fs::File, len: u64, mut target: &std::fs::File) -> io::Re
     Ok(())
 }
 
-/// Returns the next offset outside of holes.
 fn data_from(file: &std::fs::File, at: u64) -> io::Result<Option<u64>> {
     match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(at)) {
         Ok(start) => Ok(Some(start)),

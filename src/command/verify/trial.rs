@@ -124,7 +124,6 @@ fn run(python: &Path, place: &Path, arguments: &[&str]) -> io::Result<Ended> {
     Ok(Ended { status, message })
 }
 
-/// Kills the child at the time limit.
 fn waited(child: &mut Child, leader: Option<Pid>) -> io::Result<Option<ExitStatus>> {
     let start = Instant::now();
     loop {

@@ -100,7 +100,6 @@ impl State {
         }
     }
 
-    /// Returns bytes a second, and the length of the window.
     fn rate(&self, now: Duration) -> Option<(u64, Duration)> {
         let (since, before) = self.samples.front()?;
         let window = now.saturating_sub(*since);

@@ -160,7 +160,6 @@ impl Both<'_> {
         });
     }
 
-    /// Checks I17.
     fn check_lengths(&self, plan: &EditPlan, found: &mut Vec<Violation>) {
         let right = self.new.file_len == plan.new_len() && self.old.file_len == plan.old_len();
         check(found, "I17", right, || "the length of a file differs from the plan".to_owned());

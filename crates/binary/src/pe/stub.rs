@@ -134,7 +134,6 @@ impl Maker {
         address
     }
 
-    /// Appends a version below directories for type, name and language.
     fn resources(&mut self, statement: &[u8]) -> (u32, u32) {
         self.align();
         let data = self.append(statement);

@@ -309,7 +309,6 @@ fn remove(path: &Path) -> io::Result<u64> {
     }
 }
 
-/// Removes a file without a living writer, if `still` holds under the lock.
 fn remove_dead(path: &Path, still: impl Fn() -> bool) -> io::Result<u64> {
     let file = match regular::open_unlinked(path) {
         Ok(file) => file,

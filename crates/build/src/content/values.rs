@@ -20,7 +20,6 @@ pub fn places(member: &str, text: &str, key: Option<&str>) -> Vec<(String, Range
     }
 }
 
-/// Variable or argument of a literal.
 fn name_before(text: &str, at: usize) -> String {
     let line = text[..at].rsplit('\n').next().unwrap_or_default();
     let before =
@@ -84,7 +83,6 @@ fn literal(text: &str, at: usize, raw: bool) -> (Range<usize>, usize, bool) {
     (start..text.len(), text.len(), false)
 }
 
-/// Range of the value at `key`.
 fn in_json(text: &str, key: &str) -> Option<Range<usize>> {
     let value: Value = serde_json::from_str(text).ok()?;
     let wanted = value.get(key)?.as_str()?;

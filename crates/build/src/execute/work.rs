@@ -41,7 +41,6 @@ const SHORT: Duration = Duration::from_millis(5);
 /// Interval of checks of the memory.
 const CHECK: Duration = Duration::from_millis(20);
 
-/// Two for each thread, and two more.
 fn in_flight(threads: usize) -> u64 {
     (2 * threads as u64 + 2).min(MOST)
 }

@@ -114,7 +114,6 @@ fn is_about(rule: &AllowIsaRule, member: &str, owner: Option<&PackageName>) -> b
     owner.zip(path).is_some_and(|(owner, path)| rule.is_about(owner, &path))
 }
 
-/// Matches also below the package's first directory.
 fn is_in(glob: &Glob, member: &str) -> bool {
     let matches = |path: &str| path.parse::<RelPath>().is_ok_and(|path| glob.matches(&path));
     matches(member) || member.split_once('/').is_some_and(|(_, below)| matches(below))

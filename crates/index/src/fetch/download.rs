@@ -102,7 +102,6 @@ fn kept(archive: &RemoteArchive, place: &Path, expected: Expected) -> Option<Loc
     (sha256 == expected).then(|| LockedArchive { key: archive.key().to_owned(), size, sha256 })
 }
 
-/// Renames after verification.
 fn fetch(
     archive: &RemoteArchive,
     dir: &Path,
@@ -172,7 +171,6 @@ fn alone(dir: &Path) -> Result<OwnedFd, Problem> {
     })
 }
 
-/// Removes partial files of killed downloads.
 fn sweep(dir: &Path) {
     let names = directory::names(dir).unwrap_or_default();
     let left = names.iter().filter(|name| name.starts_with(PREFIX));

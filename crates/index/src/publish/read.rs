@@ -97,7 +97,6 @@ pub(super) fn is_as_made(
 
 const LOOKS: usize = 10;
 
-/// HTML by another program, or without data.
 fn others_html(html: Option<Arc<Page>>, has_data: bool) -> Option<Arc<Page>> {
     html.filter(|html| !(has_data && is_ours(&html.bytes)))
 }

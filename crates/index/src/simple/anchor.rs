@@ -62,7 +62,6 @@ pub(super) fn links(html: &str) -> Links {
     links
 }
 
-/// Text behind the closing tag of `name`, in any case.
 fn behind<'t>(text: &'t str, name: &str) -> &'t str {
     let rests = text.match_indices("</").map(|(at, slash)| &text[at + slash.len()..]);
     let is_end = |rest: &&str| {
@@ -79,7 +78,6 @@ struct Tag {
 }
 
 impl Tag {
-    /// Version of the API (PEP 629).
     fn is_version(&self) -> bool {
         self.attributes.get("name").is_some_and(|name| name == "pypi:repository-version")
     }
@@ -112,7 +110,6 @@ impl Tag {
     }
 }
 
-/// Value of an attribute, and the rest.
 fn value(text: &str) -> (String, &str) {
     let Some(text) = text.trim_ascii_start().strip_prefix('=') else {
         return (String::new(), text);

@@ -83,7 +83,6 @@ pub fn beyond_data(html: &[u8], made: &str) -> Option<String> {
     })
 }
 
-/// Omits links to parents and fragments.
 fn anchors(html: &[u8]) -> Result<Vec<Anchor>, PageError> {
     let links = links(&String::from_utf8_lossy(html));
     known(links.version)?;

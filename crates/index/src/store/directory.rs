@@ -205,7 +205,6 @@ impl Bucket for Directory {
         })
     }
 
-    /// Removes emptied directories too.
     fn delete(&self, key: &RelPath) -> Result<(), StoreError> {
         let failed = self.failed("remove", key);
         if self.head(key)?.is_none() {

@@ -44,7 +44,6 @@ fn said(faults: &Faults, node: &Node) -> Vec<Entry> {
     node.entries.iter().filter(is_sound).cloned().collect()
 }
 
-/// Returns the line with the properties of its group that it lacks.
 fn give(faults: &Faults, words: &'static [NodeSpec], mut line: Node, said: &[Entry]) -> Node {
     let Some(spec) = words.iter().find(|word| word.name == line.name.text) else { return line };
     for entry in said {

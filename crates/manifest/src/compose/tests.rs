@@ -58,7 +58,6 @@ fn composed(text: &str) -> Vec<String> {
     out
 }
 
-/// Removed lines, and added lines.
 fn difference(text: &str) -> (Vec<String>, Vec<String>) {
     let (before, after) = (composed(INCLUDED), composed(&format!("include \"core.kdl\"\n{text}")));
     let only = |these: &[String], those: &[String]| {

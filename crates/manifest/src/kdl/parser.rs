@@ -125,7 +125,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Returns whether the part after `/-` is a block.
     fn left_out(&mut self) -> Read<bool> {
         self.advance();
         self.skip_lines();

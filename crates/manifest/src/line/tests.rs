@@ -55,7 +55,6 @@ fn is_composed(word: &NodeSpec) -> bool {
     [CHANGE, REMOVE, GROUP].iter().any(|composed| composed.name == word.name)
 }
 
-/// Returns the required lines that the example lacks, and the example.
 fn block(head: &str, lines: &[(&str, &str)], word: &NodeSpec) -> String {
     let needed = lines.iter().filter(|(name, _)| *name != word.name).map(|(_, line)| *line);
     let inside: Vec<&str> = needed.chain([word.example]).collect();

@@ -207,7 +207,6 @@ fn check_name<T: FromStr<Err = NameError>>(
     }
 }
 
-/// Returns the name as indexes compare it, placeholders kept.
 fn normalized(template: &Template) -> String {
     let plain = template.as_str().parse::<DistName>();
     plain.map_or_else(
@@ -216,7 +215,6 @@ fn normalized(template: &Template) -> String {
     )
 }
 
-/// Checks that an extra has a placeholder if and only if it is several.
 fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spanned<Pick>>) {
     let each = pick.filter(|p| p.value == Pick::Each);
     match each {

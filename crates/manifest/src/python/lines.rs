@@ -110,7 +110,6 @@ impl Run {
 }
 
 impl RunScript {
-    /// Reads the file. Its text is a source of the manifest.
     fn read(path: Spanned<RelPath>, node: &Node<'_>, scope: &Scope<'_, '_>) -> Option<Self> {
         let context = scope.context;
         let text = |file: Source| {

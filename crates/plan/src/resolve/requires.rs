@@ -198,7 +198,6 @@ fn variants(
     }
 }
 
-/// Pin, perhaps with a marker.
 fn requirement(
     declared: &manifest::Distribution,
     targets: &Targets,

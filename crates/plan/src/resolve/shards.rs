@@ -32,7 +32,6 @@ pub(super) fn check(manifest: &Manifest, catalog: &Catalog, all: &[ResolvedDist<
     problems
 }
 
-/// True for a line that is optional for a reason in words.
 fn is_told(rule: &ArtifactRule) -> bool {
     rule.optional.is_none() || rule.subproject.is_some()
 }

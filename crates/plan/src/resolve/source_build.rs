@@ -456,7 +456,6 @@ fn in_order(projects: &[SourceProject]) -> Vec<&SourceProject> {
     order
 }
 
-/// First devel package, with all packages except those for single ISAs.
 fn devel(all: &[ResolvedDist<'_>], version: &Version) -> Option<DevelTree> {
     let devel = all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
     let beside = |i: &&ResolvedDist<'_>| {

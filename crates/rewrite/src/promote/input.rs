@@ -109,7 +109,6 @@ fn mismatch(found: &Found) -> PromoteError {
     refused(&file_name(found), what, "rename the file to match its metadata")
 }
 
-/// Facts in a wheel's import package, if of this distribution.
 fn own_of_wheel(wheel: &Wheel, name: &str) -> Result<Option<Own>, OpenError> {
     let is_facts = |member: &str| {
         member

@@ -61,7 +61,6 @@ pub fn traps(inputs: &Inputs, versions: &Versions) -> Vec<(String, &'static str)
     traps
 }
 
-/// The local part, if a segment of it is shortened.
 fn local(version: &str) -> Option<&str> {
     let (_, local) = version.split_once('+')?;
     local.split(['.', '-', '_']).find(|part| is_cut(part))

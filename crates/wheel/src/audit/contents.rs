@@ -181,7 +181,6 @@ const ARM: u16 = 40;
 /// Version 5 of the ABI, with hard floats (ELF for the ARM architecture), of which `armv7l` is.
 const ARM_ABI: (u32, u32) = (0xff00_0400, 0x0500_0400);
 
-/// Returns the machine of a file that no platform tag covers.
 fn unjudged(facts: &ElfFacts, info: &ElfInfo) -> Option<String> {
     let machine = another_machine(facts)?;
     let has_policies = facts.kind.runs_on_hosts() && Architecture::of(facts.machine).is_some();

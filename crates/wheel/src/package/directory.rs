@@ -94,7 +94,6 @@ impl Directory {
     }
 }
 
-/// Treats a premature end as a fault of the archive.
 fn read(file: &File, at: u64, bytes: &mut [u8]) -> Result<(), DirectoryError> {
     file.read_exact_at(bytes, at).map_err(|error| match error.kind() {
         io::ErrorKind::UnexpectedEof => DirectoryError::Broken("it is truncated"),
@@ -170,7 +169,6 @@ fn between(entries: &[DirectoryEntry], start: u64, end: u64) -> Result<Vec<Fault
     Ok(found)
 }
 
-/// Accepts a data descriptor of 12 to 24 bytes.
 fn gap(from: u64, to: u64, descriptor: bool) -> Result<Option<Fault>, DirectoryError> {
     match to.checked_sub(from) {
         Some(0) => Ok(None),

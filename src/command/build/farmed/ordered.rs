@@ -131,7 +131,6 @@ impl<'a> Ordered<'a> {
         Ok(first.map(|what| format!("its packages differ from the plan: {what}")))
     }
 
-    /// Removes a package that is built here instead.
     fn remove(&self, number: usize) -> Result<(), Failure> {
         let Some(place) = &self.orders[number].outputs[0].place else { return Ok(()) };
         match fs_err::remove_file(place) {

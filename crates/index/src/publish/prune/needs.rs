@@ -131,7 +131,6 @@ impl<'a, 'r> Needs<'a, 'r> {
     }
 }
 
-/// Groups files on pages by version, newest first, yanked last.
 fn versions<'a>(items: &[&'a Item]) -> Vec<Vec<&'a Item>> {
     let mut versions: BTreeMap<_, Vec<&Item>> = BTreeMap::new();
     for item in items.iter().filter(|item| item.is_named) {

@@ -90,7 +90,6 @@ impl<'a> Requirements<'a> {
         .map(drop)
     }
 
-    /// Ignores unreadable records.
     fn read_records(&mut self, items: &[&Item]) -> Result<(), PublishError> {
         let keys = items.iter().map(|item| record_of(item));
         let keys = keys.collect::<Result<BTreeSet<RelPath>, _>>()?;

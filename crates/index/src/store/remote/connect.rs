@@ -85,7 +85,6 @@ fn retries(options: &Options) -> RetryConfig {
     RetryConfig { backoff, max_retries: options.retries, ..RetryConfig::default() }
 }
 
-/// `times` override the environment.
 fn client(
     url: &Url,
     scheme: &ObjectStoreScheme,

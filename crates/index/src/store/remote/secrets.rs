@@ -46,7 +46,6 @@ impl Secrets {
     }
 }
 
-/// Percent-encoded and plain.
 fn forms(value: String) -> [String; 2] {
     let encoded = percent_encoding::utf8_percent_encode(&value, percent_encoding::NON_ALPHANUMERIC);
     [encoded.to_string(), value]

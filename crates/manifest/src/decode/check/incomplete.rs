@@ -101,7 +101,6 @@ impl Known<'_> {
         })
     }
 
-    /// Returns the most common prefix of distributions before their package's name.
     fn prefix(&self) -> String {
         let named = self.packages.iter().filter_map(|o| {
             let before = |d: &Distribution| {

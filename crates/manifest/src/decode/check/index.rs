@@ -122,7 +122,6 @@ pub(in super::super) fn names(
     problems
 }
 
-/// Returns the names of distributions, as indexes compare them.
 fn distributions<'p>(
     packages: &'p IndexMap<PackageName, Package>,
     families: &'p Families,

@@ -113,7 +113,6 @@ fn lines(report: &Report, page: &mut Page) {
     }
 }
 
-/// Fence longer than any run of backticks.
 fn fence(report: &Report) -> String {
     let lines = report
         .sections

@@ -67,7 +67,6 @@ fn is_described(file: &File, at: u64, entry: &DirectoryEntry) -> io::Result<bool
     Ok(found.strip_prefix(&crc32).is_some_and(|found| found.starts_with(&sizes)))
 }
 
-/// Level of deflate, and UTF-8 in names of ASCII.
 fn idle_flags(entry: &DirectoryEntry) -> u16 {
     if entry.name.is_ascii() { 0b110 | 1 << 11 } else { 0b110 }
 }

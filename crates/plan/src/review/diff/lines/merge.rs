@@ -77,7 +77,6 @@ fn signature(line: &Line, variant: Option<&str>) -> (char, String, String) {
     (line.mark, general(&line.place, variant), detail)
 }
 
-/// Replaces both spellings of the variant by `*`.
 fn general(text: &str, variant: Option<&str>) -> String {
     match variant {
         Some(variant) => text.replace(variant, "*").replace(&variant.replace('-', "_"), "*"),

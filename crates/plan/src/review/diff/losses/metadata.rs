@@ -130,7 +130,6 @@ fn newer(old: &Package<'_>, new: &Package<'_>) -> Option<(u32, u32)> {
     is.iter().filter(more).map(|(_, release)| *release).max()
 }
 
-/// Smallest release of glibc by architecture.
 fn oldest(tags: &str) -> BTreeMap<&str, (u32, u32)> {
     let mut oldest = BTreeMap::new();
     for tag in tags.split('.').filter_map(LibcTag::of).filter(|tag| !tag.is_musl) {
