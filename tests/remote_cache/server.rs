@@ -91,7 +91,9 @@ impl Fault {
     /// Returns whether a warning is printed.
     pub fn is_told(self) -> bool {
         let ends = matches!(self, Self::NoAnswer | Self::Stalls | Self::Forgets | Self::Busy);
-        ends || matches!(self, Self::Flipped | Self::GoesAway)
+        let damages =
+            matches!(self, Self::Flipped | Self::Endless | Self::Compressed | Self::Halves);
+        ends || damages || self == Self::GoesAway
     }
 
     pub fn leaves_nothing(self) -> bool {
