@@ -208,13 +208,13 @@ fn problems_come_in_the_order_of_the_file() {
 }
 
 /// After losing a line, a file still decodes, or has problems that can be rendered. Tries one line in five; all with
-/// `ROCKPACK_THOROUGH`.
+/// `ROCKPACK_CASES`.
 #[test]
 fn a_lost_line_never_panics() {
     let files = crate::repository::kdl_files().into_iter();
     let text: String = files.map(|name| crate::repository::text(&name)).collect();
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("include ")).collect();
-    let step = if std::env::var_os("ROCKPACK_THOROUGH").is_some() { 1 } else { 5 };
+    let step = if std::env::var_os("ROCKPACK_CASES").is_some() { 1 } else { 5 };
     for lost in (0..lines.len()).step_by(step) {
         let rest: Vec<&str> = lines
             .iter()
