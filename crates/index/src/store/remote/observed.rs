@@ -72,7 +72,9 @@ impl HttpService for Observed {
                 frame
             });
             let body = body.map_err(move |error| {
+                // The body is dropped only after the next try began.
                 failed.is_failed.store(true, Ordering::Relaxed);
+                failed.count();
                 error
             });
             Ok(HttpResponse::from_parts(parts, HttpResponseBody::new(body)))
@@ -123,8 +125,8 @@ impl Open {
     }
 }
 
-impl Drop for Open {
-    fn drop(&mut self) {
+impl Open {
+    fn count(&self) {
         let mut tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
         if self.is_failed.load(Ordering::Relaxed) {
             let [key, _] = &self.keys;
@@ -132,7 +134,12 @@ impl Drop for Open {
         } else {
             tries.retain(|key, _| !self.keys.contains(key));
         }
-        drop(tries);
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.count();
         self.request.received = self.received.load(Ordering::Relaxed);
         self.request.took = self.start.elapsed();
         self.listener.requested(self.request.clone());
