@@ -11,7 +11,7 @@ use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
 use super::reach::CACHE;
-use super::tree::{Files, file_hash};
+use super::tree::{Files, file_line};
 use super::used::Used;
 use base::regular;
 use plan::ProjectBuild;
@@ -118,8 +118,7 @@ fn changed(before: &Record, now: &Record, source: &Path) -> Option<Vec<PathBuf>>
     let changed: Vec<PathBuf> = now.files.keys().filter(differs).cloned().collect();
     let is_plain = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let copied = file_hash(&source.join(path)).ok().flatten();
-        let copied = copied.map(|(mode, hash)| format!("{mode} {hash}"));
+        let copied = file_line(&source.join(path)).ok().flatten();
         !is_setting(&name)
             && copied.as_ref() == Some(&before.files[path])
             && !now.files[path].starts_with("120000")

@@ -15,14 +15,14 @@ use fs_err as fs;
 use base::hash::Sha256;
 use base::regular;
 
-/// Modes and hashes of files.
+/// Lines of files, `MODE SHA256`.
 pub(crate) type Files = BTreeMap<PathBuf, String>;
 
 /// Reads the files of a checkout; skips other file types.
 pub(crate) fn hashed(checkout: &Path, files: &[PathBuf]) -> io::Result<Files> {
     let line = |path: &PathBuf| {
-        let found = file_hash(&checkout.join(path)).transpose()?;
-        Some(found.map(|(mode, hash)| (path.clone(), format!("{mode} {hash}"))))
+        let found = file_line(&checkout.join(path)).transpose()?;
+        Some(found.map(|line| (path.clone(), line)))
     };
     files.iter().filter_map(line).collect()
 }
@@ -37,6 +37,10 @@ pub(crate) fn tree_hash(files: &Files) -> String {
         text.push(b'\n');
     }
     Sha256::of(&text).to_string()
+}
+
+pub(crate) fn file_line(path: &Path) -> io::Result<Option<String>> {
+    Ok(file_hash(path)?.map(|(mode, hash)| format!("{mode} {hash}")))
 }
 
 /// git's mode and the content's hash; `None` for other file types.
