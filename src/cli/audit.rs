@@ -34,9 +34,10 @@ pub struct AuditArgs {
     /// (needs that rule out the next older tag), `next_older` (that tag, or null),
     /// `external_libraries`, `unfound` (`file` with a shipped `library` that the loader does not
     /// find, its place `at`, and whether loading is `certain` to fail), `unresolved` (`file` with
-    /// undefined `symbols`), `unused` (`file` with needed `libraries` that it does not use) and `ignored` (unaudited ELF files, with the reason). A need has `kind`
-    /// (processor, library, version or symbol), `needs`, `library`, `symbol`, `file` (the first
-    /// with it) and `files` (their number).
+    /// undefined `symbols`), `unused` (`file` with needed `libraries` that it does not use) and
+    /// `ignored` (unaudited ELF files, with the reason). A need has `kind` (processor, library,
+    /// version or symbol), `needs`, `library`, `symbol`, `file` (the first with it) and `files`
+    /// (their number).
     #[arg(long)]
     pub json: bool,
 }

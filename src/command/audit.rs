@@ -1,5 +1,6 @@
 //! `rockpack wheel audit`.
 
+use std::borrow::Borrow;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -118,11 +119,7 @@ fn table(obstacles: &[Obstacle]) -> String {
         let library = of_libraries.then(|| obstacle.library.clone().unwrap_or_default());
         table.row([obstacle.needs.clone()].into_iter().chain(library).chain([place]));
     }
-    let mut text = table.to_string();
-    if obstacles.len() > MOST {
-        let _ = writeln!(text, "    and {} more, which --json lists", obstacles.len() - MOST);
-    }
-    text
+    table.to_string() + &more(obstacles.len())
 }
 
 fn changes(obstacles: &[Obstacle], next: &str) -> Vec<String> {
@@ -144,7 +141,7 @@ fn changes(obstacles: &[Obstacle], next: &str) -> Vec<String> {
     changes.into_iter().flatten().collect()
 }
 
-fn listed(names: &[&str]) -> String {
+fn listed<T: Borrow<str>>(names: &[T]) -> String {
     match names {
         [many @ .., _, _] if many.len() > 2 => {
             format!("{} and {} more", names[..3].join(", "), names.len() - 3)
@@ -154,63 +151,41 @@ fn listed(names: &[&str]) -> String {
 }
 
 fn unfound(libraries: &[Unfound]) -> String {
-    let mut text = String::new();
-    if libraries.is_empty() {
-        return text;
-    }
-    text += "\n  libraries of the wheel without an rpath to them:\n";
-    for Unfound { file, library, at, certain } in libraries.iter().take(MOST) {
-        let first = if *certain { "" } else { "; the program must load it first" };
-        let _ = writeln!(text, "    {file}: {library}, which is {at}{first}");
-    }
-    if libraries.len() > MOST {
-        let _ = writeln!(text, "    and {} more, which --json lists", libraries.len() - MOST);
-    }
-    text
+    list("libraries of the wheel without an rpath to them", libraries, |it| {
+        let first = if it.certain { "" } else { "; the program must load it first" };
+        format!("{}: {}, which is {}{first}", it.file, it.library, it.at)
+    })
 }
 
 fn unresolved(files: &[Unresolved]) -> String {
-    let mut text = String::new();
-    if files.is_empty() {
-        return text;
-    }
-    text += "\n  symbols that neither the wheels nor the system define:\n";
-    for Unresolved { file, symbols } in files.iter().take(MOST) {
-        let names: Vec<&str> = symbols.iter().map(String::as_str).collect();
-        let _ = writeln!(text, "    {file}: {}", listed(&names));
-    }
-    if files.len() > MOST {
-        let _ = writeln!(text, "    and {} more, which --json lists", files.len() - MOST);
-    }
-    text
+    list("symbols that neither the wheels nor the system define", files, |it| {
+        format!("{}: {}", it.file, listed(&it.symbols))
+    })
 }
 
 fn unused(files: &[Unused]) -> String {
-    let mut text = String::new();
-    if files.is_empty() {
-        return text;
-    }
-    text += "\n  needed libraries of which no symbol is used (a note):\n";
-    for Unused { file, libraries } in files.iter().take(MOST) {
-        let names: Vec<&str> = libraries.iter().map(String::as_str).collect();
-        let _ = writeln!(text, "    {file}: {}", listed(&names));
-    }
-    if files.len() > MOST {
-        let _ = writeln!(text, "    and {} more, which --json lists", files.len() - MOST);
-    }
-    text
+    list("needed libraries of which no symbol is used (a note)", files, |it| {
+        format!("{}: {}", it.file, listed(&it.libraries))
+    })
 }
 
 fn ignored(files: &[Ignored]) -> String {
+    list("not audited", files, |it| format!("{}: {}", it.file, it.reason))
+}
+
+fn list<T>(title: &str, all: &[T], line: impl Fn(&T) -> String) -> String {
     let mut text = String::new();
-    if !files.is_empty() {
-        text += "\n  not audited:\n";
-        for file in files.iter().take(MOST) {
-            let _ = writeln!(text, "    {}: {}", file.file, file.reason);
-        }
-        if files.len() > MOST {
-            let _ = writeln!(text, "    and {} more, which --json lists", files.len() - MOST);
-        }
+    if all.is_empty() {
+        return text;
     }
-    text
+    let _ = writeln!(text, "\n  {title}:");
+    for one in all.iter().take(MOST) {
+        let _ = writeln!(text, "    {}", line(one));
+    }
+    text + &more(all.len())
+}
+
+fn more(all: usize) -> String {
+    let left = all.saturating_sub(MOST);
+    if left == 0 { String::new() } else { format!("    and {left} more, which --json lists\n") }
 }
