@@ -126,26 +126,28 @@ class Devel(DevelTree):
         state = self.state()
         if self.symlinks is None:  # before the tree is removed
             self.symlinks = state is not None and bool(state.get("symlinks"))
-        if state is not None and thorough and (damaged := self.damaged()):
-            log(f"{len(damaged)} files of {self.root} are missing or changed: {damaged[0]}, …")
-            state = None
         if state is not None and not self.has_kind(state):
             state = None
-        if state is None or thorough:
-            self._check_shipped()
+        damaged = self.damaged() if thorough or (self.ships_files and state is None) else []
+        if state is not None and damaged:
+            log(f"{len(damaged)} files of {self.root} are missing or changed: {damaged[0]}, …")
+            state = None
+        self._check_shipped(damaged)
         if state is None:
             self._expand()
         else:
             self._complete(state)
 
-    def _check_shipped(self) -> None:
-        """Raise DevelError if files of the wheel are missing, which no archive brings back."""
-        files = lost(self, self.damaged()) if self.ships_files else []
+    def _check_shipped(self, damaged: list[str]) -> None:
+        """Raise DevelError if files of the wheel are damaged, which no archive brings back."""
+        files = lost(self, damaged)
         if files:
+            from ._health._finding import reinstall
+
             name = self.installed.package.distribution
             raise DevelError(
                 f"{len(files)} files of {name} are missing or changed, such as {files[0]}: reinstall"
-                f" it: pip install --force-reinstall --no-deps {name}=={self.installed.version}"
+                f" it: {reinstall(self.installed)}"
             )
 
     def _expand(self) -> None:
