@@ -283,3 +283,24 @@ fn what_is_for_every_target_in_a_devel_package_wants_a_reason() {
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].starts_with("package `devel` has 4 files with the name of an ISA"), "{told:?}");
 }
+
+#[test]
+fn each_device_package_of_an_isa_has_its_list_of_links() {
+    let [meta, libs, device] = packages();
+    let finer = package(
+        "device-fft",
+        "runtime",
+        "\"x-device-{isa}-fft\" module=\"x_device_{isa}_fft\" per=\"isa\"",
+        "overlay \"libs\"\nrequires \"libs\"\nartifact \"fft\" \"lib\"",
+    );
+    let entries = "blas_lib_generic b text b\nblas_lib_gfx942 lib/k_gfx942.co code\n\
+                   fft_lib_gfx942 lib/f_gfx942.co code\n";
+    let devel = super::support::devel("artifacts-of \"libs\" \"device\" \"device-fft\"");
+    let case = Case::new(&[meta, libs, device, finer, devel], entries);
+    let plan = case.families(&format!("{FAMILIES}{KINDS}")).plan();
+    let lists = ["x-device-gfx942", "x-device-gfx942-fft"].map(|name| files(&plan, name)[0].clone());
+    assert_eq!(
+        lists,
+        [".devel_links/gfx942.json render", ".devel_links/gfx942-device-fft.json render"]
+    );
+}

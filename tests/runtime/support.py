@@ -258,22 +258,24 @@ def libraries(**changes: Any) -> Wheel:
     return change(wheel, changes)
 
 
-def device(isa: str, **changes: Any) -> Wheel:
+def device(isa: str, part: str | None = None, **changes: Any) -> Wheel:
+    """Return the device package of an ISA, or one of several."""
+    name, suffix = (isa, "") if part is None else (f"{isa}-device-{part}", f"-{part}")
     link = {
-        "relpath": f"lib/db/{isa}.dat",
-        "target": f"../../../_rocm_sdk_libraries/lib/db/{isa}.dat",
+        "relpath": f"lib/db/{name}.dat",
+        "target": f"../../../_rocm_sdk_libraries/lib/db/{name}.dat",
     }
     links = {"version": VERSION, "links": [link]}
     wheel = Wheel(
-        package="device",
-        distribution=f"rocm-sdk-device-{isa}",
-        module=f"rocm_sdk_device_{isa}",
+        package=f"device{suffix}",
+        distribution=f"rocm-sdk-device-{isa}{suffix}",
+        module=f"rocm_sdk_device_{isa}{suffix.replace('-', '_')}",
         platform_dir="_rocm_sdk_libraries",
         requires=[f"rocm-sdk-libraries=={VERSION}"],
         files={
-            f"_rocm_sdk_libraries/.device-{isa}": b"",
-            f"_rocm_sdk_libraries/lib/db/{isa}.dat": isa.encode(),
-            f"_rocm_sdk_libraries/.devel_links/{isa}.json": json.dumps(links).encode(),
+            f"_rocm_sdk_libraries/.device-{name}": b"",
+            f"_rocm_sdk_libraries/lib/db/{name}.dat": isa.encode(),
+            f"_rocm_sdk_libraries/.devel_links/{name}.json": json.dumps(links).encode(),
         },
     )
     return change(wheel, changes)

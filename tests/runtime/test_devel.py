@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import lzma
 import os
@@ -471,6 +472,28 @@ class Devel(unittest.TestCase):
             self.assertEqual(rows, [f"{TREE}/.device-{isa}", f"{TREE}/lib/db/{isa}.dat"])
             self.layout.check_hashes(f"rocm-sdk-device-{isa}")
         self.assertEqual(sorted(self.tree_rows()), sorted(EXPECTED))
+
+    def test_an_isa_can_have_several_device_packages(self) -> None:
+        info = copy.deepcopy(support.DIST)
+        finer = {"distribution": "rocm-sdk-device-{isa}-blas", "module": "rocm_sdk_device_{isa}_blas", "extra": None}
+        info["packages"]["device-blas"] = {**info["packages"]["device"], **finer}
+        layout = support.Layout(
+            self,
+            support.core(),
+            support.libraries(),
+            support.devel(),
+            support.device("gfx942"),
+            support.device("gfx942", part="blas"),
+            info=info,
+        )
+        self.assertEqual(layout.sdk("init").returncode, 0)
+        for distribution, name in (
+            ("rocm-sdk-device-gfx942", "gfx942"),
+            ("rocm-sdk-device-gfx942-blas", "gfx942-device-blas"),
+        ):
+            rows = [row for row in layout.record(distribution) if row.startswith(TREE)]
+            self.assertEqual(rows, [f"{TREE}/.device-{name}", f"{TREE}/lib/db/{name}.dat"])
+            layout.check_hashes(distribution)
 
     def test_device_packages_are_linked_at_once(self) -> None:
         self.layout.install(support.device("gfx942"))

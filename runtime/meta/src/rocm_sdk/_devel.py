@@ -160,8 +160,8 @@ class Devel(DevelTree):
             with self._working():
                 _expand.forget_outer_links(self)
                 state, summary = _expand.expand(self, progress.show)
-                for path in _device.unlinked(self):
-                    _device.link(self, path)
+                for installed, path in _device.unlinked(self):
+                    _device.link(self, installed, path)
             self.write_marker(state)
         except BaseException:
             progress.clear()
@@ -182,8 +182,8 @@ class Devel(DevelTree):
             if broken:
                 _expand.make_outer_links(self, broken)
             self._unite(self.separated(state))
-            for path in _device.unlinked(self):
-                _device.link(self, path)
+            for installed, path in _device.unlinked(self):
+                _device.link(self, installed, path)
 
     def _fill(self, state: dict[str, Any], waiting: dict[str, str]) -> None:
         """Make the pending links `waiting`, and write the marker that lists them."""

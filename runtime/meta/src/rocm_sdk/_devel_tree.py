@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any
 
-from ._packages import Installed, every_installed
+from ._packages import Installed, every_installed, over_others
 from ._paths import unlimited
 from ._place import is_same_file
 from ._record import Row, row_of_bytes
@@ -14,7 +14,6 @@ from ._record import Row, row_of_bytes
 MARKER = ".rocm-sdk.json"
 PACKAGES = ".packages"
 """Metadata directories of the packages that the tree was expanded with."""
-_OWN_LINKS = ("device",)
 
 
 class DevelTree:
@@ -62,7 +61,7 @@ class DevelTree:
 
     def _packages_text(self) -> bytes:
         # Device packages remove their own links from the tree.
-        linked = [one for one in every_installed() if one.package.logical not in _OWN_LINKS]
+        linked = [one for one in every_installed() if not over_others(one.package.logical)]
         names = sorted(one.record.path.parent.name for one in linked)
         # Of packages in another site-packages, the site of this one knows nothing.
         names = [name for name in names if (self.site / name).is_dir()]

@@ -11,7 +11,7 @@ from ._devel_tree import DevelTree
 from ._errors import DevelError
 from ._expand import target
 from ._log import log
-from ._packages import DIST, belongs, describe, find, require, version_of
+from ._packages import DIST, Installed, belongs, describe, find, over_others, version_of
 from ._place import place
 from ._record import row_of_bytes, row_of_file
 from ._tree import Tree
@@ -19,37 +19,42 @@ from ._tree import Tree
 _LISTS = ".devel_links"
 
 
-def unlinked(devel: DevelTree) -> list[Path]:
-    """Return the link lists of device packages that are not linked into the tree yet."""
-    if "device" not in DIST["packages"]:
-        return []
-    directory = devel.site / describe("device").platform_dir / _LISTS
-    if not directory.is_dir():
-        return []
-    lists = [directory / name for name in sorted(os.listdir(directory)) if name.endswith(".json")]
+def unlinked(devel: DevelTree) -> list[tuple[Installed, Path]]:
+    """Return device packages with the link lists that are not linked into the tree yet."""
+    packages = [logical for logical in DIST["packages"] if over_others(logical)]
+    found: list[tuple[Installed, Path]] = []
+    for name in dict.fromkeys(describe(logical).platform_dir for logical in packages):
+        directory = devel.site / name / _LISTS
+        lists = sorted(os.listdir(directory)) if directory.is_dir() else []
+        for path in (directory / one for one in lists if one.endswith(".json")):
+            if not _marker(devel, path.stem).exists():
+                owner = _owner(path.stem, f"{name}/{_LISTS}/{path.name}", packages)
+                found += [(owner, path)] if owner else []
+    return found
+
+
+def _owner(stem: str, path: str, packages: list[str]) -> Installed | None:
     # A list can be a leftover of a package that was deleted without an installer.
-    return [
-        path
-        for path in lists
-        if not _marker(devel, path.stem).exists() and find("device", path.stem) is not None
-    ]
+    for logical in packages:
+        installed = find(logical, stem.removesuffix(f"-{logical}"))
+        if installed is not None and path in installed.record.rows():
+            return installed
+    return None
 
 
-def _marker(devel: DevelTree, isa: str) -> Path:
+def _marker(devel: DevelTree, stem: str) -> Path:
     # In the root of the tree: pip removes empty directories only below a directory in which it
     # removes a file.
-    return devel.root / f".device-{isa}"
+    return devel.root / f".device-{stem}"
 
 
-def link(devel: DevelTree, path: Path) -> None:
+def link(devel: DevelTree, installed: Installed, path: Path) -> None:
     """Link the files in a device package's list into the tree."""
-    isa = path.stem
     content = json.loads(path.read_text("utf-8"))
-    installed = require("device", isa)
     name = installed.package.distribution
     if content["version"] != version_of(name):
         raise DevelError(f"{name} {content['version']} is installed, but {belongs(name)}")
-    marker = _marker(devel, isa)
+    marker = _marker(devel, path.stem)
     said = f"{content['version']}\n".encode()
     links = dict(_checked(devel, content["links"]))
     known = installed.record.rows()

@@ -18,7 +18,7 @@ from . import _archive
 from ._devel_tree import DevelTree
 from ._errors import DevelError
 from ._log import log, warn
-from ._packages import Installed, every_installed
+from ._packages import Installed, every_installed, over_others
 from ._paths import below
 from ._place import is_same_file, link_symbolically, place_all, summary
 from ._record import NO_ROW, Row, row_of_bytes, row_of_file
@@ -230,7 +230,7 @@ def _linked() -> list[Installed]:
     return [
         installed
         for installed in every_installed()
-        if installed.package.kind != "devel" and installed.package.logical != "device"
+        if installed.package.kind != "devel" and not over_others(installed.package.logical)
     ]
 
 

@@ -105,6 +105,11 @@ def has_target(logical: str) -> bool:
     return _marked(names["module"])
 
 
+def over_others(logical: str) -> bool:
+    """Return whether a package has files for one target in another one's platform directory."""
+    return has_target(logical) and not _marked(DIST["packages"][logical]["platform_dir"])
+
+
 def _marked(name: str) -> bool:
     return any(mark in name for mark in _PLACEHOLDERS)
 

@@ -12,7 +12,8 @@ use crate::resolve::{
 use crate::{Archive, Distribution, Form, Member, Note, Step};
 use base::names::{NameError, RelPath};
 use base::source::Problems;
-use manifest::PackageKind;
+use base::target::Per;
+use manifest::{Package, PackageKind};
 
 impl<'a> Resolver<'a> {
     pub(super) fn runtime(
@@ -76,8 +77,20 @@ impl<'a> Resolver<'a> {
             Some((path, target))
         });
         let text = runtime_data::device_links(self.targets, dist, links);
-        let path = format!(".devel_links/{}.json", dist.variant.as_str()?).parse().ok()?;
+        let isa = dist.variant.as_str()?;
+        let name = if self.is_first_overlay(dist.package) {
+            isa.to_owned()
+        } else {
+            format!("{isa}-{}", *dist.package.name)
+        };
+        let path = format!(".devel_links/{name}.json").parse().ok()?;
         Some(describe::render(root.join(&path), text + "\n"))
+    }
+
+    fn is_first_overlay(&self, package: &Package) -> bool {
+        let per_isa = |one: &&Package| one.distribution().is_some_and(|d| d.per == Per::Isa);
+        let mut overlays = self.manifest.packages.values().filter(|one| one.overlay.is_some());
+        overlays.find(per_isa).is_none_or(|first| *first.name == *package.name)
     }
 
     pub(super) fn devel(
