@@ -103,6 +103,9 @@ fn reason(plan: &Plan, name: &str) -> Option<&'static str> {
         plan.distributions.iter().filter(|d| d.form == Form::Wheel).flat_map(|d| &d.members);
     let alias = members
         .any(|member| member.path.as_str() == name && matches!(member.step, Step::Alias { .. }));
+    if !name.contains('/') {
+        return Some("a file of site-packages itself, which today's flow leaves out");
+    }
     alias.then_some("a library's name without version, which today's flow leaves out")
 }
 

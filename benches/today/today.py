@@ -123,7 +123,8 @@ class Flow:
         for member in found["members"]:
             if found["form"] == "sdist":
                 self.place(member, directory / member["path"])
-            else:
+            elif "/" in member["path"]:
+                # The real flow has no `.pth` files.
                 top = "src" if member["path"].startswith(f"{module}/") else "platform"
                 self.place(member, directory / top / member["path"])
         if "archive" in found:
