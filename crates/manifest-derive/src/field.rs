@@ -88,13 +88,11 @@ impl Field {
         self.options.has("key") || self.role == Role::Each
     }
 
-    /// Returns the type that a text is parsed as: `via`, or the field's own.
     fn parsed(&self) -> TokenStream {
         let inner = &self.shape.inner;
         self.options.value("via").cloned().unwrap_or_else(|| quote!(#inner))
     }
 
-    /// Returns the conversion of parsed values to stored ones, for options and iterators alike.
     fn stored(&self) -> Option<TokenStream> {
         let converts = self.options.has("via") && !self.options.has("present");
         converts.then(|| quote!(.map(|read| base::source::Spanned::new(read.value.0, read.place))))

@@ -62,7 +62,6 @@ pub(super) fn file(
 
 struct Composer<'c> {
     faults: &'c Faults,
-    /// Included files are in its directory.
     source: &'c Source,
     which: Which,
     beside: Option<&'c Beside<'c>>,

@@ -236,9 +236,7 @@ pub struct Package {
 pub(crate) struct Draft {
     /// All are reported together.
     pub missing: Vec<&'static str>,
-    /// Number of `distribution` lines, also of unreadable ones.
     distributions: usize,
-    /// Number of `artifact` lines, also of unreadable ones.
     artifacts: usize,
 }
 

@@ -33,7 +33,6 @@ pub(super) struct Node<'a> {
     asked: Vec<&'static str>,
     exhausted: bool,
     block_asked: bool,
-    /// An unknown property may be its misspelling.
     mistaken: Option<&'static str>,
     broken: Cell<bool>,
 }
@@ -77,7 +76,6 @@ impl<'a> Node<'a> {
         !self.broken.get()
     }
 
-    /// Makes it sound, for checks that need its block.
     pub(crate) fn forgive(&self) {
         self.broken.set(false);
     }

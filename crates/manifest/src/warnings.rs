@@ -1,5 +1,7 @@
 //! Warnings of doubtful lines.
 
+use std::collections::HashSet;
+
 use super::{LicenseExpression, Manifest, Package, PackageKind, RpathRule};
 use base::names::{PackageName, RelPath};
 use base::source::{Code, Place, Problem, Problems, Spanned};
@@ -36,19 +38,19 @@ pub(super) fn unoffered(manifest: &Manifest) -> Problems {
     let Some(selector) = packages().find(|p| p.kind == PackageKind::Selector) else {
         return problems;
     };
-    let relied_on = |name: &PackageName| {
-        packages().any(|p| {
-            let of_indexes = p.indexes.iter().flat_map(|index| &index.requires);
-            p.requires.iter().chain(of_indexes).any(|r| r.package.value == *name)
-                || p.extras.iter().any(|extra| extra.package.value == *name)
-        })
-    };
+    let relied_on: HashSet<&PackageName> = packages().flat_map(relied_on).collect();
     for package in packages().filter(|p| p.kind != PackageKind::Selector) {
-        if !relied_on(&package.name.value) {
+        if !relied_on.contains(&package.name.value) {
             problems.push(never_installed(package, selector));
         }
     }
     problems
+}
+
+fn relied_on(package: &Package) -> impl Iterator<Item = &PackageName> {
+    let of_indexes = package.indexes.iter().flat_map(|index| &index.requires);
+    let required = package.requires.iter().chain(of_indexes).map(|rule| &rule.package.value);
+    required.chain(package.extras.iter().map(|extra| &extra.package.value))
 }
 
 fn never_installed(package: &Package, selector: &Package) -> Problem {

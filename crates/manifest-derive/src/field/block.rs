@@ -23,7 +23,6 @@ impl Field {
         quote!(crate::Arity::#times)
     }
 
-    /// Returns whether its node has a meaning without arguments.
     fn is_mark(&self) -> bool {
         self.role == Role::Leaf && self.shape.is("bool")
     }

@@ -1,5 +1,7 @@
 //! Checks of packages against each other.
 
+use std::collections::HashMap;
+
 use super::Faults;
 use crate::package::distribution::check_extra;
 use crate::package::variant;
@@ -27,7 +29,11 @@ pub(super) fn packages(
     licenses: Option<&[LicenseOf]>,
     templates: Option<&[&str]>,
 ) {
-    let find = |name: &PackageName| packages.iter().find(|o| o.name.value == *name);
+    let mut by_name = HashMap::new();
+    for package in packages {
+        by_name.entry(&package.name.value).or_insert(package);
+    }
+    let find = |name: &PackageName| by_name.get(name).copied();
     for package in packages {
         for extra in &package.extras {
             find(&extra.package.value)

@@ -1,5 +1,7 @@
 //! Licences of artifacts that no package takes.
 
+use std::collections::HashSet;
+
 use super::Faults;
 use crate::{LicenseOf, Package};
 use base::names::ArtifactName;
@@ -12,9 +14,8 @@ pub(super) fn check(faults: &Faults, licenses: &[LicenseOf], packages: &[Package
     }
     let taken =
         || packages.iter().flat_map(|package| &package.artifacts).map(|rule| &rule.name.value);
-    for license in
-        licenses.iter().filter(|license| !taken().any(|name| *name == license.artifact.value))
-    {
+    let names: HashSet<&ArtifactName> = taken().collect();
+    for license in licenses.iter().filter(|license| !names.contains(&license.artifact.value)) {
         let name = &license.artifact;
         let hint = nearest(name.as_str(), taken().map(ArtifactName::as_str))
             .map(|n| format!("; did you mean `{n}`?"))

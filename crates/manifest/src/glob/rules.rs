@@ -27,9 +27,7 @@ pub struct Rules<R> {
 #[derive(Debug, Default)]
 struct Words {
     automaton: Option<AhoCorasick>,
-    /// The rule that each pattern of the automaton is of.
     owners: Vec<usize>,
-    /// Rules without a word in their globs.
     others: Vec<usize>,
 }
 

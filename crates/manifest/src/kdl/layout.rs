@@ -32,9 +32,7 @@ pub fn layout(source: &Source) -> Result<String, Problems> {
 struct Piece {
     token: Token,
     spaced: bool,
-    /// Of a brace: whether its block takes several lines.
     tall: bool,
-    /// Only `;` and a comment follow on its line.
     ends_line: bool,
 }
 

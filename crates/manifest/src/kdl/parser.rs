@@ -160,7 +160,6 @@ impl<'a> Parser<'a> {
         Ok(nodes)
     }
 
-    /// Returns the indentation of the line; of a very long one, 0.
     fn indentation(&self, at: usize) -> usize {
         const LONG: usize = 400;
         let start = self.text.floor_char_boundary(at.saturating_sub(LONG));

@@ -177,7 +177,6 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the first arguments of nodes with these names, also of unreadable nodes.
 fn named(faults: &Faults, nodes: &[kdl::Node], names: &[&str]) -> Vec<(String, Place)> {
     let entries = nodes
         .iter()

@@ -152,7 +152,6 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
 }
 
 impl Sample {
-    /// Returns the parts that readers asked for; panics if the sample has a fault.
     fn asked(&self) -> Vec<Asked> {
         let source = Source::new("sample.kdl", self.text.as_str());
         let faults = Faults::noting(&source);

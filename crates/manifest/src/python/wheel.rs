@@ -30,7 +30,6 @@ pub enum WheelSource {
     Index(Spanned<Pin>),
 }
 
-/// A wheel that is taken, or split.
 pub(crate) enum Wheel {
     Ready(ReadyWheel),
     Split(SplitRule),

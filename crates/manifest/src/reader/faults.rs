@@ -28,7 +28,6 @@ pub(crate) struct Faults {
     included: RefCell<Vec<(usize, Source)>>,
     found: RefCell<Capped>,
     globs: Cell<usize>,
-    /// Parts that readers asked for, in tests.
     asked: Option<RefCell<Vec<Asked>>>,
 }
 

@@ -1,6 +1,6 @@
 //! Packages that require each other, and projects that wait for each other.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use crate::decode::Faults;
 use crate::{Package, SourceProject};
@@ -10,21 +10,31 @@ use base::source::{Code, Place, Problem, Spanned};
 struct Step<'o> {
     name: &'o PackageName,
     before: Vec<&'o Spanned<PackageName>>,
+    at: Vec<Option<usize>>,
+}
+
+fn indexed<'o>(
+    steps: impl Iterator<Item = (&'o PackageName, Vec<&'o Spanned<PackageName>>)>,
+) -> Vec<Step<'o>> {
+    let mut steps: Vec<Step<'_>> =
+        steps.map(|(name, before)| Step { name, before, at: Vec::new() }).collect();
+    let mut numbers = HashMap::new();
+    for (number, step) in steps.iter().enumerate() {
+        numbers.entry(step.name).or_insert(number);
+    }
+    for step in &mut steps {
+        step.at = step.before.iter().map(|name| numbers.get(&name.value).copied()).collect();
+    }
+    steps
 }
 
 pub(super) fn check(faults: &Faults, packages: &[Package]) {
-    let steps: Vec<Step<'_>> = packages
-        .iter()
-        .map(|o| Step { name: &o.name.value, before: o.required().collect() })
-        .collect();
+    let steps = indexed(packages.iter().map(|o| (&o.name.value, o.required().collect())));
     each(&steps, |circle| report(faults, &steps, &circle));
 }
 
 pub(in super::super) fn projects(faults: &Faults, projects: &[SourceProject]) {
-    let steps: Vec<Step<'_>> = projects
-        .iter()
-        .map(|p| Step { name: &p.name.value, before: p.after.iter().collect() })
-        .collect();
+    let steps = indexed(projects.iter().map(|p| (&p.name.value, p.after.iter().collect())));
     for step in &steps {
         if let Some(own) = step.before.iter().find(|name| name.value == *step.name) {
             let problem = Problem::error(
@@ -46,12 +56,11 @@ pub(in super::super) fn projects(faults: &Faults, projects: &[SourceProject]) {
     });
 }
 
-/// Each step with the place that leads on.
 type Circle<'o> = Vec<(usize, &'o Place)>;
 
 fn each<'o>(steps: &[Step<'o>], mut found: impl FnMut(Circle<'o>)) {
     let mut known: Vec<usize> = Vec::new();
-    for start in 0..steps.len() {
+    for start in in_circles(steps) {
         let Some(circle) = shortest(steps, start)
             .filter(|circle| !circle.iter().any(|(index, _)| known.contains(index)))
         else {
@@ -62,17 +71,31 @@ fn each<'o>(steps: &[Step<'o>], mut found: impl FnMut(Circle<'o>)) {
     }
 }
 
+/// Steps that can be in a circle: all but those that lead to no other of them.
+fn in_circles(steps: &[Step<'_>]) -> Vec<usize> {
+    let after = |index: usize| steps[index].at.iter().flatten().filter(move |to| **to != index);
+    let mut open: Vec<usize> = (0..steps.len()).map(|index| after(index).count()).collect();
+    let mut from: Vec<Vec<usize>> = vec![Vec::new(); steps.len()];
+    for index in 0..steps.len() {
+        after(index).for_each(|to| from[*to].push(index));
+    }
+    let mut done: Vec<usize> = (0..steps.len()).filter(|index| open[*index] == 0).collect();
+    while let Some(index) = done.pop() {
+        for before in std::mem::take(&mut from[index]) {
+            open[before] -= 1;
+            done.extend((open[before] == 0).then_some(before));
+        }
+    }
+    (0..steps.len()).filter(|index| open[*index] > 0).collect()
+}
+
 /// The steps of the shortest way from a package back to it, over packages after it in the file.
 fn shortest<'o>(packages: &[Step<'o>], start: usize) -> Option<Circle<'o>> {
     let mut came: BTreeMap<usize, (usize, &Place)> = BTreeMap::new();
     let mut next = VecDeque::from([start]);
     while let Some(at) = next.pop_front() {
-        for required in &packages[at].before {
-            let Some(to) =
-                packages.iter().position(|o| *o.name == required.value).filter(|to| *to != at)
-            else {
-                continue;
-            };
+        for (required, to) in packages[at].before.iter().zip(&packages[at].at) {
+            let Some(to) = to.filter(|to| *to != at) else { continue };
             if to == start {
                 let mut steps = vec![(at, &required.place)];
                 while let Some((before, place)) = came.get(&steps[steps.len() - 1].0) {

@@ -1,6 +1,6 @@
 //! Incomplete packages: all missing lines at once, to paste.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::decode::Faults;
 use crate::reader::listed;
@@ -11,7 +11,7 @@ use base::source::{Code, Problem};
 struct Known<'k> {
     packages: &'k [Package],
     /// Unknown if `common` cannot be decoded.
-    licenses: Option<&'k [LicenseOf]>,
+    licenses: Option<HashSet<&'k ArtifactName>>,
 }
 
 pub(in super::super) fn check(
@@ -19,6 +19,7 @@ pub(in super::super) fn check(
     packages: &[Package],
     licenses: Option<&[LicenseOf]>,
 ) {
+    let licenses = licenses.map(|all| all.iter().map(|of| &of.artifact.value).collect());
     let known = Known { packages, licenses };
     for package in packages {
         let missing = known.missing(package);
@@ -45,9 +46,8 @@ impl Known<'_> {
         let left_out = |name: &ArtifactName| {
             package.without_artifacts.iter().any(|without| without.value == *name)
         };
-        let told = |name: &ArtifactName| {
-            self.licenses.is_none_or(|all| all.iter().any(|l| l.artifact.value == *name))
-        };
+        let told =
+            |name: &ArtifactName| self.licenses.as_ref().is_none_or(|all| all.contains(name));
         inherited
             .chain([package])
             .flat_map(|o| &o.artifacts)
@@ -125,7 +125,6 @@ impl Known<'_> {
     }
 }
 
-/// Returns the selector that could offer a package that nothing offers or requires.
 fn unoffered<'o>(package: &Package, packages: &'o [Package]) -> Option<&'o Package> {
     let name = &package.name.value;
     let relies = |o: &Package| {

@@ -1,6 +1,6 @@
 //! Names that collide once a target is filled in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use indexmap::IndexMap;
 
@@ -63,7 +63,6 @@ fn variants(declared: &Distribution, families: &Families) -> Vec<Variant> {
     }
 }
 
-/// One problem for two packages, however many names they share.
 fn clash(what: &str, name: &str, first: Owner<'_>, again: Owner<'_>) -> Problems {
     if first.0 == again.0 {
         return Problems::new();
@@ -110,14 +109,14 @@ pub(in super::super) fn unknown_subprojects(
 
 /// Reports `requires-dist` of packages of this manifest: no version would be pinned.
 pub(in super::super) fn own_required(packages: &IndexMap<PackageName, Package>) -> Problems {
-    let mut problems = Problems::new();
+    let (mut problems, mut owners) = (Problems::new(), HashMap::new());
+    for package in packages.values() {
+        let names = package.distributions.iter().filter_map(|d| normalized(d.name.as_str()));
+        names.for_each(|name| _ = owners.entry(name).or_insert(package));
+    }
     for rule in packages.values().flat_map(|package| &package.requires_dist) {
         let Ok(requirement) = rule.requirement.as_str().parse::<Requirement>() else { continue };
-        let is_own = |package: &&Package| {
-            let names = package.distributions.iter().map(|d| d.name.as_str());
-            names.filter_map(normalized).any(|name| name == requirement.name)
-        };
-        if let Some(own) = packages.values().find(is_own) {
+        if let Some(own) = owners.get(&requirement.name) {
             let message = format!(
                 "`requires-dist` names `{}`, a distribution of package `{}`",
                 requirement.name, own.name.value

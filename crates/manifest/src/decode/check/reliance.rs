@@ -78,7 +78,6 @@ fn shown(target: Target, is_wrong: impl Fn(Target) -> bool) -> String {
     }
 }
 
-/// Returns the other package's distribution for a target, if both are split, and differently.
 fn made_for_others<'t>(
     package: &Package,
     target: &'t Package,
