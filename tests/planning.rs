@@ -28,6 +28,8 @@ mod kinds;
 mod links;
 #[path = "planning/loader.rs"]
 mod loader;
+#[path = "planning/many.rs"]
+mod many;
 #[path = "planning/markdown.rs"]
 mod markdown;
 #[path = "planning/metadata.rs"]

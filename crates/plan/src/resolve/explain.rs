@@ -405,13 +405,13 @@ impl<'a> Explainer<'a> {
             of.scope.as_ref().map_or((None, &[][..]), |(targets, resolved_dists)| {
                 (Some(targets), &resolved_dists[..])
             });
+        let planned = of.plan.as_ref().map(landing::planned).unwrap_or_default();
         for dist in resolved_dists {
             let matched = rules::matched(manifest, here, dist, path);
             owned.extend(
                 matched.owned.iter().map(|entry| std::ptr::from_ref::<CatalogEntry>(entry)),
             );
-            let distribution =
-                landing::distribution(of.plan.as_ref(), &self.catalog, dist, matched, path);
+            let distribution = landing::distribution(&planned, &self.catalog, dist, matched, path);
             let has_files =
                 !matches!(dist.package.kind, PackageKind::Selector | PackageKind::Choice);
             if has_files || distribution.says_something() {
@@ -419,7 +419,7 @@ impl<'a> Explainer<'a> {
             }
         }
         if let Some(plan) = &of.plan {
-            needs::add(manifest, &self.catalog, plan, &mut distributions);
+            needs::add(manifest, &self.catalog, (plan, &planned), &mut distributions);
         }
         distributions.retain(|d| self.request.wants_distribution(&d.package, &d.name));
         let not_built = |id: &&ArtifactId| {

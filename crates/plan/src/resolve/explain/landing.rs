@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::rules::Selecting;
 use super::{Below, InDistribution, Landing, Part};
@@ -9,16 +9,26 @@ use crate::{Distribution, Member, Plan, Step};
 use base::names::RelPath;
 use binary::elf::ElfFacts;
 
+pub(super) type Planned<'p> = HashMap<(&'p str, Option<&'p str>), &'p Distribution>;
+
+pub(super) fn planned(plan: &Plan) -> Planned<'_> {
+    let mut planned = Planned::new();
+    for distribution in &plan.distributions {
+        let key = (distribution.name.as_str(), distribution.variant.as_deref());
+        planned.entry(key).or_insert(distribution);
+    }
+    planned
+}
+
 pub(super) fn distribution(
-    plan: Option<&Plan>,
+    planned: &Planned<'_>,
     catalog: &Catalog,
     dist: &ResolvedDist<'_>,
     matched: Selecting<'_>,
     path: &RelPath,
 ) -> InDistribution {
     let variant = dist.variant.as_str().map(str::to_owned);
-    let planned = plan
-        .and_then(|p| p.distributions.iter().find(|d| d.name == dist.name && d.variant == variant));
+    let planned = planned.get(&(dist.name.as_str(), variant.as_deref())).copied();
     let absent =
         planned.iter().flat_map(|d| &d.absent).filter(|a| a.path == *path).cloned().collect();
     InDistribution {

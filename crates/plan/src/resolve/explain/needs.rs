@@ -1,5 +1,6 @@
 use serde::Serialize;
 
+use super::landing::Planned;
 use super::{InDistribution, Part, Rule};
 use crate::catalog::{ArtifactId, Catalog};
 use crate::resolve::closure::{Closure, LoadedFile, Need, Resolved};
@@ -70,7 +71,7 @@ pub enum Whereabouts {
 pub(super) fn add(
     manifest: &Manifest,
     catalog: &Catalog,
-    plan: &Plan,
+    (plan, planned): (&Plan, &Planned<'_>),
     distributions: &mut [InDistribution],
 ) {
     let loads =
@@ -83,9 +84,9 @@ pub(super) fn add(
     }
     let closure = Closure::new(manifest, catalog, &plan.distributions);
     for here in distributions {
-        let planned =
-            plan.distributions.iter().find(|d| d.name == here.name && d.variant == here.variant);
-        let Some(planned) = planned else { continue };
+        let Some(planned) = planned.get(&(here.name.as_str(), here.variant.as_deref())) else {
+            continue;
+        };
         for landing in
             here.lands.iter_mut().filter(|l| l.part != Part::Licenses && loads(&l.member.step))
         {

@@ -96,7 +96,9 @@ impl<'a> SelectionTrace<'a> for Trace {
 
 impl Rule {
     pub(super) fn at(place: &Place) -> Self {
-        let line = place.source().text().lines().nth(place.line() - 1).unwrap_or_default();
+        let text = place.source().text();
+        let start = text[..place.start()].rfind('\n').map_or(0, |at| at + 1);
+        let line = text[start..].lines().next().unwrap_or_default();
         Self {
             place: place.to_string(),
             text: line.trim().trim_end_matches('{').trim_end().to_owned(),

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::{
@@ -35,6 +35,7 @@ type Blocks = BTreeMap<Vec<String>, (Mode, String)>;
 /// Nearly all artifacts have certain directories.
 const FOUND_SHOWN: usize = 6;
 const RULES_SHOWN: usize = 8;
+const PACKAGES_SHOWN: usize = 20;
 
 fn shown<T>(items: &[T], verbose: bool, most: usize) -> &[T] {
     if verbose || items.len() <= most + 1 { items } else { &items[..most] }
@@ -43,6 +44,15 @@ fn shown<T>(items: &[T], verbose: bool, most: usize) -> &[T] {
 fn more(count: usize, verbose: bool, most: usize, what: &str, text: &mut String) {
     if !verbose && count > most + 1 {
         let _ = writeln!(text, "  and {}; -v lists all", counted_more(count - most, what));
+    }
+}
+
+fn joined(packages: &[String], verbose: bool) -> String {
+    let few = shown(packages, verbose, PACKAGES_SHOWN);
+    let text = few.join(", ");
+    match packages.len() - few.len() {
+        0 => text,
+        rest => format!("{text} and {}; -v lists all", counted_more(rest, "package")),
     }
 }
 
@@ -159,17 +169,23 @@ fn in_mode(
         mode.distributions.iter().partition(|d| d.says_something());
     let elf_known = explanation.found.iter().any(|f| f.entry.elf().is_some());
     let blocks = saying.iter().map(|d| (*d, block(d, verbose, elf_known))).collect();
-    for (alike, block) in alike(blocks, verbose) {
+    let blocks = alike(blocks, verbose);
+    let few = shown(&blocks, verbose, PACKAGES_SHOWN);
+    for (alike, block) in few {
         let names: Vec<String> = alike.iter().map(|d| named(&d.directory, &d.name)).collect();
         let repeated = before
             .get(&names)
-            .filter(|(_, known)| !verbose && *known == block)
+            .filter(|(_, known)| !verbose && known == block)
             .map(|(mode, _)| *mode);
         let _ = match repeated {
             Some(mode) => writeln!(text, "  {}: as in {mode} mode", summed(&names)),
             None => write!(text, "  {}\n{block}", summed(&names)),
         };
-        before.insert(names, (mode.mode, block));
+        before.insert(names, (mode.mode, block.clone()));
+    }
+    let rest: usize = blocks[few.len()..].iter().map(|(alike, _)| alike.len()).sum();
+    if rest > 0 {
+        let _ = writeln!(text, "  and {}; -v lists all", counted_more(rest, "package"));
     }
     for matched in &mode.dropped {
         let _ = write!(text, "  dropped\n{}", rule_lines("rules", &[matched], false));
@@ -181,7 +197,7 @@ fn in_mode(
         let _ = writeln!(text, "  {id} is for {}, which is not built", id.family);
     }
     if !silent.is_empty() && !explanation.found.is_empty() {
-        let seen: Vec<String> = saying.iter().map(|d| any_variant(d)).collect();
+        let seen: HashSet<String> = saying.iter().map(|d| any_variant(d)).collect();
         let name = |d: &&InDistribution| {
             Some(any_variant(d))
                 .filter(|name| !seen.contains(name))
@@ -189,7 +205,7 @@ fn in_mode(
         };
         let mut names: Vec<String> = silent.iter().map(name).collect();
         names.dedup();
-        let _ = writeln!(text, "  no rule applies to it in {}", names.join(", "));
+        let _ = writeln!(text, "  no rule applies to it in {}", joined(&names, verbose));
     }
 }
 
@@ -197,26 +213,23 @@ fn alike(
     blocks: Vec<(&InDistribution, String)>,
     verbose: bool,
 ) -> Vec<(Vec<&InDistribution>, String)> {
-    let mut groups: Vec<(Vec<&InDistribution>, String, String)> = Vec::new();
+    let mut groups: Vec<(Vec<&InDistribution>, String)> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
     for (distribution, block) in blocks {
-        let neutral = match &distribution.variant {
-            Some(variant) if !verbose => {
-                block.replace(variant.as_str(), "{}").replace(&variant.replace('-', "_"), "{}")
+        let number = match distribution.variant.as_ref().filter(|_| !verbose) {
+            None => groups.len(),
+            Some(variant) => {
+                let neutral =
+                    block.replace(variant.as_str(), "{}").replace(&variant.replace('-', "_"), "{}");
+                *known.entry(neutral).or_insert(groups.len())
             }
-            _ => block.clone(),
         };
-        let same = |(others, _, known): &&mut (Vec<&InDistribution>, String, String)| {
-            *known == neutral
-                && others[0].variant.is_some()
-                && distribution.variant.is_some()
-                && !verbose
-        };
-        match groups.iter_mut().find(same) {
-            Some((others, _, _)) => others.push(distribution),
-            None => groups.push((vec![distribution], block, neutral)),
+        match groups.get_mut(number) {
+            Some((others, _)) => others.push(distribution),
+            None => groups.push((vec![distribution], block)),
         }
     }
-    groups.into_iter().map(|(distributions, block, _)| (distributions, block)).collect()
+    groups
 }
 
 fn any_variant(distribution: &InDistribution) -> String {
@@ -442,7 +455,8 @@ pub fn matches_text(matches: &[Match], verbose: bool) -> String {
             .iter()
             .map(|(distribution, step)| format!("{distribution} ({step})"))
             .collect();
-        let lands = if lands.is_empty() { "in no package".to_owned() } else { lands.join(", ") };
+        let lands =
+            if lands.is_empty() { "in no package".to_owned() } else { joined(&lands, verbose) };
         table.row([one.path.to_string(), lands]);
     }
     text += &table.to_string();
