@@ -29,7 +29,7 @@ fn file(member: &Member) -> String {
         Step::Alias { soname, needed, .. } => format!("{soname} for {needed}"),
         Step::Link { target } => format!("link to {target}"),
         Step::Directory => "directory".to_owned(),
-        Step::Render { text } => text.clone(),
+        Step::Render { text } => text.to_string(),
     };
     format!("{} is {content}", member.path)
 }

@@ -56,7 +56,7 @@ fn a_choice_is_a_wheel_of_requirements() {
     let members: Vec<&str> = choice.members.iter().map(|m| m.path.as_str()).collect();
     assert_eq!(members, ["x_device/__init__.py", "x_device/_dist_info.py"]);
     assert_eq!((choice.platform_dir.as_ref(), choice.variants.as_ref()), (None, None));
-    let facts = rendered(&plan, "x", "src/x_meta/_dist_info.py").to_owned();
+    let facts = rendered(&plan, "x", "src/x_meta/_dist_info.py").into_owned();
     assert!(facts.contains("\"device\": [\n            \"x-device==1.0\""), "{facts}");
     assert!(!facts.contains("\"gpu\": {"), "it is no package with files: {facts}");
     let all = case("requires \"device\" offer=\"all\"\nrequires-dist \"other>=1\"");

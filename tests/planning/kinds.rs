@@ -37,7 +37,7 @@ fn devices(case: &Case) -> Vec<String> {
 /// Returns the wheels that the selector installs for each extra.
 fn offers(case: &Case) -> String {
     let plan = case.plan();
-    let facts = super::support::rendered(&plan, "x", "src/x_meta/_dist_info.py").to_owned();
+    let facts = super::support::rendered(&plan, "x", "src/x_meta/_dist_info.py").into_owned();
     facts.split_once("\"extras\"").unwrap().1.split_once("\"families\"").unwrap().0.to_owned()
 }
 
@@ -83,7 +83,7 @@ fn a_kind_of_an_isa_is_no_target_of_its_own() {
 }
 
 fn rendered_facts(case: &Case) -> String {
-    super::support::rendered(&case.plan(), "x", "src/x_meta/_dist_info.py").to_owned()
+    super::support::rendered(&case.plan(), "x", "src/x_meta/_dist_info.py").into_owned()
 }
 
 #[test]

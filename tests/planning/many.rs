@@ -1,10 +1,13 @@
-//! Many packages.
+//! Many packages: time and memory grow with their number.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use plan::resolve::explain::{Asked, Explainer, ManifestByMode, explanation_text};
+use plan::{Plan, Step};
 
-use super::support::{Case, package, runtime};
+use super::support::{Case, distribution, package, rendered, runtime};
 
 /// Returns a case with packages of one library that needs the one of the first package; a selector
 /// requires every other package and offers the rest.
@@ -35,6 +38,40 @@ fn many(count: usize) -> Case {
     let file = ("_dist_info.py".parse().unwrap(), "\"\"\"Facts.\"\"\"".to_owned());
     case.templates.insert("common".to_owned(), vec![file]);
     case
+}
+
+fn shared(plan: &Plan, name: &str) -> Vec<Arc<str>> {
+    let path = format!("{}/_dist_info.py", name.replace('-', "_"));
+    let members = &distribution(plan, name).members;
+    let facts = members.iter().find(|member| member.path.as_str() == path).unwrap();
+    let Step::Render { text } = &facts.step else { panic!("{:?}", facts.step) };
+    assert_eq!(facts.size, text.len() as u64);
+    text.pieces().to_vec()
+}
+
+#[test]
+fn packages_share_the_list_of_all() {
+    let plan = many(4).plan();
+    let text = rendered(&plan, "x-p1", "x_p1/_dist_info.py");
+    assert!(text.contains("\"distribution\": \"x-p3\"") && text.contains("\"l3\""), "{text}");
+    let [one, other] = ["x-p1", "x-p2"].map(|name| shared(&plan, name));
+    let same = one.iter().filter(|piece| other.iter().any(|it| Arc::ptr_eq(it, piece))).count();
+    assert_eq!(same, 2, "packages and libraries: {one:?}");
+}
+
+#[test]
+fn time_grows_with_the_number_of_packages() {
+    let took = |count: usize| -> Duration {
+        let case = many(count);
+        let measured = || {
+            let start = Instant::now();
+            case.plan();
+            start.elapsed()
+        };
+        (0..3).map(|_| measured()).min().unwrap()
+    };
+    let (few, many) = (took(60), took(480));
+    assert!(many < few * 20, "8 times the packages: {few:?}, then {many:?}");
 }
 
 #[test]

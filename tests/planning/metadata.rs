@@ -69,7 +69,7 @@ fn each_wheel_knows_the_set_and_does_not_depend_on_its_targets() {
         let entries = entries + &targets.iter().map(|isa| code(isa)).collect::<String>();
         let packages = [selector.clone(), runtime("core", lines), device("artifact \"a\" \"lib\"")];
         let plan = Case::new(&packages, &entries).plan();
-        rendered(&plan, "x-core", "x_core/_dist_info.py").to_owned()
+        rendered(&plan, "x-core", "x_core/_dist_info.py").into_owned()
     };
     let told = facts(&["gfx942"]);
     for row in [
@@ -595,7 +595,7 @@ fn the_selector_has_the_oldest_driver() {
     let facts = |lines: &str| {
         let packages = [meta(lines), runtime("core", "artifact \"base\" \"lib\"")];
         let plan = Case::new(&packages, "base_lib_generic a text a").plan();
-        rendered(&plan, "x", "src/x_meta/_dist_info.py").to_owned()
+        rendered(&plan, "x", "src/x_meta/_dist_info.py").into_owned()
     };
     let text = facts("driver module=\"6.2\"");
     let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,5 +1,7 @@
 //! Test cases: a manifest and a catalog as input, a plan or problems as text.
 
+use std::borrow::Cow;
+
 use base::names::{Mode, RelPath};
 use base::source::{Code, Problem, Problems, Source};
 use manifest::{Beside, Manifest};
@@ -249,10 +251,10 @@ fn line(path: &str, member: &Member) -> String {
     format!("{path} {what}{}", if member.executable { " x" } else { "" })
 }
 
-pub fn rendered<'p>(plan: &'p Plan, name: &str, path: &str) -> &'p str {
+pub fn rendered<'p>(plan: &'p Plan, name: &str, path: &str) -> Cow<'p, str> {
     let member = distribution(plan, name).members.iter().find(|m| m.path.as_str() == path);
     match &member.unwrap_or_else(|| panic!("no {path} in {name}")).step {
-        Step::Render { text } => text,
+        Step::Render { text } => text.text(),
         other => panic!("{path} is not rendered: {other:?}"),
     }
 }

@@ -1,8 +1,10 @@
 //! Data as Python source, which the runtime imports.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Module with sorted mappings; `doc` is the docstring.
 pub fn module(doc: &str, name: &str, value: &Value) -> String {
@@ -14,6 +16,39 @@ pub fn assignment(name: &str, value: &Value) -> String {
     let mut text = format!("{name} = ");
     literal(value, 0, &mut text);
     text.push('\n');
+    text
+}
+
+/// [`assignment`] of a mapping with the values `own` and `shared`, in pieces. [`entry`] makes shared
+/// values.
+pub fn pieces(
+    name: &str,
+    own: &Map<String, Value>,
+    shared: &BTreeMap<&str, Arc<str>>,
+) -> Vec<Arc<str>> {
+    let (mut pieces, mut text) = (Vec::new(), format!("{name} = {{"));
+    let keys: BTreeSet<&str> =
+        own.keys().map(String::as_str).chain(shared.keys().copied()).collect();
+    for key in &keys {
+        text.push_str(&format!("\n    {}: ", string(key)));
+        match (shared.get(key), own.get(*key)) {
+            (Some(value), _) => {
+                pieces.extend([std::mem::take(&mut text).into(), Arc::clone(value)]);
+            }
+            (None, Some(value)) => literal(value, 1, &mut text),
+            (None, None) => {}
+        }
+        text.push(',');
+    }
+    text.push_str(if keys.is_empty() { "}\n" } else { "\n}\n" });
+    pieces.push(text.into());
+    pieces
+}
+
+/// Value of an entry of a mapping that is not inside of another.
+pub fn entry(value: &Value) -> String {
+    let mut text = String::new();
+    literal(value, 1, &mut text);
     text
 }
 
@@ -130,6 +165,25 @@ mod tests {
         assert_eq!(
             text,
             "\"\"\"Doc.\"\"\"\n\nX = {\n    \"a\": \"q\\\"\\n\",\n    \"b\": [\n        True,\n        None,\n        3,\n    ],\n    \"e\": {},\n}\n"
+        );
+    }
+
+    #[test]
+    fn shared_entries_are_among_the_others_by_name() {
+        let shared_value = json!({"x": {"y": ["z", {}]}, "w": []});
+        let shared = BTreeMap::from([("b", entry(&shared_value).into())]);
+        for own in
+            [json!({"a": 1, "c": {"d": [null]}}), json!({"a": 1}), json!({"c": 1}), json!({})]
+        {
+            let pieces = pieces("X", own.as_object().unwrap(), &shared);
+            assert!(Arc::ptr_eq(&pieces[1], &shared["b"]));
+            let mut all = own.clone();
+            all["b"] = shared_value.clone();
+            assert_eq!(pieces.concat(), assignment("X", &all));
+        }
+        assert_eq!(
+            pieces("X", &Map::new(), &BTreeMap::new()).concat(),
+            assignment("X", &json!({}))
         );
     }
 

@@ -71,6 +71,13 @@ impl Catalog {
         Cow::Owned(catalog)
     }
 
+    /// Artifacts of this name; only in a sorted catalog.
+    pub(crate) fn named(&self, name: &ArtifactName) -> &[Artifact] {
+        let from = self.artifacts.partition_point(|artifact| artifact.id.name < *name);
+        let rest = &self.artifacts[from..];
+        &rest[..rest.partition_point(|artifact| artifact.id.name == *name)]
+    }
+
     fn sort(&mut self) {
         self.artifacts.sort_by(|a, b| a.id.cmp(&b.id));
         self.ignored.sort_by(|a, b| a.name.cmp(&b.name));

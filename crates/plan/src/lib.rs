@@ -19,6 +19,7 @@ mod member;
 mod note;
 mod only;
 mod read;
+mod rendered;
 mod request;
 pub mod resolve;
 pub mod review;
@@ -33,6 +34,7 @@ pub use member::{Archive, Member, Step};
 pub use note::{Labelled, Note, Warning};
 pub use only::{OnlyName, OnlyNameError};
 pub use read::PlanReadError;
+pub use rendered::Rendered;
 pub use request::Request;
 pub use since::{EarlierPackage, Since, matched};
 pub use source_build::{

@@ -4,6 +4,7 @@ use crate::cache::Fingerprinter;
 use base::hash::{Sha256, Sha256Hasher};
 use binary::ReadAt;
 use binary::elf::{EditPlan, Edited};
+use plan::Rendered;
 use plan::catalog::SourceFile;
 
 mod tar_image;
@@ -13,6 +14,7 @@ pub(super) use tar_image::TarImage;
 #[derive(Debug)]
 pub(super) enum Bytes {
     Memory(Vec<u8>),
+    Text(Rendered),
     File(Box<dyn SourceFile>),
     Edited { file: Box<dyn SourceFile>, plan: EditPlan },
     Tar(TarImage),
@@ -22,6 +24,7 @@ impl Bytes {
     pub fn len(&self) -> u64 {
         match self {
             Self::Memory(bytes) => bytes.len() as u64,
+            Self::Text(text) => text.len() as u64,
             Self::File(file) => file.len(),
             Self::Edited { plan, .. } => plan.new_len(),
             Self::Tar(image) => image.len(),
@@ -38,6 +41,7 @@ impl Bytes {
     pub fn identify(&self, fingerprint: &mut Fingerprinter) {
         match self {
             Self::Memory(bytes) => fingerprint.bytes(bytes),
+            Self::Text(text) => fingerprint.bytes(text.text().as_bytes()),
             Self::File(file) => fingerprint.identity(file.identity()),
             Self::Edited { file, plan } => {
                 fingerprint.identity(file.identity());
@@ -54,7 +58,7 @@ impl Bytes {
     /// Errors appear at the real read.
     pub fn read_ahead(&self, offset: u64, len: u64) {
         match self {
-            Self::Memory(_) => {}
+            Self::Memory(_) | Self::Text(_) => {}
             // An edit appends new bytes and keeps the offsets of the others.
             Self::File(file) | Self::Edited { file, .. } => file.read_ahead(offset, len),
             Self::Tar(image) => image.read_ahead(offset, len),
@@ -63,7 +67,7 @@ impl Bytes {
 
     pub(crate) fn give_up_before(&self, end: u64) {
         match self {
-            Self::Memory(_) => {}
+            Self::Memory(_) | Self::Text(_) => {}
             Self::File(file) | Self::Edited { file, .. } => {
                 if end >= self.len() {
                     file.give_up();
@@ -76,6 +80,7 @@ impl Bytes {
     pub fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         match self {
             Self::Memory(bytes) => ReadAt::read_exact_at(bytes.as_slice(), offset, buffer),
+            Self::Text(text) => read_text(text, offset, buffer),
             Self::File(file) => {
                 let file = file.open()?;
                 file.read_exact_at(offset, buffer)?;
@@ -88,5 +93,36 @@ impl Bytes {
             }
             Self::Tar(image) => image.read_exact_at(offset, buffer),
         }
+    }
+}
+
+fn read_text(text: &Rendered, offset: u64, mut buffer: &mut [u8]) -> io::Result<()> {
+    let mut before = usize::try_from(offset).map_err(io::Error::other)?;
+    for piece in text.pieces() {
+        let rest = piece.as_bytes().get(before..).unwrap_or_default();
+        before = before.saturating_sub(piece.len());
+        let (filled, open) = buffer.split_at_mut(rest.len().min(buffer.len()));
+        filled.copy_from_slice(&rest[..filled.len()]);
+        buffer = open;
+    }
+    if buffer.is_empty() { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_in_pieces_is_read_at_every_offset() {
+        let text = Rendered::new(["ab", "", "cde", "f"].map(std::sync::Arc::from));
+        for from in 0..=6 {
+            for to in from..=6 {
+                let mut read = vec![0; to - from];
+                read_text(&text, from as u64, &mut read).unwrap();
+                assert_eq!(read, b"abcdef"[from..to], "{from} {to}");
+            }
+        }
+        assert!(read_text(&text, 5, &mut [0; 2]).is_err());
+        assert!(read_text(&text, 9, &mut [0; 1]).is_err());
     }
 }

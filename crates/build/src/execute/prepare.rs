@@ -142,7 +142,7 @@ pub(super) fn member_ready(member: &Member, artifacts: &dyn Source) -> Result<Re
         }
         Step::Link { target } => Content::Link(target.clone()),
         Step::Directory => Content::Directory,
-        Step::Render { text } => Content::File(Bytes::Memory(text.clone().into_bytes())),
+        Step::Render { text } => Content::File(Bytes::Text(text.clone())),
     };
     Ok(Ready { path: member.path.clone(), executable: member.executable, content })
 }

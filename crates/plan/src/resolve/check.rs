@@ -1,17 +1,18 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::describe::pattern_without_match;
 use super::expected::Expectations;
-use super::links::Filled;
+use super::links::{Filled, by_package};
 use super::resolved_dist::ResolvedDist;
 use crate::Distribution;
-use base::names::System;
+use base::names::{ModuleName, PackageName, RelPath, System};
 use base::source::{Code, Problem, Problems};
 use base::text::counted;
 use manifest::{Library, Package};
 
 pub(super) fn directories(made: &[(ResolvedDist<'_>, Distribution)]) -> Problems {
     let mut problems = Problems::new();
+    let made_of = Made::new(made);
     for (dist, _) in made {
         let rpaths =
             dist.package.rpaths.iter().map(|rule| (rule, "libraries search this directory"));
@@ -26,13 +27,9 @@ pub(super) fn directories(made: &[(ResolvedDist<'_>, Distribution)]) -> Problems
         for (rule, label) in
             rpaths.chain(environment).chain(python).filter(|(rule, _)| rule.optional.is_none())
         {
-            let owner = made
-                .iter()
-                .find(|(o, _)| o.package.name.value == *rule.package && dist.relies_on(o));
-            let absent = |owner: &ResolvedDist<'_>| {
-                !has_directory(made, &format!("{}/{}/", owner.platform_dir, *rule.directory))
-            };
-            if owner.is_some_and(|(owner, _)| absent(owner)) {
+            let mut owners = made_of.packages.get(&rule.package.value).into_iter().flatten();
+            let owner = owners.find(|owner| dist.relies_on(owner));
+            if owner.is_some_and(|owner| !made_of.has_directory(owner, &rule.directory)) {
                 problems.push(
                     Problem::warning(
                         Code::MissingDirectory,
@@ -54,11 +51,30 @@ pub(super) fn directories(made: &[(ResolvedDist<'_>, Distribution)]) -> Problems
     problems
 }
 
-fn has_directory(made: &[(ResolvedDist<'_>, Distribution)], prefix: &str) -> bool {
-    made.iter().any(|(_, distribution)| {
-        let first = distribution.members.partition_point(|m| m.path.as_str() < prefix);
-        distribution.members.get(first).is_some_and(|m| m.path.as_str().starts_with(prefix))
-    })
+/// Distributions by package, and by platform directory, which overlays share.
+struct Made<'m, 'a> {
+    packages: HashMap<&'m PackageName, Vec<&'m ResolvedDist<'a>>>,
+    directories: HashMap<&'m ModuleName, Vec<&'m Distribution>>,
+}
+
+impl<'m, 'a> Made<'m, 'a> {
+    fn new(made: &'m [(ResolvedDist<'a>, Distribution)]) -> Self {
+        let mut new = Self { packages: HashMap::new(), directories: HashMap::new() };
+        for (dist, distribution) in made {
+            new.packages.entry(&dist.package.name.value).or_default().push(dist);
+            new.directories.entry(&dist.platform_dir).or_default().push(distribution);
+        }
+        new
+    }
+
+    fn has_directory(&self, owner: &ResolvedDist<'_>, directory: &RelPath) -> bool {
+        let prefix = format!("{}/{directory}/", owner.platform_dir);
+        let mut all = self.directories.get(&owner.platform_dir).into_iter().flatten();
+        all.any(|distribution| {
+            let first = distribution.members.partition_point(|m| m.path.as_str() < &*prefix);
+            distribution.members.get(first).is_some_and(|m| m.path.as_str().starts_with(&prefix))
+        })
+    }
 }
 
 pub(super) fn libraries(
@@ -69,13 +85,13 @@ pub(super) fn libraries(
     let mut problems = Problems::new();
     let mut packages: Vec<&Package> = filled.iter().map(|f| f.dist.package).collect();
     packages.dedup_by_key(|package| &package.name.value);
+    let filled = by_package(filled);
     for package in packages {
-        let of_package: Vec<&Filled<'_>> =
-            filled.iter().filter(|f| f.dist.package.name.value == package.name.value).collect();
+        let of_package = filled.get(&package.name.value).map_or(&[][..], Vec::as_slice);
         let needed = package.libraries.iter().filter(|library| library.optional.is_none());
         let mut missing: BTreeMap<Option<usize>, Vec<(&Library, String)>> = BTreeMap::new();
         for library in needed {
-            let Some((pattern, label)) = in_vain(library, &of_package, system) else { continue };
+            let Some((pattern, label)) = in_vain(library, of_package, system) else { continue };
             let rule = expected.find(Code::MissingLibrary, &package.name, &pattern);
             missing.entry(rule).or_default().push((library, label));
         }

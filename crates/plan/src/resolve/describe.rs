@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::links::below;
 use super::resolved_dist::ResolvedDist;
-use crate::{Absent, Member, Metadata, Step, Templates};
+use super::runtime_data::Facts;
+use crate::{Absent, Member, Metadata, Rendered, Step, Templates};
 use base::names::{ModuleName, RelPath, System};
 use base::python_literal;
 use base::source::{Code, Problem, Problems};
@@ -13,7 +14,8 @@ use manifest::{Glob, Library, Manifest, Package, Script, ScriptTarget};
 
 pub(super) const EVERY: &str = "rockpack";
 
-pub(super) fn render(path: RelPath, text: String) -> Member {
+pub(super) fn render(path: RelPath, text: impl Into<Rendered>) -> Member {
+    let text = text.into();
     Member {
         path,
         size: text.len() as u64,
@@ -127,7 +129,7 @@ pub(super) fn entry_points(
 pub(super) fn import_package(
     dist: &ResolvedDist<'_>,
     templates: &Templates,
-    facts: &Value,
+    facts: &Facts,
     scripts: &[(&str, &ScriptTarget)],
     problems: &mut Problems,
 ) -> Vec<Member> {
@@ -147,7 +149,7 @@ pub(super) fn import_package(
 pub(super) fn sdist(
     dist: &ResolvedDist<'_>,
     templates: &Templates,
-    facts: &Value,
+    facts: &Facts,
     problems: &mut Problems,
 ) -> Vec<Member> {
     let mut members: Vec<Member> = template(dist, templates, problems)
@@ -167,13 +169,15 @@ const SOURCES: &str = "src";
 const COMMON: &str = "common";
 const FACTS: &str = "_dist_info.py";
 
-fn common(templates: &Templates, facts: &Value) -> Vec<(RelPath, String)> {
-    let mut files = templates.get(COMMON).cloned().unwrap_or_default();
-    let head = files.iter().position(|(path, _)| path.as_str() == FACTS);
-    let head = head.map(|index| files.remove(index).1 + "\n\n").unwrap_or_default();
-    let text = head + &python_literal::assignment("DIST", facts);
-    files.extend(FACTS.parse().ok().map(|path| (path, text)));
-    files
+fn common(templates: &Templates, facts: &Facts) -> Vec<(RelPath, Rendered)> {
+    let files = templates.get(COMMON).map_or(&[][..], Vec::as_slice);
+    let (heads, others): (Vec<_>, Vec<_>) =
+        files.iter().partition(|(path, _)| path.as_str() == FACTS);
+    let head = heads.first().map(|(_, text)| format!("{text}\n\n").into());
+    let text = python_literal::pieces("DIST", &facts.own, &facts.shared);
+    let text = Rendered::new(head.into_iter().chain(text));
+    let others = others.into_iter().map(|(path, text)| (path.clone(), text.clone().into()));
+    others.chain(FACTS.parse().ok().map(|path| (path, text))).collect()
 }
 
 fn of_module(path: &RelPath, module: &ModuleName) -> Option<RelPath> {

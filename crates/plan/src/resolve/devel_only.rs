@@ -54,9 +54,8 @@ fn kept<'a>(
     counts: impl Fn(&CatalogEntry) -> bool,
 ) -> BTreeMap<usize, Kept<'a>> {
     let mut kept: BTreeMap<usize, Kept<'a>> = BTreeMap::new();
-    let shipped = with_libraries(owner);
-    let fits = |a: &&Artifact| owner.dist.fits(&a.id) && shipped.contains(&a.id.name);
-    for artifact in catalog.artifacts.iter().filter(fits) {
+    let shipped = with_libraries(owner).into_iter().flat_map(|name| catalog.named(name));
+    for artifact in shipped.filter(|a| owner.dist.fits(&a.id)) {
         let Some(line) = line(owner, artifact).filter(|rule| rule.apart.is_none()) else {
             continue;
         };

@@ -35,8 +35,8 @@ pub(super) fn check(
             named => named.iter().map(|c| (c.value, &c.place)).collect(),
         };
         for (component, place) in components.into_iter().filter(|(c, _)| lost(*c)) {
-            let of = |a: &&Artifact| a.id.name == *rule.name && a.id.component == component;
-            let artifacts: Vec<&Artifact> = catalog.artifacts.iter().filter(of).collect();
+            let of = |a: &&Artifact| a.id.component == component;
+            let artifacts: Vec<&Artifact> = catalog.named(&rule.name).iter().filter(of).collect();
             let lost = refusals(manifest, all, package, &artifacts);
             if !lost.is_empty() {
                 let problem = problem(rule, component, package, place, &lost);

@@ -1,7 +1,7 @@
 //! Licence texts and expression. Each artifact with a file in the package or its devel archive
 //! contributes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::describe::{EVERY, is_text_of_template, render};
 use super::install_tree::Item;
@@ -16,17 +16,30 @@ use manifest::{LicenseExpression, Manifest, Package};
 /// Licence of the Python sources in every package.
 const OWN: &str = env!("CARGO_PKG_LICENSE");
 
-pub(super) fn texts<'a>(manifest: &Manifest, catalog: &'a Catalog) -> Vec<Item<'a>> {
+pub(super) type LicenseTexts<'a> = HashMap<&'a ArtifactName, Vec<Item<'a>>>;
+
+pub(super) fn texts<'a>(manifest: &Manifest, catalog: &'a Catalog) -> LicenseTexts<'a> {
     let items = catalog
         .artifacts
         .iter()
         .flat_map(|artifact| artifact.entries.iter().map(move |entry| Item { artifact, entry }));
-    items
-        .filter(|item| {
-            matches!(item.entry.kind, EntryKind::File { .. })
-                && runtime_data::is_license(manifest, item.entry)
-        })
-        .collect()
+    let mut texts = LicenseTexts::new();
+    for item in items.filter(|item| {
+        matches!(item.entry.kind, EntryKind::File { .. })
+            && runtime_data::is_license(manifest, item.entry)
+    }) {
+        texts.entry(&item.artifact.id.name).or_default().push(item);
+    }
+    texts
+}
+
+/// Declared licences; the first of an artifact counts.
+pub(super) fn by_artifact(manifest: &Manifest) -> HashMap<&ArtifactName, &LicenseExpression> {
+    let mut licenses = HashMap::new();
+    for of in &manifest.project.licenses {
+        licenses.entry(&of.artifact.value).or_insert(&of.license.value);
+    }
+    licenses
 }
 
 pub(super) fn shipped(distribution: &Distribution) -> BTreeSet<&ArtifactName> {
@@ -37,7 +50,7 @@ pub(super) fn shipped(distribution: &Distribution) -> BTreeSet<&ArtifactName> {
 }
 
 pub(super) fn files(
-    texts: &[Item<'_>],
+    texts: &LicenseTexts<'_>,
     templates: &Templates,
     dist: &ResolvedDist<'_>,
     shipped: &BTreeSet<&ArtifactName>,
@@ -46,10 +59,8 @@ pub(super) fn files(
     let own = template.filter(|(path, _)| is_text_of_template(path));
     let mut found: BTreeMap<RelPath, Member> =
         own.map(|(path, text)| (path.clone(), render(path.clone(), text.clone()))).collect();
-    for item in texts
-        .iter()
-        .filter(|item| shipped.contains(&item.artifact.id.name) && dist.sees(&item.artifact.id))
-    {
+    let texts = shipped.iter().filter_map(|name| texts.get(name)).flatten();
+    for item in texts.filter(|item| dist.sees(&item.artifact.id)) {
         let (path, step) = (item.entry.path.clone(), Step::Copy { source: item.origin() });
         let member = Member {
             path: path.clone(),
@@ -65,21 +76,14 @@ pub(super) fn files(
 
 /// Fails if the expression must be composed and an artifact has no licence.
 pub(super) fn expression(
-    manifest: &Manifest,
+    licenses: &HashMap<&ArtifactName, &LicenseExpression>,
     package: &Package,
     shipped: &BTreeSet<&ArtifactName>,
 ) -> Result<String, Box<Problem>> {
     if let Some(license) = &package.license {
         return Ok(license.value.to_string());
     }
-    let of = |name: &ArtifactName| {
-        manifest
-            .project
-            .licenses
-            .iter()
-            .find(|of| of.artifact.value == *name)
-            .map(|of| &of.license.value)
-    };
+    let of = |name: &ArtifactName| licenses.get(name).copied();
     let undeclared: Vec<&str> =
         shipped.iter().filter(|name| of(name).is_none()).map(|name| name.as_str()).collect();
     if let Some(first) = undeclared.first() {

@@ -6,7 +6,7 @@ use super::place::{Alias, Placed, Runtime, shared_library};
 use super::resolved_dist::ResolvedDist;
 use super::rpath;
 use crate::{Absent, Member, Step};
-use base::names::{ModuleName, RelPath};
+use base::names::{ModuleName, PackageName, RelPath};
 use base::source::{Code, Problem, Problems};
 use binary::elf::forward::forwarding_library;
 use binary::elf::stub::{StubMachine, exec_stub};
@@ -19,11 +19,30 @@ pub(super) struct Filled<'a> {
 /// The first distribution in build order owns a path.
 pub(super) struct Owners<'s, 'a> {
     filled: &'s [Filled<'a>],
+    by_name: HashMap<(&'s str, Option<&'s str>), &'s Filled<'a>>,
+}
+
+pub(super) fn by_package<'f, 'a>(
+    filled: &'f [Filled<'a>],
+) -> HashMap<&'f PackageName, Vec<&'f Filled<'a>>> {
+    let mut packages: HashMap<_, Vec<_>> = HashMap::new();
+    for one in filled {
+        packages.entry(&one.dist.package.name.value).or_default().push(one);
+    }
+    packages
 }
 
 impl<'s, 'a> Owners<'s, 'a> {
     pub fn new(filled: &'s [Filled<'a>]) -> Self {
-        Self { filled }
+        let mut by_name = HashMap::with_capacity(filled.len());
+        for one in filled {
+            by_name.entry((one.dist.name.as_str(), one.dist.variant.as_str())).or_insert(one);
+        }
+        Self { filled, by_name }
+    }
+
+    pub fn of(&self, dist: &ResolvedDist<'_>) -> Option<&'s Filled<'a>> {
+        self.by_name.get(&(dist.name.as_str(), dist.variant.as_str())).copied()
     }
 
     /// Searches distributions that are installed wherever `for_whom` is.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::describe::starts;
-use super::links::Filled;
+use super::links::{Filled, by_package};
 use crate::catalog::{Catalog, CatalogEntry};
 use base::names::{RelPath, System};
 use base::source::{Code, Place, Problem, Problems, misspelled};
@@ -16,11 +16,11 @@ pub(super) fn check(
     system: System,
 ) -> Problems {
     let mut problems = artifacts(manifest, catalog);
+    let filled = by_package(filled);
     for package in manifest.packages.values() {
-        let of_package: Vec<&Filled<'_>> =
-            filled.iter().filter(|one| one.dist.package.name.value == package.name.value).collect();
-        problems.extend(scripts(package, &of_package, system));
-        problems.extend(aliases(package, &of_package));
+        let of_package = filled.get(&package.name.value).map_or(&[][..], Vec::as_slice);
+        problems.extend(scripts(package, of_package, system));
+        problems.extend(aliases(package, of_package));
     }
     problems.extend(globs(manifest, catalog));
     problems

@@ -37,7 +37,7 @@ pub(super) fn judge<'a>(
     }
     let distributions: Vec<&Distribution> = distributions.collect();
     let files = Files::of(sources, &distributions);
-    let needs = match files.needs(None) {
+    let needs = match files.needs(files.all()) {
         Ok(needs) => needs,
         Err(mixed) if asked.is_none() => {
             let problem = Problem::error(Code::PlatformTag, mixed.to_string());
@@ -75,10 +75,12 @@ pub(super) fn unknown() -> Problem {
 }
 
 fn each(files: &Files<'_>, distributions: &[&Distribution], platform: &mut Platform) {
-    let numbers = 0..distributions.len();
-    let verdicts: Vec<(usize, Verdict)> = numbers
-        .filter_map(|number| Some((number, files.needs(Some(number)).ok()??.verdict(None))))
-        .collect();
+    let mut own: Vec<Vec<File<'_>>> = vec![Vec::new(); distributions.len()];
+    files.all().for_each(|file| own[file.0].push(file));
+    let needs = |own: Vec<File<'_>>| Some(files.needs(own.into_iter()).ok()??.verdict(None));
+    let own = own.into_iter().enumerate();
+    let verdicts: Vec<(usize, Verdict)> =
+        own.filter_map(|(number, own)| Some((number, needs(own)?))).collect();
     let mut by_tag: BTreeMap<&str, Vec<&(usize, Verdict)>> = BTreeMap::new();
     for one in &verdicts {
         by_tag.entry(&one.1.tag).or_default().push(one);
@@ -162,6 +164,8 @@ fn besides(beyond: &[Obstacle]) -> String {
     }
 }
 
+type File<'f> = (usize, &'f Member, &'f ElfFacts);
+
 struct Files<'a> {
     aliases: Vec<(usize, &'a Member, ElfFacts)>,
     elf: Vec<(usize, &'a Member, &'a ElfFacts)>,
@@ -186,13 +190,12 @@ impl<'a> Files<'a> {
         files
     }
 
-    fn all(&self) -> impl Iterator<Item = (usize, &Member, &ElfFacts)> {
+    fn all(&self) -> impl Iterator<Item = File<'_>> {
         let aliases = self.aliases.iter().map(|(number, member, facts)| (*number, *member, facts));
         self.elf.iter().copied().chain(aliases)
     }
 
-    fn needs(&self, number: Option<usize>) -> Result<Option<Needs>, Mixed> {
-        let wanted = self.all().filter(|(of, ..)| number.is_none_or(|number| number == *of));
+    fn needs<'f>(&self, wanted: impl Iterator<Item = File<'f>>) -> Result<Option<Needs>, Mixed> {
         let subjects: Vec<Subject<'_>> = wanted
             .map(|(_, member, facts)| Subject {
                 file: member.path.as_str(),

@@ -7,16 +7,15 @@ use base::names::{RelPath, System};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Manifest, Script, ScriptTarget};
 
-/// `filled` has all runtime distributions, `view` the files installed with `one`.
+/// `filled` and `shipped` have all runtime distributions, `view` the files installed with `one`.
 pub(super) fn missing(
     manifest: &Manifest,
     one: &Filled<'_>,
-    filled: &[Filled<'_>],
+    (filled, shipped): (&[Filled<'_>], &Owners<'_, '_>),
     view: &View<'_, '_>,
     system: System,
 ) -> Problems {
-    let shipped = Owners::new(filled);
-    let ships = |path: &RelPath| is_shipped(one, &shipped, path);
+    let ships = |path: &RelPath| is_shipped(one, shipped, path);
     let mut problems = Problems::new();
     for script in one
         .dist

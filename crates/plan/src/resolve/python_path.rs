@@ -1,22 +1,23 @@
 //! `.pth` file of a package (Python's `site`).
 
+use std::collections::HashMap;
+
 use super::describe;
 use super::links::Filled;
-use super::resolved_dist::ResolvedDist;
+use super::resolved_dist::{Dists, ResolvedDist};
 use super::rpath;
 use crate::Member;
-use base::names::RelPath;
+use base::names::{PackageName, RelPath};
 
 pub(super) fn member(
     dist: &ResolvedDist<'_>,
-    all: &[ResolvedDist<'_>],
-    filled: &[Filled<'_>],
+    all: &Dists<'_>,
+    filled: &HashMap<&PackageName, Vec<&Filled<'_>>>,
 ) -> Option<Member> {
     let mut directories: Vec<RelPath> = Vec::new();
     for rule in &dist.package.python_path {
-        let shipped = filled.iter().any(|owner| {
-            *owner.dist.package.name == *rule.package
-                && dist.relies_on(&owner.dist)
+        let shipped = filled.get(&rule.package.value).into_iter().flatten().any(|owner| {
+            dist.relies_on(&owner.dist)
                 && owner.runtime.placed.keys().any(|path| path.below(&rule.directory).is_some())
         });
         let directory = rpath::directory(dist, rule, all);

@@ -1,3 +1,4 @@
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::requires;
@@ -13,7 +14,7 @@ pub(super) struct Page<'p, 'a> {
     /// If packages are published for both systems.
     pub other: Option<(System, &'p Manifest)>,
     pub targets: &'p Targets,
-    pub all: &'p [ResolvedDist<'a>],
+    pub offers: &'p [Offers<'p, 'a>],
     pub dist: &'p ResolvedDist<'a>,
     pub distribution: &'p Distribution,
 }
@@ -65,33 +66,12 @@ impl Page<'_, '_> {
     }
 
     fn install(&self) -> String {
-        let selectors = self.all.iter().filter(|other| {
-            other.package.kind == PackageKind::Selector
-                && other.index.is_none()
-                && (self.dist.relies_on(other) || other.relies_on(self.dist))
+        let selectors = self.offers.iter().filter(|Offers { selector, .. }| {
+            self.dist.relies_on(selector) || selector.relies_on(self.dist)
         });
-        let mut offers = selectors.filter_map(|selector| self.offered_by(selector));
-        offers.next().unwrap_or_else(|| self.dist.name.to_string())
-    }
-
-    fn offered_by(&self, selector: &ResolvedDist<'_>) -> Option<String> {
         let own = self.dist.name.as_str();
-        let required = requires::requires(self.manifest, self.targets, selector).ok()?;
-        if required.iter().any(|requirement| required_name(requirement) == own) {
-            return Some(selector.name.to_string());
-        }
-        let extras = requires::extras(self.manifest, self.targets, selector).ok()?;
-        let alone =
-            |(_, list): &(&String, &Vec<String>)| list.len() == 1 && required_name(&list[0]) == own;
-        // The name of the extra for all targets is less specific.
-        let for_all = |extra: &String| {
-            let lines = selector.package.extras.iter();
-            lines.filter(|line| line.pick == Pick::All).any(|line| line.name.as_str() == extra)
-        };
-        let offers: Vec<&String> =
-            extras.by_name.iter().filter(alone).map(|(extra, _)| extra).collect();
-        let extra = offers.iter().find(|extra| !for_all(extra)).or_else(|| offers.first())?;
-        Some(format!("{}[{extra}]", selector.name))
+        let mut offers = selectors.filter_map(|offers| offers.by_name.get(own));
+        offers.next().cloned().unwrap_or_else(|| self.dist.name.to_string())
     }
 
     fn extras(&self) -> String {
@@ -125,6 +105,51 @@ impl Page<'_, '_> {
         lines.extend(metadata.home_page.as_ref().map(|url| format!("Home page: <{url}>")));
         format!("\n- {}\n", lines.join("\n- "))
     }
+}
+
+pub(super) struct Offers<'p, 'a> {
+    selector: &'p ResolvedDist<'a>,
+    /// The selector, or its extra that installs this distribution alone.
+    by_name: HashMap<String, String>,
+}
+
+pub(super) fn offers<'p, 'a>(
+    manifest: &Manifest,
+    targets: &Targets,
+    all: &'p [ResolvedDist<'a>],
+) -> Vec<Offers<'p, 'a>> {
+    let is_meant = |dist: &&ResolvedDist<'_>| {
+        dist.package.kind == PackageKind::Selector && dist.index.is_none()
+    };
+    let of = |selector| {
+        let by_name = offered(manifest, targets, selector).unwrap_or_default();
+        Offers { selector, by_name }
+    };
+    all.iter().filter(is_meant).map(of).collect()
+}
+
+fn offered(
+    manifest: &Manifest,
+    targets: &Targets,
+    selector: &ResolvedDist<'_>,
+) -> Option<HashMap<String, String>> {
+    let required = requires::requires(manifest, targets, selector).ok()?;
+    let name = |requirement: &String| required_name(requirement).to_owned();
+    let mut by_name: HashMap<String, String> =
+        required.iter().map(|it| (name(it), selector.name.to_string())).collect();
+    let extras = requires::extras(manifest, targets, selector).ok().unwrap_or_default().by_name;
+    // The name of the extra for all targets is less specific.
+    let lines = selector.package.extras.iter().filter(|line| line.pick == Pick::All);
+    let for_all: HashSet<&str> = lines.map(|line| line.name.as_str()).collect();
+    let (last, first): (Vec<_>, Vec<_>) =
+        extras.iter().partition(|(extra, _)| for_all.contains(extra.as_str()));
+    for (extra, list) in first.into_iter().chain(last) {
+        if let [alone] = list.as_slice() {
+            let text = || format!("{}[{extra}]", selector.name);
+            by_name.entry(name(alone)).or_insert_with(text);
+        }
+    }
+    Some(by_name)
 }
 
 fn command(what: &str) -> String {
@@ -164,7 +189,8 @@ mod tests {
             all.iter().zip(&plan.distributions).zip(expected)
         {
             let (manifest, targets) = (&given.manifest, &given.targets);
-            let page = Page { manifest, other: None, targets, all: &all, dist, distribution };
+            let offers = &offers(manifest, targets, &all);
+            let page = Page { manifest, other: None, targets, offers, dist, distribution };
             assert_eq!((dist.name.as_str(), page.install().as_str()), (name, installs));
         }
     }

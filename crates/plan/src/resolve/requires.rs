@@ -1,4 +1,6 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use indexmap::IndexSet;
 
 use super::resolved_dist::{ResolvedDist, dist_name};
 use super::targets::{Published, Targets};
@@ -20,7 +22,7 @@ pub(super) fn requires(
     if let Some(requirement) = of_variant(manifest, targets, dist)? {
         return Ok(vec![requirement]);
     }
-    let mut requirements = Vec::new();
+    let mut requirements = IndexSet::new();
     let index = dist.package.indexes.iter().find(|index| Some(&*index.name) == dist.index);
     let of_index = index.into_iter().flat_map(|index| &index.requires);
     for rule in dist.package.requires.iter().chain(of_index) {
@@ -31,12 +33,11 @@ pub(super) fn requires(
                 if accepts_later {
                     requirement = requirement.replacen("==", ">=", 1);
                 }
-                if !requirements.contains(&requirement) {
-                    requirements.push(requirement);
-                }
+                requirements.insert(requirement);
             }
         }
     }
+    let mut requirements = Vec::from_iter(requirements);
     requirements.extend(levels(manifest, targets, dist)?);
     let others = dist.package.requires_dist.iter();
     requirements.extend(others.map(|rule| rule.requirement.as_str().to_owned()));
@@ -174,9 +175,11 @@ fn merged(one: Vec<String>, of: System, other: &[String], system: System) -> Vec
         }
         format!("{requirement}; sys_platform == \"{}\"", system.sys_platform())
     };
-    let alone: Vec<String> = other.iter().filter(|text| !one.contains(text)).cloned().collect();
+    let known: HashSet<&String> = one.iter().collect();
+    let alone: Vec<String> = other.iter().filter(|text| !known.contains(text)).cloned().collect();
+    let others: HashSet<&String> = other.iter().collect();
     let all =
-        one.into_iter().map(|text| if other.contains(&text) { text } else { marked(text, of) });
+        one.into_iter().map(|text| if others.contains(&text) { text } else { marked(text, of) });
     all.chain(alone.into_iter().map(|text| marked(text, system))).collect()
 }
 

@@ -1,4 +1,5 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Deref;
 
 use super::targets::Targets;
 use crate::NULL;
@@ -23,6 +24,34 @@ pub(super) struct ResolvedDist<'a> {
     pub directory: RelPath,
     pub labelled: Option<Labelled>,
     pub index: Option<&'a PackageName>,
+}
+
+#[derive(Debug)]
+pub(super) struct Dists<'a> {
+    all: &'a [ResolvedDist<'a>],
+    by_package: HashMap<&'a PackageName, Vec<&'a ResolvedDist<'a>>>,
+}
+
+impl<'a> Dists<'a> {
+    pub fn new(all: &'a [ResolvedDist<'a>]) -> Self {
+        let mut by_package: HashMap<_, Vec<_>> = HashMap::new();
+        for dist in all {
+            by_package.entry(&dist.package.name.value).or_default().push(dist);
+        }
+        Self { all, by_package }
+    }
+
+    pub fn of(&self, package: &PackageName) -> &[&'a ResolvedDist<'a>] {
+        self.by_package.get(package).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl<'a> Deref for Dists<'a> {
+    type Target = [ResolvedDist<'a>];
+
+    fn deref(&self) -> &Self::Target {
+        self.all
+    }
 }
 
 #[derive(Debug, Clone)]

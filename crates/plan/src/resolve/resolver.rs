@@ -1,20 +1,21 @@
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::emptied::Emptied;
-use super::install_tree::{Item, Layer};
-use super::links::Owners;
-use super::resolved_dist::{ResolvedDist, resolved_dists, without_families};
+use super::install_tree::Layer;
+use super::licenses::LicenseTexts;
+use super::links::{Owners, by_package};
+use super::resolved_dist::{Dists, ResolvedDist, resolved_dists, without_families};
 use super::select::Selection;
 use super::targets::{self, Targets};
-use super::{licenses, notes, only, readme};
-use crate::catalog::{Catalog, CatalogEntry};
+use super::{licenses, notes, only, readme, runtime_data};
+use crate::catalog::{Artifact, Catalog, CatalogEntry};
 use crate::{Note, Plan, Request, Templates};
-use base::names::System;
+use base::names::{ArtifactName, System};
 use base::source::{Code, Problem, Problems};
 use base::target::Target;
 use binary::elf::stub::StubMachine;
 use binary::elf::{ElfKind, Machine};
-use manifest::{Manifest, PackageKind};
+use manifest::{LicenseExpression, Manifest, PackageKind};
 
 mod conclude;
 mod distributions;
@@ -60,9 +61,11 @@ pub(super) fn attempt(
         }
     };
     problems.extend(only::check(manifest, targets.mode, &all, request));
-    let generic = Layer::new(catalog.artifacts.iter().filter(|a| a.id.family.is_generic()));
+    let (generic, device): (Vec<&Artifact>, Vec<_>) =
+        catalog.artifacts.iter().partition(|artifact| artifact.id.family.is_generic());
     let machine = machine(catalog);
     let license_texts = licenses::texts(manifest, catalog);
+    let licenses = licenses::by_artifact(manifest);
     Resolver {
         manifest,
         whole,
@@ -71,10 +74,12 @@ pub(super) fn attempt(
         templates,
         request,
         targets: &targets,
-        all: &all,
+        all: &Dists::new(&all),
         elsewhere: &elsewhere,
-        generic,
+        generic: Layer::new(generic.into_iter()),
+        device,
         license_texts,
+        licenses,
         machine,
     }
     .run(problems, &unoffered)
@@ -99,10 +104,12 @@ struct Resolver<'a> {
     templates: &'a Templates,
     request: &'a Request,
     targets: &'a Targets,
-    all: &'a [ResolvedDist<'a>],
+    all: &'a Dists<'a>,
     elsewhere: &'a [ResolvedDist<'a>],
     generic: Layer<'a>,
-    license_texts: Vec<Item<'a>>,
+    device: Vec<&'a Artifact>,
+    license_texts: LicenseTexts<'a>,
+    licenses: HashMap<&'a ArtifactName, &'a LicenseExpression>,
     machine: StubMachine,
 }
 
@@ -121,13 +128,18 @@ impl Resolver<'_> {
         found.notes.extend(unoffered.iter().map(|problem| Note::from(problem.to_string())));
         let filled = self.fill_runtime(&mut found);
         let shipped = Owners::new(&filled);
+        let filled_packages = by_package(&filled);
+        let set = runtime_data::Set::new(self.manifest, self.targets, self.all);
+        let offers = readme::offers(self.manifest, self.targets, self.all);
         let mut made = Vec::new();
-        for dist in self.all {
+        for dist in self.all.iter() {
             let distribution = match dist.package.kind {
                 PackageKind::Selector => self.selector(dist, &mut found),
-                PackageKind::Runtime => self.runtime(dist, &filled, &shipped, &mut found),
-                PackageKind::Devel => self.devel(dist, &shipped, &mut found),
-                PackageKind::Choice => self.choice(dist, &mut found),
+                PackageKind::Runtime => {
+                    self.runtime(dist, (&shipped, &filled_packages), &set, &mut found)
+                }
+                PackageKind::Devel => self.devel(dist, &shipped, &set, &mut found),
+                PackageKind::Choice => self.choice(dist, &set, &mut found),
             };
             match distribution {
                 Ok(mut distribution) => {
@@ -136,7 +148,7 @@ impl Resolver<'_> {
                         manifest: self.manifest,
                         other: self.other,
                         targets: self.targets,
-                        all: self.all,
+                        offers: &offers,
                         dist,
                         distribution: &distribution,
                     };

@@ -1,9 +1,9 @@
-use super::resolved_dist::ResolvedDist;
+use super::resolved_dist::{Dists, ResolvedDist};
 use base::names::RelPath;
 use binary::elf::{ElfFacts, Machine, Rpath, RpathEntry, rpath_text};
 use manifest::RpathRule;
 
-pub(super) fn directories(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Vec<RelPath> {
+pub(super) fn directories(dist: &ResolvedDist<'_>, all: &Dists<'_>) -> Vec<RelPath> {
     let mut directories = Vec::new();
     for rule in &dist.package.rpaths {
         if let Some(directory) = directory(dist, rule, all).filter(|d| !directories.contains(d)) {
@@ -16,10 +16,10 @@ pub(super) fn directories(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> 
 pub(super) fn directory(
     dist: &ResolvedDist<'_>,
     rule: &RpathRule,
-    all: &[ResolvedDist<'_>],
+    all: &Dists<'_>,
 ) -> Option<RelPath> {
     let own = *rule.package == *dist.package.name;
-    let owner = all.iter().find(|o| o.package.name.value == *rule.package && dist.relies_on(o));
+    let owner = all.of(&rule.package).iter().find(|owner| dist.relies_on(owner));
     let platform_dir = if own { Some(&dist.platform_dir) } else { owner.map(|o| &o.platform_dir) }?;
     Some(RelPath::from(platform_dir).join(&rule.directory))
 }

@@ -1,14 +1,16 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::requires::Extras;
-use super::resolved_dist::ResolvedDist;
+use super::resolved_dist::{Dists, ResolvedDist};
 use super::rpath;
 use super::targets::Targets;
 use crate::catalog::CatalogEntry;
-use base::names::{Mode, RelPath, System};
+use base::names::{Mode, PackageName, RelPath, System};
+use base::python_literal;
 use base::target::Variant;
 use base::version::Version;
 use manifest::{Extra, Library, Manifest, Package, PackageKind, Script, ScriptTarget};
@@ -96,30 +98,70 @@ fn own_names(selector: &ResolvedDist<'_>) -> Value {
     })
 }
 
-/// Names for single targets keep their placeholder.
-fn of_the_set(
-    manifest: &Manifest,
-    targets: &Targets,
-    dist: &ResolvedDist<'_>,
-    all: &[ResolvedDist<'_>],
-) -> Map<String, Value> {
-    let selectors = || all.iter().filter(|one| one.package.kind == PackageKind::Selector);
-    let selector = selectors().find(|one| one.relies_on(dist)).or_else(|| selectors().next());
-    let all: Vec<&ResolvedDist<'_>> = all.iter().collect();
-    let known = Known {
-        manifest,
-        other: None,
-        targets,
-        all: &all,
-        requires: &[],
-        extras: &Extras::default(),
-    };
-    let extras = selector.map_or(&[][..], |selector| &selector.package.extras);
-    Map::from_iter([
-        ("selector".to_owned(), selector.map_or(Value::Null, own_names)),
-        ("packages".to_owned(), packages(extras, &Variant::None, &known)),
-        ("libraries".to_owned(), libraries(&known)),
-    ])
+/// Facts of a distribution: own ones, and Python source that all packages of a set share.
+pub(super) struct Facts {
+    pub own: Map<String, Value>,
+    pub shared: BTreeMap<&'static str, Arc<str>>,
+}
+
+impl From<Value> for Facts {
+    fn from(facts: Value) -> Self {
+        let own = match facts {
+            Value::Object(own) => own,
+            _ => Map::new(),
+        };
+        Self { own, shared: BTreeMap::new() }
+    }
+}
+
+/// Facts about all packages: the list of packages would be built again for each of them.
+pub(super) struct Set<'s> {
+    targets: &'s Targets,
+    all: &'s Dists<'s>,
+    pub devels: Vec<&'s ResolvedDist<'s>>,
+    libraries: Arc<str>,
+    /// Packages with the extras of each selector; the last without a selector.
+    packages: Vec<(Option<&'s ResolvedDist<'s>>, Arc<str>)>,
+}
+
+impl<'s> Set<'s> {
+    pub fn new(manifest: &'s Manifest, targets: &'s Targets, dists: &'s Dists<'s>) -> Self {
+        let all: Vec<&ResolvedDist<'_>> = dists.iter().collect();
+        let extras = &Extras::default();
+        let known = Known { manifest, other: None, targets, all: &all, requires: &[], extras };
+        let selectors = all.iter().copied().filter(|one| one.package.kind == PackageKind::Selector);
+        // Names for single targets keep their placeholder.
+        let listed = |extras: &[Extra]| {
+            python_literal::entry(&packages(extras, &Variant::None, &known)).into()
+        };
+        let mut lists: Vec<(Option<&ResolvedDist<'_>>, Arc<str>)> = Vec::new();
+        for selector in selectors {
+            let same = |(other, _): &&(Option<&ResolvedDist<'_>>, _)| {
+                other.is_some_and(|other| std::ptr::eq(other.package, selector.package))
+            };
+            let known = lists.iter().find(same).map(|(_, list)| Arc::clone(list));
+            let list = known.unwrap_or_else(|| listed(&selector.package.extras));
+            lists.push((Some(selector), list));
+        }
+        if lists.is_empty() {
+            lists.push((None, listed(&[])));
+        }
+        let libraries = python_literal::entry(&libraries(&known)).into();
+        let devels = dists.iter().filter(|one| one.package.kind == PackageKind::Devel).collect();
+        Self { targets, all: dists, devels, libraries, packages: lists }
+    }
+
+    fn facts(&self, dist: &ResolvedDist<'_>, mut own: Map<String, Value>) -> Facts {
+        let relies = |(selector, _): &&(Option<&ResolvedDist<'_>>, _)| {
+            selector.is_some_and(|selector| selector.relies_on(dist))
+        };
+        let found = self.packages.iter().find(relies).or(self.packages.first());
+        let selector = found.and_then(|(selector, _)| *selector);
+        own.insert("selector".to_owned(), selector.map_or(Value::Null, own_names));
+        let packages = found.map(|(_, packages)| ("packages", Arc::clone(packages)));
+        let libraries = ("libraries", Arc::clone(&self.libraries));
+        Facts { own, shared: packages.into_iter().chain([libraries]).collect() }
+    }
 }
 
 fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value {
@@ -132,13 +174,17 @@ fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value 
         |package: &Package| built.get(package.name.as_str()).into_iter().flatten().copied();
     let systems = [Some(known.manifest), known.other].into_iter().flatten();
     let each = systems.flat_map(|manifest| manifest.packages.values());
+    let mut first: BTreeMap<&PackageName, &Extra> = BTreeMap::new();
+    for extra in extras {
+        first.entry(&extra.package).or_insert(extra);
+    }
     let has_files = |p: &&Package| !matches!(p.kind, PackageKind::Selector | PackageKind::Choice);
     for package in each.filter(has_files) {
         let Some(declared) = package.distribution() else { continue };
         if packages.contains_key(package.name.as_str()) {
             continue;
         }
-        let extra = extras.iter().find(|e| *e.package == *package.name);
+        let extra = first.get(&package.name.value);
         let extra = |variant: &Variant| extra.map(|extra| extra.name.fill(variant));
         if declared.per.is_by_axis() {
             // The runtime cannot detect an axis value.
@@ -218,79 +264,72 @@ pub(super) struct Own<'o> {
     pub archive: Option<&'o str>,
 }
 
-pub(super) fn wheel(
-    manifest: &Manifest,
-    targets: &Targets,
-    dist: &ResolvedDist<'_>,
-    all: &[ResolvedDist<'_>],
-    own: &Own<'_>,
-) -> Value {
-    let package = dist.package;
-    let is_registered =
-        |script: &Script| own.scripts.iter().any(|(name, _)| *name == script.name.as_str());
-    let scripts =
-        package.scripts.iter().filter(|script| is_registered(script)).filter_map(|script| {
-            match &script.target.value {
-                ScriptTarget::Program(program) => Some((
-                    script.name.value.clone(),
-                    json!({"program": program, "expand_devel": script.expand_devel}),
-                )),
-                ScriptTarget::Function(_) => None,
-            }
-        });
-    let devel = all.iter().find(|i| i.package.kind == PackageKind::Devel && i.relies_on(dist));
-    let mut facts = json!({
-        "version": targets.version,
-        "distribution": dist.name,
-        "package": *package.name,
-        "module": dist.module,
-        "platform_dir": dist.platform_dir,
-        "scripts": scripts.collect::<Map<_, _>>(),
-        "devel": devel.map(|d| json!({"module": d.module, "platform_dir": d.platform_dir})),
-        "environment": environment(dist, all),
-    });
-    if let Some(map) = facts.as_object_mut() {
-        map.extend(of_the_set(manifest, targets, dist, all));
-    }
-    let since = targets.since.as_ref();
-    let compatible = since.and_then(|since| since.compatible.get(&dist.name.normalized()));
-    if let (Some(map), Some(digest)) = (facts.as_object_mut(), compatible) {
-        map.insert("compatible".to_owned(), json!(digest));
-    }
-    if let (Some(map), false) = (facts.as_object_mut(), own.aliases.is_empty()) {
-        map.insert("aliases".to_owned(), json!(own.aliases));
-    }
-    if let (Some(map), false) = (facts.as_object_mut(), own.libraries.is_empty()) {
-        map.insert("shared".to_owned(), json!(own.libraries));
-    }
-    if let (Some(archive), Some(map)) = (own.archive, facts.as_object_mut()) {
-        map.insert("archive".to_owned(), json!(archive));
-        map.insert(
-            "keep_links".to_owned(),
-            json!(package.keep_links.iter().map(|l| &l.path.value).collect::<Vec<_>>()),
-        );
-        if package.ships_files() {
-            map.insert("layout".to_owned(), json!("files"));
+impl Set<'_> {
+    pub fn wheel(&self, dist: &ResolvedDist<'_>, own: &Own<'_>) -> Facts {
+        let Self { targets, all, .. } = *self;
+        let package = dist.package;
+        let is_registered =
+            |script: &Script| own.scripts.iter().any(|(name, _)| *name == script.name.as_str());
+        let scripts =
+            package.scripts.iter().filter(|script| is_registered(script)).filter_map(|script| {
+                match &script.target.value {
+                    ScriptTarget::Program(program) => Some((
+                        script.name.value.clone(),
+                        json!({"program": program, "expand_devel": script.expand_devel}),
+                    )),
+                    ScriptTarget::Function(_) => None,
+                }
+            });
+        let devel = self.devels.iter().find(|devel| devel.relies_on(dist));
+        let mut facts = self.names(dist);
+        facts.extend([
+            ("platform_dir".to_owned(), json!(dist.platform_dir)),
+            ("scripts".to_owned(), scripts.collect::<Map<_, _>>().into()),
+            (
+                "devel".to_owned(),
+                devel.map_or(
+                    Value::Null,
+                    |d| json!({"module": d.module, "platform_dir": d.platform_dir}),
+                ),
+            ),
+            ("environment".to_owned(), environment(dist, all)),
+        ]);
+        let since = targets.since.as_ref();
+        let compatible = since.and_then(|since| since.compatible.get(&dist.name.normalized()));
+        facts.extend(compatible.map(|digest| ("compatible".to_owned(), json!(digest))));
+        if !own.aliases.is_empty() {
+            facts.insert("aliases".to_owned(), json!(own.aliases));
         }
+        if !own.libraries.is_empty() {
+            facts.insert("shared".to_owned(), json!(own.libraries));
+        }
+        if let Some(archive) = own.archive {
+            let keep_links: Vec<&RelPath> =
+                package.keep_links.iter().map(|l| &l.path.value).collect();
+            facts.insert("archive".to_owned(), json!(archive));
+            facts.insert("keep_links".to_owned(), json!(keep_links));
+            if package.ships_files() {
+                facts.insert("layout".to_owned(), json!("files"));
+            }
+        }
+        self.facts(dist, facts)
     }
-    facts
+
+    pub fn choice(&self, dist: &ResolvedDist<'_>) -> Facts {
+        self.facts(dist, self.names(dist))
+    }
+
+    fn names(&self, dist: &ResolvedDist<'_>) -> Map<String, Value> {
+        Map::from_iter([
+            ("version".to_owned(), json!(self.targets.version)),
+            ("distribution".to_owned(), json!(dist.name)),
+            ("package".to_owned(), json!(*dist.package.name)),
+            ("module".to_owned(), json!(dist.module)),
+        ])
+    }
 }
 
-pub(super) fn choice(
-    manifest: &Manifest,
-    targets: &Targets,
-    dist: &ResolvedDist<'_>,
-    all: &[ResolvedDist<'_>],
-) -> Value {
-    let mut facts = of_the_set(manifest, targets, dist, all);
-    facts.insert("version".to_owned(), json!(targets.version));
-    facts.insert("distribution".to_owned(), json!(dist.name));
-    facts.insert("package".to_owned(), json!(*dist.package.name));
-    facts.insert("module".to_owned(), json!(dist.module));
-    facts.into()
-}
-
-fn environment(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Value {
+fn environment(dist: &ResolvedDist<'_>, all: &Dists<'_>) -> Value {
     let variables = dist.package.environment.iter().map(|environment| {
         let directories = environment.directories.iter().filter_map(|rule| {
             let directory = rpath::directory(dist, rule, all)?;

@@ -142,13 +142,20 @@ fn taken<'a, T: SelectionTrace<'a>>(
     trace: &mut T,
 ) -> Taken<'a> {
     let mut taken = Taken::default();
-    for artifact in catalog.artifacts.iter().filter(|a| dist.fits(&a.id)) {
+    let named = names(manifest, dist.package).into_iter().flat_map(|name| catalog.named(name));
+    for artifact in named.filter(|a| dist.fits(&a.id)) {
         if let Some(rule) = rule_of(manifest, dist.package, &artifact.id, trace) {
             let narrowing = Narrowing::new(manifest, dist.package, artifact);
             take(artifact, rule, &narrowing, trace, &mut taken);
         }
     }
     taken
+}
+
+fn names<'a>(manifest: &'a Manifest, package: &'a Package) -> BTreeSet<&'a ArtifactName> {
+    let others = package.artifacts_of.iter().filter_map(|of| manifest.packages.get(&of.value));
+    let rules = others.chain([package]).flat_map(|package| &package.artifacts);
+    rules.map(|rule| &rule.name.value).collect()
 }
 
 fn named<'a>(

@@ -1,4 +1,4 @@
-use super::resolved_dist::ResolvedDist;
+use super::resolved_dist::{Dists, ResolvedDist};
 use crate::catalog::{ArtifactId, Catalog};
 use base::names::Component;
 use base::source::{Code, Problem, Problems};
@@ -6,14 +6,15 @@ use base::target::Per;
 use manifest::{ArtifactRule, Families, Manifest, Package};
 
 /// Warns of artifacts that some ISAs lack, unless families.kdl excludes the subproject for them.
-pub(super) fn check(manifest: &Manifest, catalog: &Catalog, all: &[ResolvedDist<'_>]) -> Problems {
+pub(super) fn check(manifest: &Manifest, catalog: &Catalog, all: &Dists<'_>) -> Problems {
     let mut problems = Problems::new();
     for package in manifest.packages.values() {
         let dists: Vec<&ResolvedDist<'_>> = all
+            .of(&package.name.value)
             .iter()
+            .copied()
             .filter(|dist| {
-                dist.package.name.value == package.name.value
-                    && *dist.variant.per() == Per::Isa
+                *dist.variant.per() == Per::Isa
                     && !dist
                         .variant
                         .as_str()

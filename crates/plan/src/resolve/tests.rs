@@ -7,7 +7,7 @@ use super::select::{self, Matched, Selection};
 use super::targets::{self, Targets};
 use super::{aliases, place};
 use crate::catalog::{BuildFacts, Catalog};
-use crate::{Archive, Distribution, Form, Member, Metadata, Step};
+use crate::{Archive, Distribution, Form, Member, Metadata, Rendered, Step};
 use base::names::Compression;
 use base::source::{Place, Problems};
 use binary::elf::stub::StubMachine;
@@ -87,7 +87,7 @@ pub(super) fn wheel(dist: &ResolvedDist<'_>, paths: &str) -> Distribution {
     let member = |path: &str| {
         let step = match path.strip_suffix('/') {
             Some(_) => Step::Directory,
-            None => Step::Render { text: String::new() },
+            None => Step::Render { text: Rendered::default() },
         };
         let path = path.trim_end_matches('/').parse().unwrap();
         Member { path, step, executable: false, size: 0, rule: "rule".into() }

@@ -46,17 +46,14 @@ pub(super) fn artifacts(catalog: &Catalog, package: &Package, matched: &Matched<
 /// Rules that match in misspelled artifacts, which are reported instead.
 fn would_match(catalog: &Catalog, package: &Package) -> BTreeSet<*const PathRule> {
     let meant = meant(catalog, package);
-    let entries = catalog.artifacts.iter().filter(|a| meant.contains(&a.id.name)).flat_map(files);
+    let entries = meant.into_iter().flat_map(|name| catalog.named(name)).flat_map(files);
     let lists = [&package.includes, &package.excludes];
     let rules = entries.flat_map(|entry| lists.map(|list| list.matching(&entry.path))).flatten();
     rules.map(|(_, rule)| std::ptr::from_ref(rule)).collect()
 }
 
 pub(super) fn meant<'a>(catalog: &'a Catalog, package: &Package) -> BTreeSet<&'a ArtifactName> {
-    let unknown = package
-        .artifacts
-        .iter()
-        .filter(|rule| catalog.artifacts.iter().all(|a| a.id.name != *rule.name));
+    let unknown = package.artifacts.iter().filter(|rule| catalog.named(&rule.name).is_empty());
     let near = unknown.filter_map(|rule| {
         nearest(rule.name.as_str(), catalog.artifacts.iter().map(|a| a.id.name.as_str()))
     });
@@ -73,7 +70,7 @@ pub(super) fn inherits_missing(manifest: &Manifest, catalog: &Catalog, package: 
         .filter_map(|p| manifest.packages.get(&p.value))
         .flat_map(|other| &other.artifacts);
     let mut needed = inherited.filter(|rule| rule.optional.is_none());
-    needed.any(|rule| catalog.artifacts.iter().all(|artifact| artifact.id.name != *rule.name))
+    needed.any(|rule| catalog.named(&rule.name).is_empty())
 }
 
 pub(super) fn lacks_artifact(package: &Package, matched: &Matched<'_>) -> bool {
@@ -165,7 +162,7 @@ fn artifact(
 ) {
     let name = &*rule.name;
     let missing = |what: String| Problem::error(Code::MissingArtifact, what).help(REMEDY);
-    let there: Vec<&Artifact> = catalog.artifacts.iter().filter(|a| a.id.name == *name).collect();
+    let there: Vec<&Artifact> = catalog.named(name).iter().collect();
     if there.is_empty() {
         let hint = nearest(name.as_str(), catalog.artifacts.iter().map(|a| a.id.name.as_str()));
         let label = hint.map_or_else(

@@ -1,87 +1,181 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::Distribution;
 use base::names::PackageName;
 use manifest::{Manifest, Package, PackageKind};
 
+/// Distributions that are always installed together.
+///
+/// Packages that all selectors of a package require are one group: an edge from each package to
+/// each other would be quadratic.
 #[derive(Debug)]
 pub(super) struct Together {
-    with: Vec<BTreeSet<usize>>,
+    with: Vec<With>,
+    groups: Vec<HashSet<usize>>,
+}
+
+#[derive(Debug, Default)]
+struct With {
+    own: HashSet<usize>,
+    groups: Vec<usize>,
 }
 
 impl Together {
     pub fn new(manifest: &Manifest, distributions: &[&Distribution]) -> Self {
-        let direct: Vec<Vec<usize>> =
-            distributions.iter().map(|d| direct(manifest, distributions, d)).collect();
-        Self { with: (0..distributions.len()).map(|from| reached(&direct, from)).collect() }
+        let edges = Edges::new(manifest, distributions);
+        let groups: Vec<HashSet<usize>> =
+            (0..edges.groups.len()).map(|group| edges.reached_by_group(group)).collect();
+        let with = (0..distributions.len()).map(|from| edges.reached(from, &groups)).collect();
+        Self { with, groups }
     }
 
     pub(crate) fn guaranteed(&self, one: usize, other: usize) -> bool {
-        self.with[one].contains(&other)
+        let with = &self.with[one];
+        with.own.contains(&other)
+            || with.groups.iter().any(|group| self.groups[*group].contains(&other))
     }
 }
 
-fn reached(direct: &[Vec<usize>], from: usize) -> BTreeSet<usize> {
-    let (mut found, mut open) = (BTreeSet::from([from]), vec![from]);
-    while let Some(at) = open.pop() {
-        open.extend(direct[at].iter().copied().filter(|next| found.insert(*next)));
-    }
-    found
+struct Edges {
+    direct: Vec<Vec<usize>>,
+    group_of: Vec<Option<usize>>,
+    groups: Vec<Vec<usize>>,
 }
 
-/// Requirements, the owner of an overlaid directory, link targets of a devel tree, and packages
-/// that all its selectors require.
-fn direct(
-    manifest: &Manifest,
-    distributions: &[&Distribution],
-    distribution: &Distribution,
-) -> Vec<usize> {
-    let Some(package) = manifest.packages.get(&distribution.package) else { return Vec::new() };
-    let required = package.requires.iter().map(|rule| &rule.package);
-    let own = required.chain(&package.overlay).chain(&package.artifacts_of).map(|p| &p.value);
-    let named: BTreeSet<&PackageName> =
-        own.chain(selected(manifest, distributions, package)).collect();
-    let above = distribution.variant.as_deref().map(|target| manifest.families.above(target));
-    let is_above = |other: &Distribution| {
-        let level = other.variant.as_deref();
-        level.is_some_and(|level| above.as_ref().is_some_and(|above| above.contains(&level)))
-    };
-    let fits = |other: &Distribution| {
-        other.variant.is_none() || other.variant == distribution.variant || is_above(other)
-    };
-    distributions
-        .iter()
-        .enumerate()
-        .filter(|(_, d)| {
-            named.contains(&d.package) && fits(d) || {
-                d.package == distribution.package && is_above(d)
+impl Edges {
+    fn new(manifest: &Manifest, distributions: &[&Distribution]) -> Self {
+        let named = Named::new(manifest, distributions);
+        let selectors = Selectors::new(manifest, &named);
+        let mut numbers = HashMap::new();
+        let (mut direct, mut group_of, mut groups) = (Vec::new(), Vec::new(), Vec::new());
+        for distribution in distributions {
+            let package = manifest.packages.get(&distribution.package);
+            direct
+                .push(package.map_or_else(Vec::new, |package| named.direct(package, distribution)));
+            let offering = package.and_then(|p| selectors.offering.get(&p.name.value));
+            group_of.push(offering.map(|offering| {
+                *numbers.entry((offering, distribution.variant.as_deref())).or_insert_with(|| {
+                    let required = selectors.required_by_all(offering);
+                    groups.push(named.fitting(required, distribution));
+                    groups.len() - 1
+                })
+            }));
+        }
+        Self { direct, group_of, groups }
+    }
+
+    fn reached_by_group(&self, group: usize) -> HashSet<usize> {
+        let mut found = HashSet::new();
+        let mut groups = HashSet::from([group]);
+        let mut open = self.groups[group].clone();
+        while let Some(at) = open.pop() {
+            if found.insert(at) {
+                open.extend(&self.direct[at]);
+                let next = self.group_of[at].filter(|group| groups.insert(*group));
+                open.extend(next.into_iter().flat_map(|group| &self.groups[group]));
             }
-        })
-        .map(|(index, _)| index)
-        .collect()
+        }
+        found
+    }
+
+    fn reached(&self, from: usize, groups: &[HashSet<usize>]) -> With {
+        let (mut with, mut open) = (With::default(), vec![from]);
+        while let Some(at) = open.pop() {
+            if with.groups.iter().any(|group| groups[*group].contains(&at)) || !with.own.insert(at)
+            {
+                continue;
+            }
+            with.groups.extend(self.group_of[at].filter(|group| !with.groups.contains(group)));
+            open.extend(&self.direct[at]);
+        }
+        with
+    }
 }
 
-fn selected<'m>(
-    manifest: &'m Manifest,
-    distributions: &[&Distribution],
-    package: &Package,
-) -> BTreeSet<&'m PackageName> {
-    let built = |p: &&Package| {
-        p.kind == PackageKind::Selector && distributions.iter().any(|d| d.package == p.name.value)
-    };
-    let offers = |p: &&Package| {
-        let extras = p.extras.iter().map(|e| &e.package.value);
-        p.requires
-            .iter()
-            .map(|r| &r.package.value)
-            .chain(extras)
-            .any(|name| *name == package.name.value)
-    };
-    let required = manifest
-        .packages
-        .values()
-        .filter(built)
-        .filter(offers)
-        .map(|p| p.requires.iter().map(|r| &r.package.value).collect());
-    required.reduce(|one: BTreeSet<_>, other| &one & &other).unwrap_or_default()
+struct Named<'n> {
+    manifest: &'n Manifest,
+    distributions: &'n [&'n Distribution],
+    by_package: HashMap<&'n PackageName, Vec<usize>>,
+}
+
+impl<'n> Named<'n> {
+    fn new(manifest: &'n Manifest, distributions: &'n [&'n Distribution]) -> Self {
+        let mut by_package: HashMap<_, Vec<usize>> = HashMap::new();
+        for (index, distribution) in distributions.iter().enumerate() {
+            by_package.entry(&distribution.package).or_default().push(index);
+        }
+        Self { manifest, distributions, by_package }
+    }
+
+    fn of(&self, package: &PackageName) -> impl Iterator<Item = usize> {
+        self.by_package.get(package).into_iter().flatten().copied()
+    }
+
+    /// Requirements, the owner of an overlaid directory, link targets of a devel tree, and levels
+    /// above.
+    fn direct(&self, package: &Package, distribution: &Distribution) -> Vec<usize> {
+        let required = package.requires.iter().map(|rule| &rule.package);
+        let named = required.chain(&package.overlay).chain(&package.artifacts_of);
+        let mut direct = self.fitting(named.map(|name| &name.value), distribution);
+        let above = self.above(distribution);
+        direct.extend(
+            self.of(&package.name.value)
+                .filter(|other| is_above(self.distributions[*other], &above)),
+        );
+        direct
+    }
+
+    fn fitting<'p>(
+        &self,
+        packages: impl IntoIterator<Item = &'p PackageName>,
+        distribution: &Distribution,
+    ) -> Vec<usize> {
+        let above = self.above(distribution);
+        let fits = |other: &Distribution| {
+            other.variant.is_none()
+                || other.variant == distribution.variant
+                || is_above(other, &above)
+        };
+        let all = packages.into_iter().flat_map(|package| self.of(package));
+        all.filter(|other| fits(self.distributions[*other])).collect()
+    }
+
+    fn above(&self, distribution: &Distribution) -> Vec<&'n str> {
+        let families = &self.manifest.families;
+        distribution.variant.as_deref().map_or_else(Vec::new, |target| families.above(target))
+    }
+}
+
+fn is_above(other: &Distribution, above: &[&str]) -> bool {
+    other.variant.as_deref().is_some_and(|level| above.contains(&level))
+}
+
+struct Selectors<'m> {
+    required: Vec<BTreeSet<&'m PackageName>>,
+    offering: HashMap<&'m PackageName, Vec<usize>>,
+}
+
+impl<'m> Selectors<'m> {
+    fn new(manifest: &'m Manifest, named: &Named<'_>) -> Self {
+        let mut selectors = Self { required: Vec::new(), offering: HashMap::new() };
+        let is_built = |p: &&Package| {
+            p.kind == PackageKind::Selector && named.by_package.contains_key(&p.name.value)
+        };
+        for (number, package) in manifest.packages.values().filter(is_built).enumerate() {
+            let required: BTreeSet<&PackageName> =
+                package.requires.iter().map(|rule| &rule.package.value).collect();
+            let extras = package.extras.iter().map(|extra| &extra.package.value);
+            let offered: BTreeSet<&PackageName> = required.iter().copied().chain(extras).collect();
+            for name in offered {
+                selectors.offering.entry(name).or_default().push(number);
+            }
+            selectors.required.push(required);
+        }
+        selectors
+    }
+
+    fn required_by_all(&self, selectors: &[usize]) -> BTreeSet<&'m PackageName> {
+        let all = selectors.iter().map(|number| self.required[*number].clone());
+        all.reduce(|one, other| &one & &other).unwrap_or_default()
+    }
 }

@@ -113,7 +113,8 @@ mod tests {
 
     #[test]
     fn no_link_comes_before_what_it_leads_to() {
-        let file = Member { step: Step::Render { text: String::new() }, ..link("d/z", "") };
+        let file =
+            Member { step: Step::Render { text: crate::Rendered::default() }, ..link("d/z", "") };
         let links = vec![
             link("d/a", "b"),
             link("d/b", "c"),

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::{Findings, Resolver};
 use crate::resolve::links::{Filled, Owners, below, is_shipped, members};
@@ -10,25 +10,21 @@ use crate::resolve::{
     runtime_data, shared, unused_rules, wheel_variant,
 };
 use crate::{Archive, Distribution, Form, Member, Note, Step};
-use base::names::{NameError, RelPath};
+use base::names::{NameError, PackageName, RelPath};
 use base::source::Problems;
 use base::target::Per;
-use manifest::{Package, PackageKind};
+use manifest::Package;
 
 impl<'a> Resolver<'a> {
     pub(super) fn runtime(
         &self,
         dist: &ResolvedDist<'a>,
-        all_filled: &[Filled<'a>],
-        shipped: &Owners<'_, 'a>,
+        (shipped, packages): (&Owners<'_, 'a>, &HashMap<&PackageName, Vec<&Filled<'a>>>),
+        set: &runtime_data::Set<'_>,
         found: &mut Findings,
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Wheel)?;
-        let Some(filled) =
-            all_filled.iter().find(|f| f.dist.name == dist.name && f.dist.variant == dist.variant)
-        else {
-            return Ok(distribution);
-        };
+        let Some(filled) = shipped.of(dist) else { return Ok(distribution) };
         let directories = rpath::directories(dist, self.all);
         let (mut placed, mut absent) = members(filled, shipped, &directories, &mut found.problems);
         absent.extend(filled.runtime.absent.iter().cloned());
@@ -41,11 +37,11 @@ impl<'a> Resolver<'a> {
         absent.sort_by(|a, b| a.path.cmp(&b.path));
         if dist.is_overlay() {
             placed.extend(overlay_marker(dist));
-            placed.extend(self.device_links(filled, &placed));
+            placed.extend(self.device_links(filled, set, &placed));
         } else {
             placed.extend(platform_marker(dist));
         }
-        placed.extend(python_path::member(dist, self.all, all_filled));
+        placed.extend(python_path::member(dist, self.all, packages));
         let scripts = describe::scripts(dist.package, self.targets.system, |p| {
             is_shipped(filled, shipped, p)
         });
@@ -53,7 +49,7 @@ impl<'a> Resolver<'a> {
         let libraries = shared::by_short_name(self.targets.system, filled);
         let known =
             runtime_data::Own { scripts: &scripts, aliases: &aliases, libraries, archive: None };
-        let facts = runtime_data::wheel(self.manifest, self.targets, dist, self.all, &known);
+        let facts = set.wheel(dist, &known);
         placed.extend(describe::import_package(
             dist,
             self.templates,
@@ -67,9 +63,14 @@ impl<'a> Resolver<'a> {
         Ok(distribution)
     }
 
-    fn device_links(&self, filled: &Filled<'_>, placed: &[Member]) -> Option<Member> {
+    fn device_links(
+        &self,
+        filled: &Filled<'_>,
+        set: &runtime_data::Set<'_>,
+        placed: &[Member],
+    ) -> Option<Member> {
         let dist = &filled.dist;
-        let devel = self.all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
+        let devel = *set.devels.first()?;
         let root = RelPath::from(&dist.platform_dir);
         let links = placed.iter().filter_map(|member| {
             let path = member.path.below(&root)?;
@@ -97,6 +98,7 @@ impl<'a> Resolver<'a> {
         &self,
         dist: &ResolvedDist<'a>,
         shipped: &Owners<'_, 'a>,
+        set: &runtime_data::Set<'_>,
         found: &mut Findings,
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Wheel)?;
@@ -118,7 +120,7 @@ impl<'a> Resolver<'a> {
         let xz = self.request.xz_preset;
         let name = if xz.is_some() { "_devel.tar.xz" } else { "_devel.tar" };
         let known = runtime_data::Own { archive: Some(name), ..runtime_data::Own::default() };
-        let facts = runtime_data::wheel(self.manifest, self.targets, dist, self.all, &known);
+        let facts = set.wheel(dist, &known);
         let import =
             describe::import_package(dist, self.templates, &facts, &[], &mut found.problems);
         let tree = devel.members.into_iter().chain(platform_marker(dist));
@@ -137,13 +139,14 @@ impl<'a> Resolver<'a> {
     pub(super) fn choice(
         &self,
         dist: &ResolvedDist<'a>,
+        set: &runtime_data::Set<'_>,
         found: &mut Findings,
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Wheel)?;
         distribution.platform_dir = None;
         distribution.wheel_variant = wheel_variant::of(dist);
         distribution.variants = wheel_variant::all(self.targets, dist)?;
-        let facts = runtime_data::choice(self.manifest, self.targets, dist, self.all);
+        let facts = set.choice(dist);
         let members =
             describe::import_package(dist, self.templates, &facts, &[], &mut found.problems);
         distribution.members = sorted(members);
@@ -168,7 +171,7 @@ impl<'a> Resolver<'a> {
             requires: &requires,
             extras: &extras,
         };
-        let facts = runtime_data::selector(dist, &known);
+        let facts = runtime_data::selector(dist, &known).into();
         distribution.members =
             sorted(describe::sdist(dist, self.templates, &facts, &mut found.problems));
         let scripts = describe::scripts(dist.package, self.targets.system, |_| false);
@@ -216,7 +219,7 @@ impl<'a> Resolver<'a> {
     ) {
         let shipped = licenses::shipped(distribution);
         let texts = licenses::files(&self.license_texts, self.templates, dist, &shipped);
-        let license = licenses::expression(self.manifest, dist.package, &shipped);
+        let license = licenses::expression(&self.licenses, dist.package, &shipped);
         distribution.licenses = texts;
         match license {
             Ok(license) => distribution.metadata.license = license,

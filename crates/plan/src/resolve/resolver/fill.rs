@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::{Findings, Resolver};
 use crate::resolve::emptied::{self, Emptied};
 use crate::resolve::install_tree::{Layer, View};
-use crate::resolve::links::Filled;
+use crate::resolve::links::{Filled, Owners};
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::select::{self, Matched};
 use crate::resolve::{aliases, empty, forbidden, place, programs, unused_rules};
@@ -48,12 +48,13 @@ impl<'a> Resolver<'a> {
             .filter(|(dist, _)| !known(dist))
             .for_each(|(_, problem)| found.problems.push(problem));
         // It also explains missing programs.
+        let shipped = Owners::new(&filled);
         for one in filled.iter().filter(|f| !known(&f.dist)) {
             let view = self.view(&one.dist);
             found.problems.extend(programs::missing(
                 self.manifest,
                 one,
-                &filled,
+                (&filled, &shipped),
                 &view,
                 self.targets.system,
             ));
@@ -66,8 +67,7 @@ impl<'a> Resolver<'a> {
     }
 
     pub(super) fn view(&self, dist: &ResolvedDist<'_>) -> View<'_, 'a> {
-        let own =
-            self.catalog.artifacts.iter().filter(|a| !a.id.family.is_generic() && dist.fits(&a.id));
+        let own = self.device.iter().copied().filter(|a| dist.fits(&a.id));
         View::new(&self.generic, Layer::new(own))
     }
 }

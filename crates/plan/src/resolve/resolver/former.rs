@@ -1,7 +1,9 @@
+use std::collections::HashSet;
+
 use super::Resolver;
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::{Distribution, Form};
-use base::names::NameError;
+use base::names::{DistName, NameError};
 use base::source::{Code, Problem, Problems};
 use manifest::Template;
 
@@ -14,13 +16,14 @@ impl<'a> Resolver<'a> {
         problems: &mut Problems,
     ) -> Vec<Made<'a>> {
         let mut all = Vec::with_capacity(made.len());
+        let names: HashSet<&DistName> = self.all.iter().map(|dist| &dist.name).collect();
         for (dist, distribution) in made {
             let plain = dist.labelled.is_none() && dist.index.is_none();
             let renames = dist.declared.renames.as_ref().filter(|_| plain);
             let former = renames.map(|name| (&name.place, self.former(&dist, name, problems)));
             all.push((dist, distribution));
             match former {
-                Some((place, Ok((dist, _)))) if self.all.iter().any(|it| it.name == dist.name) => {
+                Some((place, Ok((dist, _)))) if names.contains(&dist.name) => {
                     let message = format!("`{}` is also a distribution of today", dist.name);
                     let problem = Problem::error(Code::CollidingNames, message);
                     problems.push(problem.label(place, "former name"));

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use indexmap::IndexMap;
@@ -282,15 +283,15 @@ fn data(
     }
     let (then, now) = (text(then)?, text(now)?);
     facts::difference(
-        &comparison.words.0.text(then, comparison.old.version, comparison.new.version),
-        now,
+        &comparison.words.0.text(&then, comparison.old.version, comparison.new.version),
+        &now,
     )
 }
 
-fn text<'a>(file: &File<'a>) -> Option<&'a str> {
+fn text<'a>(file: &File<'a>) -> Option<Cow<'a, str>> {
     match file.content {
-        Content::Planned(Step::Render { text }) => Some(text),
-        Content::Built(bytes) => bytes.text.as_deref(),
+        Content::Planned(Step::Render { text }) => Some(text.text()),
+        Content::Built(bytes) => bytes.text.as_deref().map(Cow::Borrowed),
         Content::Planned(_) | Content::Link(_) | Content::Directory => None,
     }
 }

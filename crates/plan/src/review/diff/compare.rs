@@ -84,7 +84,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
                 found.extend((from != to).then(|| machines(*from, *to)));
             }
             (Step::Render { text: was }, Step::Render { text: is }) => {
-                found.extend(self.text(was, is));
+                found.extend(self.text(&was.text(), &is.text()));
             }
             (
                 Step::Copy { .. }
@@ -176,7 +176,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         match step {
             Step::Copy { .. } if promise.size != built.size => vec![What::Size],
             Step::Relink { rpath, .. } => self.searched(promise, rpath, built, bytes, side),
-            Step::Render { text } => self.rendered(text, bytes, side).into_iter().collect(),
+            Step::Render { text } => self.rendered(&text.text(), bytes, side).into_iter().collect(),
             Step::Stub { .. } | Step::Alias { .. } => match (&bytes.made, side) {
                 (Some(made), Side::Old) => self.steps(promise, step, built, made),
                 (Some(made), Side::New) => self.steps(built, made, promise, step),
