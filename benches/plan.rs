@@ -5,6 +5,7 @@
 //! cargo bench --bench plan -- --entries N    that many
 //! cargo bench --bench plan -- --tree DIR     a real artifact directory
 //! cargo bench --bench plan -- --edit FILE    answer to an edit: check and plan of a saved catalog
+//! cargo bench --bench plan -- --packages 2000,4000    that many packages of four files
 //! ```
 //!
 //! Catalogs are synthetic, for the repository's packages.kdl. Times are processor time of one thread.
@@ -25,12 +26,15 @@ use base::source::{Problems, Source};
 use fs_err as fs;
 use manifest::{Beside, Manifest};
 use plan::catalog::{self, Catalog, CatalogEntry};
+use plan::resolve::explain::{Asked, Explainer, ManifestByMode, explanation_text};
 use plan::review::diff;
 use plan::review::diff::Contents;
 use plan::{Plan, Request, Templates};
 use rustix::time::{ClockId, clock_gettime};
 use walkdir::WalkDir;
 
+#[path = "plan/packages.rs"]
+mod packages;
 #[path = "plan/synthetic.rs"]
 mod synthetic;
 #[path = "plan/walk.rs"]
@@ -49,6 +53,8 @@ fn main() {
     };
     if let Some(size) = value("--measure") {
         measure(size.parse().unwrap());
+    } else if let Some(count) = value("--measure-packages") {
+        measure_packages(count.parse().unwrap());
     } else if !arguments.iter().any(|a| a == "--bench") {
         // `cargo test --all-targets` starts it too.
         println!("not measured: this is for `cargo bench`");
@@ -58,6 +64,8 @@ fn main() {
         println!("{:>9}  check and plan of {file}", seconds(took.as_secs_f64()));
     } else if let Some(dir) = value("--tree") {
         bench_tree(Path::new(dir));
+    } else if let Some(counts) = value("--packages") {
+        bench_packages(counts);
     } else {
         bench_sizes(&value("--entries").map_or(SIZES.to_vec(), |size| vec![size.parse().unwrap()]));
     }
@@ -198,6 +206,44 @@ fn measure(size: usize) {
         plan_memory,
     };
     println!("{}", found.line());
+}
+
+/// Prints a row for each number of packages, measured in a process of its own.
+fn bench_packages(counts: &str) {
+    let heads = ["packages", "check", "plan", "text", "explain", "at most"];
+    println!("{}", heads.map(|head| format!("{head:>9}")).join(" "));
+    for count in counts.split(',') {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        let output = child.args(["--measure-packages", count]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        print!("{}", String::from_utf8(output.stdout).unwrap());
+    }
+}
+
+fn measure_packages(count: usize) {
+    let (text, catalog) = (packages::manifest(count), packages::catalog(count));
+    let source = Source::new("packages.kdl", text);
+    let beside = |path: &RelPath| Err(format!("no file {path}"));
+    let beside =
+        Beside { templates: vec!["meta", "runtime", "choice"], read: &beside, built_in: None };
+    let families = Source::new("families.kdl", "");
+    let (check, manifest) = timed(|| decoded(Manifest::decode_beside(&source, &families, &beside)));
+    let (plan, made) = timed(|| resolve(&manifest, &catalog));
+    let (text, _) = timed(|| review::summary_text(&made, false).len());
+    let memory = peak_memory();
+    drop(made);
+    let (explain, _) = timed(|| explained(&manifest, &catalog, "lib/libl1.so.1").len());
+    let cells = [check, plan, text, explain].map(|time| seconds(time.as_secs_f64()));
+    let cells = cells.iter().map(|cell| format!("{cell:>9}")).collect::<Vec<_>>().join(" ");
+    println!("{count:>9} {cells} {:>9}", megabytes(memory));
+}
+
+fn explained(manifest: &Manifest, catalog: &Catalog, path: &str) -> String {
+    let request = Request { version: "7.2.0".parse().ok(), ..Request::default() };
+    let modes = ManifestByMode::new(manifest, catalog, &request);
+    let explainer = decoded(Explainer::new(&modes, catalog, &templates(), &request));
+    let Ok(Asked::Path(path)) = explainer.find(path) else { panic!("{path} is unknown") };
+    explanation_text(&explainer.explain(&path), false)
 }
 
 fn manifest(isas: usize) -> Manifest {
