@@ -8,12 +8,10 @@ pub struct AllowArgs {
     pub allow: Vec<Code>,
 }
 
-/// Parses the code of a finding of packages.
 fn code(text: &str) -> Result<Code, String> {
     known_code(text, &[], "`rockpack wheel verify` has no finding")
 }
 
-/// Parses the code of an error that a plan, a build or a comparison accepts.
 pub(super) fn code_of_set(text: &str) -> Result<Code, String> {
     known_code(text, &[Code::UnownedFiles, Code::Loss], "plans and packages have no error")
 }

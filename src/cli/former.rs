@@ -51,7 +51,6 @@ pub fn replacement(root: &Command, line: &[OsString]) -> Option<String> {
     Some(format!("`rockpack {old}` is now `rockpack {new}`\n\n  rockpack {}", words.join(" ")))
 }
 
-/// Describes the replacement of options that are other options or variables today.
 fn of_option(line: &[OsString], at: usize) -> Option<String> {
     let words: Vec<&OsString> = line[at + 1..].iter().collect();
     let today = options::of(&words)?;
@@ -64,7 +63,6 @@ fn of_option(line: &[OsString], at: usize) -> Option<String> {
     Some(format!("`{}` is now `{}`\n\n  {}", today.option, today.new, words.join(" ")))
 }
 
-/// Describes the line of the manifest that replaces options of the command at an index.
 fn of_manifest(line: &[OsString], at: usize) -> Option<String> {
     let is_group = line[at] == "artifact";
     let command = line.get(at + usize::from(is_group))?.to_str()?;
@@ -131,7 +129,6 @@ fn command_at(line: &[OsString]) -> Option<usize> {
     })
 }
 
-/// Returns true if a word is, or resembles, a subcommand of `name`.
 fn names_one_below(root: &Command, name: &str, words: &[&OsString]) -> bool {
     let Some(group) = root.find_subcommand(name) else { return false };
     let names: Vec<&str> = group.get_subcommands().map(Command::get_name).collect();

@@ -131,7 +131,6 @@ pub struct SetArgs {
 }
 
 impl SetArgs {
-    /// Returns the request, with the environment's `platform_tag` and the contents of `--sources`.
     pub fn request(&self, platform_tag: Option<PlatformTags>, sources: Option<Sources>) -> Request {
         Request {
             version: self.version.clone(),

@@ -73,7 +73,6 @@ fn entrant(prepared: &Prepared) -> Option<Entrant> {
     Entrant::renamed(prepared.file(), prepared.place())
 }
 
-/// Calls `work` for each wheel; returns the errors of all.
 pub fn all<W>(
     wheels: impl IntoIterator<Item = W>,
     mut work: impl FnMut(W) -> Result<(), RetagError>,

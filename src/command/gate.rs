@@ -9,7 +9,6 @@ use wheel::verify::{Finding, Shown};
 use super::{Failure, environment};
 use crate::ui;
 
-/// Returns a gate that shows accepted findings as warnings.
 pub fn of<'g>(manifest: &'g Manifest, allowed: &'g [Code]) -> Gate<'g> {
     Gate { manifest, allowed, told: &warn }
 }

@@ -99,7 +99,6 @@ fn trouble(shared: &Told) -> Option<(String, &'static str)> {
     ))
 }
 
-/// Returns the directory of `--cache` or of the environment.
 pub fn directory(named: Option<&Path>) -> Result<PathBuf, Problem> {
     chosen(named, |name| std::env::var_os(name)).ok_or_else(|| {
         Problem::error(Code::Environment, "the directory of the cache is unknown: HOME is not set")

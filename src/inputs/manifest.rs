@@ -152,7 +152,6 @@ pub fn kdl_file(path: &Path) -> Result<Source, Failure> {
     kdl::source(&name, &file, bytes).map_err(|problem| Failure::Problems(problem.into()))
 }
 
-/// Returns names of packages and distributions of the built-in manifest.
 pub fn names() -> BTreeSet<String> {
     let Ok(manifest) = decode(&built_in()) else { return BTreeSet::new() };
     let distributions = manifest.packages.values().flat_map(|package| &package.distributions);

@@ -14,7 +14,6 @@ const BUDGET: std::time::Duration = std::time::Duration::from_mins(2);
 /// Retries without a `remote` line.
 const RETRIES: usize = 5;
 
-/// Puts the shared cache behind the cache of this machine.
 pub fn behind(cache: Cache, shared: &Shared<'_>, jobs: usize) -> Result<Box<dyn Store>, Problem> {
     let Some(options) = options(shared, jobs)? else { return Ok(Box::new(cache)) };
     let shared = SharedCache::new(cache, options)

@@ -7,7 +7,6 @@ use plan::{OnlyName, Plan};
 
 use crate::failure::Failure;
 
-/// Reads a plan of `rockpack plan --json`.
 pub fn read(path: &Path) -> Result<Plan, Failure> {
     let refused = |error: String| -> Failure {
         let what = format!("cannot read {}: {error}", path.display());

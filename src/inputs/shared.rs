@@ -27,7 +27,6 @@ pub struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    /// Returns the servers that the command line and the variables name.
     pub fn new(args: &RemoteArgs, manifest: &'a Manifest) -> Result<Self, Problem> {
         let rule = args.remote.as_deref().map(|name| named(name, manifest)).transpose()?;
         let cache = variable(CACHE, str::parse)?.or_else(|| rule?.cache.clone());
@@ -64,7 +63,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Returns the address of the shared cache. A farm is one.
+    /// A farm is a shared cache.
     pub fn address(&self) -> Option<&Address> {
         self.cache.as_ref().or(self.executor.as_ref())
     }

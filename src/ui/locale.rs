@@ -18,7 +18,6 @@ fn is_unicode_in(value: impl Fn(&str) -> Option<String>) -> bool {
     name.is_none_or(|name| name.contains("utf-8") || name.contains("utf8"))
 }
 
-/// Returns the text with signs that the locale has.
 pub fn spelt(text: &str) -> Cow<'_, str> {
     if is_unicode() { Cow::Borrowed(text) } else { ascii_signs(text) }
 }

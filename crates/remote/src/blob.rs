@@ -63,7 +63,6 @@ impl Blob {
     }
 }
 
-/// Reader of a blob.
 pub(super) struct BlobReader<'b> {
     blob: &'b Blob,
     at: u64,

@@ -83,7 +83,6 @@ struct Line {
     block: Vec<String>,
 }
 
-/// Returns the former options of a command line, if it has any.
 pub fn of<'a>(command: &str, words: &[&'a OsString]) -> Option<Facts<'a>> {
     let (node, known): (_, &[(&'static str, Part)]) = match command {
         "build" if has_any(&REMOTE, words) => ("remote", &REMOTE),
@@ -116,7 +115,6 @@ fn has_any(known: &[(&'static str, Part)], words: &[&OsString]) -> bool {
     words.iter().any(|word| former(known, word).is_some())
 }
 
-/// Returns the former option that a word is, with the value after `=`.
 fn former(
     known: &[(&'static str, Part)],
     word: &OsString,

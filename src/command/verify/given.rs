@@ -53,7 +53,6 @@ impl Given {
         self.packages.iter().map(entrant).collect()
     }
 
-    /// Returns true if a finding about all packages concerns a checked one.
     pub fn concerns(&self, finding: &Finding) -> bool {
         let judged = &self.packages[..self.judged];
         judged.len() == self.packages.len()

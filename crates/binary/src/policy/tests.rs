@@ -362,7 +362,6 @@ fn any_facts() -> impl Strategy<Value = ElfFacts> {
 }
 
 proptest! {
-    /// The tag is true, and the next older one is false for the stated obstacles.
     #[test]
     fn the_verdict_is_the_oldest_tag_that_is_true(files in prop::collection::vec(any_facts(), 1..4)) {
         let files: Vec<(&str, &ElfFacts)> = files.iter().map(|facts| ("x.so", facts)).collect();
@@ -382,7 +381,6 @@ proptest! {
         prop_assert_eq!(right.contains(&true), verdict.tag != "linux_x86_64");
     }
 
-    /// Adding a file never improves the tag, and the order of files does not matter.
     #[test]
     fn more_files_need_no_less(one in any_facts(), other in any_facts()) {
         let rank = |tag: &str| policies(named("x86_64"), Libc::Glibc).iter().position(|policy| policy.tag(named("x86_64")) == tag).unwrap_or(usize::MAX);

@@ -12,7 +12,6 @@ pub(super) fn object_at(bucket: &dyn Bucket, key: &RelPath) -> Result<Option<Pag
     read(bucket, content).map(Some)
 }
 
-/// Reads a page of at most [`LONGEST_PAGE`] bytes.
 pub(super) fn read(bucket: &dyn Bucket, content: Content) -> Result<Page, StoreError> {
     let object = content.object.clone();
     Ok(Page { object: Some(object), bytes: content.bytes(bucket, LONGEST_PAGE)? })

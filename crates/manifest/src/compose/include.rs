@@ -91,7 +91,7 @@ impl Composer<'_> {
         }
     }
 
-    /// Returns the nodes of the built-in manifest. Its includes are files of the program.
+    /// Its includes are files of the program.
     fn built_in(&self) -> Result<Vec<kdl::Node>, String> {
         let beside = self.beside.ok_or("includes are not allowed here")?;
         let built_in = beside.built_in.ok_or("no built-in manifest is available here")?;

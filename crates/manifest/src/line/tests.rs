@@ -65,7 +65,6 @@ fn project() -> String {
     format!("common {{ {}; {} }}\n", PROJECT_LINES[0].1, PROJECT_LINES[1].1)
 }
 
-/// Returns the example of a word in `owner`, once for each of its kinds of package.
 fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> {
     let of_packages = file.name == "packages.kdl";
     let package = |kind: PackageKind, inside: &NodeSpec| {

@@ -38,7 +38,7 @@ impl<W: Write> SeekableWriter<W> {
         Self { out, level, buffer: Vec::with_capacity(batch), batch, frames: Vec::new() }
     }
 
-    /// Writes the end; returns the SHA-256 of checksums and table.
+    /// Returns the SHA-256 of checksums and table.
     pub(super) fn finish(mut self) -> io::Result<(W, Sha256)> {
         self.pack()?;
         let mut end = self.checksums()?;

@@ -44,7 +44,6 @@ fn targets(manifest: &Manifest, keep: &[&str]) -> Targets {
     Targets::new(manifest, &keep)
 }
 
-/// Metadata with an extra for each target, one for all and one for the first.
 fn page(name: &str, isas: &[&str], version: &str) -> String {
     let mut text = format!(
         "Metadata-Version: 2.1\nName: x\nVersion: {version}\nProvides-Extra: device\nProvides-Extra: device-all\n"

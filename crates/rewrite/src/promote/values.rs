@@ -6,7 +6,6 @@ use build::content::values::places;
 /// Returns the new value, if the value holds the version.
 pub(super) type NewValue<'n> = &'n dyn Fn(&str) -> Option<String>;
 
-/// Replaces values at [`places`].
 pub(super) fn promoted(member: &str, text: &str, key: Option<&str>, new: NewValue<'_>) -> Changed {
     let (mut all, mut done) = (Changed::default(), 0);
     for (field, range) in places(member, text, key) {
