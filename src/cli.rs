@@ -229,8 +229,7 @@ mod tests {
         all
     }
 
-    /// Returns the command lines of a help text's examples, as words. A pipe or a redirection ends
-    /// a line.
+    /// A pipe or a redirection ends a line.
     fn examples(text: &str) -> Vec<Vec<String>> {
         let joined = text.replace("\\\n", " ");
         let lines = joined.lines().map(str::trim).filter(|line| line.starts_with("rockpack "));

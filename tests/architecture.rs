@@ -23,6 +23,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("plan", &["catalog", "demo", "resolve", "review"]),
     ("projects", &[]),
     ("remote", &[]),
+    ("telemetry", &[]),
 ];
 
 /// Source file without comments and tests.

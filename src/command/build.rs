@@ -147,9 +147,8 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
 }
 
 fn begin(args: &BuildArgs) -> Result<rayon::ThreadPool, Failure> {
-    if let Some(file) = &args.events {
-        ui::events::open(file).map_err(|e| environment(format!("cannot write the events: {e}")))?;
-    }
+    ui::open_events(args.events.as_deref())
+        .map_err(|e| environment(format!("cannot write the events: {e}")))?;
     if args.set.sources.is_none() {
         crate::allocator::save_memory();
     }
@@ -227,7 +226,7 @@ fn settings(
     jobs: usize,
 ) -> Result<Settings, Problem> {
     let cache = inputs::cache::store(&args.cache, shared, jobs)?;
-    Ok(Settings { memory, spans: args.events.is_some(), cache, elsewhere: None })
+    Ok(Settings { memory, spans: ui::events::is_open(), cache, elsewhere: None })
 }
 
 fn with_farm(

@@ -1,4 +1,4 @@
-//! Event log of a build: lines of JSON as they happen, or a trace at the end.
+//! Event log of a build: lines of JSON as they happen, a trace at the end, or spans for a collector.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,6 +12,7 @@ use base::names::RelPath;
 use base::source::{Code, Problem};
 use fs_err::File;
 
+use super::spans::Spans;
 use super::{json, trace};
 
 /// Interval between progress events of an output.
@@ -24,34 +25,33 @@ static LOG: OnceLock<Mutex<Log>> = OnceLock::new();
 static PHASE: Mutex<Option<(Phase, Instant)>> = Mutex::new(None);
 
 struct Log {
-    file: PathBuf,
-    form: Form,
+    file: Option<LogFile>,
+    spans: Option<Spans>,
     start: Instant,
     outputs: usize,
     size: u64,
     traffic: Traffic,
+}
+
+struct LogFile {
+    path: PathBuf,
+    form: Form,
     fault: Option<io::Error>,
 }
 
 enum Form {
     Lines { out: File, progress: BTreeMap<RelPath, (u64, Duration)> },
     Trace { out: File, events: Vec<(Duration, Event)> },
-    Closed,
 }
 
-/// Opens the event log; only the first call counts.
-pub fn open(file: &Path) -> io::Result<()> {
-    let out = File::create(file)?;
-    let is_trace = file.to_string_lossy().ends_with(TRACE);
-    let form = if is_trace {
-        Form::Trace { out, events: Vec::new() }
-    } else {
-        Form::Lines { out, progress: BTreeMap::new() }
-    };
-    let file = file.to_owned();
+/// Opens the event log if it has a reader; only the first call counts.
+pub fn open(file: Option<&Path>, spans: Option<Spans>) -> io::Result<()> {
+    let file = file.map(LogFile::create).transpose()?;
+    if file.is_none() && spans.is_none() {
+        return Ok(());
+    }
     let (start, traffic) = (Instant::now(), Traffic::default());
-    let log = Log { file, form, start, outputs: 0, size: 0, traffic, fault: None };
-    if LOG.set(Mutex::new(log)).is_ok() {
+    if LOG.set(Mutex::new(Log { file, spans, start, outputs: 0, size: 0, traffic })).is_ok() {
         record(&Event::Started {
             format: event::FORMAT,
             rockpack: env!("CARGO_PKG_VERSION").to_owned(),
@@ -60,15 +60,18 @@ pub fn open(file: &Path) -> io::Result<()> {
     Ok(())
 }
 
+pub fn is_open() -> bool {
+    LOG.get().is_some()
+}
+
 pub fn record(event: &Event) {
     if let Some(log) = LOG.get() {
         log.lock().unwrap_or_else(PoisonError::into_inner).take(event);
     }
 }
 
-/// Returns a receiver for the requests of clients, if a log is open.
 pub fn listener() -> Option<Listener> {
-    LOG.get().map(|_| Listener::new(Requests))
+    is_open().then(|| Listener::new(Requests))
 }
 
 struct Requests;
@@ -90,27 +93,23 @@ pub fn current_phase() -> Option<(Phase, Duration)> {
 }
 
 pub fn record_problem(problem: &Problem) {
-    if LOG.get().is_some() {
-        record(&Event::Reported {
-            severity: json::severity(problem.severity()).to_owned(),
-            code: problem.code().as_str().to_owned(),
-            message: problem.message().to_owned(),
-        });
+    if is_open() {
+        record(&reported(problem));
     }
 }
 
-/// Ends and closes the open log; returns a problem if it is incomplete.
-pub fn close(successful: bool) -> Option<Problem> {
-    let mut log = LOG.get()?.lock().unwrap_or_else(PoisonError::into_inner);
-    let (outputs, size, traffic) = (log.outputs, log.size, log.traffic);
-    log.take(&Event::Ended { successful, outputs, size, traffic });
-    let ended = match std::mem::replace(&mut log.form, Form::Closed) {
-        Form::Trace { out, events } => trace::write(out, &events),
-        Form::Lines { .. } | Form::Closed => Ok(()),
-    };
-    let fault = log.fault.take().or(ended.err())?;
-    let what = format!("cannot write the events to {}: {fault}", log.file.display());
-    Some(Problem::error(Code::Environment, what))
+fn reported(problem: &Problem) -> Event {
+    Event::Reported {
+        severity: json::severity(problem.severity()).to_owned(),
+        code: problem.code().as_str().to_owned(),
+        message: problem.message().to_owned(),
+    }
+}
+
+/// Ends and closes the open log; returns a warning if spans are lost, an error if the file is.
+pub fn close(successful: bool) -> [Option<Problem>; 2] {
+    let Some(log) = LOG.get() else { return [None, None] };
+    log.lock().unwrap_or_else(PoisonError::into_inner).close(successful)
 }
 
 impl Log {
@@ -124,6 +123,42 @@ impl Log {
             _ => {}
         }
         let time = self.start.elapsed();
+        if let Some(spans) = &mut self.spans {
+            spans.take(time, event);
+        }
+        if let Some(file) = &mut self.file {
+            file.take(time, event);
+        }
+    }
+
+    /// The end is the last line.
+    fn close(&mut self, successful: bool) -> [Option<Problem>; 2] {
+        let (outputs, size, traffic) = (self.outputs, self.size, self.traffic);
+        let end = Event::Ended { successful, outputs, size, traffic };
+        let lost = self.spans.take().and_then(|mut spans| {
+            spans.take(self.start.elapsed(), &end);
+            spans.finish()
+        });
+        if let Some(problem) = &lost {
+            self.take(&reported(problem));
+        }
+        self.take(&end);
+        [lost, self.file.take().and_then(LogFile::close)]
+    }
+}
+
+impl LogFile {
+    fn create(path: &Path) -> io::Result<Self> {
+        let out = File::create(path)?;
+        let form = if path.to_string_lossy().ends_with(TRACE) {
+            Form::Trace { out, events: Vec::new() }
+        } else {
+            Form::Lines { out, progress: BTreeMap::new() }
+        };
+        Ok(Self { path: path.to_owned(), form, fault: None })
+    }
+
+    fn take(&mut self, time: Duration, event: &Event) {
         let (out, event) = match &mut self.form {
             Form::Trace { events, .. } => {
                 if matches!(event, Event::Worked(_) | Event::Requested(_)) {
@@ -135,7 +170,6 @@ impl Log {
                 Some(event) => (out, event),
                 None => return,
             },
-            Form::Closed => return,
         };
         // One call: a reader gets whole lines.
         let line =
@@ -143,6 +177,16 @@ impl Log {
         if let Err(e) = out.write_all(line.as_bytes()) {
             self.fault.get_or_insert(e);
         }
+    }
+
+    fn close(mut self) -> Option<Problem> {
+        let ended = match self.form {
+            Form::Trace { out, events } => trace::write(out, &events),
+            Form::Lines { .. } => Ok(()),
+        };
+        let fault = self.fault.take().or(ended.err())?;
+        let what = format!("cannot write the events to {}: {fault}", self.path.display());
+        Some(Problem::error(Code::Environment, what))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use base::activity::{self, Activity};
-use base::event::{Event, Reporter};
+use base::event::{Event, Reporter, output_name};
 use base::names::RelPath;
 use base::source::printable_lines;
 use base::text::counted;
@@ -17,7 +17,7 @@ use super::{events, has_readers, say, seconds, spelt, tell, width_of};
 
 mod state;
 
-use state::{State, name};
+use state::State;
 
 /// Interval between progress lines in a log.
 const OFTEN: Duration = Duration::from_secs(10);
@@ -144,7 +144,7 @@ pub fn finished() -> Option<String> {
 }
 
 fn names(paths: &[&RelPath]) -> String {
-    paths.iter().map(|path| name(path)).collect::<Vec<_>>().join(", ")
+    paths.iter().map(|path| output_name(path)).collect::<Vec<_>>().join(", ")
 }
 
 fn latest() -> Option<Arc<Mutex<Shown>>> {

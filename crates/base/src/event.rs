@@ -162,6 +162,24 @@ impl Phase {
             Self::Projects => "building projects",
         }
     }
+
+    /// Name of the phase in the log.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Artifacts => "artifacts",
+            Self::Plan => "plan",
+            Self::Packages => "packages",
+            Self::Projects => "projects",
+        }
+    }
+}
+
+/// Name of an output without version, with the directory unless that is `dist`.
+pub fn output_name(path: &RelPath) -> &str {
+    let name = path.file_name();
+    let path = path.as_str().strip_prefix("dist/").unwrap_or(path.as_str());
+    let version = name.find('-').map_or(0, |dash| name.len() - dash);
+    &path[..path.len() - version]
 }
 
 /// One try of a request.

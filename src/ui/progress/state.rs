@@ -2,7 +2,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use base::event::Event;
+use base::event::{Event, output_name};
 use base::names::RelPath;
 use base::text::{cut_middle, human_size};
 
@@ -151,7 +151,7 @@ impl State {
             shown.iter().map(|o| format!(" {} %", percent(o.done, o.total))).collect();
         let beside = percents.iter().map(String::len).sum::<usize>() + 2 * names;
         let room = width.checked_sub(head.len() + beside + more.len())?;
-        let cut = cut(shown.iter().map(|output| name(&output.path)).collect(), room)?;
+        let cut = cut(shown.iter().map(|output| output_name(&output.path)).collect(), room)?;
         let shown: Vec<String> = cut.into_iter().zip(percents).map(|(n, p)| n + &p).collect();
         Some(format!("{head}: {}{more}", shown.join(", ")))
     }
@@ -165,14 +165,6 @@ fn cut(names: Vec<&str>, room: usize) -> Option<Vec<String>> {
         .find(|most| lengths.clone().map(|l| l.min(*most)).sum::<usize>() <= room)?;
     let fits = lengths.clone().all(|length| widest >= length.min(NARROWEST));
     fits.then(|| names.into_iter().map(|name| cut_middle(name, widest)).collect())
-}
-
-/// Returns the name without version, with the directory unless that is `dist`.
-pub fn name(path: &RelPath) -> &str {
-    let name = path.file_name();
-    let path = path.as_str().strip_prefix("dist/").unwrap_or(path.as_str());
-    let version = name.find('-').map_or(0, |dash| name.len() - dash);
-    &path[..path.len() - version]
 }
 
 fn percent(part: u64, all: u64) -> u64 {
