@@ -15,6 +15,7 @@ mod archive;
 mod checksum;
 mod directory;
 mod duplicates;
+mod halt;
 mod layout;
 mod local_archive;
 mod lock;

@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek};
 
 use liblzma::stream::{CONCATENATED, Stream};
 
+use super::halt::Halt;
 use super::layout::{MANIFEST, Storage};
 use super::members::{Member, Members};
 use super::scratch::{AppendError, ScratchFile};
@@ -58,18 +59,7 @@ pub(super) enum UnpackError {
     Write { archive: String, directory: String, source: io::Error },
 }
 
-enum Halt {
-    Unread(io::Error),
-    Refused(UnpackError),
-}
-
-impl From<io::Error> for Halt {
-    fn from(error: io::Error) -> Self {
-        Self::Unread(error)
-    }
-}
-
-impl From<UnpackError> for Halt {
+impl From<UnpackError> for Halt<UnpackError> {
     fn from(error: UnpackError) -> Self {
         Self::Refused(error)
     }
@@ -119,7 +109,10 @@ impl Unpacking<'_> {
         UnpackError::Write { archive: self.name.to_owned(), directory, source }
     }
 
-    fn end<R: Read>(&mut self, read: Result<Rest<R>, Halt>) -> Result<(), UnpackError> {
+    fn end<R: Read>(
+        &mut self,
+        read: Result<Rest<R>, Halt<UnpackError>>,
+    ) -> Result<(), UnpackError> {
         let archive = self.name.to_owned();
         let mut rest = read.map_err(|halt| match halt {
             Halt::Unread(source) => self.unread(source),
@@ -142,7 +135,7 @@ impl Unpacking<'_> {
         bytes: &mut dyn Read,
         missed: &mut BTreeSet<RelPath>,
         is_first: &mut bool,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), Halt<UnpackError>> {
         if let Some(fault) = member.faults.first().cloned() {
             return Err(UnpackError::Member { archive: self.name.to_owned(), fault }.into());
         }

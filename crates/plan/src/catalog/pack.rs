@@ -6,6 +6,7 @@ use fs_err as fs;
 use tar::{EntryType, Header};
 
 use super::checksum::{END, SIDECAR};
+use super::halt::Halt;
 use super::layout::{self, MANIFEST, Storage};
 use super::seekable::SeekableWriter;
 use super::{ArtifactId, archive_names};
@@ -129,24 +130,13 @@ fn bases(id: &ArtifactId, dir: &Path) -> Result<Vec<PathBuf>, Problems> {
     Ok(bases.filter(|base| !inner(base) && dir.join(base).is_dir()).collect())
 }
 
-enum Halt {
-    Unread(io::Error),
-    Refused(MemberFault),
-}
-
-impl From<io::Error> for Halt {
-    fn from(error: io::Error) -> Self {
-        Self::Unread(error)
-    }
-}
-
-impl From<MemberFault> for Halt {
+impl From<MemberFault> for Halt<MemberFault> {
     fn from(fault: MemberFault) -> Self {
         Self::Refused(fault)
     }
 }
 
-impl Halt {
+impl Halt<MemberFault> {
     fn problem(&self, id: &ArtifactId) -> Problem {
         let of = |why: String| {
             let what = format!("cannot pack artifact `{id}`: {why}");
@@ -168,7 +158,7 @@ struct Packing<'p, W: Write> {
 }
 
 impl<W: Write> Packing<'_, W> {
-    fn all(&mut self, bases: &[PathBuf]) -> Result<(), Halt> {
+    fn all(&mut self, bases: &[PathBuf]) -> Result<(), Halt<MemberFault>> {
         self.member(Path::new(MANIFEST))?;
         for base in bases {
             for found in directory::walk(&self.dir.join(base)) {
@@ -184,7 +174,7 @@ impl<W: Write> Packing<'_, W> {
         self.tar
     }
 
-    fn member(&mut self, name: &Path) -> Result<(), Halt> {
+    fn member(&mut self, name: &Path) -> Result<(), Halt<MemberFault>> {
         let path = self.dir.join(name);
         let found = fs::symlink_metadata(&path)?;
         let mut header = Header::new_gnu();
@@ -215,7 +205,7 @@ impl<W: Write> Packing<'_, W> {
         Ok(self.tar.append_data(&mut header, name, Whole { bytes: file, left: size })?)
     }
 
-    fn check(&mut self, name: &Path, kind: &MemberKind) -> Result<(), Halt> {
+    fn check(&mut self, name: &Path, kind: &MemberKind) -> Result<(), Halt<MemberFault>> {
         let shown = name.to_string_lossy();
         let unreadable = name.to_str().is_none().then_some(Refusal::Name("is not UTF-8"));
         let refusal = unreadable.or_else(|| name_fault(&shown));
