@@ -104,8 +104,7 @@ impl<'a> Closure<'a> {
         let (yanked, stored): (Vec<Stored>, Vec<Stored>) =
             stored.into_iter().partition(|one| one.entry.yanked.reason().is_some());
         let fitting = |one: &&Stored| one.version.as_ref().is_some_and(fits);
-        let newest =
-            stored.iter().filter(fitting).max_by_key(|one| one.version.as_ref().and_then(parsed));
+        let newest = stored.iter().filter(fitting).max_by_key(|one| one.version.as_ref());
         let there: Vec<&Stored> =
             stored.iter().filter(|one| newest.is_some_and(|n| n.version == one.version)).collect();
         if here.is_empty() && there.is_empty() {
@@ -163,15 +162,11 @@ impl<'a> Closure<'a> {
     }
 }
 
-fn parsed(version: &Version) -> Option<pep440_rs::Version> {
-    version.as_str().parse().ok()
-}
-
 fn said(project: &str, locals: &[&Local], stored: &[Stored]) -> String {
     let here = locals.iter().map(|local| &local.version);
     let there = stored.iter().filter_map(|one| one.version.as_ref());
     let mut versions: Vec<&Version> = here.chain(there).collect();
-    versions.sort_by_key(|version| parsed(version));
+    versions.sort();
     versions.dedup();
     let last: Vec<&str> = versions.iter().rev().take(3).map(|version| version.as_str()).collect();
     match last.as_slice() {
