@@ -80,6 +80,14 @@ fn an_explanation_lists_some_of_many_packages() {
     let (manifest, catalog, request) = (case.manifest(), &case.catalog, &case.request);
     let modes = ManifestByMode::new(&manifest, catalog, request);
     let explainer = Explainer::new(&modes, catalog, &case.templates, request).unwrap();
+    let modes = |families: &str| {
+        let case = many(2).families(families);
+        let (manifest, request) = (case.manifest(), &case.request);
+        let modes = ManifestByMode::new(&manifest, &case.catalog, request);
+        let explainer = Explainer::new(&modes, &case.catalog, &case.templates, request).unwrap();
+        explainer.explain(&"lib/libl1.so".parse().unwrap()).modes.len()
+    };
+    assert_eq!((modes(""), modes("isa \"gfx906\" product=\"A\"")), (1, 2));
     let text = |path: &str, verbose: bool| {
         let Ok(Asked::Path(path)) = explainer.find(path) else { panic!("{path}") };
         explanation_text(&explainer.explain(&path), verbose)

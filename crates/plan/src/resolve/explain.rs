@@ -323,7 +323,8 @@ pub struct Match {
 }
 
 impl<'a> Explainer<'a> {
-    /// Plans in the requested mode, otherwise in both, the build's first.
+    /// Plans in the requested mode, otherwise in both, the build's first. A product without ISAs has
+    /// one.
     ///
     /// # Errors
     ///
@@ -342,7 +343,8 @@ impl<'a> Explainer<'a> {
         if !unknown.is_empty() {
             return Err(unknown);
         }
-        let others = Mode::ALL.into_iter().filter(|mode| *mode != first && request.mode.is_none());
+        let has_both = request.mode.is_none() && !manifest.of(first).families.isas.is_empty();
+        let others = Mode::ALL.into_iter().filter(|mode| *mode != first && has_both);
         let mut modes = Vec::new();
         for mode in std::iter::once(first).chain(others) {
             // Libraries are resolved over everything.

@@ -113,8 +113,11 @@ fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
         says,
         rule: Some(Rule::at(place)),
     };
+    // Most patterns need not be compiled.
+    let begins = |glob: &&str| path.as_str().starts_with(glob.split('*').next().unwrap_or(glob));
     let matches = |glob: &Option<String>| {
-        glob.as_deref().and_then(|g| g.parse::<Glob>().ok()).is_some_and(|g| g.matches(path))
+        let glob = glob.as_deref().filter(begins).and_then(|g| g.parse::<Glob>().ok());
+        glob.is_some_and(|g| g.matches(path))
     };
     let mut rules = Vec::new();
     rules.extend(
