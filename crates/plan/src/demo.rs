@@ -111,7 +111,6 @@ struct List {
     isas: Vec<(&'static str, &'static str)>,
     per_family: Vec<&'static str>,
     entries: Vec<&'static str>,
-    /// Lines for each ISA, with the placeholder `ISA`.
     device: Vec<&'static str>,
 }
 

@@ -11,7 +11,6 @@ use base::source::{Code, Place, Problem, Spanned, nearest};
 pub(super) struct Removal {
     node: Spanned<String>,
     names: Vec<Spanned<String>>,
-    /// Properties that the line must have.
     properties: Vec<(&'static str, String)>,
 }
 

@@ -28,7 +28,6 @@ pub fn source(name: &str, file: &str, bytes: Vec<u8>) -> Result<Source, Problem>
     })
 }
 
-/// Replaces invalid bytes in the picture.
 const MARK: char = '\u{fffd}';
 
 const NEAR: usize = 400;

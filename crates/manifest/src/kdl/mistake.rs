@@ -16,7 +16,6 @@ pub(super) struct Mistakes<'a> {
     /// One place is reported once.
     last: Option<usize>,
     in_conflict: bool,
-    /// All commas of one line are one mistake.
     comma: usize,
 }
 
@@ -215,7 +214,6 @@ impl<'a> Mistakes<'a> {
         });
     }
 
-    /// A version, path or glob without quotes.
     pub(crate) fn unquoted(&mut self, at: Range<usize>) {
         self.report(at, |text| {
             let quoted = text.replace('\\', "/").replace('"', "");

@@ -80,7 +80,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The next node; when it cannot be read, all of it is skipped.
     fn node(&mut self) -> Option<Node> {
         self.note_outside();
         if let Some(end) = self.mistakes.habit_of_lines(self.next) {

@@ -13,7 +13,6 @@ pub(in super::super) struct Block<'a> {
     place: Place,
     words: &'static [NodeSpec],
     nodes: Vec<&'a kdl::Node>,
-    /// Nodes that may be missing: a check reports them.
     excused: &'static [&'static str],
 }
 
