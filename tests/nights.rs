@@ -5,8 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::time::Duration;
 
+use base::hash::Sha256;
+use base::identity::{FileState, Identity};
 use base::regular::sha256;
+use build::cache::{Archive, Cache, Content, DEFAULT_LIMIT, Fingerprinter};
 use fs_err as fs;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -276,6 +280,45 @@ fn an_exact_requirement_on_a_new_package_makes_its_package_new() {
         new["rocm-profiler"],
         "it requires rocm-sdk-core==7.14.0a2, and 7.14.0a3 is in the set"
     );
+}
+
+/// Makes a cache with another digest for each file of the artifacts.
+fn cache_of_other_digests(dir: &Path) {
+    let cache = Cache::open(&dir.join("cache"), DEFAULT_LIMIT).unwrap();
+    let mut offer = cache.offer();
+    for entry in walkdir::WalkDir::new(dir.join("artifacts")).into_iter().map(Result::unwrap) {
+        if entry.file_type().is_file() {
+            let state = FileState::of(&fs::metadata(entry.path()).unwrap());
+            let mut fingerprint = Fingerprinter::new();
+            fingerprint.identity(&Identity::File(state));
+            offer.memo(fingerprint.finish().unwrap(), Content(Sha256::of(b"other")));
+        }
+    }
+    let archive = Archive { path: dir.join("none"), offer };
+    let summary = Box::new(cache).finish(vec![archive]);
+    assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
+}
+
+#[test]
+fn digests_are_of_the_cache_which_is_opened_once() {
+    let dir = two_nights();
+    // Files of the last two seconds have no fingerprint.
+    std::thread::sleep(Duration::from_millis(2100));
+    cache_of_other_digests(dir.path());
+    let plan = night("plan", "7.14.0a3", &["--since", "since"]);
+    let cached = |args: &[&str], cache: &str| {
+        let mut command = program::uncached(dir.path(), args);
+        command.env_remove("ROCKPACK_NO_CACHE").env("ROCKPACK_CACHE_DIR", dir.path().join(cache));
+        command.output().unwrap()
+    };
+    let told = program::printed(&plan, cached(&plan, "cache"));
+    assert!(told.contains(" changed, and ") && told.contains("since 7.14.0a2"), "{told}");
+    assert!(!done(dir.path(), &plan).contains(" changed, and "));
+    fs::write(dir.path().join("file"), "").unwrap();
+    let build = night("build", "7.14.0a3", &["--since", "since", "-o", "next"]);
+    let output = cached(&build, "file");
+    assert!(output.status.success());
+    assert_eq!(said(&output).matches("the cache is not used").count(), 1, "{}", said(&output));
 }
 
 /// A promotion gives the packages of a whole build.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use base::event::{Event, Reporter};
 use binary::elf::stub::{StubMachine, exec_stub};
 use build::cache::Summary;
-use build::execute::{self, Attestations, Settings};
+use build::execute::{self, Attestations, Digests, Settings};
 use build::provenance::{self, Inputs};
 use fs_err as fs;
 use manifest::Manifest;
@@ -64,7 +64,7 @@ fn built(
     let settings = Settings {
         memory: execute::least_memory(&plan),
         spans: false,
-        cache: cache.map(|store| Box::new(store) as _),
+        digests: Digests::new(cache.map(|store| Box::new(store) as _)),
         elsewhere: None,
     };
     let outcome =
@@ -125,7 +125,7 @@ fn a_source_that_changes_under_a_build_stops_it() {
     let settings = Settings {
         memory: execute::least_memory(&plan),
         spans: false,
-        cache: None,
+        digests: Digests::default(),
         elsewhere: None,
     };
     let dest = dir.path().join("out");

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use build::cache::Store;
 use build::provenance;
 use plan::review;
 
@@ -11,7 +10,7 @@ use base::names::RelPath;
 use base::source::{Code, Problem};
 use base::text::human_size;
 use base::text::with_causes;
-use build::execute::{self, Attestations, ExecuteError, Outcome, Settings};
+use build::execute::{self, Attestations, Digests, ExecuteError, Outcome, Settings};
 use build::provenance::{Contents, Inputs, Run};
 use manifest::Manifest;
 use plan::catalog::{ArtifactId, Catalog, Demands, Directory, Source};
@@ -68,7 +67,9 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     }
     ui::events::phase(Phase::Plan);
     let given = (&manifest, &catalog, &request);
-    let (plan, request, scanned) = planned(args, &pool, &shared, given, (asked, scanned))?;
+    let digests = || digests(args, &shared, pool.current_num_threads());
+    let known = args.since.since.is_some().then(digests).transpose()?;
+    let (plan, request, scanned) = planned(args, &pool, known.as_ref(), given, (asked, scanned))?;
     if let Some(reviewed) = &reviewed {
         reviewed.check(&plan)?;
     }
@@ -112,13 +113,14 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let (mut built, mut missed) = (Vec::new(), farmed.missed);
     if !plan.distributions.is_empty() || plan.projects.is_empty() && plan.wheels.is_empty() {
         ui::events::phase(Phase::Packages);
-        let settings = settings(args, &shared, memory, pool.current_num_threads())?;
-        let cache = settings.cache.as_deref();
-        let contents = pool
-            .install(|| contents(&request, (&catalog, &plan), &*source, cache, farmed.contents))?;
+        let digests = known.map_or_else(digests, Ok)?;
+        let made_of = (&catalog, &plan);
+        let contents =
+            pool.install(|| contents(&request, made_of, &*source, &digests, farmed.contents))?;
         attestations.inputs.add_contents(&contents);
-        let has_cache = cache.is_some();
-        let settings = Settings { elsewhere: farmed.elsewhere, ..settings };
+        let has_cache = digests.has_cache();
+        let (spans, elsewhere) = (ui::events::is_open(), farmed.elsewhere);
+        let settings = Settings { memory, spans, digests, elsewhere };
         let reporter = ui::Progress::new(has_cache);
         let goes = |path: &RelPath| earlier::is_replaced(args, &manifest, &plan, path);
         let done = pool.install(|| {
@@ -167,17 +169,16 @@ type MaybeSource = Option<Box<dyn Source>>;
 fn planned(
     args: &BuildArgs,
     pool: &rayon::ThreadPool,
-    shared: &Shared<'_>,
+    digests: Option<&Digests>,
     (manifest, catalog, request): (&Manifest, &Catalog, &Request),
     (asked, scanned): (Asked<'_>, MaybeSource),
 ) -> Result<(Plan, Request, MaybeSource), Failure> {
     let plan =
         |request| pool.install(|| inputs::plan(manifest, catalog, request, args.set.verbose));
-    let Some(place) = &args.since.since else {
+    let (Some(place), Some(digests)) = (&args.since.since, digests) else {
         return Ok((plan(request)?, request.clone(), scanned));
     };
-    let cache = inputs::cache::store(&args.cache, shared, pool.current_num_threads())?;
-    let set = Set { place, manifest, catalog, request, cache: cache.as_deref() };
+    let set = Set { place, manifest, catalog, request, digests };
     let (source, decided) = pool.install(|| since(set, asked, scanned))?;
     let (mut plan, request) = (plan(&decided.request)?, decided.request.clone());
     decided.complete(&mut plan);
@@ -219,14 +220,8 @@ fn memory(plan: &Plan) -> Result<u64, Problem> {
     }
 }
 
-fn settings(
-    args: &BuildArgs,
-    shared: &Shared<'_>,
-    memory: u64,
-    jobs: usize,
-) -> Result<Settings, Problem> {
-    let cache = inputs::cache::store(&args.cache, shared, jobs)?;
-    Ok(Settings { memory, spans: ui::events::is_open(), cache, elsewhere: None })
+fn digests(args: &BuildArgs, shared: &Shared<'_>, jobs: usize) -> Result<Digests, Problem> {
+    inputs::cache::store(&args.cache, shared, jobs).map(Digests::new)
 }
 
 fn with_farm(
@@ -276,11 +271,11 @@ fn contents(
     request: &Request,
     made_of: (&Catalog, &Plan),
     source: &dyn Source,
-    cache: Option<&dyn Store>,
+    digests: &Digests,
     mut known: BTreeMap<ArtifactId, Contents>,
 ) -> Result<BTreeMap<ArtifactId, Contents>, Failure> {
     let is_part = !request.only.is_empty();
-    let found = execute::contents(made_of, source, cache, &known, is_part);
+    let found = execute::contents(made_of, source, digests, &known, is_part);
     let found = found.map_err(|e| environment(format!("cannot read the artifacts: {e}")))?;
     known.extend(found);
     Ok(known)

@@ -1,7 +1,7 @@
 //! `rockpack plan`.
 
 use base::source::{Code, Problem};
-use build::execute;
+use build::execute::{self, Digests};
 use manifest::Manifest;
 use plan::catalog::Source;
 use plan::review;
@@ -75,7 +75,8 @@ fn since(
             .into());
     }
     let (catalog, source) = artifacts::scan(asked)?;
-    let set = Set { place, manifest, catalog: &catalog, request, cache: None };
+    let digests = Digests::new(inputs::cache::look());
+    let set = Set { place, manifest, catalog: &catalog, request, digests: &digests };
     let decided = set.decide(&set.whole()?, &*source)?;
     let mut plan = inputs::plan(manifest, &catalog, &decided.request, asked.verbose)?;
     decided.complete(&mut plan);

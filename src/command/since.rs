@@ -7,9 +7,8 @@ use ::index::earlier::{self, EarlierError, Wanted};
 use ::index::store::{self, Access, Bucket, ErrorKind};
 use base::source::{Code, Problem};
 use base::text::with_causes;
-use build::cache::Store;
 use build::content::Rules;
-use build::execute;
+use build::execute::{self, Digests};
 use build::provenance;
 use build::since::{Published, Verdict, verdicts};
 use manifest::Manifest;
@@ -26,7 +25,7 @@ pub struct Set<'s> {
     pub manifest: &'s Manifest,
     pub catalog: &'s Catalog,
     pub request: &'s Request,
-    pub cache: Option<&'s dyn Store>,
+    pub digests: &'s Digests,
 }
 
 pub struct Decided {
@@ -50,17 +49,17 @@ impl Set<'_> {
 
     /// Decides about each package of the plan of [`Set::whole`]. Reads and hashes its files.
     pub fn decide(&self, whole: &Plan, artifacts: &dyn Source) -> Result<Decided, Failure> {
-        let Self { manifest, catalog, request, cache, .. } = *self;
+        let Self { manifest, catalog, request, digests, .. } = *self;
         let target = plan::resolve::target(catalog, request);
         let matched = plan::matched(&manifest.for_target(target), whole)?;
-        let compatible = execute::compatible(&matched, artifacts, cache);
+        let compatible = execute::compatible(&matched, artifacts, digests);
         let compatible = compatible.map_err(|error| not_executed(&error))?;
         let since = Since { versions: BTreeMap::new(), compatible };
         let all =
             if since.compatible.is_empty() { whole.clone() } else { self.plan(since.clone())? };
         let rules = Rules::new(manifest);
         let sboms = provenance::sboms(manifest, catalog, &all);
-        let contents = execute::package_contents(&all, &sboms, artifacts, cache, &rules);
+        let contents = execute::package_contents(&all, &sboms, artifacts, digests, &rules);
         let contents = contents.map_err(|error| not_executed(&error))?;
         let published = self.published(&all, &rules)?;
         let names = all.distributions.iter().map(|it| it.name.normalized());

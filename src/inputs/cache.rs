@@ -34,6 +34,11 @@ pub fn store(
     }
 }
 
+/// Opens the default cache to read digests.
+pub fn look() -> Option<Box<dyn Store>> {
+    Cache::look(&allowed()?).ok().map(|cache| Box::new(cache) as _)
+}
+
 /// Checks before anything is made that a required server can be used. `builds_packages` is for farms that build whole
 /// packages, and need no cache.
 pub fn check(args: &CacheArgs, shared: &Shared<'_>, builds_packages: bool) -> Result<(), Problem> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::cache::{self, Store};
+use crate::cache;
 use crate::provenance::Document;
 use crate::provenance::{self, Inputs, Package};
 use crate::recorded::{Combined, Recorded};
@@ -28,6 +28,7 @@ mod cache_recorder;
 mod content;
 mod contents;
 mod dedup;
+mod digests;
 mod elsewhere;
 mod estimate;
 mod expectation;
@@ -65,6 +66,7 @@ use write_error::WriteError;
 
 pub use content::{compatible, package_contents};
 pub use contents::contents;
+pub use digests::Digests;
 pub use elsewhere::Elsewhere;
 pub use estimate::estimate;
 pub use pack_stream::{PackStreamError, pack_stream};
@@ -164,8 +166,8 @@ pub struct Settings {
     pub memory: u64,
     /// Report every piece of work.
     pub spans: bool,
-    /// Cache of packed members.
-    pub cache: Option<Box<dyn Store>>,
+    /// Digests, and the cache of packed members.
+    pub digests: Digests,
     /// Packages of the same plan built elsewhere.
     pub elsewhere: Option<Elsewhere>,
 }
@@ -199,7 +201,7 @@ pub fn execute(
     if count > 0 || elsewhere.is_empty() {
         reporter.report(Event::BuildStarted { outputs: count, bytes });
     }
-    let lookup = settings.cache.as_deref().map(CacheLookup);
+    let lookup = CacheLookup::of(&settings.digests);
     let making = Build {
         plan,
         attestations,
@@ -215,7 +217,8 @@ pub fn execute(
         Err(Unfinished { error, offers }) => {
             let archive = |(path, offer)| cache::Archive { path: stage.path(&path), offer };
             // Also a shared cache gets the finished packages.
-            settings.cache.map(|cache| cache.finish(offers.into_iter().map(archive).collect()));
+            let cache = settings.digests.into_cache();
+            cache.map(|cache| cache.finish(offers.into_iter().map(archive).collect()));
             return Err(error);
         }
     };
@@ -227,7 +230,7 @@ pub fn execute(
         offer,
     };
     let archives = offers.into_iter().map(archive).collect();
-    let cache = settings.cache.map(|cache| {
+    let cache = settings.digests.into_cache().map(|cache| {
         recorder.time(WorkKind::Write, 0, Subject::whole(DIST), || cache.finish(archives))
     });
     Ok(Outcome { built, earlier, waited, timings: recorder.finish(), cache })
@@ -415,7 +418,7 @@ impl<'b> Build<'b> {
             let wheel =
                 wheel::begin(self.plan, distribution, file).map_err(|e| failed(&built.path, &e))?;
             let cache_recorder =
-                CacheRecorder::new(self.lookup.map(|CacheLookup(cache)| cache.offer()));
+                CacheRecorder::new(self.lookup.map(|CacheLookup(cache, _)| cache.offer()));
             let wheel_assembler =
                 WheelAssembler::new(wheel, cache_recorder, &buffers, self.recorder);
             let parts = Parts {
@@ -423,9 +426,10 @@ impl<'b> Build<'b> {
                 bill: contents.bill.as_ref(),
                 compression: distribution.compression,
                 disk,
-                keeper: self
-                    .lookup
-                    .map(|CacheLookup(store)| Keeper { store, path: self.stage.path(&built.path) }),
+                keeper: self.lookup.map(|CacheLookup(store, _)| Keeper {
+                    store,
+                    path: self.stage.path(&built.path),
+                }),
             };
             outputs.push(WheelOutput::new(built.clone(), parts, self.recorder, self.reporter));
         }

@@ -133,6 +133,7 @@ impl cache::Awaited for Awaited<'_> {
 mod tests {
     use super::*;
     use crate::cache::{Awaited as _, Cache};
+    use crate::execute::Digests;
     use wheel::archive::deflate::Level;
 
     #[test]
@@ -141,7 +142,9 @@ mod tests {
         let cache = Cache::open(dir.path(), 1 << 20).unwrap();
         let bytes = Bytes::Memory(vec![7; 100]);
         let packing = (Packing::Deflate(Level::Max), Form::Deflate);
-        let awaited = Awaited::new(&bytes, (0, 100), packing, CacheLookup(&cache), None);
+        let digests = Digests::default();
+        let lookup = CacheLookup(&cache, &digests);
+        let awaited = Awaited::new(&bytes, (0, 100), packing, lookup, None);
         assert!(!awaited.is_held());
         awaited.hold(Duration::from_mins(1));
         awaited.hold(Duration::ZERO);

@@ -1,6 +1,7 @@
 use std::io;
 
 use super::bytes::Bytes;
+use super::digests::{Digests, fingerprint};
 use super::packing::Packing;
 use crate::cache::{self, Content, Fingerprint, Fingerprinter, Key, Recipe, Store};
 use base::hash::Sha256;
@@ -20,9 +21,13 @@ pub(super) struct Known {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CacheLookup<'c>(pub &'c dyn Store);
+pub(super) struct CacheLookup<'c>(pub &'c dyn Store, pub &'c Digests);
 
-impl CacheLookup<'_> {
+impl<'c> CacheLookup<'c> {
+    pub fn of(digests: &'c Digests) -> Option<Self> {
+        digests.cache().map(|cache| Self(cache, digests))
+    }
+
     /// Intact cached stream of these bytes, and facts. Reads the bytes only if the files are
     /// unknown and the cache has a content of that size.
     pub fn stream(
@@ -30,25 +35,17 @@ impl CacheLookup<'_> {
         bytes: &Bytes,
         packing: Packing<'_>,
     ) -> io::Result<(Option<cache::CacheEntry>, Known)> {
-        let mut fingerprint = Fingerprinter::new();
-        bytes.identify(&mut fingerprint);
-        let fingerprint = fingerprint.finish();
+        let fingerprint = fingerprint(bytes);
         let mut content = self.content_of(fingerprint);
         let remembered = content.is_some();
-        if !remembered && self.0.has_size(bytes.len()) {
+        content = content.or_else(|| self.1.computed(&fingerprint?));
+        if content.is_none() && self.0.has_size(bytes.len()) {
             content = Some(Content(bytes.sha256()?));
         }
         Ok((
             content.and_then(|content| self.whole(content, bytes.len(), packing)),
             Known { fingerprint, content, remembered },
         ))
-    }
-
-    /// Hash from an earlier build of unchanged files.
-    pub fn remembered(self, bytes: &Bytes) -> Option<Content> {
-        let mut fingerprint = Fingerprinter::new();
-        bytes.identify(&mut fingerprint);
-        self.content_of(fingerprint.finish())
     }
 
     pub fn block(
@@ -162,7 +159,7 @@ mod tests {
         cache.finish(vec![Archive { path, offer }]);
         let cache = Cache::open(dir.path(), 1 << 20).unwrap();
         let bytes = Bytes::Memory(content.to_vec());
-        CacheLookup(&cache).stream(&bytes, packing).unwrap().0.is_some()
+        CacheLookup(&cache, &Digests::default()).stream(&bytes, packing).unwrap().0.is_some()
     }
 
     #[test]

@@ -5,11 +5,10 @@ use rayon::prelude::*;
 
 use super::ExecuteError;
 use super::bytes::Bytes;
-use super::cache_lookup::CacheLookup;
+use super::digests::Digests;
 use super::prepare::{self, Content as Prepared, Output, Ready};
 use super::timings::Recorder;
 use super::wheel::Contents;
-use crate::cache::Store;
 use crate::content::{Content, Owner, Rules, installed_path};
 use crate::provenance::{Document, SBOM_PATH};
 use base::hash::Sha256;
@@ -20,7 +19,7 @@ use plan::{Distribution, Member, Plan};
 use wheel::archive::wheel::dist_info_dir;
 
 /// Content of each wheel of `plan`, in its order; `None` for an sdist, and for a wheel with an xz
-/// archive, whose hash is known only after compression. Reads only files that the cache lacks.
+/// archive, whose hash is known only after compression. Reads only files of unknown digest.
 ///
 /// # Errors
 ///
@@ -29,7 +28,7 @@ pub fn package_contents(
     plan: &Plan,
     sboms: &[Option<Document>],
     artifacts: &dyn Source,
-    cache: Option<&dyn Store>,
+    digests: &Digests,
     rules: &Rules,
 ) -> Result<Vec<Option<Content>>, ExecuteError> {
     let outputs = prepare::all(plan, artifacts, |_| false, &Recorder::new(None))?;
@@ -39,7 +38,7 @@ pub fn package_contents(
             Form::Sdist => None,
             Form::Wheel if distribution.has_xz_archive() => None,
             Form::Wheel => {
-                let given = Given { plan, distribution, lookup: cache.map(CacheLookup), rules };
+                let given = Given { plan, distribution, digests, rules };
                 let content = given.content(output, sbom.as_ref());
                 Some(content.map_err(|error| ExecuteError::Files(vec![error]))?)
             }
@@ -56,13 +55,13 @@ pub fn package_contents(
 pub fn compatible(
     matched: &BTreeMap<String, Vec<&Member>>,
     artifacts: &dyn Source,
-    cache: Option<&dyn Store>,
+    digests: &Digests,
 ) -> Result<BTreeMap<String, String>, ExecuteError> {
     let all: BTreeMap<&RelPath, &Member> =
         matched.values().flatten().map(|member| (&member.path, *member)).collect();
     let row = |(path, member): (&RelPath, &Member)| {
         let ready = prepare::member_ready(member, artifacts)?;
-        let sha256 = hash(&ready, cache.map(CacheLookup))?;
+        let sha256 = hash(&ready, digests)?;
         Ok((path.clone(), (member.executable, sha256)))
     };
     let rows = all.into_par_iter().map(row).collect::<Result<BTreeMap<_, _>, String>>();
@@ -82,7 +81,7 @@ pub fn compatible(
 struct Given<'g> {
     plan: &'g Plan,
     distribution: &'g Distribution,
-    lookup: Option<CacheLookup<'g>>,
+    digests: &'g Digests,
     rules: &'g Rules,
 }
 
@@ -121,7 +120,7 @@ impl Given<'_> {
 
     fn hash(&self, owner: Owner<'_>, path: &str, ready: &Ready) -> Result<Sha256, String> {
         if !self.rules.has_version(owner, path) {
-            return hash(ready, self.lookup);
+            return hash(ready, self.digests);
         }
         let Prepared::File(bytes) = &ready.content else { return Ok(Sha256::of(&[])) };
         let text = whole(bytes).map_err(|error| unread(ready, &error))?;
@@ -135,10 +134,9 @@ fn whole(bytes: &Bytes) -> io::Result<Vec<u8>> {
     Ok(all)
 }
 
-fn hash(ready: &Ready, lookup: Option<CacheLookup<'_>>) -> Result<Sha256, String> {
+fn hash(ready: &Ready, digests: &Digests) -> Result<Sha256, String> {
     let Prepared::File(bytes) = &ready.content else { return Ok(Sha256::of(&[])) };
-    let known = lookup.and_then(|lookup| lookup.remembered(bytes));
-    known.map_or_else(|| bytes.sha256(), |known| Ok(known.0)).map_err(|error| unread(ready, &error))
+    digests.of(bytes).map_err(|error| unread(ready, &error))
 }
 
 fn unread(ready: &Ready, error: &io::Error) -> String {

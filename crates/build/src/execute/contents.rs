@@ -4,8 +4,7 @@ use std::io;
 use rayon::prelude::*;
 
 use super::bytes::Bytes;
-use super::cache_lookup::CacheLookup;
-use crate::cache::Store;
+use super::digests::Digests;
 use crate::provenance::Contents;
 use base::activity;
 use base::hash::Sha256;
@@ -17,7 +16,7 @@ use plan::catalog::{Artifact, ArtifactId, Catalog, EntryKind, Origin, Source};
 pub fn contents(
     (catalog, plan): (&Catalog, &Plan),
     artifacts: &dyn Source,
-    cache: Option<&dyn Store>,
+    digests: &Digests,
     known: &BTreeMap<ArtifactId, Contents>,
     files: bool,
 ) -> io::Result<BTreeMap<ArtifactId, Contents>> {
@@ -31,7 +30,7 @@ pub fn contents(
         if let Some(sha256) = artifacts.archive(id) {
             contents.insert(id.clone(), Contents::Archive(sha256.to_string()));
         } else if files {
-            let digest = of_files(artifact, artifacts, cache.map(CacheLookup))?;
+            let digest = of_files(artifact, artifacts, digests)?;
             contents.insert(id.clone(), Contents::Files(digest));
         }
     }
@@ -39,11 +38,7 @@ pub fn contents(
 }
 
 /// SHA-256 of a list in the format of `sha256sum`.
-fn of_files(
-    artifact: &Artifact,
-    artifacts: &dyn Source,
-    lookup: Option<CacheLookup<'_>>,
-) -> io::Result<String> {
+fn of_files(artifact: &Artifact, artifacts: &dyn Source, digests: &Digests) -> io::Result<String> {
     let files = artifact.entries.iter().filter(|it| matches!(it.kind, EntryKind::File { .. }));
     let files: Vec<Origin> = files
         .map(|entry| Origin {
@@ -55,9 +50,7 @@ fn of_files(
     let within = artifact.id.to_string();
     let line = |origin: &Origin| -> io::Result<String> {
         let sha256 = activity::during("hash", origin.path.as_str(), &within, || {
-            let bytes = Bytes::File(artifacts.find(origin)?);
-            let known = lookup.and_then(|lookup| lookup.remembered(&bytes));
-            known.map_or_else(|| bytes.sha256(), |content| Ok(content.0))
+            digests.of(&Bytes::File(artifacts.find(origin)?))
         })?;
         Ok(format!("{sha256}  {}\n", origin.base.join(&origin.path)))
     };

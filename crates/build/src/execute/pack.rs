@@ -218,7 +218,7 @@ impl<'a> Packer<'a> {
     fn ask_for(&self, block: &Block<'_>) {
         let (entry, len) = (block.entry, block.len as u64);
         match (entry.packing(), self.lookup) {
-            (Packing::Cached(stream), Some(CacheLookup(cache))) => {
+            (Packing::Cached(stream), Some(CacheLookup(cache, _))) => {
                 cache.read_ahead(&stream, block.offset, len);
             }
             (Packing::Repeat(_), _) => {}
@@ -263,7 +263,7 @@ impl<'a> Packer<'a> {
         offset: u64,
         len: usize,
     ) -> Result<Vec<u8>, PackError> {
-        let Some(CacheLookup(cache)) = self.lookup else { return Ok(Vec::new()) };
+        let Some(CacheLookup(cache, _)) = self.lookup else { return Ok(Vec::new()) };
         let mut packed = self.buffers.take(len);
         let read = self.recorder.time(WorkKind::Read, len as u64, block.entry.subject(), || {
             cache.read_exact_at(stream, offset, &mut packed)
