@@ -122,7 +122,10 @@ fn prune_keeps_what_was_used_last() {
     assert!(printed(dir.path(), &["prune", "--to", "1kB"]).starts_with("removed 10."));
     assert_eq!(segments(dir.path(), "seg").len(), 1);
     assert!(printed(dir.path(), &["verify"]).starts_with("1 packed file, "));
+    fs::create_dir(dir.path().join("cache/rockpack-pages-1")).unwrap();
+    fs::write(dir.path().join("cache/rockpack-pages-1/page"), [0; 40]).unwrap();
     assert!(printed(dir.path(), &["prune", "--all"]).ends_with(" B from DIR/cache; it is empty\n"));
+    assert!(!dir.path().join("cache/rockpack-pages-1").exists());
     assert_eq!((segments(dir.path(), "seg").len(), segments(dir.path(), "idx").len()), (0, 0));
     let unclear = rockpack(dir.path(), &["prune", "--all", "--to", "1GB"]);
     assert_eq!(unclear.status.code(), Some(2));

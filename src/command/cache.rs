@@ -4,6 +4,7 @@ use base::source::{Code, Problem, Problems};
 use base::text::human_size;
 use base::text::with_causes;
 use build::cache::{Cache, CacheError};
+use index::publish::PageCache;
 
 use super::{Failure, environment, print};
 use crate::cli::{CacheCommand, PruneArgs, WhichCache};
@@ -45,7 +46,11 @@ fn prune(args: &PruneArgs) -> Result<(), Failure> {
         Some(to) => to,
         None => Cache::look(&dir).map_err(|e| failed(&e))?.limit(),
     };
-    let pruned = Cache::prune(&dir, to).map_err(|e| failed(&e))?;
+    let mut pruned = Cache::prune(&dir, to).map_err(|e| failed(&e))?;
+    if args.all {
+        let pages = PageCache::remove(&dir);
+        pruned.bytes += pages.map_err(|e| environment(format!("cannot remove pages: {e}")))?;
+    }
     let left = if pruned.left == 0 {
         "it is empty".to_owned()
     } else {

@@ -1,6 +1,6 @@
 //! Pages of earlier runs on this machine, with the entity tags of their servers.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -47,6 +47,16 @@ impl PageCache {
             }
         }
         Self { dir }
+    }
+
+    /// Removes the cache below `dir`; returns its bytes.
+    pub fn remove(dir: &Path) -> io::Result<u64> {
+        let dir = dir.join(NAME);
+        let Ok(entries) = directory::entries(&dir) else { return Ok(0) };
+        let sizes = entries.iter().filter_map(|entry| Some(entry.metadata().ok()?.len()));
+        let bytes = sizes.sum();
+        fs_err::remove_dir_all(dir)?;
+        Ok(bytes)
     }
 
     fn file(&self, store: &str, key: &RelPath) -> PathBuf {
@@ -125,5 +135,10 @@ mod tests {
         fs_err::File::options().write(true).open(&file).unwrap().set_modified(old).unwrap();
         PageCache::below(dir.path());
         assert!(!file.exists());
+        cache.keep("s3://one", &page(&object.etag));
+        let kept = fs_err::metadata(&file).unwrap().len();
+        assert_eq!(PageCache::remove(dir.path()).unwrap(), kept);
+        assert_eq!(directory::names(dir.path()).unwrap(), [""; 0]);
+        assert_eq!(PageCache::remove(dir.path()).unwrap(), 0);
     }
 }
