@@ -68,6 +68,20 @@ fn events_of_a_failed_build_end_with_its_error() {
 }
 
 #[test]
+fn events_are_written_without_artifacts() {
+    let dir = scratch(true);
+    let args =
+        ["build", "--rocm-path", "none", "--sources", ".", "-o", "out", "--events", "events.jsonl"];
+    assert_eq!(rockpack(dir.path(), &args).status.code(), Some(2));
+    let events = events(&fs_err::read_to_string(dir.path().join("events.jsonl")).unwrap());
+    let [started, phase, .., error, ended] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(started["event"], "started");
+    assert_eq!(phase["phase"], "plan");
+    assert!(error["message"].as_str().unwrap().contains("none"), "{error}");
+    assert_eq!(ended["successful"], false);
+}
+
+#[test]
 fn events_that_cannot_be_written_are_an_error() {
     let dir = scratch(true);
     let failed = |file| {

@@ -43,6 +43,8 @@ use given::{Farmed, Given};
 use reviewed::Reviewed;
 
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
+    ui::open_events(args.events.as_deref())
+        .map_err(|e| environment(format!("cannot write the events: {e}")))?;
     if let Some(tree) = &args.installed {
         return installed::run(args, tree);
     }
@@ -149,8 +151,6 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
 }
 
 fn begin(args: &BuildArgs) -> Result<rayon::ThreadPool, Failure> {
-    ui::open_events(args.events.as_deref())
-        .map_err(|e| environment(format!("cannot write the events: {e}")))?;
     if args.set.sources.is_none() {
         crate::allocator::save_memory();
     }

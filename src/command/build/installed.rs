@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use base::event::Phase;
 use base::regular;
 use base::source::{Code, Problem};
 use base::version::Version;
@@ -19,6 +20,7 @@ const VERSION: &str = ".info/version";
 const MOST_OF_VERSION: u64 = 4096;
 
 pub fn run(args: &BuildArgs, tree: &Path) -> Result<(), Failure> {
+    ui::events::phase(Phase::Plan);
     let jobs = inputs::pool(args.set.threads.jobs)?.current_num_threads();
     let sources = inputs::manifest::sources(args.set.manifest.as_deref())?;
     ui::tell_manifest(inputs::manifest::label(&sources.0));
@@ -38,6 +40,7 @@ pub fn run(args: &BuildArgs, tree: &Path) -> Result<(), Failure> {
         let text = review::summary_text(&plan, args.set.verbose);
         return print(&format!("{text}\nnothing written (--dry-run)\n"));
     }
+    ui::events::phase(Phase::Projects);
     projects::prefetch(args, &manifest, &plan, &projects)?;
     let files: Vec<_> =
         manifest.sources.iter().map(|source| (source.name(), source.text())).collect();
