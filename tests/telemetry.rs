@@ -1,6 +1,6 @@
 //! Spans of a build for a collector in this process.
 //!
-//! `tests/telemetry/run` sends them to a collector and a decoder from PyPI.
+//! `tests/telemetry/run` uses a collector and a decoder of others.
 
 use std::collections::{BTreeMap, BTreeSet};
 

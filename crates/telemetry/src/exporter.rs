@@ -81,7 +81,8 @@ impl Exporter {
         let client = client.map_err(|error| format!("cannot make a client: {}", root(&error)))?;
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| format!("cannot make a client: {error}"))?;
-        Ok(Self { settings, client, runtime, resource: Default::default(), outcome })
+        let resource = ResourceAttributesWithSchema::default();
+        Ok(Self { settings, client, runtime, resource, outcome })
     }
 
     fn body(&self, request: &ExportTraceServiceRequest) -> std::io::Result<Vec<u8>> {
@@ -127,12 +128,13 @@ impl Exporter {
         if self.settings.gzip {
             request = request.header(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         }
-        let answer = request.body(body.to_vec()).send().await.map_err(unanswered)?;
+        let answer =
+            request.body(body.to_vec()).send().await.map_err(|error| unanswered(&error))?;
         let status = answer.status();
         if !status.is_success() {
             return Err(refused(&answer));
         }
-        let bytes = content(answer).await.map_err(unanswered)?;
+        let bytes = content(answer).await.map_err(|error| unanswered(&error))?;
         // The spans arrived.
         Ok(ExportTraceServiceResponse::decode(&*bytes).unwrap_or_default())
     }
@@ -148,8 +150,8 @@ async fn content(mut answer: Response) -> reqwest::Result<Vec<u8>> {
 }
 
 /// The address can be secret.
-fn unanswered(error: reqwest::Error) -> Fault {
-    Fault { text: root(&error), is_transient: true, pause: None }
+fn unanswered(error: &reqwest::Error) -> Fault {
+    Fault { text: root(error), is_transient: true, pause: None }
 }
 
 fn root(error: &reqwest::Error) -> String {
@@ -216,8 +218,8 @@ mod tests {
 
     use super::*;
 
-    /// `None` is silence.
-    fn server(answers: Vec<Option<Vec<u8>>>) -> (SocketAddr, JoinHandle<usize>) {
+    /// An empty answer is silence.
+    fn server(answers: Vec<Vec<u8>>) -> (SocketAddr, JoinHandle<usize>) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let thread = std::thread::spawn(move || {
@@ -226,22 +228,24 @@ mod tests {
             for answer in answers {
                 let (mut connection, _) = listener.accept().unwrap();
                 count += usize::from(connection.read(&mut [0; 4096]).unwrap() > 0);
-                match answer {
-                    Some(answer) => connection.write_all(&answer).unwrap(),
-                    None => silent.push(connection),
+                connection.write_all(&answer).unwrap();
+                if answer.is_empty() {
+                    silent.push(connection);
                 }
             }
-            silent.iter_mut().for_each(|it| drop(it.read(&mut [0; 4096])));
+            for mut connection in silent {
+                let _ = connection.read(&mut [0; 4096]);
+            }
             count
         });
         (address, thread)
     }
 
-    fn answer(status: &str, body: &[u8]) -> Option<Vec<u8>> {
+    fn answer(status: &str, body: &[u8]) -> Vec<u8> {
         let length = body.len();
         let head =
             format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
-        Some([head.as_bytes(), body].concat())
+        [head.as_bytes(), body].concat()
     }
 
     fn exporter(address: SocketAddr, millis: u64) -> Exporter {
@@ -295,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_silent_collector_has_the_timeout() {
-        let (address, served) = server(vec![None]);
+        let (address, served) = server(vec![Vec::new()]);
         let exporter = exporter(address, 200);
         assert_eq!(send(&exporter), Err("no answer for 200 ms".to_owned()));
         drop(exporter);

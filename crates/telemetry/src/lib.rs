@@ -97,8 +97,8 @@ fn resource(version: &'static str) -> Resource {
 }
 
 fn parent() -> Context {
-    let carried = [("traceparent", "TRACEPARENT"), ("tracestate", "TRACESTATE")];
-    let carrier: HashMap<String, String> = carried
+    let names = [("traceparent", "TRACEPARENT"), ("tracestate", "TRACESTATE")];
+    let carrier: HashMap<String, String> = names
         .into_iter()
         .filter_map(|(key, name)| Some((key.to_owned(), variable(name)?)))
         .collect();

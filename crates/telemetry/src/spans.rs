@@ -85,7 +85,7 @@ impl Spans {
             ]),
             Event::Requested(request) => self.request(time, request),
             Event::Reported { severity, code, message } => {
-                self.report(time, [severity, code, message])
+                self.report(time, [severity, code, message]);
             }
             Event::Ended { successful, outputs, size, traffic } => {
                 let facts = [count("rockpack.outputs", *outputs), number("rockpack.size", *size)];
@@ -143,10 +143,10 @@ impl Spans {
         let Some(work) = self.works.remove(path.as_str()) else { return };
         let (sum, files) = work.into_parts();
         package.span().set_attributes(sum.attributes());
-        for (file, work) in files {
-            let mut facts = attributes::file(&file).to_vec();
+        for work in files {
+            let mut facts = attributes::file(&work.file).to_vec();
             facts.extend(work.sum.attributes());
-            let name = attributes::file_name(&file).to_owned();
+            let name = attributes::file_name(&work.file).to_owned();
             let span = self.begin(package, name, work.start, facts);
             self.close(&span, work.end);
         }
@@ -342,7 +342,7 @@ mod tests {
             assert_eq!(child.span_context.trace_id(), command.span_context.trace_id());
         }
         let times = |span: &SpanData| (span.start_time, span.end_time);
-        assert_eq!(times(file), (START + at(160), START + at(400)));
+        assert_eq!(times(file), (START + at(340), START + at(400)));
         assert_eq!(times(package), (START + at(300), START + at(900)));
         assert_eq!(times(phase), (START + at(100), START + at(1000)));
         assert_eq!(attribute(file, "rockpack.work.deflate"), Some(0.06.into()));

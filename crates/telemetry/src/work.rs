@@ -15,9 +15,17 @@ pub(super) struct PackageWork {
     files: BTreeMap<String, FileWork>,
 }
 
+/// Edits of all packages are before the first package: they would stretch the interval.
+#[derive(Debug, Default)]
+struct FileWork {
+    packing: Option<(Duration, Duration)>,
+    sum: Sum,
+}
+
 /// Times count from the start of the command.
 #[derive(Debug)]
-pub(super) struct FileWork {
+pub(super) struct LongWork {
+    pub file: String,
     pub start: Duration,
     pub end: Duration,
     pub sum: Sum,
@@ -36,20 +44,34 @@ impl PackageWork {
         if work.file == work.package {
             return;
         }
-        let start = time.saturating_sub(work.took);
         // Mostly a further block.
         if let Some(file) = self.files.get_mut(&work.file) {
-            (file.start, file.end) = (file.start.min(start), file.end.max(time));
-            return file.sum.add(work);
+            return file.add(time, work);
         }
-        let mut file = FileWork { start, end: time, sum: Sum::default() };
-        file.sum.add(work);
+        let mut file = FileWork::default();
+        file.add(time, work);
         self.files.insert(work.file.clone(), file);
     }
 
-    pub fn into_parts(self) -> (Sum, impl Iterator<Item = (String, FileWork)>) {
-        let files = self.files.into_iter().filter(|(_, file)| file.sum.total() >= LEAST);
-        (self.sum, files)
+    pub fn into_parts(self) -> (Sum, impl Iterator<Item = LongWork>) {
+        let files = self.files.into_iter().filter(|(_, work)| work.sum.total() >= LEAST);
+        let long = files.filter_map(|(file, FileWork { packing, sum })| {
+            let (start, end) = packing?;
+            Some(LongWork { file, start, end, sum })
+        });
+        (self.sum, long)
+    }
+}
+
+impl FileWork {
+    fn add(&mut self, time: Duration, work: &Work) {
+        self.sum.add(work);
+        if work.kind == WorkKind::Edit {
+            return;
+        }
+        let start = time.saturating_sub(work.took);
+        let (first, last) = self.packing.unwrap_or((start, time));
+        self.packing = Some((first.min(start), last.max(time)));
     }
 }
 
