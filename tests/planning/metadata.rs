@@ -6,6 +6,7 @@ use super::support::{
 
 use base::names::Compression;
 use plan::resolve::without_license_text;
+use plan::review::diff::Contents;
 use plan::review::summary_text;
 use plan::{Member, Plan, Step};
 
@@ -414,9 +415,11 @@ fn a_plugin_that_needs_more_changes_the_tag_of_its_wheel_alone() {
                    more_lib_generic lib/libb.so so - glibc=2.17
                    plugin_lib_generic lib/libp.so so - needs=libOpenCL.so.1
                    data_lib_generic share/d.txt text d";
+    let plan = |common: &str| {
+        Case::new(&packages(common), entries).asking(|r| r.platform_tag = None).plan()
+    };
     let tags = |common: &str| {
-        let case = Case::new(&packages(common), entries).asking(|r| r.platform_tag = None);
-        let plan = case.plan();
+        let plan = plan(common);
         let names = ["x-core", "x-more", "x-plugin", "x-data"];
         let tags = names.map(|name| plan.platform_tag_of(distribution(&plan, name)).to_owned());
         (tags, plan.notes.iter().map(|note| note.text.clone()).collect::<Vec<_>>())
@@ -435,6 +438,12 @@ fn a_plugin_that_needs_more_changes_the_tag_of_its_wheel_alone() {
     assert_eq!(common, [newer; 4]);
     let start = format!("the platform tag is {newer}: {why}");
     assert!(notes.iter().any(|note| note.starts_with(&start)), "{notes:?}");
+    // Packages are compared with the tags of the planned ones among them.
+    let mut plan = plan("");
+    let tag = |plan: &Plan| Contents::of_plan("plan", plan).platform_tag.map(str::to_owned);
+    assert_eq!(tag(&plan).as_deref(), Some(old));
+    plan.distributions.retain(|distribution| distribution.name.as_str() == "x-plugin");
+    assert_eq!(tag(&plan).as_deref(), Some(newer));
 }
 
 #[test]

@@ -156,7 +156,7 @@ impl<'a> Contents<'a> {
             label: label.into(),
             version: Some(&plan.version),
             mode: plan.mode,
-            platform_tag: Some(&plan.platform_tag),
+            platform_tag: common_tag(plan),
             packages: plan.distributions.iter().map(|d| Package::of_plan(plan, d)).collect(),
             unowned: Some(&plan.unowned),
             notes: Some(&plan.notes),
@@ -199,6 +199,18 @@ impl<'a> Contents<'a> {
 fn all_the_same<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
     let first = all.next()?;
     all.all(|other| other == first).then_some(first)
+}
+
+/// Returns the plan's tag, or its wheels'.
+fn common_tag(plan: &Plan) -> Option<&str> {
+    let wheels = plan.distributions.iter().filter(|d| d.form == Form::Wheel);
+    let tags = wheels.map(|distribution| plan.platform_tag_of(distribution));
+    let mut others = tags.clone();
+    if others.any(|tag| tag == plan.platform_tag) {
+        Some(&plan.platform_tag)
+    } else {
+        all_the_same(tags)
+    }
 }
 
 impl<'a> Package<'a> {
