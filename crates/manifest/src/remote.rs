@@ -129,7 +129,7 @@ pub struct RemoteTls {
 
 /// Names a property that the farm's machines must have.
 #[derive(Debug, Clone, Line)]
-#[line("machine", example = r#"machine "OSFamily" "Linux""#)]
+#[line("machine", example = r#"machine "OSFamily" "linux""#)]
 pub struct Machine {
     /// The property.
     #[arg("NAME", "a property")]
