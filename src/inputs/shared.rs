@@ -100,8 +100,8 @@ fn named<'a>(name: &str, manifest: &'a Manifest) -> Result<&'a RemoteRule, Probl
         _ if known.is_empty() => {
             format!("declare it: remote \"{name}\" cache=\"grpcs://HOST\"")
         }
-        Some(near) => format!("did you mean `{near}`? shared caches are {}", known.join(", ")),
-        None => format!("shared caches are {}", known.join(", ")),
+        Some(near) => format!("did you mean `{near}`? packages.kdl declares {}", known.join(", ")),
+        None => format!("packages.kdl declares {}", known.join(", ")),
     };
     Err(usage(&format!("--remote: packages.kdl declares no remote `{name}`")).help(help))
 }
