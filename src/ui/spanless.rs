@@ -12,8 +12,8 @@ pub fn open() -> (Option<Spans>, Option<Problem>) {
     let is_disabled =
         value("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"));
     let names = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
-    let named = names.into_iter().find(|name| value(name).is_some()).filter(|_| !is_disabled);
-    (None, named.map(note))
+    let set = names.into_iter().find(|name| value(name).is_some()).filter(|_| !is_disabled);
+    (None, set.map(note))
 }
 
 fn note(name: &str) -> Problem {
