@@ -46,6 +46,7 @@ pub(super) fn request(request: &Request) -> (Vec<KeyValue>, Option<String>) {
             text("rpc.response.status_code", &status),
             number("rockpack.sent", request.sent),
             number("rockpack.received", request.received),
+            number("rockpack.retry", request.retry.into()),
         ]);
         (status != "OK").then_some(status)
     } else {
@@ -56,12 +57,11 @@ pub(super) fn request(request: &Request) -> (Vec<KeyValue>, Option<String>) {
             number("http.request.body.size", request.sent),
             number("http.response.body.size", request.received),
         ]);
+        let resent = (request.retry > 0).then_some(request.retry);
+        attributes.extend(resent.map(|it| number("http.request.resend_count", it.into())));
         attributes.extend(status.map(|it| number("http.response.status_code", it.into())));
         status.is_none_or(|it| it >= 400).then(|| request.status.clone())
     };
-    if request.retry > 0 {
-        attributes.push(number("http.request.resend_count", request.retry.into()));
-    }
     attributes.extend(error.as_deref().map(|error| text("error.type", error)));
     (attributes, error)
 }

@@ -372,6 +372,9 @@ mod tests {
         ] {
             assert_eq!(attribute(get, key), Some(value), "{key}");
         }
+        let rpc = named(&spans, "FindMissingBlobs");
+        assert_eq!(attribute(rpc, "rpc.system.name"), Some("grpc".into()));
+        assert_eq!(attribute(rpc, "http.request.resend_count"), None);
         for (name, error) in [("PUT", "no answer"), ("FindMissingBlobs", "PERMISSION_DENIED")] {
             let span = named(&spans, name);
             assert_eq!(attribute(span, "error.type"), Some(error.into()));
