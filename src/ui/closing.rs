@@ -165,7 +165,8 @@ fn from_shared(shared: &Shared) -> String {
     let came = match usize::try_from(hits + misses + refused).unwrap_or(usize::MAX) {
         0 => "no file requested".to_owned(),
         all => {
-            format!("{hits} of {} were packed, {}", counted(all, "file"), human_size(*hit_bytes))
+            let were = if all == 1 { "was" } else { "were" };
+            format!("{hits} of {} {were} packed, {}", counted(all, "file"), human_size(*hit_bytes))
         }
     };
     let mut text = format!("shared cache {address}: {came}");

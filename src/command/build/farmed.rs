@@ -193,8 +193,8 @@ fn concluded(given: Given<'_>, address: &str, outcome: Outcome) -> Result<Farmed
             )
             .into());
     }
-    let help = "it is built on this machine; without --artifacts-digest the farm builds no \
-        packages";
+    let help = "it is built on this machine; the log of the farm's worker has the reason; without \
+        --artifacts-digest the farm builds no packages";
     let is_error = required && failed.is_empty();
     if !lacking.is_empty() && !is_error {
         ui::show_problems(&Problem::note(Code::Cache, told(&lacking)).help(help).into());
