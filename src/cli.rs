@@ -13,6 +13,7 @@ mod build;
 mod cache;
 mod check;
 mod completions;
+mod delta;
 mod deny;
 mod diff;
 mod elf;
@@ -61,6 +62,7 @@ pub use cache::{
 };
 pub use check::CheckArgs;
 pub use completions::{CompletionsArgs, ManArgs, Shell};
+pub use delta::DeltaArgs;
 pub use deny::DenyArgs;
 pub use diff::{DiffArgs, DiffFormat};
 pub use elf::{CompareArgs, EditArgs, ElfArgs, ElfCommand, ShowArgs};

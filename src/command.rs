@@ -19,6 +19,7 @@ mod build;
 mod cache;
 mod check;
 mod completions;
+mod delta;
 mod diff;
 mod edited;
 mod elf;
@@ -110,6 +111,7 @@ fn of_indexes(command: &IndexCommand) -> Result<(), Failure> {
         IndexCommand::Publish(args) => publish::run(args),
         IndexCommand::Prune(args) => prune::run(args),
         IndexCommand::Mirror(args) => mirror::run(args),
+        IndexCommand::Delta(args) => delta::run(args),
         IndexCommand::Fetch(args) => fetch_packages::run(args),
         IndexCommand::Serve(args) => serve::run(args),
     }

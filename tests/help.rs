@@ -55,6 +55,7 @@ const COMMANDS: &[&[&str]] = &[
     &["index", "publish"],
     &["index", "prune"],
     &["index", "mirror"],
+    &["index", "delta"],
     &["index", "fetch"],
     &["index", "serve"],
     &["project"],

@@ -34,6 +34,8 @@ mod indexes;
 mod mirror;
 #[path = "publishing/pages.rs"]
 mod pages;
+#[path = "publishing/patches.rs"]
+mod patches;
 #[path = "publishing/pinned.rs"]
 mod pinned;
 #[path = "publishing/prune.rs"]

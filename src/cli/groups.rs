@@ -1,9 +1,9 @@
 use clap::Subcommand;
 
 use super::{
-    AuditArgs, CloneArgs, CompletionsArgs, FetchArgs, FetchPackagesArgs, IndexArgs, ListArgs,
-    ManArgs, MirrorArgs, PackArgs, PromoteArgs, PruneStoreArgs, PublishArgs, RepackArgs, RetagArgs,
-    ScanArgs, ServeArgs, SplitArgs, VerifyArgs, VersionsArgs,
+    AuditArgs, CloneArgs, CompletionsArgs, DeltaArgs, FetchArgs, FetchPackagesArgs, IndexArgs,
+    ListArgs, ManArgs, MirrorArgs, PackArgs, PromoteArgs, PruneStoreArgs, PublishArgs, RepackArgs,
+    RetagArgs, ScanArgs, ServeArgs, SplitArgs, VerifyArgs, VersionsArgs,
 };
 
 /// Fetch, scan and pack artifacts
@@ -25,13 +25,14 @@ pub enum WheelCommand {
     Split(SplitArgs),
 }
 
-/// Write, publish, prune, mirror, fetch and serve package indexes
+/// Write, publish, prune, mirror, patch, fetch and serve package indexes
 #[derive(Debug, Subcommand)]
 pub enum IndexCommand {
     Write(IndexArgs),
     Publish(PublishArgs),
     Prune(PruneStoreArgs),
     Mirror(MirrorArgs),
+    Delta(DeltaArgs),
     Fetch(FetchPackagesArgs),
     Serve(ServeArgs),
 }

@@ -34,7 +34,7 @@ use super::AllowArgs;
 /// packages, and the next run continues.
 ///
 /// FILE.yanked next to a package yanks it (PEP 592); its text is the reason. The text `false` takes
-/// a yank back.
+/// a yank back. Patches of `rockpack index delta` are uploaded too.
 ///
 /// Attestations (PEP 740), FILE.publish.attestation and FILE.slsa.attestation, must name FILE and
 /// its SHA-256; signatures are not checked. They become FILE.provenance, which pages name with

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use base::source::{Code, Problem, Source};
+use base::source::{Code, Problem, Problems, Source};
 use base::text::{counted, human_size, with_causes};
 use fs_err as fs;
-use index::fetch::{Pin, PinnedFile, fetch_pinned, pin, pins, select};
+use index::fetch::{Arrival, Pin, PinnedFile, Way, fetch_pinned, pin, pins, select};
 use index::store::{self, Access, Bucket};
 
 use super::{Failure, environment, print, publish};
@@ -18,18 +18,37 @@ pub fn run(args: &FetchPackagesArgs) -> Result<(), Failure> {
     let options = store::Options { access: Access::Anonymous, ..store::Options::default() };
     let files = select(&source, &|url| store::open(url, &options), &wanted)?;
     let Some(dir) = args.output.as_ref().filter(|_| !args.dry_run) else {
-        let list: String = files.iter().map(|file| line("fetch", file)).collect();
+        let list: String = files.iter().map(|file| line("fetch", file.size, file)).collect();
         return print(&format!("{list}{} would be fetched\n", counted(files.len(), "file")));
     };
     fs::create_dir_all(dir).map_err(|error| environment(error.to_string()))?;
     ui::tell_at_end("fetched files stay; run the same command again for the rest");
     let done = inputs::pool(Some(args.jobs))?.install(|| fetch_pinned(&files, dir))?;
-    let word = |is_new: &bool| if *is_new { "fetch" } else { "same" };
-    let list: String =
-        files.iter().zip(&done).map(|(file, is_new)| line(word(is_new), file)).collect();
-    let new = done.iter().filter(|is_new| **is_new).count();
-    let list = if ui::quiet() { String::new() } else { list };
-    print(&format!("{list}{} fetched, {} unchanged\n", counted(new, "file"), done.len() - new))
+    let mut warnings = Problems::new();
+    done.iter().filter_map(|arrival| arrival.warning.clone()).for_each(|w| warnings.push(w));
+    ui::show_problems(&warnings);
+    let list = files.iter().zip(&done).map(|(file, arrival)| match arrival.way {
+        Way::Kept => line("same", file.size, file),
+        Way::Whole => line("fetch", Some(arrival.bytes), file),
+        Way::Patch => line("patch", Some(arrival.bytes), file),
+    });
+    let list: String = if ui::quiet() { String::new() } else { list.collect() };
+    print(&format!("{list}{}\n", said(&done)))
+}
+
+fn said(done: &[Arrival]) -> String {
+    let of = |way: Way| done.iter().filter(move |arrival| arrival.way == way);
+    let bytes = |way: Way| of(way).map(|arrival| arrival.bytes).sum::<u64>();
+    let (kept, patches) = (of(Way::Kept).count(), bytes(Way::Patch));
+    let by_patches = match of(Way::Patch).count() {
+        0 => String::new(),
+        _ => {
+            let all = human_size(bytes(Way::Whole) + patches);
+            format!("; {all}, of which {} by patches", human_size(patches))
+        }
+    };
+    let new = counted(done.len() - kept, "file");
+    format!("{new} fetched, {kept} unchanged{by_patches}")
 }
 
 fn wanted(args: &FetchPackagesArgs) -> Result<Vec<Pin>, Failure> {
@@ -49,7 +68,7 @@ fn wanted(args: &FetchPackagesArgs) -> Result<Vec<Pin>, Failure> {
     Ok(wanted)
 }
 
-fn line(word: &str, file: &PinnedFile) -> String {
-    let size = file.size.map(human_size).unwrap_or_default();
+fn line(word: &str, size: Option<u64>, file: &PinnedFile) -> String {
+    let size = size.map(human_size).unwrap_or_default();
     format!("{word:5}  {size:>7}  {}\n", file.name)
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use ::index::patch::patched_package;
 use ::index::publish::{self, Form, Layout, Options, PublishError, Step, Summary, Unmet};
 use ::index::simple::{self, IndexError};
 use ::index::store::{self, Access, Bucket};
@@ -176,6 +177,8 @@ pub fn warn_of(code: Code, strays: &[RelPath]) {
         let name = path.file_name();
         let (does, ending) = if name.ends_with(".yanked") {
             ("yanks", ".yanked")
+        } else if let Some(package) = patched_package(name) {
+            ("patches", &name[package.len()..])
         } else {
             (
                 "attests",
@@ -198,6 +201,9 @@ fn line(step: &Step) -> String {
     let (what, amount, key) = match step {
         Step::Upload { key, size } => ("upload", human_size(*size), key.as_str()),
         Step::Same { key } => ("same", String::new(), key.as_str()),
+        Step::Metadata { key } if patched_package(key.file_name()).is_some() => {
+            ("patch", String::new(), key.as_str())
+        }
         Step::Metadata { key } => ("metadata", String::new(), key.as_str()),
         Step::Yank { file, reason: None } => ("unyank", String::new(), file.as_str()),
         Step::Yank { file, reason: Some(reason) } if reason.is_empty() => {
@@ -249,6 +255,9 @@ pub fn failure(error: &PublishError) -> Failure {
         | PublishError::NoMirror { .. }
         | PublishError::Content(_)
         | PublishError::Key(_) => refused,
+        PublishError::OtherPatch(_) => {
+            refused.help("remove it, or write it again with `rockpack index delta`")
+        }
         PublishError::OtherContent(_) => {
             refused.help("give --manifest the manifest of the build, or build the package again")
         }

@@ -23,6 +23,17 @@ fn metadata(requires: &[&str]) -> Metadata {
 
 /// Writes a wheel of `name` with one module into `dir`.
 pub fn wheel(dir: &Path, name: &str, version: &str, requires: &[&str]) -> PathBuf {
+    wheel_of(dir, name, version, requires, format!("VERSION = \"{version}\"\n"))
+}
+
+/// Writes a wheel of `name` with this module into `dir`.
+pub fn wheel_of(
+    dir: &Path,
+    name: &str,
+    version: &str,
+    requires: &[&str],
+    content: String,
+) -> PathBuf {
     let (dist, version) = (name.parse().unwrap(), version.parse().unwrap());
     let metadata = metadata(requires).render(&dist, &version, &[]).unwrap();
     let mut wheel =
@@ -30,7 +41,7 @@ pub fn wheel(dir: &Path, name: &str, version: &str, requires: &[&str]) -> PathBu
     let info = dist_info_dir(&dist, &version).unwrap();
     let module = format!("{}.py", dist.file_stem());
     let files = [
-        (module.parse().unwrap(), format!("VERSION = \"{version}\"\n")),
+        (module.parse().unwrap(), content),
         (info.join(&"METADATA".parse().unwrap()), metadata),
         (
             info.join(&"WHEEL".parse().unwrap()),

@@ -172,4 +172,50 @@ mod web {
         assert!(output.status.success(), "{}", said(&output));
         assert_eq!(hash(&dir.path().join("taken/num_py-2.0-py3-none-any.whl")), sha256);
     }
+
+    /// A server with the patch, without it, and with hostile ones.
+    #[test]
+    fn patches_of_a_web_server_are_taken_if_they_are_right() {
+        let dir = TempDir::new().unwrap();
+        let patch = crate::publishing::patches::nights(dir.path());
+        done(dir.path(), &["index", "delta", "old", "new"]);
+        for night in ["old", "new"] {
+            done(dir.path(), &["index", "publish", night, "store"]);
+        }
+        let right = fs::read(dir.path().join("new").join(&patch)).unwrap();
+        // A window of 2 GiB, without size, and blocks of 128 KiB without end.
+        let mut endless = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 21 << 3];
+        endless.extend([0x02, 0x00, 0x10, b'a'].repeat(5_000));
+        let patches = [("right", right), ("endless", endless), ("long", vec![0; 100_000])];
+        let root = dir.path().join("store");
+        let index = serve(move |_, path| {
+            let (kind, rest) = path.strip_prefix('/')?.split_once('/')?;
+            let body = if rest.ends_with(".patch") {
+                patches.iter().find(|(name, _)| *name == kind)?.1.clone()
+            } else {
+                fs::read(root.join(rest)).ok()?
+            };
+            Some(("200 OK", String::new(), body))
+        });
+        for (kind, way, warning) in [
+            ("right", "patch", ""),
+            ("absent", "fetch", ""),
+            ("endless", "fetch", "is damaged or unreadable: it is no patch with a size"),
+            ("long", "fetch", "it is larger than the limit of 25"),
+        ] {
+            let source = format!("{index}/{kind}");
+            let fetch =
+                |pin: &str| rockpack(dir.path(), &["index", "fetch", &source, pin, "-o", kind]);
+            assert!(fetch("big-part==1.0a1").status.success());
+            let output = fetch("big-part==1.0a2");
+            assert!(output.status.success(), "{kind}: {}", said(&output));
+            assert!(text(&output.stdout).starts_with(way), "{kind}: {}", text(&output.stdout));
+            assert!(said(&output).contains(warning), "{kind}: {}", said(&output));
+            assert_eq!(said(&output).is_empty(), warning.is_empty(), "{kind}: {}", said(&output));
+            let name = "big_part-1.0a2-py3-none-any.whl";
+            let (made, new) = (dir.path().join(kind).join(name), dir.path().join("new").join(name));
+            assert_eq!(hash(&made), hash(&new), "{kind}");
+            assert_eq!(names(&dir.path().join(kind)).len(), 2, "{kind}");
+        }
+    }
 }

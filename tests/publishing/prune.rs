@@ -54,6 +54,9 @@ fn what_is_too_old_goes_with_what_lies_beside_it() {
         let root = dir.path().join(format!("{form:?}"));
         days_ago(&small_set(dir.path(), "1.0"), &root, form, 40);
         days_ago(&small_set(dir.path(), "2.0"), &root, form, 20);
+        let place = root.join(if form == Form::Flat { "" } else { "a-selector" });
+        let patch = "a_selector-1.0-py3-none-any.whl.from-0123456789abcdef.patch";
+        fs::write(place.join(patch), "").unwrap();
         let before = contents(&root);
         let (told, steps) = pruned(&root, &Retention { dry_run: true, ..monthly(form) });
         assert_eq!(contents(&root), before, "a dry run writes nothing");
@@ -63,7 +66,7 @@ fn what_is_too_old_goes_with_what_lies_beside_it() {
             (4, 0, if form == Form::Flat { 2 } else { 8 })
         );
         assert_eq!((done, removed(&done_steps)), (told, removed(&steps)));
-        assert_eq!(removed(&steps).len(), 4 + 3, "with METADATA");
+        assert_eq!(removed(&steps).len(), 4 + 3 + 1, "with METADATA and a patch");
         let names = whole(&root, form);
         assert_eq!(names.len(), 4);
         assert!(names.iter().all(|name| name.contains("-2.0")), "{names:?}");

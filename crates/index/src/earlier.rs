@@ -1,7 +1,4 @@
 //! Newest published package of each project, for sets that refer to earlier packages.
-//!
-//! A page names the list of a package's content, which `publish` writes beside the package. In a
-//! directory, packages without a list are read.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -75,13 +72,12 @@ pub struct Wanted<'w> {
     pub rules: &'w Rules,
 }
 
-/// The newest package of each wanted one that is older and has the same tags, by normalized name.
-/// `bucket` is an index with a directory for each project, or the directory `local`, possibly
-/// without pages.
+/// The newest earlier package of each wanted one with the same tags, by normalized name. `bucket`
+/// is an index with a directory for each project, or the directory `local`, possibly without pages.
 ///
 /// # Errors
 ///
-/// Fails if no package has an earlier version, since the place is probably wrong.
+/// Fails if no package has an earlier version.
 pub fn earlier(
     bucket: &dyn Bucket,
     local: Option<&Path>,

@@ -1,9 +1,6 @@
-//! Archives of a run in an object store: selection and verified transfer.
+//! Archives of a run, and packages of an index: selection and verified transfer.
 //!
-//! [`Selection`] determines the needed archives first. A [`RemoteArchive`] can be unpacked during
-//! the transfer ([`plan::catalog::Directory::unpack`]); [`download`] saves archives to a directory.
-//! Content is used only after the whole archive matches its checksum. So are packages of an index
-//! ([`fetch_pinned`]).
+//! A [`RemoteArchive`] can be unpacked during the transfer ([`plan::catalog::Directory::unpack`]).
 
 mod download;
 mod fetch_plan;
@@ -13,6 +10,6 @@ mod selection;
 
 pub use download::{Fetched, check_room, download};
 pub use fetch_plan::{FETCH_PLAN_FORMAT, FetchPlan, NeededArchive};
-pub use pinned::{Opener, Pin, PinnedFile, fetch_pinned, pin, pins, select};
+pub use pinned::{Arrival, Opener, Pin, PinnedFile, Way, fetch_pinned, pin, pins, select};
 pub use remote::RemoteArchive;
 pub use selection::{Selected, Selection, Unneeded, Why};

@@ -4,6 +4,8 @@
 
 pub mod earlier;
 pub mod fetch;
+mod mapped;
+pub mod patch;
 pub mod publish;
 #[cfg(feature = "serve")]
 pub mod serve;

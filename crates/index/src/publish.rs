@@ -1,10 +1,7 @@
 //! Publishing: uploads the packages of a directory to a store and updates its index pages.
 //!
-//! Pages name existing packages, also for concurrent readers and after an interruption: checks, the
-//! record of the stream, packages, companions (PEP 658, PEP 740), pages of projects (required ones
-//! first), other pages.
-//!
-//! Entries of packages that only the store contains are kept, also of another program's HTML page.
+//! Pages name existing packages at any time: checks, the record of the stream, packages, companions
+//! (PEP 658, PEP 740, patches), pages of projects (required ones first), other pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -20,6 +17,7 @@ use wheel::package::Wheel;
 
 mod aggregate;
 mod closure;
+mod delta;
 mod headers;
 mod indexes;
 mod layout;
@@ -38,6 +36,7 @@ mod workers;
 mod writer;
 
 pub use closure::Unmet;
+pub use delta::{Delta, DeltaError, delta};
 pub use layout::{Form, Layout, Shelf, Takes};
 pub use mirror::{Mirror, Mirrored, mirror};
 pub use page_cache::PageCache;
@@ -151,6 +150,9 @@ pub enum PublishError {
     /// Package with another content than its build recorded.
     #[error("the content of `{0}` differs from the one in its provenance statement")]
     OtherContent(String),
+    /// Patch that makes another file than its package.
+    #[error("`{}` makes another file than the package beside it", .0.display())]
+    OtherPatch(PathBuf),
     /// No packages.
     #[error("there are no packages in {}", .0.display())]
     Nothing(PathBuf),
@@ -328,12 +330,8 @@ fn lines(list: &[Unmet]) -> String {
     list.iter().map(|unmet| format!("  {unmet}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Publishes the packages below `dir`. Calls `told` before each step, from several threads.
-///
-/// # Errors
-///
-/// Fails before any write for a rejected package, other bytes at a key, an unmet requirement, or an
-/// unmergeable page. Another run completes an interrupted one.
+/// Publishes the packages below `dir`. Calls `told` before each step, from several threads. Errors
+/// precede all writes; another run completes an interrupted one.
 pub fn publish(
     dir: &Path,
     bucket: &dyn Bucket,
@@ -346,6 +344,9 @@ pub fn publish(
         return Err(PublishError::Nothing(dir.to_owned()));
     }
     with_contents(&mut locals, options)?;
+    if let Some(other) = delta::other_patch(&locals) {
+        return Err(PublishError::OtherPatch(other.to_owned()));
+    }
     gate.check_set(locals.iter().map(|local| local.path.as_path()))?;
     let (indexes, store) = (indexes::of(locals), PageStore::new(bucket));
     if !options.dry_run {

@@ -1,8 +1,7 @@
-//! Web server for a directory of packages, for tests and trials: loopback and files only.
+//! Web server for a directory of packages, for tests and trials.
 //!
-//! HTTP/1.1 by hyper, with `HEAD`, entity tags and single ranges. `Accept` selects HTML or JSON
-//! (PEP 691). Hidden files and files outside of the directory, including link targets, are not
-//! served.
+//! `Accept` selects HTML or JSON (PEP 691). Hidden files and targets of links outside of the
+//! directory are not served.
 
 use std::convert::Infallible;
 use std::io;
@@ -94,11 +93,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on `address` and `port` (0 for a free one).
-    ///
-    /// # Errors
-    ///
-    /// Fails if `root` is not a directory, or the address is not loopback or in use.
+    /// Listens on a loopback `address` and `port` (0 for a free one).
     pub fn bind(root: &Path, address: IpAddr, port: u16) -> Result<Self, ServeError> {
         let unserved = |source| ServeError::Directory { path: root.to_owned(), source };
         let directory = Root::open(root).map_err(unserved)?;

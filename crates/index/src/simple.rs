@@ -1,8 +1,7 @@
 //! Index pages for packages in a directory.
 //!
-//! Pages are HTML (PEP 503) and JSON (PEP 691, PEP 700), with each wheel's METADATA (PEP 658, PEP
-//! 714). Links are relative. [`STATE`] keeps size, mtime and SHA-256 of packages; only changed ones
-//! are read. Files are renamed into place, link targets first; obsolete pages are deleted last.
+//! [`STATE`] keeps size, mtime and SHA-256 of packages; only changed ones are read. Files are
+//! renamed into place, link targets first; obsolete pages are deleted last.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -37,7 +36,7 @@ pub use document::{Files, PageError, Projects, is_ours, url};
 pub use entry::{CONTENT, CONTENT_ENDING, IndexedFile, Yanked, project_of};
 pub(crate) use foreign::packages_on;
 pub use foreign::{addresses, beyond_data};
-pub use local::{Local, packages, requirements_of_sdist, strays};
+pub use local::{Local, package_files, packages, requirements_of_sdist, strays};
 pub use state::STATE;
 pub use wheel::package::PackageError;
 
@@ -182,12 +181,7 @@ pub enum IndexError {
     Write(#[source] io::Error),
 }
 
-/// Updates the index of `dir`.
-///
-/// # Errors
-///
-/// Fails if a package is unreadable, two packages conflict, or another program made a page. The
-/// index is then unchanged.
+/// Updates the index of `dir`, or leaves it unchanged after an error.
 pub fn write(dir: &Path, layout: Layout, time: Option<Timestamp>) -> Result<Summary, IndexError> {
     write_with(dir, &Options { layout, time, ..Options::default() })
 }

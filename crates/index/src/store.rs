@@ -1,15 +1,11 @@
-//! Object stores: flat key spaces with reads, creation, and replacement by comparison.
-//!
-//! [`open`] takes a directory, a `file://` URL, or with the feature `stores` `s3://`, `gs://`,
-//! `az://`, `https://` and `http://` (crate `object_store`). All functions block and can be called
-//! from many threads; the async runtime is internal.
+//! Object stores: flat key spaces with reads, creation, and replacement by comparison. All
+//! functions block, and any thread can call them.
 //!
 //! **Atomic.** An object appears with all its bytes. After an error with unknown outcome, repeat
 //! the call; on [`Created::Exists`] or [`Replaced::Changed`], compare the bytes.
 //!
-//! **Retries.** Transient failures (5xx, 429, broken or stalled connections) are retried with
-//! growing, random pauses. A retry resumes a body if the entity tag is unchanged. Errors name the
-//! key and contain no secrets.
+//! **Retries.** Transient failures are retried with growing, random pauses. A retry resumes a body
+//! if the entity tag is unchanged.
 
 use std::fmt::{Debug, Write as _};
 use std::io::Read;
@@ -140,12 +136,7 @@ pub trait Bucket: Debug + Send + Sync {
     /// URL or path, without secrets.
     fn name(&self) -> &str;
 
-    /// Lists objects below `directory`, or all, sorted by key. Omits keys that are not a
-    /// [`RelPath`].
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ErrorKind::Unsupported`] for web servers.
+    /// Lists objects below `directory`, or all, sorted by key. Web servers have no listing.
     fn list(&self, directory: Option<&RelPath>) -> Result<Vec<Object>, StoreError>;
 
     /// Metadata, if the object exists.
@@ -158,21 +149,13 @@ pub trait Bucket: Debug + Send + Sync {
     /// [`ErrorKind::NotFound`], [`ErrorKind::Changed`].
     fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<Content, StoreError>;
 
-    /// Opens an object, unless it is still `known`. Directories, and servers without entity tags and
-    /// times, always return it.
-    ///
-    /// # Errors
-    ///
-    /// As [`Bucket::get`].
+    /// Opens an object, unless it is still `known`. Directories, and servers without entity tags
+    /// and times, always return it.
     fn get_changed(&self, known: &Object) -> Result<Option<Content>, StoreError> {
         self.get(&known.key, None).map(Some)
     }
 
     /// Reads `range` of an object. With `etag`, requires this entity tag.
-    ///
-    /// # Errors
-    ///
-    /// As [`Bucket::get`]; fails also if the object ends inside `range`.
     fn get_range(
         &self,
         key: &RelPath,
@@ -207,12 +190,10 @@ pub trait Bucket: Debug + Send + Sync {
     /// Creates or replaces an object.
     fn put(&self, key: &RelPath, body: Body<'_>, headers: &Headers<'_>) -> Result<(), StoreError>;
 
-    /// Checks without a write that the location can take objects; stores other than directories
-    /// only know by a write.
+    /// Checks without a write that a directory can take objects.
     ///
     /// # Errors
-    /// [`ErrorKind::Denied`] or [`ErrorKind::Local`] for a directory without write access, or on a
-    /// read-only file system.
+    /// [`ErrorKind::Denied`] or [`ErrorKind::Local`] without write access.
     fn takes_objects(&self) -> Result<(), StoreError> {
         Ok(())
     }
@@ -221,12 +202,12 @@ pub trait Bucket: Debug + Send + Sync {
     fn delete(&self, key: &RelPath) -> Result<(), StoreError>;
 }
 
-/// Opens a directory or URL. Sends no request, except for an `s3://` region.
+/// Opens a directory or URL (`file://`; with the feature `stores` `s3://`, `gs://`, `az://`,
+/// `https://`, `http://`).
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Invalid`] for an invalid URL or a password in it; [`ErrorKind::Unsupported`]
-/// without the feature `stores`.
+/// [`ErrorKind::Invalid`], [`ErrorKind::Unsupported`].
 pub fn open(url: &str, options: &Options) -> Result<Box<dyn Bucket>, StoreError> {
     match Location::parse(url)? {
         Location::Directory(path) => Ok(Box::new(Directory::new(&path))),

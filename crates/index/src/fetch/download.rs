@@ -32,8 +32,8 @@ pub struct Fetched {
     pub took: Duration,
 }
 
-/// Downloads archives and sidecars into the existing directory `dir`, in parallel on the caller's
-/// rayon pool. Keeps verified files, also after failures.
+/// Downloads archives and sidecars into the existing directory `dir`, on the caller's rayon pool.
+/// Verified files stay after failures.
 pub fn download(
     archives: &[RemoteArchive],
     dir: &Path,

@@ -19,8 +19,10 @@ use base::regular;
 use base::source::{Code, Place, Problem, Problems};
 use base::text::with_causes;
 use base::version::Version;
+use patches::Patches;
 
 mod list;
+mod patches;
 
 pub use list::{pin, pins};
 
@@ -56,14 +58,32 @@ pub struct PinnedFile {
     key: RelPath,
 }
 
+/// Origin of a package.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// The file existed before.
+    Kept,
+    /// Whole transfer.
+    Whole,
+    /// An earlier package in the directory, and a patch.
+    Patch,
+}
+
+/// A verified package in the directory.
+#[derive(Debug)]
+pub struct Arrival {
+    /// Origin of its bytes.
+    pub way: Way,
+    /// Transferred bytes.
+    pub bytes: u64,
+    /// Fault of an unused patch.
+    pub warning: Option<Problem>,
+}
+
 /// Opens a store at an address.
 pub type Opener<'o> = &'o dyn Fn(&str) -> Result<Box<dyn Bucket>, StoreError>;
 
-/// Selects the files of `pins` on the pages of `source`, sorted by name.
-///
-/// # Errors
-///
-/// Fails for a pin or a hash without a file, and for a file without a SHA-256.
+/// Selects the files of `pins` on the pages of `source`, sorted by name. Each needs a SHA-256.
 pub fn select(
     source: &Arc<dyn Bucket>,
     open: Opener<'_>,
@@ -173,13 +193,14 @@ fn place(
     Ok((hosts[host].clone(), key))
 }
 
-/// Fetches files into the existing directory `dir`, in parallel on the caller's rayon pool. Returns
-/// false for those that were there. Fetched files stay after a failure.
-pub fn fetch_pinned(files: &[PinnedFile], dir: &Path) -> Result<Vec<bool>, Problems> {
-    each(files, dir, |file| one(file, dir))
+/// Fetches files into the existing directory `dir`, on the caller's rayon pool: by patches of
+/// earlier packages there, or whole. Fetched files stay after a failure.
+pub fn fetch_pinned(files: &[PinnedFile], dir: &Path) -> Result<Vec<Arrival>, Problems> {
+    let patches = Patches::of(dir);
+    each(files, dir, |file| one(file, dir, &patches))
 }
 
-fn one(file: &PinnedFile, dir: &Path) -> Result<bool, Problem> {
+fn one(file: &PinnedFile, dir: &Path, patches: &Patches<'_>) -> Result<Arrival, Problem> {
     let place = dir.join(&file.name);
     let unwritten = |error: &io::Error| {
         Problem::error(Code::Environment, format!("cannot write {}: {error}", place.display()))
@@ -190,31 +211,53 @@ fn one(file: &PinnedFile, dir: &Path) -> Result<bool, Problem> {
         let help = "remove it, or give another directory";
         return Err(Problem::error(Code::PinnedPackage, what).help(help));
     }
+    let mut arrival = Arrival { way: Way::Kept, bytes: 0, warning: None };
     if !is_there {
-        transfer(file, dir, &place, &unwritten)?;
+        let unread = |why: &dyn fmt::Display| {
+            let what = format!("cannot fetch `{}`: {why}", file.name);
+            Problem::error(Code::PinnedPackage, what)
+        };
+        let saving = Saving { dir, place: &place, unread: &|e| unread(e), unwritten: &unwritten };
+        arrival = by_patch(file, patches, &saving)?;
+        if arrival.way == Way::Whole {
+            arrival.bytes = whole(file, &saving, &unread)?;
+        }
     }
     if let Some(reason) = &file.yanked {
         let beside = dir.join(format!("{}.yanked", file.name));
         put(dir, &beside, reason.as_bytes()).map_err(|e| unwritten(&e))?;
     }
-    Ok(!is_there)
+    Ok(arrival)
 }
 
-fn transfer(
+fn by_patch(
     file: &PinnedFile,
-    dir: &Path,
-    place: &Path,
-    unwritten: &dyn Fn(&io::Error) -> Problem,
-) -> Result<(), Problem> {
-    let unread = |why: &dyn fmt::Display| {
-        let what = format!("cannot fetch `{}`: {why}", file.name);
-        Problem::error(Code::PinnedPackage, what)
-    };
+    patches: &Patches<'_>,
+    saving: &Saving<'_>,
+) -> Result<Arrival, Problem> {
+    let put = |new: &[u8]| saving.save(new, |_| Ok(()));
+    match patches.apply(file, put) {
+        Ok(Some((bytes, put))) => put.map(|()| Arrival { way: Way::Patch, bytes, warning: None }),
+        Ok(None) => Ok(Arrival { way: Way::Whole, bytes: 0, warning: None }),
+        Err(why) => {
+            let what = format!("a patch of `{}` is damaged or unreadable: {why}", file.name);
+            let help = "the whole package is fetched";
+            let warning = Some(Problem::warning(Code::PinnedPackage, what).help(help));
+            Ok(Arrival { way: Way::Whole, bytes: 0, warning })
+        }
+    }
+}
+
+fn whole(
+    file: &PinnedFile,
+    saving: &Saving<'_>,
+    unread: &dyn Fn(&dyn fmt::Display) -> Problem,
+) -> Result<u64, Problem> {
     let content = file.bucket.get(&file.key, None).map_err(|e| unread(&with_causes(&e)))?;
-    let expected = |Sum { sha256, .. }: Sum| {
+    let expected = |Sum { sha256, size }: Sum| {
         let is_it = sha256.to_string() == file.sha256;
         let other = || unread(&format!("it has the SHA-256 {sha256}, not {}", file.sha256));
-        if is_it { Ok(()) } else { Err(other()) }
+        if is_it { Ok(size) } else { Err(other()) }
     };
-    Saving { dir, place, unread: &|e| unread(e), unwritten }.save(content.body, expected)
+    saving.save(content.body, expected)
 }

@@ -76,8 +76,8 @@ impl Why {
 }
 
 impl Selection {
-    /// Selects the needed archives of `run`. Without a listing, requests each possible archive and
-    /// the keys in `locked`; `request` must then name families or ISAs.
+    /// Selects the needed archives of `run`. Without a listing, `request` must name families or
+    /// ISAs; the keys in `locked` are requested too.
     pub fn of_run(
         run: &dyn Bucket,
         manifest: &Manifest,

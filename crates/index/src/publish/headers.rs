@@ -24,6 +24,10 @@ pub(super) fn companion(key: &str) -> Headers<'static> {
     Headers { content_type: "text/plain; charset=utf-8", cache_control: FOR_EVER, sha256: None }
 }
 
+pub(super) fn patch(sha256: &str) -> Headers<'_> {
+    Headers { content_type: "application/zstd", cache_control: FOR_EVER, sha256: Some(sha256) }
+}
+
 pub(super) fn page(name: &str, uncached: bool) -> Headers<'static> {
     let content_type = match name {
         "index.html" => "text/html; charset=utf-8",

@@ -1,6 +1,7 @@
 //! Keys of packages and pages.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use super::{PublishError, named};
 use crate::simple::{IndexedFile, Local, RECORD, absolute, url};
@@ -62,6 +63,15 @@ pub(super) struct Placed<'a> {
     pub(super) shelf: &'a Shelf,
     pub(super) key: RelPath,
     pub(super) entry: IndexedFile,
+}
+
+impl Placed<'_> {
+    pub(super) fn patches(&self) -> impl Iterator<Item = (Result<RelPath, PathError>, &Path)> {
+        self.local.patches.iter().map(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            (self.key.with_file_name(&name), &**path)
+        })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

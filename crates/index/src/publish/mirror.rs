@@ -1,5 +1,4 @@
-//! Mirror: pages that link to packages in another store. Addresses are absolute and have hashes,
-//! so that no server can substitute other bytes.
+//! Pages that link to packages in another store, with hashes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,12 +42,8 @@ pub struct Mirrored {
     pub removed: usize,
 }
 
-/// Writes pages for the packages of `source` to `to`; reports changes to `told`.
-///
-/// # Errors
-///
-/// Fails before any write if the source has no packages, a package has no SHA-256, or another
-/// program made a page in `to`.
+/// Writes pages for the packages of `source` to `to`; reports changes to `told`. Errors precede all
+/// writes.
 pub fn mirror(
     source: &dyn Bucket,
     to: &dyn Bucket,

@@ -1,6 +1,4 @@
 //! Pages of a store, each transferred once in a run.
-//!
-//! A write from a page with an outdated entity tag is refused. All pages are then read again.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

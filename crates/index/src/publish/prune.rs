@@ -1,7 +1,5 @@
-//! Retention: removes old packages from a store, pages first.
-//!
-//! Pages name existing packages, also after an interruption: checks come before any write, then pages
-//! lose names, pages of requiring projects first, then objects without a page are deleted.
+//! Retention: removes old packages from a store: from pages first, those of requiring projects
+//! before others, then the objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
@@ -94,13 +92,13 @@ pub struct Pruned {
     pub pages: usize,
 }
 
-/// Removes old packages. Calls `told` before each step, from several threads.
+/// Removes old packages. Calls `told` before each step, from several threads. Another run completes
+/// an interrupted one.
 ///
 /// # Errors
 ///
-/// Fails before any write without index, listing or record of the given stream, for an unreadable
-/// page or unknown requirements, and without permission to remove more than half of the packages.
-/// Another run completes an interrupted one.
+/// Fails before any write for unknown or unreadable state, and without permission to remove more
+/// than half of the packages.
 pub fn prune(
     bucket: &dyn Bucket,
     retention: &Retention,

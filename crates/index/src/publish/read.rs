@@ -1,7 +1,4 @@
-//! The data of a page is its JSON. An HTML page of another program can contain more entries; these
-//! are merged.
-//!
-//! HTML is read before its data: a write of HTML that is made from older data is refused.
+//! Merges entries that only an HTML page of another program contains.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::layout::Placed;
@@ -7,6 +8,7 @@ use crate::simple::{CONTENT_ENDING, PROVENANCE};
 use crate::store::{Body, Bucket, Created, Object, StoreError};
 use base::hash;
 use base::names::RelPath;
+use base::regular;
 
 pub(super) struct Survey<'a> {
     pub(super) bucket: &'a dyn Bucket,
@@ -44,15 +46,7 @@ impl Survey<'_> {
         if object.size != placed.local.size() || told.is_some_and(|told| told != own) {
             return Ok(AtKey::Other);
         }
-        self.compare(placed, &object)
-    }
-
-    fn compare(&self, placed: &Placed<'_>, object: &Object) -> Result<AtKey, StoreError> {
-        let theirs = match &object.sha256 {
-            Some(sha256) => sha256.clone(),
-            None => sha256(self.bucket, placed)?,
-        };
-        Ok(if theirs == placed.local.sha256() { AtKey::Same } else { AtKey::Other })
+        Ok(if sha256(self.bucket, &object)? == own { AtKey::Same } else { AtKey::Other })
     }
 
     pub(super) fn tell(placed: &[Placed<'_>], found: &[AtKey], told: &dyn Fn(&Step)) {
@@ -64,6 +58,9 @@ impl Survey<'_> {
                 if let Ok(key) = beside(&placed.0.key, ending) {
                     told(&Step::Metadata { key });
                 }
+            }
+            for key in placed.0.patches().filter_map(|(key, _)| key.ok()) {
+                told(&Step::Metadata { key });
             }
         }
     }
@@ -121,6 +118,12 @@ impl Survey<'_> {
                     told(&Step::Metadata { key });
                 }
             }
+            for (key, path) in placed.patches() {
+                let key = key?;
+                if self.put_patch(&key, path)? {
+                    told(&Step::Metadata { key });
+                }
+            }
             Ok(())
         })
         .map(drop)
@@ -135,6 +138,23 @@ impl Survey<'_> {
             return Ok(false);
         }
         // The package is verified, so a different companion is wrong, or has other attestations.
+        self.bucket.put(key, body, &headers)?;
+        Ok(true)
+    }
+
+    fn put_patch(&self, key: &RelPath, path: &Path) -> Result<bool, PublishError> {
+        let read = regular::sha256(path);
+        let own =
+            read.map_err(|error| StoreError::of_io(self.bucket.name(), "write", key, &error))?;
+        let (body, headers) = (Body::File(path), headers::patch(&own));
+        if self.bucket.create(key, body, &headers)? == Created::Created {
+            return Ok(true);
+        }
+        if let Some(there) = self.bucket.head(key)?
+            && sha256(self.bucket, &there)? == own
+        {
+            return Ok(false);
+        }
         self.bucket.put(key, body, &headers)?;
         Ok(true)
     }
@@ -162,8 +182,11 @@ fn step(placed: &Placed<'_>, found: AtKey) -> Step {
     }
 }
 
-fn sha256(bucket: &dyn Bucket, placed: &Placed<'_>) -> Result<String, StoreError> {
-    let sum = hash::of_reader(bucket.get(&placed.key, None)?.body);
+fn sha256(bucket: &dyn Bucket, object: &Object) -> Result<String, StoreError> {
+    if let Some(sha256) = &object.sha256 {
+        return Ok(sha256.clone());
+    }
+    let sum = hash::of_reader(bucket.get(&object.key, None)?.body);
     sum.map(|sum| sum.sha256.to_string())
-        .map_err(|error| StoreError::of_read(bucket.name(), &placed.key, &error))
+        .map_err(|error| StoreError::of_read(bucket.name(), &object.key, &error))
 }

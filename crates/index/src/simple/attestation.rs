@@ -112,8 +112,8 @@ struct Bundle {
     attestations: Vec<Value>,
 }
 
-/// Makes the provenance object of a package from its attestations. Checks no signatures, which need
-/// the clients' roots of trust. An error has the ending of the attestation.
+/// Makes the provenance object of a package from its attestations. Checks no signatures. An error
+/// has the ending of the attestation.
 pub(super) fn provenance(
     package: &Path,
     sha256: &str,

@@ -105,11 +105,8 @@ impl Files {
         Ok(Self { name: name.to_owned(), files })
     }
 
-    /// Adds packages. Existing entries keep their facts and get missing ones and yanks.
-    ///
-    /// # Errors
-    ///
-    /// Fails if a SHA-256 differs; the page is then unchanged.
+    /// Adds packages. Existing entries keep their facts and get missing ones and yanks. A different
+    /// SHA-256 is an error.
     pub fn merge(&mut self, new: &[IndexedFile]) -> Result<(), PageError> {
         let old = std::mem::take(&mut self.files);
         let mut files: BTreeMap<String, IndexedFile> =

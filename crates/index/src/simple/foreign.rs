@@ -15,11 +15,7 @@ const BESIDE: [&str; 6] = [".metadata", ".json", ".asc", ".sha256", ".provenance
 const HASHES: [&str; 6] = ["sha256", "sha512", "sha384", "sha224", "sha1", "md5"];
 
 impl Files {
-    /// Ignores links to parents and sort links.
-    ///
-    /// # Errors
-    ///
-    /// Fails for other links, and for a package with two checksums.
+    /// Ignores links to parents and sort links. Other links are errors.
     pub(crate) fn of_html(name: &str, html: &[u8]) -> Result<Self, PageError> {
         let mut entries = Vec::new();
         for anchor in anchors(html)? {

@@ -1,7 +1,9 @@
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::attestation::ATTESTATIONS;
 use super::{IndexError, RECORD, STATE};
+use crate::patch::patched_package;
 use base::directory::{Entry, walk_where};
 use base::names::{Form, RelPath};
 use wheel::archive::variants;
@@ -14,7 +16,7 @@ pub(super) struct FilesOfIndex {
     pub(super) packages: Vec<RelPath>,
     pub(super) pages: Vec<RelPath>,
     pub(super) records: Vec<RelPath>,
-    /// Yanks and attestations.
+    /// Yanks, attestations and patches.
     beside: Vec<RelPath>,
 }
 
@@ -36,6 +38,7 @@ impl FilesOfIndex {
             }
         }
         found.packages.sort();
+        found.beside.sort();
         found.pages.sort();
         // A directory with state is a separate index; its pages stay.
         let is_own = |page: &RelPath| {
@@ -50,10 +53,19 @@ impl FilesOfIndex {
     pub(super) fn strays(self) -> Vec<RelPath> {
         let Self { packages, mut beside, .. } = self;
         beside.retain(|path| {
-            let package = ENDINGS.iter().find_map(|ending| without(path.as_str(), ending));
-            !packages.iter().any(|path| package == Some(path.as_str()))
+            !packages.iter().any(|package| owner(path.as_str()) == Some(package.as_str()))
         });
         beside
+    }
+
+    pub(super) fn patches(&self) -> BTreeMap<&str, Vec<&RelPath>> {
+        let mut patches: BTreeMap<&str, Vec<&RelPath>> = BTreeMap::new();
+        for path in &self.beside {
+            if let Some(package) = patched_package(path.as_str()) {
+                patches.entry(package).or_default().push(path);
+            }
+        }
+        patches
     }
 
     fn list_for(&mut self, entry: &Entry) -> Option<&mut Vec<RelPath>> {
@@ -61,9 +73,7 @@ impl FilesOfIndex {
         let list = match &*name {
             "index.html" | "index.json" => &mut self.pages,
             RECORD => &mut self.records,
-            name if ENDINGS.iter().any(|ending| without(name, ending).is_some()) => {
-                &mut self.beside
-            }
+            name if owner(name).is_some() => &mut self.beside,
             name if Form::of_file(name).is_some() || variants::of_file_name(name).is_some() => {
                 &mut self.packages
             }
@@ -71,6 +81,10 @@ impl FilesOfIndex {
         };
         entry.path().is_file().then_some(list)
     }
+}
+
+fn owner(name: &str) -> Option<&str> {
+    ENDINGS.iter().find_map(|ending| without(name, ending)).or_else(|| patched_package(name))
 }
 
 fn without<'n>(name: &'n str, ending: &str) -> Option<&'n str> {

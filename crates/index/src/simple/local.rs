@@ -36,36 +36,49 @@ pub struct Local {
     pub content: Option<String>,
     /// Provenance object of the attestations beside the package.
     pub provenance: Option<String>,
+    /// Patches beside the package.
+    pub patches: Vec<PathBuf>,
     package: Package,
     yank: Option<Yank>,
 }
 
-/// Reads all packages below `dir`, sorted by file name, equal copies once. Selectors for different
-/// indexes ([`Local::index`]) can share a name.
+/// Reads all packages below `dir`, sorted by file name, equal copies once.
 pub fn packages(dir: &Path) -> Result<Vec<Local>, IndexError> {
     if !dir.is_dir() {
         return Err(IndexError::NotADirectory { path: dir.to_owned() });
     }
     let mut seen: BTreeMap<(String, Option<PackageName>), (RelPath, Local)> = BTreeMap::new();
-    for path in FilesOfIndex::below(dir)?.packages {
+    let found = FilesOfIndex::below(dir)?;
+    let patches = found.patches();
+    for path in &found.packages {
         let mut local = Local::read(&dir.join(path.as_str()))
             .map_err(|source| IndexError::Broken { path: path.clone(), source })?;
-        local.provenance = provenance(dir, &path, local.sha256())?;
+        local.provenance = provenance(dir, path, local.sha256())?;
+        let patches = patches.get(path.as_str()).into_iter().flatten();
+        local.patches = patches.map(|patch| dir.join(patch.as_str())).collect();
         let key = (path.file_name().to_owned(), local.package.index.clone());
         match seen.get(&key) {
             Some((first, other)) if other.sha256() != local.sha256() => {
-                return Err(IndexError::Clash { first: first.clone(), second: path });
+                return Err(IndexError::Clash { first: first.clone(), second: path.clone() });
             }
             Some(_) => {}
-            None => drop(seen.insert(key, (path, local))),
+            None => drop(seen.insert(key, (path.clone(), local))),
         }
     }
     Ok(seen.into_values().map(|(_, local)| local).collect())
 }
 
-/// Yanks and attestations below `dir` (`FILE.yanked`, `FILE.publish.attestation`) without `FILE`.
+/// Yanks, attestations and patches below `dir` (`FILE.yanked`) without `FILE`.
 pub fn strays(dir: &Path) -> Result<Vec<RelPath>, IndexError> {
     FilesOfIndex::below(dir).map(FilesOfIndex::strays)
+}
+
+/// Paths of the packages below `dir`, sorted.
+pub fn package_files(dir: &Path) -> Result<Vec<RelPath>, IndexError> {
+    if !dir.is_dir() {
+        return Err(IndexError::NotADirectory { path: dir.to_owned() });
+    }
+    FilesOfIndex::below(dir).map(|found| found.packages)
 }
 
 pub(super) fn provenance(
@@ -100,6 +113,7 @@ impl Local {
             extras: BTreeSet::new(),
             content: None,
             provenance: None,
+            patches: Vec::new(),
             package,
             yank,
             file_name,

@@ -61,7 +61,7 @@ impl StoreError {
         Self::of_key(kind, store, "read", key, &error.to_string())
     }
 
-    pub(super) fn of_io(store: &str, verb: &str, key: &RelPath, error: &io::Error) -> Self {
+    pub(crate) fn of_io(store: &str, verb: &str, key: &RelPath, error: &io::Error) -> Self {
         Self::of_key(ErrorKind::of_io(error), store, verb, key, &error.to_string())
     }
 }

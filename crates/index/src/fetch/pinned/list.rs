@@ -24,10 +24,6 @@ const IGNORED: [&str; 8] = [
 
 /// Reads a file for pip's `--require-hashes`, without markers and extras: an index is for all
 /// systems.
-///
-/// # Errors
-///
-/// Fails for a requirement without exact version or SHA-256, and for an unknown option.
 pub fn pins(list: &Source) -> Result<Vec<Pin>, Problems> {
     let (mut pins, mut problems) = (Vec::new(), Problems::new());
     for Line { text, first } in logical_lines(list.text()) {

@@ -3,9 +3,9 @@
 use std::io;
 
 use bytes::Bytes;
-use memmap2::Mmap;
 use object_store::PutPayload;
 
+use crate::mapped::map;
 use crate::store::Body;
 use base::regular;
 
@@ -18,14 +18,7 @@ pub(super) fn payload(body: Body<'_>) -> io::Result<PutPayload> {
             if file.metadata()?.len() == 0 {
                 return Ok(PutPayload::new());
             }
-            Ok(Bytes::from_owner(map(file.file())?).into())
+            Ok(Bytes::from_owner(map(&file)?).into())
         }
     }
-}
-
-#[expect(unsafe_code, reason = "no crate maps files safely if another program truncates them")]
-fn map(file: &std::fs::File) -> io::Result<Mmap> {
-    // SAFETY: the bytes are only sent and hashed; no code depends on them staying equal. Truncation
-    // of the file meanwhile kills the program by SIGBUS; `Body::File` forbids it.
-    unsafe { Mmap::map(file) }
 }

@@ -1,0 +1,12 @@
+//! Patches: files that make a wheel from an earlier one of the same project and tags.
+//!
+//! A patch is a zstd frame with the earlier wheel as prefix. Sdists have none: a change alters the
+//! rest of their deflate stream.
+
+mod frame;
+mod name;
+mod series;
+
+pub use frame::{LARGEST, apply, encode, size_after};
+pub use name::{patch_name, patched_package};
+pub use series::History;

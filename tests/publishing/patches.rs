@@ -1,0 +1,142 @@
+//! Patches of packages: written beside them, published with them, and taken by copies of an index.
+
+use super::*;
+use crate::index::packages::wheel_of;
+use crate::program::{done, rockpack, said, text};
+
+const OLD: &str = "big_part-1.0a1-py3-none-any.whl";
+const NEW: &str = "big_part-1.0a2-py3-none-any.whl";
+
+/// Incompressible text in a comment.
+pub fn noise(seed: u64) -> String {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        char::from(u8::try_from(0x21 + (state >> 33) % 94).unwrap())
+    };
+    format!("# {}\n", (0..50_000).map(|_| next()).collect::<String>())
+}
+
+/// Writes two nights; returns the name of the patch.
+pub fn nights(dir: &Path) -> String {
+    let (old, new) = (dir.join("old"), dir.join("new"));
+    let both = noise(1);
+    let from = wheel_of(&old, "big-part", "1.0a1", &[], format!("{both}A = 1\n"));
+    wheel_of(&new, "big-part", "1.0a2", &[], format!("A = 2\n{both}"));
+    wheel_of(&old, "c-part", "1.0a1", &[], noise(2));
+    wheel_of(&new, "c-part", "1.0a2", &[], noise(3));
+    wheel(&new, "d-part", "1.0a2", &[]);
+    sdist(&old, "e-source", "1.0a1");
+    sdist(&new, "e-source", "1.0a2");
+    index::patch::patch_name(NEW, &hash(&from))
+}
+
+fn hash(path: &Path) -> String {
+    Sha256::of(&fs::read(path).unwrap()).to_string()
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> = base::directory::names(dir).unwrap_or_default();
+    names.sort();
+    names
+}
+
+#[test]
+fn patches_are_written_published_and_taken() {
+    let dir = TempDir::new().unwrap();
+    let place = dir.path();
+    let patch = nights(place);
+    let written = done(place, &["index", "delta", "old", "new"]);
+    let lines: Vec<Vec<&str>> =
+        written.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0], ["package", "from", "size", "patch"]);
+    assert_eq!((lines[1][0], lines[1][1], lines[1][2]), (NEW, OLD, "50.8"), "{written}");
+    assert_eq!(lines[2].last(), Some(&"-"), "{written}");
+    assert!(written.contains("\n1 of 2 wheels patched: "), "{written}");
+    let bytes = fs::read(place.join("new").join(&patch)).unwrap();
+    assert!(bytes.len() < 1_000, "{}", bytes.len());
+    assert_eq!(names(&place.join("new")).len(), 5, "one patch");
+    done(place, &["index", "delta", "old", "new", "--jobs", "1"]);
+    assert_eq!(fs::read(place.join("new").join(&patch)).unwrap(), bytes);
+    if crate::skips::has("zstd", "patches of `rockpack index delta` with the program zstd") {
+        let old = format!("--patch-from=old/{OLD}");
+        let args = ["-q", "-d", "--long=31", &old, &format!("new/{patch}"), "-o", "applied"];
+        assert!(Command::new("zstd").args(args).current_dir(place).status().unwrap().success());
+        assert_eq!(hash(&place.join("applied")), hash(&place.join("new").join(NEW)));
+    }
+    for night in ["old", "new"] {
+        let publish = ["index", "publish", night, "store"];
+        let published = done(place, &publish);
+        let key = format!("big-part/{patch}");
+        let line = |line: &str| line.split_whitespace().eq(["patch", &key]);
+        assert_eq!(published.lines().any(line), night == "new", "{published}");
+        assert!(!done(place, &publish).contains("patch "), "the store has it");
+    }
+    assert_eq!(fs::read(place.join("store/big-part").join(&patch)).unwrap(), bytes);
+    let fetch = |pin: &str, to: &str| rockpack(place, &["index", "fetch", "store", pin, "-o", to]);
+    for copy in ["copy", "damaged"] {
+        let whole = text(&fetch("big-part==1.0a1", copy).stdout);
+        assert!(whole.ends_with("1 file fetched, 0 unchanged\n"), "{whole}");
+    }
+    let (taken, size) = (fetch("big-part==1.0a2", "copy"), bytes.len());
+    let expected = format!(
+        "patch    {size} B  {NEW}\n1 file fetched, 0 unchanged; {size} B, of which {size} B by patches\n"
+    );
+    assert_eq!((text(&taken.stdout), text(&taken.stderr)), (expected, String::new()));
+    assert_eq!(hash(&place.join("copy").join(NEW)), hash(&place.join("new").join(NEW)));
+    assert_eq!(names(&place.join("copy")), [OLD, NEW]);
+
+    // Valid, of the right size, and of other bytes.
+    let old = fs::read(place.join("old").join(OLD)).unwrap();
+    let mut other = fs::read(place.join("new").join(NEW)).unwrap();
+    other[1_000] ^= 1;
+    let other = index::patch::encode(&old, &other).unwrap().unwrap();
+    fs::write(place.join("store/big-part").join(&patch), other).unwrap();
+    let taken = fetch("big-part==1.0a2", "damaged");
+    assert!(taken.status.success());
+    let warning = format!("a patch of `{NEW}` is damaged or unreadable: it makes a file with the");
+    assert_eq!(said(&taken).matches(&warning).count(), 1, "{}", said(&taken));
+    let whole = text(&taken.stdout);
+    assert!(whole.ends_with("1 file fetched, 0 unchanged\n"), "{whole}");
+    assert_eq!(hash(&place.join("damaged").join(NEW)), hash(&place.join("new").join(NEW)));
+    assert_eq!(names(&place.join("damaged")), [OLD, NEW]);
+}
+
+#[test]
+fn patches_are_no_packages_and_wrong_ones_are_refused() {
+    let dir = TempDir::new().unwrap();
+    let place = dir.path();
+    let patch = nights(place);
+    done(place, &["index", "delta", "old", "new", "-q"]);
+    let verified = done(place, &["wheel", "verify", "new"]);
+    assert!(!verified.contains(".patch"), "{verified}");
+    let indexed = rockpack(place, &["index", "write", "new"]);
+    assert!(text(&indexed.stdout).starts_with("4 files of 4 projects"), "{}", said(&indexed));
+    assert_eq!(text(&indexed.stderr), "");
+    let page = fs::read_to_string(place.join("new/simple/big-part/index.html")).unwrap();
+    assert!(!page.contains(".patch"), "{page}");
+    // The patch of another file, and one without package.
+    fs::rename(place.join("new").join(&patch), place.join("new").join(format!("x.{patch}")))
+        .unwrap();
+    let alone = rockpack(place, &["index", "write", "new"]);
+    assert!(
+        said(&alone).contains("patches nothing: its directory has no package"),
+        "{}",
+        said(&alone)
+    );
+    let wrong = patch.replace("big_part", "c_part");
+    fs::rename(place.join("new").join(format!("x.{patch}")), place.join("new").join(wrong))
+        .unwrap();
+    let refused = rockpack(place, &["index", "publish", "new", "store"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(said(&refused).contains("makes another file than the package"), "{}", said(&refused));
+    assert!(!place.join("store").exists());
+    let none = rockpack(place, &["index", "delta", "new", "old"]);
+    assert!(none.status.success());
+    assert!(
+        said(&none).contains("new has no earlier version of a wheel in old"),
+        "{}",
+        said(&none)
+    );
+    assert_eq!(rockpack(place, &["index", "delta", "absent", "new"]).status.code(), Some(2));
+}
