@@ -120,9 +120,8 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         let contents =
             pool.install(|| contents(&request, made_of, &*source, &digests, farmed.contents))?;
         attestations.inputs.add_contents(&contents);
-        let has_cache = digests.has_cache();
-        let (spans, elsewhere) = (ui::events::is_open(), farmed.elsewhere);
-        let settings = Settings { memory, spans, digests, elsewhere };
+        let (has_cache, spans) = (digests.has_cache(), ui::events::is_open());
+        let settings = Settings { memory, spans, digests, elsewhere: farmed.elsewhere };
         let reporter = ui::Progress::new(has_cache);
         let goes = |path: &RelPath| earlier::is_replaced(args, &manifest, &plan, path);
         let done = pool.install(|| {

@@ -30,7 +30,7 @@ pub fn pieces(
     let keys: BTreeSet<&str> =
         own.keys().map(String::as_str).chain(shared.keys().copied()).collect();
     for key in &keys {
-        text.push_str(&format!("\n    {}: ", string(key)));
+        _ = write!(text, "\n    {}: ", string(key));
         match (shared.get(key), own.get(*key)) {
             (Some(value), _) => {
                 pieces.extend([std::mem::take(&mut text).into(), Arc::clone(value)]);
