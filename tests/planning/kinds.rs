@@ -298,7 +298,8 @@ fn each_device_package_of_an_isa_has_its_list_of_links() {
     let devel = super::support::devel("artifacts-of \"libs\" \"device\" \"device-fft\"");
     let case = Case::new(&[meta, libs, device, finer, devel], entries);
     let plan = case.families(&format!("{FAMILIES}{KINDS}")).plan();
-    let lists = ["x-device-gfx942", "x-device-gfx942-fft"].map(|name| files(&plan, name)[0].clone());
+    let lists =
+        ["x-device-gfx942", "x-device-gfx942-fft"].map(|name| files(&plan, name)[0].clone());
     assert_eq!(
         lists,
         [".devel_links/gfx942.json render", ".devel_links/gfx942-device-fft.json render"]
