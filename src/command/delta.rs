@@ -40,9 +40,9 @@ fn said(deltas: &[Delta]) -> String {
         }
         text = table.to_string();
     }
-    let patched = || deltas.iter().filter_map(|delta| Some((delta.size, delta.patch?)));
-    let (count, wheels) = (patched().count(), counted(deltas.len(), "wheel"));
-    let of = human_size(patched().map(|(size, _)| size).sum());
-    let patches = human_size(patched().map(|(_, patch)| patch).sum());
+    let smaller = || deltas.iter().filter_map(|delta| Some((delta.size, delta.patch?)));
+    let (count, wheels) = (smaller().count(), counted(deltas.len(), "wheel"));
+    let of = human_size(smaller().map(|(size, _)| size).sum());
+    let patches = human_size(smaller().map(|(_, patch)| patch).sum());
     text + &format!("{count} of {wheels} patched: {patches} for {of}\n")
 }

@@ -40,12 +40,11 @@ fn said(done: &[Arrival]) -> String {
     let of = |way: Way| done.iter().filter(move |arrival| arrival.way == way);
     let bytes = |way: Way| of(way).map(|arrival| arrival.bytes).sum::<u64>();
     let (kept, patches) = (of(Way::Kept).count(), bytes(Way::Patch));
-    let by_patches = match of(Way::Patch).count() {
-        0 => String::new(),
-        _ => {
-            let all = human_size(bytes(Way::Whole) + patches);
-            format!("; {all}, of which {} by patches", human_size(patches))
-        }
+    let by_patches = if of(Way::Patch).count() == 0 {
+        String::new()
+    } else {
+        let all = human_size(bytes(Way::Whole) + patches);
+        format!("; {all}, of which {} by patches", human_size(patches))
     };
     let new = counted(done.len() - kept, "file");
     format!("{new} fetched, {kept} unchanged{by_patches}")
