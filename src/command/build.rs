@@ -43,8 +43,7 @@ use given::{Farmed, Given};
 use reviewed::Reviewed;
 
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
-    ui::open_events(args.events.as_deref())
-        .map_err(|e| environment(format!("cannot write the events: {e}")))?;
+    open_events(args)?;
     if let Some(tree) = &args.installed {
         return installed::run(args, tree);
     }
@@ -64,9 +63,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let asked = asked(args, &manifest, &request);
     ui::events::phase(Phase::Artifacts);
     let (catalog, scanned) = pool.install(|| catalog(args, asked))?;
-    if let Some(dir) = &args.artifact_dir {
-        destination::check(dir, &catalog, &args.output)?;
-    }
+    check_destination(args, &catalog)?;
     ui::events::phase(Phase::Plan);
     let given = (&manifest, &catalog, &request);
     let digests = || digests(args, &shared, pool.current_num_threads());
@@ -147,6 +144,16 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         projects::build(args, &manifest, &plan, projects, (&attestations.inputs, &known))?;
     }
     missed.map_or(Ok(()), |missed| Err(missed.into()))
+}
+
+fn open_events(args: &BuildArgs) -> Result<(), Failure> {
+    let opened = ui::open_events(args.events.as_deref());
+    opened.map_err(|e| environment(format!("cannot write the events: {e}")))
+}
+
+fn check_destination(args: &BuildArgs, catalog: &Catalog) -> Result<(), Failure> {
+    let Some(dir) = &args.artifact_dir else { return Ok(()) };
+    destination::check(dir, catalog, &args.output)
 }
 
 fn begin(args: &BuildArgs) -> Result<rayon::ThreadPool, Failure> {

@@ -190,7 +190,7 @@ mod web {
         let root = dir.path().join("store");
         let index = serve(move |_, path| {
             let (kind, rest) = path.strip_prefix('/')?.split_once('/')?;
-            let body = if rest.ends_with(".patch") {
+            let body = if rest.rsplit_once('.').is_some_and(|(_, end)| end == "patch") {
                 patches.iter().find(|(name, _)| *name == kind)?.1.clone()
             } else {
                 fs::read(root.join(rest)).ok()?
