@@ -75,6 +75,16 @@ fn published(dir: &Path, bucket: &dyn Bucket, options: &Options) -> (Summary, Ve
     (summary, steps.into_inner().unwrap())
 }
 
+fn hash(path: &Path) -> String {
+    Sha256::of(&fs::read(path).unwrap()).to_string()
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> = base::directory::names(dir).unwrap_or_default();
+    names.sort();
+    names
+}
+
 fn json(path: &Path) -> Option<Value> {
     fs::read(path).ok().map(|bytes| serde_json::from_slice(&bytes).unwrap())
 }

@@ -31,16 +31,6 @@ pub fn nights(dir: &Path) -> String {
     index::patch::patch_name(NEW, &hash(&from))
 }
 
-fn hash(path: &Path) -> String {
-    Sha256::of(&fs::read(path).unwrap()).to_string()
-}
-
-fn names(dir: &Path) -> Vec<String> {
-    let mut names: Vec<String> = base::directory::names(dir).unwrap_or_default();
-    names.sort();
-    names
-}
-
 #[test]
 fn patches_are_written_published_and_taken() {
     let dir = TempDir::new().unwrap();

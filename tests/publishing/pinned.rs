@@ -3,16 +3,6 @@
 use super::*;
 use crate::program::{done, rockpack, said, text};
 
-fn hash(path: &Path) -> String {
-    Sha256::of(&fs::read(path).unwrap()).to_string()
-}
-
-fn names(dir: &Path) -> Vec<String> {
-    let mut names: Vec<String> = base::directory::names(dir).unwrap_or_default();
-    names.sort();
-    names
-}
-
 /// Publishes the demo, fetches it from the store, and promotes it.
 #[test]
 fn a_published_set_is_fetched_and_promoted() {
