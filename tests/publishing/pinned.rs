@@ -176,7 +176,9 @@ mod web {
         // A window of 2 GiB, without size, and blocks of 128 KiB without end.
         let mut endless = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 21 << 3];
         endless.extend([0x02, 0x00, 0x10, b'a'].repeat(5_000));
-        let patches = [("right", right), ("endless", endless), ("long", vec![0; 100_000])];
+        let page = b"<html>not found</html>".to_vec();
+        let long = vec![0; 100_000];
+        let patches = [("right", right), ("page", page), ("endless", endless), ("long", long)];
         let root = dir.path().join("store");
         let index = serve(move |_, path| {
             let (kind, rest) = path.strip_prefix('/')?.split_once('/')?;
@@ -190,6 +192,7 @@ mod web {
         for (kind, way, warning) in [
             ("right", "patch", ""),
             ("absent", "fetch", ""),
+            ("page", "fetch", ""),
             ("endless", "fetch", "is damaged or unreadable: it is no patch with a size"),
             ("long", "fetch", "it is larger than the limit of 25"),
         ] {

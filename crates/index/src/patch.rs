@@ -7,6 +7,6 @@ mod frame;
 mod name;
 mod series;
 
-pub use frame::{LARGEST, apply, encode, size_after};
+pub use frame::{LARGEST, apply, encode, is_patch, size_after};
 pub use name::{patch_name, patched_package};
 pub use series::History;

@@ -1,7 +1,9 @@
 use std::io;
 
 use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode;
-use zstd::zstd_safe::{CCtx, CParameter, DCtx, get_error_name, get_frame_content_size};
+use zstd::zstd_safe::{
+    CCtx, CParameter, DCtx, MAGICNUMBER, get_error_name, get_frame_content_size,
+};
 
 /// Limit of each file in bytes: zstd indexes less than 3.5 GiB of both.
 pub const LARGEST: u64 = 3 << 29;
@@ -34,6 +36,11 @@ pub fn encode(old: &[u8], new: &[u8]) -> io::Result<Option<Vec<u8>>> {
         Err(FULL) => Ok(None),
         Err(code) => Err(failed(code)),
     }
+}
+
+/// Whether bytes begin a patch; other servers answer each request with a page.
+pub fn is_patch(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGICNUMBER.to_le_bytes())
 }
 
 /// Size of the patched file, from the first bytes of the patch.

@@ -55,7 +55,8 @@ impl<'d> Patches<'d> {
             let Ok(key) = file.key.with_file_name(&name) else { continue };
             let found = file.bucket.get(&key, None);
             match found.and_then(|content| content.bytes(&*file.bucket, most / 2)) {
-                Ok(patch) => return Ok(Some((old, patch))),
+                Ok(patch) if patch::is_patch(&patch) => return Ok(Some((old, patch))),
+                Ok(_) => {}
                 // Some stores deny absent objects.
                 Err(e) if matches!(e.kind, ErrorKind::NotFound | ErrorKind::Denied) => {}
                 Err(error) => return Err(with_causes(&error)),
