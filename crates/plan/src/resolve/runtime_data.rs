@@ -118,7 +118,7 @@ impl From<Value> for Facts {
 pub(super) struct Set<'s> {
     targets: &'s Targets,
     all: &'s Dists<'s>,
-    pub devels: Vec<&'s ResolvedDist<'s>>,
+    pub devel_packages: Vec<&'s ResolvedDist<'s>>,
     libraries: Arc<str>,
     /// Packages with the extras of each selector; the last without a selector.
     packages: Vec<(Option<&'s ResolvedDist<'s>>, Arc<str>)>,
@@ -147,8 +147,9 @@ impl<'s> Set<'s> {
             lists.push((None, listed(&[])));
         }
         let libraries = python_literal::entry(&libraries(&known)).into();
-        let devels = dists.iter().filter(|one| one.package.kind == PackageKind::Devel).collect();
-        Self { targets, all: dists, devels, libraries, packages: lists }
+        let devel_packages =
+            dists.iter().filter(|one| one.package.kind == PackageKind::Devel).collect();
+        Self { targets, all: dists, devel_packages, libraries, packages: lists }
     }
 
     fn facts(&self, dist: &ResolvedDist<'_>, mut own: Map<String, Value>) -> Facts {
@@ -280,7 +281,7 @@ impl Set<'_> {
                     ScriptTarget::Function(_) => None,
                 }
             });
-        let devel = self.devels.iter().find(|devel| devel.relies_on(dist));
+        let devel = self.devel_packages.iter().find(|devel| devel.relies_on(dist));
         let mut facts = self.names(dist);
         facts.extend([
             ("platform_dir".to_owned(), json!(dist.platform_dir)),

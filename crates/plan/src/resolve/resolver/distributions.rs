@@ -70,7 +70,7 @@ impl<'a> Resolver<'a> {
         placed: &[Member],
     ) -> Option<Member> {
         let dist = &filled.dist;
-        let devel = *set.devels.first()?;
+        let devel = *set.devel_packages.first()?;
         let root = RelPath::from(&dist.platform_dir);
         let links = placed.iter().filter_map(|member| {
             let path = member.path.below(&root)?;
