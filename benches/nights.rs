@@ -1,7 +1,7 @@
 //! Costs of a night by the number of nights in the index.
 //!
 //! ```text
-//! cargo bench --bench nights                 10, 100 and 1,000 nights of 33 packages
+//! cargo bench --bench nights                 10, 100 and 1,000 nights of 17 packages
 //! cargo bench --bench nights -- --nights N   that many
 //! ```
 //!
@@ -30,6 +30,8 @@ use wheel::verify;
 
 #[path = "../tests/publishing/failing.rs"]
 mod failing;
+#[path = "../src/open_files.rs"]
+mod open_files;
 #[path = "../tests/index/packages.rs"]
 #[expect(dead_code, reason = "nights have wheels alone")]
 mod packages;
@@ -37,7 +39,7 @@ mod packages;
 use failing::Failing;
 
 const SIZES: [usize; 3] = [10, 100, 1_000];
-const PARTS: usize = 32;
+const PARTS: usize = 16;
 const ACTIONS: [&str; 8] =
     ["publish", "again", "first prune", "prune", "mirror", "mirror again", "index", "verify"];
 
@@ -96,6 +98,7 @@ fn night(dir: &Path, number: usize) {
 }
 
 fn measure(action: &str, place: &Path, nights: usize) {
+    open_files::allow_many();
     let (store, copy) = (place.join("store"), place.join("copy"));
     let bucket = |root: &Path| Failing::new(Directory::new(root), usize::MAX, false);
     let (own, other) = (bucket(&store), bucket(&copy));

@@ -12,6 +12,7 @@ mod cli;
 mod command;
 mod failure;
 mod inputs;
+mod open_files;
 mod signals;
 mod ui;
 
@@ -30,6 +31,7 @@ fn main() {
         // Unwatched signals end the process as usual.
         let _ = signals::watch();
     }
+    open_files::allow_many();
     let done = command::run(&cli.command);
     cleanup::wait_if_ending();
     let (problems, status) = match done {

@@ -425,3 +425,18 @@ fn a_wheel_that_is_cut_short_is_never_fine() {
         assert!(found_in(&path) > 0, "cut at {length}");
     }
 }
+
+#[test]
+fn packages_can_be_more_than_the_open_files_of_a_shell() {
+    let dir = TempDir::new().unwrap();
+    for number in 0..80 {
+        crate::index::packages::wheel(dir.path(), &format!("part-{number}"), "1.0", &[]);
+    }
+    let verify = "ulimit -Sn 64; exec \"$0\" wheel verify . --manifest built-in";
+    let output = Command::new("sh")
+        .args(["-c", verify, crate::program::PROGRAM])
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", crate::program::said(&output));
+}

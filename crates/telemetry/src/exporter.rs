@@ -135,7 +135,6 @@ impl Exporter {
             return Err(refused(&answer));
         }
         let bytes = content(answer).await.map_err(|error| unanswered(&error))?;
-        // The spans arrived.
         Ok(ExportTraceServiceResponse::decode(&*bytes).unwrap_or_default())
     }
 }

@@ -173,7 +173,6 @@ impl Spans {
         let parent = self.parent();
         let span = parent.with_span(self.tracer.build_with_context(builder, parent));
         if error.is_some() {
-            // The status is an attribute.
             span.span().set_status(Status::error(""));
         }
         self.close(&span, time);

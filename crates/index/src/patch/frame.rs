@@ -38,7 +38,7 @@ pub fn encode(old: &[u8], new: &[u8]) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Whether bytes begin a patch; other servers answer each request with a page.
+/// Servers can answer with a page.
 pub fn is_patch(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGICNUMBER.to_le_bytes())
 }
