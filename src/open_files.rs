@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// Some programs that a build starts close each possible file.
+/// Some programs close each possible file.
 const MOST: u64 = 1 << 16;
 
 /// Raises the soft limit, usually 1,024: `wheel verify` opens all packages.

@@ -170,6 +170,22 @@ fn a_wheel_for_an_isa_has_its_code_alone() {
 }
 
 #[test]
+fn an_isa_can_have_several_wheels() {
+    let finer = r#"package "device-blas" kind="runtime" {
+    distribution "demo-{isa}-blas" module="demo_{isa}_blas" per="isa"
+    summary "S"
+    license "MIT"
+    artifact "fft" "lib"
+}
+"#;
+    let path = "lib/k_gfx942.co";
+    let told = |mach| told("demo_gfx942_blas", path, &code_object(mach), finer);
+    assert_eq!(told(0x4c), (0, vec![]));
+    let other = "error: device code for another ISA than the package: gfx90a";
+    assert_eq!(told(0x3f), (1, vec![other.to_owned()]));
+}
+
+#[test]
 fn what_cannot_be_read_is_told_and_can_be_ignored() {
     let mut cut = kpack("gfx942");
     cut.pop();

@@ -11,17 +11,16 @@ pub struct Owner<'m> {
 }
 
 impl<'m> Owner<'m> {
-    /// By the distribution's name.
+    /// By the distribution's name, in the most exact template.
     pub fn of(manifest: &'m Manifest, package: &Package) -> Option<Self> {
         let name = package.name.as_deref()?;
-        manifest.packages.values().find_map(|package| {
-            let filled = package
-                .distributions
-                .iter()
-                .find_map(|line| Some((line, filled(line.name.as_str(), name)?)));
-            let (line, filled) = filled?;
-            Some(Self { package: &package.name.value, target: target(manifest, line, filled) })
-        })
+        let lines = manifest.packages.values().flat_map(|package| {
+            package.distributions.iter().map(move |line| (&package.name.value, line))
+        });
+        let fitting = lines
+            .filter_map(|(package, line)| Some((package, line, filled(line.name.as_str(), name)?)));
+        let (package, line, filled) = fitting.min_by_key(|(_, _, filled)| filled.len())?;
+        Some(Self { package, target: target(manifest, line, filled) })
     }
 }
 
