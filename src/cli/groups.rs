@@ -25,7 +25,7 @@ pub enum WheelCommand {
     Split(SplitArgs),
 }
 
-/// Write, publish, prune, mirror, patch, fetch and serve package indexes
+/// Write, publish, prune, mirror, patch, fetch and serve indexes
 #[derive(Debug, Subcommand)]
 pub enum IndexCommand {
     Write(IndexArgs),
