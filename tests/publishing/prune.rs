@@ -91,13 +91,23 @@ fn what_stays_keeps_what_it_requires() {
         wheel(&old, "b-part", version, &[&format!("c-part=={version}")]);
         wheel(&old, "c-part", version, &[]);
     }
+    for version in ["1.0+local.9", "1.0.post1"] {
+        wheel(&old, "c-part", version, &[]);
+    }
     days_ago(&old, &root, Form::Projects, 100);
     wheel(&new, "a-selector", "2.0", &["b-part==1.0; sys_platform == 'win32'"]);
     days_ago(&new, &root, Form::Projects, 1);
     let (done, steps) = pruned(&root, &monthly(Form::Projects));
-    assert_eq!((done.removed, done.kept), (2, 4));
+    assert_eq!((done.removed, done.kept), (3, 5));
     let names = whole(&root, Form::Projects);
-    let expected = ["a_selector-2.0", "b_part-1.0", "b_part-1.2", "c_part-1.0", "c_part-1.2"];
+    let expected = [
+        "a_selector-2.0",
+        "b_part-1.0",
+        "b_part-1.2",
+        "c_part-1.0",
+        "c_part-1.0+local.9",
+        "c_part-1.2",
+    ];
     assert_eq!(names, expected.map(|name| format!("{name}-py3-none-any.whl")).into());
     let kept: Vec<String> = steps
         .iter()
@@ -111,6 +121,7 @@ fn what_stays_keeps_what_it_requires() {
         [
             "b_part-1.0-py3-none-any.whl `a_selector-2.0-py3-none-any.whl` requires it",
             "b_part-1.2-py3-none-any.whl the newest complete version of `b-part` stays",
+            "c_part-1.0+local.9-py3-none-any.whl `b_part-1.0-py3-none-any.whl` requires it",
             "c_part-1.0-py3-none-any.whl `b_part-1.0-py3-none-any.whl` requires it",
             "c_part-1.2-py3-none-any.whl the newest complete version of `c-part` stays",
         ]

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
-use pep440_rs::{Operator, Version, VersionSpecifiers};
+use pep440_rs::{LocalSegment, Operator, Version, VersionSpecifiers};
 
 use super::inventory::{Inventory, Item};
 use super::requirements::Requirements;
@@ -12,14 +13,18 @@ pub(super) struct Needs<'a, 'r> {
     requirements: &'r mut Requirements<'a>,
     kept: BTreeSet<&'a RelPath>,
     open: Vec<&'a Item>,
-    by_project: BTreeMap<&'a str, Vec<&'a Item>>,
+    by_project: BTreeMap<&'a str, Versions<'a>>,
 }
+
+/// Unparsable versions are the oldest.
+type Versions<'a> = BTreeMap<Option<Version>, Vec<&'a Item>>;
 
 impl<'a, 'r> Needs<'a, 'r> {
     pub(super) fn new(inventory: &'a Inventory, requirements: &'r mut Requirements<'a>) -> Self {
-        let mut by_project: BTreeMap<&str, Vec<&Item>> = BTreeMap::new();
+        let mut by_project: BTreeMap<&str, Versions<'_>> = BTreeMap::new();
         for item in inventory.items() {
-            by_project.entry(&item.project).or_default().push(item);
+            let versions = by_project.entry(&item.project).or_default();
+            versions.entry(item.version().parse().ok()).or_default().push(item);
         }
         Self { requirements, kept: BTreeSet::new(), open: Vec::new(), by_project }
     }
@@ -59,7 +64,7 @@ impl<'a, 'r> Needs<'a, 'r> {
     /// the store; without such a version, the newest.
     pub(super) fn newest(&mut self) -> Result<BTreeSet<&'a RelPath>, PublishError> {
         let projects: Vec<Vec<Vec<&'a Item>>> =
-            self.by_project.values().map(|items| versions(items)).collect();
+            self.by_project.values().map(newest_first).collect();
         let firsts = projects.iter().filter_map(|versions| versions.first()).flatten();
         self.requirements.read(&firsts.copied().collect::<Vec<_>>())?;
         let mut newest = BTreeSet::new();
@@ -102,44 +107,60 @@ impl<'a, 'r> Needs<'a, 'r> {
     }
 
     fn newest_that_fits(&self, requirement: &Requirement) -> Vec<&'a Item> {
-        let items = self.by_project.get(&*requirement.name).into_iter().flatten().copied();
-        let parsed = |item: &&Item| item.version().parse::<Version>().ok();
-        let fits = |item: &&Item| match (&requirement.versions, parsed(item)) {
-            (Some(versions), Some(version)) => versions.contains(&version),
-            (None, _) => true,
-            (Some(_), None) => false,
+        let named = |(_, items): (_, &Vec<&'a Item>)| {
+            let items: Vec<&Item> = items.iter().copied().filter(|item| item.is_named).collect();
+            (!items.is_empty()).then_some(items)
         };
-        let fit: Vec<&Item> = items.filter(|item| item.is_named && fits(item)).collect();
-        let newest = fit.iter().filter_map(parsed).max();
-        fit.into_iter().filter(|item| parsed(item) == newest).collect()
+        self.fitting(requirement).rev().find_map(named).unwrap_or_default()
     }
 
     /// Packages to keep for a requirement: a pinned version, otherwise the newest match, unless a
     /// match stays already.
     fn meet(&self, requirement: &Requirement) -> Vec<&'a Item> {
         let Some(versions) = &requirement.versions else { return Vec::new() };
-        let all = self.by_project.get(&*requirement.name).into_iter().flatten();
-        let parsed = |item: &Item| item.version().parse::<Version>().ok();
-        let fit: Vec<(Version, &Item)> = all
-            .filter_map(|item| parsed(item).map(|version| (version, *item)))
-            .filter(|(version, _)| versions.contains(version))
-            .collect();
-        let stays = fit.iter().any(|(_, item)| self.kept.contains(item.key()));
-        let newest = fit.iter().map(|(version, _)| version).max();
-        let wanted = |version: &Version| is_pinned(versions) || !stays && Some(version) == newest;
-        fit.iter().filter(|(version, _)| wanted(version)).map(|(_, item)| *item).collect()
+        let fit = || self.fitting(requirement);
+        if is_pinned(versions) {
+            return fit().flat_map(|(_, items)| items).copied().collect();
+        }
+        let stays = |item: &&Item| self.kept.contains(item.key());
+        if fit().flat_map(|(_, items)| items).any(stays) {
+            return Vec::new();
+        }
+        fit().next_back().map(|(_, items)| items.clone()).unwrap_or_default()
+    }
+
+    /// Matches, oldest first, without a look at all versions for a pin.
+    fn fitting<'s>(
+        &'s self,
+        requirement: &'s Requirement,
+    ) -> impl DoubleEndedIterator<Item = (&'s Option<Version>, &'s Vec<&'a Item>)> {
+        let wanted = requirement.versions.as_ref();
+        let pin = wanted.and_then(|versions| {
+            versions.iter().find(|one| *one.operator() == Operator::Equal).map(|one| one.version())
+        });
+        let from = pin.map_or(Bound::Unbounded, |pin| Bound::Included(Some(pin.clone())));
+        // A local version sorts behind its public one, and meets its pin.
+        let to = pin.map_or(Bound::Unbounded, |pin| {
+            Bound::Included(Some(pin.clone().with_local(vec![LocalSegment::Number(u64::MAX)])))
+        });
+        let versions = self.by_project.get(&*requirement.name).into_iter();
+        let range = versions.flat_map(move |versions| versions.range((from.clone(), to.clone())));
+        range.filter(move |(version, _)| match (wanted, version) {
+            (Some(wanted), Some(version)) => wanted.contains(version),
+            (wanted, _) => wanted.is_none(),
+        })
     }
 }
 
-fn versions<'a>(items: &[&'a Item]) -> Vec<Vec<&'a Item>> {
-    let mut versions: BTreeMap<_, Vec<&Item>> = BTreeMap::new();
-    for item in items.iter().filter(|item| item.is_named) {
-        // Unparsable versions sort as oldest.
-        let version = item.version().parse::<Version>().ok();
-        let key = (!item.is_yanked, version, item.version());
-        versions.entry(key).or_default().push(item);
+fn newest_first<'a>(versions: &Versions<'a>) -> Vec<Vec<&'a Item>> {
+    let mut sorted: BTreeMap<_, Vec<&Item>> = BTreeMap::new();
+    for (version, items) in versions {
+        for item in items.iter().copied().filter(|item| item.is_named) {
+            let key = (!item.is_yanked, version, item.version());
+            sorted.entry(key).or_default().push(item);
+        }
     }
-    versions.into_values().rev().collect()
+    sorted.into_values().rev().collect()
 }
 
 fn is_pinned(versions: &VersionSpecifiers) -> bool {
