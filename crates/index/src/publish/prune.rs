@@ -164,7 +164,7 @@ pub fn prune(
     Ok(pruned)
 }
 
-/// More than half requires permission.
+/// Requires permission.
 pub fn is_more_than_half(going: usize, all: usize) -> bool {
     going * 2 > all
 }

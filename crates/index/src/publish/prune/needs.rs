@@ -114,8 +114,7 @@ impl<'a, 'r> Needs<'a, 'r> {
         self.fitting(requirement).rev().find_map(named).unwrap_or_default()
     }
 
-    /// Packages to keep for a requirement: a pinned version, otherwise the newest match, unless a
-    /// match stays already.
+    /// A pinned version, otherwise the newest match, unless a match stays already.
     fn meet(&self, requirement: &Requirement) -> Vec<&'a Item> {
         let Some(versions) = &requirement.versions else { return Vec::new() };
         let fit = || self.fitting(requirement);
@@ -129,7 +128,7 @@ impl<'a, 'r> Needs<'a, 'r> {
         fit().next_back().map(|(_, items)| items.clone()).unwrap_or_default()
     }
 
-    /// Matches, oldest first, without a look at all versions for a pin.
+    /// Oldest first.
     fn fitting<'s>(
         &'s self,
         requirement: &'s Requirement,
