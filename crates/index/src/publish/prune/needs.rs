@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use pep440_rs::{LocalSegment, Operator, Version, VersionSpecifiers};
+use pep440_rs::{LocalSegment, Operator, Version, VersionSpecifier, VersionSpecifiers};
 
 use super::inventory::{Inventory, Item};
 use super::requirements::Requirements;
@@ -135,7 +135,10 @@ impl<'a, 'r> Needs<'a, 'r> {
     ) -> impl DoubleEndedIterator<Item = (&'s Option<Version>, &'s Vec<&'a Item>)> {
         let wanted = requirement.versions.as_ref();
         let pin = wanted.and_then(|versions| {
-            versions.iter().find(|one| *one.operator() == Operator::Equal).map(|one| one.version())
+            versions
+                .iter()
+                .find(|one| *one.operator() == Operator::Equal)
+                .map(VersionSpecifier::version)
         });
         let from = pin.map_or(Bound::Unbounded, |pin| Bound::Included(Some(pin.clone())));
         // A local version sorts behind its public one, and meets its pin.
