@@ -100,7 +100,7 @@ fn night(dir: &Path, number: usize) {
 fn measure(action: &str, place: &Path, nights: usize) {
     open_files::allow_many();
     let (store, copy) = (place.join("store"), place.join("copy"));
-    let bucket = |root: &Path| Failing::new(Directory::new(root), usize::MAX, false);
+    let bucket = |root: &Path| Failing::new(Directory::new(root), usize::MAX, false).encoding();
     let (own, other) = (bucket(&store), bucket(&copy));
     let start = Instant::now();
     match action {

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use base::names::RelPath;
 use base::source::Problems;
 use index::fetch::{self, RemoteArchive, Selection};
-use index::store::{
-    self, Body, Bucket, Content, Created, ErrorKind, Headers, Object, Replaced, StoreError,
-};
+use index::store::{self, Body, Bucket, Content, ErrorKind, Headers, Object, StoreError, Written};
 use plan::catalog::{Demands, Directory, Packed};
 
 use super::*;
@@ -117,11 +115,11 @@ impl Bucket for Faulty {
         self.store.get_range(key, range, etag)
     }
 
-    fn create(&self, _: &RelPath, _: Body<'_>, _: &Headers<'_>) -> Result<Created, StoreError> {
+    fn create(&self, _: &RelPath, _: Body<'_>, _: &Headers<'_>) -> Result<Written, StoreError> {
         panic!("a fetch writes nothing")
     }
 
-    fn replace(&self, _: &Object, _: Body<'_>, _: &Headers<'_>) -> Result<Replaced, StoreError> {
+    fn replace(&self, _: &Object, _: Body<'_>, _: &Headers<'_>) -> Result<Written, StoreError> {
         panic!("a fetch writes nothing")
     }
 

@@ -7,7 +7,7 @@ use base::identity::Identity;
 use base::names::RelPath;
 use base::source::Problems;
 use index::fetch::{RemoteArchive, Selection};
-use index::store::{self, Body, Bucket, Content, Created, Headers, Object, Replaced, StoreError};
+use index::store::{self, Body, Bucket, Content, Headers, Object, StoreError, Written};
 use plan::catalog::{
     self, Catalog, Demands, Directory, Lock, Locked, Origin, Packed, Source, Wanted,
 };
@@ -69,11 +69,11 @@ impl Bucket for Counting {
         Ok(bytes)
     }
 
-    fn create(&self, _: &RelPath, _: Body<'_>, _: &Headers<'_>) -> Result<Created, StoreError> {
+    fn create(&self, _: &RelPath, _: Body<'_>, _: &Headers<'_>) -> Result<Written, StoreError> {
         panic!("a fetch writes nothing")
     }
 
-    fn replace(&self, _: &Object, _: Body<'_>, _: &Headers<'_>) -> Result<Replaced, StoreError> {
+    fn replace(&self, _: &Object, _: Body<'_>, _: &Headers<'_>) -> Result<Written, StoreError> {
         panic!("a fetch writes nothing")
     }
 

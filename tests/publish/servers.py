@@ -146,11 +146,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path = self.path + ("index.html" if self.path.endswith("/") else "")
         try:
             with urllib.request.urlopen(self.server.place + path, timeout=60) as answer:
-                body, status, kind = answer.read(), 200, answer.headers["Content-Type"]
+                body, status, sent = answer.read(), 200, answer.headers
         except urllib.error.HTTPError as answer:
-            body, status, kind = b"", answer.code, "text/plain"
+            body, status, sent = b"", answer.code, {"Content-Type": "text/plain"}
         self.send_response(status)
-        self.send_header("Content-Type", kind)
+        for name in ("Content-Type", "Content-Encoding"):
+            if name in sent:
+                self.send_header(name, sent[name])
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if self.command == "GET":

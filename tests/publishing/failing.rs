@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use base::names::RelPath;
 use index::store::{
-    Body, Bucket, Content, Created, Directory, ErrorKind, Headers, Object, Replaced, StoreError,
+    Body, Bucket, Content, Directory, ErrorKind, Headers, Object, StoreError, Written,
 };
 
 /// Store that does this many writes and then fails. Every second failing write takes effect, like a
@@ -16,6 +16,7 @@ pub struct Failing {
     bucket: Directory,
     pub left: AtomicUsize,
     lost: bool,
+    encodes: bool,
     /// Requests as `verb key`.
     pub requests: Mutex<Vec<String>>,
     /// Bytes of bodies that were read or written.
@@ -28,9 +29,15 @@ impl Failing {
             bucket,
             left: AtomicUsize::new(left),
             lost,
+            encodes: false,
             requests: Mutex::default(),
             bytes: AtomicU64::new(0),
         }
+    }
+
+    /// Takes compressed pages, as S3 does.
+    pub fn encoding(self) -> Self {
+        Self { encodes: true, ..self }
     }
 
     fn request(&self, verb: &str, key: &RelPath) {
@@ -93,7 +100,7 @@ impl Bucket for Failing {
         key: &RelPath,
         body: Body<'_>,
         headers: &Headers<'_>,
-    ) -> Result<Created, StoreError> {
+    ) -> Result<Written, StoreError> {
         self.request("create", key);
         self.transfer(body.size().unwrap());
         self.write(key, || self.bucket.create(key, body, headers))
@@ -104,7 +111,7 @@ impl Bucket for Failing {
         was: &Object,
         body: Body<'_>,
         headers: &Headers<'_>,
-    ) -> Result<Replaced, StoreError> {
+    ) -> Result<Written, StoreError> {
         self.request("replace", &was.key);
         self.transfer(body.size().unwrap());
         self.write(&was.key, || self.bucket.replace(was, body, headers))
@@ -114,6 +121,10 @@ impl Bucket for Failing {
         self.request("put", key);
         self.transfer(body.size().unwrap());
         self.write(key, || self.bucket.put(key, body, headers))
+    }
+
+    fn keeps_encoding(&self) -> bool {
+        self.encodes
     }
 
     fn delete(&self, key: &RelPath) -> Result<(), StoreError> {

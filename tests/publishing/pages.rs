@@ -1,6 +1,7 @@
 //! Content of pages, and the data that they keep.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 
 use super::failing::Failing;
 use super::*;
@@ -419,5 +420,42 @@ fn requests_of_a_night_do_not_grow_with_the_index() {
         assert!(counts.values().all(|count| *count == 1), "{counts:#?}");
         let verbs: BTreeSet<&str> = counts.keys().filter_map(|r| r.split(' ').next()).collect();
         assert!(verbs.is_subset(&BTreeSet::from(["get", "head", "replace"])), "{verbs:?}");
+    }
+}
+
+/// An index with pages of a version that did not compress them is continued.
+#[test]
+fn compressed_pages_are_the_plain_ones() {
+    let dir = TempDir::new().unwrap();
+    for form in BOTH {
+        let (plain, packed) = (format!("{form:?}"), format!("{form:?}-packed"));
+        let (plain, packed) = (dir.path().join(plain), dir.path().join(packed));
+        let encoding = || Failing::new(Directory::new(&packed), usize::MAX, false).encoding();
+        for number in 1..4 {
+            let set = small_set(dir.path(), &format!("{number}.0"));
+            published(&set, &Directory::new(&plain), &options(form));
+            let bucket = encoding();
+            let store: &dyn Bucket = if number == 1 { &Directory::new(&packed) } else { &bucket };
+            assert!(publish(&set, store, &options(form), &|_| ()).unwrap().pages > 0);
+            assert_eq!(publish(&set, &encoding(), &options(form), &|_| ()).unwrap().pages, 0);
+        }
+        let mut compressed = 0;
+        let decoded = contents(&packed).into_iter().map(|(path, bytes)| {
+            if !bytes.starts_with(&[0x1f, 0x8b])
+                || !path.ends_with(".html") && !path.ends_with(".json")
+            {
+                return (path, bytes);
+            }
+            compressed += 1;
+            let mut page = Vec::new();
+            flate2::read::GzDecoder::new(&*bytes).read_to_end(&mut page).unwrap();
+            (path, page)
+        });
+        assert_eq!(decoded.collect::<Vec<_>>(), contents(&plain));
+        assert_eq!(
+            compressed,
+            if form == Form::Flat { 2 } else { 8 },
+            "the page of all projects stays"
+        );
     }
 }

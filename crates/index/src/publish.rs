@@ -18,6 +18,7 @@ use wheel::package::Wheel;
 mod aggregate;
 mod closure;
 mod delta;
+mod encoding;
 mod headers;
 mod indexes;
 mod layout;

@@ -2,7 +2,7 @@
 //! functions block, and any thread can call them.
 //!
 //! **Atomic.** An object appears with all its bytes. After an error with unknown outcome, repeat
-//! the call; on [`Created::Exists`] or [`Replaced::Changed`], compare the bytes.
+//! the call; on [`Written::Refused`], compare the bytes.
 //!
 //! **Retries.** Transient failures are retried with growing, random pauses. A retry resumes a body
 //! if the entity tag is unchanged.
@@ -109,26 +109,26 @@ pub struct Headers<'a> {
     pub content_type: &'a str,
     /// `Cache-Control`; omitted if empty.
     pub cache_control: &'a str,
+    /// `Content-Encoding` of the bytes; omitted if empty.
+    pub content_encoding: &'a str,
     /// SHA-256 in hexadecimal, returned in [`Object::sha256`].
     pub sha256: Option<&'a str>,
 }
 
-/// Result of [`Bucket::create`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Created {
-    /// Created.
-    Created,
-    /// The key has an object.
-    Exists,
+/// Result of a conditional write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Written {
+    /// Written, with the new metadata.
+    Done(Object),
+    /// The condition failed.
+    Refused,
 }
 
-/// Result of [`Bucket::replace`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Replaced {
-    /// Replaced.
-    Replaced,
-    /// Changed or removed meanwhile.
-    Changed,
+impl Written {
+    /// True if the object was written.
+    pub fn is_done(&self) -> bool {
+        matches!(self, Self::Done(_))
+    }
 }
 
 /// A location with objects.
@@ -173,7 +173,7 @@ pub trait Bucket: Debug + Send + Sync {
         key: &RelPath,
         body: Body<'_>,
         headers: &Headers<'_>,
-    ) -> Result<Created, StoreError>;
+    ) -> Result<Written, StoreError>;
 
     /// Replaces an object if it is still `was`.
     ///
@@ -185,10 +185,15 @@ pub trait Bucket: Debug + Send + Sync {
         was: &Object,
         body: Body<'_>,
         headers: &Headers<'_>,
-    ) -> Result<Replaced, StoreError>;
+    ) -> Result<Written, StoreError>;
 
     /// Creates or replaces an object.
     fn put(&self, key: &RelPath, body: Body<'_>, headers: &Headers<'_>) -> Result<(), StoreError>;
+
+    /// True if servers of the objects answer with their `Content-Encoding`.
+    fn keeps_encoding(&self) -> bool {
+        false
+    }
 
     /// Checks without a write that a directory can take objects.
     ///

@@ -1,3 +1,4 @@
+use super::encoding;
 use crate::store::{Bucket, Content, ErrorKind, Object, StoreError};
 use base::names::RelPath;
 
@@ -14,18 +15,22 @@ pub(super) fn object_at(bucket: &dyn Bucket, key: &RelPath) -> Result<Option<Pag
 
 pub(super) fn read(bucket: &dyn Bucket, content: Content) -> Result<Page, StoreError> {
     let object = content.object.clone();
-    Ok(Page { object: Some(object), bytes: content.bytes(bucket, LONGEST_PAGE)? })
+    let stored = content.bytes(bucket, LONGEST_PAGE)?;
+    let bytes = encoding::decoded(stored, LONGEST_PAGE)
+        .map_err(|error| StoreError::of_read(bucket.name(), &object.key, &error))?;
+    Ok(Page { object, bytes })
 }
 
 #[derive(Debug)]
 pub(super) struct Page {
-    /// Metadata of the response; `None` for a page that this run wrote.
-    pub(super) object: Option<Object>,
+    /// Metadata, with the size of the stored bytes.
+    pub(super) object: Object,
+    /// Decoded.
     pub(super) bytes: Vec<u8>,
 }
 
 impl Page {
     pub(super) fn etag(&self) -> Option<&str> {
-        self.object.as_ref()?.etag.as_deref()
+        self.object.etag.as_deref()
     }
 }

@@ -80,11 +80,11 @@ impl PageCache {
             .and_then(|file| file.set_modified(SystemTime::now()));
         let Head { key, etag, modified, .. } = head;
         let (size, version, sha256) = (bytes.len() as u64, None, None);
-        Some(Page { object: Some(Object { key, size, etag, version, sha256, modified }), bytes })
+        Some(Page { object: Object { key, size, etag, version, sha256, modified }, bytes })
     }
 
     pub(super) fn keep(&self, store: &str, page: &Page) {
-        let Some(Object { key, etag, modified, .. }) = &page.object else { return };
+        let Object { key, etag, modified, .. } = &page.object;
         if etag.is_none() && modified.is_none() {
             return;
         }
@@ -117,13 +117,13 @@ mod tests {
         let (version, sha256, modified) = (None, None, None);
         let object = Object { key: key.clone(), size: 4, etag, version, sha256, modified };
         let page = |etag: &Option<String>| Page {
-            object: Some(Object { etag: etag.clone(), ..object.clone() }),
+            object: Object { etag: etag.clone(), ..object.clone() },
             bytes: b"page".to_vec(),
         };
         cache.keep("s3://untagged", &page(&None));
         cache.keep("s3://one", &page(&object.etag));
         let found = cache.page("s3://one", &key).unwrap();
-        assert_eq!((found.object.as_ref(), &*found.bytes), (Some(&object), &b"page"[..]));
+        assert_eq!((&found.object, &*found.bytes), (&object, &b"page"[..]));
         assert!(cache.page("s3://other", &key).is_none());
         assert!(cache.page("s3://untagged", &key).is_none());
         let file = cache.file("s3://one", &key);

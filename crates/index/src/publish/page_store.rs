@@ -1,11 +1,14 @@
 //! Pages of a store, each transferred once in a run.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::encoding;
 use super::page::{Page, object_at, read};
 use super::page_cache::PageCache;
-use crate::store::{Body, Bucket, Created, ErrorKind, Headers, Replaced, StoreError};
+use crate::store::{Body, Bucket, ErrorKind, Headers, StoreError, Written};
 use base::names::RelPath;
 
 #[derive(Debug, Clone)]
@@ -46,8 +49,7 @@ impl<'a> PageStore<'a> {
         let Some(cache) = self.cache else { return object_at(self.bucket, key) };
         let name = self.bucket.name();
         let earlier = cache.page(name, key);
-        let object = earlier.as_ref().and_then(|page| page.object.as_ref());
-        let page = match object.map(|object| self.bucket.get_changed(object)) {
+        let page = match earlier.as_ref().map(|page| self.bucket.get_changed(&page.object)) {
             None => object_at(self.bucket, key)?,
             Some(Ok(None)) => return Ok(earlier),
             Some(Ok(Some(content))) => Some(read(self.bucket, content)?),
@@ -73,40 +75,32 @@ impl<'a> PageStore<'a> {
         text: &str,
         headers: &Headers<'_>,
     ) -> Result<bool, StoreError> {
-        let is_written = match there {
-            None => self.bucket.create(key, Body::Bytes(text.as_bytes()), headers)?,
-            Some(page) => self.replace(key, page, text, headers)?,
-        } == Created::Created;
-        if is_written {
-            let page = Page { object: None, bytes: text.as_bytes().to_vec() };
-            self.remember(key, Some(Arc::new(page)));
-        } else {
+        let (encoding, bytes) = self
+            .stored(text, headers.content_encoding)
+            .map_err(|error| StoreError::of_io(self.bucket.name(), "write", key, &error))?;
+        let headers = Headers { content_encoding: encoding, ..*headers };
+        let written = match there {
+            None => self.bucket.create(key, Body::Bytes(&bytes), &headers)?,
+            Some(page) => self.bucket.replace(&page.object, Body::Bytes(&bytes), &headers)?,
+        };
+        let Written::Done(object) = written else {
             self.known().clear();
+            return Ok(false);
+        };
+        let page = Page { object, bytes: text.as_bytes().to_vec() };
+        if let Some(cache) = self.cache {
+            cache.keep(self.bucket.name(), &page);
         }
-        Ok(is_written)
+        self.remember(key, Some(Arc::new(page)));
+        Ok(true)
     }
 
-    fn replace(
-        &self,
-        key: &RelPath,
-        page: &Page,
-        text: &str,
-        headers: &Headers<'_>,
-    ) -> Result<Created, StoreError> {
-        let again;
-        let object = match &page.object {
-            Some(object) => object,
-            // Stores return no entity tag for a write.
-            None => match object_at(self.bucket, key)? {
-                Some(Page { object: Some(object), bytes }) if bytes == page.bytes => {
-                    again = object;
-                    &again
-                }
-                _ => return Ok(Created::Exists),
-            },
-        };
-        let replaced = self.bucket.replace(object, Body::Bytes(text.as_bytes()), headers)?;
-        Ok(if replaced == Replaced::Replaced { Created::Created } else { Created::Exists })
+    /// Bytes for the store, and their encoding.
+    fn stored<'t>(&self, text: &'t str, encoding: &'t str) -> io::Result<(&'t str, Cow<'t, [u8]>)> {
+        if encoding.is_empty() || !self.bucket.keeps_encoding() {
+            return Ok(("", text.as_bytes().into()));
+        }
+        Ok((encoding, encoding::encoded(text)?.into()))
     }
 
     fn has(&self, key: &RelPath, page: &Page) -> Result<bool, StoreError> {

@@ -5,7 +5,7 @@ use super::layout::Placed;
 use super::workers::each;
 use super::{PublishError, Step, beside, headers};
 use crate::simple::{CONTENT_ENDING, PROVENANCE};
-use crate::store::{Body, Bucket, Created, Object, StoreError};
+use crate::store::{Body, Bucket, Object, StoreError};
 use base::hash;
 use base::names::RelPath;
 use base::regular;
@@ -93,7 +93,7 @@ impl Survey<'_> {
     fn upload_one(&self, placed: &Placed<'_>) -> Result<(), PublishError> {
         let headers = headers::package(&placed.local.file_name, placed.local.sha256());
         let body = Body::File(&placed.local.path);
-        if self.bucket.create(&placed.key, body, &headers)? == Created::Created {
+        if self.bucket.create(&placed.key, body, &headers)?.is_done() {
             return Ok(());
         }
         // Another program was faster, or the response to an earlier attempt was lost.
@@ -131,7 +131,7 @@ impl Survey<'_> {
 
     fn put_companion(&self, key: &RelPath, bytes: &[u8]) -> Result<bool, PublishError> {
         let (body, headers) = (Body::Bytes(bytes), headers::companion(key.as_str()));
-        if self.bucket.create(key, body, &headers)? == Created::Created {
+        if self.bucket.create(key, body, &headers)?.is_done() {
             return Ok(true);
         }
         if self.has(key, bytes)? {
@@ -147,7 +147,7 @@ impl Survey<'_> {
         let own =
             read.map_err(|error| StoreError::of_io(self.bucket.name(), "write", key, &error))?;
         let (body, headers) = (Body::File(path), headers::patch(&own));
-        if self.bucket.create(key, body, &headers)? == Created::Created {
+        if self.bucket.create(key, body, &headers)?.is_done() {
             return Ok(true);
         }
         if let Some(there) = self.bucket.head(key)?

@@ -12,9 +12,7 @@ use fs_err::{self as fs, File};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
 use super::whole::{Whole, ends_early};
-use super::{
-    Body, Bucket, Content, Created, ErrorKind, Headers, Object, Replaced, StoreError, below,
-};
+use super::{Body, Bucket, Content, ErrorKind, Headers, Object, StoreError, Written, below};
 use base::cleanup;
 use base::directory;
 use base::names::RelPath;
@@ -63,7 +61,7 @@ impl Directory {
         key: &RelPath,
         body: Body<'_>,
         may: impl Fn(Option<Object>) -> bool,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Written, StoreError> {
         let failed = self.failed("write", key);
         let place = self.place(key);
         let parent = place.parent().unwrap_or(&self.path);
@@ -72,12 +70,13 @@ impl Directory {
         let partial = written(parent, body).map_err(&failed)?;
         let _lock = self.lock().map_err(&failed)?;
         if !may(self.head(key)?) {
-            return Ok(false);
+            return Ok(Written::Refused);
         }
         let whole = cleanup::undisturbed();
         partial.persist_within(&place, &whole).map_err(&failed)?;
         File::open(parent).and_then(|directory| directory.sync_all()).map_err(&failed)?;
-        Ok(true)
+        let found = fs::metadata(&place).map_err(&failed)?;
+        Ok(Written::Done(object(key, &found)))
     }
 
     fn sweep(&self, directory: &Path) {
@@ -169,12 +168,11 @@ impl Bucket for Directory {
         key: &RelPath,
         body: Body<'_>,
         _headers: &Headers<'_>,
-    ) -> Result<Created, StoreError> {
+    ) -> Result<Written, StoreError> {
         if self.head(key)?.is_some() {
-            return Ok(Created::Exists);
+            return Ok(Written::Refused);
         }
-        let done = self.write(key, body, |found| found.is_none())?;
-        Ok(if done { Created::Created } else { Created::Exists })
+        self.write(key, body, |found| found.is_none())
     }
 
     fn replace(
@@ -182,12 +180,11 @@ impl Bucket for Directory {
         was: &Object,
         body: Body<'_>,
         _headers: &Headers<'_>,
-    ) -> Result<Replaced, StoreError> {
+    ) -> Result<Written, StoreError> {
         let same = |found: Option<Object>| {
             found.is_some_and(|found| found.etag.is_some() && found.etag == was.etag)
         };
-        let done = self.write(&was.key, body, same)?;
-        Ok(if done { Replaced::Replaced } else { Replaced::Changed })
+        self.write(&was.key, body, same)
     }
 
     fn put(&self, key: &RelPath, body: Body<'_>, _headers: &Headers<'_>) -> Result<(), StoreError> {

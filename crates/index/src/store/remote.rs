@@ -9,14 +9,13 @@ use futures_util::StreamExt;
 use object_store::path::Path;
 use object_store::{
     Attribute, Attributes, GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore,
-    ObjectStoreExt, PutMode, PutOptions, UpdateVersion,
+    ObjectStoreExt, PutMode, PutOptions, PutResult, UpdateVersion,
 };
 use tokio::runtime::{Builder, Runtime};
 
 use super::whole::{Whole, ends_early};
 use super::{
-    Body, Bucket, Content, Created, ErrorKind, Headers, LARGEST, Object, Options, Replaced,
-    StoreError, below,
+    Body, Bucket, Content, ErrorKind, Headers, LARGEST, Object, Options, StoreError, Written, below,
 };
 use base::activity;
 use base::names::RelPath;
@@ -112,7 +111,7 @@ impl Remote {
         body: Body<'_>,
         headers: &Headers<'_>,
         mode: PutMode,
-    ) -> Result<Result<(), Failed>, StoreError> {
+    ) -> Result<Result<Object, Failed>, StoreError> {
         let place = self.place("write", key)?;
         let local = |error: std::io::Error| StoreError::of_io(&self.name, "write", key, &error);
         let size = body.size().map_err(local)?;
@@ -128,7 +127,19 @@ impl Remote {
         let attributes = self.connection.attributes(attributes(headers));
         let options = PutOptions { mode, attributes, ..PutOptions::default() };
         let send = || self.runtime.block_on(store.put_opts(&place, payload, options));
-        Ok(activity::during("send", key.as_str(), &self.name, send).map(drop))
+        let done = activity::during("send", key.as_str(), &self.name, send);
+        Ok(done.map(|done| self.written(key, size, headers, done)))
+    }
+
+    fn written(&self, key: &RelPath, size: u64, headers: &Headers<'_>, done: PutResult) -> Object {
+        Object {
+            key: key.clone(),
+            size,
+            etag: done.e_tag,
+            version: done.version.filter(|_| self.connection.counts_versions),
+            sha256: headers.sha256.map(str::to_owned),
+            modified: None,
+        }
     }
 
     fn content(&self, key: &RelPath, answer: GetResult) -> Content {
@@ -231,10 +242,10 @@ impl Bucket for Remote {
         key: &RelPath,
         body: Body<'_>,
         headers: &Headers<'_>,
-    ) -> Result<Created, StoreError> {
+    ) -> Result<Written, StoreError> {
         match self.send(key, body, headers, PutMode::Create)? {
-            Ok(()) => Ok(Created::Created),
-            Err(Failed::AlreadyExists { .. }) => Ok(Created::Exists),
+            Ok(object) => Ok(Written::Done(object)),
+            Err(Failed::AlreadyExists { .. }) => Ok(Written::Refused),
             Err(error) => Err(self.failed("write", key)(error)),
         }
     }
@@ -244,21 +255,26 @@ impl Bucket for Remote {
         was: &Object,
         body: Body<'_>,
         headers: &Headers<'_>,
-    ) -> Result<Replaced, StoreError> {
+    ) -> Result<Written, StoreError> {
         if was.etag.is_none() && was.version.is_none() {
             let text = "the store has no entity tags, which detect concurrent writes";
             return Err(self.error(ErrorKind::Unsupported, "replace", &was.key, text));
         }
         let version = UpdateVersion { e_tag: was.etag.clone(), version: was.version.clone() };
         match self.send(&was.key, body, headers, PutMode::Update(version))? {
-            Ok(()) => Ok(Replaced::Replaced),
-            Err(Failed::Precondition { .. } | Failed::NotFound { .. }) => Ok(Replaced::Changed),
+            Ok(object) => Ok(Written::Done(object)),
+            Err(Failed::Precondition { .. } | Failed::NotFound { .. }) => Ok(Written::Refused),
             Err(error) => Err(self.failed("replace", &was.key)(error)),
         }
     }
 
     fn put(&self, key: &RelPath, body: Body<'_>, headers: &Headers<'_>) -> Result<(), StoreError> {
-        self.send(key, body, headers, PutMode::Overwrite)?.map_err(self.failed("write", key))
+        let done = self.send(key, body, headers, PutMode::Overwrite)?;
+        done.map(drop).map_err(self.failed("write", key))
+    }
+
+    fn keeps_encoding(&self) -> bool {
+        self.connection.keeps_encoding
     }
 
     fn delete(&self, key: &RelPath) -> Result<(), StoreError> {
@@ -274,6 +290,7 @@ fn attributes(headers: &Headers<'_>) -> Attributes {
     let fields = [
         (Attribute::ContentType, headers.content_type),
         (Attribute::CacheControl, headers.cache_control),
+        (Attribute::ContentEncoding, headers.content_encoding),
         (Attribute::Metadata(SHA256.into()), headers.sha256.unwrap_or_default()),
     ];
     let given = fields.into_iter().filter(|(_, value)| !value.is_empty());

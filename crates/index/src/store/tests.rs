@@ -1,6 +1,7 @@
 use super::*;
 
-const HEADERS: Headers<'static> = Headers { content_type: "", cache_control: "", sha256: None };
+const HEADERS: Headers<'static> =
+    Headers { content_type: "", cache_control: "", content_encoding: "", sha256: None };
 
 fn key(text: &str) -> RelPath {
     text.parse().unwrap()
@@ -23,20 +24,21 @@ fn objects_are_made_once_and_replaced_by_comparison() {
     let at = key("a/b+c");
     assert_eq!(bucket.head(&at).unwrap(), None);
     let create = |bytes| bucket.create(&at, Body::Bytes(bytes), &HEADERS).unwrap();
-    assert_eq!(create(b"one"), Created::Created);
-    assert_eq!(create(b"two"), Created::Exists);
+    let made = create(b"one");
+    assert_eq!(made, Written::Done(bucket.head(&at).unwrap().unwrap()));
+    assert_eq!(create(b"two"), Written::Refused);
     assert_eq!(read(&*bucket, "a/b+c"), b"one");
 
     let was = bucket.head(&at).unwrap().unwrap();
     assert_eq!((was.size, was.etag.is_some()), (3, true));
     let replace = |bytes| bucket.replace(&was, Body::Bytes(bytes), &HEADERS).unwrap();
-    assert_eq!(replace(b"three"), Replaced::Replaced);
-    assert_eq!(replace(b"four"), Replaced::Changed);
+    assert!(replace(b"three").is_done());
+    assert_eq!(replace(b"four"), Written::Refused);
     assert_eq!(read(&*bucket, "a/b+c"), b"three");
 
     bucket.delete(&at).unwrap();
     bucket.delete(&at).unwrap();
-    assert_eq!(replace(b"five"), Replaced::Changed);
+    assert_eq!(replace(b"five"), Written::Refused);
     assert!(bucket.list(None).unwrap().is_empty());
     bucket.put(&at, Body::Bytes(b"six"), &HEADERS).unwrap();
     bucket.put(&at, Body::Bytes(b"seven"), &HEADERS).unwrap();
@@ -125,13 +127,11 @@ fn of_many_who_create_or_replace_at_once_one_does() {
             tries.into_iter().map(|t| t.join().unwrap()).filter(|won| *won).count()
         })
     };
-    let create =
-        |body: &[u8]| bucket.create(&at, Body::Bytes(body), &HEADERS).unwrap() == Created::Created;
+    let create = |body: &[u8]| bucket.create(&at, Body::Bytes(body), &HEADERS).unwrap().is_done();
     assert_eq!(race(&create), 1);
     let was = bucket.head(&at).unwrap().unwrap();
-    let replace = |body: &[u8]| {
-        bucket.replace(&was, Body::Bytes(body), &HEADERS).unwrap() == Replaced::Replaced
-    };
+    let replace =
+        |body: &[u8]| bucket.replace(&was, Body::Bytes(body), &HEADERS).unwrap().is_done();
     assert_eq!(race(&replace), 1);
     assert_eq!(bucket.list(None).unwrap().len(), 1);
 }

@@ -33,6 +33,8 @@ pub(super) struct Connection {
     /// True if the store compares generation numbers instead of entity tags.
     pub(super) counts_versions: bool,
     has_attributes: bool,
+    /// Google's servers decode answers for some clients, and then omit the length.
+    pub(super) keeps_encoding: bool,
     /// Empty, or with a final `/`.
     prefix: String,
 }
@@ -61,6 +63,10 @@ impl Connection {
             uploads: client(&long, region.as_deref())?,
             lists: scheme != ObjectStoreScheme::Http,
             counts_versions: scheme == ObjectStoreScheme::GoogleCloudStorage,
+            keeps_encoding: matches!(
+                scheme,
+                ObjectStoreScheme::AmazonS3 | ObjectStoreScheme::MicrosoftAzure
+            ),
             has_attributes: scheme != ObjectStoreScheme::Http,
             prefix,
         })
