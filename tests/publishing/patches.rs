@@ -130,3 +130,57 @@ fn patches_are_no_packages_and_wrong_ones_are_refused() {
     );
     assert_eq!(rockpack(place, &["index", "delta", "absent", "new"]).status.code(), Some(2));
 }
+
+/// A machine that was off for some nights takes the patches of each.
+#[test]
+fn skipped_nights_are_fetched_as_a_series_of_patches() {
+    let dir = TempDir::new().unwrap();
+    let place = dir.path();
+    let (both, wheel) = (noise(1), |night: usize| format!("big_part-1.0a{night}-py3-none-any.whl"));
+    let night = |number: usize| format!("night{number}");
+    for number in 1..=4 {
+        let text = format!("{both}A = {number}\n");
+        wheel_of(&place.join(night(number)), "big-part", &format!("1.0a{number}"), &[], text);
+        if number > 1 {
+            done(place, &["index", "delta", &night(number - 1), &night(number)]);
+        }
+        done(place, &["index", "publish", &night(number), "store"]);
+    }
+    for copy in ["series", "gap", "damaged"] {
+        done(place, &["index", "fetch", "store", "big-part==1.0a1", "-o", copy]);
+    }
+    let patch = |number: usize| {
+        let names = names(&place.join(night(number)));
+        names.into_iter().find(|name| name.ends_with(".patch")).unwrap()
+    };
+    let bytes: u64 = (2..=4)
+        .map(|number| fs::metadata(place.join(night(number)).join(patch(number))).unwrap().len())
+        .sum();
+    let fetch =
+        |to: &str| rockpack(place, &["index", "fetch", "store", "big-part==1.0a4", "-o", to]);
+    let taken = text(&fetch("series").stdout);
+    assert!(taken.ends_with(&format!("{bytes} B, of which {bytes} B by patches\n")), "{taken}");
+    assert_eq!(names(&place.join("series")), [wheel(1), wheel(4)]);
+    assert_eq!(
+        hash(&place.join("series").join(wheel(4))),
+        hash(&place.join("night4").join(wheel(4)))
+    );
+
+    // A valid patch of the right size that makes other bytes.
+    let between = place.join("store/big-part").join(patch(3));
+    let (old, new) = (place.join("night2").join(wheel(2)), place.join("night3").join(wheel(3)));
+    let mut other = fs::read(new).unwrap();
+    other[1_000] ^= 1;
+    let other = index::patch::encode(&fs::read(old).unwrap(), &other).unwrap().unwrap();
+    fs::write(&between, other).unwrap();
+    let damaged = fetch("damaged");
+    assert!(said(&damaged).contains("is damaged or unreadable: "), "{}", said(&damaged));
+    fs::remove_file(&between).unwrap();
+    let gap = fetch("gap");
+    assert_eq!(text(&gap.stderr), "");
+    for (copy, whole) in [("damaged", damaged), ("gap", gap)] {
+        assert!(text(&whole.stdout).ends_with("1 file fetched, 0 unchanged\n"), "{copy}");
+        let fetched = place.join(copy).join(wheel(4));
+        assert_eq!(hash(&fetched), hash(&place.join("night4").join(wheel(4))), "{copy}");
+    }
+}

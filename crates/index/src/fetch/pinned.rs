@@ -10,6 +10,7 @@ use fs_err as fs;
 use percent_encoding::percent_decode_str;
 
 use super::download::{Saving, each, put};
+use crate::patch::History;
 use crate::publish::{key_of, pages_of};
 use crate::simple::{IndexedFile, absolute};
 use crate::store::{Bucket, StoreError, is_web};
@@ -54,8 +55,18 @@ pub struct PinnedFile {
     pub size: Option<u64>,
     sha256: String,
     yanked: Option<String>,
+    /// Earlier wheels on the page, newest first.
+    earlier: Vec<Earlier>,
     bucket: Arc<dyn Bucket>,
     key: RelPath,
+}
+
+/// Wheel between a package and the one in the directory.
+#[derive(Debug, Clone)]
+struct Earlier {
+    name: String,
+    sha256: String,
+    size: Option<u64>,
 }
 
 /// Origin of a package.
@@ -65,7 +76,7 @@ pub enum Way {
     Kept,
     /// Whole transfer.
     Whole,
-    /// An earlier package in the directory, and a patch.
+    /// An earlier package in the directory, and patches.
     Patch,
 }
 
@@ -97,14 +108,16 @@ pub fn select(
             let read = read.map_err(|e| Problem::error(Code::PinnedPackage, with_causes(&e)));
             pages.insert(pin.project.clone(), read?);
         }
-        let page = &pages[&pin.project];
+        let page: &Vec<IndexedFile> = &pages[&pin.project];
+        let history = History::new(page.iter().map(|file| (&file.filename, file)));
         match taken(source.name(), page, pin) {
             Ok(taken) => {
                 for file in taken {
                     let (bucket, key) = place(source, open, &mut hosts, &pin.project, file)?;
                     let yanked = file.yanked.reason().map(str::to_owned);
                     let (name, sha256) = (file.filename.clone(), hash_of(file));
-                    let file = PinnedFile { name, size: file.size, sha256, yanked, bucket, key };
+                    let (size, earlier) = (file.size, earlier(&history, &name));
+                    let file = PinnedFile { name, size, sha256, yanked, earlier, bucket, key };
                     files.insert(file.name.clone(), file);
                 }
             }
@@ -112,6 +125,15 @@ pub fn select(
         }
     }
     if problems.is_empty() { Ok(files.into_values().collect()) } else { Err(problems) }
+}
+
+fn earlier(history: &History<&IndexedFile>, name: &str) -> Vec<Earlier> {
+    let earlier = |file: &&IndexedFile| Earlier {
+        name: file.filename.clone(),
+        sha256: hash_of(file),
+        size: file.size,
+    };
+    history.before(name).take(patches::LONGEST).map(earlier).collect()
 }
 
 fn hash_of(file: &IndexedFile) -> String {
