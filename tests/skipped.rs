@@ -1,6 +1,7 @@
 //! Last test: prints the tests skipped for lack of tools.
 //!
-//! With `ROCKPACK_REQUIRE_TOOLS` it fails for them, except for tools in `ROCKPACK_WITHOUT`.
+//! With `ROCKPACK_REQUIRE_TOOLS` it fails for them, except for tools in `ROCKPACK_WITHOUT`. Writes
+//! their names to the file `ROCKPACK_SKIPPED_TESTS`, one in a line.
 
 #![expect(clippy::print_stdout, reason = "it is there to be read")]
 #![expect(clippy::unwrap_used, reason = "a record that cannot be read has failed")]
@@ -13,8 +14,8 @@ use std::process::ExitCode;
 #[expect(dead_code, reason = "tests skip, and this only reads")]
 mod skips;
 
-/// Skipped tests by missing tool.
-type Skipped = BTreeMap<String, BTreeSet<String>>;
+/// Skipped tests by missing tool, each as what it tests and its name.
+type Skipped = BTreeMap<String, BTreeSet<(String, String)>>;
 
 fn main() -> ExitCode {
     // With `--list`, it lists no tests.
@@ -24,6 +25,10 @@ fn main() -> ExitCode {
     let skipped = take();
     println!("{}", told(&skipped));
     let variable = |name| std::env::var(name).unwrap_or_default();
+    let list = variable("ROCKPACK_SKIPPED_TESTS");
+    if !list.is_empty() {
+        fs_err::write(list, names(&skipped)).unwrap();
+    }
     let without = variable("ROCKPACK_WITHOUT");
     let missing = required(&skipped, &without.split_whitespace().collect::<Vec<_>>());
     if variable("ROCKPACK_REQUIRE_TOOLS").is_empty() || missing.is_empty() {
@@ -40,7 +45,8 @@ fn told(skipped: &Skipped) -> String {
         _ => "Skipped, since this machine lacks".to_owned(),
     };
     for (lacking, what) in skipped {
-        let what: Vec<&str> = what.iter().map(String::as_str).collect();
+        let what: BTreeSet<&str> = what.iter().map(|(what, _)| what.as_str()).collect();
+        let what: Vec<&str> = what.into_iter().collect();
         let _ = write!(text, "\n    {lacking}: {}", what.join("; "));
     }
     let features =
@@ -56,6 +62,12 @@ fn told(skipped: &Skipped) -> String {
     text
 }
 
+/// Names of the tests, one in a line.
+fn names(skipped: &Skipped) -> String {
+    let names: BTreeSet<&str> = skipped.values().flatten().map(|(_, name)| name.as_str()).collect();
+    names.into_iter().fold(String::new(), |text, name| text + name + "\n")
+}
+
 /// Returns the required missing tools; the first word of each entry is the tool.
 fn required<'a>(skipped: &'a Skipped, without: &[&str]) -> Vec<&'a str> {
     let known =
@@ -68,8 +80,12 @@ fn required<'a>(skipped: &'a Skipped, without: &[&str]) -> Vec<&'a str> {
 fn take() -> Skipped {
     let mut skipped = Skipped::new();
     let record = fs_err::read_to_string(skips::place().join(skips::run())).unwrap_or_default();
-    for (lacking, what) in record.lines().filter_map(|line| line.split_once('\t')) {
-        skipped.entry(lacking.to_owned()).or_default().insert(what.to_owned());
+    for line in record.lines() {
+        let columns: Vec<&str> = line.split('\t').collect();
+        if let [lacking, what, name] = columns[..] {
+            let test = (what.to_owned(), name.to_owned());
+            skipped.entry(lacking.to_owned()).or_default().insert(test);
+        }
     }
     for entry in fs_err::read_dir(skips::place()).into_iter().flatten().filter_map(Result::ok) {
         let name = entry.file_name().to_string_lossy().into_owned();

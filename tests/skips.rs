@@ -20,7 +20,10 @@ pub fn has(tool: &str, what: &str) -> bool {
 /// Records that `what` is not tested here; `lacking` names the tool or the right. A tool is its
 /// first word.
 pub fn skip(what: &str, lacking: &str) {
-    let line = format!("{}\t{}\n", lacking.replace(['\t', '\n'], " "), what.replace('\n', " "));
+    // libtest names threads by their test.
+    let thread = std::thread::current();
+    let columns = [lacking, what, thread.name().unwrap_or("main")];
+    let line = columns.map(|text| text.replace(['\t', '\n'], " ")).join("\t") + "\n";
     fs_err::create_dir_all(place()).unwrap();
     let mut record =
         fs_err::OpenOptions::new().create(true).append(true).open(place().join(run())).unwrap();
