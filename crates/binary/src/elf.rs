@@ -7,8 +7,7 @@
 //!
 //! Reads only headers, dynamic section, strings and version tables, found through `PT_DYNAMIC`.
 //! Section headers are updated if present, but only [`fat`] (device code) depends on their names.
-//! An edit is a list of overlays and appended bytes, so it is applied while a file of gigabytes is
-//! copied; the source is never written.
+//! An edit is a list of overlays and appended bytes, applied while a file is copied.
 
 mod builder;
 mod dynamic;

@@ -5,10 +5,8 @@
 //!                                           └──contradiction──► reason why a tag is wrong
 //! ```
 //!
-//! Only facts are judged, so plans and audits agree. A policy (PEP 600 and its predecessors; PEP
-//! 656) lists symbol versions and libraries of all systems with its tag; `policy/table.tsv`
-//! contains all
-//! policies and their architectures.
+//! A policy (PEP 600 and its predecessors; PEP 656) lists symbol versions and libraries of all
+//! systems with its tag; `policy/table.tsv` contains all policies and their architectures.
 
 mod architecture;
 mod facts;

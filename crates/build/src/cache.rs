@@ -1,4 +1,4 @@
-//! Packed members of earlier builds, so that an unchanged member is not packed again.
+//! Packed members of earlier builds.
 //!
 //! A [`Key`] finds a stream (a member deflated, stored, or compressed by xz), a [`Fingerprint`] the
 //! content of an unchanged file without reading it.
@@ -10,8 +10,8 @@
 //! segment is written in `tmp`, locked while its writer lives, and becomes visible when its table
 //! is renamed.
 //!
-//! The cache trusts no bytes: a table has a checksum, a stream the CRC-32 of its packed bytes,
-//! compared by [`Store::check`]. Damaged parts are skipped, and removed at the end of the build.
+//! A table has a checksum, a stream the CRC-32 of its packed bytes, compared by [`Store::check`].
+//! Damaged parts are skipped, and removed at the end of the build.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A member with the version is hashed without it, if it has the form that rockpack writes. RECORD
-//! follows from the others and does not count.
+//! does not count.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};

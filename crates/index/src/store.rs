@@ -1,11 +1,9 @@
-//! Object stores: flat key spaces with reads, creation, and replacement by comparison. All
-//! functions block, and any thread can call them.
+//! Object stores: flat key spaces with reads, creation, and replacement by comparison.
 //!
 //! **Atomic.** An object appears with all its bytes. After an error with unknown outcome, repeat
 //! the call; on [`Written::Refused`], compare the bytes.
 //!
-//! **Retries.** Transient failures are retried with growing, random pauses. A retry resumes a body
-//! if the entity tag is unchanged.
+//! **Retries.** Pauses grow and are random. A retry resumes a body if the entity tag is unchanged.
 
 use std::fmt::{Debug, Write as _};
 use std::io::Read;
@@ -40,7 +38,7 @@ pub struct Options {
     pub access: Access,
     /// Number of retries.
     pub retries: usize,
-    /// Pause before the first retry; later ones are longer and random.
+    /// Pause before the first retry.
     pub pause: Duration,
     /// Silence of a broken connection.
     pub stall: Duration,

@@ -1,8 +1,8 @@
 //! Reads KDL nodes, and reports every part that nothing read.
 //!
 //! A [`Node`] returns its arguments, properties and block, records their names, and at the end
-//! reports the rest with the nearest known name. A faulty read reports and returns `None`: callers
-//! read every part before they use one, so that one run shows every mistake.
+//! reports the rest with the nearest known name. A faulty read returns `None`: callers read every
+//! part before they use one, so that one run shows every mistake.
 
 use std::any::{Any, TypeId};
 use std::cell::Cell;

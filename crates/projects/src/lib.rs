@@ -1,7 +1,7 @@
 //! Builds Python projects through PEP 517, and takes finished wheels, according to a plan.
 //!
 //! Each project is built from a copy of its checkout. Of earlier results, it sees the packages of
-//! artifacts and the wheels that it is declared `after`. A failed project stops only its dependents.
+//! artifacts and the wheels that it is declared `after`.
 //!
 //! Equal sources and tools give equal bytes: time, environment and stored paths are fixed. Builds
 //! cannot write outside of their directories.

@@ -1,14 +1,13 @@
 //! A cache shared by machines over the Remote Execution API, version 2, and a build farm.
 //!
-//! The shared cache is behind the local [`Cache`]: fetched streams become local entries after they
-//! were unpacked and compared with rockpack's own hash of the content, so that a wrong shared cache
-//! cannot affect a package. A stream is the output of the command `rockpack pack-stream SETTINGS`
-//! with the content as input; any server of the protocol can store it.
+//! The shared cache is behind the local [`Cache`]: fetched streams become local entries after a
+//! comparison with rockpack's own hash of the content. A stream is the output of the command `rockpack pack-stream SETTINGS`
+//! with the content as input.
 //!
 //! A build farm ([`Executor`]) packs missing streams from the back; its answers are verified
 //! likewise. If its store has the artifacts, it makes whole packages ([`Orders`]).
 //!
-//! Otherwise builds never wait for the network (`download`), and server failures are never errors.
+//! Otherwise builds never wait for the network, and server failures are never errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

@@ -6,8 +6,7 @@
 //! ```
 //!
 //! Values are found by structure: header fields by name, requirements by PEP 508, facts and bills of materials by key,
-//! literals of Python as literals. The rest is copied as stored. Packages of rockpack become those of a build of the
-//! new version.
+//! literals of Python as literals. Packages of rockpack become those of a build of the new version.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

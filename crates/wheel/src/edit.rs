@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Kept members are copied as they are stored, with their times and modes. Entries of directories and signatures of
-//! the old RECORD are dropped. The result is as a build writes wheels.
+//! the old RECORD are dropped.
 
 use std::io;
 

@@ -2,7 +2,7 @@
 //! that is true of a wheel, and the editor of wheels.
 //!
 //! Takes archives of any author; returns their parts, and findings that name each fault. Never trusts a length or
-//! a name in an archive, never extracts outside of a directory, and knows neither manifests nor ROCm.
+//! a name in an archive, and never extracts outside of a directory.
 
 pub mod archive;
 pub mod audit;

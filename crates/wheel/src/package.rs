@@ -6,8 +6,8 @@
 //! entry_points.txt ─► EntryPoints         gzipped tar ─Sdist::read─► Sdist (with its faults)
 //! ```
 //!
-//! Reading is strict, but does not judge: a deviation is a [`Fault`], which `verify` reports and
-//! other callers treat as an error. Sizes, numbers of members, names and texts are limited.
+//! A deviation is a [`Fault`], which `verify` reports and other callers treat as an error. Sizes,
+//! numbers of members, names and texts are limited.
 
 pub mod content;
 mod copied;

@@ -1,8 +1,8 @@
 //! Search for the end of a block, at several positions concurrently.
 //!
-//! A single walker mostly waits for memory, so several take turns on stretches of the block. Walkers
-//! from different starts soon reach the same boundaries: if the next walker left the end of an
-//! approach at the same boundary, its path is valid. Otherwise the stretch is walked again.
+//! A single walker mostly waits for memory, so several take turns on stretches of the block. If the
+//! next walker left the end of an approach at the same boundary, its path is valid. Otherwise the
+//! stretch is walked again.
 
 use super::steps::{LEAP, Next, Steps, SymbolBoundary};
 
