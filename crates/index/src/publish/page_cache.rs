@@ -31,6 +31,8 @@ struct Head {
     store: String,
     key: RelPath,
     etag: Option<String>,
+    #[serde(default)]
+    version: Option<String>,
     modified: Option<SystemTime>,
     sha256: String,
 }
@@ -78,13 +80,13 @@ impl PageCache {
             .write(true)
             .open(&path)
             .and_then(|file| file.set_modified(SystemTime::now()));
-        let Head { key, etag, modified, .. } = head;
-        let (size, version, sha256) = (bytes.len() as u64, None, None);
+        let Head { key, etag, version, modified, .. } = head;
+        let (size, sha256) = (bytes.len() as u64, None);
         Some(Page { object: Object { key, size, etag, version, sha256, modified }, bytes })
     }
 
     pub(super) fn keep(&self, store: &str, page: &Page) {
-        let Object { key, etag, modified, .. } = &page.object;
+        let Object { key, etag, version, modified, .. } = &page.object;
         if etag.is_none() && modified.is_none() {
             return;
         }
@@ -92,6 +94,7 @@ impl PageCache {
             store: store.to_owned(),
             key: key.clone(),
             etag: etag.clone(),
+            version: version.clone(),
             modified: *modified,
             sha256: Sha256::of(&page.bytes).to_string(),
         };
@@ -114,7 +117,7 @@ mod tests {
         let cache = PageCache::below(dir.path());
         let key: RelPath = "a/index.json".parse().unwrap();
         let etag = Some("\"e\"".to_owned());
-        let (version, sha256, modified) = (None, None, None);
+        let (version, sha256, modified) = (Some("7".to_owned()), None, None);
         let object = Object { key: key.clone(), size: 4, etag, version, sha256, modified };
         let page = |etag: &Option<String>| Page {
             object: Object { etag: etag.clone(), ..object.clone() },
