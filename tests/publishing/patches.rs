@@ -146,7 +146,7 @@ fn skipped_nights_are_fetched_as_a_series_of_patches() {
         }
         done(place, &["index", "publish", &night(number), "store"]);
     }
-    for copy in ["series", "gap", "damaged"] {
+    for copy in ["series", "gap", "damaged", "hostile"] {
         done(place, &["index", "fetch", "store", "big-part==1.0a1", "-o", copy]);
     }
     let patch = |number: usize| {
@@ -166,6 +166,18 @@ fn skipped_nights_are_fetched_as_a_series_of_patches() {
         hash(&place.join("night4").join(wheel(4)))
     );
 
+    let page = place.join("store/big-part/index.json");
+    let true_page = fs::read_to_string(&page).unwrap();
+    let mut huge: serde_json::Value = serde_json::from_str(&true_page).unwrap();
+    let entries = huge["files"].as_array_mut().unwrap().iter_mut();
+    entries.filter(|entry| entry["filename"] == wheel(3)).for_each(|entry| {
+        entry["size"] = 1_000_000_000.into();
+    });
+    fs::write(&page, huge.to_string()).unwrap();
+    let hostile = fetch("hostile");
+    assert_eq!(text(&hostile.stderr), "");
+    fs::write(&page, true_page).unwrap();
+
     // A valid patch of the right size that makes other bytes.
     let between = place.join("store/big-part").join(patch(3));
     let (old, new) = (place.join("night2").join(wheel(2)), place.join("night3").join(wheel(3)));
@@ -178,7 +190,7 @@ fn skipped_nights_are_fetched_as_a_series_of_patches() {
     fs::remove_file(&between).unwrap();
     let gap = fetch("gap");
     assert_eq!(text(&gap.stderr), "");
-    for (copy, whole) in [("damaged", damaged), ("gap", gap)] {
+    for (copy, whole) in [("damaged", damaged), ("gap", gap), ("hostile", hostile)] {
         assert!(text(&whole.stdout).ends_with("1 file fetched, 0 unchanged\n"), "{copy}");
         let fetched = place.join(copy).join(wheel(4));
         assert_eq!(hash(&fetched), hash(&place.join("night4").join(wheel(4))), "{copy}");

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use memmap2::Mmap;
 
-use super::PinnedFile;
+use super::{Earlier, PinnedFile};
 use crate::mapped::map;
 use crate::patch::{self, History, LARGEST, patch_name};
 use crate::store::{ErrorKind, StoreError};
@@ -80,7 +80,9 @@ impl<'d> Patches<'d> {
 /// Patches by way of the versions between, oldest first, with together at most `most` bytes.
 fn series(file: &PinnedFile, sha256: &str, mut most: u64) -> Result<Option<Vec<Patch>>, String> {
     let between = file.earlier.iter().position(|earlier| earlier.sha256 == sha256).unwrap_or(0);
-    if between == 0 {
+    // A few bytes of a hostile index could make gigabytes on the way.
+    let is_small = |one: &Earlier| one.size.zip(file.size).is_some_and(|(a, b)| a / 2 <= b);
+    if between == 0 || !file.earlier[..between].iter().all(is_small) {
         return Ok(None);
     }
     let (mut series, mut to, mut size) = (Vec::new(), file.key.file_name(), file.size);
