@@ -4,6 +4,8 @@ use std::fs::{File, Permissions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use tempfile::{Builder, NamedTempFile, TempDir};
 
@@ -120,7 +122,7 @@ impl PartialDirectory {
             let is_abandoned = fs_err::symlink_metadata(&path).is_ok_and(|found| found.is_dir())
                 && File::open(&path).is_ok_and(|found| found.try_lock().is_ok());
             if is_abandoned {
-                let _ = fs_err::remove_dir_all(&path);
+                remove_tree(&path);
             }
         }
         loop {
@@ -139,6 +141,18 @@ impl PartialDirectory {
     /// Temporary path.
     pub fn path(&self) -> &Path {
         self.directory.path()
+    }
+}
+
+/// Removes a directory to which a child of the killed process still writes for a moment.
+fn remove_tree(path: &Path) {
+    for _ in 0..20 {
+        match fs_err::remove_dir_all(path) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                thread::sleep(Duration::from_millis(50));
+            }
+            _ => return,
+        }
     }
 }
 
@@ -171,6 +185,8 @@ impl Seek for PartialFile {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     #[test]
@@ -184,6 +200,26 @@ mod tests {
         assert_eq!(directory::names(dir.path()).unwrap().len(), 3);
         drop((one, two));
         assert_eq!(directory::names(dir.path()).unwrap(), [".rockpack-y-1"]);
+    }
+
+    #[test]
+    fn a_child_of_a_killed_process_keeps_no_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let left = dir.path().join(".rockpack-x-1");
+        fs_err::create_dir(&left).unwrap();
+        let end = Instant::now() + Duration::from_millis(300);
+        thread::scope(|scope| {
+            for child in 0..8 {
+                let left = &left;
+                scope.spawn(move || {
+                    (0..).take_while(|_| Instant::now() < end).for_each(|number| {
+                        let _ = std::fs::write(left.join(format!("{child}-{number}")), "");
+                    });
+                });
+            }
+            let _made = PartialDirectory::new(dir.path(), ".rockpack-x-").unwrap();
+            assert!(!left.exists());
+        });
     }
 
     #[test]
