@@ -243,9 +243,10 @@ fn assert_same_with(tried: &Tried, server: &Server, faults: &[Fault]) {
         if fault.is_healed() && hits == 0 {
             wrong.push(format!("{fault:?}: nothing came\n{}", built.said));
         }
-        // Three seconds, and the extra time of a busy machine.
+        // A machine is busy now and then, a server that delays builds each time.
         let most = tried.took * 2 + Duration::from_secs(3);
-        if built.took > most {
+        let again = |number| tried.with(&format!("{fault:?}-{number}"), server, &[]).took;
+        if built.took > most && (0..3).map(again).all(|took| took > most) {
             wrong.push(format!("{fault:?} took {:?}, without {:?}", built.took, tried.took));
         }
     }

@@ -121,13 +121,10 @@ fn a_farm_packs_what_nobody_has() {
 fn what_a_farm_packed_is_found_again_by_those_who_may_not_write() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
     let first = tried.with("first", &server, "farm");
-    let executed = server.executed().0;
     let second = tried.with("second", &server, "farm");
-    let anew = server.executed().0 - executed;
-    // The server has the results of the first build; a thread of the second may start some streams
-    // earlier.
-    let (packed, _) = farm(&second);
-    assert!(farm(&first).0 > 0 && packed > 0 && anew < packed + executed, "{}", second.said);
+    // The second may order other streams: its own threads pack some.
+    assert!(farm(&first).0 > 0 && farm(&second).0 > 0, "{}", second.said);
+    assert!(!server.repeated(), "the server has the results of the first build");
 }
 
 /// Files are freed once packed here, even if the farm still needs them.

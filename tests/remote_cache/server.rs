@@ -115,7 +115,7 @@ struct State {
     farm_fault: Option<FarmFault>,
     seen: BTreeSet<String>,
     asked: usize,
-    executed: usize,
+    executed: Vec<String>,
     first: Option<Vec<u8>>,
     cancelled: usize,
 }
@@ -211,7 +211,14 @@ impl Server {
     /// Returns the numbers of executed and of cancelled actions.
     pub fn executed(&self) -> (usize, usize) {
         let state = self.shared.state.lock().unwrap();
-        (state.executed, state.cancelled)
+        (state.executed.len(), state.cancelled)
+    }
+
+    /// Returns true if an action was executed twice.
+    pub fn repeated(&self) -> bool {
+        let state = self.shared.state.lock().unwrap();
+        let mut seen = BTreeSet::new();
+        !state.executed.iter().all(|action| seen.insert(action))
     }
 
     pub fn misbehave_as_farm(&self, fault: Option<FarmFault>) {

@@ -1,7 +1,7 @@
 //! Object stores: flat key spaces with reads, creation, and replacement by comparison.
 //!
-//! **Atomic.** An object appears with all its bytes. After an error with unknown outcome, repeat
-//! the call; on [`Written::Refused`], compare the bytes.
+//! **Atomic.** After an error with unknown outcome, repeat the call; on [`Written::Refused`],
+//! compare the bytes.
 //!
 //! **Retries.** Pauses grow and are random. A retry resumes a body if the entity tag is unchanged.
 

@@ -6,8 +6,7 @@
 //! ```
 //!
 //! Faults of the reader ([`crate::package`]) become findings (`fault`). Members are read once and
-//! sequentially, with memory for a few blocks and one ELF file. The caller applies a manifest's
-//! ignored codes.
+//! sequentially, with memory for a few blocks and one ELF file.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -249,7 +249,7 @@ impl api::execution_server::Execution for Shared {
             // If a client has left, its action lacks inputs once the storage is emptied.
             let result = result.await.map_err(|e| Status::aborted(e.to_string()))?;
             let mut state = shared.state.lock().unwrap();
-            state.executed += 1;
+            state.executed.push(action.hash.clone());
             if fault.is_none() {
                 state.entries.insert(action.hash.clone(), result.clone());
             }

@@ -1,7 +1,7 @@
 //! Forwarding libraries: shared libraries of about 1 KB that load another one.
 //!
-//! Programs `dlopen` unversioned names (`libz.so`), which only development packages provide. A
-//! forwarding library has such a name and only a NEEDED entry (`libz.so.1`). `dlsym` on its handle
+//! Programs `dlopen` unversioned names (`libz.so`) of development packages. A forwarding library
+//! has such a name and only a NEEDED entry (`libz.so.1`). `dlsym` on its handle
 //! also searches dependencies, including their versioned symbols.
 //!
 //! `DT_RPATH` precedes `LD_LIBRARY_PATH`. Linkers ignore symbols of dependencies without

@@ -1,9 +1,8 @@
 //! Exec stubs: programs of a few KB that start another program at a relative path.
 //!
 //! Wheels cannot contain symlinks, so `bin/clang → ../lib/llvm/bin/clang` becomes a stub, which finds
-//! itself through `/proc/self/exe` and calls `execve`. It needs neither libc nor loader.
-//!
-//! On failure, the stub prints the reason and exits like `env`, with 126 or 127.
+//! itself through `/proc/self/exe` and calls `execve`. On failure, it exits like `env`, with 126 or
+//! 127.
 
 use object::elf;
 

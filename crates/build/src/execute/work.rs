@@ -2,7 +2,7 @@
 //!
 //! Each thread takes the most urgent task: write blocks, hash written bytes, pack the next block of
 //! the highest-ranked wheel below its limit of batches in flight, or wait. Small wheels rank low to
-//! fill the cores at the end. Blocks of a wheel are written in order.
+//! fill the cores at the end.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

@@ -6,7 +6,6 @@
 
 use super::steps::{LEAP, Next, Steps, SymbolBoundary};
 
-/// Fits into the registers of common processors.
 const WALKERS: usize = 4;
 /// Blocks have at most some tens of thousands of bytes.
 const STRETCH: usize = 8 * 512;
