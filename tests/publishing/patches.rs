@@ -151,7 +151,7 @@ fn skipped_nights_are_fetched_as_a_series_of_patches() {
     }
     let patch = |number: usize| {
         let names = names(&place.join(night(number)));
-        names.into_iter().find(|name| name.ends_with(".patch")).unwrap()
+        names.into_iter().find(|name| name.contains(".from-")).unwrap()
     };
     let bytes: u64 = (2..=4)
         .map(|number| fs::metadata(place.join(night(number)).join(patch(number))).unwrap().len())

@@ -212,9 +212,11 @@ mod tests {
             for child in 0..8 {
                 let left = &left;
                 scope.spawn(move || {
-                    (0..).take_while(|_| Instant::now() < end).for_each(|number| {
+                    let mut number = 0;
+                    while Instant::now() < end {
+                        number += 1;
                         let _ = std::fs::write(left.join(format!("{child}-{number}")), "");
-                    });
+                    }
                 });
             }
             let _made = PartialDirectory::new(dir.path(), ".rockpack-x-").unwrap();

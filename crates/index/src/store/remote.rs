@@ -136,7 +136,7 @@ impl Remote {
             key: key.clone(),
             size,
             etag: done.e_tag,
-            version: done.version.filter(|_| self.connection.counts_versions),
+            version: done.version.filter(|_| self.connection.counts_versions()),
             sha256: headers.sha256.map(str::to_owned),
             modified: None,
         }
@@ -154,7 +154,7 @@ impl Remote {
             key: key.clone(),
             size: meta.size,
             etag: meta.e_tag,
-            version: meta.version.filter(|_| self.connection.counts_versions),
+            version: meta.version.filter(|_| self.connection.counts_versions()),
             sha256: sha256.map(|value| value.as_ref().to_owned()),
             modified: Some(meta.last_modified.into()),
         }
@@ -167,7 +167,7 @@ impl Bucket for Remote {
     }
 
     fn list(&self, directory: Option<&RelPath>) -> Result<Vec<Object>, StoreError> {
-        if !self.connection.lists {
+        if !self.connection.lists() {
             let text = "a web server cannot list its files";
             return Err(StoreError::new(ErrorKind::Unsupported, &self.name, text));
         }
@@ -274,7 +274,7 @@ impl Bucket for Remote {
     }
 
     fn keeps_encoding(&self) -> bool {
-        self.connection.keeps_encoding
+        self.connection.keeps_encoding()
     }
 
     fn delete(&self, key: &RelPath) -> Result<(), StoreError> {

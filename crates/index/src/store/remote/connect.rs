@@ -29,12 +29,7 @@ const DAY: &str = "1day";
 pub(super) struct Connection {
     pub(super) reads: Arc<dyn ObjectStore>,
     pub(super) uploads: Arc<dyn ObjectStore>,
-    pub(super) lists: bool,
-    /// True if the store compares generation numbers instead of entity tags.
-    pub(super) counts_versions: bool,
-    has_attributes: bool,
-    /// Google's servers decode answers for some clients, and then omit the length.
-    pub(super) keeps_encoding: bool,
+    scheme: ObjectStoreScheme,
     /// Empty, or with a final `/`.
     prefix: String,
 }
@@ -61,13 +56,7 @@ impl Connection {
         Ok(Self {
             reads: client(&short, region.as_deref())?,
             uploads: client(&long, region.as_deref())?,
-            lists: scheme != ObjectStoreScheme::Http,
-            counts_versions: scheme == ObjectStoreScheme::GoogleCloudStorage,
-            keeps_encoding: matches!(
-                scheme,
-                ObjectStoreScheme::AmazonS3 | ObjectStoreScheme::MicrosoftAzure
-            ),
-            has_attributes: scheme != ObjectStoreScheme::Http,
+            scheme,
             prefix,
         })
     }
@@ -80,8 +69,23 @@ impl Connection {
         path.strip_prefix(&self.prefix)?.parse().ok()
     }
 
+    pub(super) fn lists(&self) -> bool {
+        self.scheme != ObjectStoreScheme::Http
+    }
+
+    /// True if the store compares generation numbers instead of entity tags.
+    pub(super) fn counts_versions(&self) -> bool {
+        self.scheme == ObjectStoreScheme::GoogleCloudStorage
+    }
+
+    /// Google's servers decode answers for some clients, and then omit the length.
+    pub(super) fn keeps_encoding(&self) -> bool {
+        use ObjectStoreScheme::{AmazonS3, MicrosoftAzure};
+        matches!(self.scheme, AmazonS3 | MicrosoftAzure)
+    }
+
     pub(super) fn attributes(&self, attributes: Attributes) -> Attributes {
-        if self.has_attributes { attributes } else { Attributes::new() }
+        if self.scheme == ObjectStoreScheme::Http { Attributes::new() } else { attributes }
     }
 }
 
