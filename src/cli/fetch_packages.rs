@@ -10,9 +10,9 @@ use clap::{Args, ValueHint};
 /// followed, and markers of a list are ignored.
 ///
 /// SOURCE is an address for pip's --index-url, or a directory or URL of `rockpack index publish`.
-/// Files in DIR with the same bytes are kept. Patches of `rockpack index delta`, also
-/// of several versions, make a wheel from an earlier one in DIR. A yanked file gets FILE.yanked, so
-/// that `rockpack index publish` yanks it too.
+/// Files in DIR with the same bytes are kept. Patches of `rockpack index delta`, also of several
+/// versions, make a wheel from an earlier one in DIR. A yanked file gets FILE.yanked, so that
+/// `rockpack index publish` yanks it too.
 ///
 /// Exit status: 0 fetched, 1 a package is missing or has other bytes, 2 error in the command line,
 /// the environment or a store.

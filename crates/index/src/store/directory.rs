@@ -73,10 +73,9 @@ impl Directory {
             return Ok(Written::Refused);
         }
         let whole = cleanup::undisturbed();
-        partial.persist_within(&place, &whole).map_err(&failed)?;
+        let file = partial.persist_within(&place, &whole).map_err(&failed)?;
         File::open(parent).and_then(|directory| directory.sync_all()).map_err(&failed)?;
-        let found = fs::metadata(&place).map_err(&failed)?;
-        Ok(Written::Done(object(key, &found)))
+        Ok(Written::Done(object(key, &file.metadata().map_err(&failed)?)))
     }
 
     fn sweep(&self, directory: &Path) {
