@@ -26,7 +26,7 @@ use index::publish::{self, Form, Layout, Mirror, Retention};
 use index::simple;
 use index::store::Directory;
 use manifest::{Dated, Manifest};
-use wheel::verify;
+use check::verify;
 
 #[path = "../tests/publishing/failing.rs"]
 mod failing;

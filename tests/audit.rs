@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ::wheel::audit::audit;
+use ::check::audit::audit;
 use binary::elf::forward::forwarding_library;
 use binary::elf::stub::StubMachine;
 use serde_json::Value;

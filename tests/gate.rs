@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use ::wheel::verify;
+use ::check::verify;
 use base::source::{Code, Severity};
 use fs_err as fs;
 use tempfile::TempDir;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use ::wheel::audit;
+use ::check::audit;
 use ::wheel::package::packages;
 use ::wheel::retag;
-use ::wheel::verify::{self, Wheel};
+use ::check::verify::{self, Wheel};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use index::simple;

@@ -386,7 +386,7 @@ fn findings_are_annotations_too() {
 
 /// Returns the number of findings in one wheel, without running the program.
 fn found_in(path: &Path) -> usize {
-    let wheel = ::wheel::verify::Wheel::open(path, "demo").unwrap();
+    let wheel = ::check::verify::Wheel::open(path, "demo").unwrap();
     let members: Vec<_> =
         wheel.parts().into_iter().flat_map(|part| wheel.read(part).unwrap()).collect();
     wheel.conclude(&members).findings.len()

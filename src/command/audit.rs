@@ -7,7 +7,7 @@ use std::path::Path;
 use base::source::{Code, Problem, printable, printable_lines};
 use base::text::{Column, Table, counted, with_causes};
 use binary::policy::{Obstacle, ObstacleKind, Unresolved, Unused};
-use wheel::audit::{self, Audit, AuditError, Audits, Ignored, Unfound};
+use check::audit::{self, Audit, AuditError, Audits, Ignored, Unfound};
 use wheel::package::OpenError;
 
 use super::wheels::wheels;

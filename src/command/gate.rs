@@ -4,7 +4,7 @@ use base::source::Code;
 use base::text::with_causes;
 use build::gate::{self, Gate, GateError};
 use manifest::Manifest;
-use wheel::verify::{Finding, Shown};
+use check::verify::{Finding, Shown};
 
 use super::{Failure, environment};
 use crate::ui;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use base::text::with_causes;
-use wheel::audit;
+use check::audit;
 use wheel::retag::{self, RetagError};
 
 use super::Failure;

@@ -10,7 +10,7 @@ use plan::Plan;
 use plan::review::{self, built};
 use rayon::prelude::*;
 use wheel::package::{Found, ReadError};
-use wheel::verify::{self, Finding, Package, Shown};
+use check::verify::{self, Finding, Package, Shown};
 
 use super::{Failure, environment, print, print_exact};
 use crate::cli::VerifyArgs;

@@ -19,7 +19,7 @@ use plan::review::diff::{self, Diff};
 use plan::review::{SHARES_FORMAT, Shares};
 use projects::{CHECKOUTS_FORMAT, CheckoutStates};
 use rewrite::release::{OUTPUTS_FORMAT, Outputs};
-use wheel::audit::{self, Audits};
+use check::audit::{self, Audits};
 
 #[path = "accepted.rs"]
 mod accepted;

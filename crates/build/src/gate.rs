@@ -1,4 +1,4 @@
-//! Gate of directories and stores: new packages must pass [`wheel::verify`] for a single package.
+//! Gate of directories and stores: new packages must pass [`check::verify`] for a single package.
 //!
 //! ```text
 //! files ─entrants─► read (each once) ─► findings ─Judged (the manifest's lines)─► errors ─allowed codes─► refused
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use base::source::{Code, Problems, Severity};
 use manifest::Manifest;
-use wheel::verify::{self, Finding, Package, Shown, Targets};
+use check::verify::{self, Finding, Package, Shown, Targets};
 
 mod judged;
 mod owner;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use base::text::with_causes;
-use wheel::audit;
+use check::audit;
 use wheel::package::{Metadata, Wheel, WheelName};
 use wheel::retag;
 

@@ -5,10 +5,10 @@
 //! a name in an archive, and never extracts outside of a directory.
 
 pub mod archive;
-pub mod audit;
+
 pub mod edit;
 pub mod package;
 pub mod repack;
 pub mod retag;
 pub mod unpacking;
-pub mod verify;
+

@@ -9,7 +9,7 @@ use build::gate::Entrant;
 use build::recorded;
 use rayon::prelude::*;
 use wheel::package::{self, Found};
-use wheel::verify::{self, Finding, Package};
+use check::verify::{self, Finding, Package};
 
 use crate::failure::Failure;
 

@@ -3,7 +3,7 @@
 use build::assignment;
 use build::gate::{filled, known_target};
 use manifest::{Manifest, SplitRule};
-use wheel::verify::{self, Finding, Package};
+use check::verify::{self, Finding, Package};
 
 /// Follows the `wheel` lines of the manifest with `device-by`.
 pub fn of_splits(

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use base::source::{Severity, printable};
 use base::text::{Column, Table, human_size, plural};
 use build::gate::{Judged, Report};
-use wheel::verify::{Finding, Package};
+use check::verify::{Finding, Package};
 
 use crate::command::{Failure, environment};
 

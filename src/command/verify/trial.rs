@@ -18,7 +18,7 @@ use base::source::Code;
 use plan::Templates;
 use wheel::package::zip_file::LONGEST_TEXT;
 use wheel::package::{Metadata, Sdist};
-use wheel::verify::Finding;
+use check::verify::Finding;
 
 mod ours;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use base::source::{Code, Problem, Problems, Severity};
 use plan::Form;
 use rayon::prelude::*;
-use wheel::verify::{Finding, Package};
+use check::verify::{Finding, Package};
 
 use super::Given;
 use super::trial::{self, Trial};

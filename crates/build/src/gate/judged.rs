@@ -1,7 +1,7 @@
 use base::names::{PackageName, RelPath};
 use base::source::{Code, Place, Problem, Problems};
 use manifest::{AllowIsaRule, Glob, IgnoreRule, Manifest};
-use wheel::verify::{Finding, Package};
+use check::verify::{Finding, Package};
 
 use super::owner::Owner;
 

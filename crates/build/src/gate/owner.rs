@@ -1,7 +1,7 @@
 use base::names::{PackageName, normalized};
 use base::target::Per;
 use manifest::{Distribution, Manifest};
-use wheel::verify::{self, Finding, Package};
+use check::verify::{self, Finding, Package};
 
 /// Package of the manifest.
 pub struct Owner<'m> {

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use base::names::Form;
 use base::regular;
-use wheel::verify::{self, Member, Package, Targets, Wheel};
+use check::verify::{self, Member, Package, Targets, Wheel};
 
 /// Package to read.
 #[derive(Debug, Clone)]

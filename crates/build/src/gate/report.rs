@@ -3,7 +3,7 @@ use serde::Serialize;
 use super::Judged;
 use base::names::Form;
 use base::source::Severity;
-use wheel::verify::{Finding, Package};
+use check::verify::{Finding, Package};
 
 /// Format number of [`Report`].
 pub const REPORT_FORMAT: u32 = 1;

@@ -3,7 +3,7 @@ use super::diff::{Contents, MovedEnd, PackageChange};
 use crate::Plan;
 use crate::review::built::Built;
 use base::source::Code;
-use wheel::verify::Finding;
+use check::verify::Finding;
 
 /// Reports differences between `built` and the plan.
 pub fn planned(label: &str, plan: &Plan, built: &[Built], files: &[String]) -> Vec<Finding> {

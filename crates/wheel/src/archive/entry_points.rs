@@ -26,7 +26,8 @@ pub struct Object<'e> {
 }
 
 impl EntryPoint {
-    pub(crate) fn is_script(&self) -> bool {
+    /// Returns whether installers make a program of the entry.
+    pub fn is_script(&self) -> bool {
         matches!(&*self.group, CONSOLE_SCRIPTS | "gui_scripts")
     }
 

@@ -74,7 +74,12 @@ pub enum Kept {
 }
 
 impl Kept {
-    pub(crate) fn of_size(size: u64) -> io::Result<Self> {
+    /// Creates an empty buffer for bytes of this size: in memory if it is small, otherwise an unnamed file.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be created.
+    pub fn of_size(size: u64) -> io::Result<Self> {
         let small = size <= IN_MEMORY;
         Ok(if small { Self::Memory(Vec::new()) } else { Self::File(tempfile::tempfile()?) })
     }

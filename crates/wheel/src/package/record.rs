@@ -6,7 +6,8 @@ use std::iter::Peekable;
 /// Files of the metadata directory that sign RECORD, and so cannot be in it.
 const SIGNATURES: [&str; 2] = ["RECORD.jws", "RECORD.p7s"];
 
-pub(crate) fn is_signature(path: &str) -> bool {
+/// Returns whether a member signs RECORD, so that RECORD cannot list it (PEP 427).
+pub fn is_signature(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|file| SIGNATURES.contains(&file))
 }
 

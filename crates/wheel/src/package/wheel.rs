@@ -206,7 +206,9 @@ impl Wheel {
     }
 }
 
-pub(crate) fn site_path(name: &str) -> Option<String> {
+/// Path below `site-packages` of a member, if an installer puts it there: the member itself, or the rest of its name
+/// below `purelib` or `platlib` of a `.data` directory (PEP 427).
+pub fn site_path(name: &str) -> Option<String> {
     match name.split_once(".data/") {
         Some((distribution, rest)) if !distribution.contains('/') => {
             let (scheme, path) = rest.split_once('/')?;

@@ -12,7 +12,7 @@ use binary::elf::ReadAt;
 /// Limit of texts read whole, such as METADATA, WHEEL and PKG-INFO, in bytes.
 pub const LONGEST_TEXT: u64 = 2 << 20;
 /// Limit of RECORD, which has a row per member, in bytes.
-pub(crate) const LONGEST_RECORD: u64 = 32 << 20;
+pub const LONGEST_RECORD: u64 = 32 << 20;
 
 const BLOCK: usize = 128 << 10;
 
@@ -92,7 +92,8 @@ fn broken(why: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, why)
 }
 
-pub(crate) fn is_broken(error: &io::Error) -> bool {
+/// Returns whether an error comes from the bytes of an archive, and not from the system that reads them.
+pub fn is_broken(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::package::wheel::site_path;
+use wheel::package::wheel::site_path;
 use binary::Format;
 use binary::elf::{self, ElfError, ElfInfo, ElfKind, Machine, ReadAt};
 use binary::pe::{ImportLibrary, PeFacts, import_library};

@@ -5,11 +5,11 @@ use super::archived::{self, Archived, Devel};
 use super::code::Targets;
 use super::elf::{FileRole, archive, binary};
 use super::reading::{Tee, fault};
-use crate::package::ZipFile;
-use crate::package::content::Shown;
-use crate::package::devel_archive::is_devel_archive;
-use crate::package::directory::DirectoryEntry;
-use crate::package::{self, Content, Fault, Kept};
+use wheel::package::ZipFile;
+use wheel::package::content::Shown;
+use wheel::package::devel_archive::is_devel_archive;
+use wheel::package::directory::DirectoryEntry;
+use wheel::package::{self, Content, Fault, Kept};
 use ::binary::device_code::{self, Code, Sink};
 use ::binary::elf::ReadAt;
 

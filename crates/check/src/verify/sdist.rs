@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::metadata::Rules;
 use super::{Finding, Package, sdist_scripts};
-use crate::package::{self, Metadata, Sdist};
+use wheel::package::{self, Metadata, Sdist};
 use base::names::DistName;
 use base::names::Form;
 use base::source::Code;

@@ -1,5 +1,5 @@
 use super::{Finding, Package, license};
-use crate::package::{Header, Metadata};
+use wheel::package::{Header, Metadata};
 use base::names::normalized;
 use base::source::Code;
 use base::version::Version;

@@ -1,5 +1,5 @@
 use super::Finding;
-use crate::package::{Fault, FaultKind};
+use wheel::package::{Fault, FaultKind};
 use base::source::Code;
 
 impl From<Fault> for Finding {

@@ -3,7 +3,7 @@ use std::io::{self, Read};
 use super::code::Targets;
 use super::elf::{archive, binary};
 use super::reading::{Tee, fault};
-use crate::package::{self, Content, Fault, FaultKind, devel_archive};
+use wheel::package::{self, Content, Fault, FaultKind, devel_archive};
 use ::binary::device_code::{self, Code};
 
 #[derive(Debug)]

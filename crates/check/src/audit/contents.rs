@@ -2,9 +2,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::{Ignored, Unfound};
-use crate::package::devel_archive::{self, is_devel_archive};
-use crate::package::wheel::site_path;
-use crate::package::{Content, ContentKind, Kept, OpenError, Wheel, WheelName};
+use wheel::package::devel_archive::{self, is_devel_archive};
+use wheel::package::wheel::site_path;
+use wheel::package::{Content, ContentKind, Kept, OpenError, Wheel, WheelName};
 use binary::elf::{self, ElfFacts, ElfInfo, ElfKind, Import, Machine};
 use binary::pe;
 use binary::policy::{

@@ -5,7 +5,7 @@
 //! sdist ─────────────────────────────────────────────────────────────► Package ─┴─► together
 //! ```
 //!
-//! Faults of the reader ([`crate::package`]) become findings (`fault`). Members are read once and
+//! Faults of the reader ([`wheel::package`]) become findings (`fault`). Members are read once and
 //! sequentially, with memory for a few blocks and one ELF file.
 
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::package::Requirement;
+use ::wheel::package::Requirement;
 use base::names::Form;
 use base::source::{Code, Severity};
 use base::version::Version;
@@ -56,7 +56,7 @@ pub use sdist::sdist;
 pub use sums::{Beside, beside};
 pub use together::together;
 pub use variants::variants_beside;
-pub use wheel::Wheel;
+pub use self::wheel::Wheel;
 
 use code::Told;
 use dlls::Imports;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::{Finding, Package};
-use crate::archive::variants::{self, MEMBER, Variants};
+use wheel::archive::variants::{self, MEMBER, Variants};
 use base::directory::names;
 use base::names::VariantLabel;
 use base::regular;
@@ -120,7 +120,7 @@ fn disagree(what: &'static str) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::archive::variants::Provider;
+    use wheel::archive::variants::Provider;
 
     fn text(label: &str, property: Option<&str>) -> String {
         let provider = Provider { namespace: "ex", requires: "ex-gpu>=1", plugin: "ex_gpu:Plugin" };

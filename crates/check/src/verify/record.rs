@@ -5,9 +5,9 @@ use std::io::Read;
 use super::Finding;
 use super::algorithm::Algorithm;
 use super::member::Member;
-use crate::package::directory::Directory;
-use crate::package::record::{NotThree, Rows, is_signature};
-use crate::package::zip_file::LONGEST_RECORD;
+use wheel::package::directory::Directory;
+use wheel::package::record::{NotThree, Rows, is_signature};
+use wheel::package::zip_file::LONGEST_RECORD;
 use base::source::Code;
 use base::text::base64_url;
 

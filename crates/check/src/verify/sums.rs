@@ -3,7 +3,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Finding;
-use crate::package::sums::{FILE, row};
+use wheel::package::sums::{FILE, row};
 use base::regular;
 use base::source::Code;
 

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::package::{OpenError, WheelName};
+use wheel::package::{OpenError, WheelName};
 use binary::policy::{
     self, Libc, Mixed, Needs, Obstacle, Shipped, Subject, SymbolSet, Unresolved, Unused, Verdict,
 };

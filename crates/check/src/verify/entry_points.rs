@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Finding;
 use super::layout::SCRIPTS;
-use crate::archive::entry_points::{EntryPoint, Object};
+use wheel::archive::entry_points::{EntryPoint, Object};
 use base::source::Code;
 
 mod source;

@@ -1,7 +1,7 @@
 use std::io::{self, Write};
 
-use crate::package;
-use crate::package::zip_file::is_broken;
+use wheel::package;
+use wheel::package::zip_file::is_broken;
 
 /// Limit in bytes; import libraries contain only names.
 const LARGEST_ARCHIVE: u64 = 64 << 20;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Finding, Package};
-use crate::package::Requirement;
+use wheel::package::Requirement;
 use base::source::Code;
 
 pub(super) struct Offers<'p>(BTreeMap<&'p str, Vec<Offer<'p>>>);
