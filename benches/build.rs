@@ -105,7 +105,7 @@ fn run(options: &Options) -> Result<bool, String> {
 fn small_tree(scratch: &Path) -> Result<PathBuf, String> {
     let tree = scratch.join("small-tree");
     let program = fs::read("/bin/true").map_err(|e| e.to_string())?;
-    plan::demo::make(&tree, true, &program).map_err(|e| e.to_string())?;
+    catalog::demo::make(&tree, true, &program).map_err(|e| e.to_string())?;
     Ok(tree)
 }
 

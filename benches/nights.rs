@@ -20,13 +20,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use base::source::Source;
-use build::gate::{self, Entrant, Gate};
+use check::verify;
 use fs_err as fs;
 use index::publish::{self, Form, Layout, Mirror, Retention};
 use index::simple;
 use index::store::Directory;
 use manifest::{Dated, Manifest};
-use check::verify;
+use record::gate::{self, Entrant, Gate};
 
 #[path = "../tests/publishing/failing.rs"]
 mod failing;

@@ -16,20 +16,20 @@
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 
 use plan::resolve;
-use plan::review;
+use review;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use base::names::RelPath;
 use base::source::{Problems, Source};
+use catalog::{self, Catalog, CatalogEntry};
 use fs_err as fs;
 use manifest::{Beside, Manifest};
-use plan::catalog::{self, Catalog, CatalogEntry};
 use plan::resolve::explain::{Asked, Explainer, ManifestByMode, explanation_text};
-use plan::review::diff;
-use plan::review::diff::Contents;
 use plan::{Plan, Request, Templates};
+use review::diff;
+use review::diff::Contents;
 use rustix::time::{ClockId, clock_gettime};
 use walkdir::WalkDir;
 

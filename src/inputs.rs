@@ -5,7 +5,7 @@ use ::manifest::Manifest;
 use base::names::{PlatformTagError, PlatformTags};
 use base::source::{Code, Problem};
 use base::text::with_causes;
-use plan::catalog::Catalog;
+use catalog::Catalog;
 use plan::{Plan, Request, Sources};
 
 use crate::cli::SetArgs;

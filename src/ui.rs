@@ -16,9 +16,9 @@ use std::time::Duration;
 use base::names::DistName;
 use base::source::{Code, Problem, Problems, Severity, printable_lines};
 use base::text::counted;
+use catalog::Catalog;
 use clap::ValueEnum;
 use plan::Plan;
-use plan::catalog::Catalog;
 
 mod closing;
 pub mod events;

@@ -6,8 +6,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
+use catalog::{self, Demands, Directory, EntryKind, Origin, Source, Wanted};
 use fs_err as fs;
-use plan::catalog::{self, Demands, Directory, EntryKind, Origin, Source, Wanted};
 use tempfile::TempDir;
 
 use crate::program::{rockpack, text};

@@ -17,7 +17,7 @@ use crate::verify::zip::Member;
 fn demo(kpack: bool) -> (TempDir, plan::Plan, Vec<PathBuf>) {
     let dir = TempDir::new().unwrap();
     let program = fs_err::read("/bin/true").unwrap();
-    plan::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
+    catalog::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
     let planned = rockpack(dir.path(), &["plan", "--artifact-dir", "artifacts", "--json"]);
     let plan: plan::Plan = serde_json::from_slice(&planned.stdout).unwrap();
     let built = rockpack(dir.path(), &["build", "--artifact-dir", "artifacts", "-o", "out"]);

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
 use base::hash::Sha256;
-use build::cache::{Archive, Cache, Content, Fingerprint, Key, Stretch};
+use cache::{Archive, Cache, Content, Fingerprint, Key, Stretch};
 use fs_err as fs;
 use tempfile::TempDir;
 use wheel::archive::checksum::Digest;

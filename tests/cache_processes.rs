@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use base::hash::Sha256;
-use build::cache::{
-    Archive, Cache, CacheError, Content, DEFAULT_LIMIT, Key, Store, Stretch, Summary,
-};
+use cache::{Archive, Cache, CacheError, Content, DEFAULT_LIMIT, Key, Store, Stretch, Summary};
 use fs_err as fs;
 use tempfile::TempDir;
 use wheel::archive::checksum::Digest;

@@ -8,6 +8,6 @@ pub fn scratch(kpack: bool) -> TempDir {
     let dir = TempDir::new().unwrap();
     // This program is the same on every machine.
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    plan::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
+    catalog::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
     dir
 }

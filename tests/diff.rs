@@ -15,8 +15,8 @@ mod plans;
 #[path = "diff/verdict.rs"]
 mod verdict;
 use plan::Plan;
-use plan::review::diff;
-use plan::review::diff::{Contents, Diff};
+use review::diff;
+use review::diff::{Contents, Diff};
 
 fn differ(old: &Plan, new: &Plan) -> Diff {
     diff::diff(&Contents::of_plan("old", old), &Contents::of_plan("new", new))

@@ -4,11 +4,11 @@
 //! Plans of small trees list every file, plans of full trees every directory.
 
 use plan::resolve;
-use plan::review;
+use review;
 use std::path::{Path, PathBuf};
 
 use base::names::Mode;
-use plan::catalog::Catalog;
+use catalog::Catalog;
 use plan::{Plan, Request, Templates};
 
 use crate::repository;

@@ -11,7 +11,7 @@ use ::wheel::unpacking::TarMember;
 use base::source::Code;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use plan::catalog;
+
 use serde_json::Value;
 use tempfile::TempDir;
 

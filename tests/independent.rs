@@ -23,7 +23,7 @@ fn run(command: &mut Command) -> String {
 fn agrees(kpack: bool, packages: usize, flags: &[&str]) {
     let dir = TempDir::new().unwrap();
     let (artifacts, out) = (dir.path().join("artifacts"), dir.path().join("out"));
-    plan::demo::make(&artifacts, kpack, &exec_stub(StubMachine::X86_64, "../lib/none").unwrap())
+    catalog::demo::make(&artifacts, kpack, &exec_stub(StubMachine::X86_64, "../lib/none").unwrap())
         .unwrap();
     let mut build = Command::new(env!("CARGO_BIN_EXE_rockpack"));
     run(build

@@ -65,7 +65,7 @@ pub fn demo(tag: &str) -> PathBuf {
     let dir = BUILT.get_or_init(|| {
         let dir = TempDir::new().unwrap();
         let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-        plan::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
+        catalog::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
         for tag in TAGS {
             done(
                 dir.path(),

@@ -16,7 +16,7 @@ use crate::program::in_a_minute as rockpack;
 fn place() -> TempDir {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    plan::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
+    catalog::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
     crate::repository::copy(&dir.path().join("m"), "");
     dir
 }

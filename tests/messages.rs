@@ -335,7 +335,7 @@ fn sarif_tells_what_has_no_place_as_a_notification() {
 #[test]
 fn a_build_tells_its_progress_to_people_alone() {
     let dir = TempDir::new().unwrap();
-    plan::demo::make(
+    catalog::demo::make(
         &dir.path().join("artifacts"),
         true,
         &exec_stub(StubMachine::X86_64, "true").unwrap(),

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::names::RelPath;
 use base::source::{Problems, Source};
+use catalog::Catalog;
 use manifest::{Beside, Manifest};
-use plan::catalog::Catalog;
-use plan::review::diff::{self, Contents};
 use plan::{Plan, Request, Templates, resolve};
 use rayon::prelude::*;
+use review::diff::{self, Contents};
 
 use crate::package_mutations::Noise;
 use crate::repository;

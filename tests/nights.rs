@@ -10,7 +10,7 @@ use std::time::Duration;
 use base::hash::Sha256;
 use base::identity::{FileState, Identity};
 use base::regular::sha256;
-use build::cache::{Archive, Cache, Content, DEFAULT_LIMIT, Fingerprinter};
+use cache::{Archive, Cache, Content, DEFAULT_LIMIT, Fingerprinter};
 use fs_err as fs;
 use proptest::prelude::*;
 use proptest::sample::Index;

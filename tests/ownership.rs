@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::Output;
 
 use base::text::human_size;
+use catalog::Catalog;
 use fs_err as fs;
 use plan::Plan;
-use plan::catalog::Catalog;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use ::check::audit;
+use ::check::verify::{self, Wheel};
 use ::wheel::package::packages;
 use ::wheel::retag;
-use ::check::verify::{self, Wheel};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use index::simple;
-use plan::review::built;
+use review::built;
 use tempfile::TempDir;
 
 use super::verify::wheel::wheel;

@@ -6,13 +6,13 @@
 //! `build KEY=VALUE…` (facts).
 
 use plan::resolve;
-use plan::review;
+use review;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use base::source::{self, Code, Problem, Problems, Source};
+use catalog::{BuildFacts, Catalog};
 use manifest::{Beside, Manifest};
-use plan::catalog::{BuildFacts, Catalog};
 use plan::{Plan, Request, Sources, Templates};
 
 use crate::planning::tree;

@@ -200,7 +200,7 @@ fn a_dirty_checkout_is_not_fine_and_is_not_built_in_ci() {
     fs_err::write(dir.path().join("families.kdl"), include_str!("../families.kdl")).unwrap();
     let program =
         binary::elf::stub::exec_stub(binary::elf::stub::StubMachine::X86_64, "../lib/none");
-    plan::demo::make(&dir.path().join("artifacts"), true, &program.unwrap()).unwrap();
+    catalog::demo::make(&dir.path().join("artifacts"), true, &program.unwrap()).unwrap();
     let build = |more: &[&str], ci: &str| {
         let words = ["build", "--artifact-dir", "artifacts", "-o", "out", "--sources", "src"];
         let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use build::recorded::statement_faults;
 use fs_err as fs;
+use record::recorded::statement_faults;
 use serde_json::{Value, json};
 
 use crate::demo_tree::scratch;

@@ -8,11 +8,11 @@ use std::process::{Command, Output};
 
 use base::hash::Sha256;
 use base::source::Source;
-use build::gate::Gate;
 use fs_err as fs;
 use index::publish::{Form, Layout, Options, PublishError, Step, Summary};
 use index::store::{Bucket, Directory};
 use manifest::Manifest;
+use record::gate::Gate;
 use serde_json::Value;
 use tempfile::TempDir;
 

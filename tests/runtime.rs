@@ -118,7 +118,7 @@ fn real_packages_work_once_installed() {
     let (artifacts, out) = (dir.path().join("artifacts"), dir.path().join("out"));
     let program =
         ["/usr/bin/true", "/bin/true"].iter().find_map(|path| fs_err::read(path).ok()).unwrap();
-    plan::demo::make(&artifacts, true, &program).unwrap();
+    catalog::demo::make(&artifacts, true, &program).unwrap();
     let build = ["build", "--artifact-dir", "artifacts", "-o", "out"];
     program::done(dir.path(), &[&build[..], &["--platform-tag", "linux_x86_64"]].concat());
     run_with(&["test_packages"], Some(("ROCKPACK_DIST", out.join("dist"))));

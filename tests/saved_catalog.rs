@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use catalog::{Catalog, CatalogError};
 use fs_err as fs;
-use plan::catalog::{Catalog, CatalogError};
 use tempfile::TempDir;
 
 use crate::demo_tree;

@@ -20,7 +20,7 @@ mod validated;
 fn plan(kpack: bool) -> String {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    plan::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
+    catalog::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
     done(dir.path(), &["plan", "--artifact-dir", "artifacts", "--json"])
 }
 

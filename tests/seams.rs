@@ -9,12 +9,11 @@ use std::sync::Arc;
 
 use base::event::{Event, Reporter};
 use binary::elf::stub::{StubMachine, exec_stub};
-use build::cache::Summary;
 use build::execute::{self, Attestations, Digests, Settings};
-use build::provenance::{self, Inputs};
+use cache::Summary;
+use catalog::{self, Catalog, Directory, Source};
 use fs_err as fs;
 use manifest::Manifest;
-use plan::catalog::{self, Catalog, Directory, Source};
 use plan::resolve;
 use plan::{Plan, Request, Templates};
 
@@ -59,8 +58,9 @@ fn built(
 ) -> (BTreeMap<String, Vec<u8>>, Option<Summary>) {
     let (manifest, catalog) = (manifest(), catalog::read(artifacts).unwrap());
     let plan = planned(&manifest, &catalog);
-    let sboms = provenance::sboms(&manifest, &catalog, &plan);
-    let attestations = Attestations { sboms, inputs: Inputs::new(request(), &[], &catalog) };
+    let sboms = build::sbom::sboms(&manifest, &catalog, &plan);
+    let attestations =
+        Attestations { sboms, inputs: build::provenance::inputs(&request(), &[], &catalog) };
     let settings = Settings {
         memory: execute::least_memory(&plan),
         spans: false,
@@ -81,7 +81,7 @@ fn what_is_built_from_memory_through_a_cache_in_memory_is_what_is_built_from_a_d
     let dir = tempfile::tempdir().unwrap();
     let place = dir.path().join("artifacts");
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    plan::demo::make(&place, true, &program).unwrap();
+    catalog::demo::make(&place, true, &program).unwrap();
     let directory = Directory::open(&place).unwrap();
     let memory = MemorySource::of(&place);
     // From here on, only memory has the artifacts.
@@ -115,13 +115,15 @@ fn what_is_built_from_memory_through_a_cache_in_memory_is_what_is_built_from_a_d
 fn a_source_that_changes_under_a_build_stops_it() {
     let dir = tempfile::tempdir().unwrap();
     let place = dir.path().join("artifacts");
-    plan::demo::make(&place, true, b"#!/bin/sh\n").unwrap();
+    catalog::demo::make(&place, true, b"#!/bin/sh\n").unwrap();
     let mut memory = MemorySource::of(&place);
     let catalog = catalog::read(&memory).unwrap();
     let plan = planned(&manifest(), &catalog);
     memory.change();
-    let attestations =
-        Attestations { sboms: Vec::new(), inputs: Inputs::new(request(), &[], &catalog) };
+    let attestations = Attestations {
+        sboms: Vec::new(),
+        inputs: build::provenance::inputs(&request(), &[], &catalog),
+    };
     let settings = Settings {
         memory: execute::least_memory(&plan),
         spans: false,

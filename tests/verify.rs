@@ -64,7 +64,7 @@ fn codes(found: &Value) -> BTreeSet<&str> {
 fn built(kpack: bool) -> TempDir {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    plan::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
+    catalog::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
     let base = ["--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64"];
     let plan = rockpack(dir.path(), &[&["plan", "--json"], &base[..]].concat());
     fs_err::write(dir.path().join("plan.json"), plan.stdout).unwrap();

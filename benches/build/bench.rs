@@ -5,8 +5,8 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use base::names::RelPath;
+use catalog::{self, Directory};
 use fs_err as fs;
-use plan::catalog::{self, Directory};
 use plan::{Plan, Step};
 
 use super::archives;

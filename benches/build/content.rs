@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plan::catalog::Directory;
+use catalog::Directory;
 use plan::{Distribution, Plan, Step};
 use rayon::prelude::*;
 use wheel::package::Wheel;

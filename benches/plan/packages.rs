@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use base::names::{ArtifactName, RelPath};
 use binary::elf::{ElfFacts, ElfKind, Machine};
-use plan::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind};
+use catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind};
 
 /// Returns `packages.kdl`.
 pub fn manifest(packages: usize) -> String {

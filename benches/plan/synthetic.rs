@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use base::names::{ArtifactName, Component, Family, Mode, RelPath, System};
 use base::target::{Per, Target};
 use binary::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
+use catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind};
 use manifest::{Manifest, Package, PackageKind, ScriptTarget};
-use plan::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind};
 
 /// Extends `families.kdl` to this many ISAs.
 pub fn families(kdl: &str, isas: usize) -> String {

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
-use build::provenance::Commit;
 use clap::{Args, ValueHint};
+use record::provenance::Commit;
 
 use super::AllowArgs;
 

@@ -2,8 +2,8 @@
 
 use base::source::{Code, Problem};
 use base::text::{counted, human_size};
+use catalog::{self, PackedArtifact};
 use fs_err as fs;
-use plan::catalog::{self, PackedArtifact};
 
 use super::{Failure, environment, print};
 use crate::cli::PackArgs;

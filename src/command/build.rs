@@ -2,19 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use build::provenance;
-use plan::review;
-
 use base::event::{Event, Phase};
 use base::names::RelPath;
 use base::source::{Code, Problem};
 use base::text::human_size;
 use base::text::with_causes;
 use build::execute::{self, Attestations, Digests, ExecuteError, Outcome, Settings};
-use build::provenance::{Contents, Inputs, Run};
+use catalog::{ArtifactId, Catalog, Demands, Directory, Source};
 use manifest::Manifest;
-use plan::catalog::{ArtifactId, Catalog, Demands, Directory, Source};
 use plan::{Distribution, Plan, Request};
+use record::provenance::{Contents, Run};
 
 use super::since::{Decided, Set};
 use super::{Failure, environment, not_executed, print};
@@ -296,11 +293,11 @@ fn attestations(
 ) -> Attestations {
     let files: Vec<_> =
         manifest.sources.iter().map(|source| (source.name(), source.text())).collect();
-    let mut of_build = Inputs::new(request, &files, catalog);
+    let mut of_build = build::provenance::inputs(&request, &files, catalog);
     of_build.run = run;
     let content = |it: &Distribution| Some((execute::output_path(plan, it), it.content.clone()?));
     of_build.contents = plan.distributions.iter().filter_map(content).collect();
-    Attestations { sboms: provenance::sboms(manifest, catalog, plan), inputs: of_build }
+    Attestations { sboms: build::sbom::sboms(manifest, catalog, plan), inputs: of_build }
 }
 
 fn catalog(args: &BuildArgs, asked: Asked<'_>) -> Result<(Catalog, MaybeSource), Failure> {

@@ -3,7 +3,7 @@
 use base::source::{Code, Problem, Problems};
 use base::text::human_size;
 use base::text::with_causes;
-use build::cache::{Cache, CacheError};
+use cache::{Cache, CacheError};
 use index::publish::PageCache;
 
 use super::{Failure, environment, print};

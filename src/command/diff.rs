@@ -3,8 +3,8 @@
 use std::io::IsTerminal;
 
 use base::source::{Code, Problem, printable_lines};
-use plan::review::diff;
-use plan::review::diff::Diff;
+use review::diff;
+use review::diff::Diff;
 
 use super::{Failure, environment, print_exact};
 use crate::cli::{DiffArgs, DiffFormat};

@@ -6,7 +6,7 @@ use fs_err as fs;
 
 use base::source::{Code, Problem, Problems};
 use base::text::with_causes;
-use build::gate::Entrant;
+use record::gate::Entrant;
 use wheel::archive::zip::ZipError;
 use wheel::edit::{Made, MakeError, Prepared};
 use wheel::package::OpenError;

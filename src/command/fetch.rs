@@ -5,11 +5,11 @@ use std::path::Path;
 
 use base::directory::names;
 use base::source::{Code, Problem};
+use catalog::{Demands, archive_of, unchecked};
 use fs_err as fs;
 use index::fetch::{self, FetchPlan, Fetched, RemoteArchive, Selection};
 use manifest::Manifest;
 use plan::Request;
-use plan::catalog::{Demands, archive_of, unchecked};
 
 use super::{Failure, environment, print, print_exact};
 use crate::cli::FetchArgs;

@@ -2,9 +2,9 @@
 
 use base::source::Code;
 use base::text::with_causes;
-use build::gate::{self, Gate, GateError};
-use manifest::Manifest;
 use check::verify::{Finding, Shown};
+use manifest::Manifest;
+use record::gate::{self, Gate, GateError};
 
 use super::{Failure, environment};
 use crate::ui;

@@ -9,8 +9,8 @@ use base::source::{Code, Problem};
 use base::text::{counted, with_causes};
 use build::assemble::{self, AssembleError, Assembled, Promised};
 use build::execute;
-use build::provenance::{Made, Part};
-use build::recorded::RecordError;
+use record::provenance::{Made, Part};
+use record::recorded::RecordError;
 use wheel::archive::variants;
 
 use super::{Failure, gate, made, print, repaired};

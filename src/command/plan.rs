@@ -2,10 +2,10 @@
 
 use base::source::{Code, Problem};
 use build::execute::{self, Digests};
+use catalog::Source;
 use manifest::Manifest;
-use plan::catalog::Source;
-use plan::review;
 use plan::{Plan, Request};
+use review;
 
 use super::since::Set;
 use super::{Failure, environment, not_executed, print, print_exact};

@@ -10,10 +10,10 @@ use ::index::store::{self, Access, Bucket};
 use base::names::{RelPath, normalized};
 use base::source::{Code, Problem, Problems, nearest};
 use base::text::{counted, human_size, with_causes};
-use build::content::Rules;
-use build::provenance::Statement;
-use build::recorded::Recorded;
 use manifest::{Publishing, StreamRule};
+use record::content::Rules;
+use record::provenance::Statement;
+use record::recorded::Recorded;
 use wheel::archive::stage::DIST;
 
 use super::{Failure, environment, gate, print};

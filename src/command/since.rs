@@ -7,13 +7,13 @@ use ::index::earlier::{self, EarlierError, Wanted};
 use ::index::store::{self, Access, Bucket, ErrorKind};
 use base::source::{Code, Problem};
 use base::text::with_causes;
-use build::content::Rules;
 use build::execute::{self, Digests};
-use build::provenance;
-use build::since::{Published, Verdict, verdicts};
+use build::since::{Verdict, verdicts};
+use catalog::{Catalog, Source};
 use manifest::Manifest;
-use plan::catalog::{Catalog, Source};
 use plan::{Form, Plan, Request, Since};
+use record::Published;
+use record::content::Rules;
 
 use super::{Failure, environment, not_executed};
 use crate::{builtin, ui};
@@ -58,7 +58,7 @@ impl Set<'_> {
         let all =
             if since.compatible.is_empty() { whole.clone() } else { self.plan(since.clone())? };
         let rules = Rules::new(manifest);
-        let sboms = provenance::sboms(manifest, catalog, &all);
+        let sboms = build::sbom::sboms(manifest, catalog, &all);
         let contents = execute::package_contents(&all, &sboms, artifacts, digests, &rules);
         let contents = contents.map_err(|error| not_executed(&error))?;
         let published = self.published(&all, &rules)?;

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use base::source::{Code, Problems, Severity};
 use base::text::with_causes;
-use build::gate::{self, Judged};
+use check::verify::{self, Finding, Package, Shown};
 use manifest::Manifest;
 use plan::Plan;
-use plan::review::{self, built};
 use rayon::prelude::*;
+use record::gate::{self, Judged};
+use review::{self, built};
 use wheel::package::{Found, ReadError};
-use check::verify::{self, Finding, Package, Shown};
 
 use super::{Failure, environment, print, print_exact};
 use crate::cli::VerifyArgs;

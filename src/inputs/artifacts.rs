@@ -5,14 +5,14 @@ use std::sync::Arc;
 use base::event::{Event, Reporter};
 use base::names::System;
 use base::source::{Code, Problem, Problems, nearest};
-use index::fetch::{RemoteArchive, Selection};
-use index::store::{self, Access, Bucket, ErrorKind, StoreError};
-use manifest::{DOWNLOADS, Manifest, RunName, StoreRule};
-use plan::catalog::{
+use catalog::{
     self, Catalog, Demands, Directory, Lock, Locked, Origin, Packed, Source, Taken, Wanted,
     archive_of, unchecked,
 };
-use plan::resolve;
+use index::fetch::{RemoteArchive, Selection};
+use index::store::{self, Access, Bucket, ErrorKind, StoreError};
+use manifest::{DOWNLOADS, Manifest, RunName, StoreRule};
+use plan::resolve::{self, Requested};
 use plan::{Plan, Request};
 
 use super::{near, pool};
@@ -189,7 +189,8 @@ pub fn select(run: &Run, asked: Asked<'_>, demands: &Demands) -> Result<Selectio
             let locked: Vec<&str> = demands.lock.iter().flat_map(Locked::needed).collect();
             // Without a list, each key is requested.
             let pool = pool(asked.downloads())?;
-            pool.install(|| Selection::of_run(bucket, manifest, &request, &locked))
+            let requested = Requested { manifest, request: &request };
+            pool.install(|| Selection::of_run(bucket, &requested, &locked))
         }
         None => Selection::all(bucket),
     };

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use base::source::{Code, Problem};
 use base::text::{counted, with_causes};
-use build::cache::{Cache, DEFAULT_LIMIT, Farm, Shared as Told, Store};
+use cache::{Cache, DEFAULT_LIMIT, Farm, Shared as Told, Store};
 
 use super::variable::{CACHE_SIZE, variable};
 use super::{Shared, remote};

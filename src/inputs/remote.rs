@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use base::source::{Code, Problem, Spanned};
 use binary::elf::{self, ElfKind};
-use build::cache::{Cache, Store};
+use cache::{Cache, Store};
 use manifest::{Address, Credentials, Header, RemoteRule, RemoteTls, Timeout};
 use remote::{Executor, Helper, Options, Secret, SharedCache, Tls, header};
 

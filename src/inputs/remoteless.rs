@@ -1,7 +1,7 @@
 //! The shared cache, in a program without the feature `remote`.
 
 use base::source::{Code, Problem};
-use build::cache::{Cache, Store};
+use cache::{Cache, Store};
 
 use super::Shared;
 

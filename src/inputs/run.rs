@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use base::source::Problem;
-use build::provenance::{BuilderId, ProgramSources, Run};
+use record::provenance::{BuilderId, ProgramSources, Run};
 
 use super::variable::{BUILDER_ID, INVOCATION_ID, variable};
 

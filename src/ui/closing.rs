@@ -2,8 +2,8 @@ use std::fmt::Write as _;
 
 use base::event::WorkKind;
 use base::text::{Column, Table, counted, cut_middle, human_size};
-use build::cache::{Farm, Shared, Summary};
 use build::execute::{Outcome, Timings};
+use cache::{Farm, Shared, Summary};
 use plan::Plan;
 use wheel::package::WheelName;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use binary::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
 
-use plan::demo;
+use catalog::demo;
 
 use crate::program::{rockpack, text};
 

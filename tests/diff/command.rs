@@ -7,7 +7,7 @@ use binary::elf::stub::{StubMachine, exec_stub};
 use fs_err as fs;
 use tempfile::TempDir;
 
-use plan::demo;
+use catalog::demo;
 
 use crate::program::{rockpack, text};
 

@@ -38,7 +38,7 @@ fn plan(files: usize, packages: usize, edited: bool) -> Plan {
 fn member(package: usize, packages: usize, file: usize, edited: bool) -> Member {
     let owner = if edited && file % 10 == 3 { (package + 1) % packages } else { package };
     let directory = if edited && file % 10 == 4 { "kernels" } else { "library" };
-    let source = |path: &str| plan::catalog::Origin {
+    let source = |path: &str| catalog::Origin {
         artifact: crate::planning::tree::id(&format!(
             "blas{}_lib_gfx906",
             if edited && file % 10 == 5 { "x" } else { "" }
@@ -68,7 +68,7 @@ fn member(package: usize, packages: usize, file: usize, edited: bool) -> Member 
 #[test]
 fn everything_that_differs_is_in_few_lines() {
     let (old, new) = (plan(2000, 4, false), plan(2000, 4, true));
-    let text = plan::review::diff::text(&differ(&old, &new), false);
+    let text = review::diff::text(&differ(&old, &new), false);
     assert!(text.lines().count() < 60, "{text}");
     for needle in [
         "→ lib/library/4/** → lib/kernels/4/**",
@@ -89,7 +89,7 @@ fn two_plans_of_200_000_files_take_less_than_a_second() {
             let start = Instant::now();
             let diff = differ(&old, &new);
             let compared = start.elapsed();
-            let text = plan::review::diff::text(&diff, false);
+            let text = review::diff::text(&diff, false);
             let all = start.elapsed();
             eprintln!(
                 "{files} files, edited {edited}: {compared:?}, with text {all:?}, {} lines",

@@ -1,6 +1,6 @@
 //! JSON, Markdown and the list of files.
 
-use plan::review::diff;
+use review::diff;
 use serde_json::Value;
 
 use super::differ;

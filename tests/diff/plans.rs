@@ -41,7 +41,7 @@ fn lines_that_shift_are_no_difference() {
     let shifted = format!("// a comment\n\n{}", core(&format!("\n{exclude}")));
     let diff = differ(&plan(&[core(exclude), libs("")]), &plan(&[shifted, libs("")]));
     assert!(diff.is_empty(), "{diff:#?}");
-    assert_eq!(plan::review::diff::text(&diff, false), "no difference\n");
+    assert_eq!(review::diff::text(&diff, false), "no difference\n");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn another_version_and_suffix_are_no_difference_of_files() {
         old.clone().asking(|r| (r.version, r.suffix) = ("1.10".parse().ok(), "_x".to_owned()));
     let diff = differ(&old.plan(), &new.plan());
     assert!(!diff.is_empty() && diff.packages.is_empty() && diff.moved.is_empty(), "{diff:#?}");
-    let text = plan::review::diff::text(&diff, false);
+    let text = review::diff::text(&diff, false);
     assert!(
         text.contains(
             "     version 1.0 → 1.10, mode kpack, platform linux_x86_64\n     platform directories: _x_core → _x_core_x, and 2 more\n"
@@ -127,8 +127,7 @@ fn what_leaves_a_wheel_for_the_devel_archive_says_so() {
 fn a_package_that_files_only_moved_into_has_its_row() {
     let plan =
         |lines: &str| Case::new(&[core(lines), devel("artifacts-of \"core\"")], ENTRIES).plan();
-    let text =
-        plan::review::diff::text(&differ(&plan(""), &plan("exclude \"lib/data/**\"")), false);
+    let text = review::diff::text(&differ(&plan(""), &plan("exclude \"lib/data/**\"")), false);
     assert!(text.contains("~ x-devel") && text.contains("+3.30 kB"), "{text}");
     assert!(!text.contains("= "), "{text}");
 }
@@ -262,7 +261,7 @@ fn packages_come_go_and_are_renamed() {
         "artifact \"blas\" \"lib\"",
     );
     let case = |packages: &[String]| Case::new(packages, ENTRIES);
-    let text = plan::review::diff::text(
+    let text = review::diff::text(
         &differ(&case(&[core(""), libs("")]).plan(), &case(&[core(""), renamed]).plan()),
         false,
     );
@@ -271,13 +270,13 @@ fn packages_come_go_and_are_renamed() {
     assert!(!text.contains("lib/libb.so.1"), "no file of it differs:\n{text}");
     let one = case(&[core("")]).plan();
     let two = case(&[core(""), libs("")]).plan();
-    let text = plan::review::diff::text(&differ(&one, &two), false);
+    let text = review::diff::text(&differ(&one, &two), false);
     assert!(text.contains("+ x-libs"), "{text}");
     // Each package lists the names of all.
     let said = sections(&one, &two);
     assert!(said.starts_with("x-core\n  + packages: libs: distribution x-libs,"), "{said}");
     assert!(said.contains("\n\nx-libs\n  + "), "{said}");
-    let text = plan::review::diff::text(&differ(&two, &one), false);
+    let text = review::diff::text(&differ(&two, &one), false);
     assert!(
         text.contains("- x-libs") && text.contains("unowned\n  + "),
         "its files are unowned now:\n{text}"
@@ -298,7 +297,7 @@ fn packages_of_many_isas_that_differ_alike_are_told_once() {
         .map(|isa| format!("blas_lib_{isa} lib/k/{isa}.co data 500\nblas_lib_{isa} lib/k/all data 7\nblas_lib_{isa} lib/libp_{isa}.so so libp_{isa}.so\n"))
         .concat();
     let plan = |lines: &str| Case::new(&[device(lines)], &entries).plan_and_warnings().0;
-    let text = plan::review::diff::text(
+    let text = review::diff::text(
         &differ(&plan(""), &plan("exclude \"lib/k/**\"\nrpath \"device\" \"lib/k\"")),
         false,
     );

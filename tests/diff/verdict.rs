@@ -1,8 +1,9 @@
 //! The verdict: losses of users, the most dangerous first, and the lines that allow them.
 
+use plan::Lost;
 use plan::resolve::AllowedLosses;
-use plan::review::diff::{self, Allowances, Contents, Diff, LossKind, Lost};
 use plan::{Plan, Since};
+use review::diff::{self, Allowances, Contents, Diff, LossKind};
 
 use super::differ;
 use crate::planning::support::{Case, devel, device, package, runtime};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use base::names::RelPath;
 use base::source::Problems;
+use catalog::{Demands, Directory, Packed};
 use index::fetch::{self, RemoteArchive, Selection};
 use index::store::{self, Body, Bucket, Content, ErrorKind, Headers, Object, StoreError, Written};
-use plan::catalog::{Demands, Directory, Packed};
 
 use super::*;
 

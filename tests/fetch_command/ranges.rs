@@ -6,11 +6,9 @@ use std::sync::{Arc, Mutex};
 use base::identity::Identity;
 use base::names::RelPath;
 use base::source::Problems;
+use catalog::{self, Catalog, Demands, Directory, Lock, Locked, Origin, Packed, Source, Wanted};
 use index::fetch::{RemoteArchive, Selection};
 use index::store::{self, Body, Bucket, Content, Headers, Object, StoreError, Written};
-use plan::catalog::{
-    self, Catalog, Demands, Directory, Lock, Locked, Origin, Packed, Source, Wanted,
-};
 
 use super::*;
 

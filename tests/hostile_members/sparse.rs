@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use plan::catalog::{self, Origin, Source as _};
+use catalog::{self, Origin, Source as _};
 use tempfile::TempDir;
 use wheel::unpacking::{Rules, TarReader};
 

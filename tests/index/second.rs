@@ -28,7 +28,7 @@ const SELECTOR: &str = "rocm-7.2.0.tar.gz";
 pub fn built(lines: &str) -> TempDir {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    plan::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
+    catalog::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
     fs::write(dir.path().join("packages.kdl"), format!("{MANIFEST}{lines}")).unwrap();
     fs::write(dir.path().join("families.kdl"), "include \"built-in\"\n").unwrap();
     let words = ["build", "--artifact-dir", "artifacts", "-o", "out"];

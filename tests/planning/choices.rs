@@ -92,7 +92,7 @@ fn each_variant_requires_the_package_of_its_isa_and_no_other() {
         ),
         "{beside}"
     );
-    let text = plan::review::summary_text(&plan, true);
+    let text = review::summary_text(&plan, true);
     assert!(text.contains("x-device (gfx942)") && text.contains("x-device (null)"), "{text}");
 }
 

@@ -3,18 +3,18 @@
 //! `UPDATE_EXPECT=1 cargo test --test all planning::golden` rewrites `golden/*.txt`.
 
 use plan::resolve;
-use plan::review;
+use review;
 
 use base::names::System;
 use binary::elf::stub::{StubMachine, exec_stub};
-use plan::catalog;
+
 use plan::{Request, Templates};
 
 fn planned(system: System, kpack: bool) -> String {
     let dir = tempfile::tempdir().unwrap();
     let artifacts = dir.path().join("artifacts");
     let program = exec_stub(StubMachine::X86_64, "true").unwrap();
-    plan::demo::make_for(system, &artifacts, kpack, &program).unwrap();
+    catalog::demo::make_for(system, &artifacts, kpack, &program).unwrap();
     let (catalog, _tree) = catalog::scan(&artifacts).unwrap();
     let manifest = crate::repository::manifest();
     let file = |path: &str| (path.parse().unwrap(), String::new());

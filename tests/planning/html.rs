@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use plan::review::html_page;
 use plan::{Plan, Step};
+use review::html_page;
 use serde_json::Value;
 
 use super::reports::{HOSTILE, hostile, large, small};

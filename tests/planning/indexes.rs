@@ -61,7 +61,7 @@ fn each_index_has_a_selector_of_its_own() {
         others.map(|d| serde_json::to_string(d).unwrap()).collect()
     };
     assert_eq!(others(&plan), others(&case("\n").plan()), "no other package knows of it");
-    let text = plan::review::summary_text(&plan, true);
+    let text = review::summary_text(&plan, true);
     assert!(text.contains("all/x (sdist)") && text.contains("host/x (sdist)"), "{text}");
 }
 

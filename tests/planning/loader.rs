@@ -7,8 +7,8 @@ use std::process::Command;
 
 use base::names::Compression;
 use base::source::Source;
+use catalog::{Catalog, Origin, scan};
 use manifest::Manifest;
-use plan::catalog::{Catalog, Origin, scan};
 use plan::resolve::{Closure, Resolved};
 use plan::{Distribution, Form, Member, Metadata, Step};
 

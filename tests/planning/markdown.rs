@@ -1,6 +1,6 @@
 //! `rockpack plan --format markdown`: content, escaping, and size.
 
-use plan::review::{MARKDOWN_LIMIT, markdown_text};
+use review::{MARKDOWN_LIMIT, markdown_text};
 
 use super::reports::{hostile, large, small};
 

@@ -6,9 +6,9 @@ use super::support::{
 
 use base::names::Compression;
 use plan::resolve::without_license_text;
-use plan::review::diff::Contents;
-use plan::review::summary_text;
 use plan::{Member, Plan, Step};
+use review::diff::Contents;
+use review::summary_text;
 
 const SCRIPTS: &str = "artifact \"base\" \"lib\"
     script \"tool\" program=\"bin/tool\"

@@ -1,8 +1,8 @@
 //! A package with only a name and an artifact: pasting the proposed lines completes it.
 
 use base::source::{Problems, Source};
+use catalog::BuildFacts;
 use manifest::{Beside, Manifest};
-use plan::catalog::BuildFacts;
 use plan::resolve;
 use plan::{Request, Templates};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use base::names::PackageName;
-use plan::review::{markdown_text, summary_text};
 use plan::{Plan, PrefetchedWheel, Sources};
+use review::{markdown_text, summary_text};
 
 use super::support::{Case, devel, package, runtime};
 

@@ -1,8 +1,8 @@
 //! A plan depends only on the content of manifest and catalog.
 
+use catalog::Catalog;
 use plan::Plan;
-use plan::catalog::Catalog;
-use plan::review;
+use review;
 
 use super::support::{Case, devel, package, runtime};
 

@@ -1,9 +1,8 @@
 //! Content of a wheel's software bill of materials.
 
-use build::provenance;
-use build::provenance::Document;
+use catalog::{BuildOrigin, SourcePin};
 use plan::Plan;
-use plan::catalog::{BuildOrigin, SourcePin};
+use record::sbom::Document;
 use serde_json::Value;
 
 use super::support::{Case, devel, distribution, package, runtime};
@@ -38,7 +37,7 @@ fn case() -> Case {
 }
 
 fn documents(case: &Case, plan: &Plan) -> Vec<Option<Document>> {
-    provenance::sboms(&case.manifest(), &case.catalog, plan)
+    build::sbom::sboms(&case.manifest(), &case.catalog, plan)
 }
 
 /// Returns the document of a distribution, with a hash for each file named `*.so.1`.

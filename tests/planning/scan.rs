@@ -3,9 +3,9 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use catalog::{self, Catalog, EntryKind};
 use fs_err as fs;
 use fs_err::os::unix::fs::symlink;
-use plan::catalog::{self, Catalog, EntryKind};
 use tempfile::TempDir;
 
 fn file(dir: &Path, path: &str, content: impl AsRef<[u8]>) {
@@ -35,7 +35,7 @@ fn problems(dir: &TempDir) -> Vec<String> {
 }
 
 fn entries(catalog: &Catalog) -> Vec<String> {
-    let of = |e: &plan::catalog::CatalogEntry| match &e.kind {
+    let of = |e: &catalog::CatalogEntry| match &e.kind {
         EntryKind::Directory => format!("{}/", e.path),
         EntryKind::File { size, .. } => format!("{} {size}", e.path),
         EntryKind::Symlink { target } => format!("{} -> {target}", e.path),

@@ -298,7 +298,7 @@ fn every_file_names_the_rule_that_took_it() {
 #[test]
 fn children_that_are_no_artifacts_are_noted() {
     let mut case = core("artifact \"base\" \"lib\"", "base_lib_generic a text a");
-    case.catalog.ignored.push(plan::catalog::Ignored {
+    case.catalog.ignored.push(catalog::Ignored {
         name: "logs".to_owned(),
         reason: "its name is not right".to_owned(),
     });

@@ -4,10 +4,9 @@ use std::borrow::Cow;
 
 use base::names::{Mode, RelPath};
 use base::source::{Code, Problem, Problems, Source};
+use catalog::{BuildFacts, Catalog};
 use manifest::{Beside, Manifest};
-use plan::catalog::{BuildFacts, Catalog};
 use plan::resolve;
-use plan::review;
 use plan::{Distribution, Member, Plan, Request, Step, Templates};
 
 use super::tree;
@@ -160,7 +159,7 @@ impl Case {
 
     pub fn problems(&self) -> Vec<String> {
         match self.resolve() {
-            Ok((plan, _)) => panic!("this plan has no error:\n{}", review::files_text(&plan)),
+            Ok((plan, _)) => panic!("this plan has no error: {:#?}", plan.distributions),
             Err(problems) => Self::texts(&problems),
         }
     }
@@ -232,7 +231,7 @@ pub fn absent(plan: &Plan, name: &str) -> Vec<String> {
 }
 
 fn line(path: &str, member: &Member) -> String {
-    let from = |source: &plan::catalog::Origin| {
+    let from = |source: &catalog::Origin| {
         let elsewhere =
             if source.path.as_str() == path { String::new() } else { format!(":{}", source.path) };
         format!("{}{elsewhere}", source.artifact)

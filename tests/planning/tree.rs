@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use binary::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
 use binary::pe::{ImportLibrary, PeFacts, PeKind, PeVersion};
-use plan::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind};
+use catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind};
 
 /// Returns the catalog of these lines; `build` has all other facts.
 pub fn catalog(lines: &str, build: BuildFacts) -> Catalog {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{generator, schema_of};
 use base::names::{ArtifactName, DistName, Family, Isa, ModuleName, PackageName, RelPath};
 use base::version::Version;
-use plan::catalog::Origin;
+use catalog::Origin;
 
 fn validator<T: JsonSchema>() -> Validator {
     jsonschema::draft202012::new(&generator().into_root_schema_for::<T>().to_value()).unwrap()

@@ -10,16 +10,16 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use base::event::{self, Record};
-use build::gate::{REPORT_FORMAT, Report};
+use catalog::{CATALOG_FORMAT, LOCK_FORMAT, Origin, SavedCatalog, SavedLock};
+use check::audit::{self, Audits};
 use index::fetch::{FETCH_PLAN_FORMAT, FetchPlan};
 use plan::Plan;
-use plan::catalog::{CATALOG_FORMAT, LOCK_FORMAT, Origin, SavedCatalog, SavedLock};
 use plan::resolve::explain;
-use plan::review::diff::{self, Diff};
-use plan::review::{SHARES_FORMAT, Shares};
 use projects::{CHECKOUTS_FORMAT, CheckoutStates};
+use record::gate::{REPORT_FORMAT, Report};
+use review::diff::{self, Diff};
+use review::{SHARES_FORMAT, Shares};
 use rewrite::release::{OUTPUTS_FORMAT, Outputs};
-use check::audit::{self, Audits};
 
 #[path = "accepted.rs"]
 mod accepted;

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use ::plan::catalog::Catalog;
+use ::catalog::Catalog;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -11,10 +11,10 @@ use base::identity::Identity;
 use base::names::RelPath;
 use base::source::Problem;
 use binary::ReadAt;
-use fs_err as fs;
-use plan::catalog::{
+use catalog::{
     ArtifactId, Ignored, Listed, ListedEntry, ListedKind, OpenFile, Origin, Source, SourceFile,
 };
+use fs_err as fs;
 use walkdir::WalkDir;
 
 /// Entry of an artifact.

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use build::cache::{
+use cache::{
     Archive, CacheEntry, Claims, Content, Fingerprint, Key, Offer, Store, Stretch, Summary,
 };
 use fs_err as fs;

@@ -7,6 +7,8 @@
 //! Takes the bytes of files; returns facts, edited ELF files ([`elf`]) and device code. Never runs
 //! a file, checks every length in it, and knows neither packages nor ROCm.
 
+#![warn(missing_docs)]
+
 pub mod device_code;
 pub mod elf;
 mod facts;

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use fs_err::File;
 use rustix::fs::{AtFlags, CWD, linkat};
 
-use crate::gate::{Gate, GateError};
-use crate::provenance::{Difference, Made, Package, STATEMENT, SUMS, Statement};
-use crate::recorded::{self, RecordError, Recorded, Replaced};
 use base::names::RelPath;
 use base::regular;
 use base::text::counted;
+use record::gate::{Gate, GateError};
+use record::provenance::{Difference, Made, Package, STATEMENT, SUMS, Statement};
+use record::recorded::{self, RecordError, Recorded, Replaced};
 use wheel::archive::stage::DIST;
 use wheel::archive::{Stage, StageError};
 

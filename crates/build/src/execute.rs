@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::cache;
-use crate::provenance::Document;
-use crate::provenance::{self, Inputs, Package};
-use crate::recorded::{Combined, Recorded};
 use ::wheel::archive::{Stage, StageError};
 use base::event::{Event, Reporter, WorkKind};
 use base::names::{DistName, RelPath};
 use base::regular;
-use plan::catalog::Source;
+use cache;
+use catalog::Source;
 use plan::{Distribution, Form, Plan};
+use record::provenance::{Inputs, Package};
+use record::recorded::{Combined, Recorded};
+use record::sbom::Document;
 
 mod anonymous;
 mod awaited;
@@ -96,7 +96,7 @@ pub struct Built {
 /// Documents about the packages.
 #[derive(Debug)]
 pub struct Attestations {
-    /// Bills of materials in the plan's order: [`crate::provenance::sboms`].
+    /// Bills of materials in the plan's order: [`crate::sbom::sboms`].
     pub sboms: Vec<Option<Document>>,
     /// Inputs of the statement.
     pub inputs: Inputs,
@@ -262,7 +262,7 @@ fn put_in_place(
     known: &[Package<'_>],
     goes: impl Fn(&RelPath) -> bool,
 ) -> Result<Earlier, ExecuteError> {
-    let statement = provenance::statement(plan, &attestations.inputs, made);
+    let statement = crate::provenance::statement(plan, &attestations.inputs, made);
     let recorded = Recorded::read(stage.dest()).map_err(ExecuteError::Earlier)?;
     let (left, made_here): (Vec<Package<'_>>, Vec<Package<'_>>) =
         made.iter().partition(|package| apart.contains(package.path));

@@ -2,11 +2,7 @@
 //! when complete. Plans decide the content of packages.
 
 pub mod assemble;
-pub mod assignment;
-pub mod cache;
-pub mod content;
 pub mod execute;
-pub mod gate;
 pub mod provenance;
-pub mod recorded;
+pub mod sbom;
 pub mod since;

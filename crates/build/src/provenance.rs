@@ -1,247 +1,100 @@
-//! Checksums (as for `sha256sum -c`) and provenance of packages.
-//!
-//! The statement is an unsigned in-toto Statement v1 with the predicate SLSA Provenance v1
-//! (`schema/provenance.md`). Neither contains a time, nor facts about the machine except tools and
-//! variables of project builds.
+//! Statement of a build: options and decisions of a plan as data for [`record::provenance`].
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::str::FromStr;
 
-use base::hash::Sha256;
-use base::names::{PackageName, PathError, RelPath};
-use plan::catalog::{ArtifactId, Catalog};
-use plan::{Plan, Request};
-use wheel::archive::stage::DIST;
-use wheel::package;
+use serde_json::{Map, Value};
 
-mod commit;
-mod contents;
-mod project;
-mod run;
-mod sbom;
-mod statement;
+use base::names::PackageName;
+use catalog::Catalog;
+use plan::{EarlierPackage, OnlyName, Plan, Request};
+use record::provenance::{self, Inputs, Package, ProjectInputs, Statement};
 
-use statement::Descriptor;
+/// Packages of earlier nights in the set, with their versions.
+const EARLIER: &str = "earlier";
 
-pub use commit::{Commit, CommitError, Made};
-pub use contents::Contents;
-pub use project::{BuildRequirement, ProjectInputs, ProjectRepository, RequirementDigest};
-pub use run::{ProgramSources, Run};
-pub use sbom::{Document, SBOM_PATH, sboms};
-pub use statement::{Difference, Part, Promoted, SplitInto, Statement};
-
-/// Checksum file in `dist`.
-pub const SUMS: &str = package::sums::FILE;
-pub(crate) const STATEMENT: &str = "provenance.intoto.json";
-
-/// SLSA build type of `rockpack build` (`schema/provenance.md`).
-pub(crate) const BUILD_TYPE: &str = "urn:rockpack:build:1";
-/// Build type of files made by another program (`rockpack merge --source-commit`).
-pub(crate) const FILES_TYPE: &str = "urn:rockpack:files:1";
-/// Build type of `rockpack wheel promote`.
-pub(crate) const PROMOTION_TYPE: &str = "urn:rockpack:promotion:1";
-/// Build type of `rockpack wheel split`.
-pub(crate) const SPLIT_TYPE: &str = "urn:rockpack:split:1";
-
-pub(crate) fn sums_path() -> Result<RelPath, PathError> {
-    format!("{DIST}/{SUMS}").parse()
+/// Inputs of a build of artifacts, without a builder. `manifest` has name and text of each manifest file.
+pub fn inputs(request: &Request, manifest: &[(&str, &str)], catalog: &Catalog) -> Inputs {
+    Inputs::new(asked(request), manifest, catalog)
 }
 
-/// Path of a statement below the destination. The first has the plain name.
-pub fn statement_path(index: usize) -> Result<RelPath, PathError> {
-    match index {
-        0 => format!("{DIST}/{STATEMENT}"),
-        _ => format!("{DIST}/provenance.{}.intoto.json", index + 1),
+/// Inputs of a build of projects alone; see [`inputs`].
+pub fn inputs_without_artifacts(request: &Request, manifest: &[(&str, &str)]) -> Inputs {
+    Inputs::without_artifacts(asked(request), manifest)
+}
+
+/// Adds inputs of projects. Native ones count for all wheels built after them.
+#[must_use]
+pub fn with_projects(
+    mut inputs: Inputs,
+    plan: &Plan,
+    projects: &BTreeMap<PackageName, ProjectInputs>,
+) -> Inputs {
+    for build in &plan.projects {
+        let Some(of_project) = projects.get(&build.name) else { continue };
+        let after = plan.projects.iter().filter(|it| it.after.contains(&build.name));
+        let wheels = after.filter(|it| it.native.is_none()).map(|it| &it.name);
+        let packages: Vec<&PackageName> =
+            if build.native.is_some() { wheels.collect() } else { vec![&build.name] };
+        inputs.add_project(&build.name, of_project, &packages);
     }
-    .parse()
-}
-
-pub(crate) fn is_statement(file_name: &str) -> bool {
-    let number = file_name
-        .strip_prefix("provenance.")
-        .and_then(|rest| rest.strip_suffix(".intoto.json"))
-        .is_some_and(|number| number.parse::<usize>().is_ok_and(|number| number > 1));
-    number || file_name == STATEMENT
-}
-
-/// Fault of a statement.
-#[derive(Debug, thiserror::Error)]
-pub enum StatementError {
-    /// Wrong form.
-    #[error("it is not a provenance statement")]
-    Form(#[from] serde_json::Error),
-    /// Another build type.
-    #[error("it is of another kind of build")]
-    Kind,
-}
-
-/// Written package.
-#[derive(Debug, Clone, Copy)]
-pub struct Package<'a> {
-    /// Path below the destination: `dist/…`.
-    pub path: &'a RelPath,
-    /// Hexadecimal SHA-256.
-    pub sha256: &'a str,
-}
-
-impl<'a> Package<'a> {
-    fn name(&self) -> &'a str {
-        self.path
-            .as_str()
-            .strip_prefix(DIST)
-            .and_then(|rest| rest.strip_prefix('/'))
-            .unwrap_or(self.path.as_str())
-    }
-}
-
-fn in_order<'p, 'a>(packages: &'p [Package<'a>]) -> Vec<&'p Package<'a>> {
-    let mut sorted: Vec<_> = packages.iter().collect();
-    sorted.sort_by_key(|package| package.name());
-    sorted
-}
-
-pub(crate) fn sha256sums(packages: &[Package<'_>]) -> String {
-    in_order(packages).into_iter().fold(String::new(), |mut text, package| {
-        let _ = writeln!(text, "{}  {}", package.sha256, package.name());
-        text
-    })
-}
-
-/// URI of the builder, for policies.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BuilderId(String);
-
-impl BuilderId {
-    /// URI.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Default for BuilderId {
-    fn default() -> Self {
-        Self("urn:rockpack:unidentified-builder".to_owned())
-    }
-}
-
-/// Rejected identifier.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BuilderIdError {
-    /// Text that is not a URI.
-    #[error("`{0}` is not a URI: write it like https://example.org/builders/nightly")]
-    NoUri(String),
-    /// User or password, which would be published and so are not in the message.
-    #[error(
-        "the URI has a user or password before `@`: leave it out, because provenance is published"
-    )]
-    Secret,
-}
-
-impl FromStr for BuilderId {
-    type Err = BuilderIdError;
-
-    /// A scheme, `:` and more, without spaces (RFC 3986, section 3).
-    fn from_str(text: &str) -> Result<Self, BuilderIdError> {
-        let scheme = |scheme: &str| {
-            let of_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-            scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(of_scheme)
-        };
-        let printable = text.bytes().all(|byte| byte.is_ascii_graphic());
-        match text.split_once(':') {
-            Some((_, rest)) if has_user(rest) => Err(BuilderIdError::Secret),
-            Some((name, rest)) if scheme(name) && !rest.is_empty() && printable => {
-                Ok(Self(text.to_owned()))
-            }
-            _ => Err(BuilderIdError::NoUri(text.to_owned())),
-        }
-    }
-}
-
-fn has_user(rest: &str) -> bool {
-    let authority = rest.strip_prefix("//").and_then(|rest| rest.split(['/', '?', '#']).next());
-    authority.is_some_and(|authority| authority.contains('@'))
-}
-
-/// Inputs of a build, apart from the plan.
-#[derive(Debug, Clone)]
-pub struct Inputs {
-    /// Run of the build.
-    pub run: Run,
-    /// Options of the command line.
-    pub request: Request,
-    /// Digests of contents without versions, by path of the package.
-    pub contents: BTreeMap<RelPath, String>,
-    dependencies: Vec<Descriptor>,
-}
-
-impl Inputs {
-    /// Inputs of a build of projects alone; see [`Self::new`].
-    pub fn without_artifacts(request: Request, manifest: &[(&str, &str)]) -> Self {
-        let (run, contents) = (Run::default(), BTreeMap::new());
-        Self { run, request, contents, dependencies: files(manifest).collect() }
-    }
-
-    /// Inputs without a builder. `manifest` has name and text of each manifest file.
-    pub fn new(request: Request, manifest: &[(&str, &str)], catalog: &Catalog) -> Self {
-        let origin = &catalog.build.origin;
-        let told = [("run", &origin.run), ("job", &origin.job)];
-        let told = told.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
-        let whole = Descriptor::catalog(statement::ARTIFACTS, catalog.sha256());
-        let whole = told.fold(whole, |whole, (name, value)| whole.with(name, value));
-        let own = origin.commit.iter().map(|commit| Descriptor::commit("source", commit, None));
-        let pins = origin.sources.iter().map(|pin| {
-            let name = format!("source/{}", pin.path);
-            let pinned = Descriptor::commit(&name, &pin.commit, pin.url.as_deref());
-            if pin.patches.is_empty() {
-                pinned
-            } else {
-                pinned.with("patches", pin.patches.clone())
-            }
-        });
-        let each = catalog.artifacts.iter().map(|artifact| {
-            Descriptor::catalog(&format!("artifacts/{}", artifact.id), artifact.sha256())
-        });
-        let dependencies =
-            files(manifest).chain([whole]).chain(each).chain(own).chain(pins).collect();
-        Self { run: Run::default(), request, contents: BTreeMap::new(), dependencies }
-    }
-
-    /// Adds digests of the bytes of artifacts.
-    pub fn add_contents(&mut self, contents: &BTreeMap<ArtifactId, Contents>) {
-        let contents = contents.iter().map(|(id, it)| it.descriptor(id));
-        self.dependencies.extend(contents);
-        contents::sort(&mut self.dependencies);
-    }
-
-    /// Adds inputs of projects. Native ones count for all wheels built after them.
-    #[must_use]
-    pub fn with_projects(
-        mut self,
-        plan: &Plan,
-        projects: &BTreeMap<PackageName, ProjectInputs>,
-    ) -> Self {
-        for build in &plan.projects {
-            let Some(inputs) = projects.get(&build.name) else { continue };
-            let after = plan.projects.iter().filter(|it| it.after.contains(&build.name));
-            let wheels = after.filter(|it| it.native.is_none()).map(|it| &it.name);
-            let packages: Vec<&PackageName> =
-                if build.native.is_some() { wheels.collect() } else { vec![&build.name] };
-            self.dependencies.extend(project::descriptors(&build.name, inputs, &packages));
-        }
-        self
-    }
-}
-
-fn files(manifest: &[(&str, &str)]) -> impl Iterator<Item = Descriptor> {
-    manifest
-        .iter()
-        .map(|(name, text)| Descriptor::text(name, Sha256::of(text.as_bytes()).to_string()))
+    inputs
 }
 
 /// Statement of `packages`.
 pub fn statement(plan: &Plan, inputs: &Inputs, packages: &[Package<'_>]) -> Statement {
-    Statement::new(plan, inputs, in_order(packages))
+    provenance::statement(decided(plan), inputs, packages)
+}
+
+fn asked(request: &Request) -> Map<String, Value> {
+    let given = [
+        ("version", request.version.as_ref().map(|v| v.as_str().into())),
+        ("version-suffix", (!request.suffix.is_empty()).then(|| request.suffix.clone().into())),
+        ("mode", request.mode.map(|mode| mode.as_str().into())),
+        ("system", request.system.map(|system| system.as_str().into())),
+        ("linux-families", request.linux_families.clone().map(Value::from)),
+        ("windows-families", request.windows_families.clone().map(Value::from)),
+        ("platform-tag", request.platform_tag.as_ref().map(|tags| tags.as_str().into())),
+        (
+            provenance::ONLY,
+            (!request.only.is_empty()).then(|| request.only.iter().map(OnlyName::as_str).collect()),
+        ),
+        ("compression", request.compression.map(|level| level.as_str().into())),
+        ("xz-preset", request.xz_preset.map(Value::from)),
+        ("devel-tarball-compression", request.xz_preset.map(|_| true.into())),
+        ("variable", variables(request)),
+        ("libs", libraries(request)),
+        ("allow-unowned", request.allow_unowned.then_some(true.into())),
+    ];
+    given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+fn variables(request: &Request) -> Option<Value> {
+    let pairs = request.variables.iter();
+    let pairs = pairs.map(|(name, value)| (name.clone(), Value::from(value.clone())));
+    (!request.variables.is_empty()).then(|| Value::Object(pairs.collect()))
+}
+
+fn libraries(request: &Request) -> Option<Value> {
+    let pairs = request.libraries.iter();
+    let pairs = pairs.map(|(name, list)| (name.to_string(), Value::from(list.clone())));
+    (!request.libraries.is_empty()).then(|| Value::Object(pairs.collect()))
+}
+
+fn decided(plan: &Plan) -> Map<String, Value> {
+    let decided = [
+        ("version", Some(plan.version.to_string())),
+        ("mode", plan.mode.map(|mode| mode.as_str().to_owned())),
+        ("platform-tag", Some(plan.platform_tag.clone())),
+        (provenance::PLAN, Some(plan.digest())),
+    ];
+    let decided = decided.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let mut all: Map<String, Value> =
+        decided.map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
+    if !plan.earlier.is_empty() {
+        let version = |it: &EarlierPackage| (it.name.to_string(), Value::from(it.version.as_str()));
+        all.insert(EARLIER.to_owned(), Value::Object(plan.earlier.iter().map(version).collect()));
+    }
+    all
 }
 
 #[cfg(test)]

@@ -2,23 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::content::Content;
 use base::names::{Form, Requirement};
-use base::version::Version;
 use plan::{Distribution, EarlierPackage, Plan};
-
-/// A published package.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Published {
-    /// Version.
-    pub version: Version,
-    /// File name.
-    pub file: String,
-    /// Size of the file in bytes.
-    pub size: u64,
-    /// Content.
-    pub content: Content,
-}
+use record::Published;
+use record::content::Content;
 
 /// Decision about a package.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,11 +8,11 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use wheel::package::{OpenError, WheelName};
 use binary::policy::{
     self, Libc, Mixed, Needs, Obstacle, Shipped, Subject, SymbolSet, Unresolved, Unused, Verdict,
 };
 use binary::site::{Linked, Site};
+use wheel::package::{OpenError, WheelName};
 
 mod contents;
 

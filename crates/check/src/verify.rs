@@ -47,6 +47,7 @@ mod together;
 mod variants;
 mod wheel;
 
+pub use self::wheel::Wheel;
 pub use code::{Targets, misplaced};
 pub use loading::loading;
 pub use member::Member;
@@ -56,7 +57,6 @@ pub use sdist::sdist;
 pub use sums::{Beside, beside};
 pub use together::together;
 pub use variants::variants_beside;
-pub use self::wheel::Wheel;
 
 use code::Told;
 use dlls::Imports;

@@ -12,8 +12,8 @@ use base::hash::Sha256;
 use base::names::RelPath;
 use base::text::counted;
 use base::version::Version;
-use build::content::{Content, ContentError, ContentTextError, Rules, content};
-use build::since::Published;
+use record::Published;
+use record::content::{Content, ContentError, ContentTextError, Rules, content};
 use wheel::package::{OpenError, ReadError, Wheel, WheelName, packages};
 
 const LONGEST_LIST: u64 = 64 << 20;

@@ -1,6 +1,6 @@
 //! Archives of a run, and packages of an index: selection and verified transfer.
 //!
-//! A [`RemoteArchive`] can be unpacked during the transfer ([`plan::catalog::Directory::unpack`]).
+//! A [`RemoteArchive`] can be unpacked during the transfer ([`catalog::Directory::unpack`]).
 
 mod download;
 mod fetch_plan;

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use crate::simple::{self, IndexError, IndexedFile, Local, PageError};
 use crate::store::{Bucket, StoreError, is_web};
 use base::names::{PackageName, PathError, RelPath};
-use build::content::{ContentError, Rules};
-use build::gate::{Gate, GateError};
 use manifest::Publishing;
+use record::content::{ContentError, Rules};
+use record::gate::{Gate, GateError};
 use wheel::archive::Timestamp;
 use wheel::package::Wheel;
 
@@ -457,7 +457,7 @@ fn with_contents(locals: &mut [Local], options: &Options) -> Result<(), PublishE
     for local in locals {
         let Some(digest) = contents.get(local.sha256()) else { continue };
         let wheel = Wheel::open(&local.path).map_err(ContentError::from)?;
-        let content = build::content::content(&wheel, rules)?;
+        let content = record::content::content(&wheel, rules)?;
         if content.digest() != *digest {
             return Err(PublishError::OtherContent(named(local)));
         }

@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write as _};
 use serde::Serialize;
 
 use super::{Distribution, Member, Metadata, Plan, Step, WheelVariant};
-use crate::catalog::sha256_of_writing;
+use base::hash::sha256_of_writing;
 use base::names::{Compression, DistName, Form, Mode, ModuleName, PackageName, RelPath};
 use base::version::Version;
 

@@ -7,14 +7,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::Origin;
 use base::names::{Mode, RelPath};
 use base::version::Version;
+use catalog::Origin;
 
-pub mod catalog;
-pub mod demo;
 mod digest;
 mod distribution;
+mod lost;
 mod member;
 mod note;
 mod only;
@@ -22,7 +21,6 @@ mod read;
 mod rendered;
 mod request;
 pub mod resolve;
-pub mod review;
 mod since;
 mod source_build;
 mod title;
@@ -30,6 +28,7 @@ mod title;
 pub use base::names::Form;
 pub use digest::digest;
 pub use distribution::{Absent, Distribution, WheelVariant};
+pub use lost::Lost;
 pub use member::{Archive, Member, Step};
 pub use note::{Labelled, Note, Warning};
 pub use only::{OnlyName, OnlyNameError};

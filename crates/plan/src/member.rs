@@ -3,9 +3,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::Rendered;
-use crate::catalog::Origin;
 use base::names::RelPath;
 use binary::elf::stub::StubMachine;
+use catalog::Origin;
 
 /// One file of a wheel, sdist or devel archive.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! Pure: no file system, clock or host path; equal inputs give equal plans.
 
-use crate::catalog::Catalog;
 use crate::{Plan, Request, Templates};
 use base::source::Problems;
+use catalog::Catalog;
 use manifest::Manifest;
 
 mod aliases;
@@ -63,7 +63,7 @@ pub use functions::functions;
 pub use gone::{Why, with_reasons};
 pub use installed::plan_installed;
 pub use licenses::without_license_text;
-pub use needed::{Missing, Needed, needed, possible};
+pub use needed::{Requested, needed};
 pub use targets::target;
 
 /// Compiles `manifest` and `catalog` into a plan with warnings.

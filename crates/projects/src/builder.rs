@@ -24,9 +24,9 @@ use super::{
 };
 use base::names::{PackageName, RelPath};
 use base::text::with_causes;
-use build::gate::{Gate, GateError};
-use build::provenance::ProjectInputs;
 use plan::{Plan, ProjectBuild, Trial};
+use record::gate::{Gate, GateError};
+use record::provenance::ProjectInputs;
 use wheel::archive::Stage;
 
 pub(crate) struct Product {

@@ -18,8 +18,8 @@ use super::{Made, ProjectError, Settings, installed, variables, wheelhouse};
 use base::directory::walk;
 use base::names::PackageName;
 use base::regular;
-use build::provenance::ProjectInputs;
 use plan::{Plan, ProjectBuild};
+use record::provenance::ProjectInputs;
 
 const KEPT: &str = "kept";
 

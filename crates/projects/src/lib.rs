@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use base::names::{PackageName, RelPath};
-use build::gate::Gate;
-use build::provenance::ProjectInputs;
 use plan::Plan;
+use record::gate::Gate;
+use record::provenance::ProjectInputs;
 use wheel::archive::{Stage, StageError};
 use wheel::package::WheelName;
 

@@ -13,8 +13,8 @@ use super::used::Used;
 use super::variables::{self, is_recorded};
 use super::workspace::Workspace;
 use base::names::normalized;
-use build::provenance::{BuildRequirement, ProjectInputs, ProjectRepository, RequirementDigest};
 use plan::ProjectBuild;
+use record::provenance::{BuildRequirement, ProjectInputs, ProjectRepository, RequirementDigest};
 
 pub fn installed(python: &Path, place: &Workspace) -> io::Result<Vec<BuildRequirement>> {
     let command = [python.into(), "-c".into(), OsString::from(INSTALLED)];

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use base::names::normalized;
 use base::regular;
-use build::provenance::{BuildRequirement, RequirementDigest};
+use record::provenance::{BuildRequirement, RequirementDigest};
 
 const LARGEST: u64 = 64 << 20;
 

@@ -4,7 +4,7 @@ use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use prost::Message as _;
 
 use base::hash::Sha256;
-use build::cache::{Form, Recipe};
+use cache::{Form, Recipe};
 
 const OUTPUT: &str = "stream";
 /// Output with one byte before the stream: a digest other than that of a damaged blob.
@@ -236,7 +236,7 @@ pub(super) fn stream(result: &api::ActionResult, recipe: &Recipe, form: Form) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use build::cache::Content;
+    use cache::Content;
 
     fn recipe(content: &[u8], settings: &str) -> Recipe {
         let size = content.len() as u64;

@@ -17,7 +17,7 @@ use tonic::{Code, Status};
 use super::action::Digest;
 use super::client::{Client, Failure, too_slow};
 use super::observed::Call;
-use build::cache::Room;
+use cache::Room;
 
 const PIECE: u64 = 1 << 20;
 const AT_ONCE: usize = 8;

@@ -13,7 +13,7 @@ use super::farm::{self, Farm, Made, Task};
 use super::pace::{PATIENCE, Pace, is_dear};
 use super::{Counts, SharedCache};
 use base::activity;
-use build::cache::{Awaited, Form, Recipe};
+use cache::{Awaited, Form, Recipe};
 
 const HANDS: usize = 24;
 /// Number of threads that fetch quickly packed streams: few, because these often come too late.
@@ -344,7 +344,7 @@ impl<'b> Download<'b> {
         awaited: &dyn Awaited,
         form: Form,
         recipe: &Recipe,
-        room: &build::cache::Room<'_>,
+        room: &cache::Room<'_>,
     ) -> Came {
         let Ok(entry) = self.compute(|| self.shared.cache.import(recipe, form, room)) else {
             return Came::Wrong;

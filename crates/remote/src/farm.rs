@@ -19,7 +19,7 @@ use super::client::{Client, Failure};
 use super::execution::Answer;
 use super::pace::is_dear;
 use base::regular;
-use build::cache::{self, Awaited, CacheEntry, Form, Recipe, Room};
+use cache::{self, Awaited, CacheEntry, Form, Recipe, Room};
 use manifest::Address;
 
 /// Streams that pack faster are packed locally: a farm needs this long to begin.

@@ -20,7 +20,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
 use base::event::Listener;
-use build::cache::{
+use cache::{
     Archive, Awaited, Cache, CacheEntry, Content, Fingerprint, Key, Offer, Shared, Source, Store,
     Summary,
 };

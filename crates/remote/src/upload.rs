@@ -19,7 +19,7 @@ use super::{Counts, SharedCache};
 use base::activity;
 use base::hash;
 use base::text::counted;
-use build::cache::{Archive, Form, Recipe, Stretch};
+use cache::{Archive, Form, Recipe, Stretch};
 use wheel::archive::deflate::Method;
 
 const AT_ONCE: usize = 8;
@@ -132,7 +132,7 @@ fn parcel<'a>(
     place: Stretch,
 ) -> Option<Parcel<'a>> {
     let file = File::open(path).ok()?;
-    let bytes = build::cache::PackedBytes::new(&file, place.offset, place.len);
+    let bytes = cache::PackedBytes::new(&file, place.offset, place.len);
     let sha256 = hash::of_reader(bytes).ok()?.sha256;
     let form = if place.method == Method::Store { Form::XzBlock } else { Form::Deflate };
     let blob = Blob::File { file: Arc::new(file), offset: place.offset, len: place.len };

@@ -19,9 +19,9 @@ use ::wheel::package::{Wheel, packages};
 use base::names::{DistName, RelPath};
 use base::regular;
 use base::version::Version;
-use build::gate::Gate;
-use build::provenance::{self, Promoted, Run, Statement};
 use manifest::{Manifest, PromoteRule};
+use record::gate::Gate;
+use record::provenance::{self, Promoted, Run, Statement};
 
 mod archive;
 mod change;

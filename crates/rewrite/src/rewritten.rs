@@ -3,9 +3,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use base::names::RelPath;
-use build::gate::{Gate, GateError};
-use build::provenance::{Package, Statement};
-use build::recorded;
+use record::gate::{Gate, GateError};
+use record::provenance::{Package, Statement};
+use record::recorded;
 use wheel::archive::stage::DIST;
 use wheel::archive::{Stage, StageError};
 

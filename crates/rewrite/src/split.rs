@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use crate::rewritten::{Rewritten, overwritten};
 use base::source::{Code, Problem, Problems};
 use base::version::Version;
-use build::gate::Gate;
-use build::provenance::{Run, SplitInto, Statement};
 use manifest::Manifest;
+use record::gate::Gate;
+use record::provenance::{Run, SplitInto, Statement};
 use wheel::archive::Stage;
 
 mod beside;

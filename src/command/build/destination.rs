@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use base::source::{Code, Problem};
-use plan::catalog::Catalog;
+use catalog::Catalog;
 
 use crate::failure::Failure;
 

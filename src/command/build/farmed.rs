@@ -7,9 +7,9 @@ use ::remote::{Digest, Executor, Options, Orders};
 use base::source::{Code, Problem};
 use base::text::{counted, human_size, with_causes};
 use build::execute::Elsewhere;
-use build::provenance::Contents;
-use plan::catalog::ArtifactId;
-use plan::review;
+use catalog::ArtifactId;
+use record::provenance::Contents;
+use review;
 use wheel::archive::Stage;
 
 use super::super::environment;

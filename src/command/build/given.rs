@@ -2,10 +2,10 @@ use std::collections::BTreeMap;
 
 use base::source::{Problem, Source};
 use build::execute::Elsewhere;
-use build::provenance::Contents;
+use catalog::ArtifactId;
 use manifest::Manifest;
-use plan::catalog::ArtifactId;
 use plan::{Plan, Request};
+use record::provenance::Contents;
 
 use crate::cli::BuildArgs;
 use crate::inputs::Shared;

@@ -6,9 +6,8 @@ use base::event::Phase;
 use base::regular;
 use base::source::{Code, Problem};
 use base::version::Version;
-use build::provenance::Inputs;
 use plan::resolve;
-use plan::review;
+use review;
 
 use super::projects;
 use super::{Failure, environment, print, tell_left_out};
@@ -44,7 +43,7 @@ pub fn run(args: &BuildArgs, tree: &Path) -> Result<(), Failure> {
     projects::prefetch(args, &manifest, &plan, &projects)?;
     let files: Vec<_> =
         manifest.sources.iter().map(|source| (source.name(), source.text())).collect();
-    let mut of_build = Inputs::without_artifacts(asked, &files);
+    let mut of_build = build::provenance::inputs_without_artifacts(&asked, &files);
     of_build.run = inputs::run()?;
     projects::build(args, &manifest, &plan, &projects, (&of_build, &[]))
 }

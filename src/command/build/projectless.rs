@@ -1,8 +1,8 @@
 //! The Python projects of a build, in a program without the feature `projects`.
 
-use build::provenance::{Inputs, Package};
 use manifest::Manifest;
 use plan::Plan;
+use record::provenance::{Inputs, Package};
 
 use crate::cli::BuildArgs;
 use crate::failure::{Failure, absent};

@@ -7,10 +7,10 @@ use base::regular;
 use base::source::{Code, Problem, Problems};
 use base::text::with_causes;
 use build::execute::{self, Attestations};
-use build::provenance::{Inputs, Package};
 use manifest::Manifest;
 use plan::{Plan, ProjectBuild};
 use projects::{Holds, MadeWheel, ProjectError, Settings, TrialKind};
+use record::provenance::{Inputs, Package};
 
 use super::super::{Failure, environment, gate, not_executed, print};
 use crate::cli::{BuildArgs, More};
@@ -163,7 +163,7 @@ pub fn build(
     let made = outcome.made.iter().zip(&hashes);
     let made: Vec<_> = made.map(|(made, sha256)| Package { path: &made.path, sha256 }).collect();
     let (inputs, known) = made_before;
-    let inputs = inputs.clone().with_projects(plan, &outcome.inputs);
+    let inputs = build::provenance::with_projects(inputs.clone(), plan, &outcome.inputs);
     let attestations = Attestations { sboms: Vec::new(), inputs };
     let goes = |path: &RelPath| earlier::is_replaced(args, plan, &outcome, path);
     let done = execute::conclude(stage, plan, &attestations, &made, known, goes)

@@ -2,8 +2,8 @@
 
 use base::names::Mode;
 use base::source::{Code, Problem, Problems};
-use plan::review::diff::{self, Contents};
 use plan::{Plan, Request};
+use review::diff::{self, Contents};
 use serde_json::{Map, Value};
 
 use crate::cli::BuildArgs;

@@ -1,7 +1,7 @@
 use std::time::{Duration, SystemTime};
 
 use base::text::{Column, Table, human_size};
-use build::cache::{Cache, Stats};
+use cache::{Cache, Stats};
 
 use super::{failed, look, print};
 use crate::cli::StatsArgs;

@@ -1,7 +1,7 @@
 use base::source::{Code, Problem, Problems};
 use base::text::human_size;
 use base::text::with_causes;
-use build::cache::{Cache, CacheEntry, Damage};
+use cache::{Cache, CacheEntry, Damage};
 use rayon::prelude::*;
 
 use super::{failed, look, print};

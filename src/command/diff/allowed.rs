@@ -1,9 +1,9 @@
 use std::collections::HashSet;
 
 use base::source::Code;
-use plan::catalog::Origin;
+use catalog::Origin;
+use plan::Lost;
 use plan::resolve::AllowedLosses;
-use plan::review::diff::Lost;
 use plan::{Note, Plan};
 
 /// Losses that options or new lines of the manifest allow.

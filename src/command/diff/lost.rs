@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use base::source::{Code, Place, Problem, Problems, Source};
 use base::text::{counted, human_size};
+use catalog::Origin;
 use manifest::Manifest;
-use plan::catalog::Origin;
-use plan::review::diff::{Diff, Loss, LossKind};
 use plan::{Distribution, Plan};
+use review::diff::{Diff, Loss, LossKind};
 
 use super::side::Side;
 use crate::builtin;

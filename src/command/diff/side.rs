@@ -4,13 +4,14 @@ use std::path::Path;
 
 use base::source::{Code, Problem, Problems, Source};
 use base::text::with_causes;
+use catalog::Catalog;
 use manifest::Manifest;
-use plan::catalog::Catalog;
+use plan::Lost;
 use plan::resolve::AllowedLosses;
-use plan::review::built::{self, Built};
-use plan::review::diff::{Allowances, Contents, Lost, Reasons};
 use plan::{Plan, Request};
 use rayon::prelude::*;
+use review::built::{self, Built};
+use review::diff::{Allowances, Contents, Reasons};
 use wheel::package;
 
 use super::super::{Failure, environment};

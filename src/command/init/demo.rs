@@ -3,8 +3,8 @@
 use base::names::Mode;
 use base::source::{Code, Problem};
 use base::text::with_causes;
+use catalog::demo::{self, DemoError};
 use fs_err as fs;
-use plan::demo::{self, DemoError};
 
 use super::super::{Failure, environment, print};
 use crate::cli::InitArgs;

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use base::names::{Form, RelPath};
 use base::source::{Code, Problem};
 use base::text::with_causes;
-use build::gate::Entrant;
-use build::recorded;
-use rayon::prelude::*;
-use wheel::package::{self, Found};
 use check::verify::{self, Finding, Package};
+use rayon::prelude::*;
+use record::gate::Entrant;
+use record::recorded;
+use wheel::package::{self, Found};
 
 use crate::failure::Failure;
 

@@ -1,9 +1,9 @@
 //! Wheels of a split by any program, checked together.
 
-use build::assignment;
-use build::gate::{filled, known_target};
-use manifest::{Manifest, SplitRule};
 use check::verify::{self, Finding, Package};
+use manifest::{Manifest, SplitRule};
+use record::assignment;
+use record::gate::{filled, known_target};
 
 /// Follows the `wheel` lines of the manifest with `device-by`.
 pub fn of_splits(

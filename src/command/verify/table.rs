@@ -2,8 +2,8 @@ use std::fmt::Write as _;
 
 use base::source::{Severity, printable};
 use base::text::{Column, Table, human_size, plural};
-use build::gate::{Judged, Report};
 use check::verify::{Finding, Package};
+use record::gate::{Judged, Report};
 
 use crate::command::{Failure, environment};
 

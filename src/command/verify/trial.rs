@@ -15,10 +15,10 @@ use tempfile::TempDir;
 
 use base::cleanup;
 use base::source::Code;
+use check::verify::Finding;
 use plan::Templates;
 use wheel::package::zip_file::LONGEST_TEXT;
 use wheel::package::{Metadata, Sdist};
-use check::verify::Finding;
 
 mod ours;
 

@@ -4,9 +4,9 @@ use std::io;
 use std::path::Path;
 
 use base::source::{Code, Problem, Problems, Severity};
+use check::verify::{Finding, Package};
 use plan::Form;
 use rayon::prelude::*;
-use check::verify::{Finding, Package};
 
 use super::Given;
 use super::trial::{self, Trial};

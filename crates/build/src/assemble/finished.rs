@@ -2,11 +2,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{AssembleError, Shard};
-use crate::provenance::{self, Made, Package, Statement};
-use crate::recorded::Recorded;
 use base::directory::entries;
 use base::names::RelPath;
 use base::regular;
+use record::provenance::{self, Made, Package, Statement};
+use record::recorded::Recorded;
 use wheel::archive::stage::DIST;
 
 impl<'a> Shard<'a> {

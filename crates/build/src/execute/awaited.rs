@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use super::bytes::Bytes;
 use super::cache_lookup::{CacheLookup, settings};
 use super::packing::Packing;
-use crate::cache::{self, Content, Form};
 use base::hash::Sha256Hasher;
+use cache::{self, Content, Form};
 
 #[derive(Debug)]
 pub(super) struct Awaited<'a> {
@@ -132,8 +132,8 @@ impl cache::Awaited for Awaited<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cache::{Awaited as _, Cache};
     use crate::execute::Digests;
+    use cache::{Awaited as _, Cache};
     use wheel::archive::deflate::Level;
 
     #[test]

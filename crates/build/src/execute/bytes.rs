@@ -1,11 +1,11 @@
 use std::io;
 
-use crate::cache::Fingerprinter;
 use base::hash::{Sha256, Sha256Hasher};
 use binary::ReadAt;
 use binary::elf::{EditPlan, Edited};
+use cache::Fingerprinter;
+use catalog::SourceFile;
 use plan::Rendered;
-use plan::catalog::SourceFile;
 
 mod tar_image;
 

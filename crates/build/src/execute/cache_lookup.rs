@@ -3,8 +3,8 @@ use std::io;
 use super::bytes::Bytes;
 use super::digests::{Digests, fingerprint};
 use super::packing::Packing;
-use crate::cache::{self, Content, Fingerprint, Fingerprinter, Key, Recipe, Store};
 use base::hash::Sha256;
+use cache::{self, Content, Fingerprint, Fingerprinter, Key, Recipe, Store};
 use wheel::archive::deflate::{BLOCK, ENCODER};
 use wheel::archive::tarball::XZ_ENCODER;
 
@@ -142,7 +142,7 @@ pub(super) fn settings(packing: Packing<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cache::{Archive, Cache, Stretch};
+    use cache::{Archive, Cache, Stretch};
     use wheel::archive::checksum::{Checksum, Digest};
     use wheel::archive::deflate::{Level, Method};
 

@@ -1,7 +1,7 @@
 use super::cache_lookup::{Known, recipe};
 use super::pack::Packable;
 use super::packing::Packing;
-use crate::cache::{Content, Offer, Stretch};
+use cache::{Content, Offer, Stretch};
 use wheel::archive::checksum::{Checksum, Digest};
 use wheel::archive::deflate::Method;
 use wheel::archive::tarball::XzBlock;

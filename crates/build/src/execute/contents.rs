@@ -5,11 +5,11 @@ use rayon::prelude::*;
 
 use super::bytes::Bytes;
 use super::digests::Digests;
-use crate::provenance::Contents;
 use base::activity;
 use base::hash::Sha256;
+use catalog::{Artifact, ArtifactId, Catalog, EntryKind, Origin, Source};
 use plan::Plan;
-use plan::catalog::{Artifact, ArtifactId, Catalog, EntryKind, Origin, Source};
+use record::provenance::Contents;
 
 /// Digest of each artifact of `plan`, except those in `known`; of an archive, its checksum. With
 /// `files`, unpacked artifacts are hashed whole, since another build may take other files.

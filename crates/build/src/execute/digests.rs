@@ -3,8 +3,8 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use super::bytes::Bytes;
-use crate::cache::{Content, Fingerprint, Fingerprinter, Store};
 use base::hash::Sha256;
+use cache::{Content, Fingerprint, Fingerprinter, Store};
 
 /// SHA-256 of files. A run computes each once, if the cache does not know it.
 #[derive(Debug, Default)]
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use base::identity::Identity;
     use binary::ReadAt;
-    use plan::catalog::{OpenFile, SourceFile};
+    use catalog::{OpenFile, SourceFile};
 
     #[derive(Debug)]
     struct Counted {

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::{Built, ExecuteError, failed};
-use crate::provenance::Package;
-use crate::recorded::{self, Recorded};
 use base::names::RelPath;
+use record::provenance::Package;
+use record::recorded::{self, Recorded};
 use wheel::archive::Stage;
 
 /// Packages built elsewhere, on a stage or in another directory.

@@ -10,7 +10,7 @@ use super::wheel::{entries, layout, packing, preset};
 use super::write_error::WriteError;
 use base::names::RelPath;
 use base::text::with_causes;
-use plan::catalog::Source;
+use catalog::Source;
 use plan::{Distribution, Form, Plan};
 use wheel::archive::deflate::{Encoder, Level};
 use wheel::archive::tarball::{Preset, xz_block};

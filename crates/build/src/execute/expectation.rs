@@ -2,7 +2,7 @@ use super::awaited::Awaited;
 use super::cache_lookup::CacheLookup;
 use super::pack::Packable;
 use super::packing::Packing;
-use crate::cache::{self, Form, Source};
+use cache::{self, Form, Source};
 
 /// Registers streams that `source` may deliver: one, or one for each xz block.
 pub(super) fn expect<'a>(entry: &mut Packable<'a>, lookup: CacheLookup<'a>, source: &dyn Source) {

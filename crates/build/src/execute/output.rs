@@ -12,11 +12,11 @@ use super::wheel_queue::PackedBatch;
 use super::work::Writer;
 use super::write_error::WriteError;
 use super::writeback::Writeback;
-use crate::cache;
 use ::wheel::archive::stage::StagedFile;
 use base::activity;
 use base::event::{Event, Reporter, WorkKind};
 use base::names::Compression;
+use cache;
 
 pub(super) struct WheelOutput<'a> {
     /// Size and hash are set at the end.

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use super::buffers;
-use crate::cache;
 use base::names::RelPath;
+use cache;
 use wheel::archive::deflate::{BLOCK, Level, Method};
 use wheel::archive::tarball::Preset;
 

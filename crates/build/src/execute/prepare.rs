@@ -13,7 +13,7 @@ use base::text::with_causes;
 use binary::elf::forward::forwarding_library;
 use binary::elf::stub::exec_stub;
 use binary::elf::{self, Edits, Rpath, RpathEdit};
-use plan::catalog::{Origin, Source};
+use catalog::{Origin, Source};
 use plan::{Archive, Distribution, Form, Member, Plan, Step};
 
 #[derive(Debug)]

@@ -6,10 +6,10 @@ use rayon::prelude::*;
 use super::bytes::Bytes;
 use super::prepare::{Content, Ready};
 use super::write_error::WriteError;
-use crate::provenance::{Document, SBOM_PATH};
 use base::hash::Sha256;
 use base::names::{Compression, RelPath};
 use plan::{Distribution, Plan};
+use record::sbom::{Document, SBOM_PATH};
 use wheel::archive::deflate::{Level, Packed};
 use wheel::archive::wheel::{WheelWriter, dist_info_dir};
 

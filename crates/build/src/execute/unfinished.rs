@@ -2,8 +2,8 @@ use std::io;
 use std::path::Path;
 
 use super::ExecuteError;
-use crate::cache;
 use base::names::RelPath;
+use cache;
 
 pub(super) type Offers = Vec<(RelPath, cache::Offer)>;
 

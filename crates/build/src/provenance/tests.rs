@@ -1,10 +1,16 @@
 use serde_json::{Value, json};
 
 use super::*;
+use base::hash::Sha256;
 use base::names::Compression;
+use base::names::RelPath;
 use base::names::{ArtifactName, Mode, System};
+use catalog::{BuildOrigin, SourcePin};
 use plan::FORMAT;
-use plan::catalog::{BuildOrigin, SourcePin};
+use record::provenance::{
+    BuildRequirement, BuilderId, ProgramSources, ProjectRepository, RequirementDigest, Run,
+    sha256sums,
+};
 
 fn plan() -> Plan {
     let version = "7.2.0".parse().unwrap();
@@ -34,8 +40,8 @@ fn catalog() -> Catalog {
     serde_json::from_str(text).unwrap()
 }
 
-fn inputs(request: Request) -> Inputs {
-    Inputs::new(request, &[("packages.kdl", "p"), ("families.kdl", "f")], &catalog())
+fn inputs_of(request: &Request) -> Inputs {
+    inputs(request, &[("packages.kdl", "p"), ("families.kdl", "f")], &catalog())
 }
 
 const ONE: &str = "1111111111111111111111111111111111111111111111111111111111111111";
@@ -60,14 +66,14 @@ fn checksums_are_as_the_tool_reads_them() {
 
 #[test]
 fn a_statement_has_what_a_verifier_asks_for() {
-    let value = value(&inputs(Request::default()));
+    let value = value(&inputs_of(&Request::default()));
     assert_eq!(value["_type"], "https://in-toto.io/Statement/v1");
     assert_eq!(value["predicateType"], "https://slsa.dev/provenance/v1");
     let subjects = value["subject"].as_array().unwrap();
     assert_eq!(subjects.len(), 2);
     assert_eq!(subjects[0], json!({"name": "a-1.tar.gz", "digest": {"sha256": TWO}}));
     let definition = &value["predicate"]["buildDefinition"];
-    assert_eq!(definition["buildType"], BUILD_TYPE);
+    assert_eq!(definition["buildType"], provenance::BUILD_TYPE);
     assert_eq!(definition["externalParameters"], json!({}), "nothing was asked for");
     let decided = json!({
         "version": "7.2.0", "mode": "kpack", "platform-tag": "manylinux_2_28_x86_64", "plan": plan().digest()
@@ -81,7 +87,7 @@ fn a_statement_has_what_a_verifier_asks_for() {
 
 #[test]
 fn what_it_was_made_of_is_there_with_its_digest() {
-    let value = value(&inputs(Request::default()));
+    let value = value(&inputs_of(&Request::default()));
     let made_of = value["predicate"]["buildDefinition"]["resolvedDependencies"].as_array().unwrap();
     let names: Vec<&str> = made_of.iter().map(|d| d["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["packages.kdl", "families.kdl", "artifacts", "artifacts/a_lib_generic"]);
@@ -121,7 +127,7 @@ fn run_and_sources_of_the_artifacts_are_there() {
             pin("b", None, &[]),
         ],
     };
-    let value = value(&Inputs::new(Request::default(), &[("packages.kdl", "p")], &catalog));
+    let value = value(&inputs(&Request::default(), &[("packages.kdl", "p")], &catalog));
     let made_of = &value["predicate"]["buildDefinition"]["resolvedDependencies"];
     assert_eq!(made_of[1]["annotations"]["run"], "17");
     assert_eq!(made_of[1]["annotations"]["job"], "build");
@@ -155,13 +161,11 @@ fn what_was_asked_for_is_told_in_the_words_of_the_command_line() {
         since: None,
         allow_unowned: true,
     };
-    let inputs = Inputs {
-        run: Run {
-            builder: "https://example.org/ci".parse().unwrap(),
-            invocation: Some("run 7".to_owned()),
-            program: ProgramSources::Digest(ONE.to_owned()),
-        },
-        ..inputs(request)
+    let mut inputs = inputs_of(&request);
+    inputs.run = Run {
+        builder: "https://example.org/ci".parse().unwrap(),
+        invocation: Some("run 7".to_owned()),
+        program: ProgramSources::Digest(ONE.to_owned()),
     };
     let value = value(&inputs);
     assert_eq!(
@@ -186,7 +190,7 @@ fn an_artifact_that_changes_changes_its_digest_and_no_others() {
     other.artifacts.push(other.artifacts[0].clone());
     other.artifacts[1].id.name = "b".parse::<ArtifactName>().unwrap();
     let digests = |catalog: &Catalog| {
-        catalog.artifacts.iter().map(plan::catalog::Artifact::sha256).collect::<Vec<_>>()
+        catalog.artifacts.iter().map(catalog::Artifact::sha256).collect::<Vec<_>>()
     };
     let before = digests(&other);
     let whole = other.sha256();
@@ -251,8 +255,8 @@ fn built(names: &[&str], commit: &str, flags: &str) -> Statement {
         };
         (name.parse().unwrap(), inputs)
     };
-    let inputs = inputs(Request::default());
-    let inputs = inputs.with_projects(&projects(), &names.iter().map(project).collect());
+    let inputs = inputs_of(&Request::default());
+    let inputs = with_projects(inputs, &projects(), &names.iter().map(project).collect());
     let paths = names.iter().filter(|name| **name != "lib");
     let paths: Vec<RelPath> =
         paths.map(|name| format!("dist/{name}-1-py3-none-any.whl").parse().unwrap()).collect();

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
-use wheel::package::wheel::site_path;
 use binary::Format;
 use binary::elf::{self, ElfError, ElfInfo, ElfKind, Machine, ReadAt};
 use binary::pe::{ImportLibrary, PeFacts, import_library};
 use binary::policy::{Architecture, Symbols};
 use binary::site::Linked;
+use wheel::package::wheel::site_path;
 
 #[derive(Debug)]
 pub(super) struct Binary {

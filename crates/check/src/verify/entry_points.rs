@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::Finding;
 use super::layout::SCRIPTS;
-use wheel::archive::entry_points::{EntryPoint, Object};
 use base::source::Code;
+use wheel::archive::entry_points::{EntryPoint, Object};
 
 mod source;
 

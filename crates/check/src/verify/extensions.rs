@@ -4,9 +4,9 @@
 //! stable ABI `NAME.abi3.so`. A module for another version is a leftover of another build.
 
 use super::Finding;
+use base::source::Code;
 use wheel::package::WheelName;
 use wheel::package::directory::DirectoryEntry;
-use base::source::Code;
 
 /// Accepts modules for several versions in wheels for any Python 3, but none in wheels for any
 /// platform.

@@ -1,6 +1,6 @@
 use super::Finding;
-use wheel::package::{Fault, FaultKind};
 use base::source::Code;
+use wheel::package::{Fault, FaultKind};
 
 impl From<Fault> for Finding {
     fn from(fault: Fault) -> Self {

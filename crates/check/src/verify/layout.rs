@@ -5,11 +5,11 @@ use std::path::Path;
 use super::Finding;
 use super::elf::FileRole;
 use super::member::Member;
-use wheel::package::directory::DirectoryEntry;
-use wheel::package::wheel::site_path;
 use base::names::{Lookalikes, folded, oversize};
 use base::source::{Code, Severity};
 use binary::Format;
+use wheel::package::directory::DirectoryEntry;
+use wheel::package::wheel::site_path;
 
 /// Installed outside site-packages.
 pub(super) const SCRIPTS: &str = "<scripts>/";

@@ -1,8 +1,8 @@
 use super::{Finding, Package, license};
-use wheel::package::{Header, Metadata};
 use base::names::normalized;
 use base::source::Code;
 use base::version::Version;
+use wheel::package::{Header, Metadata};
 
 /// Known metadata versions, oldest first (core metadata specification).
 const VERSIONS: [(u32, u32); 8] = [(1, 0), (1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (2, 4), (2, 5)];

@@ -2,12 +2,12 @@ use super::elf::FileRole;
 use super::member::Member;
 use super::metadata::stray;
 use super::{Finding, extensions};
-use wheel::package::directory::DirectoryEntry;
-use wheel::package::{Header, Metadata, WheelName};
 use base::names::{DistName, VariantLabel, normalized};
 use base::source::Code;
 use base::version::Version;
 use binary::policy::windows_tag;
+use wheel::package::directory::DirectoryEntry;
+use wheel::package::{Header, Metadata, WheelName};
 
 const ONCE: [&str; 3] = ["Wheel-Version", "Root-Is-Purelib", "Build"];
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{Finding, Package};
-use wheel::package::Requirement;
 use base::source::Code;
+use wheel::package::Requirement;
 
 pub(super) struct Offers<'p>(BTreeMap<&'p str, Vec<Offer<'p>>>);
 

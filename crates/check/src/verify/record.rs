@@ -5,11 +5,11 @@ use std::io::Read;
 use super::Finding;
 use super::algorithm::Algorithm;
 use super::member::Member;
+use base::source::Code;
+use base::text::base64_url;
 use wheel::package::directory::Directory;
 use wheel::package::record::{NotThree, Rows, is_signature};
 use wheel::package::zip_file::LONGEST_RECORD;
-use base::source::Code;
-use base::text::base64_url;
 
 #[derive(Debug, PartialEq, Eq)]
 struct Row {

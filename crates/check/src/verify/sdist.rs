@@ -6,10 +6,10 @@ use std::path::Path;
 
 use super::metadata::Rules;
 use super::{Finding, Package, sdist_scripts};
-use wheel::package::{self, Metadata, Sdist};
 use base::names::DistName;
 use base::names::Form;
 use base::source::Code;
+use wheel::package::{self, Metadata, Sdist};
 
 /// An invalid archive is a finding.
 pub fn sdist(path: &Path, name: &str) -> io::Result<Package> {

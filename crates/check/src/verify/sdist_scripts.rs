@@ -6,10 +6,10 @@ use std::path::Path;
 
 use super::Finding;
 use super::entry_points::{LACKS_OBJECT, defines};
+use base::source::Code;
 use wheel::archive::entry_points::{EntryPoint, Object};
 use wheel::package::Sdist;
 use wheel::package::zip_file::LONGEST_TEXT;
-use base::source::Code;
 
 /// Endings of files beside a module that builds do not make the module from.
 const BESIDE: [&str; 12] =

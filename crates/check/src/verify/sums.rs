@@ -3,9 +3,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Finding;
-use wheel::package::sums::{FILE, row};
 use base::regular;
 use base::source::Code;
+use wheel::package::sums::{FILE, row};
 
 const LONGEST: u64 = 4 << 20;
 

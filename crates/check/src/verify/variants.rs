@@ -5,11 +5,11 @@ use std::io;
 use std::path::Path;
 
 use super::{Finding, Package};
-use wheel::archive::variants::{self, MEMBER, Variants};
 use base::directory::names;
 use base::names::VariantLabel;
 use base::regular;
 use base::source::Code;
+use wheel::archive::variants::{self, MEMBER, Variants};
 
 const LONGEST: u64 = 1 << 20;
 

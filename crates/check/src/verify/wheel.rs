@@ -11,15 +11,15 @@ use super::metadata::Rules;
 use super::names::Names;
 use super::record::Record;
 use super::{Finding, Package, entry_points, layout, member, variants};
+use base::names::Form;
+use base::source::Code;
+use binary::site::Linked;
 use wheel::archive::variants::MEMBER;
 use wheel::package::ZipFile;
 use wheel::package::directory::DirectoryEntry;
 use wheel::package::entry_points::EntryPoints;
 use wheel::package::wheel::site_path;
 use wheel::package::{Header, Metadata, WheelFile};
-use base::names::Form;
-use base::source::Code;
-use binary::site::Linked;
 
 /// Minimum packed size, except for the last part.
 const PART: u64 = 32 << 20;

@@ -17,7 +17,7 @@ use base::partial::{self, PartialFile};
 use base::regular;
 use base::source::{Code, Problem, Problems};
 use base::text::human_size;
-use plan::catalog::{Demands, Expected, LockedArchive, Packed, SIDECAR, Taken};
+use catalog::{Demands, Expected, LockedArchive, Packed, SIDECAR, Taken};
 
 const PREFIX: &str = ".rockpack-fetch-";
 

@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use super::selection::{Selection, Unneeded};
 use base::names::{Mode, PackageName, System};
-use plan::catalog::Demands;
-use plan::resolve::Missing;
+use catalog::{Demands, Missing};
 
 /// Format number of [`FetchPlan`], also in the name of its schema.
 pub const FETCH_PLAN_FORMAT: u32 = 1;

@@ -9,7 +9,7 @@ use base::activity;
 use base::event::{Event, Reporter};
 use base::names::RelPath;
 use binary::ReadAt;
-use plan::catalog::Packed;
+use catalog::Packed;
 
 const MOST_OF_SIDECAR: u64 = 8 << 10;
 

@@ -11,10 +11,9 @@ use crate::store::{Bucket, ErrorKind, Object, StoreError};
 use base::names::PackageName;
 use base::source::{Code, Problem, Problems};
 use base::text::counted;
-use manifest::Manifest;
-use plan::Request;
-use plan::catalog::{ArtifactId, Demands, SIDECAR, archive_names, archive_of, sidecar_of};
-use plan::resolve::{self, Needed};
+use catalog::{
+    ArtifactId, Demand, Demands, Needed, SIDECAR, archive_names, archive_of, sidecar_of,
+};
 
 /// Needed and other archives of a run.
 #[derive(Debug)]
@@ -76,21 +75,18 @@ impl Why {
 }
 
 impl Selection {
-    /// Selects the needed archives of `run`. Without a listing, `request` must name families or
-    /// ISAs; the keys in `locked` are requested too.
+    /// Selects the needed archives of `run`. Without a listing, `demand` must name possible artifacts; the keys in
+    /// `locked` are requested too.
     pub fn of_run(
         run: &dyn Bucket,
-        manifest: &Manifest,
-        request: &Request,
+        demand: &dyn Demand,
         locked: &[&str],
     ) -> Result<Self, StoreError> {
         let objects = match run.list(None) {
-            Err(error) if error.kind == ErrorKind::Unsupported => {
-                asked(run, manifest, request, locked)?
-            }
+            Err(error) if error.kind == ErrorKind::Unsupported => asked(run, demand, locked)?,
             listed => without_directories(run, listed?)?,
         };
-        Ok(Self::of_objects(manifest, request, objects))
+        Ok(Self::of_objects(demand, objects))
     }
 
     /// Selects all archives of `run`.
@@ -101,12 +97,12 @@ impl Selection {
     }
 
     /// Pure.
-    pub(crate) fn of_objects(manifest: &Manifest, request: &Request, objects: Vec<Object>) -> Self {
+    pub(crate) fn of_objects(demand: &dyn Demand, objects: Vec<Object>) -> Self {
         let (there, mut unneeded, bereft) = archives(objects);
         let ids: Vec<ArtifactId> = there.iter().map(|selected| selected.id.clone()).collect();
-        let needed = resolve::needed(manifest, &ids, request);
+        let needed = demand.needed(&ids);
         let with_all: Vec<ArtifactId> = ids.into_iter().chain(bereft.values().cloned()).collect();
-        let would_be = resolve::needed(manifest, &with_all, request).taken;
+        let would_be = demand.needed(&with_all).taken;
         let bereft = bereft.into_iter().filter(|(_, id)| would_be.contains_key(id));
         let bereft = bereft.map(|(key, _)| format!("{key}{SIDECAR}")).collect();
         let mut selected = Vec::new();
@@ -220,19 +216,15 @@ fn archives(objects: Vec<Object>) -> (Vec<Selected>, Vec<Unneeded>, BTreeMap<Str
 
 fn asked(
     run: &dyn Bucket,
-    manifest: &Manifest,
-    request: &Request,
+    demand: &dyn Demand,
     locked: &[&str],
 ) -> Result<Vec<Object>, StoreError> {
-    let lists = [&request.linux_families, &request.windows_families];
-    let targets: Vec<String> = lists.into_iter().flatten().flatten().cloned().collect();
-    if targets.is_empty() {
+    let Some(ids) = demand.possible() else {
         let text = "it has no listing: name the families or ISAs to fetch with \
                     --linux-amdgpu-families";
         return Err(StoreError::new(ErrorKind::Invalid, run.name(), text));
-    }
+    };
     let head = |key: &str| key.parse().map_or(Ok(None), |key| run.head(&key));
-    let ids = resolve::possible(manifest, request, &targets);
     let possible = ids.iter().map(|id| archive_names(id).to_vec());
     // Locked keys can be for other targets.
     let known: BTreeSet<String> = possible.clone().flatten().collect();

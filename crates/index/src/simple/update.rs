@@ -13,7 +13,7 @@ use super::{IndexError, Options, Summary, local, published, read};
 use base::hash::Sha256;
 use base::names::RelPath;
 use base::regular;
-use build::recorded::Recorded;
+use record::recorded::Recorded;
 use wheel::archive::{Stage, Timestamp};
 use wheel::package::zip_file::LONGEST_TEXT;
 

@@ -1,9 +1,9 @@
 use super::targets;
-use crate::catalog::{Catalog, Origin};
-use crate::review::diff::Lost;
+use crate::Lost;
 use crate::{Note, Request};
 use base::names::{ArtifactName, Component};
 use base::source::{Code, Place};
+use catalog::{Catalog, Origin};
 use manifest::{Glob, IgnoreRule, Manifest};
 
 /// Lines of a change that accept losses: `drop`, `allow-unowned` and `ignore "loss"`.

@@ -8,11 +8,11 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::sources::Sources;
-use crate::catalog::{ArtifactId, Catalog};
 use crate::{Distribution, Member};
 use base::names::RelPath;
 use binary::elf::ElfKind;
 use binary::loader::{Installed, Loads};
+use catalog::{ArtifactId, Catalog};
 use manifest::{LibraryRule, Manifest};
 
 mod dlls;

@@ -9,10 +9,10 @@ use super::place::{broken, named};
 use super::resolved_dist::ResolvedDist;
 use super::rpath;
 use super::select::{Selected, Selection};
-use crate::catalog::EntryKind;
 use crate::{Absent, Member, Step};
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems};
+use catalog::EntryKind;
 
 mod order;
 

@@ -3,11 +3,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use super::links::Filled;
 use super::place::Placed;
 use super::select::{Refusal, Refusals};
-use crate::catalog::{Artifact, Catalog, CatalogEntry, EntryKind};
 use base::names::ArtifactName;
 use base::source::{Code, Place, Problem, Problems};
 use base::text::{counted, human_size};
 use binary::BinaryKind;
+use catalog::{Artifact, Catalog, CatalogEntry, EntryKind};
 use manifest::{ArtifactRule, Manifest};
 
 struct Kept<'a> {

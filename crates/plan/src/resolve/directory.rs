@@ -1,5 +1,5 @@
-use crate::catalog::{CatalogEntry, EntryKind};
 use base::names::RelPath;
+use catalog::{CatalogEntry, EntryKind};
 use manifest::Glob;
 
 pub(super) struct Matched {

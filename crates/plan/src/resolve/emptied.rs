@@ -2,10 +2,10 @@ use std::collections::BTreeMap;
 
 use super::resolved_dist::ResolvedDist;
 use super::select::{Matched, Refusal, Refusals};
-use crate::catalog::{Artifact, Catalog, CatalogEntry, EntryKind};
 use base::names::Component;
 use base::source::{Code, Place, Problem};
 use base::text::counted;
+use catalog::{Artifact, Catalog, CatalogEntry, EntryKind};
 use manifest::{ArtifactRule, Manifest, Package};
 
 const SHOWN: usize = 3;

@@ -3,9 +3,9 @@ use std::collections::BTreeMap;
 use super::place::Runtime;
 use super::resolved_dist::ResolvedDist;
 use super::select::Selection;
-use crate::catalog::{Catalog, EntryKind};
 use base::source::{Code, Place, Problem};
 use base::text::counted;
+use catalog::{Catalog, EntryKind};
 
 const SHOWN: usize = 3;
 

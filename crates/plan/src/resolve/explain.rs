@@ -9,12 +9,12 @@ use super::only;
 use super::resolved_dist::{ResolvedDist, resolved_dists};
 use super::resolver;
 use super::targets::{self, Targets};
-use crate::catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, Origin};
 use crate::{Absent, Member, Plan, Request, Templates};
 use base::names::{DistName, Mode, PackageName, RelPath};
 use base::source::Problems;
 use base::target::Target;
 use binary::elf::ElfFacts;
+use catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, Origin};
 use manifest::{Glob, Manifest, PackageKind};
 
 mod index;

@@ -6,8 +6,8 @@ use super::select::Refusals;
 use super::targets::{self, Targets};
 use super::unowned::{self, Cause, Causes};
 use crate::Request;
-use crate::catalog::{Catalog, EntryKind};
 use base::names::PackageName;
+use catalog::{Catalog, EntryKind};
 use manifest::{Manifest, PackageKind};
 
 /// Reason for an omitted path below a platform directory.

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
-use crate::catalog::{Artifact, CatalogEntry, EntryKind, Origin};
 use base::names::RelPath;
+use catalog::{Artifact, CatalogEntry, EntryKind, Origin};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Item<'a> {

@@ -7,10 +7,10 @@ use super::describe::{EVERY, is_text_of_template, render};
 use super::install_tree::Item;
 use super::resolved_dist::ResolvedDist;
 use super::runtime_data;
-use crate::catalog::{Catalog, EntryKind};
 use crate::{Distribution, Form, Member, Plan, Step, Templates};
 use base::names::{ArtifactName, DistName, RelPath};
 use base::source::{Code, Problem};
+use catalog::{Catalog, EntryKind};
 use manifest::{LicenseExpression, Manifest, Package};
 
 /// Licence of the Python sources in every package.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::describe::starts;
 use super::links::{Filled, by_package};
-use crate::catalog::{Catalog, CatalogEntry};
 use base::names::{RelPath, System};
 use base::source::{Code, Place, Problem, Problems, misspelled};
+use catalog::{Catalog, CatalogEntry};
 use manifest::{Glob, Manifest, Package, ScriptTarget};
 
 pub(super) fn check(

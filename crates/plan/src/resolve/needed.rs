@@ -3,48 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-
 use super::resolved_dist::{ResolvedDist, resolved_dists};
 use super::select::{self, Matched};
 use super::{targets, unused_rules};
 use crate::Request;
-use crate::catalog::{Artifact, ArtifactId, BuildFacts, Catalog};
-use base::names::{ArtifactName, Component, Family, Mode, PackageName, System};
+use base::names::{ArtifactName, Component, Family, Mode, System};
 use base::source::Problems;
 use base::target::Target;
 use base::version::Version;
+use catalog::{Artifact, ArtifactId, BuildFacts, Catalog, Demand, Missing, Needed};
 use manifest::{Manifest, Package, PackageKind};
-
-/// Needed and missing artifacts.
-#[derive(Debug)]
-pub struct Needed {
-    /// Possible modes; `taken` covers all.
-    pub modes: Vec<Mode>,
-    /// System of the packages.
-    pub system: System,
-    /// Needed artifacts with the packages that take them; none if only a rule must match.
-    pub taken: BTreeMap<ArtifactId, BTreeSet<PackageName>>,
-    /// Missing components.
-    pub missing: Vec<Missing>,
-    /// All problems.
-    pub problems: Problems,
-}
-
-/// A required artifact that does not exist.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Missing {
-    /// Name.
-    pub artifact: ArtifactName,
-    /// Component; `None` if any one would suffice.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub component: Option<Component>,
-    /// Package that takes it.
-    pub package: PackageName,
-    /// Rule: `packages.kdl:12`.
-    pub rule: String,
-}
 
 /// The needed part of `there`: in the requested mode, in the mode with fewer problems, or in both
 /// if neither has any.
@@ -63,8 +31,29 @@ pub fn needed(manifest: &Manifest, there: &[ArtifactId], request: &Request) -> N
     of(mode)
 }
 
+/// Artifacts that the packages of a request take.
+#[derive(Debug, Clone, Copy)]
+pub struct Requested<'w> {
+    /// Manifest of the packages.
+    pub manifest: &'w Manifest,
+    /// Requested packages and targets.
+    pub request: &'w Request,
+}
+
+impl Demand for Requested<'_> {
+    fn needed(&self, existing: &[ArtifactId]) -> Needed {
+        needed(self.manifest, existing, self.request)
+    }
+
+    fn possible(&self) -> Option<Vec<ArtifactId>> {
+        let lists = [&self.request.linux_families, &self.request.windows_families];
+        let targets: Vec<String> = lists.into_iter().flatten().flatten().cloned().collect();
+        (!targets.is_empty()).then(|| possible(self.manifest, self.request, &targets))
+    }
+}
+
 /// All artifacts that packages of these targets could take, for stores without listings.
-pub fn possible(manifest: &Manifest, request: &Request, targets: &[String]) -> Vec<ArtifactId> {
+fn possible(manifest: &Manifest, request: &Request, targets: &[String]) -> Vec<ArtifactId> {
     let mut families = BTreeSet::from(["generic".to_owned()]);
     for name in targets {
         let isas = manifest.families.expand(name).into_iter().map(String::from);

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::install_tree::Item;
 use super::links::Filled;
 use super::place::{Placed, shared_library};
-use crate::catalog::CatalogEntry;
 use base::names::{ArtifactName, PackageName, RelPath};
 use base::source::{Code, Place, Problem, Problems};
 use base::text::{counted, human_size};
+use catalog::CatalogEntry;
 use manifest::{ArtifactRule, Package};
 
 #[derive(Clone, Copy)]

@@ -3,10 +3,10 @@ use std::ops::Deref;
 
 use super::targets::Targets;
 use crate::NULL;
-use crate::catalog::ArtifactId;
 use base::names::{DistName, ModuleName, NameError, PackageName, RelPath, VariantLabel};
 use base::source::{Code, Problem, Problems};
 use base::target::{Per, Variant};
+use catalog::ArtifactId;
 use manifest::{Families, Manifest, Package};
 
 #[derive(Debug, Clone)]

@@ -8,11 +8,11 @@ use super::requires::Extras;
 use super::resolved_dist::{Dists, ResolvedDist};
 use super::rpath;
 use super::targets::Targets;
-use crate::catalog::CatalogEntry;
 use base::names::{Mode, PackageName, RelPath, System};
 use base::python_literal;
 use base::target::Variant;
 use base::version::Version;
+use catalog::CatalogEntry;
 use manifest::{Extra, Library, Manifest, Package, PackageKind, Script, ScriptTarget};
 
 /// Facts about both systems: each system's build makes the same selector.

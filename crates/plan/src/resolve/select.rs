@@ -3,9 +3,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::install_tree::Item;
 use super::resolved_dist::ResolvedDist;
 use crate::Absent;
-use crate::catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
 use base::names::{ArtifactName, Component, RelPath};
 use base::source::{Code, Place, Problem, Problems};
+use catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
 use manifest::{ArtifactRule, DropRule, Glob, Manifest, Package, PackageKind, PathRule, Rules};
 
 mod refusal;

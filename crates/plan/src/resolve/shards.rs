@@ -1,8 +1,8 @@
 use super::resolved_dist::{Dists, ResolvedDist};
-use crate::catalog::{ArtifactId, Catalog};
 use base::names::Component;
 use base::source::{Code, Problem, Problems};
 use base::target::Per;
+use catalog::{ArtifactId, Catalog};
 use manifest::{ArtifactRule, Families, Manifest, Package};
 
 /// Warns of artifacts that some ISAs lack, unless families.kdl excludes the subproject for them.

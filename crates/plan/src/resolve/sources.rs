@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 
-use crate::catalog::{ArtifactId, Catalog, CatalogEntry, Origin};
 use binary::elf::ElfFacts;
 use binary::pe::{ImportLibrary, PeFacts};
+use catalog::{ArtifactId, Catalog, CatalogEntry, Origin};
 
 pub(super) struct Sources<'a>(HashMap<&'a str, Vec<(&'a ArtifactId, &'a CatalogEntry)>>);
 

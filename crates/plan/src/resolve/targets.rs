@@ -1,12 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::catalog::{ArtifactId, Catalog, CatalogEntry};
 use crate::{Request, Since};
 use base::names::{ArtifactName, DistName, Mode, PlatformTags, System};
 use base::source::{Code, Problem, Problems, nearest};
 use base::target::{Target, Values};
 use base::version::{Version, VersionError};
 use binary::{BinaryKind, Format};
+use catalog::{ArtifactId, Catalog, CatalogEntry};
 use manifest::{Manifest, Package};
 
 #[derive(Debug, Clone)]

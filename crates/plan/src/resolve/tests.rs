@@ -6,11 +6,11 @@ use super::resolved_dist::{ResolvedDist, resolved_dists};
 use super::select::{self, Matched, Selection};
 use super::targets::{self, Targets};
 use super::{aliases, place};
-use crate::catalog::{BuildFacts, Catalog};
 use crate::{Archive, Distribution, Form, Member, Metadata, Rendered, Step};
 use base::names::Compression;
 use base::source::{Place, Problems};
 use binary::elf::stub::StubMachine;
+use catalog::{BuildFacts, Catalog};
 use manifest::{Manifest, PackageKind};
 
 #[expect(dead_code, reason = "the rest is for tests of whole plans")]

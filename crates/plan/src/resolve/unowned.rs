@@ -5,8 +5,8 @@ use super::install_tree::Item;
 use super::select::{in_scope, is_about};
 use super::targets::Targets;
 use crate::Dropped;
-use crate::catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
 use base::source::{Code, Problem, Problems};
+use catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
 use manifest::{AllowUnownedRule, DropRule, Manifest};
 
 mod allowed;

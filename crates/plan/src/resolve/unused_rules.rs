@@ -2,9 +2,9 @@ use std::collections::BTreeSet;
 
 use super::directory;
 use super::select::Matched;
-use crate::catalog::{Artifact, Catalog, CatalogEntry, EntryKind};
 use base::names::{ArtifactName, Component};
 use base::source::{Capped, Code, Problem, Problems, nearest};
+use catalog::{Artifact, Catalog, CatalogEntry, EntryKind};
 use manifest::{ArtifactRule, Glob, Manifest, Package, PathRule};
 
 const REMEDY: &str = "correct the name, remove the line, or give a reason: optional=\"…\"";

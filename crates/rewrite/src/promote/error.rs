@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use build::gate::GateError;
+use record::gate::GateError;
 use wheel::archive::StageError;
 use wheel::archive::sdist::SdistError;
 use wheel::edit::{EditError, Fault};

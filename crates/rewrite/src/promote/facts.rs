@@ -10,8 +10,8 @@ use super::targets::{Pruning, Targets};
 use base::names::Requirement;
 use base::text::markdown::{code, installs};
 
-use build::content::facts::written;
-pub(super) use build::content::facts::{FILE, read};
+use record::content::facts::written;
+pub(super) use record::content::facts::{FILE, read};
 
 /// Facts of the module `text` with the new version and, in a selector, only kept targets; also
 /// changes of the readme.

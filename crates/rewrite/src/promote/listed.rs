@@ -6,8 +6,8 @@ use std::path::Path;
 use super::error::PromoteError;
 use super::input::Input;
 use base::names::{Form, RelPath};
-use build::provenance;
-use build::recorded::{self, Recorded, StatementFault};
+use record::provenance;
+use record::recorded::{self, Recorded, StatementFault};
 
 /// Returns the listed checksums by path below `dist`; empty without a list. Fails if a listed
 /// package is missing, a package of rockpack is not listed, or a statement has other packages.

@@ -1,7 +1,7 @@
 //! Replaces a version in Python literals, under a key of JSON, or as the whole text.
 
 use super::change::{Change, Changed};
-use build::content::values::places;
+use record::content::values::places;
 
 /// Returns the new value, if the value holds the version.
 pub(super) type NewValue<'n> = &'n dyn Fn(&str) -> Option<String>;

@@ -7,7 +7,7 @@ use super::error::{PromoteError, WriteError};
 use super::wheel::WheelRewrite;
 use super::{Action, Package, Promotion};
 use base::regular;
-use build::provenance::SBOM_PATH;
+use record::sbom::SBOM_PATH;
 use wheel::archive::sdist::write_sdist;
 use wheel::archive::stage::{self, StagedFile};
 use wheel::archive::{Stage, Timestamp};

@@ -12,8 +12,8 @@ use super::sorted::{Sorted, Whole, sorted};
 use super::texts::{self, Offered};
 use base::names::{DistName, RelPath, Requirement, normalized};
 use base::source::{Code, Problem, Problems, Spanned};
-use build::assignment::Line;
 use manifest::{Families, Manifest, Template};
+use record::assignment::Line;
 use wheel::archive::wheel::dist_info_dir;
 use wheel::package::{Wheel, WheelName};
 

@@ -3,7 +3,7 @@ use std::io;
 use super::stuck::Stuck;
 use base::names::PathError;
 use base::source::Problems;
-use build::gate::GateError;
+use record::gate::GateError;
 use wheel::archive::StageError;
 use wheel::edit::EditError;
 use wheel::package::{OpenError, ReadError};

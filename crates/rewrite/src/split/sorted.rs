@@ -13,8 +13,8 @@ use base::text::counted;
 use binary::device_code::{Code as DeviceCode, Reading};
 use binary::elf::ElfError;
 use binary::elf::fat::FatError;
-use build::assignment::{Assignment, Home, Line, Misfit};
 use manifest::{DeviceBy, Families, SplitFiles};
+use record::assignment::{Assignment, Home, Line, Misfit};
 
 /// Host file with device code that stays whole.
 #[derive(Debug, Clone, PartialEq, Eq)]

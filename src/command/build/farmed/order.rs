@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
-use plan::review;
 use plan::{Distribution, Plan, Request};
 use remote::{Input, Order, Output};
+use review;
 
 use super::super::given::Given;
 use super::stored::Stored;

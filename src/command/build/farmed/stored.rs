@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 
 use base::source::{Code, Problem};
-use build::provenance::Contents;
-use plan::catalog::{
+use catalog::{
     self, ArtifactId, Demands, LockedArchive, Packed, SIDECAR, Taken, archive_names, archive_of,
 };
 use rayon::prelude::*;
+use record::provenance::Contents;
 use remote::{Digest, Input, Node};
 
 use crate::failure::Failure;

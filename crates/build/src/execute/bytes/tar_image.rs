@@ -5,7 +5,7 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Bytes;
-use crate::cache::Fingerprinter;
+use cache::Fingerprinter;
 
 /// Block size of tar, to which contents are padded (POSIX pax).
 const UNIT: u64 = 512;

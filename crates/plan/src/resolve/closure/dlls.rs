@@ -5,11 +5,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
 
 use super::{Closure, InArtifact, LoadedFile, Need, Resolved, rule};
-use crate::catalog::{Catalog, EntryKind};
 use crate::resolve::sources::Sources;
 use crate::{Distribution, Member, Step};
 use base::names::RelPath;
 use binary::Machine;
+use catalog::{Catalog, EntryKind};
 use manifest::{Manifest, Package};
 
 #[derive(Debug)]

@@ -8,12 +8,12 @@ use super::group::Group;
 use super::places::Places;
 use super::unneeded::Used;
 use super::{Closure, LoadedFile, Need, Resolved, messages};
-use crate::catalog::Catalog;
 use crate::resolve::expected::Expectations;
 use crate::resolve::sources::Sources;
 use crate::{Distribution, Note};
 use base::names::PackageName;
 use base::source::{Code, Problem, Problems};
+use catalog::Catalog;
 use manifest::{LibraryRule, Manifest, PackageKind};
 
 pub(in crate::resolve) fn check<'a>(

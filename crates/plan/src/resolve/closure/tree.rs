@@ -1,11 +1,11 @@
 use std::collections::HashMap;
 
-use crate::catalog::{Catalog, CatalogEntry};
 use crate::resolve::rpath;
 use crate::resolve::sources::Sources;
 use crate::{Distribution, Member, Step};
 use binary::Facts;
 use binary::elf::{ElfFacts, ElfKind, Machine, Rpath, RpathEntry};
+use catalog::{Catalog, CatalogEntry};
 
 #[derive(Debug)]
 pub(super) struct File<'a> {

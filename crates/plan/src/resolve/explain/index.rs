@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
 use super::{InOneMode, landing};
-use crate::catalog::Catalog;
 use base::names::RelPath;
+use catalog::Catalog;
 
 pub(super) fn paths(catalog: &Catalog, modes: &[InOneMode<'_>]) -> BTreeSet<RelPath> {
     let mut paths: BTreeSet<RelPath> =

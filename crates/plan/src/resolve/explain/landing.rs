@@ -2,12 +2,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::rules::Selecting;
 use super::{Below, InDistribution, Landing, Part};
-use crate::catalog::{Catalog, Origin};
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::title;
 use crate::{Distribution, Member, Plan, Step};
 use base::names::RelPath;
 use binary::elf::ElfFacts;
+use catalog::{Catalog, Origin};
 
 pub(super) type Planned<'p> = HashMap<(&'p str, Option<&'p str>), &'p Distribution>;
 

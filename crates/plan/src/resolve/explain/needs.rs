@@ -2,10 +2,10 @@ use serde::Serialize;
 
 use super::landing::Planned;
 use super::{InDistribution, Part, Rule};
-use crate::catalog::{ArtifactId, Catalog};
 use crate::resolve::closure::{Closure, LoadedFile, Need, Resolved};
 use crate::{Plan, Step};
 use base::names::{DistName, RelPath};
+use catalog::{ArtifactId, Catalog};
 use manifest::Manifest;
 
 /// A needed library (`DT_NEEDED`).

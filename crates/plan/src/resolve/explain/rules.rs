@@ -1,7 +1,6 @@
 use std::collections::HashSet;
 
 use super::{Choice, MatchedRule, Reason, Rule, Says};
-use crate::catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
 use crate::resolve::install_tree::Item;
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::select;
@@ -10,6 +9,7 @@ use crate::resolve::targets::Targets;
 use crate::resolve::unowned;
 use base::names::RelPath;
 use base::source::{Place, Problems};
+use catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
 use manifest::{Glob, Manifest, PackageKind, ScriptTarget};
 
 pub(super) struct Selecting<'a> {

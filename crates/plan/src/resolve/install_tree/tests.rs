@@ -1,6 +1,6 @@
 use super::*;
-use crate::catalog::Catalog;
 use crate::resolve::tests::catalog;
+use catalog::Catalog;
 
 fn with<R>(entries: &str, ask: impl FnOnce(&View<'_, '_>) -> R) -> R {
     fn layer(catalog: &Catalog, generic: bool) -> Layer<'_> {

@@ -1,7 +1,6 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::{Findings, Resolver};
-use crate::catalog::{CatalogEntry, Origin};
 use crate::resolve::emptied::Emptied;
 use crate::resolve::expected::Expectations;
 use crate::resolve::links::Filled;
@@ -14,6 +13,7 @@ use crate::resolve::{
 };
 use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
 use base::source::{Problem, Problems};
+use catalog::{CatalogEntry, Origin};
 
 impl<'a> Resolver<'a> {
     pub(super) fn check(

@@ -1,7 +1,7 @@
 use super::super::resolved_dist::ResolvedDist;
 use super::{Narrowed, Narrowing, RuleMatch, SelectionTrace, rule_of};
-use crate::catalog::{Artifact, ArtifactId, CatalogEntry};
 use base::source::Place;
+use catalog::{Artifact, ArtifactId, CatalogEntry};
 use manifest::Manifest;
 
 #[derive(Debug, Clone, Copy)]

@@ -1,9 +1,9 @@
 //! Observers of the selection: planner and explanation.
 
 use super::Selected;
-use crate::catalog::ArtifactId;
 use base::names::PackageName;
 use base::source::{Place, Spanned};
+use catalog::ArtifactId;
 use manifest::{ArtifactRule, DropRule, PathRule};
 
 #[derive(Debug, Clone, Copy)]

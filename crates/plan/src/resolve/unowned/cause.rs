@@ -3,9 +3,9 @@ use std::collections::BTreeMap;
 use super::super::install_tree::Item;
 use super::super::resolved_dist::ResolvedDist;
 use super::super::select::{Refusal, Refusals};
-use crate::catalog::{Artifact, ArtifactId, CatalogEntry};
 use base::source::Place;
 use base::target::Target;
+use catalog::{Artifact, ArtifactId, CatalogEntry};
 use manifest::{ArtifactRule, Manifest, Package, PackageKind};
 
 #[derive(Clone, Copy)]

@@ -8,11 +8,11 @@ use super::cause::{Cause, Causes};
 use super::group::{self, Group};
 use super::{Left, allowed, remedy};
 use crate::Unowned;
-use crate::catalog::Catalog;
 use base::names::{ArtifactName, Component, PackageName};
 use base::source::{Capped, Code, Place, Problem, Problems};
 use base::text::{counted, human_size};
 use binary::BinaryKind;
+use catalog::Catalog;
 use manifest::Manifest;
 
 const FILES: usize = 2;

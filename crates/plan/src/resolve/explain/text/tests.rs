@@ -36,7 +36,7 @@ fn rules_that_had_no_say_get_no_line() {
     let matched = |artifact: &str, says: Says| {
         let fields: Vec<&str> = artifact.split('_').collect();
         MatchedRule {
-            artifact: Some(crate::catalog::ArtifactId {
+            artifact: Some(catalog::ArtifactId {
                 name: fields[0].parse().unwrap(),
                 component: fields[1].parse().unwrap(),
                 family: fields[2].parse().unwrap(),

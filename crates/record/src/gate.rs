@@ -1,0 +1,163 @@
+//! Gate of directories and stores: new packages must pass [`check::verify`] for a single package.
+//!
+//! ```text
+//! files ─entrants─► read (each once) ─► findings ─Judged (the manifest's lines)─► errors ─allowed codes─► refused
+//! ```
+//!
+//! Packages of artifacts do not pass the gate: tests run `verify` on the code that writes them.
+//! Warnings do not refuse a package.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use base::source::{Code, Problems, Severity};
+use check::verify::{self, Finding, Package, Shown, Targets};
+use manifest::Manifest;
+
+mod judged;
+mod owner;
+mod read;
+mod report;
+
+pub use judged::{Judged, Reason};
+pub use owner::{Owner, filled, known_target, misplaced};
+pub use read::{Entrant, read};
+pub use report::{Checked, IgnoredFinding, REPORT_FORMAT, Report};
+
+/// Rules for new packages.
+pub struct Gate<'g> {
+    /// Manifest with the `ignore` and `allow-isa` lines.
+    pub manifest: &'g Manifest,
+    /// Codes of accepted findings.
+    pub allowed: &'g [Code],
+    /// Callback for accepted findings.
+    pub told: &'g (dyn Fn(&[Finding]) + Sync),
+}
+
+/// Reason for refusing packages.
+#[derive(Debug, thiserror::Error)]
+pub enum GateError {
+    /// Errors found in the packages.
+    #[error("{}", summary(.0))]
+    Refused(Vec<Finding>),
+    /// Unreadable package.
+    #[error("a package cannot be checked")]
+    Io(#[from] io::Error),
+}
+
+impl std::fmt::Debug for Gate<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gate").field("allowed", &self.allowed).finish_non_exhaustive()
+    }
+}
+
+impl Gate<'_> {
+    /// Refuses all packages among `files` if one has an error that neither the manifest nor
+    /// [`Gate::allowed`] accepts.
+    pub fn check<'f>(&self, files: impl IntoIterator<Item = &'f Path>) -> Result<(), GateError> {
+        let entrants: Vec<Entrant> = files.into_iter().filter_map(Entrant::of).collect();
+        self.check_as(&entrants)
+    }
+
+    /// Checks packages like [`Gate::check`], and wheel variants against the files next to them.
+    pub fn check_set<'f>(
+        &self,
+        files: impl IntoIterator<Item = &'f Path>,
+    ) -> Result<(), GateError> {
+        let entrants: Vec<Entrant> = files.into_iter().filter_map(Entrant::of).collect();
+        self.check_with(&entrants, variants)
+    }
+
+    /// Checks packages before they have their final names.
+    pub fn check_as(&self, entrants: &[Entrant]) -> Result<(), GateError> {
+        self.check_with(entrants, |_, _| Ok(Vec::new()))
+    }
+
+    fn check_with(
+        &self,
+        entrants: &[Entrant],
+        more: impl FnOnce(&[Entrant], &[Package]) -> io::Result<Vec<Finding>>,
+    ) -> Result<(), GateError> {
+        let targets = Arc::new(Targets::new(self.manifest.families.target_names()));
+        let packages = read(entrants, &targets)?;
+        let errors = self.errors(&targets, &packages, more(entrants, &packages)?);
+        let (allowed, refused) = let_through(errors, self.allowed);
+        if !refused.is_empty() {
+            return Err(GateError::Refused(refused));
+        }
+        if !allowed.is_empty() {
+            (self.told)(&allowed);
+        }
+        Ok(())
+    }
+
+    fn errors(&self, targets: &Targets, packages: &[Package], more: Vec<Finding>) -> Vec<Finding> {
+        let own = packages.iter().flat_map(|package| package.findings.iter().cloned());
+        let misplaced = owner::misplaced(self.manifest, targets, packages);
+        let rules = || self.manifest.system_libraries.iter();
+        let on_system = |library: &str| rules().any(|rule| rule.name.matches(library));
+        let loading = verify::loading(packages, &on_system);
+        let all = own.chain(misplaced).chain(loading).chain(more).collect();
+        let mut kept = Judged::new(self.manifest, packages, all).kept;
+        kept.retain(|finding| finding.severity == Severity::Error);
+        kept
+    }
+}
+
+fn variants(entrants: &[Entrant], packages: &[Package]) -> io::Result<Vec<Finding>> {
+    let directories: BTreeSet<&Path> = entrants.iter().filter_map(|it| it.path.parent()).collect();
+    let mut findings = Vec::new();
+    for directory in directories {
+        let is_here =
+            |(entrant, _): &(&Entrant, &Package)| entrant.path.parent() == Some(directory);
+        let here = entrants.iter().zip(packages).filter(is_here);
+        findings.extend(verify::variants_beside(directory, here.map(|(_, package)| package))?);
+    }
+    Ok(findings)
+}
+
+/// Accepted errors, and all others.
+pub fn let_through(findings: Vec<Finding>, allowed: &[Code]) -> (Vec<Finding>, Vec<Finding>) {
+    findings
+        .into_iter()
+        .partition(|finding| finding.severity == Severity::Error && allowed.contains(&finding.code))
+}
+
+/// A warning for each accepted fault.
+pub fn warnings(allowed: &[Finding], shown: Shown) -> Problems {
+    let doubtful =
+        allowed.iter().map(|finding| Finding { severity: Severity::Warning, ..finding.clone() });
+    let doubtful: Vec<Finding> = doubtful.collect();
+    let mut warnings = Problems::new();
+    for problem in verify::problems(&doubtful, shown).iter() {
+        let help = format!("allowed by --allow {}", problem.code());
+        warnings.push(problem.clone().help(help));
+    }
+    warnings
+}
+
+/// Errors with the option that accepts them.
+pub fn problems(refused: &[Finding]) -> Problems {
+    let mut problems = Problems::new();
+    for problem in verify::problems(refused, Shown::Few).iter() {
+        let option = format!("`--allow {}` makes it a warning", problem.code());
+        let help = match problem.remedy() {
+            Some(remedy) => format!("{remedy}; {option}"),
+            None => format!("make the package again without this fault; {option}"),
+        };
+        problems.push(problem.clone().help(help));
+    }
+    problems
+}
+
+fn summary(refused: &[Finding]) -> String {
+    let Some(first) = refused.first() else { return "no package is refused".to_owned() };
+    let more = match refused.len() {
+        0 | 1 => String::new(),
+        2 => " (and 1 more finding)".to_owned(),
+        count => format!(" (and {} more findings)", count - 1),
+    };
+    format!("{first}{more}; `--allow {}` makes it a warning", first.code)
+}

@@ -1,0 +1,248 @@
+//! Compares two plans, or a plan with finished packages.
+//!
+//! Pairs packages, then files by path; the rest was moved, removed or added. Equal differences form
+//! the largest possible [`Place`]s. New versions and line numbers are ignored.
+
+use serde::Serialize;
+
+use base::names::Mode;
+
+mod absent;
+mod assemble;
+mod compare;
+mod contents;
+mod facts;
+mod fields;
+mod group;
+mod html;
+mod lines;
+mod losses;
+mod markdown;
+mod moved;
+mod moves;
+mod pair;
+mod places;
+mod remarks;
+mod repeated;
+mod rpath;
+mod text;
+mod translate;
+mod unowned;
+mod verdict;
+mod what;
+
+pub use contents::{Allowances, Area, Content, Contents, File, Package, Reasons};
+pub use html::html;
+pub use losses::{Loss, LossKind};
+pub use markdown::markdown;
+pub use places::{Also, FileChange, Place};
+pub use text::text;
+pub use what::What;
+
+/// Format number of [`Diff`] as JSON.
+pub const FORMAT: u32 = 1;
+
+/// Serializes to the output of `rockpack diff --json`.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Diff {
+    /// Format number, [`FORMAT`].
+    #[cfg_attr(feature = "schemas", schemars(extend("const" = FORMAT)))]
+    pub format: u32,
+    /// The old side.
+    pub old: Side,
+    /// The new side.
+    pub new: Side,
+    /// Losses, the most dangerous first; allowed ones last.
+    pub losses: Vec<Loss>,
+    /// Renamed platform directories.
+    pub directories: Vec<Renamed>,
+    /// Files with another path or package.
+    pub moved: Vec<Moved>,
+    /// Changed packages, in the order of the new side, then removed ones.
+    pub packages: Vec<PackageChange>,
+    /// Unchanged packages.
+    pub same: usize,
+    /// Old installed files.
+    pub old_total: Extent,
+    /// New installed files.
+    pub new_total: Extent,
+    /// Files unowned on one side only.
+    pub unowned: Vec<UnownedChange>,
+    /// Unexpected warnings of one side.
+    pub warnings: Vec<WarningChange>,
+    /// Notes of one side.
+    pub notes: Vec<NoteChange>,
+}
+
+/// Summary of a side.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Side {
+    /// Display name.
+    pub label: String,
+    /// Version, if all packages have the same.
+    pub version: Option<String>,
+    /// Mode, if known.
+    pub mode: Option<Mode>,
+    /// Platform tag, if all wheels have the same.
+    pub platform_tag: Option<String>,
+}
+
+/// A changed name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Renamed {
+    /// Old name.
+    pub old: String,
+    /// New name.
+    pub new: String,
+}
+
+/// Amount of installed files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Extent {
+    /// Number of files and links.
+    pub files: usize,
+    /// Size in bytes.
+    pub size: u64,
+}
+
+/// A changed package.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct PackageChange {
+    /// Family directory, if any, and distribution name.
+    pub title: String,
+    /// Old display name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
+    /// Package in the manifest, if known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub package: Option<String>,
+    /// ISA or family.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// Old extent; `None` for an added package.
+    pub old: Option<Extent>,
+    /// New extent; `None` for a removed package.
+    pub new: Option<Extent>,
+    /// Changed metadata.
+    pub fields: Vec<FieldChange>,
+    /// Changed files, grouped by difference.
+    pub changes: Vec<Change>,
+}
+
+/// A changed field or fact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct FieldChange {
+    /// Field name.
+    pub field: String,
+    /// Old values, with the new version filled in.
+    pub removed: Vec<String>,
+    /// New values.
+    pub added: Vec<String>,
+}
+
+/// Files of a package with the same difference.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Change {
+    /// Difference.
+    #[serde(flatten)]
+    pub what: What,
+    /// Summary of the files.
+    pub places: Vec<Place>,
+    /// All files.
+    pub files: Vec<FileChange>,
+}
+
+/// Files that were moved together.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Moved {
+    /// Old package.
+    pub from: MovedEnd,
+    /// New package.
+    pub to: MovedEnd,
+    /// Reason why the old package lacks them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Summary of the files, by old paths if these changed.
+    pub places: Vec<Place>,
+    /// New path of the single place, if the path changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// All files.
+    pub files: Vec<FileChange>,
+}
+
+/// Old or new package of moved files.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct MovedEnd {
+    /// Display name.
+    pub title: String,
+    /// ISA or family.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+}
+
+/// Files of an artifact that are unowned on one side.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct UnownedChange {
+    /// Artifact.
+    pub artifact: String,
+    /// Unowned on the new side; otherwise on the old one.
+    pub now: bool,
+    /// Summary, among all unowned files of the artifact.
+    pub places: Vec<Place>,
+    /// All files.
+    pub files: Vec<FileChange>,
+}
+
+/// A note of one side.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct NoteChange {
+    /// Text.
+    pub note: String,
+    /// The new side has it.
+    pub now: bool,
+}
+
+/// A warning of one side.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct WarningChange {
+    /// Problem code.
+    pub code: String,
+    /// Message.
+    pub message: String,
+    /// First manifest line concerned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// The new side has it.
+    pub now: bool,
+}
+
+impl Diff {
+    /// True if the sides are equal.
+    pub fn is_empty(&self) -> bool {
+        let facts = |s: &Side| (s.version.clone(), s.mode, s.platform_tag.clone());
+        let lists = self.moved.is_empty()
+            && self.packages.is_empty()
+            && self.unowned.is_empty()
+            && self.warnings.is_empty()
+            && self.notes.is_empty();
+        lists && self.directories.is_empty() && facts(&self.old) == facts(&self.new)
+    }
+}
+
+/// Compares `new` with `old`.
+pub fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
+    assemble::diff(old, new)
+}

@@ -1,0 +1,205 @@
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::contents::{Area, Contents, File, Package};
+use super::pair::Pairs;
+use super::what::What;
+use plan::Absent;
+
+type Reasons<'a> = HashMap<&'a str, &'a str>;
+
+pub(super) struct Absences<'s, 'a> {
+    old: Vec<Reasons<'a>>,
+    new: Vec<Reasons<'a>>,
+    pairs: &'s Pairs,
+}
+
+impl<'s, 'a> Absences<'s, 'a> {
+    pub fn new(old: &Contents<'a>, new: &Contents<'a>, pairs: &'s Pairs) -> Self {
+        let all = |side: &Contents<'a>| side.packages.iter().map(|p| reasons(p.absent)).collect();
+        Self { old: all(old), new: all(new), pairs }
+    }
+
+    pub(crate) fn why_gone(&self, package: usize, file: &File<'_>) -> Option<String> {
+        let reasons = &self.new[self.pairs.new_of[package]?];
+        Some((*reasons.get(file.path).filter(|_| file.area == Area::Platform)?).to_owned())
+    }
+
+    pub(crate) fn why_not_there(&self, package: usize, file: &File<'_>) -> Option<String> {
+        let reasons = &self.old[self.pairs.old_of[package]?];
+        let reason = reasons.get(file.path).filter(|_| file.area == Area::Platform)?;
+        Some(without_lines(reason).into_owned())
+    }
+}
+
+fn reasons(absent: Option<&[Absent]>) -> Reasons<'_> {
+    absent.into_iter().flatten().map(|a| (a.path.as_str(), a.reason.as_str())).collect()
+}
+
+pub(super) fn changes(
+    old: &Contents<'_>,
+    new: &Contents<'_>,
+    pairs: &Pairs,
+) -> Vec<(usize, What, String)> {
+    let mut found: Vec<(usize, What, String)> = Vec::new();
+    for (was, is) in pairs.both() {
+        found.extend(
+            of_package(&old.packages[was], &new.packages[is])
+                .into_iter()
+                .map(|(what, path)| (is, what, path)),
+        );
+    }
+    let elsewhere = |now: bool| -> HashSet<(String, String)> {
+        let reason = |(_, what, path): &(usize, What, String)| match what {
+            What::Absent { reason } if now => Some((reason.clone(), path.clone())),
+            What::WasAbsent { reason } if !now => Some((reason.clone(), path.clone())),
+            _ => None,
+        };
+        found.iter().filter_map(reason).collect()
+    };
+    let (now, before) = (elsewhere(true), elsewhere(false));
+    found.retain(|(_, what, path)| match what {
+        What::Absent { reason } | What::WasAbsent { reason } => {
+            let key = (reason.clone(), path.clone());
+            !(now.contains(&key) && before.contains(&key))
+        }
+        _ => true,
+    });
+    name(&mut found, old, new, pairs);
+    found
+}
+
+/// Restores the names in the reason of paths that have it with the same names.
+fn name(
+    found: &mut [(usize, What, String)],
+    old: &Contents<'_>,
+    new: &Contents<'_>,
+    pairs: &Pairs,
+) {
+    let both = |package: usize| {
+        let was = pairs.old_of[package].and_then(|was| old.packages[was].absent);
+        let is = new.packages[package].absent;
+        (all_reasons(was.unwrap_or_default()), all_reasons(is.unwrap_or_default()))
+    };
+    let packages: BTreeSet<usize> = found.iter().map(|(package, ..)| *package).collect();
+    let reasons: HashMap<usize, _> = packages.into_iter().map(|p| (p, both(p))).collect();
+    let full = |package: usize, what: &What, path: &str| {
+        let (was, is) = reasons.get(&package)?;
+        let reasons = match what {
+            What::Absent { .. } => is.get(path)?,
+            What::WasAbsent { .. } => was.get(path)?,
+            _ => return None,
+        };
+        Some(reasons.iter().map(|reason| &**reason).collect::<Vec<_>>().join("; "))
+    };
+    let mut groups: HashMap<(usize, What), BTreeSet<String>> = HashMap::new();
+    for (package, what, path) in &*found {
+        groups.entry((*package, what.clone())).or_default().extend(full(*package, what, path));
+    }
+    for (package, what, _) in found {
+        let Some(names) = groups.get(&(*package, what.clone())) else { continue };
+        if let What::Absent { reason } | What::WasAbsent { reason } = what
+            && let Some(one) = names.first().filter(|_| names.len() == 1)
+        {
+            reason.clone_from(one);
+        }
+    }
+}
+
+fn of_package(old: &Package<'_>, new: &Package<'_>) -> Vec<(What, String)> {
+    let (Some(before), Some(after)) = (old.absent, new.absent) else { return Vec::new() };
+    let (was, is) = (all_reasons(before), all_reasons(after));
+    let mut found = Vec::new();
+    for (path, new) in &is {
+        match was.get(path) {
+            None => found.push((What::Absent { reason: told(new) }, *path)),
+            Some(old) if old != new => {
+                found.push((What::AbsentOtherwise { old: told(old), new: told(new) }, *path));
+            }
+            Some(_) => {}
+        }
+    }
+    let gone = was.iter().filter(|(path, _)| !is.contains_key(*path));
+    found.extend(gone.map(|(path, reasons)| (What::WasAbsent { reason: told(reasons) }, *path)));
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let (there, here) = (platform_files(old), platform_files(new));
+    found.retain(|(what, path)| match what {
+        What::Absent { .. } => !there.contains(path),
+        What::WasAbsent { .. } => !here.contains(path),
+        _ => true,
+    });
+    found.into_iter().map(|(what, path)| (what, path.to_owned())).collect()
+}
+
+fn platform_files<'a>(package: &Package<'a>) -> HashSet<&'a str> {
+    package.files.iter().filter(|f| f.area == Area::Platform).map(|f| f.path).collect()
+}
+
+fn all_reasons(absent: &[Absent]) -> BTreeMap<&str, BTreeSet<Cow<'_, str>>> {
+    let mut all: BTreeMap<&str, BTreeSet<Cow<'_, str>>> = BTreeMap::new();
+    for Absent { path, reason, .. } in absent {
+        all.entry(path.as_str()).or_default().insert(without_lines(reason));
+    }
+    all
+}
+
+/// Omits names to group paths with one cause.
+fn told(reasons: &BTreeSet<Cow<'_, str>>) -> String {
+    reasons.iter().map(|reason| without_names(reason)).collect::<Vec<_>>().join("; ")
+}
+
+/// Line numbers change without meaning. Names in backticks stay.
+pub(super) fn without_lines(text: &str) -> Cow<'_, str> {
+    if !text.contains(':') {
+        return Cow::Borrowed(text);
+    }
+    let parts = text
+        .split('`')
+        .enumerate()
+        .map(|(index, part)| if index % 2 == 0 { lineless(part) } else { part.to_owned() });
+    Cow::Owned(parts.collect::<Vec<_>>().join("`"))
+}
+
+fn lineless(text: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(':') {
+        let after = rest[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit());
+        let digits = after.len() < rest.len() - at - 1;
+        let word = rest[..at].ends_with(char::is_alphanumeric)
+            && !after.starts_with(char::is_alphanumeric);
+        out.push_str(&rest[..at]);
+        if digits && word {
+            rest = after;
+        } else {
+            out.push(':');
+            rest = &rest[at + 1..];
+        }
+    }
+    out + rest
+}
+
+fn without_names(reason: &str) -> String {
+    let parts = reason.split('`').enumerate();
+    parts.map(|(index, part)| if index % 2 == 0 { part } else { "…" }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_names_do_not_count() {
+        assert_eq!(without_lines("excluded by packages.kdl:91"), "excluded by packages.kdl");
+        assert_eq!(
+            without_lines("dangles: no artifact has `a:1`"),
+            "dangles: no artifact has `a:1`"
+        );
+        assert_eq!(
+            without_lines("`b` is missing: why (packages.kdl:3); `c`, 1:2x, 7: 8"),
+            "`b` is missing: why (packages.kdl); `c`, 1:2x, 7: 8"
+        );
+        assert_eq!(without_names("another name of `a`; see `b`"), "another name of …; see …");
+    }
+}

@@ -1,0 +1,308 @@
+use std::collections::HashMap;
+
+use super::contents::{Area, Content, File, Package};
+use super::rpath::{self, Searched};
+use super::translate::Translation;
+use super::what::What;
+use crate::built::Bytes;
+use binary::elf::stub::StubMachine;
+use catalog::Origin;
+use plan::Step;
+
+pub(super) struct Comparison<'c, 'a> {
+    pub old: &'c Package<'a>,
+    pub new: &'c Package<'a>,
+    pub words: (&'c Translation<'a>, &'c Translation<'a>),
+    /// One rule edits thousands of files.
+    rpaths: HashMap<(&'a str, &'a str, &'a str), Option<What>>,
+}
+
+impl<'c, 'a> Comparison<'c, 'a> {
+    pub fn new(
+        old: &'c Package<'a>,
+        new: &'c Package<'a>,
+        words: (&'c Translation<'a>, &'c Translation<'a>),
+    ) -> Self {
+        Self { old, new, words, rpaths: HashMap::new() }
+    }
+
+    /// None if only the version differs.
+    pub fn files(&mut self, old: &File<'a>, new: &File<'a>) -> Vec<What> {
+        let mut found = match (old.content, new.content) {
+            (Content::Directory, Content::Directory) => return Vec::new(),
+            (Content::Link(a), Content::Link(b)) => {
+                return self.target(old, a, new, b).into_iter().collect();
+            }
+            (Content::Planned(a), Content::Planned(b)) => self.steps(old, a, new, b),
+            (Content::Planned(step), Content::Built(bytes)) => {
+                self.kept(old, step, new, bytes, Side::Old)
+            }
+            (Content::Built(bytes), Content::Planned(step)) => {
+                self.kept(new, step, old, bytes, Side::New)
+            }
+            (Content::Built(a), Content::Built(b)) => self.built(old, a, new, b),
+            (
+                Content::Planned(_) | Content::Built(_) | Content::Link(_) | Content::Directory,
+                _,
+            ) => return vec![other_kind(old, new)],
+        };
+        // A changed step implies the execute bit.
+        if old.executable != new.executable
+            && !found.iter().any(|what| matches!(what, What::Step { .. }))
+        {
+            found.push(What::Executable { now: new.executable });
+        }
+        found
+    }
+
+    fn steps(&mut self, old: &File<'a>, a: &'a Step, new: &File<'a>, b: &'a Step) -> Vec<What> {
+        let mut found = Vec::new();
+        match (a, b) {
+            (Step::Copy { source: from }, Step::Copy { source: to }) => {
+                found.extend(sources(old, from, new, to));
+            }
+            (Step::Relink { source: from, rpath: was }, Step::Relink { source: to, rpath: is }) => {
+                found.extend(sources(old, from, new, to));
+                found.extend(self.rpath(old, was, new, is));
+            }
+            (Step::Stub { target: was, machine: from }, Step::Stub { target: is, machine: to }) => {
+                found.extend(self.target(old, was, new, is));
+                found.extend((from != to).then(|| machines(*from, *to)));
+            }
+            (
+                Step::Alias { soname, needed, rpath, machine: from },
+                Step::Alias {
+                    soname: new_soname,
+                    needed: new_needed,
+                    rpath: new_rpath,
+                    machine: to,
+                },
+            ) => {
+                found.extend(
+                    self.alias((soname, needed, rpath), (new_soname, new_needed, new_rpath)),
+                );
+                found.extend((from != to).then(|| machines(*from, *to)));
+            }
+            (Step::Render { text: was }, Step::Render { text: is }) => {
+                found.extend(self.text(&was.text(), &is.text()));
+            }
+            (
+                Step::Copy { .. }
+                | Step::Relink { .. }
+                | Step::Stub { .. }
+                | Step::Alias { .. }
+                | Step::Render { .. }
+                | Step::Link { .. }
+                | Step::Directory,
+                _,
+            ) => found.push(other_kind(old, new)),
+        }
+        found
+    }
+
+    fn rpath(&mut self, old: &File<'a>, was: &'a str, new: &File<'a>, is: &'a str) -> Option<What> {
+        let (directory, same_place) =
+            (parent(new.path), old.path == new.path && old.area == new.area);
+        if was == is && same_place && self.words.0.is_identity() {
+            return None;
+        }
+        if same_place
+            && new.area == Area::Platform
+            && let Some(known) = self.rpaths.get(&(was, is, directory))
+        {
+            return known.clone();
+        }
+        let (from, to) = (self.old.installed(old), self.new.installed(new));
+        let found = rpath::difference(
+            &Searched { rpath: was, at: &from },
+            &Searched { rpath: is, at: &to },
+            self.words.0,
+        );
+        if same_place && new.area == Area::Platform {
+            self.rpaths.insert((was, is, directory), found.clone());
+        }
+        found
+    }
+
+    fn target(&self, old: &File<'a>, was: &str, new: &File<'a>, is: &str) -> Option<What> {
+        let translated = self.words.0.path(was);
+        if translated == is {
+            return None;
+        }
+        let from = rpath::follow(&self.words.0.path(&self.old.installed(old)), &translated);
+        let to = rpath::follow(&self.new.installed(new), is);
+        let own = |path: String| {
+            path.strip_prefix(self.new.platform_dir.unwrap_or_default())
+                .and_then(|p| p.strip_prefix('/'))
+                .map_or(path.clone(), str::to_owned)
+        };
+        let (from, to) = (from.map_or(translated.into_owned(), own), to.map_or(is.to_owned(), own));
+        let (from, to) = apart(&from, &to);
+        Some(What::Target { old: from.to_owned(), new: to.to_owned() })
+    }
+
+    fn alias(
+        &self,
+        (soname, needed, rpath): (&str, &str, &str),
+        (new_soname, new_needed, new_rpath): (&str, &str, &str),
+    ) -> Option<What> {
+        let from = self.words.0.path(rpath);
+        if (soname, needed, &*from) == (new_soname, new_needed, new_rpath) {
+            return None;
+        }
+        let said = |soname: &str, needed: &str, place: &str| {
+            let place = if from == new_rpath { String::new() } else { format!(" in {place}") };
+            format!("{soname} for {needed}{place}")
+        };
+        Some(What::Alias {
+            old: said(soname, needed, &from),
+            new: said(new_soname, new_needed, new_rpath),
+        })
+    }
+
+    fn text(&self, was: &str, is: &str) -> Option<What> {
+        (was != is && self.words.0.text(was, self.old.version, self.new.version) != is)
+            .then_some(What::Text)
+    }
+
+    fn kept(
+        &mut self,
+        promise: &File<'a>,
+        step: &'a Step,
+        built: &File<'a>,
+        bytes: &'a Bytes,
+        side: Side,
+    ) -> Vec<What> {
+        match step {
+            Step::Copy { .. } if promise.size != built.size => vec![What::Size],
+            Step::Relink { rpath, .. } => self.searched(promise, rpath, built, bytes, side),
+            Step::Render { text } => self.rendered(&text.text(), bytes, side).into_iter().collect(),
+            Step::Stub { .. } | Step::Alias { .. } => match (&bytes.made, side) {
+                (Some(made), Side::Old) => self.steps(promise, step, built, made),
+                (Some(made), Side::New) => self.steps(built, made, promise, step),
+                // Not rockpack's output.
+                (None, _) => vec![What::Content],
+            },
+            Step::Copy { .. } | Step::Link { .. } | Step::Directory => Vec::new(),
+        }
+    }
+
+    fn searched(
+        &mut self,
+        promise: &File<'a>,
+        rpath: &'a str,
+        built: &File<'a>,
+        bytes: &'a Bytes,
+        side: Side,
+    ) -> Vec<What> {
+        let Some(search) = &bytes.search else { return vec![What::Content] };
+        let found = match side {
+            Side::Old => self.rpath(promise, rpath, built, search.effective()),
+            Side::New => self.rpath(built, search.effective(), promise, rpath),
+        };
+        let tag = search.runpath.is_some().then_some(What::Content);
+        found.into_iter().chain(tag).collect()
+    }
+
+    fn rendered(&self, text: &str, bytes: &Bytes, side: Side) -> Option<What> {
+        let is = |text: &str| crc32fast::hash(text.as_bytes()) == bytes.crc32;
+        let said = || match side {
+            Side::Old => self.words.0.text(text, self.old.version, self.new.version),
+            Side::New => self.words.1.text(text, self.new.version, self.old.version),
+        };
+        (!is(text) && !is(&said())).then_some(What::Text)
+    }
+
+    fn built(&mut self, old: &File<'a>, a: &'a Bytes, new: &File<'a>, b: &'a Bytes) -> Vec<What> {
+        if a.crc32 == b.crc32 && old.size == new.size {
+            return Vec::new();
+        }
+        if let (Some(was), Some(is)) = (&a.text, &b.text) {
+            return self.text(was, is).into_iter().collect();
+        }
+        if let (Some(was), Some(is)) = (&a.made, &b.made) {
+            return self.steps(old, was, new, is);
+        }
+        let (Some(was), Some(is)) = (&a.search, &b.search) else {
+            return vec![if old.size == new.size { What::Content } else { What::Size }];
+        };
+        let mut found: Vec<What> =
+            self.rpath(old, was.effective(), new, is.effective()).into_iter().collect();
+        // Renamed directories change bytes and size.
+        let renamed = found.is_empty() && was != is;
+        let explained = if renamed {
+            was.effective().len().abs_diff(is.effective().len()) as u64 + ALIGNED
+        } else {
+            0
+        };
+        if old.size.abs_diff(new.size) > explained {
+            found.push(What::Size);
+        } else if found.is_empty() && !renamed {
+            found.push(What::Content);
+        }
+        found
+    }
+}
+
+/// Padding of tables that an edit moves to the end.
+const ALIGNED: u64 = 64;
+
+#[derive(Clone, Copy)]
+enum Side {
+    Old,
+    New,
+}
+
+fn other_kind(old: &File<'_>, new: &File<'_>) -> What {
+    What::Step { old: old.kind(), new: new.kind() }
+}
+
+fn machines(old: StubMachine, new: StubMachine) -> What {
+    let name = |machine| match machine {
+        StubMachine::X86_64 => "x86-64",
+        StubMachine::Aarch64 => "aarch64",
+    };
+    What::Machine { old: name(old), new: name(new) }
+}
+
+fn sources(old: &File<'_>, from: &Origin, new: &File<'_>, to: &Origin) -> Option<What> {
+    if from.artifact == to.artifact && from.path == to.path && from.base == to.base {
+        return (old.size != new.size).then_some(What::Size);
+    }
+    let bases = from.artifact == to.artifact && from.path == to.path;
+    let (from, to) = (source(from, bases), source(to, bases));
+    let (old, new) = apart(&from, &to);
+    Some(What::Source { old: old.to_owned(), new: new.to_owned() })
+}
+
+fn source(origin: &Origin, with_base: bool) -> String {
+    if with_base { origin.to_string() } else { format!("{}/{}", origin.artifact, origin.path) }
+}
+
+pub(super) fn apart<'t>(old: &'t str, new: &'t str) -> (&'t str, &'t str) {
+    let (mut from, mut to) = (old, new);
+    while let (Some((a, x)), Some((b, y))) = (from.rsplit_once('/'), to.rsplit_once('/')) {
+        if x != y {
+            break;
+        }
+        (from, to) = (a, b);
+    }
+    (from, to)
+}
+
+pub(super) fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_both_end_in_is_not_told() {
+        assert_eq!(apart("_a/lib/x/f", "_b/lib/x/f"), ("_a", "_b"));
+        assert_eq!(apart("lib/x/f", "lib/y/f"), ("lib/x", "lib/y"));
+        assert_eq!(apart("x/f", "f"), ("x/f", "f"), "nothing would be left of one of them");
+        assert_eq!(apart("f", "g"), ("f", "g"));
+    }
+}

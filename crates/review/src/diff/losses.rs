@@ -1,0 +1,162 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::PackageChange;
+use super::contents::{Contents, Package};
+use super::moves::{Left, Move};
+use super::pair::Pairs;
+use plan::Lost;
+use plan::Note;
+
+mod files;
+mod metadata;
+mod offered;
+mod packages;
+mod said;
+
+use offered::Offered;
+
+/// Something that users of the old packages lose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Loss {
+    /// Kind.
+    pub kind: LossKind,
+    /// One sentence.
+    pub text: String,
+    /// Old distribution, if only its users are concerned; `*` for its ISA or family.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
+    /// Number of lost things.
+    pub count: usize,
+    /// Their installed bytes.
+    pub size: u64,
+    /// First names, at most three.
+    pub names: Vec<String>,
+    /// Package in the manifest, if one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub package: Option<String>,
+    /// Reason of the new side that accepts it, with its line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed: Option<Note>,
+}
+
+/// Kind of a loss, the most dangerous first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum LossKind {
+    /// Libraries that no package has.
+    Libraries,
+    /// Device code that no package has.
+    DeviceCode,
+    /// Programs that no package has.
+    Programs,
+    /// A package under another name: machines keep the old one.
+    Renamed,
+    /// A package that is not built.
+    Package,
+    /// A distribution that a package does not require.
+    Requirement,
+    /// Files of a package that it does not require.
+    Elsewhere,
+    /// A command.
+    Command,
+    /// An extra.
+    Extra,
+    /// A name for `find_libraries`.
+    Name,
+    /// A package that is smaller by more than a tenth.
+    Shrunk,
+    /// A platform tag for newer systems.
+    Platform,
+    /// Other files that no package has.
+    Files,
+}
+
+const SHOWN: usize = 3;
+
+pub(super) struct Compared<'s, 'a> {
+    pub old: &'s Contents<'a>,
+    pub new: &'s Contents<'a>,
+    pub pairs: &'s Pairs,
+    pub left: &'s Left,
+    pub moves: &'s [Move],
+    pub changed: &'s [PackageChange],
+}
+
+#[derive(Default)]
+struct Found(BTreeMap<Group, Things>);
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Group {
+    kind: LossKind,
+    /// Old distribution.
+    of: String,
+    /// New distribution.
+    to: String,
+    allowed: Option<(String, Option<String>)>,
+}
+
+#[derive(Default)]
+struct Things {
+    names: BTreeSet<String>,
+    packages: BTreeSet<Option<String>>,
+    variants: BTreeSet<String>,
+    libraries: usize,
+    size: u64,
+}
+
+/// Returns losses, the most dangerous first; accepted ones last.
+pub(super) fn find(compared: &Compared<'_, '_>) -> Vec<Loss> {
+    let mut found = Found::default();
+    let offered = Offered::new(compared.new);
+    packages::find(compared, &mut found);
+    files::find(compared, &offered, &mut found);
+    metadata::find(compared, &offered, &mut found);
+    let mut losses: Vec<Loss> =
+        found.0.into_iter().map(|(group, things)| said::loss(group, things)).collect();
+    losses.sort_by_key(|loss| (loss.allowed.is_some(), loss.kind, std::cmp::Reverse(loss.size)));
+    losses
+}
+
+impl Found {
+    fn add(&mut self, of: Of<'_>, to: &str, lost: &Lost<'_>, size: u64, new: &Contents<'_>) {
+        let allowed = new.allowances.and_then(|allowances| allowances.0(lost));
+        let group = Group {
+            kind: of.kind,
+            of: of.title.to_owned(),
+            to: to.to_owned(),
+            allowed: allowed.map(|note| (note.text, note.rule)),
+        };
+        let things = self.0.entry(group).or_default();
+        things.size += size;
+        things.packages.insert(lost.package.map(ToString::to_string));
+        things.variants.extend(of.variant.map(str::to_owned));
+        if things.names.insert(lost.name.to_owned()) && files::is_library(lost.name) {
+            things.libraries += 1;
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Of<'t> {
+    kind: LossKind,
+    title: &'t str,
+    variant: Option<&'t str>,
+}
+
+impl<'t> Of<'t> {
+    fn new(kind: LossKind, title: &'t str) -> Self {
+        Self { kind, title, variant: None }
+    }
+}
+
+fn general(package: &Package<'_>) -> String {
+    let name = package.name.as_str();
+    match package.variant {
+        Some(variant) => name.replace(variant, "*").replace(&variant.replace('-', "_"), "*"),
+        None => name.to_owned(),
+    }
+}

@@ -1,0 +1,79 @@
+use std::collections::{BTreeMap, HashSet};
+
+use super::super::contents::Package;
+use super::super::what::What;
+use super::{Compared, Found, LossKind, Of, general};
+use plan::Lost;
+
+pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
+    let Compared { old, new, pairs, .. } = compared;
+    let names: HashSet<String> = new.packages.iter().map(|p| p.name.normalized()).collect();
+    for (was, package) in old.packages.iter().enumerate() {
+        if names.contains(&package.name.normalized()) {
+            // Another wheel or family of the same name.
+            if pairs.new_of[was].is_none() {
+                gone(compared, found, package);
+            }
+            continue;
+        }
+        match pairs.new_of[was].or_else(|| heir(compared, was)) {
+            Some(is) => {
+                let (of, to) = (general(package), general(&new.packages[is]));
+                found.add(Of::new(LossKind::Renamed, &of), &to, &lost(package), 0, new);
+            }
+            None => gone(compared, found, package),
+        }
+    }
+    shrunk(compared, found);
+}
+
+fn gone(compared: &Compared<'_, '_>, found: &mut Found, package: &Package<'_>) {
+    let of = Of::new(LossKind::Package, "");
+    let title = package.title();
+    let lost = Lost { name: &title, ..lost(package) };
+    found.add(of, "", &lost, package.extent().1, compared.new);
+}
+
+fn lost<'p>(package: &'p Package<'_>) -> Lost<'p> {
+    Lost { package: package.package, name: package.name.as_str(), origin: None }
+}
+
+fn heir(compared: &Compared<'_, '_>, was: usize) -> Option<usize> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for (_, to) in compared.moves.iter().filter(|(from, _)| from.package == was) {
+        *counts.entry(to.package).or_default() += 1;
+    }
+    let (heir, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    let files = &compared.old.packages[was].files;
+    let own = files.iter().filter(|file| super::files::counts(file)).count();
+    (count * 2 > own).then_some(heir)
+}
+
+/// Finds packages whose unmoved files shrink by over a tenth.
+fn shrunk(compared: &Compared<'_, '_>, found: &mut Found) {
+    for change in compared.changed {
+        let (Some(before), Some(_)) = (change.old, change.new) else { continue };
+        let sizes = change.changes.iter().filter(|group| group.what == What::Size);
+        let (mut was, mut is) = (0, 0);
+        for file in sizes.flat_map(|group| &group.files) {
+            was += file.old_size.unwrap_or_default();
+            is += file.new_size.unwrap_or_default();
+        }
+        let lost = u64::saturating_sub(was, is);
+        if lost * 10 > before.size {
+            let package = compared
+                .old
+                .packages
+                .iter()
+                .find(|p| p.title() == *change.was.as_ref().unwrap_or(&change.title));
+            let thing = Lost {
+                package: package.and_then(|package| package.package),
+                name: &change.title,
+                origin: None,
+            };
+            let variant = change.variant.as_deref().unwrap_or_default();
+            let percent = (lost * 100 / before.size).to_string();
+            found.add(Of::new(LossKind::Shrunk, variant), &percent, &thing, lost, compared.new);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::Hash;
+
+use super::contents::{Area, Content, Contents, File, Package};
+use catalog::Origin;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct At {
+    pub package: usize,
+    pub file: usize,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Left {
+    pub gone: Vec<At>,
+    pub come: Vec<At>,
+    /// Links that became files.
+    pub filled: Vec<Move>,
+    /// Files that became links.
+    pub emptied: Vec<Move>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Dead {
+    pub gone: HashSet<At>,
+    pub come: HashSet<At>,
+}
+
+pub(super) type Move = (At, At);
+
+impl Left {
+    /// Most certain first: equal source and path, source, path, bytes.
+    pub fn moves(&mut self, old: &Contents<'_>, new: &Contents<'_>) -> Vec<Move> {
+        let was = |at: &At| PlacedFile {
+            package: &old.packages[at.package],
+            file: &old.packages[at.package].files[at.file],
+        };
+        let is = |at: &At| PlacedFile {
+            package: &new.packages[at.package],
+            file: &new.packages[at.package].files[at.file],
+        };
+        let mut found = Vec::new();
+        found.extend(joined(
+            &mut self.gone,
+            &mut self.come,
+            |a| was(a).source_and_path(),
+            |b| is(b).source_and_path(),
+            true,
+        ));
+        found.extend(joined(
+            &mut self.gone,
+            &mut self.come,
+            |a| was(a).source(),
+            |b| is(b).source(),
+            false,
+        ));
+        found.extend(joined(
+            &mut self.gone,
+            &mut self.come,
+            |a| was(a).path(),
+            |b| is(b).path(),
+            false,
+        ));
+        found.extend(joined(
+            &mut self.gone,
+            &mut self.come,
+            |a| was(a).bytes(),
+            |b| is(b).bytes(),
+            false,
+        ));
+        let (mut filled, mut emptied) = (
+            self.filled.iter().map(|(_, b)| *b).collect(),
+            self.emptied.iter().map(|(a, _)| *a).collect(),
+        );
+        found.extend(joined(
+            &mut self.gone,
+            &mut filled,
+            |a| was(a).source_and_path(),
+            |b| is(b).source_and_path(),
+            false,
+        ));
+        found.extend(joined(
+            &mut emptied,
+            &mut self.come,
+            |a| was(a).source_and_path(),
+            |b| is(b).source_and_path(),
+            false,
+        ));
+        let (filled, emptied): (HashSet<At>, HashSet<At>) =
+            (filled.into_iter().collect(), emptied.into_iter().collect());
+        self.filled.retain(|(_, b)| filled.contains(b));
+        self.emptied.retain(|(a, _)| emptied.contains(a));
+        found
+    }
+
+    pub fn directories(&self, old: &Contents<'_>, new: &Contents<'_>, moves: &[Move]) -> Dead {
+        Dead {
+            gone: dead(old, &self.gone, moves.iter().map(|(a, _)| *a)),
+            come: dead(new, &self.come, moves.iter().map(|(_, b)| *b)),
+        }
+    }
+}
+
+fn dead(side: &Contents<'_>, left: &[At], moved: impl Iterator<Item = At>) -> HashSet<At> {
+    let file = |at: &At| &side.packages[at.package].files[at.file];
+    let place = |at: &At| (at.package, file(at).area, file(at).path);
+    let directories: Vec<At> = left.iter().copied().filter(|at| file(at).is_directory()).collect();
+    if directories.is_empty() {
+        return HashSet::new();
+    }
+    let mut files: Vec<_> = left
+        .iter()
+        .copied()
+        .chain(moved)
+        .filter(|at| !file(at).is_directory())
+        .map(|at| place(&at))
+        .collect();
+    files.sort_unstable();
+    let has_files = |at: &At| {
+        let (package, area, path) = place(at);
+        let below = format!("{path}/");
+        let first = files.partition_point(|f| *f < (package, area, below.as_str()));
+        files
+            .get(first)
+            .is_some_and(|(p, a, file)| *p == package && *a == area && file.starts_with(&below))
+    };
+    directories.into_iter().filter(has_files).collect()
+}
+
+/// Takes out pairs of equal keys, in order. `again` allows several new places, such as each
+/// family's package.
+fn joined<K: Hash + Eq>(
+    gone: &mut Vec<At>,
+    come: &mut Vec<At>,
+    old: impl Fn(&At) -> Option<K>,
+    new: impl Fn(&At) -> Option<K>,
+    again: bool,
+) -> Vec<Move> {
+    if gone.is_empty() || come.is_empty() {
+        return Vec::new();
+    }
+    let mut places: HashMap<K, VecDeque<usize>> = HashMap::with_capacity(gone.len());
+    for (index, at) in gone.iter().enumerate() {
+        if let Some(key) = old(at) {
+            places.entry(key).or_default().push_back(index);
+        }
+    }
+    let (mut moves, mut taken) = (Vec::new(), vec![false; gone.len()]);
+    come.retain(|at| {
+        let from = new(at).and_then(|key| {
+            let left = places.get_mut(&key)?;
+            if again && left.len() == 1 { left.front().copied() } else { left.pop_front() }
+        });
+        if let Some(from) = from {
+            taken[from] = true;
+            moves.push((gone[from], *at));
+        }
+        from.is_none()
+    });
+    let mut index = 0;
+    gone.retain(|_| {
+        index += 1;
+        !taken[index - 1]
+    });
+    moves
+}
+
+#[derive(Clone, Copy)]
+struct PlacedFile<'p, 'a> {
+    package: &'p Package<'a>,
+    file: &'p File<'a>,
+}
+
+impl<'a> PlacedFile<'_, 'a> {
+    fn source(self) -> Option<(&'a Origin, Area)> {
+        Some((self.file.origin()?, self.file.area))
+    }
+
+    fn source_and_path(self) -> Option<(&'a Origin, Area, &'a str)> {
+        Some((self.file.origin()?, self.file.area, self.file.path))
+    }
+
+    /// `None` for files of every package: outside of platform directories, or empty.
+    fn path(self) -> Option<(&'a str, bool)> {
+        let link = match self.file.content {
+            Content::Directory => return None,
+            Content::Link(_) => true,
+            Content::Planned(_) | Content::Built(_) => false,
+        };
+        let own = self.file.area != Area::Platform || self.file.size == 0 && !link;
+        (!own && self.package.platform_dir.is_some()).then_some((self.file.path, link))
+    }
+
+    fn bytes(self) -> Option<(u32, u64, Area)> {
+        match self.file.content {
+            Content::Built(bytes) if self.file.size > 0 && self.file.area != Area::Module => {
+                Some((bytes.crc32, self.file.size, self.file.area))
+            }
+            Content::Built(_) | Content::Planned(_) | Content::Link(_) | Content::Directory => None,
+        }
+    }
+}

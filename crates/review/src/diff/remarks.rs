@@ -1,0 +1,62 @@
+use std::collections::BTreeSet;
+
+use super::contents::{Contents, Package};
+use super::{NoteChange, WarningChange, absent};
+use plan::Warning;
+
+type Pairs<'p, 'a> = [(&'p Package<'a>, &'p Package<'a>)];
+
+pub(super) fn notes(
+    old: &Contents<'_>,
+    new: &Contents<'_>,
+    pairs: &Pairs<'_, '_>,
+) -> Vec<NoteChange> {
+    let (Some(old), Some(new)) = (old.notes, new.notes) else { return Vec::new() };
+    let was: Vec<String> = old.iter().map(|note| renamed(&note.text, pairs)).collect();
+    let is: Vec<String> =
+        new.iter().map(|note| absent::without_lines(&note.text).into_owned()).collect();
+    let only = |said: &[String], others: &[String]| -> Vec<usize> {
+        let others: BTreeSet<&String> = others.iter().collect();
+        (0..said.len()).filter(|at| !others.contains(&said[*at])).collect()
+    };
+    let gone = only(&was, &is).into_iter().map(|at| (&old[at], false));
+    let come = only(&is, &was).into_iter().map(|at| (&new[at], true));
+    gone.chain(come).map(|(note, now)| NoteChange { note: note.text.clone(), now }).collect()
+}
+
+pub(super) fn warnings(
+    old: &Contents<'_>,
+    new: &Contents<'_>,
+    pairs: &Pairs<'_, '_>,
+) -> Vec<WarningChange> {
+    let (Some(old), Some(new)) = (old.warnings, new.warnings) else { return Vec::new() };
+    let key = |warning: &Warning, text: String| (warning.code.clone(), text);
+    let unexpected = |all: &'_ [Warning]| -> Vec<Warning> {
+        all.iter().filter(|warning| warning.expected.is_none()).cloned().collect()
+    };
+    let (old, new) = (unexpected(old), unexpected(new));
+    let was: BTreeSet<_> = old.iter().map(|w| key(w, renamed(&w.message, pairs))).collect();
+    let is: BTreeSet<_> = new.iter().map(|w| key(w, w.message.clone())).collect();
+    let gone = old.iter().filter(|w| !is.contains(&key(w, renamed(&w.message, pairs))));
+    let come = new.iter().filter(|w| !was.contains(&key(w, w.message.clone())));
+    gone.map(|w| change(w, false)).chain(come.map(|w| change(w, true))).collect()
+}
+
+fn change(warning: &Warning, now: bool) -> WarningChange {
+    WarningChange {
+        code: warning.code.clone(),
+        message: warning.message.clone(),
+        rule: warning.places.first().map(|place| place.rule.clone()),
+        now,
+    }
+}
+
+fn renamed(text: &str, pairs: &Pairs<'_, '_>) -> String {
+    let text = absent::without_lines(text).into_owned();
+    let names = pairs.iter().flat_map(|(old, new)| {
+        let directories = old.platform_dir.zip(new.platform_dir);
+        std::iter::once((old.name.as_str(), new.name.as_str())).chain(directories)
+    });
+    let differ = names.filter(|(old, new)| old != new);
+    differ.fold(text, |text, (old, new)| text.replace(old, new))
+}

@@ -1,0 +1,71 @@
+use super::diff;
+use super::diff::{Contents, MovedEnd, PackageChange};
+use crate::built::Built;
+use base::source::Code;
+use check::verify::Finding;
+use plan::Plan;
+
+/// Reports differences between `built` and the plan.
+pub fn planned(label: &str, plan: &Plan, built: &[Built], files: &[String]) -> Vec<Finding> {
+    let (promised, made) = (Contents::of_plan(label, plan), Contents::of_built("packages", built));
+    let difference = diff::diff(&promised, &made);
+    let file_of = |title: &str| {
+        let index = made.packages.iter().position(|package| package.title() == title);
+        index.and_then(|index| files.get(index)).map_or_else(|| label.to_owned(), Clone::clone)
+    };
+    let mut found = Vec::new();
+    if let (Some(old), Some(new)) = (&difference.old.version, &difference.new.version)
+        && old != new
+    {
+        found.push(
+            not_as(format!("the plan has version {old}, the packages have {new}")).within(label),
+        );
+    }
+    // Wheels with different tags are compared below.
+    if let (Some(old), Some(new)) = (&difference.old.platform_tag, &difference.new.platform_tag)
+        && old != new
+    {
+        let what = format!("the plan has the platform tag {old}, the packages have {new}");
+        found.push(not_as(what).within(label));
+    }
+    for package in &difference.packages {
+        found.extend(
+            changes(package).into_iter().map(|finding| finding.within(&file_of(&package.title))),
+        );
+    }
+    for moved in &difference.moved {
+        let what = format!("planned in {}, but found in {}", end(&moved.from), end(&moved.to));
+        let all = moved
+            .files
+            .iter()
+            .map(|file| not_as(what.clone()).of(&*file.path).within(&file_of(&moved.to.title)));
+        found.extend(all);
+    }
+    found
+}
+
+fn end(moved: &MovedEnd) -> &str {
+    &moved.title
+}
+
+fn absent(name: &str) -> Finding {
+    Finding::error(Code::PackageMissing, "planned package is missing").because(name)
+}
+
+fn not_as(what: String) -> Finding {
+    Finding::error(Code::NotAsPlanned, what)
+}
+
+fn changes(package: &PackageChange) -> Vec<Finding> {
+    match (&package.old, &package.new) {
+        (_, None) => vec![absent(&package.title)],
+        (None, Some(_)) => {
+            vec![Finding::error(Code::PackageUnplanned, "it is not in the plan")]
+        }
+        (Some(_), Some(_)) => {
+            let what = "it differs from the plan (`-` planned, `+` found)";
+            let lines = package.lines().into_iter();
+            lines.map(|line| Finding::error(Code::NotAsPlanned, what).because(line)).collect()
+        }
+    }
+}
