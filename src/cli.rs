@@ -21,7 +21,6 @@ mod explain;
 mod fetch;
 mod fetch_packages;
 mod fmt;
-mod former;
 mod front;
 mod given;
 mod groups;
@@ -157,10 +156,7 @@ impl Cli {
     fn parse_by(command: clap::Command, line: &[OsString]) -> Result<Self, clap::Error> {
         let mut command = given::without_empty_variables(command);
         let given = given::given(&command, line.iter().cloned());
-        let matches = command.try_get_matches_from_mut(given).map_err(|error| {
-            let new = error.use_stderr().then(|| former::replacement(&command, line)).flatten();
-            new.map_or(error, |text| command.error(ErrorKind::InvalidSubcommand, text))
-        })?;
+        let matches = command.try_get_matches_from_mut(given)?;
         Self::from_arg_matches(&matches).map_err(|e| e.format(&mut Self::command()))
     }
 
