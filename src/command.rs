@@ -45,8 +45,6 @@ mod publish;
 mod repack;
 mod retag;
 mod scan;
-#[cfg(feature = "serve")]
-mod serve;
 mod since;
 #[cfg(feature = "rewrite")]
 mod split;
@@ -57,8 +55,6 @@ mod wheels;
 
 #[cfg(not(feature = "projects"))]
 use absent::projects as project;
-#[cfg(not(feature = "serve"))]
-use absent::serve;
 #[cfg(not(feature = "rewrite"))]
 use absent::{rewrite as promote, rewrite as split, rewrite as versions};
 
@@ -113,7 +109,6 @@ fn of_indexes(command: &IndexCommand) -> Result<(), Failure> {
         IndexCommand::Mirror(args) => mirror::run(args),
         IndexCommand::Delta(args) => delta::run(args),
         IndexCommand::Fetch(args) => fetch_packages::run(args),
-        IndexCommand::Serve(args) => serve::run(args),
     }
 }
 

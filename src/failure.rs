@@ -26,7 +26,7 @@ pub fn environment(message: impl Into<String>) -> Failure {
     Problem::error(Code::Environment, message).into()
 }
 
-#[cfg(not(all(feature = "projects", feature = "rewrite", feature = "serve")))]
+#[cfg(not(all(feature = "projects", feature = "rewrite")))]
 pub fn absent(feature: &str) -> Problem {
     let text = format!(
         "this rockpack was built without the feature `{feature}`: build it with `cargo build \

@@ -18,15 +18,6 @@ pub mod rewrite {
     }
 }
 
-#[cfg(not(feature = "serve"))]
-pub mod serve {
-    use crate::failure::{Failure, absent};
-
-    pub fn run<T>(_: &T) -> Result<(), Failure> {
-        Err(absent("serve").into())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
@@ -34,7 +25,7 @@ mod tests {
     use crate::cli::Cli;
     use crate::failure::Failure;
 
-    const LINES: [(&str, bool, &str); 8] = [
+    const LINES: [(&str, bool, &str); 7] = [
         ("projects", cfg!(feature = "projects"), "project list --sources s --version 1"),
         ("projects", cfg!(feature = "projects"), "project clone --sources s --version 1"),
         (
@@ -50,7 +41,6 @@ mod tests {
         ("rewrite", cfg!(feature = "rewrite"), "wheel promote dist --to 1 -o never"),
         ("rewrite", cfg!(feature = "rewrite"), "wheel split a.whl -o never"),
         ("rewrite", cfg!(feature = "rewrite"), "help versions --release-type dev"),
-        ("serve", cfg!(feature = "serve"), "index serve none"),
     ];
 
     #[test]
