@@ -23,7 +23,6 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("plan", &["catalog", "demo", "resolve", "review"]),
     ("projects", &[]),
     ("remote", &[]),
-    ("telemetry", &[]),
 ];
 
 /// Source file without comments and tests.

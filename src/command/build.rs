@@ -147,7 +147,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
 }
 
 fn open_events(args: &BuildArgs) -> Result<(), Failure> {
-    let opened = ui::open_events(args.events.as_deref());
+    let opened = args.events.as_deref().map_or(Ok(()), ui::events::open);
     opened.map_err(|e| environment(format!("cannot write the events: {e}")))
 }
 
