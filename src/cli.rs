@@ -52,9 +52,7 @@ pub use allow::AllowArgs;
 pub use artifact::PackArgs;
 pub use artifacts::{ArtifactArgs, DemandArgs};
 pub use audit::AuditArgs;
-pub use build::BuildArgs;
-#[cfg(feature = "projects")]
-pub use build::More;
+pub use build::{BuildArgs, More};
 pub use cache::{
     CacheArgs, CacheCommand, CacheCommandArgs, PruneArgs, StatsArgs, VerifyCacheArgs, WhichCache,
 };
@@ -78,9 +76,7 @@ pub use merge::MergeArgs;
 pub use mirror::MirrorArgs;
 pub use pack_stream::PackStreamArgs;
 pub use plan::{PlanArgs, PlanFormat};
-#[cfg(feature = "projects")]
-pub use project::CheckoutArgs;
-pub use project::{CloneArgs, ListArgs};
+pub use project::{CheckoutArgs, CloneArgs, ListArgs};
 pub use promote::PromoteArgs;
 pub use prune::PruneStoreArgs;
 pub use publish::{PublishArgs, PublishLayout};

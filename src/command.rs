@@ -12,7 +12,6 @@ use crate::cli::{ArtifactCommand, Command, HelpCommand, IndexCommand, WheelComma
 use crate::failure::{Failure, environment};
 use crate::ui;
 
-mod absent;
 mod artifact;
 mod audit;
 mod build;
@@ -36,9 +35,7 @@ mod merge;
 mod mirror;
 mod pack_stream;
 mod plan;
-#[cfg(feature = "projects")]
 mod project;
-#[cfg(feature = "rewrite")]
 mod promote;
 mod prune;
 mod publish;
@@ -46,17 +43,10 @@ mod repack;
 mod retag;
 mod scan;
 mod since;
-#[cfg(feature = "rewrite")]
 mod split;
 mod verify;
-#[cfg(feature = "rewrite")]
 mod versions;
 mod wheels;
-
-#[cfg(not(feature = "projects"))]
-use absent::projects as project;
-#[cfg(not(feature = "rewrite"))]
-use absent::{rewrite as promote, rewrite as split, rewrite as versions};
 
 pub fn run(command: &Command) -> Result<(), Failure> {
     match command {

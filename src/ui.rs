@@ -29,7 +29,6 @@ mod picture;
 mod progress;
 mod repository;
 mod sarif;
-#[cfg(feature = "projects")]
 pub mod source_build;
 mod trace;
 

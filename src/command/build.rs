@@ -26,20 +26,14 @@ mod destination;
 mod earlier;
 #[cfg(feature = "remote")]
 mod farmed;
-#[cfg(not(feature = "remote"))]
-#[path = "build/farmless.rs"]
-mod farmed;
 mod given;
 mod installed;
-#[cfg(feature = "projects")]
-mod projects;
-#[cfg(not(feature = "projects"))]
-#[path = "build/projectless.rs"]
 mod projects;
 mod reviewed;
 
-use farmed::Farm;
-use given::{Farmed, Given};
+#[cfg(feature = "remote")]
+use farmed::asked as farm;
+use given::{Farm, Farmed, Given};
 use reviewed::Reviewed;
 
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
@@ -54,7 +48,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let manifest = inputs::manifest::decode(&sources)?;
     let shared = Shared::new(&args.remote, &manifest)?;
     inputs::cache::check(&args.cache, &shared, args.remote.artifacts_digest.is_some())?;
-    let farm = farmed::asked(args, &shared, pool.current_num_threads())?;
+    let farm = farm(args, &shared, pool.current_num_threads())?;
     let mut request = inputs::request(&manifest, &args.set)?;
     let reviewed = Reviewed::read(args)?;
     if let Some(reviewed) = &reviewed {
@@ -230,8 +224,14 @@ fn digests(args: &BuildArgs, shared: &Shared<'_>, jobs: usize) -> Result<Digests
     inputs::cache::store(&args.cache, shared, jobs).map(Digests::new)
 }
 
+#[cfg(not(feature = "remote"))]
+fn farm(args: &BuildArgs, shared: &Shared<'_>, _: usize) -> Result<Option<Box<dyn Farm>>, Problem> {
+    let is_asked = args.remote.artifacts_digest.is_some() || shared.address().is_some();
+    if is_asked { Err(inputs::remote::absent()) } else { Ok(None) }
+}
+
 fn with_farm(
-    farm: Farm,
+    farm: Box<dyn Farm>,
     given: Given<'_>,
     catalog: &Catalog,
 ) -> Result<(Farmed, Box<dyn Source>), Failure> {
