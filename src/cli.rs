@@ -21,7 +21,6 @@ mod explain;
 mod fetch;
 mod fetch_packages;
 mod fmt;
-mod former;
 mod front;
 mod given;
 mod groups;
@@ -42,7 +41,6 @@ mod remote;
 mod repack;
 mod retag;
 mod scan;
-mod serve;
 mod set;
 mod since;
 mod size;
@@ -54,9 +52,7 @@ pub use allow::AllowArgs;
 pub use artifact::PackArgs;
 pub use artifacts::{ArtifactArgs, DemandArgs};
 pub use audit::AuditArgs;
-pub use build::BuildArgs;
-#[cfg(feature = "projects")]
-pub use build::More;
+pub use build::{BuildArgs, More};
 pub use cache::{
     CacheArgs, CacheCommand, CacheCommandArgs, PruneArgs, StatsArgs, VerifyCacheArgs, WhichCache,
 };
@@ -80,9 +76,7 @@ pub use merge::MergeArgs;
 pub use mirror::MirrorArgs;
 pub use pack_stream::PackStreamArgs;
 pub use plan::{PlanArgs, PlanFormat};
-#[cfg(feature = "projects")]
-pub use project::CheckoutArgs;
-pub use project::{CloneArgs, ListArgs};
+pub use project::{CheckoutArgs, CloneArgs, ListArgs};
 pub use promote::PromoteArgs;
 pub use prune::PruneStoreArgs;
 pub use publish::{PublishArgs, PublishLayout};
@@ -90,7 +84,6 @@ pub use remote::RemoteArgs;
 pub use repack::RepackArgs;
 pub use retag::RetagArgs;
 pub use scan::ScanArgs;
-pub use serve::ServeArgs;
 pub use set::{CatalogArgs, SetArgs};
 pub use since::SinceArgs;
 pub use size::size;
@@ -157,10 +150,7 @@ impl Cli {
     fn parse_by(command: clap::Command, line: &[OsString]) -> Result<Self, clap::Error> {
         let mut command = given::without_empty_variables(command);
         let given = given::given(&command, line.iter().cloned());
-        let matches = command.try_get_matches_from_mut(given).map_err(|error| {
-            let new = error.use_stderr().then(|| former::replacement(&command, line)).flatten();
-            new.map_or(error, |text| command.error(ErrorKind::InvalidSubcommand, text))
-        })?;
+        let matches = command.try_get_matches_from_mut(given)?;
         Self::from_arg_matches(&matches).map_err(|e| e.format(&mut Self::command()))
     }
 

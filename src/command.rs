@@ -12,7 +12,6 @@ use crate::cli::{ArtifactCommand, Command, HelpCommand, IndexCommand, WheelComma
 use crate::failure::{Failure, environment};
 use crate::ui;
 
-mod absent;
 mod artifact;
 mod audit;
 mod build;
@@ -36,31 +35,18 @@ mod merge;
 mod mirror;
 mod pack_stream;
 mod plan;
-#[cfg(feature = "projects")]
 mod project;
-#[cfg(feature = "rewrite")]
 mod promote;
 mod prune;
 mod publish;
 mod repack;
 mod retag;
 mod scan;
-#[cfg(feature = "serve")]
-mod serve;
 mod since;
-#[cfg(feature = "rewrite")]
 mod split;
 mod verify;
-#[cfg(feature = "rewrite")]
 mod versions;
 mod wheels;
-
-#[cfg(not(feature = "projects"))]
-use absent::projects as project;
-#[cfg(not(feature = "serve"))]
-use absent::serve;
-#[cfg(not(feature = "rewrite"))]
-use absent::{rewrite as promote, rewrite as split, rewrite as versions};
 
 pub fn run(command: &Command) -> Result<(), Failure> {
     match command {
@@ -113,7 +99,6 @@ fn of_indexes(command: &IndexCommand) -> Result<(), Failure> {
         IndexCommand::Mirror(args) => mirror::run(args),
         IndexCommand::Delta(args) => delta::run(args),
         IndexCommand::Fetch(args) => fetch_packages::run(args),
-        IndexCommand::Serve(args) => serve::run(args),
     }
 }
 

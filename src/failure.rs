@@ -25,12 +25,3 @@ impl From<Problem> for Failure {
 pub fn environment(message: impl Into<String>) -> Failure {
     Problem::error(Code::Environment, message).into()
 }
-
-#[cfg(not(all(feature = "projects", feature = "rewrite", feature = "serve")))]
-pub fn absent(feature: &str) -> Problem {
-    let text = format!(
-        "this rockpack was built without the feature `{feature}`: build it with `cargo build \
-         --features {feature}`, or use a released program"
-    );
-    Problem::error(Code::Environment, text)
-}

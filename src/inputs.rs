@@ -17,10 +17,6 @@ pub mod cache;
 pub mod manifest;
 mod memory;
 mod near;
-#[cfg(feature = "remote")]
-pub mod remote;
-#[cfg(not(feature = "remote"))]
-#[path = "inputs/remoteless.rs"]
 pub mod remote;
 mod run;
 pub mod saved_plan;
@@ -83,12 +79,6 @@ fn tag_of_environment(manifest: &Manifest) -> Result<Option<PlatformTags>, Probl
     })
 }
 
-#[cfg(not(feature = "projects"))]
-fn survey(_: &Manifest, _: &Path) -> Result<Sources, Problem> {
-    Err(crate::failure::absent("projects"))
-}
-
-#[cfg(feature = "projects")]
 fn survey(manifest: &Manifest, root: &Path) -> Result<Sources, Problem> {
     if !root.is_dir() {
         let problem = Problem::error(Code::Environment, format!("no directory {}", root.display()));

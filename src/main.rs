@@ -16,7 +16,7 @@ mod open_files;
 mod signals;
 mod ui;
 
-use cli::{Cli, Command, IndexCommand};
+use cli::{Cli, Command};
 use failure::Failure;
 
 /// glibc returns memory to the system each time: planning, with hundreds of thousands of small
@@ -27,10 +27,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() {
     let cli = Cli::read(std::env::args_os()).unwrap_or_else(|e| e.exit());
     ui::init(cli.message_format, cli.quiet, denies_warnings(&cli.command));
-    if !matches!(cli.command, Command::Index(IndexCommand::Serve(_))) {
-        // Unwatched signals end the process as usual.
-        let _ = signals::watch();
-    }
+    // Unwatched signals end the process as usual.
+    let _ = signals::watch();
     open_files::allow_many();
     let done = command::run(&cli.command);
     cleanup::wait_if_ending();

@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -30,13 +29,7 @@ mod picture;
 mod progress;
 mod repository;
 mod sarif;
-#[cfg(feature = "projects")]
 pub mod source_build;
-#[cfg(feature = "telemetry")]
-mod spans;
-#[cfg(not(feature = "telemetry"))]
-#[path = "ui/spanless.rs"]
-mod spans;
 mod trace;
 
 pub use closing::closing_table;
@@ -106,33 +99,18 @@ pub fn has_denied() -> bool {
     DENIED.load(Ordering::Relaxed)
 }
 
-/// Faults of caches and collectors vary from run to run.
+/// Faults of caches vary from run to run.
 fn judged(problem: &Problem) -> Cow<'_, Problem> {
-    if denies()
-        && problem.is_unexpected_warning()
-        && !matches!(problem.code(), Code::Cache | Code::Telemetry)
-    {
+    if denies() && problem.is_unexpected_warning() && problem.code() != Code::Cache {
         DENIED.store(true, Ordering::Relaxed);
         return Cow::Owned(problem.clone().denied());
     }
     Cow::Borrowed(problem)
 }
 
-/// Opens the event log for a file, and the collector of the environment.
-pub fn open_events(file: Option<&Path>) -> io::Result<()> {
-    let (spans, problem) = spans::open();
-    events::open(file, spans)?;
-    if let Some(problem) = problem {
-        show_problems(&problem.into());
-    }
-    Ok(())
-}
-
 /// Closes the event log and prints the SARIF document, if there are any. Returns the final exit status.
 pub fn finish(mut status: u8) -> u8 {
-    let [lost, incomplete] = events::close(status == 0);
-    lost.iter().for_each(show);
-    if let Some(problem) = incomplete {
+    if let Some(problem) = events::close(status == 0) {
         show(&problem);
         status = 2;
     }

@@ -76,10 +76,6 @@ mod shared_cache_model;
 mod shipped_commands;
 mod skips;
 mod split_command;
-#[cfg(feature = "telemetry")]
-mod telemetry;
-#[cfg(not(feature = "telemetry"))]
-mod telemetryless;
 mod verify;
 mod versions_command;
 mod words;

@@ -25,8 +25,6 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("plan", &["resolve"]),
     ("projects", &[]),
     ("remote", &[]),
-    ("review", &[]),
-    ("telemetry", &[]),
 ];
 
 /// Source file without comments and tests.

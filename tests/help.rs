@@ -57,7 +57,6 @@ const COMMANDS: &[&[&str]] = &[
     &["index", "mirror"],
     &["index", "delta"],
     &["index", "fetch"],
-    &["index", "serve"],
     &["project"],
     &["project", "list"],
     &["project", "clone"],

@@ -1,4 +1,4 @@
-//! Publication of finished packages: other tags, indexes, a server, and installation by pip and uv.
+//! Publication of finished packages: other tags, indexes, and installation by pip and uv.
 //! Missing installers are skipped, and listed after all tests.
 //!
 //! `UPDATE_EXPECT=1 cargo test --test all index` rewrites the pages in `tests/fixtures/index`.
@@ -29,15 +29,8 @@ mod repack;
 mod retag;
 #[path = "index/second.rs"]
 pub mod second;
-#[cfg(feature = "serve")]
 #[path = "index/served.rs"]
 mod served;
-#[cfg(feature = "serve")]
-#[path = "index/server.rs"]
-mod server;
-#[cfg(not(feature = "serve"))]
-#[path = "index/serverless.rs"]
-mod serverless;
 #[path = "index/update.rs"]
 mod update;
 

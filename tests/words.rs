@@ -24,9 +24,6 @@ const MARKS_PER_FILE: usize = 3;
 /// Doc comments of a hundred that may begin with a question word.
 const QUESTIONS_PER_100_DOC_COMMENTS: usize = 3;
 
-/// Words of comments in `src` and `crates`.
-const WORDS_OF_COMMENTS: usize = 70_000;
-
 /// Sentences that a failure shows.
 const SHOWN: usize = 40;
 
@@ -80,15 +77,6 @@ fn printed_texts_have_few_marks() {
 #[test]
 fn pages_have_few_marks() {
     hold(Area::Pages);
-}
-
-#[test]
-fn comments_are_short() {
-    let words: usize = passage::of_checkout(Area::Comments).iter().map(Passage::words).sum();
-    assert!(
-        words <= WORDS_OF_COMMENTS,
-        "{words} words of comments, {WORDS_OF_COMMENTS} are allowed"
-    );
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use base::names::{ArtifactName, Component, Family, Mode, RelPath, System};
 use base::target::{Per, Target};
 use binary::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
-use catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind};
+use catalog::FileType;
+use catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, EntryKind};
 use manifest::{Manifest, Package, PackageKind, ScriptTarget};
 
 /// Extends `families.kdl` to this many ISAs.
@@ -272,7 +273,7 @@ fn program(made: &mut Made, id: &ArtifactId, n: usize) {
         _ => made.add(
             id,
             &format!("libexec/{name}/script_{n}.py"),
-            file(Content::Script, 3000, true),
+            file(FileType::Script, 3000, true),
         ),
     }
 }
@@ -310,10 +311,10 @@ fn symlink(target: &str) -> EntryKind {
 }
 
 fn data(size: u64) -> EntryKind {
-    file(Content::Data, size, false)
+    file(FileType::Data, size, false)
 }
 
-fn file(content: Content, size: u64, executable: bool) -> EntryKind {
+fn file(content: FileType, size: u64, executable: bool) -> EntryKind {
     EntryKind::File { size, executable, content }
 }
 
@@ -343,5 +344,5 @@ fn elf(kind: ElfKind, soname: Option<String>) -> EntryKind {
         forbidden: Vec::new(),
         isa_level: None,
     };
-    file(Content::Elf(Box::new(facts)), 50_000, kind == ElfKind::Executable)
+    file(FileType::Elf(Box::new(facts)), 50_000, kind == ElfKind::Executable)
 }

@@ -161,7 +161,6 @@ pub enum More {
 
 impl BuildArgs {
     /// Returns whether this work is asked for.
-    #[cfg(feature = "projects")]
     pub fn asks(&self, more: More) -> bool {
         self.projects.contains(&more)
     }

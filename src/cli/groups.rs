@@ -3,7 +3,7 @@ use clap::Subcommand;
 use super::{
     AuditArgs, CloneArgs, CompletionsArgs, DeltaArgs, FetchArgs, FetchPackagesArgs, IndexArgs,
     ListArgs, ManArgs, MirrorArgs, PackArgs, PromoteArgs, PruneStoreArgs, PublishArgs, RepackArgs,
-    RetagArgs, ScanArgs, ServeArgs, SplitArgs, VerifyArgs, VersionsArgs,
+    RetagArgs, ScanArgs, SplitArgs, VerifyArgs, VersionsArgs,
 };
 
 /// Fetch, scan and pack artifacts
@@ -25,7 +25,7 @@ pub enum WheelCommand {
     Split(SplitArgs),
 }
 
-/// Write, publish, prune, mirror, patch, fetch and serve indexes
+/// Write, publish, prune, mirror, patch and fetch indexes
 #[derive(Debug, Subcommand)]
 pub enum IndexCommand {
     Write(IndexArgs),
@@ -34,7 +34,6 @@ pub enum IndexCommand {
     Mirror(MirrorArgs),
     Delta(DeltaArgs),
     Fetch(FetchPackagesArgs),
-    Serve(ServeArgs),
 }
 
 /// List and clone the checkouts of Python projects

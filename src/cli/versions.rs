@@ -2,12 +2,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args, ValueHint};
-#[cfg(feature = "rewrite")]
 use rewrite::release::Date;
-
-/// Unread without the feature `rewrite`.
-#[cfg(not(feature = "rewrite"))]
-type Date = String;
 
 /// Print the versions of a build: of wheels, of deb and of rpm packages
 ///

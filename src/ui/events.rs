@@ -1,4 +1,4 @@
-//! Event log of a build: lines of JSON as they happen, a trace at the end, or spans for a collector.
+//! Event log of a build: lines of JSON as they happen, or a trace at the end.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,7 +12,6 @@ use base::names::RelPath;
 use base::source::{Code, Problem};
 use fs_err::File;
 
-use super::spans::Spans;
 use super::{json, trace};
 
 /// Interval between progress events of an output.
@@ -25,8 +24,8 @@ static LOG: OnceLock<Mutex<Log>> = OnceLock::new();
 static PHASE: Mutex<Option<(Phase, Instant)>> = Mutex::new(None);
 
 struct Log {
+    /// `None` once the log is closed.
     file: Option<LogFile>,
-    spans: Option<Spans>,
     start: Instant,
     outputs: usize,
     size: u64,
@@ -44,14 +43,11 @@ enum Form {
     Trace { out: File, events: Vec<(Duration, Event)> },
 }
 
-/// Opens the event log if it has a reader; only the first call counts.
-pub fn open(file: Option<&Path>, spans: Option<Spans>) -> io::Result<()> {
-    let file = file.map(LogFile::create).transpose()?;
-    if file.is_none() && spans.is_none() {
-        return Ok(());
-    }
+/// Opens the event log for a file; only the first call counts.
+pub fn open(file: &Path) -> io::Result<()> {
+    let file = Some(LogFile::create(file)?);
     let (start, traffic) = (Instant::now(), Traffic::default());
-    if LOG.set(Mutex::new(Log { file, spans, start, outputs: 0, size: 0, traffic })).is_ok() {
+    if LOG.set(Mutex::new(Log { file, start, outputs: 0, size: 0, traffic })).is_ok() {
         record(&Event::Started {
             format: event::FORMAT,
             rockpack: env!("CARGO_PKG_VERSION").to_owned(),
@@ -106,10 +102,9 @@ fn reported(problem: &Problem) -> Event {
     }
 }
 
-/// Ends and closes the open log; returns a warning if spans are lost, an error if the file is.
-pub fn close(successful: bool) -> [Option<Problem>; 2] {
-    let Some(log) = LOG.get() else { return [None, None] };
-    log.lock().unwrap_or_else(PoisonError::into_inner).close(successful)
+/// Ends and closes the open log; returns an error if the file is incomplete.
+pub fn close(successful: bool) -> Option<Problem> {
+    LOG.get()?.lock().unwrap_or_else(PoisonError::into_inner).close(successful)
 }
 
 impl Log {
@@ -123,27 +118,16 @@ impl Log {
             _ => {}
         }
         let time = self.start.elapsed();
-        if let Some(spans) = &mut self.spans {
-            spans.take(time, event);
-        }
         if let Some(file) = &mut self.file {
             file.take(time, event);
         }
     }
 
     /// The end is the last line.
-    fn close(&mut self, successful: bool) -> [Option<Problem>; 2] {
+    fn close(&mut self, successful: bool) -> Option<Problem> {
         let (outputs, size, traffic) = (self.outputs, self.size, self.traffic);
-        let end = Event::Ended { successful, outputs, size, traffic };
-        let lost = self.spans.take().and_then(|mut spans| {
-            spans.take(self.start.elapsed(), &end);
-            spans.finish()
-        });
-        if let Some(problem) = &lost {
-            self.take(&reported(problem));
-        }
-        self.take(&end);
-        [lost, self.file.take().and_then(LogFile::close)]
+        self.take(&Event::Ended { successful, outputs, size, traffic });
+        self.file.take()?.close()
     }
 }
 

@@ -8,7 +8,7 @@ use base::names::RelPath;
 use base::source::Problems;
 use catalog::{self, Catalog, Demands, Directory, Lock, Locked, Origin, Packed, Source, Wanted};
 use index::fetch::{RemoteArchive, Selection};
-use index::store::{self, Body, Bucket, Content, Headers, Object, StoreError, Written};
+use index::store::{self, Body, Bucket, Headers, Object, ObjectContent, StoreError, Written};
 
 use super::*;
 
@@ -45,7 +45,7 @@ impl Bucket for Counting {
         self.store.head(key)
     }
 
-    fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<Content, StoreError> {
+    fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<ObjectContent, StoreError> {
         let content = self.store.get(key, etag)?;
         if key.as_str() == KEY {
             *self.whole.lock().unwrap() += content.object.size;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base::names::{Form, Requirement};
 use plan::{Distribution, EarlierPackage, Plan};
 use record::Published;
-use record::content::Content;
+use record::content::PackageContent;
 
 /// Decision about a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum Verdict {
 /// A package is new if its content is, or its requirements exclude a package of the set.
 pub fn verdicts(
     plan: &Plan,
-    contents: &[Option<Content>],
+    contents: &[Option<PackageContent>],
     published: &BTreeMap<String, Published>,
 ) -> Vec<Verdict> {
     let mut reasons: Vec<Option<String>> = plan
@@ -42,7 +42,8 @@ pub fn verdicts(
     let both = plan.distributions.iter().zip(contents).zip(reasons);
     both.map(|((distribution, content), reason)| {
         let name = distribution.name.normalized();
-        let digest = content.as_ref().filter(|_| is_alone(plan, distribution)).map(Content::digest);
+        let digest =
+            content.as_ref().filter(|_| is_alone(plan, distribution)).map(PackageContent::digest);
         match (reason, published.get(&name), digest) {
             (None, Some(earlier), Some(content)) => Verdict::Earlier(EarlierPackage {
                 name: distribution.name.clone(),
@@ -60,7 +61,7 @@ pub fn verdicts(
 fn reason(
     plan: &Plan,
     distribution: &Distribution,
-    content: Option<&Content>,
+    content: Option<&PackageContent>,
     published: &BTreeMap<String, Published>,
 ) -> Option<String> {
     if !is_of_one_package(distribution) {

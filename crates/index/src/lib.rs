@@ -7,7 +7,5 @@ pub mod fetch;
 mod mapped;
 pub mod patch;
 pub mod publish;
-#[cfg(feature = "serve")]
-pub mod serve;
 pub mod simple;
 pub mod store;

@@ -16,7 +16,7 @@ use base::target::Condition;
 
 mod block;
 mod faults;
-mod former;
+mod foreign;
 mod value;
 
 pub(super) use block::{Block, either, listed};
@@ -347,11 +347,9 @@ impl<'a> Node<'a> {
             format!("unknown property `{}` on `{node}`", name.text),
         );
         let near = || nearest(&name.text, self.asked.iter().copied());
-        let former = former::former_property(&name.text).filter(|new| self.asked.contains(new));
-        let label = match (former, self.mistaken.or_else(near)) {
-            (Some(new), _) => format!("renamed to `{new}`"),
-            (None, Some(near)) => format!("did you mean `{near}`?"),
-            (None, None) => "unknown".to_owned(),
+        let label = match self.mistaken.or_else(near) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "unknown".to_owned(),
         };
         let help = match self.asked.as_slice() {
             [] => format!("`{node}` takes no properties"),

@@ -16,6 +16,7 @@ mod devel_only;
 mod directory;
 mod emptied;
 mod empty;
+mod entries;
 mod expected;
 pub mod explain;
 mod forbidden;

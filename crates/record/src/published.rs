@@ -1,4 +1,4 @@
-use crate::content::Content;
+use crate::content::PackageContent;
 use base::version::Version;
 
 /// A published package.
@@ -11,5 +11,5 @@ pub struct Published {
     /// Size of the file in bytes.
     pub size: u64,
     /// Content.
-    pub content: Content,
+    pub content: PackageContent,
 }

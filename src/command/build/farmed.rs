@@ -13,7 +13,7 @@ use review;
 use wheel::archive::Stage;
 
 use super::super::environment;
-use super::given::{Farmed, Given};
+use super::given::{Farm, Farmed, Given};
 use crate::cli::BuildArgs;
 use crate::failure::Failure;
 use crate::inputs::Shared;
@@ -30,7 +30,7 @@ use stored::Stored;
 
 const SHOWN: usize = 3;
 
-pub struct Farm {
+struct Connected {
     options: Options,
     executor: Executor,
     artifacts: Artifacts,
@@ -64,7 +64,11 @@ impl Outcome {
 }
 
 /// Fails if the command line lacks a part that the farm needs.
-pub fn asked(args: &BuildArgs, shared: &Shared<'_>, jobs: usize) -> Result<Option<Farm>, Problem> {
+pub fn asked(
+    args: &BuildArgs,
+    shared: &Shared<'_>,
+    jobs: usize,
+) -> Result<Option<Box<dyn Farm>>, Problem> {
     let usage = |text: &str| Problem::usage(Code::Environment, text);
     let minimal = shared.is_minimal();
     let Some(text) = args.remote.artifacts_digest.as_deref() else {
@@ -99,7 +103,9 @@ pub fn asked(args: &BuildArgs, shared: &Shared<'_>, jobs: usize) -> Result<Optio
         })?),
     };
     match remote::farm(shared, jobs)? {
-        Some((options, executor)) => Ok(Some(Farm { options, executor, artifacts })),
+        Some((options, executor)) => {
+            Ok(Some(Box::new(Connected { options, executor, artifacts })))
+        }
         None => {
             Err(usage("--artifacts-digest: no farm is named")
                 .help("a `remote` line names one: executor=\"grpcs://HOST\"; so does ROCKPACK_REMOTE_EXECUTOR"))
@@ -107,10 +113,8 @@ pub fn asked(args: &BuildArgs, shared: &Shared<'_>, jobs: usize) -> Result<Optio
     }
 }
 
-impl Farm {
-    /// Fails for faulty artifacts or unusable files here. Without artifacts here, also fails if the
-    /// farm does not build a package.
-    pub fn build(self, given: Given<'_>) -> Result<Farmed, Failure> {
+impl Farm for Connected {
+    fn build(self: Box<Self>, given: Given<'_>) -> Result<Farmed, Failure> {
         let artifacts = given.plan.distributions.iter().map(review::artifacts).enumerate();
         let needed: Needed<'_> = artifacts.filter(|(_, ids)| !ids.is_empty()).collect();
         let address = self.executor.address.to_string();
@@ -119,7 +123,9 @@ impl Farm {
         }
         concluded(given, &address, self.outcome(given, &needed)?)
     }
+}
 
+impl Connected {
     fn outcome(self, given: Given<'_>, needed: &Needed<'_>) -> Result<Outcome, Failure> {
         let begun = Instant::now();
         let orders = match Orders::connect(self.options, self.executor) {

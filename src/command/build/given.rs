@@ -8,6 +8,7 @@ use plan::{Plan, Request};
 use record::provenance::Contents;
 
 use crate::cli::BuildArgs;
+use crate::failure::Failure;
 use crate::inputs::Shared;
 use crate::inputs::artifacts::Asked;
 
@@ -21,6 +22,13 @@ pub struct Given<'a> {
     pub asked: Asked<'a>,
     pub plan: &'a Plan,
     pub shared: &'a Shared<'a>,
+}
+
+/// Build farm that makes whole packages.
+pub trait Farm: Send {
+    /// Fails for faulty artifacts or unusable files here. Without artifacts here, also fails if the
+    /// farm does not build a package.
+    fn build(self: Box<Self>, given: Given<'_>) -> Result<Farmed, Failure>;
 }
 
 #[derive(Default)]

@@ -1,5 +1,6 @@
 //! The command line as Markdown, from clap's data.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use clap::builder::StyledStr;
@@ -8,34 +9,27 @@ use clap::{Arg, ArgAction, Command};
 const HEAD: &str = "\
 # The command line
 
-Every command with its options. `rockpack help COMMAND` prints the same for one of them. This page
-is made by `rockpack help --markdown`.
+Every command with its options; an option of several commands is described at the first of them.
+`rockpack help COMMAND` prints all of one command. This page is made by `rockpack help --markdown`.
 ";
+
+/// Descriptions of options, and the command that has each first.
+type Described = HashMap<String, String>;
 
 pub fn page(root: &Command) -> String {
     let mut text = HEAD.to_owned();
-    section(root, &mut text);
+    section(root, &mut Described::new(), &mut text);
     text
 }
 
-fn section(command: &Command, text: &mut String) {
+fn section(command: &Command, described: &mut Described, text: &mut String) {
     let name = command.get_bin_name().unwrap_or_else(|| command.get_name());
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").trim_end();
     let _ = writeln!(text, "\n## {name}\n\n```text\n{usage}\n```");
     let about = plain(command.get_long_about().or_else(|| command.get_about()));
     about.split("\n\n").for_each(|paragraph| describe(paragraph, text));
-    let mut last = None;
-    for arg in command.get_arguments().filter(|arg| is_shown(arg, command)) {
-        let heading = arg.get_help_heading().unwrap_or("Options");
-        let heading = if arg.is_positional() { "Arguments" } else { heading };
-        if last.replace(heading) != Some(heading) {
-            let _ = writeln!(text, "\n{heading}:\n");
-        }
-        let help = escaped(&plain(arg.get_long_help().or_else(|| arg.get_help())));
-        let help = help.replace('\n', "\n  ").replace("\n  \n", "\n\n");
-        let _ = writeln!(text, "- `{}`: {help}{}", label(arg), values(arg));
-    }
+    arguments(command, name, described, text);
     let examples = plain(command.get_after_long_help().or_else(|| command.get_after_help()));
     if !examples.is_empty() {
         let _ = writeln!(text, "\n```text\n{}\n```", examples.trim_end());
@@ -43,7 +37,40 @@ fn section(command: &Command, text: &mut String) {
     let is_shown = |sub: &&Command| {
         !sub.is_hide_set() && (sub.get_name() != "help" || command.get_name() == "rockpack")
     };
-    command.get_subcommands().filter(is_shown).for_each(|sub| section(sub, text));
+    command.get_subcommands().filter(is_shown).for_each(|sub| section(sub, described, text));
+}
+
+fn arguments(command: &Command, name: &str, described: &mut Described, text: &mut String) {
+    let mut last = None;
+    let mut elsewhere = Vec::<(String, Vec<String>)>::new();
+    for arg in command.get_arguments().filter(|arg| is_shown(arg, command)) {
+        let item = item(arg);
+        if let Some(first) = described.get(&item).filter(|_| !arg.is_positional()) {
+            let label = format!("`{}`", label(arg));
+            match elsewhere.iter_mut().find(|(name, _)| name == first) {
+                Some((_, labels)) => labels.push(label),
+                None => elsewhere.push((first.clone(), vec![label])),
+            }
+            continue;
+        }
+        let heading = arg.get_help_heading().unwrap_or("Options");
+        let heading = if arg.is_positional() { "Arguments" } else { heading };
+        if last.replace(heading) != Some(heading) {
+            let _ = writeln!(text, "\n{heading}:\n");
+        }
+        text.push_str(&item);
+        described.insert(item, name.to_owned());
+    }
+    for (name, labels) in elsewhere {
+        let anchor = name.replace(' ', "-");
+        let _ = writeln!(text, "\nAs for [{name}](#{anchor}): {}", labels.join(", "));
+    }
+}
+
+fn item(arg: &Arg) -> String {
+    let help = escaped(&plain(arg.get_long_help().or_else(|| arg.get_help())));
+    let help = help.replace('\n', "\n  ").replace("\n  \n", "\n\n");
+    format!("- `{}`: {help}{}\n", label(arg), values(arg))
 }
 
 /// Writes a paragraph; columns keep their layout.

@@ -230,7 +230,6 @@ codes! {
     ElfRefused "elf-refused" "The file cannot be edited, checked or read as an ELF file."
     ElfViolation "elf-violation" "An edit broke a part of the file that it must keep."
     Cache "cache" "Packed files of earlier builds cannot be used."
-    Telemetry "telemetry" "Spans cannot be sent to the collector of OpenTelemetry."
     WheelRefused "wheel-refused" "The wheel cannot be read, or cannot have the tag."
     IndexRefused "index-refused" "A package of the index is broken, two packages have the same name, or rockpack did not write a page."
     PublishRefused "publish-refused" "A package cannot be published: the store has other bytes, a required package is missing, or a page cannot be merged."

@@ -8,7 +8,7 @@ use super::timings::Recorder;
 use super::write_error::WriteError;
 use base::event::WorkKind;
 use base::hash::{Sha256Hasher, Sum};
-use cache::Content;
+use cache::ContentDigest;
 use wheel::archive::checksum::{Checksum, Digest, Hasher};
 use wheel::archive::deflate;
 use wheel::archive::stage::StagedFile;
@@ -137,7 +137,7 @@ impl<'a> WheelAssembler<'a> {
         let entry = block.entry;
         let Packing::Cached(stream) = entry.packing() else { return Ok(()) };
         if block.first() {
-            self.cache_recorder.remember(&entry.known, Content(stream.digest.sha256));
+            self.cache_recorder.remember(&entry.known, ContentDigest(stream.digest.sha256));
         }
         if block.first() && block.last() {
             let packed =

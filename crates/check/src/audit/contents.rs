@@ -10,7 +10,7 @@ use binary::policy::{
 use binary::site::Linked;
 use wheel::package::devel_archive::{self, is_devel_archive};
 use wheel::package::wheel::site_path;
-use wheel::package::{Content, ContentKind, Kept, OpenError, Wheel, WheelName};
+use wheel::package::{ContentKind, FileContent, Kept, OpenError, Wheel, WheelName};
 
 pub(super) struct Contents {
     pub file: String,
@@ -127,7 +127,7 @@ impl Contents {
         size: u64,
         member: impl Read,
     ) -> io::Result<()> {
-        let content = Content::new(member)?;
+        let content = FileContent::new(member)?;
         match content.kind() {
             ContentKind::Elf => self.add_elf(path, installed, &content.keep(size)?),
             ContentKind::Pe => self.add_pe(path, &content.keep(size)?),

@@ -11,7 +11,7 @@ use wheel::package::ZipFile;
 use wheel::package::content::Shown;
 use wheel::package::devel_archive::is_devel_archive;
 use wheel::package::directory::DirectoryEntry;
-use wheel::package::{self, Content, Fault, Kept};
+use wheel::package::{self, Fault, FileContent, Kept};
 
 /// Properties of a member's content.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ fn content(
     bytes: impl Read,
     targets: Option<&Targets>,
 ) -> io::Result<(Option<String>, FileRole, Code)> {
-    let content = match Content::new(bytes) {
+    let content = match FileContent::new(bytes) {
         Ok(content) => content,
         Err(error) => return Ok((fault(Err(error))?, FileRole::Data, Code::default())),
     };

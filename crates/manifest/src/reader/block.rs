@@ -1,6 +1,6 @@
 //! Nodes of a block or file, taken by name.
 
-use super::former::meant_node;
+use super::foreign::meant_node;
 use super::{Arity, Asked, Faults, Node, NodeSpec, title};
 use crate::VOCABULARY;
 use crate::kdl;
@@ -99,7 +99,9 @@ impl<'a> Block<'a> {
                 _ if matches!(name.text.as_str(), "-" | "*" | "+") => {
                     ("remove it".to_owned(), "each line is a node; lists have no marks".to_owned())
                 }
-                (Some((new, label)), _, _) => (label, self.usage_help(new)),
+                (Some(node), _, _) => {
+                    (format!("the node for it is `{node}`"), self.usage_help(node))
+                }
                 (None, Some((place, word)), _) => (
                     format!("`{}` belongs {place}", word.name),
                     format!("move it there: `{}`", word.usage),
@@ -142,7 +144,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Returns whether a node has this name, or a former, foreign or misspelled one, which is reported elsewhere.
+    /// Returns whether a node has this name, or a foreign or misspelled one, which is reported elsewhere.
     pub fn has_meant(&self, name: &str) -> bool {
         let known = || self.words.iter().map(|word| word.name);
         let is_meant = |node: &&kdl::Node| {

@@ -1,5 +1,7 @@
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::entries::EntrySet;
+use super::install_tree::Item;
 use super::links::Filled;
 use super::place::Placed;
 use super::select::{Refusal, Refusals};
@@ -25,21 +27,18 @@ pub(super) fn check(
     manifest: &Manifest,
     catalog: &Catalog,
     filled: &[Filled<'_>],
-    taken: &HashSet<*const CatalogEntry>,
-    run: &HashSet<*const CatalogEntry>,
+    taken: &EntrySet<'_>,
+    run: &EntrySet<'_>,
 ) -> Problems {
     let names = manifest.families.target_names();
-    let alone = |entry: &CatalogEntry| {
-        let entry = std::ptr::from_ref(entry);
-        taken.contains(&entry) && !run.contains(&entry)
-    };
+    let alone = |item: &Item<'_>| taken.contains(item) && !run.contains(item);
     let has_code = |entry: &CatalogEntry| {
         matches!(entry.kind, EntryKind::File { .. })
             && !names.in_path(entry.path.as_str()).is_empty()
     };
     let mut problems = Problems::new();
     for owner in filled.iter().filter(|f| !f.dist.package.excludes.is_empty()) {
-        let kept = kept(manifest, catalog, owner, |entry| alone(entry) && has_code(entry));
+        let kept = kept(manifest, catalog, owner, |item| alone(item) && has_code(item.entry));
         for kept in kept.values() {
             problems.push(problem(owner, kept));
         }
@@ -51,7 +50,7 @@ fn kept<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
     owner: &'a Filled<'_>,
-    counts: impl Fn(&CatalogEntry) -> bool,
+    counts: impl Fn(&Item<'_>) -> bool,
 ) -> BTreeMap<usize, Kept<'a>> {
     let mut kept: BTreeMap<usize, Kept<'a>> = BTreeMap::new();
     let shipped = with_libraries(owner).into_iter().flat_map(|name| catalog.named(name));
@@ -60,7 +59,7 @@ fn kept<'a>(
             continue;
         };
         let refusals = Refusals::new(manifest, &owner.dist, artifact);
-        for entry in artifact.entries.iter().filter(|entry| counts(entry)) {
+        for entry in artifact.entries.iter().filter(|entry| counts(&Item { artifact, entry })) {
             if let Some(Refusal::Excluded(exclude)) = refusals.of(entry) {
                 let line = &line.name.place;
                 let new = || Kept { exclude, line, artifact, first: entry, files: 0, size: 0 };

@@ -1,27 +1,28 @@
 use std::collections::BTreeMap;
 
+use super::install_tree::Item;
 use super::resolved_dist::ResolvedDist;
 use super::select::{Matched, Refusal, Refusals};
 use base::names::Component;
 use base::source::{Code, Place, Problem};
 use base::text::counted;
-use catalog::{Artifact, Catalog, CatalogEntry, EntryKind};
+use catalog::{Artifact, Catalog, EntryKind};
 use manifest::{ArtifactRule, Manifest, Package};
 
 const SHOWN: usize = 3;
 
-pub(super) struct Emptied {
+pub(super) struct Emptied<'a> {
     pub problem: Problem,
-    pub files: Vec<*const CatalogEntry>,
+    pub files: Vec<Item<'a>>,
 }
 
-pub(super) fn check(
-    manifest: &Manifest,
-    catalog: &Catalog,
-    all: &[ResolvedDist<'_>],
+pub(super) fn check<'a>(
+    manifest: &'a Manifest,
+    catalog: &'a Catalog,
+    all: &[ResolvedDist<'a>],
     package: &Package,
     matched: &Matched<'_>,
-) -> Vec<Emptied> {
+) -> Vec<Emptied<'a>> {
     let mut emptied = Vec::new();
     if !matched.kept_any() {
         return emptied;
@@ -48,7 +49,7 @@ pub(super) fn check(
     emptied
 }
 
-type Lost<'a> = BTreeMap<usize, (Refusal<'a>, Vec<*const CatalogEntry>)>;
+type Lost<'a> = BTreeMap<usize, (Refusal<'a>, Vec<Item<'a>>)>;
 
 fn refusals<'a>(
     manifest: &'a Manifest,
@@ -66,7 +67,7 @@ fn refusals<'a>(
         let files = artifact.entries.iter().filter(|e| !matches!(e.kind, EntryKind::Directory));
         for (entry, refusal) in files.filter_map(|entry| Some((entry, refusals.of(entry)?))) {
             let (_, lost) = lost.entry(refusal.place().start()).or_insert((refusal, Vec::new()));
-            lost.push(std::ptr::from_ref(entry));
+            lost.push(Item { artifact, entry });
         }
     }
     lost

@@ -1,10 +1,11 @@
 //! Explains a path: its artifacts, rules and members.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::entries::EntrySet;
 use super::only;
 use super::resolved_dist::{ResolvedDist, resolved_dists};
 use super::resolver;
@@ -402,7 +403,7 @@ impl<'a> Explainer<'a> {
 
     fn in_mode(&self, of: &InOneMode<'a>, here: &Catalog, path: &RelPath) -> InMode {
         let manifest = self.manifest.of(of.mode);
-        let (mut distributions, mut owned) = (Vec::new(), HashSet::new());
+        let (mut distributions, mut owned) = (Vec::new(), EntrySet::new(here));
         let (targets, resolved_dists) =
             of.scope.as_ref().map_or((None, &[][..]), |(targets, resolved_dists)| {
                 (Some(targets), &resolved_dists[..])
@@ -410,9 +411,7 @@ impl<'a> Explainer<'a> {
         let planned = of.plan.as_ref().map(landing::planned).unwrap_or_default();
         for dist in resolved_dists {
             let matched = rules::matched(manifest, here, dist, path);
-            owned.extend(
-                matched.owned.iter().map(|entry| std::ptr::from_ref::<CatalogEntry>(entry)),
-            );
+            owned.extend(&matched.owned);
             let distribution = landing::distribution(&planned, &self.catalog, dist, matched, path);
             let has_files =
                 !matches!(dist.package.kind, PackageKind::Selector | PackageKind::Choice);

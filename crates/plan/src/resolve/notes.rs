@@ -45,13 +45,14 @@ pub(super) fn shared(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Opti
 }
 
 pub(super) fn foreign(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Option<String> {
-    let is_32 = |entry: &&&CatalogEntry| {
+    let is_32 = |entry: &&CatalogEntry| {
         let machine = entry.elf().map(|facts| facts.machine);
         let loaded = matches!(entry.kind, EntryKind::File { executable: true, .. })
             || entry.path.file_name().contains(".so");
         loaded && matches!(machine, Some(Machine::Other { bits: 32, .. }))
     };
-    let files: Vec<_> = selection.owned.iter().filter(is_32).map(|entry| &entry.path).collect();
+    let entries = selection.owned.iter().map(|item| item.entry);
+    let files: Vec<_> = entries.filter(is_32).map(|entry| &entry.path).collect();
     let (first, count) = (files.first()?, counted(files.len(), "file"));
     Some(format!(
         "{}: 32-bit ELF files are shipped unedited, with their own rpath: {count}, such as `{first}`",

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::entries::EntryIndex;
 use super::install_tree::Item;
 use super::links::Filled;
 use super::place::{Placed, shared_library};
 use base::names::{ArtifactName, PackageName, RelPath};
 use base::source::{Code, Place, Problem, Problems};
 use base::text::{counted, human_size};
-use catalog::CatalogEntry;
+use catalog::Catalog;
 use manifest::{ArtifactRule, Package};
 
 #[derive(Clone, Copy)]
@@ -21,7 +22,7 @@ struct Copy<'f, 'a> {
 
 #[derive(PartialEq, Eq, Hash)]
 enum Same<'f> {
-    File(*const CatalogEntry),
+    File(EntryIndex),
     Soname(&'f str),
 }
 
@@ -33,12 +34,12 @@ struct Twice<'f, 'a> {
     sonames: BTreeSet<&'f str>,
 }
 
-pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
+pub(super) fn check(catalog: &Catalog, filled: &[Filled<'_>]) -> Problems {
     let mut twice: BTreeMap<Parties<'_>, Twice<'_, '_>> = BTreeMap::new();
     let mut known: HashMap<Same<'_>, Vec<Copy<'_, '_>>> = HashMap::new();
     let (shared, searched) = (in_several(filled), searched(filled));
     for copy in filled.iter().flat_map(copies) {
-        for same in keys(&copy, &shared, &searched) {
+        for same in keys(catalog, &copy, &shared, &searched) {
             let earlier = known.entry(same).or_default();
             if let Some(other) = earlier.iter().find(|other| meet(other, &copy)) {
                 note(&mut twice, [*other, copy]);
@@ -61,6 +62,7 @@ fn copies<'f, 'a>(owner: &'f Filled<'a>) -> impl Iterator<Item = Copy<'f, 'a>> {
 }
 
 fn keys<'f>(
+    catalog: &Catalog,
     copy: &Copy<'f, '_>,
     shared: &BTreeSet<&ArtifactName>,
     searched: &BTreeSet<(&PackageName, &str)>,
@@ -69,7 +71,7 @@ fn keys<'f>(
     // A path made from a link is not the artifact's file.
     let own = copy.item.entry.path == *copy.path;
     if own && shared.contains(&copy.item.artifact.id.name) {
-        keys.push(Same::File(std::ptr::from_ref(copy.item.entry)));
+        keys.extend(EntryIndex::new(catalog, &copy.item).map(Same::File));
     }
     let named = shared_library(&copy.item)
         .is_some_and(|facts| facts.soname.as_deref() == Some(copy.path.file_name()));

@@ -1,6 +1,7 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::emptied::Emptied;
+use super::entries::EntrySet;
 use super::install_tree::Layer;
 use super::licenses::LicenseTexts;
 use super::links::{Owners, by_package};
@@ -122,7 +123,9 @@ impl Resolver<'_> {
                 .into_iter()
                 .map(Note::from)
                 .collect(),
-            ..Findings::default()
+            selected: EntrySet::new(self.catalog),
+            run: EntrySet::new(self.catalog),
+            emptied: Vec::new(),
         };
         found.notes.extend(notes::without_isas(self.manifest, self.targets).map(Note::from));
         found.notes.extend(unoffered.iter().map(|problem| Note::from(problem.to_string())));
@@ -165,21 +168,21 @@ impl Resolver<'_> {
     }
 }
 
-#[derive(Default)]
-struct Findings {
+struct Findings<'a> {
     problems: Problems,
     notes: Vec<Note>,
-    selected: HashSet<*const CatalogEntry>,
-    run: HashSet<*const CatalogEntry>,
-    emptied: Vec<Emptied>,
+    /// Entries that packages take.
+    selected: EntrySet<'a>,
+    /// Entries that runtime packages take.
+    run: EntrySet<'a>,
+    emptied: Vec<Emptied<'a>>,
 }
 
-impl Findings {
+impl Findings<'_> {
     fn remember(&mut self, dist: &ResolvedDist<'_>, selection: &Selection<'_>) {
-        let owned = || selection.owned.iter().map(|entry| std::ptr::from_ref(*entry));
-        self.selected.extend(owned());
+        self.selected.extend(&selection.owned);
         if dist.package.kind == PackageKind::Runtime {
-            self.run.extend(owned());
+            self.run.extend(&selection.owned);
             self.notes.extend(notes::foreign(dist, selection).map(Note::from));
         }
         self.notes.extend(notes::shared(dist, selection).map(Note::from));

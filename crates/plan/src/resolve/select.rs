@@ -28,7 +28,7 @@ pub(super) struct Selection<'a> {
     /// Excluding rule, and rule that would take the path.
     pub excluded: BTreeMap<&'a RelPath, (&'a Place, &'a Place)>,
     /// Entries that count as taken, with copies of shared paths.
-    pub owned: Vec<&'a CatalogEntry>,
+    pub owned: Vec<Item<'a>>,
 }
 
 impl Selection<'_> {
@@ -369,7 +369,7 @@ fn own<'a>(
         trace.settle(&candidates, &first, why);
         // Another artifact can have the path.
         selection.excluded.remove(path);
-        selection.owned.extend(candidates.iter().map(|c| c.item.entry));
+        selection.owned.extend(candidates.iter().map(|c| c.item));
         selection.files.insert(path, first);
     }
     selection

@@ -1,6 +1,7 @@
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use super::directory;
+use super::entries::EntrySet;
 use super::install_tree::Item;
 use super::select::{in_scope, is_about};
 use super::targets::Targets;
@@ -34,25 +35,23 @@ pub(super) fn find<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
     targets: &Targets,
-    selected: &HashSet<*const CatalogEntry>,
+    selected: &EntrySet<'_>,
 ) -> Leftover<'a> {
     let mut counts: BTreeMap<usize, (usize, u64)> = BTreeMap::new();
     let mut unowned = Vec::new();
-    let left = |entry: &&CatalogEntry| {
-        !matches!(entry.kind, EntryKind::Directory)
-            && !selected.contains(&std::ptr::from_ref(*entry))
+    let left = |item: &Item<'_>| {
+        !matches!(item.entry.kind, EntryKind::Directory) && !selected.contains(item)
     };
     for artifact in catalog.artifacts.iter().filter(|a| is_built(manifest, &a.id, targets)) {
-        for entry in artifact.entries.iter().filter(left) {
+        let items = artifact.entries.iter().map(|entry| Item { artifact, entry });
+        for item in items.filter(left) {
+            let entry = item.entry;
             match first(manifest, artifact, entry) {
                 Some(index) => {
                     let (files, size) = counts.entry(index).or_default();
                     (*files, *size) = (*files + 1, *size + entry.size());
                 }
-                None => unowned.push(Left {
-                    item: Item { artifact, entry },
-                    allowed: allowing(manifest, artifact, entry),
-                }),
+                None => unowned.push(Left { item, allowed: allowing(manifest, artifact, entry) }),
             }
         }
     }
@@ -96,21 +95,23 @@ fn is_built(manifest: &Manifest, id: &ArtifactId, targets: &Targets) -> bool {
 
 const MOST_IDLE: usize = 100;
 
-fn idle_drop(
-    rule: &DropRule,
-    catalog: &Catalog,
-    selected: &HashSet<*const CatalogEntry>,
-) -> Option<Problem> {
+fn idle_drop(rule: &DropRule, catalog: &Catalog, selected: &EntrySet<'_>) -> Option<Problem> {
     let scope: Vec<&Artifact> = catalog.artifacts.iter().filter(|a| in_scope(rule, a)).collect();
-    let matched: Vec<(&Artifact, &CatalogEntry)> = scope
+    let matches = |item: &Item<'_>| {
+        !matches!(item.entry.kind, EntryKind::Directory) && rule.glob.matches(&item.entry.path)
+    };
+    let matched: Vec<Item<'_>> = scope
         .iter()
-        .flat_map(|a| a.entries.iter().map(move |e| (*a, e)))
-        .filter(|(_, e)| !matches!(e.kind, EntryKind::Directory) && rule.glob.matches(&e.path))
+        .flat_map(|artifact| artifact.entries.iter().map(move |entry| Item { artifact, entry }))
+        .filter(matches)
         .collect();
-    let taken = matched.iter().find(|(_, entry)| selected.contains(&std::ptr::from_ref(*entry)));
+    let taken = matched.iter().find(|item| selected.contains(item));
     let (label, help) = match (taken, matched.is_empty(), scope.is_empty()) {
-        (Some((artifact, entry)), ..) => (
-            format!("packages take all matches, such as `{}` of {}", entry.path, artifact.id),
+        (Some(item), ..) => (
+            format!(
+                "packages take all matches, such as `{}` of {}",
+                item.entry.path, item.artifact.id
+            ),
             IN_PACKAGES.to_owned(),
         ),
         (None, false, _) => return None,
@@ -160,9 +161,10 @@ mod tests {
         for (line, takes, expected) in cases {
             let packages = [runtime("core", "artifact \"a\" \"lib\""), format!("{line}\n")];
             let given = Given::new(&packages, entries);
-            let taken = &given.catalog.artifacts[0].entries[0];
-            assert_eq!(taken.path.as_str(), "f");
-            let selected = HashSet::from_iter(takes.then_some(std::ptr::from_ref(taken)));
+            let artifact = &given.catalog.artifacts[0];
+            let taken = Item { artifact, entry: &artifact.entries[0] };
+            assert_eq!(taken.entry.path.as_str(), "f");
+            let selected = EntrySet::of(&given.catalog, takes.then_some(&taken));
             let rule = given.manifest.drops.iter().next().unwrap();
             let problem = idle_drop(rule, &given.catalog, &selected);
             let label = problem.as_ref().map(|problem| problem.labels()[0].1.as_str());

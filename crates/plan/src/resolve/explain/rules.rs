@@ -1,6 +1,5 @@
-use std::collections::HashSet;
-
 use super::{Choice, MatchedRule, Reason, Rule, Says};
+use crate::resolve::entries::EntrySet;
 use crate::resolve::install_tree::Item;
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::select;
@@ -9,14 +8,14 @@ use crate::resolve::targets::Targets;
 use crate::resolve::unowned;
 use base::names::RelPath;
 use base::source::{Place, Problems};
-use catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
+use catalog::{Artifact, ArtifactId, Catalog, EntryKind};
 use manifest::{Glob, Manifest, PackageKind, ScriptTarget};
 
 pub(super) struct Selecting<'a> {
     pub rules: Vec<MatchedRule>,
     pub choice: Option<Choice>,
     pub problems: Vec<String>,
-    pub owned: Vec<&'a CatalogEntry>,
+    pub owned: Vec<Item<'a>>,
 }
 
 pub(super) fn matched<'a>(
@@ -147,23 +146,17 @@ fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
     rules
 }
 
-fn left<'h>(
-    here: &'h Catalog,
-    owned: &HashSet<*const CatalogEntry>,
-) -> impl Iterator<Item = Item<'h>> {
+fn left<'h>(here: &'h Catalog, owned: &EntrySet<'_>) -> impl Iterator<Item = Item<'h>> {
     let all = here.artifacts.iter().flat_map(|artifact: &Artifact| {
         artifact.entries.iter().map(move |entry| Item { artifact, entry })
     });
-    all.filter(|item| {
-        !owned.contains(&std::ptr::from_ref(item.entry))
-            && !matches!(item.entry.kind, EntryKind::Directory)
-    })
+    all.filter(|item| !owned.contains(item) && !matches!(item.entry.kind, EntryKind::Directory))
 }
 
 pub(super) fn dropped(
     manifest: &Manifest,
     here: &Catalog,
-    owned: &HashSet<*const CatalogEntry>,
+    owned: &EntrySet<'_>,
 ) -> Vec<MatchedRule> {
     let rules = left(here, owned).filter_map(|item| {
         unowned::dropping(manifest, &item).map(|rule| MatchedRule {
@@ -179,7 +172,7 @@ pub(super) fn unowned(
     manifest: &Manifest,
     targets: &Targets,
     here: &Catalog,
-    owned: &HashSet<*const CatalogEntry>,
+    owned: &EntrySet<'_>,
 ) -> Vec<ArtifactId> {
     unowned::find(manifest, here, targets, owned)
         .unowned

@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::{Findings, Resolver};
 use crate::resolve::emptied::Emptied;
+use crate::resolve::entries::EntrySet;
 use crate::resolve::expected::Expectations;
 use crate::resolve::links::Filled;
 use crate::resolve::resolved_dist::ResolvedDist;
@@ -13,66 +14,100 @@ use crate::resolve::{
 };
 use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
 use base::source::{Problem, Problems};
-use catalog::{CatalogEntry, Origin};
+use base::version::Version;
+use catalog::Origin;
+
+type Made<'a> = (ResolvedDist<'a>, Distribution);
+
+/// Packages with all of their files, before checks.
+struct Packages<'r, 'a> {
+    resolver: &'r Resolver<'a>,
+    made: &'r [Made<'a>],
+    filled: &'r [Filled<'a>],
+    selected: &'r EntrySet<'a>,
+    run: &'r EntrySet<'a>,
+    sources: &'r Sources<'a>,
+}
+
+type Check = fn(&Packages<'_, '_>) -> Problems;
+
+/// Checks of paths. Unowned files are searched for causes among their problems, and so after them.
+const OF_PATHS: [Check; 4] = [
+    |it| ownership::check(it.made, it.filled, it.resolver.targets.system),
+    |it| repeated::check(it.resolver.catalog, it.filled),
+    |it| parted::check(it.filled),
+    |it| it.lengths(),
+];
+
+const OF_RULES: [Check; 3] = [
+    |it| {
+        let (manifest, catalog) = (it.resolver.manifest, it.resolver.catalog);
+        devel_only::check(manifest, catalog, it.filled, it.selected, it.run)
+    },
+    |it| too_wide::check(it.resolver.manifest, it.filled),
+    |it| {
+        let Resolver { manifest, catalog, targets, .. } = it.resolver;
+        misspelled::check(manifest, catalog, it.filled, targets.system)
+    },
+];
+
+const OF_LINES: [Check; 2] = [
+    |it| unused_rules::elsewhere(it.resolver.manifest, it.resolver.catalog),
+    |it| shards::check(it.resolver.manifest, it.resolver.catalog, it.resolver.all),
+];
+
+impl Packages<'_, '_> {
+    fn run(&self, checks: &[Check], problems: &mut Problems) {
+        checks.iter().for_each(|check| problems.extend(check(self)));
+    }
+
+    fn distributions(&self) -> impl Iterator<Item = &Distribution> {
+        self.made.iter().map(|(_, distribution)| distribution)
+    }
+
+    /// Checks the limits of archives only if Windows has no objection: one problem a path is enough.
+    fn lengths(&self) -> Problems {
+        let Resolver { manifest, targets, .. } = self.resolver;
+        let problems = windows::paths(manifest, targets.system, self.distributions());
+        if problems.is_empty() { oversize::paths(self.distributions()) } else { problems }
+    }
+
+    /// Only without errors: the problems could be consequences of these.
+    fn libraries(&self, problems: &mut Problems, notes: &mut Vec<Note>) {
+        let Resolver { manifest, catalog, targets, .. } = self.resolver;
+        problems.extend(check::directories(self.made));
+        let expected = Expectations::new(manifest);
+        problems.extend(check::libraries(self.filled, targets.system, &expected));
+        let (unresolved, excused) =
+            closure::check(manifest, catalog, self.sources, &expected, self.distributions());
+        problems.extend(unresolved);
+        notes.extend(excused);
+        let packages: Vec<_> = self.distributions().map(|it| &it.package).collect();
+        problems.extend(expected.unused(&packages));
+        problems.extend(misplaced::check(manifest, self.made));
+    }
+}
 
 impl<'a> Resolver<'a> {
     pub(super) fn check(
         &self,
-        mut made: Vec<(ResolvedDist<'a>, Distribution)>,
+        mut made: Vec<Made<'a>>,
         filled: &[Filled<'a>],
-        found: Findings,
+        found: Findings<'a>,
     ) -> Result<(Plan, Problems), Problems> {
         let Findings { mut problems, mut notes, selected, run, emptied } = found;
-        let sources = Sources::new(self.catalog);
-        problems.extend(ownership::check(&made, filled, self.targets.system));
-        problems.extend(repeated::check(filled));
-        problems.extend(parted::check(filled));
-        let distributions = made.iter().map(|(_, d)| d);
-        let mut too_long = windows::paths(self.manifest, self.targets.system, distributions);
-        if too_long.is_empty() {
-            too_long = oversize::paths(made.iter().map(|(_, d)| d));
-        }
-        problems.extend(too_long);
-        let (unowned, dropped) = self.ownership(&made, filled, (&selected, emptied), &mut problems);
-        problems.extend(devel_only::check(self.manifest, self.catalog, filled, &selected, &run));
-        problems.extend(too_wide::check(self.manifest, filled));
-        problems.extend(misspelled::check(
-            self.manifest,
-            self.catalog,
-            filled,
-            self.targets.system,
-        ));
+        let sources = &Sources::new(self.catalog);
+        let (selected, run) = (&selected, &run);
+        let packages = Packages { resolver: self, made: &made, filled, selected, run, sources };
+        packages.run(&OF_PATHS, &mut problems);
+        let (unowned, dropped) = self.ownership(&packages, emptied, &mut problems);
+        packages.run(&OF_RULES, &mut problems);
         if !problems.has_errors() {
-            // Otherwise consequences of earlier errors.
-            problems.extend(check::directories(&made));
-            let expected = Expectations::new(self.manifest);
-            problems.extend(check::libraries(filled, self.targets.system, &expected));
-            let distributions = made.iter().map(|(_, d)| d);
-            let (unresolved, excused) =
-                closure::check(self.manifest, self.catalog, &sources, &expected, distributions);
-            problems.extend(unresolved);
-            notes.extend(excused);
-            let packages: Vec<_> = made.iter().map(|(_, d)| &d.package).collect();
-            problems.extend(expected.unused(&packages));
-            problems.extend(misplaced::check(self.manifest, &made));
+            packages.libraries(&mut problems, &mut notes);
         }
-        problems.extend(unused_rules::elsewhere(self.manifest, self.catalog));
-        problems.extend(shards::check(self.manifest, self.catalog, self.all));
-        let shipped = made.iter().map(|(_, distribution)| distribution);
-        let platform =
-            platform::judge(self.manifest, self.request, self.targets.system, &sources, shipped);
-        notes.extend(platform.notes.into_iter().map(Note::from));
-        if !problems.has_errors() {
-            problems.extend(platform.problems);
-        }
-        let platform_tag = platform.tag;
-        for (number, tag) in platform.others {
-            made[number].1.platform_tag = Some(tag);
-        }
-        let tree = source_build::Tree::of_packages(self.all, &self.targets.version);
-        let python = source_build::resolve(self.manifest, self.request, tree, self.targets);
-        problems.extend(python.problems);
-        notes.extend(python.notes.into_iter().map(Note::from));
+        packages.run(&OF_LINES, &mut problems);
+        let platform_tag = self.platform(&mut made, sources, &mut problems, &mut notes);
+        let python = self.projects(&mut problems, &mut notes);
         if platform_tag.is_none() && !problems.has_errors() {
             problems.push(platform::unknown());
         }
@@ -80,31 +115,16 @@ impl<'a> Resolver<'a> {
         let made = self.with_former(made, &mut problems);
         let version = self.targets.version.clone();
         let has_modes = !self.manifest.families.isas.is_empty() || self.request.mode.is_some();
-        let kpack_or_legacy = has_modes.then_some(self.targets.mode);
+        let mode = has_modes.then_some(self.targets.mode);
         let all = made.iter().map(|(_, distribution)| distribution);
-        let earlier = self.request.since.as_ref().map(|since| &since.versions);
-        let is_earlier = |i: &ResolvedDist<'_>| {
-            earlier.is_some_and(|earlier| earlier.contains_key(&i.name.normalized()))
-        };
-        let is_whole = self.request.only.is_empty() && earlier.is_none_or(BTreeMap::is_empty);
-        let whole =
-            (!is_whole).then(|| crate::digest(kpack_or_legacy, &version, &platform_tag, all));
-        let wanted = |i: &ResolvedDist<'_>| {
-            self.request.wants_distribution(&i.package.name, &i.name) && !is_earlier(i)
-        };
-        let mut distributions: Vec<_> =
-            made.into_iter().filter(|(i, _)| wanted(i)).map(|(_, d)| d).collect();
-        for distribution in &mut distributions {
-            distribution.compressed_otherwise =
-                compression::otherwise(self.manifest, self.request, distribution);
-        }
+        let whole = (!self.is_whole()).then(|| crate::digest(mode, &version, &platform_tag, all));
         let source_build::Resolved { projects, wheels, prefetched, devel, .. } = python;
         let plan = Plan {
             format: FORMAT,
-            mode: kpack_or_legacy,
+            mode,
             version,
             platform_tag,
-            distributions,
+            distributions: self.wanted(made),
             earlier: Vec::new(),
             projects,
             wheels,
@@ -119,31 +139,83 @@ impl<'a> Resolver<'a> {
         Ok((plan, problems))
     }
 
+    /// Gives wheels their platform tags; returns the tag of most.
+    fn platform(
+        &self,
+        made: &mut [Made<'a>],
+        sources: &Sources<'a>,
+        problems: &mut Problems,
+        notes: &mut Vec<Note>,
+    ) -> Option<String> {
+        let shipped = made.iter().map(|(_, distribution)| distribution);
+        let platform =
+            platform::judge(self.manifest, self.request, self.targets.system, sources, shipped);
+        notes.extend(platform.notes.into_iter().map(Note::from));
+        // Otherwise consequences of earlier errors.
+        if !problems.has_errors() {
+            problems.extend(platform.problems);
+        }
+        for (number, tag) in platform.others {
+            made[number].1.platform_tag = Some(tag);
+        }
+        platform.tag
+    }
+
+    fn projects(&self, problems: &mut Problems, notes: &mut Vec<Note>) -> source_build::Resolved {
+        let tree = source_build::Tree::of_packages(self.all, &self.targets.version);
+        let mut python = source_build::resolve(self.manifest, self.request, tree, self.targets);
+        problems.extend(std::mem::take(&mut python.problems));
+        notes.extend(std::mem::take(&mut python.notes).into_iter().map(Note::from));
+        python
+    }
+
+    fn earlier(&self) -> Option<&BTreeMap<String, Version>> {
+        self.request.since.as_ref().map(|since| &since.versions)
+    }
+
+    fn is_whole(&self) -> bool {
+        self.request.only.is_empty() && self.earlier().is_none_or(BTreeMap::is_empty)
+    }
+
+    fn wanted(&self, made: Vec<Made<'a>>) -> Vec<Distribution> {
+        let is_earlier = |dist: &ResolvedDist<'_>| {
+            self.earlier().is_some_and(|earlier| earlier.contains_key(&dist.name.normalized()))
+        };
+        let is_wanted = |dist: &ResolvedDist<'_>| {
+            self.request.wants_distribution(&dist.package.name, &dist.name) && !is_earlier(dist)
+        };
+        let wanted = made.into_iter().filter(|(dist, _)| is_wanted(dist));
+        let mut distributions: Vec<_> = wanted.map(|(_, distribution)| distribution).collect();
+        for distribution in &mut distributions {
+            distribution.compressed_otherwise =
+                compression::otherwise(self.manifest, self.request, distribution);
+        }
+        distributions
+    }
+
     fn ownership(
         &self,
-        made: &[(ResolvedDist<'a>, Distribution)],
-        filled: &[Filled<'a>],
-        (selected, emptied): (&HashSet<*const CatalogEntry>, Vec<Emptied>),
+        packages: &Packages<'_, 'a>,
+        emptied: Vec<Emptied<'a>>,
         problems: &mut Problems,
     ) -> (Vec<Unowned>, Vec<Dropped>) {
         let Leftover { mut unowned, dropped, problems: idle } =
-            unowned::find(self.manifest, self.catalog, self.targets, selected);
+            unowned::find(self.manifest, self.catalog, self.targets, packages.selected);
         problems.extend(idle);
         // Shipped even if no package takes them.
-        let texts = made.iter().flat_map(|(_, d)| &d.licenses);
+        let texts = packages.distributions().flat_map(|it| &it.licenses);
         let texts: HashSet<&Origin> = texts.filter_map(|text| text.step.source()).collect();
         unowned.retain(|left| !texts.contains(&left.item.origin()));
         // Lines with only unowned files are reported there.
-        let alone: HashSet<_> =
-            unowned.iter().map(|left| std::ptr::from_ref(left.item.entry)).collect();
-        let is_reported = |line: &Emptied| line.files.iter().all(|file| alone.contains(file));
+        let alone = EntrySet::of(self.catalog, unowned.iter().map(|left| &left.item));
+        let is_reported = |line: &Emptied<'_>| line.files.iter().all(|file| alone.contains(file));
         let emptied = emptied.into_iter().filter(|line| !is_reported(line));
         let emptied: Vec<Problem> = emptied.map(|line| line.problem).collect();
         let mut causes = Causes::new(self.manifest, self.whole, self.targets.target(), self.all);
         let ownership = Ownership {
             manifest: self.manifest,
             catalog: self.catalog,
-            filled,
+            filled: packages.filled,
             allow: self.request.allow_unowned,
             known: problems,
         };

@@ -21,7 +21,7 @@ impl<'a> Resolver<'a> {
         dist: &ResolvedDist<'a>,
         (shipped, packages): (&Owners<'_, 'a>, &HashMap<&PackageName, Vec<&Filled<'a>>>),
         set: &runtime_data::Set<'_>,
-        found: &mut Findings,
+        found: &mut Findings<'a>,
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Wheel)?;
         let Some(filled) = shipped.of(dist) else { return Ok(distribution) };
@@ -99,7 +99,7 @@ impl<'a> Resolver<'a> {
         dist: &ResolvedDist<'a>,
         shipped: &Owners<'_, 'a>,
         set: &runtime_data::Set<'_>,
-        found: &mut Findings,
+        found: &mut Findings<'a>,
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Wheel)?;
         let mut used = Matched::default();
@@ -140,7 +140,7 @@ impl<'a> Resolver<'a> {
         &self,
         dist: &ResolvedDist<'a>,
         set: &runtime_data::Set<'_>,
-        found: &mut Findings,
+        found: &mut Findings<'a>,
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Wheel)?;
         distribution.platform_dir = None;
@@ -156,7 +156,7 @@ impl<'a> Resolver<'a> {
     pub(super) fn selector(
         &self,
         dist: &ResolvedDist<'a>,
-        found: &mut Findings,
+        found: &mut Findings<'a>,
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Sdist)?;
         let (requires, extras) = requires::selected(self.manifest, self.other, self.targets, dist)?;

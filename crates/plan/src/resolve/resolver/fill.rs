@@ -11,7 +11,7 @@ use base::names::PackageName;
 use manifest::{Package, PackageKind};
 
 impl<'a> Resolver<'a> {
-    pub(super) fn fill_runtime(&self, found: &mut Findings) -> Vec<Filled<'a>> {
+    pub(super) fn fill_runtime(&self, found: &mut Findings<'a>) -> Vec<Filled<'a>> {
         let mut matched: BTreeMap<&PackageName, Matched<'a>> = BTreeMap::new();
         let (mut filled, mut empties) = (Vec::new(), Vec::new());
         for dist in self.all.iter().filter(|i| i.package.kind == PackageKind::Runtime) {
@@ -62,7 +62,7 @@ impl<'a> Resolver<'a> {
         filled
     }
 
-    pub(super) fn emptied(&self, package: &Package, used: &Matched<'_>) -> Vec<Emptied> {
+    pub(super) fn emptied(&self, package: &Package, used: &Matched<'_>) -> Vec<Emptied<'a>> {
         emptied::check(self.manifest, self.catalog, self.all, package, used)
     }
 

@@ -1,16 +1,7 @@
-//! Former spellings of nodes and properties.
+//! Names of nodes in other programs.
 
-/// Former and present names. One name can have become two, in different blocks.
+/// Other programs' names, and the nodes for them.
 const NODES: &[(&str, &str)] = &[
-    ("environment", "env"),
-    ("environment", "prepend-path"),
-    ("libraries", "bindings"),
-    ("library", "find-library"),
-    ("missing-library", "allow-missing"),
-    ("project", "common"),
-];
-
-const FOREIGN: &[(&str, &str)] = &[
     ("authors", "author"),
     ("bin", "script"),
     ("classifiers", "classifier"),
@@ -46,23 +37,8 @@ const FOREIGN: &[(&str, &str)] = &[
     ("urls", "url"),
 ];
 
-const PROPERTIES: &[(&str, &str)] = &[("pick", "offer"), ("split", "per")];
-
-/// Returns the node that a name of another version or program means, with the label for it.
-pub(super) fn meant_node(
-    name: &str,
-    known: impl Fn(&str) -> bool,
-) -> Option<(&'static str, String)> {
-    let find = |table: &[(&str, &'static str)], name: &str| {
-        table.iter().find(|(other, new)| *other == name && known(new)).map(|(_, new)| *new)
-    };
-    if let Some(new) = find(NODES, name) {
-        return Some((new, format!("renamed to `{new}`")));
-    }
+/// Returns the node that another program's name means.
+pub(super) fn meant_node(name: &str, known: impl Fn(&str) -> bool) -> Option<&'static str> {
     let word = name.to_ascii_lowercase().replace('_', "-");
-    find(FOREIGN, &word).map(|new| (new, format!("the node for it is `{new}`")))
-}
-
-pub(super) fn former_property(name: &str) -> Option<&'static str> {
-    PROPERTIES.iter().find(|(old, _)| *old == name).map(|(_, new)| *new)
+    NODES.iter().find(|(other, node)| *other == word && known(node)).map(|(_, node)| *node)
 }
