@@ -11,7 +11,7 @@ use build::execute::{self, Attestations, Built, Digests, ExecuteError, Outcome, 
 use catalog::{ArtifactId, Catalog, Demands, Directory, Source};
 use manifest::Manifest;
 use plan::{Distribution, Plan, Request};
-use record::provenance::{Contents, Run};
+use record::provenance::{Contents, Inputs, Run};
 
 use super::since::{Decided, Set};
 use super::{Failure, environment, not_executed, print};
