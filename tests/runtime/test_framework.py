@@ -103,13 +103,19 @@ class Framework(unittest.TestCase):
         package.mkdir()
         (package / "__init__.py").write_text("from . import _rocm_init\n_rocm_init.initialize()\n")
         module = package / "_rocm_init.py"
-        names = ("--libraries", "hipblas,rocdxg,windows-only,hiprtc")
+        names = ("--libraries", "hipblas,windows-only,hiprtc")
         self.said("framework-init", *names, "-o", str(module))
-        order = '"hiprtc",\n            "hipblas",\n            "rocdxg",\n            "windows-only",'
+        order = '"hiprtc",\n            "hipblas",\n            "windows-only",'
         self.assertIn(order, module.read_text())
         loaded = "import torch; print(open('/proc/self/maps').read())"
         maps = self.layout.code(loaded)
         self.assertTrue(HIPRTC in maps and HIPBLAS in maps, maps)
+
+    def test_a_framework_cannot_ask_for_a_library_that_was_not_built(self) -> None:
+        names = ("--libraries", "hipblas,rocdxg")
+        for command in (("framework-init", *names), ("rpath", "--from", "torch/lib", *names)):
+            with self.subTest(command):
+                self.assertIn("was built without the library 'rocdxg'", self.refused(*command))
 
     def test_another_version_is_a_warning_or_an_error(self) -> None:
         for options, version, expected in (

@@ -62,18 +62,17 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def find_libraries(*shortnames: str) -> list[Path]:
-    """Return the files of the libraries with these short names, in their order.
-
-    Optional libraries that were not built, and libraries of the other operating system, are
-    skipped.
+def find_libraries(*shortnames: str, missing_ok: bool = False) -> list[Path]:
+    """Return the file of each library with one of these short names, in their order.
 
     Raises ModuleNotFoundError for an unknown name, or if a library's package is not installed (the
     message names the extra that installs it), and FileNotFoundError if the package lacks the file.
+    With `missing_ok`, libraries of the other operating system and those that this build lacks are
+    skipped; a damaged package remains an error.
     """
     from . import _libraries
 
-    return _libraries.find(*shortnames)
+    return _libraries.find(*shortnames, missing_ok=missing_ok)
 
 
 def find_library(name: str) -> Found:
@@ -154,16 +153,18 @@ def driver() -> Driver:
     return _driver.look()
 
 
-def preload_libraries(*shortnames: str, rtld_global: bool = True) -> None:
+def preload_libraries(
+    *shortnames: str, rtld_global: bool = True, missing_ok: bool = False
+) -> None:
     """Load these libraries into this process and keep them loaded.
 
     Libraries that are loaded later find them by SONAME. Each library is loaded once. With
     `rtld_global`, their symbols are visible to libraries that are loaded later. Raises the errors
-    of `find_libraries`, and OSError if loading fails.
+    of `find_libraries`, which has `missing_ok` too, and OSError if loading fails.
     """
     from . import _libraries
 
-    _libraries.preload(*shortnames, rtld_global=rtld_global)
+    _libraries.preload(*shortnames, rtld_global=rtld_global, missing_ok=missing_ok)
 
 
 def initialize_process(
@@ -179,7 +180,8 @@ def initialize_process(
 
     Checks the version, warns once of a GPU without its package (with the command that installs
     it), then preloads `preload_shortnames` and, with `env_override`, the libraries of
-    ROCM_SDK_PRELOAD_LIBRARIES (separated by `,` or `;`).
+    ROCM_SDK_PRELOAD_LIBRARIES (separated by `,` or `;`). `preload_shortnames` can have libraries
+    of both operating systems; those of the other one are skipped.
 
     `check_version` is the expected version with `*` as wildcard, or a compiled pattern that must
     match from the start. A mismatch is a warning, or a RuntimeError with

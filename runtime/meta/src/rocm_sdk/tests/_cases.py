@@ -12,13 +12,14 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from .. import _devel
+from .._errors import NotBuiltError
 from .._health import _devel as devel_health
 from .._health import _libraries as library_health
 from .._health import _packages as package_health
 from .._health import _programs as program_health
 from .._health._binaries import shared_libraries, why_not_alone
 from .._health._finding import named
-from .._libraries import locate
+from .._libraries import locate, pattern
 from .._packages import DIST, Installed, describe, every_installed, find, has_target, version_of
 from ._outcome import OK, Case, Outcome, fail, judged, process, python, skip
 
@@ -121,8 +122,11 @@ def _preload(shortname: str) -> Outcome:
     logical = DIST["libraries"][shortname]["package"]
     if not has_target(logical) and find(logical) is None:
         return skip(f"{describe(logical).distribution} is not installed")
-    if not locate((shortname,)):
-        return skip("it is optional, or for another operating system")
+    try:
+        locate((shortname,))
+    except NotBuiltError as error:
+        expected = pattern(shortname) is not None and not DIST["libraries"][shortname]["optional"]
+        return fail(str(error)) if expected else skip(str(error))
     return python(_PRELOAD, shortname)
 
 
