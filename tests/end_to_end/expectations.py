@@ -105,7 +105,7 @@ SMALL_ALL = (
     ),
     Cause(
         why=f"the library: {LEFT_OUT}",
-        says="is installed, but has no lib/lib",
+        says="was built without the library",
         preloads=("amd_comgr", "amdhip64", "hipblaslt", "hipsolver", "hipsparse", "miopen", "rocm_smi64"),
     ),
     Cause(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import subprocess
 import unittest
 from typing import Any
 
@@ -164,6 +165,37 @@ class SelfTest(unittest.TestCase):
                 "devel:rocm-sdk-libraries": "1 libraries differ: lib/libhipblas.so.3",
             },
         )
+
+    def test_no_module_of_the_current_directory_runs(self) -> None:
+        start = self.layout.top / "rocm-sdk"
+        start.write_text("import sys; from rocm_sdk.__main__ import main; sys.exit(main())")
+        work = self.layout.top / "work"
+        (work / "rocm_sdk").mkdir(parents=True)
+        report = self.layout.top / "report.json"
+        for name in ("rocm_sdk/__init__.py", "ctypes.py", "json.py", "pathlib.py"):
+            (work / name).write_text("raise SystemExit('a module of the current directory')\n")
+        for path in (self.layout.site, f"../{self.layout.site.name}"):
+            with self.subTest(path=path):
+                done = subprocess.run(
+                    self.layout.command(str(start), "test", "--json", str(report)),
+                    env=self.layout.environment(PYTHONPATH=str(path)),
+                    cwd=work,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+                self.assertEqual((done.stderr, done.returncode), ("", 0), done.stdout)
+
+    def test_a_package_of_the_current_directory_is_tested_by_python_m(self) -> None:
+        done = subprocess.run(
+            self.layout.command("-m", "rocm_sdk", "test", "--only", "preload:hiprtc"),
+            env=self.layout.environment(PYTHONPATH=""),
+            cwd=self.layout.site,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assertEqual((done.stdout[:19], done.returncode), ("ok   preload:hiprtc", 0), done)
 
     def test_list_runs_nothing(self) -> None:
         self.layout.install(support.devel())

@@ -7,8 +7,10 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from .._health import ERROR, Finding
 from .._health._finding import find_system_library
@@ -101,27 +103,45 @@ class Ended:
 
 
 def process(command: list[str]) -> Ended:
-    """Run a command without input and without variables that could hide a fault."""
+    """Run a command in an empty directory, without input and variables that could hide a fault.
+
+    Python imports from its working directory, which is the user's otherwise.
+    """
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
+        try:
+            done = subprocess.run(
+                command,
+                cwd=directory,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=_environment(),
+                timeout=SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return Ended(127, f"no end within {SECONDS:.0f} s")
+        except OSError as error:
+            return Ended(127, str(error))
+    return Ended(done.returncode, done.stdout.decode("utf-8", "replace"))
+
+
+def _environment() -> dict[str, str]:
     hidden = ("LD_LIBRARY_PATH", "LD_PRELOAD")
     environment = {key: value for key, value in os.environ.items() if key not in hidden}
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=environment,
-            timeout=SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return Ended(127, f"no end within {SECONDS:.0f} s")
-    except OSError as error:
-        return Ended(127, str(error))
-    return Ended(done.returncode, done.stdout.decode("utf-8", "replace"))
+    entries = environment.get("PYTHONPATH", "").split(os.pathsep)
+    # An empty entry means the current directory, and relative ones are of this process's.
+    if absolute := [os.path.abspath(entry) for entry in entries if entry]:
+        environment["PYTHONPATH"] = os.pathsep.join(absolute)
+    else:
+        environment.pop("PYTHONPATH", None)
+    return environment
 
 
 def python(code: str, *arguments: str) -> Outcome:
     """Run Python code in a new process; a non-zero exit status is a failure."""
-    ended = process([sys.executable, "-c", code, *arguments])
+    # `python -m` finds this package in the current directory, the new process does not.
+    site = str(Path(__file__).resolve().parents[2])
+    start = f"import sys; sys.path.append({site!r})\n"
+    ended = process([sys.executable, "-c", start + code, *arguments])
     return OK if ended.status == 0 else fail(ended.reason)
