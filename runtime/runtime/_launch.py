@@ -19,13 +19,15 @@ _PACKAGES = ".packages"
 # Exit statuses of shells.
 _CANNOT_START = 126
 _NOT_FOUND = 127
+_LONGEST_LINE = 256  # Linux reads as much of a script
 
 
 def start(name: str) -> NoReturn:
     """Start the program of the console script `name` with this process's arguments.
 
     The program of the devel tree is preferred to this package's, if the tree is expanded or can
-    be. The program replaces this process; on Windows, this process exits with its status. Exit
+    be. A Python program is started with this interpreter, which has the packages that it imports.
+    The program replaces this process; on Windows, this process exits with its status. Exit
     status 127: the program is missing; 126: it does not start.
     """
     script: dict[str, Any] = DIST["scripts"][name]
@@ -37,7 +39,7 @@ def start(name: str) -> NoReturn:
         sys.exit(_NOT_FOUND)
     _set_environment()
     try:
-        _run([program, *sys.argv[1:]])
+        _run([*_command(program, script.get("starts")), *sys.argv[1:]])
     except OSError as error:
         _print_error(name, f"cannot start {program}: {error.strerror}")
         sys.exit(_CANNOT_START)
@@ -54,6 +56,47 @@ def _run(command: list[str]) -> NoReturn:
     status = subprocess.call(command)
     # Statuses of faults and Control-C are above 2**31; `sys.exit` needs them as negative numbers.
     sys.exit(status - (1 << 32) if status >= 1 << 31 else status)
+
+
+def _command(program: str, starts: str | None) -> list[str]:
+    """Return the command for a program; `starts` is the script that an exec stub starts."""
+    file = program
+    if starts is not None:
+        file = os.path.normpath(os.path.join(os.path.dirname(program), starts))
+    words = _interpreter(file)
+    if not words or not sys.executable:
+        return [program]
+    if _is_python(words[0]):
+        return [sys.executable, *words[1:], file]
+    _put_python_first()  # a shell script can start Python
+    return [program]
+
+
+def _interpreter(file: str) -> list[str]:
+    """Return the interpreter in the first line of a script, and its options, without `env`."""
+    try:
+        with open(file, "rb") as opened:
+            line = opened.readline(_LONGEST_LINE)
+    except OSError:
+        return []
+    words = os.fsdecode(line[2:]).split() if line.startswith(b"#!") else []
+    if words and os.path.basename(words[0]) == "env":
+        words = words[2:] if words[1:2] == ["-S"] else words[1:]
+    return words
+
+
+def _is_python(interpreter: str) -> bool:
+    name = os.path.basename(interpreter)
+    return name.startswith("python") and not name[len("python") :].strip("0123456789.")
+
+
+def _put_python_first() -> None:
+    """Make `python3` this interpreter, like an activated environment."""
+    directory = os.path.dirname(sys.executable)
+    entries = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    has_python = (one for one in entries if os.access(os.path.join(one, "python3"), os.X_OK))
+    if os.path.realpath(next(has_python, "")) != os.path.realpath(directory):
+        os.environ["PATH"] = os.pathsep.join([directory, *entries])
 
 
 def _find(name: str, script: dict[str, Any]) -> str | None:

@@ -201,6 +201,17 @@ BOTH = (
         says="failed to execute:",
         scripts=("hipcc",),
     ),
+    Cause(
+        why="its Perl uses a module that the root lacks (Debian: libfile-which-perl)",
+        says="Can't locate File/Which.pm",
+        scripts=("roc-obj-extract", "roc-obj-ls"),
+        debian=True,
+    ),
+    Cause(
+        why="it stands in for a program of a module that no artifact has",
+        says="No module named rocprofsys",
+        scripts=("rocprof-sys-python",),
+    ),
 )
 # Files that nobody can open by themselves, in whatever place: only those of the full trees.
 NEVER_ALONE = (

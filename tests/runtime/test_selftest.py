@@ -153,6 +153,34 @@ class SelfTest(unittest.TestCase):
         self.assertRegex(failures["script:rocminfo"], r"; remedy: .*libnuma\.so\.1")
         self.assertIn("; remedy: install the packages", failures["script:offload-arch"])
 
+    def test_scripts_that_end_before_they_start(self) -> None:
+        for text, reason in (
+            ("exec python3 -c 'import gone_module'", "ModuleNotFoundError: No module named 'gone_module'"),
+            ("exec python3 -c 'from os import gone'", "ImportError: cannot import name 'gone' from 'os'"),
+            ("python3 -m gone_module; exit 1", "No module named gone_module"),
+            ("echo 'import error: No module named (x)'; exit 1", "import error: No module named (x)"),
+            ("exec python3 -c 'x ='", "SyntaxError: invalid syntax"),
+            ("exec python3 -c 'raise KeyError(1)'", "exit status 1: KeyError: 1"),
+            (
+                'echo "Can\'t locate File/Which.pm in @INC (@INC entries checked: /a) at x line 2."; exit 2',
+                "Can't locate File/Which.pm in @INC",
+            ),
+            ("echo 'BEGIN failed--compilation aborted at x line 25.'; exit 2", "BEGIN failed--compilation aborted"),
+            ("exit 126", "exit status 126: no output"),
+            ("exec gone_program", "exit status 127: "),
+            ("PATH=/nowhere; perl x; exit 1", "perl: not found"),
+            ("PATH=/nowhere; /usr/bin/env python3 x; exit 0", "env: 'python3': No such file or directory"),
+        ):
+            with self.subTest(text):
+                self.add_script("hipcc", text)
+                said = self.failures("--only", "script:hipcc")["script:hipcc"]
+                self.assertTrue(said.startswith("--version: "), said)
+                self.assertIn(reason, said)
+
+    def test_a_script_may_reject_an_option(self) -> None:
+        self.add_script("hipcc", '[ "$1" = --help ] || exec python3 -c "raise KeyError(1)"')
+        self.assertEqual(self.report("--only", "script:hipcc")[0], 0)
+
     def test_a_devel_tree_that_lacks_libraries(self) -> None:
         members = {k: v for k, v in support.DEVEL_MEMBERS.items() if "hiprtc" not in k}
         members["lib/libhipblas.so.3"] = b"other"

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{Findings, Resolver};
-use crate::resolve::links::{Filled, Owners, below, is_shipped, members};
+use crate::resolve::links::{Filled, Owners, below, is_shipped, members, started_scripts};
 use crate::resolve::marker::{overlay_marker, platform_marker};
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::select::{self, Matched};
@@ -47,8 +47,13 @@ impl<'a> Resolver<'a> {
         });
         let aliases: Vec<&RelPath> = forwards(filled).collect();
         let libraries = shared::by_short_name(self.targets.system, filled);
-        let known =
-            runtime_data::Own { scripts: &scripts, aliases: &aliases, libraries, archive: None };
+        let known = runtime_data::Own {
+            scripts: &scripts,
+            started: started_scripts(filled, shipped),
+            aliases: &aliases,
+            libraries,
+            archive: None,
+        };
         let facts = set.wheel(dist, &known);
         placed.extend(describe::import_package(
             dist,

@@ -10,8 +10,9 @@ It needs no GPU. Its cases:
 - `preload:` `rocm_sdk.preload_libraries` loads the library alone in a process. Skipped are optional
   libraries that were not built, and those of the other operating system.
 - `script:` a console script is installed and answers `--version`, `--help` or `-h`. Its program
-  must start: 126, 127 and signals are failures. Other exit statuses pass, because some tools fail
-  without a GPU.
+  must start: 126, 127, signals, absent modules of Python and Perl, and absent interpreters are
+  failures, as are exceptions of Python if it answers none of the questions. Other exit statuses
+  pass, because some tools fail without a GPU.
 - `devel:` the tree can be expanded, and has every library of the other packages.
 """
 

@@ -28,7 +28,6 @@ _MODULE = __name__.partition(".")[0]
 _LOAD_WINDOWS = f"import {_MODULE}._libraries as r; r._open_dll_directories(); " + _LOAD
 _PRELOAD = f"import {_MODULE} as sdk, sys; sdk.preload_libraries(sys.argv[1])"
 _QUESTIONS = ("--version", "--help", "-h")
-_DID_NOT_START = (126, 127)
 
 
 def collect() -> list[Case]:
@@ -146,18 +145,18 @@ def _script(name: str, found: Installed) -> Outcome:
     finding = program_health.check_one(name, found)
     if finding is not None:
         return judged([finding])
-    answers = []
+    ended = []
     for question in _QUESTIONS:
-        ended = process([str(path), question])
-        if ended.loader_fault is not None:
-            return fail(f"{question}: {ended.loader_fault}")
-        if ended.status == 0:
+        one = process([str(path), question])
+        fault = one.loader_fault or one.start_fault or (one.reason if one.is_fault else None)
+        if fault is not None:
+            return fail(f"{question}: {fault}")
+        if one.status == 0:
             return OK
-        if ended.status in _DID_NOT_START or ended.status < 0:
-            return fail(f"{question}: {ended.reason}")
-        answers.append(f"{question}: {ended.reason}")
-    # The program starts but fails without a GPU or with an unknown option.
-    return Outcome("ok", answers[0])
+        ended.append(one)
+    # The program starts but fails without a GPU, or knows no such option.
+    reason = f"{_QUESTIONS[0]}: {ended[0].reason}"
+    return fail(reason) if any(one.has_traceback for one in ended) else Outcome("ok", reason)
 
 
 def _script_path(name: str, found: Installed) -> Path | None:

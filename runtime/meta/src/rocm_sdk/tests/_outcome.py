@@ -19,6 +19,18 @@ _LOADER = re.compile(
     r"error while loading shared libraries|version `[^']+' not found|symbol lookup error"
     r"|cannot open shared object file|Error (loading shared library|relocating)"
 )
+# No script can answer without its imports or its interpreter, with or without a GPU.
+_STARTER = re.compile(
+    r"\bModuleNotFoundError\b|\bImportError\b|No module named |cannot import name "
+    r"|^(SyntaxError|IndentationError|TabError): "
+    r"|^Can't locate \S+ in @INC|^Can't load '.*' for module |had compilation errors\.$"
+    r"|^BEGIN failed--compilation aborted|aborted due to compilation errors"
+    r"|bad interpreter: |can't execute '"
+    r"|(env: .*|: )(python[\d.]*|perl|bash|sh)'?: (command )?(not found|No such file or directory)"
+)
+_TRACEBACK = "Traceback (most recent call last):"
+_WINDOWS_FAULTS = 0xC0000000  # first exit status of faults, such as an absent DLL
+_DID_NOT_START = (126, 127)
 _VERSION = re.compile(r"([^\s/:]+): version `([^']+)' not found")
 _LIBRARY = re.compile(
     r"(?:libraries: |library )([^\s:]+): (?:cannot open shared object file|No such file)"
@@ -93,6 +105,24 @@ class Ended:
             remedy = "install the packages and the system's libraries in versions that fit"
         return f"{message.strip()}; remedy: {remedy}"
 
+    @property
+    def is_fault(self) -> bool:
+        """Whether the program did not start, or was ended by a signal or a fault."""
+        status = self.status
+        return status in _DID_NOT_START or status < 0 or status >= _WINDOWS_FAULTS
+
+    @property
+    def start_fault(self) -> str | None:
+        """Line about an absent module or interpreter, or None."""
+        line = next((line for line in self.text.splitlines() if _STARTER.search(line)), None)
+        # Perl lists all its directories.
+        return line and line.partition(" (@INC ")[0].strip()
+
+    @property
+    def has_traceback(self) -> bool:
+        """Whether Python reported an exception."""
+        return _TRACEBACK in self.text
+
     def _status_name(self) -> str:
         if self.status >= 0:
             return f"exit status {self.status}"
@@ -135,6 +165,7 @@ def _environment() -> dict[str, str]:
         environment["PYTHONPATH"] = os.pathsep.join(absolute)
     else:
         environment.pop("PYTHONPATH", None)
+    environment["LC_ALL"] = "C"  # messages of loaders and shells are translated
     return environment
 
 
