@@ -7,6 +7,7 @@ import os
 import sys
 
 from ._dist_info import DIST as _GENERATED
+from ._versions import installed_version, is_in_set, own_version, version_in_set
 
 TYPE_CHECKING = False  # importing `typing` takes longer than starting the program
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def start(name: str) -> NoReturn:
     program = _find(name, script)
     if program is None:
         path = os.path.join(_SITE, DIST["platform_dir"], script["program"])
-        product = f"{DIST['distribution']} {DIST['version']}"
+        product = f"{DIST['distribution']} {own_version()}"
         _print_error(name, f"{path} is missing: reinstall {product}")
         sys.exit(_NOT_FOUND)
     _set_environment()
@@ -123,11 +124,12 @@ def _devel_root(name: str, script: dict[str, Any]) -> str | None:
         ).DIST
     except ModuleNotFoundError:
         return None
-    if devel["version"] != DIST["version"] and not _is_one_set(devel):
+    version, own = _version(devel), own_version()
+    if version != own and not _is_one_set({devel["distribution"]: version, DIST["distribution"]: own}):
         _print_error(
             name,
-            f"{devel['distribution']} {devel['version']} is ignored:"
-            f" {DIST['distribution']} is {DIST['version']}; install the same version of both",
+            f"{devel['distribution']} {version} is ignored:"
+            f" {DIST['distribution']} is {own}; install the same version of both",
         )
         return None
     root = os.path.join(_SITE, devel["platform_dir"])
@@ -136,16 +138,23 @@ def _devel_root(name: str, script: dict[str, Any]) -> str | None:
     return None
 
 
-def _is_one_set(devel: dict[str, Any]) -> bool:
-    """Return whether the selector names both versions, one of them of an earlier night."""
+def _version(facts: dict[str, Any]) -> str:
+    return installed_version(_SITE, facts["distribution"]) or str(facts["version"])
+
+
+def _is_one_set(versions: dict[str, str]) -> bool:
+    """Return whether the selector names these versions of distributions, which differ.
+
+    One can be of an earlier night, or the selector's a post release.
+    """
     try:
         selector = importlib.import_module(f"{DIST['selector']['module']}._dist_info").DIST
     except ModuleNotFoundError:
         return False
-    earlier: dict[str, str] = selector.get("versions", {})
+    of_selector = _version(selector)
     return all(
-        one["version"] == earlier.get(one["distribution"], selector["version"])
-        for one in (DIST, devel)
+        is_in_set(version, version_in_set(selector, of_selector, distribution))
+        for distribution, version in versions.items()
     )
 
 

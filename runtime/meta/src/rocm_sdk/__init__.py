@@ -47,9 +47,9 @@ _ALL_CDLLS: dict[str, ctypes.CDLL] = {}
 def __getattr__(name: str) -> Any:
     """Return `__version__`, the module `_dist_info` or a public type, loaded on first use."""
     if name == "__version__":
-        from ._dist_info import DIST
+        from ._versions import own_version
 
-        return str(DIST["version"])
+        return own_version()
     if name == "_dist_info":
         import importlib
 

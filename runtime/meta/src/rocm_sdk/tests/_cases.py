@@ -20,7 +20,7 @@ from .._health import _programs as program_health
 from .._health._binaries import shared_libraries, why_not_alone
 from .._health._finding import named
 from .._libraries import locate, pattern
-from .._packages import DIST, Installed, describe, every_installed, find, has_target, version_of
+from .._packages import DIST, Installed, describe, every_installed, find, has_target
 from ._outcome import OK, Case, Outcome, fail, judged, process, python, skip
 
 _LOAD = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
@@ -63,7 +63,7 @@ def _absent(logical: str) -> Outcome:
 
 def _layout(found: Installed) -> Outcome:
     package = found.package
-    if found.version == version_of(package.distribution) and (package.kind != "devel" or found.root.exists()):
+    if found.is_in_set and (package.kind != "devel" or found.root.exists()):
         # The devel tree is expanded later; device packages share the libraries' directory.
         spec = importlib.util.find_spec(package.platform_dir)
         expected = found.root / "__init__.py"
