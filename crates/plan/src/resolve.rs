@@ -36,6 +36,7 @@ mod ownership;
 mod parted;
 mod place;
 mod platform;
+mod post_release;
 mod programs;
 mod python_path;
 mod readme;
