@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._dist_info import DIST as _GENERATED
@@ -201,12 +202,33 @@ def _suffix() -> str:
     return ""
 
 
+def _this_target() -> str | None:
+    """Return the target of this distribution: the only one of its files or of its selector."""
+    row = _DIST["packages"].get(_DIST.get("package"))
+    if row is None:
+        return _DIST["default_target"] if _DIST.get("mode") == "legacy" else None
+    for mark in _PLACEHOLDERS:
+        before, found, after = row["distribution"].partition(mark)
+        if found:
+            name: str = _DIST["distribution"]
+            return name.removeprefix(before).removesuffix(after)
+    return None
+
+
+def _initialized() -> Path | None:
+    """Return the path of the file that marks an expanded tree, relative to devel's module."""
+    devel = _DIST["packages"].get("devel")
+    return None if devel is None else Path("..", devel["platform_dir"], ".rocm-sdk.json")
+
+
 _OWN: dict[str, Any] = {
     "ALL_PACKAGES": ALL_PACKAGES,
     "ALL_LIBRARIES": ALL_LIBRARIES,
     "LibraryEntry": LibraryEntry,
     "PackageEntry": PackageEntry,
+    "DEVEL_INITIALIZED": _initialized(),
     "PY_PACKAGE_SUFFIX_NONCE": _suffix(),
+    "THIS_TARGET_FAMILY": _this_target(),
     "__version__": own_version(),
 }
 # Names in `_targets`.

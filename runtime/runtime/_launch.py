@@ -23,6 +23,15 @@ _NOT_FOUND = 127
 _LONGEST_LINE = 256  # Linux reads as much of a script
 
 
+def __getattr__(name: str) -> Any:
+    """Return PLATFORM_PATH, which other projects import from `_cli`."""
+    if name != "PLATFORM_PATH":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from pathlib import Path
+
+    return Path(_SITE, DIST["platform_dir"])
+
+
 def start(name: str) -> NoReturn:
     """Start the program of the console script `name` with this process's arguments.
 

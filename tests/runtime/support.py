@@ -178,6 +178,7 @@ class Wheel:
             names = {name: name.replace("-", "_2d_").replace("+", "_2b_") for name in self.scripts}
             functions = [f"def {f}() -> None:\n    start({n!r})\n" for n, f in names.items()]
             files[f"{self.module}/_cli.py"] = (
+                "from ._launch import __getattr__ as __getattr__\n"
                 "from ._launch import start\n\n\n" + "\n\n".join(functions)
             ).encode()
             entries = [f"{n} = {self.module}._cli:{f}" for n, f in names.items()]

@@ -73,6 +73,15 @@ class Framework(unittest.TestCase):
             },
         )
 
+    def test_dependencies_come_first(self) -> None:
+        """As in TheRock's pull request 1983, where a program names the libraries that it needs."""
+        code = "import rocm_sdk; print(rocm_sdk.resolve_deps({}))"
+        both = "['hiprtc', 'hipblas']"
+        self.assertEqual(self.layout.code(code.format("'hipblas'")), both)
+        self.assertEqual(self.layout.code(code.format("'hipblas', 'hiprtc'")), both)
+        self.assertEqual(self.layout.code(code.format("'hiprtc'")), "['hiprtc']")
+        self.assertIn("unknown ROCm library", self.layout.error(code.format("'x'")))
+
     def test_an_rpath_leads_to_the_libraries(self) -> None:
         core, math = "_rocm_sdk_core/lib", "_rocm_sdk_libraries/lib"
         self.assertEqual(

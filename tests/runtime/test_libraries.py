@@ -277,7 +277,7 @@ class Import(unittest.TestCase):
 
 PUBLIC = [
     "driver find_bitcode_library find_header_directory find_libraries find_library find_program "
-    "find_static_library initialize_process preload_libraries root",
+    "find_static_library initialize_process preload_libraries resolve_deps root",
     "Driver Found NotFoundError __version__",
     "driver True () -> 'Driver'",
     "find_bitcode_library True (name: 'str') -> 'Found'",
@@ -292,6 +292,7 @@ PUBLIC = [
     "fail_on_version_mismatch: 'bool' = False, **unknown: 'object') -> 'None'",
     "preload_libraries True (*shortnames: 'str', rtld_global: 'bool' = True, "
     "missing_ok: 'bool' = False) -> 'None'",
+    "resolve_deps True (*shortnames: 'str') -> 'list[str]'",
     "root True (*, require_devel: 'bool' = False) -> 'Path'",
 ]
 

@@ -117,6 +117,28 @@ class Names(unittest.TestCase):
             code,
         )
 
+    def test_names_of_the_build(self) -> None:
+        """TheRock's self-tests ask for the marker; other programs for the target of a package."""
+        code = (
+            "import importlib, rocm_sdk_devel\n"
+            "from pathlib import Path\n"
+            "for name in ('rocm_sdk', 'rocm_sdk_core', 'rocm_sdk_device_gfx942'):\n"
+            "    print(importlib.import_module(f'{name}._dist_info').THIS_TARGET_FAMILY)\n"
+            "from rocm_sdk import _devel, _dist_info as di\n"
+            "marker = Path(rocm_sdk_devel.__file__).parent / di.DEVEL_INITIALIZED\n"
+            "print(marker.is_file()); _devel.get_devel_root(); print(marker.is_file())\n"
+            "from rocm_sdk_core._cli import PLATFORM_PATH\n"
+            "from rocm_sdk_libraries import _cli\n"
+            "print(PLATFORM_PATH.name, _cli.PLATFORM_PATH.name, hasattr(_cli, 'x'))\n"
+        )
+        self.layout.install(support.devel())
+        self.prints(
+            "None\nNone\ngfx942\nFalse\nTrue\n_rocm_sdk_core _rocm_sdk_libraries False", code
+        )
+        info = support.dist(mode="legacy", default_target="gfx94X-dcgpu")
+        (self.layout.site / "rocm_sdk/_dist_info.py").write_bytes(support.literal(info))
+        self.prints("gfx94X-dcgpu", "from rocm_sdk._dist_info import THIS_TARGET_FAMILY as t; print(t)")
+
     def test_the_module_is_one_and_the_same(self) -> None:
         """Programs patch entries in place, so imports must return the same objects."""
         code = (

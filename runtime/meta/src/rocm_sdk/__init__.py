@@ -34,6 +34,7 @@ __all__ = [
     "find_static_library",
     "initialize_process",
     "preload_libraries",
+    "resolve_deps",
     "root",
 ]
 
@@ -165,6 +166,17 @@ def preload_libraries(
     from . import _libraries
 
     _libraries.preload(*shortnames, rtld_global=rtld_global, missing_ok=missing_ok)
+
+
+def resolve_deps(*shortnames: str) -> list[str]:
+    """Return the short names of these libraries and of those that they need, in load order.
+
+    Raises the errors of `find_libraries`. Libraries without a declared short name are left out:
+    the loader finds them by the rpath of their users.
+    """
+    from . import _framework
+
+    return _framework.with_dependencies(shortnames)
 
 
 def initialize_process(

@@ -89,10 +89,13 @@ def _elf(path: Path | None) -> Elf | None:
         raise RocmSdkError(f"{path} cannot be read ({error}): reinstall its package") from error
 
 
-def _in_loading_order(known: list[Library]) -> list[Library]:
-    """Sort by dependencies, including those through libraries without a short name."""
+def _in_loading_order(known: list[Library], others: Iterable[Library] = ()) -> list[Library]:
+    """Sort by dependencies, including those through libraries without a short name.
+
+    Those of `others` that the known ones need are added.
+    """
     files = _files_by_name(every_installed()) if sys.platform != "win32" else {}
-    by_file = {str(one.path): one for one in known if one.path is not None}
+    by_file = {str(one.path): one for one in [*others, *known] if one.path is not None}
     ordered: dict[str, Library] = {}
     seen: set[str] = set()
 
@@ -183,6 +186,12 @@ def rpath(start: str, names: Iterable[str] | None = None) -> list[str]:
     files.sort(key=lambda file: declared.index(file.parts[0]))
     directories = dict.fromkeys(str(file.parent) for file in files)
     return [f"$ORIGIN/{os.path.relpath(directory, below)}" for directory in directories]
+
+
+def with_dependencies(names: Iterable[str]) -> list[str]:
+    """Return the names with those of all libraries that they need, in load order."""
+    asked = _required(names)
+    return [one.name for one in _in_loading_order(asked, others=libraries())]
 
 
 def _required(names: Iterable[str]) -> list[Library]:
