@@ -139,6 +139,38 @@ class Names(unittest.TestCase):
         (self.layout.site / "rocm_sdk/_dist_info.py").write_bytes(support.literal(info))
         self.prints("gfx94X-dcgpu", "from rocm_sdk._dist_info import THIS_TARGET_FAMILY as t; print(t)")
 
+    def test_families_share_a_module_name(self) -> None:
+        """TheRock's packages of all families have one module name; here it leads to one of them."""
+        module = "rocm_sdk_libraries_gfx94X_dcgpu"
+        name = "rocm-sdk-libraries-{family}"
+        row = {**support.DIST["packages"]["libraries"], "distribution": name}
+        wheel = support.libraries(
+            distribution="rocm-sdk-libraries-gfx94X-dcgpu",
+            module=module,
+            platform_dir=f"_{module}",
+            more={"packages": {**support.DIST["packages"], "libraries": row}},
+            files={
+                f"_{module}/__init__.py": b"",
+                f"{module}.pth": f"{module}/_shared\n".encode(),
+                f"{module}/_shared/rocm_sdk_libraries/__init__.py": (
+                    "import importlib\nimport sys\n\n"
+                    f'sys.modules[__name__] = importlib.import_module("{module}")\n'
+                ).encode(),
+            },
+        )
+        layout = support.Layout(self, support.core(), wheel)
+        code = (
+            f"import site; site.addsitedir({str(layout.site)!r})\n"
+            f"import rocm_sdk_libraries, {module} as own\n"
+            "from rocm_sdk_libraries import _dist_info\n"
+            "from rocm_sdk_libraries._cli import PLATFORM_PATH\n"
+            "print(rocm_sdk_libraries is own, rocm_sdk_libraries.__version__)\n"
+            "print(_dist_info.THIS_TARGET_FAMILY, PLATFORM_PATH.name)\n"
+        )
+        self.assertEqual(
+            layout.code(code), f"True {support.VERSION}\ngfx94X-dcgpu _{module}"
+        )
+
     def test_the_module_is_one_and_the_same(self) -> None:
         """Programs patch entries in place, so imports must return the same objects."""
         code = (

@@ -49,6 +49,7 @@ mod runtime_data;
 mod select;
 mod shards;
 mod shared;
+mod shared_module;
 mod source_build;
 mod sources;
 mod targets;

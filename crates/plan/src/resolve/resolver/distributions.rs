@@ -7,7 +7,7 @@ use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::select::{self, Matched};
 use crate::resolve::{
     describe, devel, empty, forbidden, licenses, notes, place, python_path, requires, rpath,
-    runtime_data, shared, unused_rules, wheel_variant,
+    runtime_data, shared, shared_module, unused_rules, wheel_variant,
 };
 use crate::{Archive, Distribution, Form, Member, Note, Step};
 use base::names::{NameError, PackageName, RelPath};
@@ -42,6 +42,7 @@ impl<'a> Resolver<'a> {
             placed.extend(platform_marker(dist));
         }
         placed.extend(python_path::member(dist, self.all, packages));
+        placed.extend(shared_module::member(dist));
         let scripts = describe::scripts(dist.package, self.targets.system, |p| {
             is_shipped(filled, shipped, p)
         });
