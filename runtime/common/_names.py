@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._dist_info import DIST as _GENERATED
+from ._versions import installed_version, own_version, version_in_set
 
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
@@ -170,7 +173,7 @@ def _of_selector(name: str) -> Any:
     try:
         return getattr(importlib.import_module(f"{selector['module']}._dist_info"), name)
     except ModuleNotFoundError as error:
-        wanted = f"{selector['distribution']}=={_DIST['version']}"
+        wanted = f"{selector['distribution']}=={own_version()}"
         message = f"{name!r} needs {selector['distribution']}; to install: pip install {wanted}"
         raise AttributeError(message) from error
 
@@ -178,13 +181,16 @@ def _of_selector(name: str) -> Any:
 def _version_of(distribution: str) -> str:
     """Return a distribution's version in the selector's set; without a selector, the own one."""
     facts, selector = _DIST, _DIST["selector"]
+    version = own_version()
     if "targets" not in _DIST and selector is not None:
         try:
-            facts = importlib.import_module(f"{selector['module']}._dist_info").DIST
+            module = importlib.import_module(f"{selector['module']}._dist_info")
         except ModuleNotFoundError:
-            facts = _DIST
-    earlier: dict[str, str] = facts.get("versions", {})
-    return earlier.get(distribution, str(facts["version"]))
+            return version
+        facts = module.DIST
+        site = os.path.dirname(os.path.dirname(os.path.abspath(str(module.__file__))))
+        version = installed_version(site, selector["distribution"]) or str(facts["version"])
+    return version_in_set(facts, version, distribution)
 
 
 def _suffix() -> str:
@@ -196,13 +202,34 @@ def _suffix() -> str:
     return ""
 
 
+def _this_target() -> str | None:
+    """Return the target of this distribution: the only one of its files or of its selector."""
+    row = _DIST["packages"].get(_DIST.get("package"))
+    if row is None:
+        return _DIST["default_target"] if _DIST.get("mode") == "legacy" else None
+    for mark in _PLACEHOLDERS:
+        before, found, after = row["distribution"].partition(mark)
+        if found:
+            name: str = _DIST["distribution"]
+            return name.removeprefix(before).removesuffix(after)
+    return None
+
+
+def _initialized() -> Path | None:
+    """Return the path of the file that marks an expanded tree, relative to devel's module."""
+    devel = _DIST["packages"].get("devel")
+    return None if devel is None else Path("..", devel["platform_dir"], ".rocm-sdk.json")
+
+
 _OWN: dict[str, Any] = {
     "ALL_PACKAGES": ALL_PACKAGES,
     "ALL_LIBRARIES": ALL_LIBRARIES,
     "LibraryEntry": LibraryEntry,
     "PackageEntry": PackageEntry,
+    "DEVEL_INITIALIZED": _initialized(),
     "PY_PACKAGE_SUFFIX_NONCE": _suffix(),
-    "__version__": str(_DIST["version"]),
+    "THIS_TARGET_FAMILY": _this_target(),
+    "__version__": own_version(),
 }
 # Names in `_targets`.
 _OF_TARGETS = {

@@ -7,6 +7,7 @@ import os
 import sys
 
 from ._dist_info import DIST as _GENERATED
+from ._versions import installed_version, is_in_set, own_version, version_in_set
 
 TYPE_CHECKING = False  # importing `typing` takes longer than starting the program
 if TYPE_CHECKING:
@@ -19,25 +20,36 @@ _PACKAGES = ".packages"
 # Exit statuses of shells.
 _CANNOT_START = 126
 _NOT_FOUND = 127
+_LONGEST_LINE = 256  # Linux reads as much of a script
+
+
+def __getattr__(name: str) -> Any:
+    """Return PLATFORM_PATH, which other projects import from `_cli`."""
+    if name != "PLATFORM_PATH":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from pathlib import Path
+
+    return Path(_SITE, DIST["platform_dir"])
 
 
 def start(name: str) -> NoReturn:
     """Start the program of the console script `name` with this process's arguments.
 
     The program of the devel tree is preferred to this package's, if the tree is expanded or can
-    be. The program replaces this process; on Windows, this process exits with its status. Exit
+    be. A Python program is started with this interpreter, which has the packages that it imports.
+    The program replaces this process; on Windows, this process exits with its status. Exit
     status 127: the program is missing; 126: it does not start.
     """
     script: dict[str, Any] = DIST["scripts"][name]
     program = _find(name, script)
     if program is None:
         path = os.path.join(_SITE, DIST["platform_dir"], script["program"])
-        product = f"{DIST['distribution']} {DIST['version']}"
+        product = f"{DIST['distribution']} {own_version()}"
         _print_error(name, f"{path} is missing: reinstall {product}")
         sys.exit(_NOT_FOUND)
     _set_environment()
     try:
-        _run([program, *sys.argv[1:]])
+        _run([*_command(program, script.get("starts")), *sys.argv[1:]])
     except OSError as error:
         _print_error(name, f"cannot start {program}: {error.strerror}")
         sys.exit(_CANNOT_START)
@@ -54,6 +66,47 @@ def _run(command: list[str]) -> NoReturn:
     status = subprocess.call(command)
     # Statuses of faults and Control-C are above 2**31; `sys.exit` needs them as negative numbers.
     sys.exit(status - (1 << 32) if status >= 1 << 31 else status)
+
+
+def _command(program: str, starts: str | None) -> list[str]:
+    """Return the command for a program; `starts` is the script that an exec stub starts."""
+    file = program
+    if starts is not None:
+        file = os.path.normpath(os.path.join(os.path.dirname(program), starts))
+    words = _interpreter(file)
+    if not words or not sys.executable:
+        return [program]
+    if _is_python(words[0]):
+        return [sys.executable, *words[1:], file]
+    _put_python_first()  # a shell script can start Python
+    return [program]
+
+
+def _interpreter(file: str) -> list[str]:
+    """Return the interpreter in the first line of a script, and its options, without `env`."""
+    try:
+        with open(file, "rb") as opened:
+            line = opened.readline(_LONGEST_LINE)
+    except OSError:
+        return []
+    words = os.fsdecode(line[2:]).split() if line.startswith(b"#!") else []
+    if words and os.path.basename(words[0]) == "env":
+        words = words[2:] if words[1:2] == ["-S"] else words[1:]
+    return words
+
+
+def _is_python(interpreter: str) -> bool:
+    name = os.path.basename(interpreter)
+    return name.startswith("python") and not name[len("python") :].strip("0123456789.")
+
+
+def _put_python_first() -> None:
+    """Make `python3` this interpreter, like an activated environment."""
+    directory = os.path.dirname(sys.executable)
+    entries = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    has_python = (one for one in entries if os.access(os.path.join(one, "python3"), os.X_OK))
+    if os.path.realpath(next(has_python, "")) != os.path.realpath(directory):
+        os.environ["PATH"] = os.pathsep.join([directory, *entries])
 
 
 def _find(name: str, script: dict[str, Any]) -> str | None:
@@ -80,11 +133,12 @@ def _devel_root(name: str, script: dict[str, Any]) -> str | None:
         ).DIST
     except ModuleNotFoundError:
         return None
-    if devel["version"] != DIST["version"] and not _is_one_set(devel):
+    version, own = _version(devel), own_version()
+    if version != own and not _is_one_set({devel["distribution"]: version, DIST["distribution"]: own}):
         _print_error(
             name,
-            f"{devel['distribution']} {devel['version']} is ignored:"
-            f" {DIST['distribution']} is {DIST['version']}; install the same version of both",
+            f"{devel['distribution']} {version} is ignored:"
+            f" {DIST['distribution']} is {own}; install the same version of both",
         )
         return None
     root = os.path.join(_SITE, devel["platform_dir"])
@@ -93,16 +147,23 @@ def _devel_root(name: str, script: dict[str, Any]) -> str | None:
     return None
 
 
-def _is_one_set(devel: dict[str, Any]) -> bool:
-    """Return whether the selector names both versions, one of them of an earlier night."""
+def _version(facts: dict[str, Any]) -> str:
+    return installed_version(_SITE, facts["distribution"]) or str(facts["version"])
+
+
+def _is_one_set(versions: dict[str, str]) -> bool:
+    """Return whether the selector names these versions of distributions, which differ.
+
+    One can be of an earlier night, or the selector's a post release.
+    """
     try:
         selector = importlib.import_module(f"{DIST['selector']['module']}._dist_info").DIST
     except ModuleNotFoundError:
         return False
-    earlier: dict[str, str] = selector.get("versions", {})
+    of_selector = _version(selector)
     return all(
-        one["version"] == earlier.get(one["distribution"], selector["version"])
-        for one in (DIST, devel)
+        is_in_set(version, version_in_set(selector, of_selector, distribution))
+        for distribution, version in versions.items()
     )
 
 

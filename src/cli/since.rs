@@ -7,8 +7,8 @@ pub struct SinceArgs {
     ///
     /// An index has a directory for each project, as `rockpack index publish` makes it; the newest
     /// version with the same tags counts. The plan says for each package which earlier one has its
-    /// content, or which file is new. Files that the cache does not know are read and hashed. Not for releases and release
-    /// candidates, and not with --sources.
+    /// content, or which file is new. Files that the cache does not know are read and hashed. For nights
+    /// and post releases, and not with --sources.
     #[arg(long, value_name = "DIR_OR_URL", conflicts_with = "sources", help_heading = "Input")]
     pub since: Option<String>,
 }

@@ -35,15 +35,15 @@ pub struct Decided {
 
 impl Set<'_> {
     /// Plans all packages as new.
-    /// Fails for versions that no stream of nights has.
+    /// Fails for versions that neither a stream of nights nor a post release has.
     pub fn whole(&self) -> Result<Plan, Failure> {
         let plan = self.plan(Since::default())?;
-        if plan.version.is_of_stream() {
+        if plan.version.is_of_stream() || plan.version.release_of_post().is_some() {
             return Ok(plan);
         }
         let what = format!("--since: {} is not the version of a night", plan.version);
         let help = "build a release or a release candidate whole, without --since; nights have \
-            alpha, beta or development versions";
+            alpha, beta or development versions, and post releases can use it too";
         Err(Problem::usage(Code::Environment, what).help(help).into())
     }
 

@@ -105,7 +105,7 @@ SMALL_ALL = (
     ),
     Cause(
         why=f"the library: {LEFT_OUT}",
-        says="is installed, but has no lib/lib",
+        says="was built without the library",
         preloads=("amd_comgr", "amdhip64", "hipblaslt", "hipsolver", "hipsparse", "miopen", "rocm_smi64"),
     ),
     Cause(
@@ -200,6 +200,17 @@ BOTH = (
         why="Debian's hipcc looks for the compiler in lib/llvm-22, where no artifact has one",
         says="failed to execute:",
         scripts=("hipcc",),
+    ),
+    Cause(
+        why="its Perl uses a module that the root lacks (Debian: libfile-which-perl)",
+        says="Can't locate File/Which.pm",
+        scripts=("roc-obj-extract", "roc-obj-ls"),
+        debian=True,
+    ),
+    Cause(
+        why="it stands in for a program of a module that no artifact has",
+        says="No module named rocprofsys",
+        scripts=("rocprof-sys-python",),
     ),
 )
 # Files that nobody can open by themselves, in whatever place: only those of the full trees.

@@ -178,6 +178,7 @@ class Wheel:
             names = {name: name.replace("-", "_2d_").replace("+", "_2b_") for name in self.scripts}
             functions = [f"def {f}() -> None:\n    start({n!r})\n" for n, f in names.items()]
             files[f"{self.module}/_cli.py"] = (
+                "from ._launch import __getattr__ as __getattr__\n"
                 "from ._launch import start\n\n\n" + "\n\n".join(functions)
             ).encode()
             entries = [f"{n} = {self.module}._cli:{f}" for n, f in names.items()]
@@ -265,7 +266,7 @@ def device(isa: str, part: str | None = None, **changes: Any) -> Wheel:
         "relpath": f"lib/db/{name}.dat",
         "target": f"../../../_rocm_sdk_libraries/lib/db/{name}.dat",
     }
-    links = {"version": VERSION, "links": [link]}
+    links = {"version": "of the build", "links": [link]}
     wheel = Wheel(
         package=f"device{suffix}",
         distribution=f"rocm-sdk-device-{isa}{suffix}",
@@ -465,9 +466,6 @@ def newer_wheels(directory: Path, version: str) -> list[str]:
     for wheel in wheels:
         wheel.version = version
         wheel.requires = [one.replace(VERSION, version) for one in wheel.requires]
-        links = [name for name in wheel.files if name.endswith(".json")]
-        for name in links:
-            wheel.files[name] = wheel.files[name].replace(VERSION.encode(), version.encode())
         wheel.write(directory)
     return ["rocm", *(wheel.distribution for wheel in wheels)]
 
@@ -511,6 +509,13 @@ class Layout:
             for member in archive.infolist():
                 path = Path(archive.extract(member, self.site))
                 path.chmod(member.external_attr >> 16 & 0o777 or 0o644)
+
+    def add_metadata(self, distribution: str, version: str) -> None:
+        """Add a metadata directory, which the selector has none of."""
+        directory = self.site / f"{distribution.replace('-', '_')}-{version}.dist-info"
+        directory.mkdir()
+        text = f"Metadata-Version: 2.4\nName: {distribution}\nVersion: {version}\n"
+        (directory / "METADATA").write_text(text)
 
     def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run Python with these arguments and warnings as errors."""

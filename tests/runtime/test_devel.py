@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import json
 import lzma
@@ -500,14 +501,79 @@ class Devel(unittest.TestCase):
         self.init()
         self.assertTrue((self.root / "lib/db/gfx942.dat").is_file())
 
-    def test_a_device_package_of_another_version_is_refused(self) -> None:
-        wheel = support.device("gfx942", version="7.1.0")
-        name = "_rocm_sdk_libraries/.devel_links/gfx942.json"
-        wheel.files[name] = wheel.files[name].replace(b"7.2.4", b"7.1.0")
-        self.layout.install(wheel)
-        self.assertIn(
-            "rocm-sdk-device-gfx942 7.1.0 is installed, but rocm is 7.2.4", self.init_error()
+    def test_a_device_package_of_another_version_is_skipped_with_a_warning(self) -> None:
+        self.layout.install(support.device("gfx1100"))
+        self.layout.install(support.device("gfx942", version="7.1.0"))
+        warning = (
+            "rocm-sdk: rocm-sdk-device-gfx942 7.1.0 is not linked into the devel tree: "
+            "rocm is 7.2.4: install the same version of both\n"
         )
+        for arguments in (("init", "--quiet"), ("path", "--root"), ("init", "--quiet")):
+            done = self.layout.sdk(*arguments)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn(warning, done.stderr)
+        self.assertTrue((self.root / "lib/db/gfx1100.dat").is_file())
+        self.assertFalse((self.root / "lib/db/gfx942.dat").exists())
+
+    def test_versions_are_those_of_the_metadata(self) -> None:
+        """Promoters rename metadata, and may not know the data of this build."""
+        built = {"version": "7.2.4rc1"}
+        wheels = support.core(), support.libraries(), support.devel(), support.device("gfx942")
+        for wheel in wheels:
+            wheel.more.update(built)
+        self.layout = support.Layout(self, *wheels, info={**support.DIST, **built})
+        self.site, self.root = self.layout.site, self.layout.site / TREE
+        self.layout.add_metadata("rocm", support.VERSION)
+        self.init()
+        self.assertTrue((self.root / "lib/db/gfx942.dat").is_file())
+        self.assertIn(f"{TREE}/lib/db/gfx942.dat", self.recorded("rocm-sdk-device-gfx942"))
+        code = (
+            "import rocm_sdk, rocm_sdk_core, rocm_sdk_core._dist_info as di\n"
+            "print(rocm_sdk.__version__, rocm_sdk_core.__version__, di.__version__)\n"
+        )
+        self.assertEqual(self.layout.code(code), " ".join([support.VERSION] * 3))
+        self.assertEqual(self.layout.sdk("version").stdout, f"{support.VERSION}\n")
+
+    def test_links_of_an_installed_package_are_made_or_an_error(self) -> None:
+        self.layout.install(support.device("gfx942"))
+        record = self.site / "rocm_sdk_device_gfx942-7.2.4.dist-info/RECORD"
+        content = record.read_bytes()
+        record.unlink()  # as some Linux distributions do
+        self.init()
+        self.assertTrue((self.root / "lib/db/gfx942.dat").is_file())
+        record.write_bytes(content)
+        links = self.site / "_rocm_sdk_libraries/.devel_links/gfx942.json"
+        links.unlink()
+        error = self.init_error()
+        self.assertEqual(
+            error, f"rocm-sdk: {links} is missing: reinstall rocm-sdk-device-gfx942 7.2.4\n"
+        )
+
+    def test_a_post_release_of_the_selector_has_the_wheels_of_the_release(self) -> None:
+        for version, pins, device, is_linked in (
+            ("7.2.4.post1", "7.2.4", "7.2.4", True),
+            ("7.2.4.post1", "7.2.4.post1", "7.2.4", True),
+            ("7.2.4", "7.2.4", "7.2.4.post1", True),
+            ("7.2.4.post1", "7.2.4.post1", "7.2.4.post2", False),
+            ("7.2.5.post1", "7.2.4", "7.2.4", True),
+        ):
+            with self.subTest(version, pins=pins, device=device):
+                text = repr(support.DIST).replace("==7.2.4", f"=={pins}")
+                info = {**ast.literal_eval(text), "version": version}
+                wheels = support.core(), support.libraries(), support.devel()
+                layout = support.Layout(
+                    self, *wheels, support.device("gfx942", version=device), info=info
+                )
+                for arguments in (("init",), ("path", "--root")):
+                    done = layout.sdk(*arguments)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual((layout.site / TREE / "lib/db/gfx942.dat").exists(), is_linked)
+                code = "from rocm_sdk_core._cli import hipcc; hipcc()"
+                self.assertIn(TREE, layout.code(code))
+        layout = support.Layout(
+            self, *wheels, info={**ast.literal_eval(repr(support.DIST).replace("7.2.4", "7.2.3"))}
+        )
+        self.assertEqual(layout.sdk("init").returncode, 1)
 
     def test_a_device_package_cannot_link_elsewhere(self) -> None:
         for relpath, target in (

@@ -243,8 +243,8 @@ class Packages(Case):
         self.assertIn(f"hipcc ({self.site}/_rocm_sdk_core/bin/hipcc)", message)
 
     def test_the_installer_of_the_user_is_named(self) -> None:
+        self.layout.add_metadata("rocm", support.VERSION)
         info = self.site / "rocm-7.2.4.dist-info"
-        info.mkdir()
         (info / "INSTALLER").write_text("uv\n")
         (self.site / "_rocm_sdk_core/bin/amdclang").unlink()
         remedy = self.findings(1, **self.gfx942)["files-missing"][2]

@@ -73,6 +73,15 @@ class Framework(unittest.TestCase):
             },
         )
 
+    def test_dependencies_come_first(self) -> None:
+        """As in TheRock's pull request 1983, where a program names the libraries that it needs."""
+        code = "import rocm_sdk; print(rocm_sdk.resolve_deps({}))"
+        both = "['hiprtc', 'hipblas']"
+        self.assertEqual(self.layout.code(code.format("'hipblas'")), both)
+        self.assertEqual(self.layout.code(code.format("'hipblas', 'hiprtc'")), both)
+        self.assertEqual(self.layout.code(code.format("'hiprtc'")), "['hiprtc']")
+        self.assertIn("unknown ROCm library", self.layout.error(code.format("'x'")))
+
     def test_an_rpath_leads_to_the_libraries(self) -> None:
         core, math = "_rocm_sdk_core/lib", "_rocm_sdk_libraries/lib"
         self.assertEqual(
@@ -103,13 +112,19 @@ class Framework(unittest.TestCase):
         package.mkdir()
         (package / "__init__.py").write_text("from . import _rocm_init\n_rocm_init.initialize()\n")
         module = package / "_rocm_init.py"
-        names = ("--libraries", "hipblas,rocdxg,windows-only,hiprtc")
+        names = ("--libraries", "hipblas,windows-only,hiprtc")
         self.said("framework-init", *names, "-o", str(module))
-        order = '"hiprtc",\n            "hipblas",\n            "rocdxg",\n            "windows-only",'
+        order = '"hiprtc",\n            "hipblas",\n            "windows-only",'
         self.assertIn(order, module.read_text())
         loaded = "import torch; print(open('/proc/self/maps').read())"
         maps = self.layout.code(loaded)
         self.assertTrue(HIPRTC in maps and HIPBLAS in maps, maps)
+
+    def test_a_framework_cannot_ask_for_a_library_that_was_not_built(self) -> None:
+        names = ("--libraries", "hipblas,rocdxg")
+        for command in (("framework-init", *names), ("rpath", "--from", "torch/lib", *names)):
+            with self.subTest(command):
+                self.assertIn("was built without the library 'rocdxg'", self.refused(*command))
 
     def test_another_version_is_a_warning_or_an_error(self) -> None:
         for options, version, expected in (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import unittest
 
 import support
@@ -83,6 +85,50 @@ class Launch(unittest.TestCase):
         status, _, said = self.hipcc()
         self.assertEqual(status, 126)
         self.assertEqual(said, f"hipcc: cannot start {self.layout.site}/{CORE}: Permission denied")
+
+    def program(self, text: str) -> str:
+        """Replace hipcc, and return the answer with another `python3` first in PATH."""
+        (self.layout.site / CORE).write_text(text)
+        other = self.layout.top / "other"
+        other.mkdir(exist_ok=True)
+        (other / "python3").write_bytes(support.script("echo another Python"))
+        (other / "python3").chmod(0o755)
+        path = f"{other}:{os.environ['PATH']}"
+        code = "from rocm_sdk_core._cli import hipcc; hipcc()"
+        done = self.layout.run("-c", code, "a b", PATH=path)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.strip()
+
+    def test_a_python_program_has_this_interpreter(self) -> None:
+        told = "import sys; print(sys.executable, sys.flags.no_user_site, sys.argv)"
+        argv = [f"{self.layout.site}/{CORE}", "a b"]
+        for line, has_option in (
+            ("#!/usr/bin/env python3", 0),
+            ("#!/usr/bin/python3 -s", 1),
+            ("#! /usr/bin/env -S python3.9 -s", 1),
+        ):
+            with self.subTest(line):
+                answer = self.program(f"{line}\n{told}\n")
+                self.assertEqual(answer, f"{sys.executable} {has_option} {argv}")
+
+    def test_a_shell_script_finds_this_interpreter(self) -> None:
+        text = """#!/bin/sh\nexec python3 -c 'import sys; print(sys.executable)'\n"""
+        self.assertTrue(os.path.samefile(self.program(text), sys.executable))
+        (self.layout.site / CORE).write_text('#!/bin/sh\necho "$PATH"\n')
+        directory = os.path.dirname(sys.executable)
+        same = f"{directory}:/usr/bin:/bin"
+        code = "from rocm_sdk_core._cli import hipcc; hipcc()"
+        self.assertEqual(self.layout.code(code, PATH=same), same)
+
+    def test_the_script_behind_a_stub_has_this_interpreter(self) -> None:
+        wheel = support.core()
+        wheel.scripts["hipcc"]["starts"] = "../libexec/hipcc.py"
+        wheel.files["*_rocm_sdk_core/libexec/hipcc.py"] = (
+            b"#!/usr/bin/env python3\nimport sys; print(sys.executable, sys.argv[0])\n"
+        )
+        self.layout.install(wheel)
+        script = f"{self.layout.site}/_rocm_sdk_core/libexec/hipcc.py"
+        self.assertEqual(self.program("stub"), f"{sys.executable} {script}")
 
     def test_directories_come_before_what_the_variables_have(self) -> None:
         site = self.layout.site

@@ -56,17 +56,52 @@ class Libraries(unittest.TestCase):
         error = support.Layout(self).error(FIND.format("'hiprtc'"))
         self.assertIn(f'pip install "rocm-sdk-core=={support.VERSION}"', error)
 
-    def test_an_optional_library_may_be_absent(self) -> None:
-        self.assertEqual(self.find("rocdxg", "hiprtc", "windows-only"), "libhiprtc.so.7")
+    def test_each_name_has_a_path_or_an_error(self) -> None:
+        for name, expected in (
+            ("rocdxg", "rocm-sdk-core 7.2.4 was built without the library 'rocdxg' (lib/librocdxg*.so*)"),
+            ("windows-only", "no package for linux has the library 'windows-only'"),
+        ):
+            for call in ("find_libraries", "preload_libraries"):
+                with self.subTest(name, call=call):
+                    code = (
+                        f"import rocm_sdk\ntry: rocm_sdk.{call}('hiprtc', {name!r})\n"
+                        "except FileNotFoundError as error: print(error, rocm_sdk._ALL_CDLLS)\n"
+                    )
+                    self.assertEqual(self.layout.code(code), f"{expected} {{}}")
         self.add("librocdxg.so.1")
         self.assertEqual(self.find("rocdxg", "hiprtc"), "librocdxg.so.1 libhiprtc.so.7")
 
+    def test_absent_libraries_are_skipped_on_request(self) -> None:
+        code = (
+            "import rocm_sdk; names = ('rocdxg', 'hiprtc', 'windows-only')\n"
+            "print(*[p.name for p in rocm_sdk.find_libraries(*names, missing_ok=True)])\n"
+            "rocm_sdk.preload_libraries(*names, missing_ok=True); print(list(rocm_sdk._ALL_CDLLS))\n"
+        )
+        self.assertEqual(self.layout.code(code), "libhiprtc.so.7\n['hiprtc']")
+
+    def test_a_lost_file_is_an_error_on_any_request(self) -> None:
+        (self.layout.site / "_rocm_sdk_core" / "lib" / "libhiprtc.so.7").unlink()
+        error = self.layout.error(
+            "import rocm_sdk; rocm_sdk.find_libraries('hiprtc', missing_ok=True)"
+        )
+        self.assertIn("libhiprtc.so.7 is missing: reinstall rocm-sdk-core 7.2.4", error)
+
+    def test_a_library_that_was_never_built_needs_no_reinstallation(self) -> None:
+        wheel = support.core()
+        del wheel.files["_rocm_sdk_core/lib/libhiprtc.so.7"]
+        error = support.Layout(self, wheel).error(FIND.format("'hiprtc'"))
+        self.assertEqual(
+            error,
+            "rocm_sdk._errors.NotBuiltError: rocm-sdk-core 7.2.4 was built without the library"
+            " 'hiprtc' (lib/libhiprtc.so*)",
+        )
+
     def test_a_library_that_is_gone_is_named_with_its_place(self) -> None:
         (self.layout.site / "_rocm_sdk_core" / "lib" / "libhiprtc.so.7").unlink()
-        error = self.find_error("hiprtc")
-        self.assertIn(
-            "FileNotFoundError: rocm-sdk-core 7.2.4 is installed, but has no lib/libhiprtc.so*",
-            error,
+        self.assertEqual(
+            self.find_error("hiprtc"),
+            f"FileNotFoundError: {self.layout.site}/_rocm_sdk_core/lib/libhiprtc.so.7 is missing:"
+            " reinstall rocm-sdk-core 7.2.4",
         )
 
     def test_an_unknown_name_suggests_the_nearest(self) -> None:
@@ -100,7 +135,7 @@ class Libraries(unittest.TestCase):
     def test_preload_loads_once_and_keeps_the_library(self) -> None:
         code = (
             "import rocm_sdk; from rocm_sdk import _libraries as l\n"
-            "rocm_sdk.preload_libraries('hiprtc', 'rocdxg', 'hiprtc', rtld_global=False)\n"
+            "rocm_sdk.preload_libraries('hiprtc', 'hiprtc', rtld_global=False)\n"
             "first = rocm_sdk._ALL_CDLLS['hiprtc']; rocm_sdk.preload_libraries('hiprtc')\n"
             "print(list(rocm_sdk._ALL_CDLLS), first is rocm_sdk._ALL_CDLLS['hiprtc'], first.cos is not None)\n"
         )
@@ -242,12 +277,12 @@ class Import(unittest.TestCase):
 
 PUBLIC = [
     "driver find_bitcode_library find_header_directory find_libraries find_library find_program "
-    "find_static_library initialize_process preload_libraries root",
+    "find_static_library initialize_process preload_libraries resolve_deps root",
     "Driver Found NotFoundError __version__",
     "driver True () -> 'Driver'",
     "find_bitcode_library True (name: 'str') -> 'Found'",
     "find_header_directory True (name: 'str') -> 'Found'",
-    "find_libraries True (*shortnames: 'str') -> 'list[Path]'",
+    "find_libraries True (*shortnames: 'str', missing_ok: 'bool' = False) -> 'list[Path]'",
     "find_library True (name: 'str') -> 'Found'",
     "find_program True (name: 'str') -> 'Found'",
     "find_static_library True (name: 'str') -> 'Found'",
@@ -255,7 +290,9 @@ PUBLIC = [
     "rtld_global: 'bool' = True, env_override: 'bool' = True, "
     "check_version: 'str | re.Pattern[str] | None' = None, "
     "fail_on_version_mismatch: 'bool' = False, **unknown: 'object') -> 'None'",
-    "preload_libraries True (*shortnames: 'str', rtld_global: 'bool' = True) -> 'None'",
+    "preload_libraries True (*shortnames: 'str', rtld_global: 'bool' = True, "
+    "missing_ok: 'bool' = False) -> 'None'",
+    "resolve_deps True (*shortnames: 'str') -> 'list[str]'",
     "root True (*, require_devel: 'bool' = False) -> 'Path'",
 ]
 
@@ -297,10 +334,10 @@ class Process(unittest.TestCase):
                 )
 
     def test_the_environment_adds_libraries(self) -> None:
-        for value in ("hiprtc", " hiprtc ,;", "rocdxg;hiprtc"):
+        for value in ("hiprtc", " hiprtc ,;", "hiprtc;hiprtc"):
             with self.subTest(value):
                 said = self.initialize(
-                    "preload_shortnames=['rocdxg']", ROCM_SDK_PRELOAD_LIBRARIES=value
+                    "preload_shortnames=['windows-only']", ROCM_SDK_PRELOAD_LIBRARIES=value
                 )
                 self.assertEqual(said, "[] [] ['hiprtc']")
         ignored = self.initialize("env_override=False", ROCM_SDK_PRELOAD_LIBRARIES="hiprtc")
@@ -351,6 +388,9 @@ class Process(unittest.TestCase):
         error = self.layout.error(code, ROCM_SDK_PRELOAD_LIBRARIES="hipblas")
         self.assertIn("ModuleNotFoundError: rocm-sdk-libraries is not installed", error)
         self.assertIn("ROCM_SDK_PRELOAD_LIBRARIES=hipblas", error)
+        error = self.layout.error(code, ROCM_SDK_PRELOAD_LIBRARIES="rocdxg")
+        self.assertIn("was built without the library 'rocdxg'", error)
+        self.assertIn("ROCM_SDK_PRELOAD_LIBRARIES=rocdxg", error)
 
 
 class Command(unittest.TestCase):
@@ -360,9 +400,13 @@ class Command(unittest.TestCase):
 
     def test_verbose_goes_to_standard_error(self) -> None:
         layout = support.Layout(self, support.core())
-        done = layout.run("-c", FIND.format("'rocdxg'"), ROCM_SDK_VERBOSE="1")
-        self.assertEqual(done.stdout, "\n")
-        self.assertIn("rocdxg is optional", done.stderr)
+        done = layout.run(
+            "-c",
+            "import rocm_sdk; print(rocm_sdk.find_libraries('rocdxg', missing_ok=True))",
+            ROCM_SDK_VERBOSE="1",
+        )
+        self.assertEqual(done.stdout, "[]\n")
+        self.assertIn("built without the library 'rocdxg' (lib/librocdxg*.so*): skipped", done.stderr)
 
     def test_wrong_usage(self) -> None:
         layout = support.Layout(self)

@@ -67,7 +67,11 @@ class Names(unittest.TestCase):
         code = (
             "from rocm_sdk import find_libraries\n"
             "from rocm_sdk._dist_info import ALL_LIBRARIES\n"
-            "print(*sorted(p.name for name in ALL_LIBRARIES for p in find_libraries(name)))\n"
+            "found = []\n"
+            "for name in ALL_LIBRARIES:\n"
+            "    try: found += find_libraries(name)\n"
+            "    except (ModuleNotFoundError, FileNotFoundError): pass\n"
+            "print(*sorted(p.name for p in found))\n"
         )
         self.prints("libhipblas.so.3 libhiprtc.so.7", code)
 
@@ -111,6 +115,60 @@ class Names(unittest.TestCase):
             "True False\nrocm False\n"
             "device has a package for each target: pass target_family",
             code,
+        )
+
+    def test_names_of_the_build(self) -> None:
+        """TheRock's self-tests ask for the marker; other programs for the target of a package."""
+        code = (
+            "import importlib, rocm_sdk_devel\n"
+            "from pathlib import Path\n"
+            "for name in ('rocm_sdk', 'rocm_sdk_core', 'rocm_sdk_device_gfx942'):\n"
+            "    print(importlib.import_module(f'{name}._dist_info').THIS_TARGET_FAMILY)\n"
+            "from rocm_sdk import _devel, _dist_info as di\n"
+            "marker = Path(rocm_sdk_devel.__file__).parent / di.DEVEL_INITIALIZED\n"
+            "print(marker.is_file()); _devel.get_devel_root(); print(marker.is_file())\n"
+            "from rocm_sdk_core._cli import PLATFORM_PATH\n"
+            "from rocm_sdk_libraries import _cli\n"
+            "print(PLATFORM_PATH.name, _cli.PLATFORM_PATH.name, hasattr(_cli, 'x'))\n"
+        )
+        self.layout.install(support.devel())
+        self.prints(
+            "None\nNone\ngfx942\nFalse\nTrue\n_rocm_sdk_core _rocm_sdk_libraries False", code
+        )
+        info = support.dist(mode="legacy", default_target="gfx94X-dcgpu")
+        (self.layout.site / "rocm_sdk/_dist_info.py").write_bytes(support.literal(info))
+        self.prints("gfx94X-dcgpu", "from rocm_sdk._dist_info import THIS_TARGET_FAMILY as t; print(t)")
+
+    def test_families_share_a_module_name(self) -> None:
+        """TheRock's packages of all families have one module name; here it leads to one of them."""
+        module = "rocm_sdk_libraries_gfx94X_dcgpu"
+        name = "rocm-sdk-libraries-{family}"
+        row = {**support.DIST["packages"]["libraries"], "distribution": name}
+        wheel = support.libraries(
+            distribution="rocm-sdk-libraries-gfx94X-dcgpu",
+            module=module,
+            platform_dir=f"_{module}",
+            more={"packages": {**support.DIST["packages"], "libraries": row}},
+            files={
+                f"_{module}/__init__.py": b"",
+                f"{module}.pth": f"{module}/_shared\n".encode(),
+                f"{module}/_shared/rocm_sdk_libraries/__init__.py": (
+                    "import importlib\nimport sys\n\n"
+                    f'sys.modules[__name__] = importlib.import_module("{module}")\n'
+                ).encode(),
+            },
+        )
+        layout = support.Layout(self, support.core(), wheel)
+        code = (
+            f"import site; site.addsitedir({str(layout.site)!r})\n"
+            f"import rocm_sdk_libraries, {module} as own\n"
+            "from rocm_sdk_libraries import _dist_info\n"
+            "from rocm_sdk_libraries._cli import PLATFORM_PATH\n"
+            "print(rocm_sdk_libraries is own, rocm_sdk_libraries.__version__)\n"
+            "print(_dist_info.THIS_TARGET_FAMILY, PLATFORM_PATH.name)\n"
+        )
+        self.assertEqual(
+            layout.code(code), f"True {support.VERSION}\ngfx94X-dcgpu _{module}"
         )
 
     def test_the_module_is_one_and_the_same(self) -> None:

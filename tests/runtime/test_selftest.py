@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import subprocess
 import unittest
 from typing import Any
 
@@ -152,6 +153,34 @@ class SelfTest(unittest.TestCase):
         self.assertRegex(failures["script:rocminfo"], r"; remedy: .*libnuma\.so\.1")
         self.assertIn("; remedy: install the packages", failures["script:offload-arch"])
 
+    def test_scripts_that_end_before_they_start(self) -> None:
+        for text, reason in (
+            ("exec python3 -c 'import gone_module'", "ModuleNotFoundError: No module named 'gone_module'"),
+            ("exec python3 -c 'from os import gone'", "ImportError: cannot import name 'gone' from 'os'"),
+            ("python3 -m gone_module; exit 1", "No module named gone_module"),
+            ("echo 'import error: No module named (x)'; exit 1", "import error: No module named (x)"),
+            ("exec python3 -c 'x ='", "SyntaxError: invalid syntax"),
+            ("exec python3 -c 'raise KeyError(1)'", "exit status 1: KeyError: 1"),
+            (
+                'echo "Can\'t locate File/Which.pm in @INC (@INC entries checked: /a) at x line 2."; exit 2',
+                "Can't locate File/Which.pm in @INC",
+            ),
+            ("echo 'BEGIN failed--compilation aborted at x line 25.'; exit 2", "BEGIN failed--compilation aborted"),
+            ("exit 126", "exit status 126: no output"),
+            ("exec gone_program", "exit status 127: "),
+            ("PATH=/nowhere; perl x; exit 1", "perl: not found"),
+            ("PATH=/nowhere; /usr/bin/env python3 x; exit 0", "env: 'python3': No such file or directory"),
+        ):
+            with self.subTest(text):
+                self.add_script("hipcc", text)
+                said = self.failures("--only", "script:hipcc")["script:hipcc"]
+                self.assertTrue(said.startswith("--version: "), said)
+                self.assertIn(reason, said)
+
+    def test_a_script_may_reject_an_option(self) -> None:
+        self.add_script("hipcc", '[ "$1" = --help ] || exec python3 -c "raise KeyError(1)"')
+        self.assertEqual(self.report("--only", "script:hipcc")[0], 0)
+
     def test_a_devel_tree_that_lacks_libraries(self) -> None:
         members = {k: v for k, v in support.DEVEL_MEMBERS.items() if "hiprtc" not in k}
         members["lib/libhipblas.so.3"] = b"other"
@@ -164,6 +193,37 @@ class SelfTest(unittest.TestCase):
                 "devel:rocm-sdk-libraries": "1 libraries differ: lib/libhipblas.so.3",
             },
         )
+
+    def test_no_module_of_the_current_directory_runs(self) -> None:
+        start = self.layout.top / "rocm-sdk"
+        start.write_text("import sys; from rocm_sdk.__main__ import main; sys.exit(main())")
+        work = self.layout.top / "work"
+        (work / "rocm_sdk").mkdir(parents=True)
+        report = self.layout.top / "report.json"
+        for name in ("rocm_sdk/__init__.py", "ctypes.py", "json.py", "pathlib.py"):
+            (work / name).write_text("raise SystemExit('a module of the current directory')\n")
+        for path in (self.layout.site, f"../{self.layout.site.name}"):
+            with self.subTest(path=path):
+                done = subprocess.run(
+                    self.layout.command(str(start), "test", "--json", str(report)),
+                    env=self.layout.environment(PYTHONPATH=str(path)),
+                    cwd=work,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+                self.assertEqual((done.stderr, done.returncode), ("", 0), done.stdout)
+
+    def test_a_package_of_the_current_directory_is_tested_by_python_m(self) -> None:
+        done = subprocess.run(
+            self.layout.command("-m", "rocm_sdk", "test", "--only", "preload:hiprtc"),
+            env=self.layout.environment(PYTHONPATH=""),
+            cwd=self.layout.site,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assertEqual((done.stdout[:19], done.returncode), ("ok   preload:hiprtc", 0), done)
 
     def test_list_runs_nothing(self) -> None:
         self.layout.install(support.devel())

@@ -17,6 +17,7 @@ import re
 from pathlib import Path
 import rocm_sdk
 paths: list[Path] = rocm_sdk.find_libraries("hiprtc")
+paths += rocm_sdk.find_libraries("rccl", missing_ok=True)
 rocm_sdk.preload_libraries("hiprtc", rtld_global=False)
 rocm_sdk.initialize_process(preload_shortnames=("a",), check_version=re.compile("7"))
 version: str = rocm_sdk.__version__

@@ -75,6 +75,14 @@ impl Version {
         })
     }
 
+    /// The release that a post release belongs to; `None` for other versions.
+    pub fn release_of_post(&self) -> Option<Self> {
+        let (public, local) = self.0.split_at(self.0.find('+').unwrap_or(self.0.len()));
+        let (release, rest) = public.split_once(".post")?;
+        let rest = rest.trim_start_matches(|character: char| character.is_ascii_digit());
+        Some(Self(format!("{release}{rest}{local}")))
+    }
+
     /// Normalized text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -160,6 +168,20 @@ mod tests {
         for (own, expected) in cases {
             let version: Version = own.parse().unwrap();
             assert_eq!(version.development().as_str(), expected, "{own}");
+        }
+    }
+
+    #[test]
+    fn a_post_release_has_a_release() {
+        for (post, release) in [
+            ("7.14.0.post1", Some("7.14.0")),
+            ("7.14.0rc2.post10.dev3", Some("7.14.0rc2.dev3")),
+            ("7.14.0.post1+abc.post2", Some("7.14.0+abc.post2")),
+            ("7.14.0+abc.post2", None),
+            ("7.14.0", None),
+        ] {
+            let version: Version = post.parse().unwrap();
+            assert_eq!(version.release_of_post().map(|it| it.to_string()).as_deref(), release);
         }
     }
 

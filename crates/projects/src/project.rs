@@ -372,7 +372,8 @@ impl Site<'_> {
             &fixed,
             [out.into()].into_iter().chain(pairs).chain([directory.into()]),
         );
-        place.run_in(directory, BUILDING, &command)
+        // Python imports `build` from its working directory, if that has one.
+        place.run_in(Path::new("/"), BUILDING, &command)
     }
 
     fn give_variables(&self, place: &mut Workspace, fill: &impl Fn(&str) -> String) {

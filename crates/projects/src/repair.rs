@@ -49,7 +49,7 @@ impl Site<'_> {
             command.extend(["--exclude".into(), library.into()]);
         }
         command.push(wheel.into());
-        place.run_in(&place.directory, "copying libraries into its wheel", &command)?;
+        place.run_in(Path::new("/"), "copying libraries into its wheel", &command)?;
         wheel_in(&out, name)
     }
 

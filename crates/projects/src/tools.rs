@@ -76,8 +76,13 @@ impl ToolsError {
 }
 
 /// Prints a line each: path, presence of `build`, version of pip, compiler, version and platform.
+///
+/// With `-c`, Python imports from its working directory first; `-P` is new in Python 3.11, and `-I`
+/// would hide packages of `pip install --user`.
 const QUESTION: &str = "\
-import importlib.util, sys, sysconfig
+import sys
+if sys.path[0] == '': del sys.path[0]
+import importlib.util, sysconfig
 print(sys.executable)
 print(bool(importlib.util.find_spec('build') and importlib.util.find_spec('build.__main__')))
 print(importlib.import_module('pip').__version__ if importlib.util.find_spec('pip') else '')
@@ -200,7 +205,9 @@ impl Tools {
 
 /// Prints a line each: path, version, version with platform.
 const WHICH: &str = "\
-import sys, sysconfig, venv
+import sys
+if sys.path[0] == '': del sys.path[0]
+import sysconfig, venv
 print(sys.executable)
 print('%d.%d' % sys.version_info[:2])
 print(sys.version.replace('\\n', ' '), sysconfig.get_platform())";
@@ -231,6 +238,21 @@ fn installs_elsewhere(version: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Old Pythons too, without `-P`.
+    #[test]
+    fn questions_import_nothing_from_the_working_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        for module in ["sysconfig", "venv", "importlib", "build", "pip"] {
+            let code = "raise SystemExit('imported from the working directory')";
+            fs_err::write(dir.path().join(format!("{module}.py")), code).unwrap();
+        }
+        for question in [QUESTION, WHICH] {
+            let mut python = std::process::Command::new("python3");
+            let done = python.args(["-c", question]).current_dir(dir.path()).output().unwrap();
+            assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        }
+    }
 
     #[test]
     fn what_cannot_build_is_told_with_its_remedy() {

@@ -135,12 +135,13 @@ pub(super) fn import_package(
 ) -> Vec<Member> {
     let module = &dist.module;
     let files = template(dist, templates, problems);
+    let files = files.filter(|(path, _)| scripts.is_empty() || path.as_str() != CLI);
     let mut members: Vec<Member> =
         files.map(|(path, text)| render(below(module, path), text.clone())).collect();
     let common = common(templates, facts);
     members.extend(common.into_iter().map(|(path, text)| render(below(module, &path), text)));
     if !scripts.is_empty() {
-        let path = "_cli.py".parse().ok();
+        let path = CLI.parse().ok();
         members.extend(path.map(|path: RelPath| render(below(module, &path), cli(scripts))));
     }
     members
@@ -168,6 +169,8 @@ const SOURCES: &str = "src";
 /// Manifests cannot name it.
 const COMMON: &str = "common";
 const FACTS: &str = "_dist_info.py";
+/// The template has one without functions.
+const CLI: &str = "_cli.py";
 
 fn common(templates: &Templates, facts: &Facts) -> Vec<(RelPath, Rendered)> {
     let files = templates.get(COMMON).map_or(&[][..], Vec::as_slice);
@@ -218,7 +221,7 @@ pub(super) fn is_text_of_template(path: &RelPath) -> bool {
 
 fn cli(scripts: &[(&str, &ScriptTarget)]) -> String {
     let mut text =
-        "\"\"\"Console scripts: one function each, written when this distribution was built.\"\"\"\n\nfrom ._launch import start\n"
+        "\"\"\"Console scripts: one function each, written when this distribution was built.\"\"\"\n\nfrom ._launch import __getattr__ as __getattr__\nfrom ._launch import start\n"
             .to_owned();
     for (name, target) in scripts {
         if matches!(target, ScriptTarget::Program(_)) {

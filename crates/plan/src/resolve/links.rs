@@ -1,13 +1,14 @@
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::install_tree::Item;
 use super::place::{Alias, Placed, Runtime, shared_library};
 use super::resolved_dist::ResolvedDist;
 use super::rpath;
+use crate::catalog::{Content, EntryKind};
 use crate::{Absent, Member, Step};
 use base::names::{ModuleName, PackageName, RelPath};
-use base::source::{Code, Problem, Problems};
+use base::source::{Code, Place, Problem, Problems};
 use binary::elf::forward::forwarding_library;
 use binary::elf::stub::{StubMachine, exec_stub};
 
@@ -176,6 +177,26 @@ fn stub(
         size,
         rule: Arc::default(),
     })
+}
+
+/// Scripts that exec stubs start: by the stub's path, relative to its directory.
+pub(super) fn started_scripts(
+    filled: &Filled<'_>,
+    shipped: &Owners<'_, '_>,
+) -> BTreeMap<RelPath, String> {
+    let script = |(path, (placed, _)): (&RelPath, &(Placed<'_>, &Place))| {
+        let Placed::Stub { target, .. } = placed else { return None };
+        let owner = if filled.runtime.placed.contains_key(target) {
+            filled
+        } else {
+            shipped.owner(target, &filled.dist)?
+        };
+        let (Placed::File(item), _) = owner.runtime.placed.get(target)? else { return None };
+        let EntryKind::File { content: Content::Script, .. } = item.entry.kind else { return None };
+        let (from, to) = (installed(&filled.dist, path), installed(&owner.dist, target));
+        Some((path.clone(), from.relative_to_sibling(&to)))
+    };
+    filled.runtime.placed.iter().filter_map(script).collect()
 }
 
 fn owner<'s, 'a>(

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::describe;
 use super::links::Filled;
 use super::resolved_dist::{Dists, ResolvedDist};
-use super::rpath;
+use super::{rpath, shared_module};
 use crate::Member;
 use base::names::{PackageName, RelPath};
 
@@ -23,6 +23,7 @@ pub(super) fn member(
         let directory = rpath::directory(dist, rule, all);
         directories.extend(directory.filter(|one| shipped && !directories.contains(one)));
     }
+    directories.extend(shared_module::directory(dist));
     let lines: Vec<&str> = directories.iter().map(RelPath::as_str).collect();
     let path = format!("{}.pth", dist.module).parse().ok()?;
     (!lines.is_empty()).then(|| describe::render(path, lines.join("\n") + "\n"))

@@ -8,7 +8,8 @@ use super::links::{Owners, by_package};
 use super::resolved_dist::{Dists, ResolvedDist, resolved_dists, without_families};
 use super::select::Selection;
 use super::targets::{self, Targets};
-use super::{licenses, notes, only, readme, runtime_data};
+use super::{licenses, notes, only, post_release, readme, runtime_data};
+use crate::catalog::{Artifact, Catalog, CatalogEntry};
 use crate::{Note, Plan, Request, Templates};
 use base::names::{ArtifactName, System};
 use base::source::{Code, Problem, Problems};
@@ -41,7 +42,7 @@ pub(super) fn attempt(
     request: &Request,
 ) -> Result<(Plan, Problems), Problems> {
     let catalog = &*catalog.in_order();
-    let (targets, mut problems) = targets::resolve(manifest, catalog, request);
+    let (mut targets, mut problems) = targets::resolve(manifest, catalog, request);
     let unoffered = manifest.unoffered();
     problems.extend(manifest.misspellings());
     let other = targets.other_system().map(|system| {
@@ -62,6 +63,7 @@ pub(super) fn attempt(
         }
     };
     problems.extend(only::check(manifest, targets.mode, &all, request));
+    post_release::refer_to_release(&mut targets, all.iter().chain(&elsewhere), request);
     let (generic, device): (Vec<&Artifact>, Vec<_>) =
         catalog.artifacts.iter().partition(|artifact| artifact.id.family.is_generic());
     let machine = machine(catalog);

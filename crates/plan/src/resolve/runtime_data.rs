@@ -260,6 +260,8 @@ fn libraries(known: &Known<'_, '_>) -> Value {
 #[derive(Default)]
 pub(super) struct Own<'o> {
     pub scripts: &'o [(&'o str, &'o ScriptTarget)],
+    /// Scripts by the stub that starts them: the runtime starts those of Python itself.
+    pub started: BTreeMap<RelPath, String>,
     pub aliases: &'o [&'o RelPath],
     pub libraries: BTreeMap<String, RelPath>,
     pub archive: Option<&'o str>,
@@ -274,10 +276,14 @@ impl Set<'_> {
         let scripts =
             package.scripts.iter().filter(|script| is_registered(script)).filter_map(|script| {
                 match &script.target.value {
-                    ScriptTarget::Program(program) => Some((
-                        script.name.value.clone(),
-                        json!({"program": program, "expand_devel": script.expand_devel}),
-                    )),
+                    ScriptTarget::Program(program) => {
+                        let mut row =
+                            json!({"program": program, "expand_devel": script.expand_devel});
+                        if let Some(target) = own.started.get(program) {
+                            row["starts"] = json!(target);
+                        }
+                        Some((script.name.value.clone(), row))
+                    }
                     ScriptTarget::Function(_) => None,
                 }
             });

@@ -34,6 +34,7 @@ __all__ = [
     "find_static_library",
     "initialize_process",
     "preload_libraries",
+    "resolve_deps",
     "root",
 ]
 
@@ -47,9 +48,9 @@ _ALL_CDLLS: dict[str, ctypes.CDLL] = {}
 def __getattr__(name: str) -> Any:
     """Return `__version__`, the module `_dist_info` or a public type, loaded on first use."""
     if name == "__version__":
-        from ._dist_info import DIST
+        from ._versions import own_version
 
-        return str(DIST["version"])
+        return own_version()
     if name == "_dist_info":
         import importlib
 
@@ -62,18 +63,17 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def find_libraries(*shortnames: str) -> list[Path]:
-    """Return the files of the libraries with these short names, in their order.
-
-    Optional libraries that were not built, and libraries of the other operating system, are
-    skipped.
+def find_libraries(*shortnames: str, missing_ok: bool = False) -> list[Path]:
+    """Return the file of each library with one of these short names, in their order.
 
     Raises ModuleNotFoundError for an unknown name, or if a library's package is not installed (the
     message names the extra that installs it), and FileNotFoundError if the package lacks the file.
+    With `missing_ok`, libraries of the other operating system and those that this build lacks are
+    skipped; a damaged package remains an error.
     """
     from . import _libraries
 
-    return _libraries.find(*shortnames)
+    return _libraries.find(*shortnames, missing_ok=missing_ok)
 
 
 def find_library(name: str) -> Found:
@@ -154,16 +154,29 @@ def driver() -> Driver:
     return _driver.look()
 
 
-def preload_libraries(*shortnames: str, rtld_global: bool = True) -> None:
+def preload_libraries(
+    *shortnames: str, rtld_global: bool = True, missing_ok: bool = False
+) -> None:
     """Load these libraries into this process and keep them loaded.
 
     Libraries that are loaded later find them by SONAME. Each library is loaded once. With
     `rtld_global`, their symbols are visible to libraries that are loaded later. Raises the errors
-    of `find_libraries`, and OSError if loading fails.
+    of `find_libraries`, which has `missing_ok` too, and OSError if loading fails.
     """
     from . import _libraries
 
-    _libraries.preload(*shortnames, rtld_global=rtld_global)
+    _libraries.preload(*shortnames, rtld_global=rtld_global, missing_ok=missing_ok)
+
+
+def resolve_deps(*shortnames: str) -> list[str]:
+    """Return the short names of these libraries and of those that they need, in load order.
+
+    Raises the errors of `find_libraries`. Libraries without a declared short name are left out:
+    the loader finds them by the rpath of their users.
+    """
+    from . import _framework
+
+    return _framework.with_dependencies(shortnames)
 
 
 def initialize_process(
@@ -179,7 +192,8 @@ def initialize_process(
 
     Checks the version, warns once of a GPU without its package (with the command that installs
     it), then preloads `preload_shortnames` and, with `env_override`, the libraries of
-    ROCM_SDK_PRELOAD_LIBRARIES (separated by `,` or `;`).
+    ROCM_SDK_PRELOAD_LIBRARIES (separated by `,` or `;`). `preload_shortnames` can have libraries
+    of both operating systems; those of the other one are skipped.
 
     `check_version` is the expected version with `*` as wildcard, or a compiled pattern that must
     match from the start. A mismatch is a warning, or a RuntimeError with

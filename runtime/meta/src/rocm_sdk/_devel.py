@@ -48,10 +48,15 @@ def ensure(*, quiet: bool = True, thorough: bool = False, symlinks: bool | None 
     container images; without, hard links. None keeps the links of an existing tree.
 
     Raises ModuleNotFoundError if the devel package is not installed, and DevelError if its version
-    differs from the selector's or the tree cannot be written.
+    differs from the selector's, the tree cannot be written, or with `thorough`, the list of a device
+    package's links is missing. A device package of another version is skipped with a warning.
     """
     devel = Devel(require("devel"), quiet=quiet, symlinks=symlinks)
     devel.check_versions()
+    for reason in _device.skipped(devel):
+        warn(reason)
+    if thorough:
+        _device.check_lists(devel)
     try:
         if not devel.is_current(thorough=thorough):
             with exclusive(devel.installed.module_dir):
@@ -85,8 +90,8 @@ class Devel(DevelTree):
         """Raise DevelError unless core and devel are of the selector's set, in one directory."""
         core = require("core")
         for installed in (core, self.installed):
-            expected = version_of(installed.package.distribution)
-            if installed.version != expected:
+            if not installed.is_in_set:
+                expected = version_of(installed.package.distribution)
                 same = expected == DIST["version"]
                 is_ = f"is {expected}" if same else f"{DIST['version']} needs {expected}"
                 which = "the same version" if same else "it"

@@ -75,7 +75,7 @@ class DevelTree:
             return False
 
     def _archive_identity(self) -> list[Any]:
-        return [self.info["version"], self.archive.stat().st_size]
+        return [self.installed.version, self.archive.stat().st_size]
 
     def waiting(self, state: dict[str, Any]) -> dict[str, str]:
         """Return the pending links with files that are now installed."""

@@ -15,6 +15,10 @@ class DevelError(RocmSdkError):
     """The devel tree cannot be expanded, or has another version than the other packages."""
 
 
+class NotBuiltError(FileNotFoundError):
+    """The packages of this operating system were built without a library."""
+
+
 class NotFoundError(RocmSdkError, LookupError):
     """No searched place has the library, header, program or other file.
 

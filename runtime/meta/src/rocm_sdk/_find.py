@@ -181,8 +181,8 @@ def _located(name: str) -> Found | None:
         located = _libraries.packaged((name,))
     except (ModuleNotFoundError, FileNotFoundError):
         return None
-    found = (Found(name, path, PACKAGE, one.package.distribution) for _, path, one in located)
-    return next(found, None)
+    _, path, one = located[0]
+    return Found(name, path, PACKAGE, one.package.distribution)
 
 
 def _places() -> Iterator[_Place]:

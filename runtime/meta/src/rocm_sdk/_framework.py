@@ -47,11 +47,11 @@ def libraries(names: Iterable[str] | None = None) -> list[Library]:
     """Return the libraries with these short names, or all of this system, in load order.
 
     Libraries follow their dependencies, otherwise the declared order applies. Raises the errors of
-    `rocm_sdk.find_libraries` for `names`.
+    `rocm_sdk.find_libraries` for `names`, with `missing_ok`.
     """
     asked = tuple(dict.fromkeys(names)) if names is not None else None
     if asked is not None:
-        _libraries.locate(asked)
+        _libraries.locate(asked, missing_ok=True)
     rows = DIST["libraries"] if asked is None else asked
     known = [found for name in rows if (found := _library(name)) is not None]
     return _in_loading_order(known)
@@ -66,7 +66,7 @@ def _library(name: str) -> Library | None:
     path: Path | None = None
     if installed is not None:
         try:
-            path = next((path for _, path in _libraries.locate((name,))), None)
+            ((_, path),) = _libraries.locate((name,))
         except FileNotFoundError:
             path = None
     elf = _elf(path)
@@ -89,10 +89,13 @@ def _elf(path: Path | None) -> Elf | None:
         raise RocmSdkError(f"{path} cannot be read ({error}): reinstall its package") from error
 
 
-def _in_loading_order(known: list[Library]) -> list[Library]:
-    """Sort by dependencies, including those through libraries without a short name."""
+def _in_loading_order(known: list[Library], others: Iterable[Library] = ()) -> list[Library]:
+    """Sort by dependencies, including those through libraries without a short name.
+
+    Those of `others` that the known ones need are added.
+    """
     files = _files_by_name(every_installed()) if sys.platform != "win32" else {}
-    by_file = {str(one.path): one for one in known if one.path is not None}
+    by_file = {str(one.path): one for one in [*others, *known] if one.path is not None}
     ordered: dict[str, Library] = {}
     seen: set[str] = set()
 
@@ -171,16 +174,31 @@ def as_json(found: list[Library]) -> str:
 def rpath(start: str, names: Iterable[str] | None = None) -> list[str]:
     """Return the rpath entries of a file in the directory `start`, below site-packages.
 
-    They cover the libraries `names`, or all installed ones.
+    They cover the libraries `names`, or all installed ones. Raises the errors of
+    `rocm_sdk.find_libraries` for `names` of this operating system.
     """
     if sys.platform == "win32":
         raise RocmSdkError("files for Windows have no rpath; call initialize_process")
     below = _below_site(start)
-    files = [PurePosixPath(one.file) for one in libraries(names) if one.file is not None]
+    covered = libraries() if names is None else _required(names)
+    files = [PurePosixPath(one.file) for one in covered if one.file is not None]
     declared = list(dict.fromkeys(one.package.platform_dir for one in every_installed()))
     files.sort(key=lambda file: declared.index(file.parts[0]))
     directories = dict.fromkeys(str(file.parent) for file in files)
     return [f"$ORIGIN/{os.path.relpath(directory, below)}" for directory in directories]
+
+
+def with_dependencies(names: Iterable[str]) -> list[str]:
+    """Return the names with those of all libraries that they need, in load order."""
+    asked = _required(names)
+    return [one.name for one in _in_loading_order(asked, others=libraries())]
+
+
+def _required(names: Iterable[str]) -> list[Library]:
+    """Return the libraries of this operating system in load order; each must exist."""
+    asked = _libraries.of_this_system(names)
+    _libraries.locate(asked)
+    return libraries(asked)
 
 
 def _below_site(start: str) -> str:
@@ -235,7 +253,7 @@ def init_module(names: Iterable[str], check: str, *, strict: bool) -> str:
         raise RocmSdkError(f"`{check}` is not a version: write one such as {version} or 7.*")
     # Libraries of the other system remain: one file serves both.
     asked = list(dict.fromkeys(names))
-    loading = [one.name for one in libraries(asked)]
+    loading = [one.name for one in _required(asked)]
     rest = [name for name in asked if name not in loading]
     return _TEMPLATE.format(
         command=COMMAND,

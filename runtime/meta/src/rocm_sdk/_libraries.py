@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from ._errors import NotBuiltError
 from ._log import log
 from ._packages import DIST, Installed, Package, describe, every_installed, has_target, missing
 from ._packages import find as find_package
@@ -26,23 +27,25 @@ _DLL_NAME = re.compile(r"(?:lib)?(?P<stem>.+)\.dll(?P<version>)", re.IGNORECASE)
 _IN_STEM = re.compile(r"(?:[-_.]?\d+)*")  # as in amdhip64_7.dll, hiprtc0702.dll, libclang-22.so.22
 
 
-def find(*shortnames: str) -> list[Path]:
+def find(*shortnames: str, missing_ok: bool = False) -> list[Path]:
     """See `rocm_sdk.find_libraries`."""
-    return [path for _, path in locate(shortnames)]
+    return [path for _, path in locate(shortnames, missing_ok=missing_ok)]
 
 
-def locate(shortnames: tuple[str, ...]) -> list[tuple[str, Path]]:
-    """Return short name and file of each existing library; one error lists all absent packages."""
-    return [(name, path) for name, path, _ in packaged(shortnames)]
+def locate(shortnames: Iterable[str], *, missing_ok: bool = False) -> list[tuple[str, Path]]:
+    """Return short name and file of each library; one error lists all absent packages."""
+    return [(name, path) for name, path, _ in packaged(shortnames, missing_ok=missing_ok)]
 
 
-def packaged(shortnames: tuple[str, ...]) -> list[tuple[str, Path, Installed]]:
+def packaged(
+    shortnames: Iterable[str], *, missing_ok: bool = False
+) -> list[tuple[str, Path, Installed]]:
     """Return the same with the package of each library."""
     rows = [(shortname, row(shortname)) for shortname in shortnames]
-    rows = [(shortname, known) for shortname, known in rows if _pattern(known) is not None]
     packages: dict[str, Installed] = {}
     absent: list[Package] = []
-    for logical in dict.fromkeys(known["package"] for _, known in rows):
+    wanted = (library["package"] for _, library in rows if _pattern(library) is not None)
+    for logical in dict.fromkeys(wanted):
         package = installed(logical)
         if package is None:
             absent.append(describe(logical, _target(logical)))
@@ -50,9 +53,23 @@ def packaged(shortnames: tuple[str, ...]) -> list[tuple[str, Path, Installed]]:
             packages[logical] = package
     if absent:
         raise missing(absent)
-    libraries = ((name, known, packages[known["package"]]) for name, known in rows)
-    found = [(name, _file(name, known, package), package) for name, known, package in libraries]
-    return [(name, path, package) for name, path, package in found if path is not None]
+    found: list[tuple[str, Path, Installed]] = []
+    for name, library in rows:
+        try:
+            if _pattern(library) is None:
+                raise NotBuiltError(f"no package for {sys.platform} has the library {name!r}")
+            package = packages[library["package"]]
+            found.append((name, _file(name, library, package), package))
+        except NotBuiltError as error:
+            if not missing_ok:
+                raise
+            log(f"{error}: skipped")
+    return found
+
+
+def of_this_system(shortnames: Iterable[str]) -> list[str]:
+    """Return the names without those of libraries of the other operating system."""
+    return [name for name in shortnames if pattern(name) is not None]
 
 
 def installed(logical: str) -> Installed | None:
@@ -64,13 +81,13 @@ def _target(logical: str) -> str | None:
     return determine() if has_target(logical) else None
 
 
-def preload(*shortnames: str, rtld_global: bool = True) -> None:
+def preload(*shortnames: str, rtld_global: bool = True, missing_ok: bool = False) -> None:
     """See `rocm_sdk.preload_libraries`."""
     from . import _ALL_CDLLS as loaded
 
     wanted = tuple(name for name in dict.fromkeys(shortnames) if name not in loaded)
     mode = ctypes.RTLD_GLOBAL if rtld_global else ctypes.RTLD_LOCAL
-    for shortname, path in locate(wanted):
+    for shortname, path in locate(wanted, missing_ok=missing_ok):
         _open_dll_directories()
         log(f"loading {path}")
         _warn_of_another(path)
@@ -135,24 +152,33 @@ def _pattern(row: dict[str, Any]) -> str | None:
     return pattern
 
 
-def _file(shortname: str, row: dict[str, Any], installed: Installed) -> Path | None:
+def _file(shortname: str, row: dict[str, Any], installed: Installed) -> Path:
     directory, _, name = str(_pattern(row)).rpartition("/")
     try:
         names = os.listdir(installed.root / directory)
     except FileNotFoundError:
         names = []
+    best = _best(shortname, f"{directory}/{name}", names, installed)
+    if best is not None:
+        return installed.root / directory / best
+    package = f"{installed.package.distribution} {installed.version}"
+    top = f"{installed.package.platform_dir}/{directory}/"
+    recorded = [path.removeprefix(top) for path in installed.record.known_rows()]
+    lost = _best(shortname, f"{directory}/{name}", recorded, installed)
+    if lost is not None:
+        raise FileNotFoundError(
+            f"{installed.root / directory / lost} is missing: reinstall {package}"
+        )
+    raise NotBuiltError(f"{package} was built without the library {shortname!r} ({_pattern(row)})")
+
+
+def _best(shortname: str, pattern: str, names: Iterable[str], installed: Installed) -> str | None:
+    """Return the best of the names in a pattern's directory, without forwarding libraries."""
+    directory, _, name = pattern.rpartition("/")
     aliases = installed.aliases
     names = [n for n in names if fnmatchcase(n, name) and f"{directory}/{n}" not in aliases]
     ranked = sorted((rank, n) for n in names if (rank := library_rank(shortname, n)) is not None)
-    if ranked:
-        return installed.root / directory / ranked[-1][1]
-    if row["optional"]:
-        log(f"{shortname} is optional and not part of {installed.package.distribution}")
-        return None
-    raise FileNotFoundError(
-        f"{installed.package.distribution} {installed.version} is installed, "
-        f"but has no {_pattern(row)} in {installed.root}: reinstall it"
-    )
+    return ranked[-1][1] if ranked else None
 
 
 def library_rank(shortname: str, name: str) -> tuple[bool, list[int]] | None:

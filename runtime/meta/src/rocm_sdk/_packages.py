@@ -11,17 +11,20 @@ from typing import Any
 
 from ._dist_info import DIST as _GENERATED
 from ._record import Record
+from ._versions import installed_version, is_in_set, own_version, version_in_set
 
-DIST: dict[str, Any] = dict(_GENERATED)
+DIST: dict[str, Any] = {**_GENERATED, "version": own_version()}
 COMMAND: str = DIST["command"]
 """Shell command of the tool."""
 _PLACEHOLDERS = ("{isa}", "{family}")
 
 
 def version_of(distribution: str) -> str:
-    """Return a distribution's version in this set: the selector's, or that of an earlier night."""
-    earlier: dict[str, str] = DIST.get("versions", {})
-    return earlier.get(distribution, str(DIST["version"]))
+    """Return a distribution's version in this set: the one that the selector requires.
+
+    It differs from the selector's in sets with packages of earlier nights, and for post releases.
+    """
+    return version_in_set(DIST, str(DIST["version"]), distribution)
 
 
 @dataclass(frozen=True)
@@ -91,12 +94,19 @@ class Installed:
     @property
     def version(self) -> str:
         """Version of the package, which can differ from the selector's."""
-        return str(self.info["version"])
+        return installed_version(str(self.site), self.package.distribution) or str(
+            self.info["version"]
+        )
+
+    @property
+    def is_in_set(self) -> bool:
+        """Whether the package fits to the selector."""
+        return is_in_set(self.version, version_of(self.package.distribution))
 
     @property
     def record(self) -> Record:
         """RECORD of the package."""
-        return Record.of(self.site, self.package.distribution, self.version)
+        return Record.of(self.site, self.package.distribution)
 
 
 def has_target(logical: str) -> bool:

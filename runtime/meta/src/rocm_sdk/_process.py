@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from . import __version__
 from ._advice import missing_device
-from ._libraries import preload, warn_of_second
+from ._libraries import of_this_system, preload, warn_of_second
 from ._log import log
 
 _ENVIRONMENT = "ROCM_SDK_PRELOAD_LIBRARIES"
@@ -31,7 +31,8 @@ def initialize(
         _check(check_version, fail=fail_on_version_mismatch)
     _warn_of_missing_device()
     warn_of_second()
-    preload(*(preload_shortnames or ()), rtld_global=rtld_global)
+    # A generated `_rocm_init.py` has the names of both systems.
+    preload(*of_this_system(preload_shortnames or ()), rtld_global=rtld_global)
     if env_override:
         _preload_from_environment(rtld_global=rtld_global)
 

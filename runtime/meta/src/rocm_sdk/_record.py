@@ -7,12 +7,12 @@ import csv
 import hashlib
 import io
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from ._errors import RocmSdkError
 from ._log import warn
+from ._versions import metadata_directory, normalised
 
 Row = tuple[str, str]
 """Hash and size of a file in the format of RECORD, both empty for links and directories."""
@@ -31,16 +31,10 @@ class Record:
         self.path = path
 
     @classmethod
-    def of(cls, site: Path, distribution: str, version: str) -> Record:
+    def of(cls, site: Path, distribution: str) -> Record:
         """Return the RECORD of a distribution in `site`."""
-        name = re.sub(r"[-_.]+", "_", distribution).lower()
-        directory = site / f"{name}-{version}.dist-info"
-        if not directory.is_dir():
-            # Installers keep the case of the wheel's file name.
-            wanted = directory.name.lower()
-            same = (entry for entry in site.glob("*.dist-info") if entry.name.lower() == wanted)
-            directory = next(same, directory)
-        return cls(directory / "RECORD")
+        name = metadata_directory(str(site), distribution)
+        return cls(site / (name or f"{normalised(distribution)}.dist-info") / "RECORD")
 
     def rows(self) -> dict[str, Row]:
         """Return the rows by path relative to site-packages.

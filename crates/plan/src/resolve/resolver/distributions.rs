@@ -1,13 +1,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{Findings, Resolver};
-use crate::resolve::links::{Filled, Owners, below, is_shipped, members};
+use crate::resolve::links::{Filled, Owners, below, is_shipped, members, started_scripts};
 use crate::resolve::marker::{overlay_marker, platform_marker};
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::select::{self, Matched};
 use crate::resolve::{
     describe, devel, empty, forbidden, licenses, notes, place, python_path, requires, rpath,
-    runtime_data, shared, unused_rules, wheel_variant,
+    runtime_data, shared, shared_module, unused_rules, wheel_variant,
 };
 use crate::{Archive, Distribution, Form, Member, Note, Step};
 use base::names::{NameError, PackageName, RelPath};
@@ -42,13 +42,19 @@ impl<'a> Resolver<'a> {
             placed.extend(platform_marker(dist));
         }
         placed.extend(python_path::member(dist, self.all, packages));
+        placed.extend(shared_module::member(dist));
         let scripts = describe::scripts(dist.package, self.targets.system, |p| {
             is_shipped(filled, shipped, p)
         });
         let aliases: Vec<&RelPath> = forwards(filled).collect();
         let libraries = shared::by_short_name(self.targets.system, filled);
-        let known =
-            runtime_data::Own { scripts: &scripts, aliases: &aliases, libraries, archive: None };
+        let known = runtime_data::Own {
+            scripts: &scripts,
+            started: started_scripts(filled, shipped),
+            aliases: &aliases,
+            libraries,
+            archive: None,
+        };
         let facts = set.wheel(dist, &known);
         placed.extend(describe::import_package(
             dist,

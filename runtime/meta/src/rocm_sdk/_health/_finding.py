@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from .._packages import DIST, Installed, Package, version_of
+from .._packages import DIST, Installed, Package
+from .._versions import metadata_directory
 
 ERROR, WARNING = "error", "warning"
 _NAMED_AT_MOST = 5
@@ -47,7 +48,7 @@ def install(*packages: Package) -> str:
 def reinstall(installed: Installed) -> str:
     """Return the command that restores a package's files."""
     name = installed.package.distribution
-    requirement = f"{name}=={version_of(name)}"
+    requirement = f"{name}=={installed.version}"
     if _installer() == "uv pip":
         return f"uv pip install --reinstall --no-deps {_quoted([requirement])}"
     return f"pip install --force-reinstall --no-deps {_quoted([requirement])}"
@@ -91,7 +92,7 @@ def _installer() -> str:
     """Return the installer that installed the selector."""
     site = Path(__file__).resolve().parents[2]
     try:
-        name = f"{DIST['distribution']}-{DIST['version']}.dist-info"
+        name = metadata_directory(str(site), DIST["distribution"]) or ""
         return "uv pip" if (site / name / "INSTALLER").read_text().strip() == "uv" else "pip"
     except OSError:
         return "pip"

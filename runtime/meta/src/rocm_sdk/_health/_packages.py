@@ -12,6 +12,7 @@ from pathlib import Path
 from .._packages import DIST, Installed, describe, has_target, version_of
 from .._paths import unlimited
 from .._record import Record, RecordError
+from .._versions import normalised
 from ._finding import ERROR, WARNING, Finding, install, named, reinstall, remove, uninstall
 
 _DIST_INFO = re.compile(r"(?P<name>.+?)-(?P<version>[^-]+)\.dist-info")
@@ -46,8 +47,8 @@ def _absent(installed: list[Installed]) -> Iterator[Finding]:
 
 def _version(installed: Installed) -> Iterator[Finding]:
     name = installed.package.distribution
-    expected = version_of(name)
-    if installed.version != expected:
+    if not installed.is_in_set:
+        expected = version_of(name)
         same = expected == DIST["version"]
         selector = f"{DIST['distribution']} " + ("is" if same else f"{DIST['version']} needs")
         message = f"its version is {installed.version}, but {selector} {expected}"
@@ -117,11 +118,6 @@ def _installed_twice(installed: list[Installed]) -> Iterator[Finding]:
                 f"installed {len(found)} times ({where}); Python uses the copy in {found[0][0]}",
                 f"{uninstall(distribution)}  # repeat until none is left; then: {again}",
             )
-
-
-def normalised(distribution: str) -> str:
-    """Return a distribution's name in the form of .dist-info directories."""
-    return re.sub(r"[-_.]+", "_", distribution).lower()
 
 
 def _dist_infos(site: Path) -> Iterator[tuple[str, str]]:

@@ -150,7 +150,7 @@ def _readable(everything: list[Installed]) -> tuple[list[Installed], list[Findin
     findings: list[Finding] = []
     for one in everything:
         try:
-            if one.version:
+            if one.info:
                 readable.append(one)
         except Exception as error:  # a damaged module can raise any error
             name = one.package.distribution

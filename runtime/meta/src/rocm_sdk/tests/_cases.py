@@ -12,14 +12,15 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from .. import _devel
+from .._errors import NotBuiltError
 from .._health import _devel as devel_health
 from .._health import _libraries as library_health
 from .._health import _packages as package_health
 from .._health import _programs as program_health
 from .._health._binaries import shared_libraries, why_not_alone
 from .._health._finding import named
-from .._libraries import locate
-from .._packages import DIST, Installed, describe, every_installed, find, has_target, version_of
+from .._libraries import locate, pattern
+from .._packages import DIST, Installed, describe, every_installed, find, has_target
 from ._outcome import OK, Case, Outcome, fail, judged, process, python, skip
 
 _LOAD = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
@@ -27,7 +28,6 @@ _MODULE = __name__.partition(".")[0]
 _LOAD_WINDOWS = f"import {_MODULE}._libraries as r; r._open_dll_directories(); " + _LOAD
 _PRELOAD = f"import {_MODULE} as sdk, sys; sdk.preload_libraries(sys.argv[1])"
 _QUESTIONS = ("--version", "--help", "-h")
-_DID_NOT_START = (126, 127)
 
 
 def collect() -> list[Case]:
@@ -63,7 +63,7 @@ def _absent(logical: str) -> Outcome:
 
 def _layout(found: Installed) -> Outcome:
     package = found.package
-    if found.version == version_of(package.distribution) and (package.kind != "devel" or found.root.exists()):
+    if found.is_in_set and (package.kind != "devel" or found.root.exists()):
         # The devel tree is expanded later; device packages share the libraries' directory.
         spec = importlib.util.find_spec(package.platform_dir)
         expected = found.root / "__init__.py"
@@ -121,8 +121,11 @@ def _preload(shortname: str) -> Outcome:
     logical = DIST["libraries"][shortname]["package"]
     if not has_target(logical) and find(logical) is None:
         return skip(f"{describe(logical).distribution} is not installed")
-    if not locate((shortname,)):
-        return skip("it is optional, or for another operating system")
+    try:
+        locate((shortname,))
+    except NotBuiltError as error:
+        expected = pattern(shortname) is not None and not DIST["libraries"][shortname]["optional"]
+        return fail(str(error)) if expected else skip(str(error))
     return python(_PRELOAD, shortname)
 
 
@@ -142,18 +145,18 @@ def _script(name: str, found: Installed) -> Outcome:
     finding = program_health.check_one(name, found)
     if finding is not None:
         return judged([finding])
-    answers = []
+    ended = []
     for question in _QUESTIONS:
-        ended = process([str(path), question])
-        if ended.loader_fault is not None:
-            return fail(f"{question}: {ended.loader_fault}")
-        if ended.status == 0:
+        one = process([str(path), question])
+        fault = one.loader_fault or one.start_fault or (one.reason if one.is_fault else None)
+        if fault is not None:
+            return fail(f"{question}: {fault}")
+        if one.status == 0:
             return OK
-        if ended.status in _DID_NOT_START or ended.status < 0:
-            return fail(f"{question}: {ended.reason}")
-        answers.append(f"{question}: {ended.reason}")
-    # The program starts but fails without a GPU or with an unknown option.
-    return Outcome("ok", answers[0])
+        ended.append(one)
+    # The program starts but fails without a GPU, or knows no such option.
+    reason = f"{_QUESTIONS[0]}: {ended[0].reason}"
+    return fail(reason) if any(one.has_traceback for one in ended) else Outcome("ok", reason)
 
 
 def _script_path(name: str, found: Installed) -> Path | None:

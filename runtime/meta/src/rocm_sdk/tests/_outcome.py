@@ -7,8 +7,10 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from .._health import ERROR, Finding
 from .._health._finding import find_system_library
@@ -17,6 +19,18 @@ _LOADER = re.compile(
     r"error while loading shared libraries|version `[^']+' not found|symbol lookup error"
     r"|cannot open shared object file|Error (loading shared library|relocating)"
 )
+# No script can answer without its imports or its interpreter, with or without a GPU.
+_STARTER = re.compile(
+    r"\bModuleNotFoundError\b|\bImportError\b|No module named |cannot import name "
+    r"|^(SyntaxError|IndentationError|TabError): "
+    r"|^Can't locate \S+ in @INC|^Can't load '.*' for module |had compilation errors\.$"
+    r"|^BEGIN failed--compilation aborted|aborted due to compilation errors"
+    r"|bad interpreter: |can't execute '"
+    r"|(env: .*|: )(python[\d.]*|perl|bash|sh)'?: (command )?(not found|No such file or directory)"
+)
+_TRACEBACK = "Traceback (most recent call last):"
+_WINDOWS_FAULTS = 0xC0000000  # first exit status of faults, such as an absent DLL
+_DID_NOT_START = (126, 127)
 _VERSION = re.compile(r"([^\s/:]+): version `([^']+)' not found")
 _LIBRARY = re.compile(
     r"(?:libraries: |library )([^\s:]+): (?:cannot open shared object file|No such file)"
@@ -91,6 +105,24 @@ class Ended:
             remedy = "install the packages and the system's libraries in versions that fit"
         return f"{message.strip()}; remedy: {remedy}"
 
+    @property
+    def is_fault(self) -> bool:
+        """Whether the program did not start, or was ended by a signal or a fault."""
+        status = self.status
+        return status in _DID_NOT_START or status < 0 or status >= _WINDOWS_FAULTS
+
+    @property
+    def start_fault(self) -> str | None:
+        """Line about an absent module or interpreter, or None."""
+        line = next((line for line in self.text.splitlines() if _STARTER.search(line)), None)
+        # Perl lists all its directories.
+        return line and line.partition(" (@INC ")[0].strip()
+
+    @property
+    def has_traceback(self) -> bool:
+        """Whether Python reported an exception."""
+        return _TRACEBACK in self.text
+
     def _status_name(self) -> str:
         if self.status >= 0:
             return f"exit status {self.status}"
@@ -101,27 +133,46 @@ class Ended:
 
 
 def process(command: list[str]) -> Ended:
-    """Run a command without input and without variables that could hide a fault."""
+    """Run a command in an empty directory, without input and variables that could hide a fault.
+
+    Python imports from its working directory, which is the user's otherwise.
+    """
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
+        try:
+            done = subprocess.run(
+                command,
+                cwd=directory,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=_environment(),
+                timeout=SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return Ended(127, f"no end within {SECONDS:.0f} s")
+        except OSError as error:
+            return Ended(127, str(error))
+    return Ended(done.returncode, done.stdout.decode("utf-8", "replace"))
+
+
+def _environment() -> dict[str, str]:
     hidden = ("LD_LIBRARY_PATH", "LD_PRELOAD")
     environment = {key: value for key, value in os.environ.items() if key not in hidden}
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=environment,
-            timeout=SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return Ended(127, f"no end within {SECONDS:.0f} s")
-    except OSError as error:
-        return Ended(127, str(error))
-    return Ended(done.returncode, done.stdout.decode("utf-8", "replace"))
+    entries = environment.get("PYTHONPATH", "").split(os.pathsep)
+    # An empty entry means the current directory, and relative ones are of this process's.
+    if absolute := [os.path.abspath(entry) for entry in entries if entry]:
+        environment["PYTHONPATH"] = os.pathsep.join(absolute)
+    else:
+        environment.pop("PYTHONPATH", None)
+    environment["LC_ALL"] = "C"  # messages of loaders and shells are translated
+    return environment
 
 
 def python(code: str, *arguments: str) -> Outcome:
     """Run Python code in a new process; a non-zero exit status is a failure."""
-    ended = process([sys.executable, "-c", code, *arguments])
+    # `python -m` finds this package in the current directory, the new process does not.
+    site = str(Path(__file__).resolve().parents[2])
+    start = f"import sys; sys.path.append({site!r})\n"
+    ended = process([sys.executable, "-c", start + code, *arguments])
     return OK if ended.status == 0 else fail(ended.reason)
