@@ -5,7 +5,7 @@ use super::install_tree::Item;
 use super::place::{Alias, Placed, Runtime, shared_library};
 use super::resolved_dist::ResolvedDist;
 use super::rpath;
-use crate::catalog::{Content, EntryKind};
+use catalog::{Content, EntryKind};
 use crate::{Absent, Member, Step};
 use base::names::{ModuleName, PackageName, RelPath};
 use base::source::{Code, Place, Problem, Problems};
