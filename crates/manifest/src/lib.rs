@@ -86,7 +86,7 @@ pub use remote::address::{Address, AddressError};
 pub use remote::{Credentials, Header, Machine, Outputs, RemoteRule, RemoteTls, Timeout};
 pub use retention::{Dated, Keep, StreamRule};
 pub use setting::{Filling, Setting};
-pub use split::{DeviceBy, SplitFiles, SplitRule, TargetWord};
+pub use split::{ArchiveRuntime, DeviceBy, SplitFiles, SplitRule, TargetWord};
 pub use store::{DOWNLOADS, RunName, StoreRule, StoreUrl, StoreUrlError};
 pub use template::{Template, TemplateError};
 
