@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::level::Measure;
 use super::table::is_glibc_loader;
 use super::{Architecture, Libc, Obstacle, ObstacleKind};
-use crate::elf::{ElfFacts, ElfKind, Import};
+use crate::elf::{ElfFacts, Import};
 
 /// File of the set.
 #[derive(Debug, Clone, Copy)]
@@ -26,8 +26,8 @@ pub struct Shipped(BTreeSet<(Architecture, String)>);
 impl Shipped {
     /// Adds a library by its names; ignores other files.
     pub fn add(&mut self, file_name: &str, facts: &ElfFacts) {
-        if let (Some(architecture), ElfKind::SharedLibrary) =
-            (Architecture::of(facts.machine), facts.kind)
+        if let (Some(architecture), true) =
+            (Architecture::of(facts.machine), facts.kind.is_library())
         {
             self.add_name(architecture, file_name);
             facts.soname.iter().for_each(|soname| self.add_name(architecture, soname));

@@ -7,6 +7,7 @@ use crate::package::{Header, Metadata, WheelName};
 use base::names::{DistName, VariantLabel, normalized};
 use base::source::Code;
 use base::version::Version;
+use binary::elf::ElfKind;
 use binary::policy::windows_tag;
 
 const ONCE: [&str; 3] = ["Wheel-Version", "Root-Is-Purelib", "Build"];
@@ -153,7 +154,9 @@ impl<'w> Names<'w> {
         let mut found = Vec::new();
         for (entry, member) in entries.iter().zip(members) {
             let (kind, needs) = match &member.kind {
-                FileRole::Elf(binary) if binary.kind.is_editable() => {
+                FileRole::Elf(binary)
+                    if binary.kind.is_library() || binary.kind == ElfKind::Executable =>
+                {
                     ("an ELF", binary.architecture())
                 }
                 FileRole::Pe(facts) => ("a PE", windows_tag(facts)),
