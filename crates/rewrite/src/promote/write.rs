@@ -1,7 +1,7 @@
 //! Writes the packages of a promotion.
 
 use std::io::Write;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 
 use super::error::{PromoteError, WriteError};
 use super::wheel::WheelRewrite;
@@ -30,7 +30,7 @@ fn package(
     promotion: &Promotion,
     package: &Package,
     stage: &Stage,
-    disk: &Sender<StagedFile>,
+    disk: &SyncSender<StagedFile>,
 ) -> Result<Hashes, PromoteError> {
     let output = Output::new(stage.create(&package.output)?, Some(&package.from), disk)?;
     let written = match &package.action {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 
 use super::division::{Division, Part};
 use super::error::SplitError;
@@ -53,7 +53,7 @@ pub(super) fn all(
     Ok(hashes)
 }
 
-fn hash(job: &Job<'_>, stage: &Stage, disk: &Sender<StagedFile>) -> Result<String, SplitError> {
+fn hash(job: &Job<'_>, stage: &Stage, disk: &SyncSender<StagedFile>) -> Result<String, SplitError> {
     match job {
         Job::Hash(path) => Ok(regular::sha256(path)?),
         Job::Write(division, packed, part) => {
