@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::program::{self, PROGRAM, text};
+use crate::program::{self, PROGRAM, said, text};
 
 /// Runs the program with a limit of a block for each file.
 fn limited(dir: &Path, args: &[&str]) -> Output {
@@ -34,11 +34,41 @@ fn a_file_without_space_is_an_error_of_the_environment() {
         &["index", "publish", "out/dist", "new"],
     ] {
         let output = limited(dir, args);
-        let said = program::said(&output);
+        let said = said(&output);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
         assert!(said.contains("File too large"), "{args:?}: {said}");
         let left: Vec<_> = walkdir::WalkDir::new(dir.join("new")).into_iter().flatten().collect();
         let files = left.iter().filter(|entry| entry.file_type().is_file());
         assert_eq!(files.count(), 0, "{args:?}: {left:?}");
     }
+}
+
+/// The standard library panics if a directory cannot be closed.
+#[test]
+fn a_panic_of_any_thread_ends_the_process() {
+    if !crate::skips::has("strace", "panics of threads") {
+        return;
+    }
+    let scratch = tempfile::TempDir::new().unwrap();
+    let dir = scratch.path();
+    for number in 0..9 {
+        crate::index::packages::wheel(&dir.join("in"), &format!("part-{number}"), "1.0", &[]);
+    }
+    let mut panics = 0;
+    // Counted in each thread. The first is of the loader's cache in the main thread; the loader ends the process if
+    // it cannot close a library.
+    for close in [1, 40, 80] {
+        let store = format!("store-{close}");
+        let inject = format!("inject=close:error=ENOSPC:when={close}");
+        let mut command = Command::new("timeout");
+        command.args(["60", "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=close", "-e"]);
+        command.args([&inject, PROGRAM, "index", "publish", "in", &store]).current_dir(dir);
+        command.env("ROCKPACK_NO_CACHE", "1").env("ROCKPACK_MANIFEST", "built-in");
+        let output = command.output().unwrap();
+        let (status, said) = (output.status.code(), said(&output));
+        assert!(matches!(status, Some(0 | 101)), "{close}: {status:?} {said}");
+        assert_eq!(status == Some(101), said.contains("panicked"), "{close}: {said}");
+        panics += usize::from(status == Some(101));
+    }
+    assert!(panics > 0);
 }
