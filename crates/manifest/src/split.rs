@@ -1,8 +1,9 @@
 //! Lines of a `wheel` for `rockpack wheel split`.
 
-use super::{Glob, LibraryName, Requirement, Template};
+use super::{Glob, LibraryName, Template};
 use crate::line::Scope;
 use crate::reader::Node;
+use crate::requirement::Requirement;
 use crate::text::choice;
 use base::names::{self, DistName, PackageName, RelPath};
 use base::source::{Code, Problem, Spanned};

@@ -1,9 +1,9 @@
 //! `wheel` and `prefetch`.
 
-use super::{Pin, Requirement};
 use crate::Glob;
 use crate::line::Scope;
 use crate::reader::Node;
+use crate::requirement::{Pin, Requirement};
 use crate::setting::Setting;
 use crate::split::{SplitLines, SplitRule};
 use base::names::{self, DistName, PackageName};
