@@ -54,21 +54,13 @@ fn a_panic_of_any_thread_ends_the_process() {
     for number in 0..9 {
         crate::index::packages::wheel(&dir.join("in"), &format!("part-{number}"), "1.0", &[]);
     }
-    let mut panics = 0;
-    // Counted in each thread. The first is of the loader's cache in the main thread; the loader ends the process if
-    // it cannot close a library.
-    for close in [1, 40, 80] {
-        let store = format!("store-{close}");
-        let inject = format!("inject=close:error=ENOSPC:when={close}");
-        let mut command = Command::new("timeout");
-        command.args(["60", "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=close", "-e"]);
-        command.args([&inject, PROGRAM, "index", "publish", "in", &store]).current_dir(dir);
-        command.env("ROCKPACK_NO_CACHE", "1").env("ROCKPACK_MANIFEST", "built-in");
-        let output = command.output().unwrap();
-        let (status, said) = (output.status.code(), said(&output));
-        assert!(matches!(status, Some(0 | 101)), "{close}: {status:?} {said}");
-        assert_eq!(status == Some(101), said.contains("panicked"), "{close}: {said}");
-        panics += usize::from(status == Some(101));
-    }
-    assert!(panics > 0);
+    // The first of each thread. Later ones may be of a lock, which a call that does not run keeps for ever.
+    let mut command = Command::new("timeout");
+    command.args(["60", "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=close", "-e"]);
+    command.args(["inject=close:error=ENOSPC:when=1", PROGRAM, "index", "publish", "in", "store"]);
+    command.current_dir(dir).env("ROCKPACK_NO_CACHE", "1").env("ROCKPACK_MANIFEST", "built-in");
+    let output = command.output().unwrap();
+    let said = said(&output);
+    assert_eq!(output.status.code(), Some(101), "{said}");
+    assert!(said.contains("panicked"), "{said}");
 }
