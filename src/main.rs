@@ -13,6 +13,7 @@ mod command;
 mod failure;
 mod inputs;
 mod open_files;
+mod panics;
 mod signals;
 mod ui;
 
@@ -25,6 +26,7 @@ use failure::Failure;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() {
+    panics::end_the_process();
     let cli = Cli::read(std::env::args_os()).unwrap_or_else(|e| e.exit());
     ui::init(cli.message_format, cli.quiet, denies_warnings(&cli.command));
     // Unwatched signals end the process as usual.

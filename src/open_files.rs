@@ -5,7 +5,7 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 /// Some programs close each possible file.
 const MOST: u64 = 1 << 16;
 
-/// Raises the soft limit, usually 1,024: `wheel verify` opens all packages.
+/// Raises the soft limit, usually 1,024: each thread and each connection has some files.
 pub fn allow_many() {
     let mut limit = getrlimit(Resource::Nofile);
     let most = limit.maximum.unwrap_or(MOST).min(MOST);

@@ -47,6 +47,7 @@ mod manifest_files;
 mod messages;
 mod mistakes;
 mod nights;
+mod open_files;
 mod other_scripts;
 mod outputs;
 mod ownership;

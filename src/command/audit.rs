@@ -131,6 +131,9 @@ fn changes(obstacles: &[Obstacle], next: &str) -> Vec<String> {
     let changes = [
         names(ObstacleKind::Processor)
             .map(|_| "compile it and its start-up files for the x86-64 baseline".to_owned()),
+        names(ObstacleKind::Loader).map(|_| {
+            "link it for the system's loader: `-Wl,--dynamic-linker` with the ABI's path".to_owned()
+        }),
         names(ObstacleKind::Library).map(|names| {
             format!("ship {names} in this wheel or a required one, or remove the dependency")
         }),

@@ -128,6 +128,48 @@ fn case_40_refusals_by_header() {
 }
 
 #[test]
+fn dynamic_loaders_are_refused_by_their_role() {
+    if !have("40", &["g++"]) {
+        return;
+    }
+    let bench = Bench::new();
+    let interpreter = |path: &Path| facts(path).interpreter.unwrap();
+    let mut loaders = vec![interpreter(&bench.program(&[]))];
+    if have("36", &["musl-gcc"]) {
+        let program = bench.compile("musl-gcc", "plain.c", "musl", &[]);
+        loaders.push(interpreter(&program));
+    }
+    for loader in loaders {
+        let copy = bench.path("library.so");
+        fs_err::copy(loader, &copy).unwrap();
+        assert!(matches!(refusal(&copy), ElfError::Loader));
+        assert_eq!(facts(&copy).kind, ElfKind::Loader);
+    }
+}
+
+/// Old linkers give a library the start of its code as its entry.
+#[test]
+fn an_entry_at_the_start_of_the_code_makes_no_loader() {
+    if !have("40", &["g++"]) {
+        return;
+    }
+    let bench = Bench::new();
+    let source =
+        written(&bench, "two.c", b"int one(void) { return 1; } int two(void) { return 2; }");
+    let kind = |entry: &str| {
+        let target = bench.path("two.so");
+        let entry = format!("-Wl,-e,{entry}");
+        run(Command::new("cc")
+            .args(["-O1", "-shared", "-fPIC", "-nostdlib", "-fno-reorder-functions", &entry])
+            .arg(&source)
+            .arg("-o")
+            .arg(&target));
+        facts(&target).kind
+    };
+    assert_eq!([kind("one"), kind("two")], [ElfKind::SharedLibrary, ElfKind::Loader]);
+}
+
+#[test]
 fn case_40_refusals_by_kind() {
     if !have("40", &["g++", "objcopy", "eu-strip", "llvm-strip"]) {
         return;

@@ -1,8 +1,8 @@
 //! Catalogs from one line an entry: `ARTIFACT PATH KIND [ARGUMENT] [KEY=VALUE]…`.
 //!
-//! Kinds: `so SONAME` (`-` for none), `exe`, `static`, `object`, `code` (an AMDGPU code object),
-//! `dll NAME`, `implib DLL,…` (import libraries), `foreign` (for another machine), `broken` (a
-//! truncated ELF file), `script`, `text WORD`, `data SIZE`, `link TEXT`, `dir`. Keys: `rpath`,
+//! Kinds: `so SONAME` (`-` for none), `loader SONAME`, `exe`, `static`, `object`, `code` (an AMDGPU
+//! code object), `dll NAME`, `implib DLL,…` (import libraries), `foreign` (for another machine),
+//! `broken` (a truncated ELF file), `script`, `text WORD`, `data SIZE`, `link TEXT`, `dir`. Keys: `rpath`,
 //! `runpath`, `needs`, `glibc=2.28`, `machine=aarch64`, `base`, `x=yes|no` (executable), `is`
 //! (content, to distinguish two lines of one kind).
 
@@ -65,6 +65,7 @@ fn kind(kind: &str, argument: Option<&str>, options: &BTreeMap<&str, &str>) -> E
         "dir" => return EntryKind::Directory,
         "link" => return EntryKind::Symlink { target: argument.unwrap().to_owned() },
         "so" => (elf(ElfKind::SharedLibrary), false),
+        "loader" => (elf(ElfKind::Loader), false),
         "exe" => (elf(ElfKind::Executable), true),
         "static" => (elf(ElfKind::StaticExecutable), true),
         "object" => (elf(ElfKind::Relocatable), false),

@@ -35,6 +35,20 @@ fn a_link_named_like_the_soname_becomes_the_library_and_the_other_names_are_said
     assert_eq!(dropped(CHAIN), [format!("lib/libx.so: {why}"), format!("lib/libx.so.1.0: {why}")]);
 }
 
+#[test]
+fn a_dynamic_loader_is_a_library_that_is_copied() {
+    let entries = "base_lib_generic lib/ld-x.so.1.0 loader ld-x.so.1 runpath=/opt/lib
+                   base_lib_generic lib/ld-x.so.1 link ld-x.so.1.0
+                   base_lib_generic lib/liba.so.1 so liba.so.1 needs=ld-x.so.1 runpath=$ORIGIN";
+    assert_eq!(
+        placed(entries),
+        [
+            "lib/ld-x.so.1 copy base_lib_generic:lib/ld-x.so.1.0",
+            "lib/liba.so.1 relink base_lib_generic $ORIGIN"
+        ]
+    );
+}
+
 /// Defect 5.
 #[test]
 fn a_library_whose_soname_no_entry_bears_is_shipped_under_it() {

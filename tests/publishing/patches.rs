@@ -36,6 +36,7 @@ fn patches_are_written_published_and_taken() {
     let dir = TempDir::new().unwrap();
     let place = dir.path();
     let patch = nights(place);
+    fs::write(place.join("new/.rockpack-delta-killed"), "half a patch").unwrap();
     let written = done(place, &["index", "delta", "old", "new"]);
     let lines: Vec<Vec<&str>> =
         written.lines().map(|line| line.split_whitespace().collect()).collect();

@@ -12,17 +12,24 @@ use fs_err as fs;
 use goblin::elf::SectionHeader;
 use goblin::elf::section_header::SHT_NOBITS;
 
-use super::library::{BUNDLES, Library, OF_MARKER, Place, bundle, code, compressed};
+use super::library::{BUNDLES, Library, OF_MARKER, Place, RUNTIME, bundle, code, compressed};
 use super::made::{Made, members, raw};
 use super::memory::Memory;
 use super::{INPUT, METADATA, PACKAGES, done, output, place, rockpack, said, split};
+
+const RUNTIMES: &str = r#"
+    runtime "librun.so.7" "librun-blas.so.2" requires-dist="ex-core>=6.5"
+    older-runtime "librun.so.[0-6]" "librun-blas.so.1"
+"#;
+const SYSTEM: &str = "system-library \"librun.so.*\" \"librun-blas.so.*\"\n";
 
 /// Returns the manifest with `bundle`.
 fn bundles() -> tempfile::TempDir {
     let dir = place();
     let with = PACKAGES.replace(r#"device-by "path""#, r#"device-by "path" "bundle""#);
     let with = with.replace(r#"host "share/gpu90.txt""#, r#"host "share/gpu90.txt" ".kpack/**""#);
-    fs::write(dir.path().join("packages.kdl"), with).unwrap();
+    let with = with.replace("    host-requires-dist", &format!("{RUNTIMES}    host-requires-dist"));
+    fs::write(dir.path().join("packages.kdl"), with + SYSTEM).unwrap();
     dir
 }
 
@@ -352,6 +359,76 @@ fn refusals_name_the_file_and_leave_nothing() {
 }
 
 #[test]
+fn code_of_other_runtimes_stays() {
+    let refuses = |library: &Library, args: &[&str], expected: &str| {
+        let dir = bundles();
+        frame(&library.bytes()).write(&dir.path().join("in"));
+        let all = [&["wheel", "split", INPUT, "-o", "out"], args].concat();
+        let output = rockpack(dir.path(), &all);
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(expected), "{expected:?} in {said}");
+        assert!(!dir.path().join("out").exists());
+    };
+    let seven: &[&str] = &["--version", "7.0"];
+    for old in ["librun.so.6", "librun-blas.so.1"] {
+        let needs = format!("(it needs {old}, of a runtime that does not read archives of code)");
+        refuses(&Library { needs: old, ..library() }, seven, &needs);
+    }
+    let renamed = Library { needs: "librun-1234abcd.so.6", ..library() };
+    let none = "(it needs no library of a runtime that reads archives of code: librun.so.7, librun-blas.so.2)";
+    refuses(&renamed, seven, none);
+}
+
+#[test]
+fn the_host_wheel_requires_the_runtime_of_its_archives() {
+    let dir = bundles();
+    let dir = dir.path();
+    frame(&Library { needs: "librun-blas.so.2", ..library() }.bytes()).write(&dir.join("in"));
+    let shown = split(dir, &[]);
+    assert!(shown.contains("\n    requires detect>=1, ex-core>=6.5\n"), "{shown}");
+    let info = "frame-2.1+ex7.dist-info/METADATA";
+    let host = String::from_utf8(members(&output(dir, "frame"))[info].clone()).unwrap();
+    assert!(host.contains("\nRequires-Dist: ex-core>=6.5\n"), "{host}");
+}
+
+#[test]
+fn a_runtime_that_the_version_excludes_is_refused() {
+    let with = |metadata: &str, more: &[(&str, &[u8])], args: &[&str]| {
+        let dir = bundles();
+        let text = fs::read_to_string(dir.path().join("packages.kdl")).unwrap();
+        let text = text.replace("    requires-dist \"ex-device-{isa}=={version}\"\n", "");
+        let text = text.replace("ex-core>=6.5", "ex-core>=7.1");
+        fs::write(dir.path().join("packages.kdl"), text).unwrap();
+        let mut made = Made::new("frame", "2.1+ex7", metadata)
+            .file("frame/lib/sub/libfat.so", &library().bytes())
+            .file("frame/lib/blas/k_gpu90.dat", b"kernels")
+            .file("frame/images/acme-gpu9xx/a.img", b"image")
+            .info("licenses/LICENSE", b"You may.\n");
+        for (name, bytes) in more {
+            made = made.file(name, bytes);
+        }
+        made.write(&dir.path().join("in"));
+        let all = [&["wheel", "split", INPUT, "--dry-run"], args].concat();
+        let output = rockpack(dir.path(), &all);
+        (output.status.code(), said(&output))
+    };
+    let free = METADATA.replace("Requires-Dist: ex-core==7.0\n", "");
+    let expected = "it was built against version 7.0, but archives of code require `ex-core>=7.1`";
+    for (metadata, args) in [(METADATA, &[][..]), (&free, &["--version", "7.0"])] {
+        let (status, said) = with(metadata, &[], args);
+        assert!(status == Some(1) && said.contains(expected), "{said}");
+    }
+    let (status, said) = with(&free, &[], &["--version", "7.1"]);
+    assert_eq!(status, Some(0), "{said}");
+    let brought = [("frame/lib/librun.so.7", &b"runtime"[..])];
+    let (status, said) = with(&free, &brought, &["--version", "7.1"]);
+    let expected =
+        "1 file of a runtime, which is loaded instead of the required one: `frame/lib/librun.so.7`";
+    assert!(status == Some(1) && said.contains(expected), "{said}");
+}
+
+#[test]
 fn dlls_stay_whole_with_a_reason() {
     let dir = bundles();
     let dir = dir.path();
@@ -368,7 +445,7 @@ fn host_lines_keep_libraries_whole() {
     let dir = bundles();
     let dir = dir.path();
     let kept = PACKAGES.replace(r#"host "share/gpu90.txt""#, r#"host "lib/sub/libfat.so""#);
-    fs::write(dir.join("packages.kdl"), kept).unwrap();
+    fs::write(dir.join("packages.kdl"), kept + SYSTEM).unwrap();
     let old = library().bytes();
     frame(&old).write(&dir.join("in"));
     split(dir, &[]);
@@ -414,14 +491,23 @@ fn libraries_of_every_linker_load_without_their_bundles() {
     fs::write(dir.join("two.bin"), two).unwrap();
     fs::write(dir.join("units.c"), UNITS).unwrap();
     fs::write(dir.join("loads.c"), LOADS).unwrap();
+    fs::write(dir.join("run.c"), "").unwrap();
     compile(dir, &["loads.c", "-o", "loads", "-ldl"]);
+    compile(dir, &["-shared", "run.c", "-Wl,-soname,librun.so.7", "-o", RUNTIME]);
+    let needs: &[&str] = &["-Wl,--no-as-needed", RUNTIME];
     let ways: [&[&str]; 4] =
         [&[], &["-Wl,-z,pack-relative-relocs"], &["-Wl,--hash-style=sysv"], &["-Wl,-z,now"]];
     for way in ways {
-        let all = [&["-shared", "-fPIC", "units.c", "-Wl,-soname,libfat.so", "-o", "fat.so"], way];
+        let all =
+            [&["-shared", "-fPIC", "units.c", "-Wl,-soname,libfat.so", "-o", "fat.so"], way, needs];
         compile(dir, &all.concat());
         let loaded = || {
-            let done = Command::new("./loads").arg("./fat.so").current_dir(dir).output().unwrap();
+            let done = Command::new("./loads")
+                .arg("./fat.so")
+                .env("LD_LIBRARY_PATH", ".")
+                .current_dir(dir)
+                .output()
+                .unwrap();
             String::from_utf8(done.stdout).unwrap()
         };
         let before = loaded();

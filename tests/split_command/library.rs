@@ -8,6 +8,9 @@ pub const OF_BUNDLE: u32 = 0x4849_5046;
 pub const OF_MARKER: u32 = 0x4b50_4948;
 /// Offset of the bundles, in the file and in memory.
 pub const BUNDLES: usize = 0x1000;
+/// A runtime that reads archives.
+pub const RUNTIME: &str = "librun.so.7";
+const SONAME: &str = "libfat.so\0";
 /// End of the program headers.
 const HEADERS_END: usize = 64 + 3 * 56;
 /// Address of an additional word, filled by a relocation.
@@ -24,6 +27,8 @@ pub struct Library {
     /// Target of the additional word.
     pub other: u64,
     pub machine: u16,
+    /// The needed library.
+    pub needs: &'static str,
     /// Whether data follow the program headers, and the bundles.
     pub is_crowded: bool,
 }
@@ -103,6 +108,7 @@ impl Library {
             symbol: None,
             other: OTHER as u64,
             machine: 62,
+            needs: RUNTIME,
             is_crowded: false,
         }
     }
@@ -149,18 +155,20 @@ impl Library {
         let relocations: Vec<u8> = filled.iter().flat_map(relative).collect();
         let record: Vec<u8> = [OF_BUNDLE, 1].iter().flat_map(|n| n.to_le_bytes()).collect();
         let record = [record, vec![0; 16]].concat();
+        let strings = format!("\0{SONAME}{}\0", self.needs).into_bytes();
         let sizes = (symbols.len(), relocations.len());
         let dynamic = |tag: u64, value: usize| [tag, value as u64].map(u64::to_le_bytes).concat();
         let dynamic = [
             dynamic(14, 1),
             dynamic(5, 0x200),
-            dynamic(10, 11),
+            dynamic(10, strings.len()),
             dynamic(6, 0x240),
             dynamic(11, 24),
             dynamic(4, 0x280),
             dynamic(7, 0x300),
             dynamic(8, sizes.1),
             dynamic(9, 24),
+            dynamic(1, SONAME.len() + 1),
             dynamic(0, 0),
         ]
         .concat();
@@ -174,7 +182,7 @@ impl Library {
             entry,
         };
         let mut sections = vec![
-            section(".dynstr", 3, 2, 0x200, b"\0libfat.so\0".to_vec(), 0, 0),
+            section(".dynstr", 3, 2, 0x200, strings, 0, 0),
             section(".dynsym", 11, 2, 0x240, symbols, 1, 24),
             section(".hash", 5, 2, 0x280, hash, 2, 4),
             section(".rela.dyn", 4, 2, 0x300, relocations, 2, 24),

@@ -6,6 +6,8 @@ All of it is read as the formats' specifications have it, by nothing of rockpack
 
 import base64
 import hashlib
+import re
+import shutil
 import struct
 import sys
 import zipfile
@@ -15,6 +17,7 @@ from fetch import fetcher, machine
 from process import run
 from report import NotRun, some
 
+HERE = Path(__file__).resolve().parent
 NAME, VERSION = "torch", "2.0+made"
 BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
 # How versions of compressed bundles tell their sizes, and how long their headers are.
@@ -102,6 +105,19 @@ def readers(work):
     if done.status:
         raise NotRun(f"msgpack and zstandard cannot be had from PyPI: {done.problem}")
     sys.path.insert(1, str(place))
+
+
+def manifest(dest):
+    """Copy the built-in manifest, for which each HIP reads archives: these libraries are for Debian's, which does not."""
+    root = HERE.parents[1]
+    for name in ("families.kdl", "packages.kdl"):
+        shutil.copy(root / name, dest)
+    for name in ("manifest", "runtime"):
+        shutil.copytree(root / name, dest / name)
+    splits = dest / "manifest" / "splits.kdl"
+    text = re.sub(r"\n *older-runtime (?:.*\\\n)*.*", "", splits.read_text())
+    names = " ".join(f'"lib{start}*.so.*"' for start in ("amdhip64", "hip", "roc"))
+    splits.write_text(re.sub(r'\n *runtime .*', f'\n    runtime {names} requires-dist="rocm-bootstrap"', text))
 
 
 def framework(libraries, dest):

@@ -11,6 +11,7 @@ pub mod hash;
 pub mod identity;
 pub mod names;
 pub mod partial;
+pub mod pooled;
 pub mod python_literal;
 pub mod regular;
 pub mod retry;

@@ -1,13 +1,15 @@
 //! Files with a temporary name until they are complete.
 
+use std::collections::BTreeMap;
 use std::fs::{File, Permissions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
-use tempfile::{Builder, NamedTempFile, TempDir};
+use tempfile::{Builder, NamedTempFile, TempDir, TempPath};
 
 use crate::cleanup::{self, Registration, Undisturbed};
 use crate::{directory, regular};
@@ -16,6 +18,8 @@ use crate::{directory, regular};
 pub const ORDINARY: u32 = 0o666;
 /// Mode of files for the user alone.
 pub const PRIVATE: u32 = 0o600;
+
+const BESIDE: &str = ".rockpack-beside-";
 
 /// File with a temporary name. Removed when dropped, and when a signal ends the process.
 #[derive(Debug)]
@@ -34,10 +38,12 @@ impl PartialFile {
         Ok(Self { file, registration })
     }
 
-    /// Creates a file in the directory of `place`.
+    /// Creates a file in the directory of `place`, and removes those of killed processes.
     pub fn beside(place: &Path, mode: u32) -> io::Result<Self> {
         let dir = place.parent().filter(|dir| !dir.as_os_str().is_empty());
-        Self::new(dir.unwrap_or(Path::new(".")), ".rockpack-", mode)
+        let dir = dir.unwrap_or(Path::new("."));
+        remove_abandoned(dir, BESIDE);
+        Self::locked(dir, BESIDE, mode)
     }
 
     /// Creates a locked file, which no sweep takes for abandoned.
@@ -78,22 +84,15 @@ impl PartialFile {
         self.as_file().sync_all()
     }
 
+    /// Closes the file, which loses its lock.
+    pub fn close(self) -> ClosedFile {
+        let Self { file, registration } = self;
+        ClosedFile { path: file.into_temp_path(), registration }
+    }
+
     /// Renames the file to `place`, which it replaces.
     pub fn persist(self, place: &Path) -> io::Result<File> {
         self.persist_within(place, &cleanup::undisturbed())
-    }
-
-    /// Renames the file to `place`, which must not exist.
-    ///
-    /// # Errors
-    /// Returns the file with the error.
-    pub fn persist_new(self, place: &Path) -> Result<File, (Self, io::Error)> {
-        let Self { file, registration } = self;
-        let _whole = cleanup::undisturbed();
-        match file.persist_noclobber(place) {
-            Ok(file) => Ok(file),
-            Err(error) => Err((Self { file: error.file, registration }, error.error)),
-        }
     }
 
     /// Renames the file like [`Self::persist`], as a part of a larger change.
@@ -102,6 +101,32 @@ impl PartialFile {
         let file = file.persist(place).map_err(|error| error.error)?;
         drop(registration);
         Ok(file)
+    }
+}
+
+/// Closed [`PartialFile`]. Only the lock of its directory protects it from sweeps.
+#[derive(Debug)]
+pub struct ClosedFile {
+    // Dropped before its registration.
+    path: TempPath,
+    registration: Registration,
+}
+
+impl ClosedFile {
+    /// Temporary path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Renames the file to `place`, which must not exist.
+    ///
+    /// # Errors
+    /// Returns the file with the error.
+    pub fn persist_new(self, place: &Path) -> Result<(), (Self, io::Error)> {
+        let Self { path, registration } = self;
+        let _whole = cleanup::undisturbed();
+        path.persist_noclobber(place)
+            .map_err(|error| (Self { path: error.path, registration }, error.error))
     }
 }
 
@@ -136,6 +161,21 @@ impl PartialDirectory {
                 return Ok(Self { directory, _registration: registration, _lock: lock });
             }
         }
+    }
+
+    /// Returns the directory of this process in `parent`, or creates it: a lock is an open file, so
+    /// that many users share one.
+    pub fn shared(parent: &Path, prefix: &str) -> io::Result<Arc<Self>> {
+        static SHARED: Mutex<BTreeMap<(PathBuf, String), Weak<PartialDirectory>>> =
+            Mutex::new(BTreeMap::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (parent.to_owned(), prefix.to_owned());
+        if let Some(directory) = shared.get(&key).and_then(Weak::upgrade) {
+            return Ok(directory);
+        }
+        let directory = Arc::new(Self::new(parent, prefix)?);
+        shared.insert(key, Arc::downgrade(&directory));
+        Ok(directory)
     }
 
     /// Temporary path.
@@ -203,6 +243,17 @@ mod tests {
     }
 
     #[test]
+    fn users_of_a_directory_share_its_lock() {
+        let dir = tempfile::tempdir().unwrap();
+        let shared = || PartialDirectory::shared(dir.path(), ".rockpack-x-").unwrap();
+        let (one, two) = (shared(), shared());
+        assert_eq!((one.path(), directory::names(dir.path()).unwrap().len()), (two.path(), 1));
+        drop((one, two));
+        assert!(directory::is_empty(dir.path()).unwrap());
+        assert!(shared().path().is_dir());
+    }
+
+    #[test]
     fn a_child_of_a_killed_process_keeps_no_directory() {
         let dir = tempfile::tempdir().unwrap();
         let left = dir.path().join(".rockpack-x-1");
@@ -237,7 +288,7 @@ mod tests {
         assert_eq!(names.len(), 3, "{names:?}");
         assert!([own, ".rockpack-y-1", "x"].iter().all(|name| names.iter().any(|n| n == name)));
         let place = dir.path().join("x");
-        let (mine, error) = mine.persist_new(&place).unwrap_err();
+        let (mine, error) = mine.close().persist_new(&place).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
         fs_err::remove_file(&place).unwrap();
         mine.persist_new(&place).unwrap();
@@ -252,6 +303,7 @@ mod tests {
             let entries = fs_err::read_dir(dir.path()).unwrap();
             entries.map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>()
         };
+        fs_err::write(dir.path().join(".rockpack-beside-killed"), "").unwrap();
         let mut partial = PartialFile::beside(&place, PRIVATE).unwrap();
         partial.write_all(b"half").unwrap();
         assert_eq!(names().len(), 2);

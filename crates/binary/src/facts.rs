@@ -70,7 +70,7 @@ impl<'f> From<&'f ElfFacts> for Facts<'f> {
         Self {
             format: Format::Elf,
             kind: match facts.kind {
-                ElfKind::SharedLibrary => BinaryKind::Library,
+                ElfKind::SharedLibrary | ElfKind::Loader => BinaryKind::Library,
                 ElfKind::Executable | ElfKind::StaticExecutable | ElfKind::StaticPie => {
                     BinaryKind::Program
                 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::loader::{Installed, Loads};
 use crate::Machine;
-use crate::elf::{ElfFacts, ElfKind, Rpath};
+use crate::elf::{ElfFacts, Rpath};
 
 /// Loader properties of an installed ELF file.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ impl Linked {
             Rpath::new(text).directories().filter_map(|entry| entry.inside(directory));
         Some(Self {
             machine: facts.machine,
-            is_library: facts.kind == ElfKind::SharedLibrary,
+            is_library: facts.kind.is_library(),
             is_module,
             soname: facts.soname.clone(),
             needed: facts.needed.clone(),

@@ -38,6 +38,7 @@ mod publishing;
 mod python;
 mod reader;
 mod remote;
+mod requirement;
 mod retention;
 pub mod setting;
 mod split;
@@ -78,15 +79,13 @@ pub use publishing::{Aggregate, Publishing, ShelfRule};
 pub use python::lines::{Command, Need, ProjectSource, RunScript, Trial};
 pub use python::project::{Cmake, EveryProject, Libraries, Native, SourceProject};
 pub use python::wheel::{Prefetch, PrefetchSource, ReadyWheel, WheelSource};
-pub use python::{
-    Checkout, Pin, Python, PythonVersion, PythonVersionError, Requirement, RequirementError,
-    Selection,
-};
+pub use python::{Checkout, Python, PythonVersion, PythonVersionError, Selection};
 pub use remote::address::{Address, AddressError};
 pub use remote::{Credentials, Header, Machine, Outputs, RemoteRule, RemoteTls, Timeout};
+pub use requirement::{Pin, Requirement, RequirementError};
 pub use retention::{Dated, Keep, StreamRule};
 pub use setting::{Filling, Setting};
-pub use split::{DeviceBy, SplitFiles, SplitRule, TargetWord};
+pub use split::{ArchiveRuntime, DeviceBy, SplitFiles, SplitRule, TargetWord};
 pub use store::{DOWNLOADS, RunName, StoreRule, StoreUrl, StoreUrlError};
 pub use template::{Template, TemplateError};
 

@@ -1,10 +1,11 @@
 //! Lines of a `wheel` for `rockpack wheel split`.
 
-use super::{Glob, Template};
+use super::{Glob, LibraryName, Template};
 use crate::line::Scope;
 use crate::reader::Node;
+use crate::requirement::Requirement;
 use crate::text::choice;
-use base::names::{DistName, PackageName, RelPath, Requirement};
+use base::names::{self, DistName, PackageName, RelPath};
 use base::source::{Code, Problem, Spanned};
 use manifest_derive::Line;
 
@@ -29,6 +30,10 @@ pub struct SplitRule {
     pub requires: Vec<Spanned<Template>>,
     /// Added requirements of the host wheel.
     pub host_requires: Vec<Spanned<Template>>,
+    /// Runtimes that read archives of code.
+    pub runtimes: Vec<ArchiveRuntime>,
+    /// Libraries of runtimes that cannot.
+    pub older_runtimes: Vec<Spanned<LibraryName>>,
 }
 
 /// Means of finding device code.
@@ -75,13 +80,82 @@ pub(crate) struct SplitLines {
         example = r#"host-requires-dist "numpy""#
     )]
     host_requires: Vec<Spanned<Template>>,
+    #[child]
+    runtimes: Vec<ArchiveRuntime>,
+    /// Names libraries of runtimes that do not read archives of code. A library that needs one must
+    /// keep its code, with a `host` line.
+    #[leaf(
+        "SONAME",
+        "a library",
+        "A name as in NEEDED, or a glob over such names.",
+        name = "older-runtime",
+        example = r#"older-runtime "libexample.so.[1-6]" "libexample-blas.so.4""#
+    )]
+    older_runtimes: Vec<Spanned<LibraryName>>,
 }
 
 impl SplitLines {
     pub fn rule(self, name: Spanned<PackageName>) -> SplitRule {
         let Means { by, root, device } = self.means;
-        let Self { files, words, keeps, requires, host_requires, .. } = self;
-        SplitRule { name, by, device, root, files, words, keeps, requires, host_requires }
+        let Self { files, words, keeps, requires, host_requires, runtimes, older_runtimes, .. } =
+            self;
+        SplitRule {
+            name,
+            by,
+            device,
+            root,
+            files,
+            words,
+            keeps,
+            requires,
+            host_requires,
+            runtimes,
+            older_runtimes,
+        }
+    }
+
+    /// Reports archives without a runtime, and a runtime without archives.
+    pub fn check_runtimes(&self, node: &Node<'_>) {
+        let named = self.runtimes.iter().flat_map(|runtime| &runtime.libraries);
+        let named = named.chain(&self.older_runtimes).next();
+        match (self.means.by.contains(&DeviceBy::Bundle), named) {
+            (true, _) if self.runtimes.is_empty() => {
+                let what = format!("`{}` has `bundle`, but no `runtime`", node.title());
+                let problem = Problem::error(Code::MissingPart, what)
+                    .label(&node.place(), "archives of code need a runtime that reads them");
+                let help = "add `runtime \"SONAME\" requires-dist=\"REQUIREMENT\"`";
+                node.report(problem.help(help));
+            }
+            (false, Some(library)) => {
+                let problem = Problem::error(
+                    Code::MisplacedNode,
+                    format!("`{}` has a runtime for archives, but no `bundle`", node.title()),
+                );
+                let problem = problem.label(&library.place, "no code is moved into archives");
+                node.report(problem.help("add `bundle` to `device-by`, or remove the line"));
+            }
+            (true | false, _) => {}
+        }
+    }
+}
+
+/// Names a runtime that reads archives of code. With `bundle`, a library loses its code only if it
+/// needs one of these libraries; the host wheel then has the requirement.
+#[derive(Debug, Clone, Line)]
+#[line("runtime", example = r#"runtime "libexample.so.7" requires-dist="example-core>=7.13""#)]
+pub struct ArchiveRuntime {
+    /// A library that only this generation has: a name as in NEEDED, or a glob over such names.
+    #[arg("SONAME", "a library")]
+    pub libraries: Vec<Spanned<LibraryName>>,
+    /// Its first version that reads archives, as a requirement (PEP 508).
+    #[prop("REQUIREMENT", name = "requires-dist")]
+    pub requires: Spanned<Requirement>,
+}
+
+impl ArchiveRuntime {
+    /// Returns whether a needed library is of this runtime.
+    pub fn has(&self, library: &str) -> bool {
+        self.libraries.iter().any(|name| name.matches(library))
     }
 }
 
@@ -228,7 +302,7 @@ fn check_places(node: &Node<'_>, text: &Spanned<Template>, known: &[&str]) -> bo
 
 fn check_host_requirements(node: &Node<'_>, _: &Scope<'_, '_>, requires: &[Spanned<Template>]) {
     for text in requires {
-        if check_places(node, text, &[]) && text.as_str().parse::<Requirement>().is_err() {
+        if check_places(node, text, &[]) && text.as_str().parse::<names::Requirement>().is_err() {
             let what = format!("`{}` is not a requirement (PEP 508)", text.value);
             let label = "write it like `example>=1`";
             node.report(Problem::error(Code::InvalidText, what).label(&text.place, label));
@@ -239,7 +313,9 @@ fn check_host_requirements(node: &Node<'_>, _: &Scope<'_, '_>, requires: &[Spann
 fn check_requirements(node: &Node<'_>, _: &Scope<'_, '_>, requires: &[Spanned<Template>]) {
     for text in requires {
         let filled = text.as_str().replace("{isa}", "x").replace("{version}", "1");
-        if check_places(node, text, &["isa", "version"]) && filled.parse::<Requirement>().is_err() {
+        if check_places(node, text, &["isa", "version"])
+            && filled.parse::<names::Requirement>().is_err()
+        {
             let what = format!("`{}` is not a requirement (PEP 508)", text.value);
             let label = "write it like `example-device-{isa}=={version}`";
             node.report(Problem::error(Code::InvalidText, what).label(&text.place, label));

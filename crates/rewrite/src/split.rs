@@ -24,6 +24,7 @@ mod error;
 mod fat;
 mod input;
 mod packed_code;
+mod runtime;
 mod scan;
 mod sorted;
 mod stuck;

@@ -1,7 +1,7 @@
 //! Edited copy of a wheel.
 //!
 //! ```text
-//! Wheel ─► Edit: keep, rename, replace, repack, drop, add ─write─► members in their order, RECORD last
+//! Wheel ─► Edit: keep, rename, replace, repack, remove, add ─write─► members in their order, RECORD last
 //! ```
 //!
 //! Kept members are copied as they are stored, with their times and modes. Entries of directories and signatures of
@@ -9,12 +9,16 @@
 
 use std::io;
 
+use indexmap::IndexMap;
+use indexmap::map::Entry;
+
 use crate::archive::Timestamp;
 use crate::archive::checksum::Digest;
-use crate::archive::zip::ZipWriter;
+use crate::archive::zip::{ZipError, ZipWriter};
 use crate::package::directory::DirectoryEntry;
 use crate::package::record::is_signature;
 use crate::package::{Wheel, copied};
+use base::names::RelPath;
 use base::version::Version;
 
 mod content;
@@ -42,18 +46,34 @@ use record::{OldRecord, Order, Row};
 pub struct Edit<'w> {
     wheel: &'w Wheel,
     dist_info: String,
-    /// Old and new, each with its final `/`.
-    renamed: Vec<(String, String)>,
-    members: Vec<Member<'w>>,
+    members: IndexMap<RelPath, Source<'w>>,
     order: Order,
 }
 
+/// Source of a member's bytes. `index` is a member of the old wheel, whose row of RECORD stays.
 #[derive(Debug)]
-struct Member<'w> {
-    /// `None` for an added member.
-    old: Option<usize>,
-    name: String,
-    content: MemberContent<'w>,
+enum Source<'w> {
+    Kept {
+        index: usize,
+    },
+    Repacked {
+        index: usize,
+        packing: Packing,
+    },
+    /// `replaced` gives mode, time and place in RECORD.
+    New {
+        replaced: Option<usize>,
+        content: Content<'w>,
+    },
+}
+
+impl Source<'_> {
+    fn old(&self) -> Option<usize> {
+        match self {
+            Self::Kept { index } | Self::Repacked { index, .. } => Some(*index),
+            Self::New { replaced, .. } => *replaced,
+        }
+    }
 }
 
 /// Files without RECORD and its signatures.
@@ -71,58 +91,70 @@ fn info_file<'n>(wheel: &Wheel, name: &'n str) -> Option<&'n str> {
 
 impl<'w> Edit<'w> {
     /// Keeps files and RECORD's order.
-    pub fn of(wheel: &'w Wheel) -> Self {
+    pub fn of(wheel: &'w Wheel) -> Result<Self, EditError> {
         let mut edit = Self::part_of(wheel, wheel.dist_info());
         edit.order = Order::Old;
         for (index, entry) in files(wheel) {
-            edit.keep(index, &entry.name);
+            edit.keep(index, &entry.name)?;
         }
-        edit
+        Ok(edit)
     }
 
     /// Edit without members, with the metadata directory `dist_info`.
     pub fn part_of(wheel: &'w Wheel, dist_info: &str) -> Self {
-        let (renamed, members) = (Vec::new(), Vec::new());
-        Self { wheel, dist_info: dist_info.to_owned(), renamed, members, order: Order::Members }
+        let dist_info = dist_info.to_owned();
+        Self { wheel, dist_info, members: IndexMap::new(), order: Order::Members }
     }
 
     /// Keeps the member at `index` under `name`.
-    pub fn keep(&mut self, index: usize, name: &str) {
-        let (old, name) = (Some(index), name.to_owned());
-        self.members.push(Member { old, name, content: MemberContent::Kept });
+    pub fn keep(&mut self, index: usize, name: &str) -> Result<(), EditError> {
+        self.insert(name.parse()?, Source::Kept { index })
     }
 
     /// Adds a member, with the time of METADATA.
-    pub fn add(&mut self, name: &str, content: MemberContent<'w>) {
-        self.members.push(Member { old: None, name: name.to_owned(), content });
+    pub fn add(&mut self, name: &str, content: Content<'w>) -> Result<(), EditError> {
+        self.insert(name.parse()?, Source::New { replaced: None, content })
     }
 
-    /// Replaces a kept member's content.
-    pub fn replace(&mut self, name: &str, content: MemberContent<'w>) {
-        let index = self.wheel.zip().find(name);
-        let kept = self.members.iter_mut().find(|member| index.is_some() && member.old == index);
-        if let Some(member) = kept {
-            member.content = content;
-        }
+    /// Replaces a member's content.
+    pub fn replace(&mut self, name: &str, content: Content<'w>) -> Result<(), EditError> {
+        let source = self.members.get_mut(&name.parse::<RelPath>()?).ok_or_else(|| absent(name))?;
+        *source = Source::New { replaced: source.old(), content };
+        Ok(())
     }
 
-    /// Packs all kept members anew.
+    /// Removes a member and its row of RECORD.
+    pub fn remove(&mut self, name: &str) -> Result<(), EditError> {
+        self.members.shift_remove(&name.parse::<RelPath>()?).map(drop).ok_or_else(|| absent(name))
+    }
+
+    /// Packs members of the old wheel anew.
     pub fn repack(&mut self, packing: Packing) {
-        for member in &mut self.members {
-            member.content = MemberContent::Repacked(packing);
+        for source in self.members.values_mut() {
+            if let Source::Kept { index } | Source::Repacked { index, .. } = *source {
+                *source = Source::Repacked { index, packing };
+            }
         }
     }
 
     /// Renames directories with a version in their names.
-    pub fn set_version(&mut self, version: &Version) {
+    pub fn set_version(&mut self, version: &Version) -> Result<(), EditError> {
         let info = with_version(&self.dist_info, version);
-        let (old, new) = (stem(&self.dist_info), stem(&info));
-        let pair = |kind: &str| (format!("{old}.{kind}/"), format!("{new}.{kind}/"));
-        self.renamed = vec![pair("dist-info"), pair("data")];
+        let directories = versioned(&self.dist_info, &info);
+        for (name, source) in std::mem::take(&mut self.members) {
+            let new = renamed(&directories, name.as_str());
+            self.insert(new.map_or(Ok(name), |new| new.parse())?, source)?;
+        }
         self.dist_info = info;
-        for member in &mut self.members {
-            if let Some(new) = renamed(&self.renamed, &member.name) {
-                member.name = new;
+        Ok(())
+    }
+
+    fn insert(&mut self, name: RelPath, source: Source<'w>) -> Result<(), EditError> {
+        match self.members.entry(name) {
+            Entry::Occupied(taken) => Err(ZipError::Duplicate { name: taken.key().clone() }.into()),
+            Entry::Vacant(free) => {
+                free.insert(source);
+                Ok(())
             }
         }
     }
@@ -136,59 +168,63 @@ impl<'w> Edit<'w> {
     /// Writes the wheel, and returns the flushed sink.
     pub fn write<S: Sink>(mut self, sink: S) -> Result<S, EditError> {
         let info = format!("{}/", self.dist_info);
-        self.members.sort_by_key(|member| member.name.starts_with(&info));
+        let is_info = |name: &RelPath| name.as_str().starts_with(&info);
+        self.members.sort_by(|one, _, two, _| is_info(one).cmp(&is_info(two)));
         let text = self.wheel.info("RECORD")?;
         let mut record = OldRecord::read(&text);
         let mut zip = ZipWriter::new(sink, Timestamp::EARLIEST);
         let mut rows = Vec::new();
-        for Member { old, name, content } in std::mem::take(&mut self.members) {
-            let digest = self.put(&mut zip, old, &name, content)?;
+        for (name, source) in std::mem::take(&mut self.members) {
+            let old = source.old();
+            let digest = self.put(&mut zip, &name, source)?;
             let line = old.and_then(|index| record.take(&self.wheel.entries()[index].name));
-            rows.extend(Row::of(line, &name, digest));
+            rows.extend(Row::of(line, name.as_str(), digest));
         }
         let place = format!("{}/RECORD", self.wheel.dist_info());
         if self.order == Order::Old {
-            rows.extend(record.rest(self.wheel, &place, |path| renamed(&self.renamed, path)));
+            let directories = versioned(self.wheel.dist_info(), &self.dist_info);
+            rows.extend(record.rest(self.wheel, &place, |path| renamed(&directories, path)));
         }
         let name = format!("{info}RECORD");
-        let content = MemberContent::text(record::text(rows, self.order, &name));
-        let old = self.wheel.zip().find(&place).filter(|_| self.order == Order::Old);
-        self.put(&mut zip, old, &name, content)?;
+        let content = Content::text(record::text(rows, self.order, &name));
+        let replaced = self.wheel.zip().find(&place).filter(|_| self.order == Order::Old);
+        self.put(&mut zip, &name.parse()?, Source::New { replaced, content })?;
         Ok(zip.finish()?)
     }
 
+    /// Returns the digest of new content.
     fn put<S: Sink>(
         &self,
         zip: &mut ZipWriter<S>,
-        old: Option<usize>,
-        name: &str,
-        content: MemberContent<'_>,
+        name: &RelPath,
+        source: Source<'_>,
     ) -> Result<Option<Digest>, EditError> {
-        let path = name.parse()?;
-        let attributes = self.attributes(old)?;
-        let entry = old.map(|index| &self.wheel.entries()[index]);
-        match (content, entry) {
-            (MemberContent::Kept, Some(entry)) => {
+        let attributes = self.attributes(source.old())?;
+        match source {
+            Source::Kept { index } => {
+                let entry = &self.wheel.entries()[index];
                 let mut packed = self.wheel.zip().packed(entry);
                 let copy = |sink: &mut S| sink.copy_old(entry.data, &mut packed);
-                zip.copy_by(&path, &copied(entry)?, copy)?;
+                zip.copy_by(name, &copied(entry)?, copy)?;
                 Ok(None)
             }
-            (MemberContent::Repacked(packing), Some(entry)) => {
+            Source::Repacked { index, packing } => {
+                let entry = &self.wheel.entries()[index];
                 let read = |sink: &mut dyn io::Write| -> Result<(), Fault> {
                     io::copy(&mut self.wheel.member(entry)?, sink)
                         .map_err(|error| self.wheel.unread(&entry.name, error))?;
                     Ok(())
                 };
-                Stream::new(packing, Size::Exact(entry.size), read).put(zip, &path, attributes)?;
+                Stream::new(packing, Size::Exact(entry.size), read).put(zip, name, attributes)?;
                 Ok(None)
             }
-            (MemberContent::Packed(packed), _) => {
-                zip.copy(&path, &attributes.of(&packed), &mut &packed.bytes[..])?;
+            Source::New { content: Content::Packed(packed), .. } => {
+                zip.copy(name, &attributes.of(&packed), &mut &packed.bytes[..])?;
                 Ok(Some(packed.digest))
             }
-            (MemberContent::Stream(stream), _) => Ok(Some(stream.put(zip, &path, attributes)?)),
-            (MemberContent::Kept | MemberContent::Repacked(_), None) => Ok(None),
+            Source::New { content: Content::Stream(stream), .. } => {
+                Ok(Some(stream.put(zip, name, attributes)?))
+            }
         }
     }
 
@@ -212,6 +248,16 @@ pub fn with_version(dist_info: &str, version: &Version) -> String {
 
 fn stem(dist_info: &str) -> &str {
     dist_info.strip_suffix(".dist-info").unwrap_or(dist_info)
+}
+
+fn absent(name: &str) -> EditError {
+    EditError::Absent { name: name.to_owned() }
+}
+
+/// Old and new directories with a version in their names, each with its final `/`.
+fn versioned(old: &str, new: &str) -> [(String, String); 2] {
+    let (old, new) = (stem(old), stem(new));
+    ["dist-info", "data"].map(|kind| (format!("{old}.{kind}/"), format!("{new}.{kind}/")))
 }
 
 fn renamed(directories: &[(String, String)], name: &str) -> Option<String> {

@@ -9,7 +9,8 @@ use crate::package::Wheel;
 /// `packing`.
 pub fn prepare(wheel: &Path, packing: Packing, into: &Path) -> Result<Prepared, MakeError> {
     let old = Wheel::open(wheel)?;
-    let mut edit = Edit::of(&old);
+    let place = into.join(wheel.file_name().unwrap_or_default());
+    let mut edit = Edit::of(&old).map_err(|error| MakeError::of(error, wheel, &place))?;
     edit.repack(packing);
-    edit.prepare(into.join(wheel.file_name().unwrap_or_default()))
+    edit.prepare(place)
 }

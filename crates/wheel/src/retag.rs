@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::edit::{Edit, Made, MakeError, MemberContent, Prepared};
+use crate::edit::{Content, Edit, EditError, Made, MakeError, Prepared};
 use crate::package::header::rewritten;
-use crate::package::{OpenError, Wheel, WheelName};
+use crate::package::{Wheel, WheelName};
 use base::names::{PlatformTags, VariantLabel};
 use base::version::Version;
 
@@ -45,7 +45,8 @@ pub fn prepare(wheel: &Path, platform: &PlatformTags, into: &Path) -> Result<Pre
     if same::is_one_file(wheel, &place) && same::has_tags(&old, &name)? {
         return Ok(Prepared::finished(place));
     }
-    retagged(&old, &name)?.prepare(place)
+    let edit = retagged(&old, &name).map_err(|error| MakeError::of(error, wheel, &place))?;
+    edit.prepare(place)
 }
 
 /// Writes `wheel` into `into` under another version. Files into which the project wrote its version
@@ -53,14 +54,17 @@ pub fn prepare(wheel: &Path, platform: &PlatformTags, into: &Path) -> Result<Pre
 pub fn reversion(wheel: &Path, version: &Version, into: &Path) -> Result<Made, MakeError> {
     let old = Wheel::open(wheel)?;
     let name = WheelName { version: version.clone(), ..old.name().clone() };
-    let mut edit = retagged(&old, &name)?;
+    let place = into.join(name.to_string());
+    let failed = |error| MakeError::of(error, wheel, &place);
+    let mut edit = retagged(&old, &name).map_err(failed)?;
     let metadata = rewritten(&old.info("METADATA")?, |field| {
         let is_version = field.name.eq_ignore_ascii_case("Version");
         Some(if is_version { version.to_string() } else { field.value.clone() })
     });
-    edit.replace(&format!("{}/METADATA", old.dist_info()), MemberContent::text(metadata));
-    edit.set_version(version);
-    edit.prepare(into.join(name.to_string()))?.put()
+    let member = format!("{}/METADATA", old.dist_info());
+    edit.replace(&member, Content::text(metadata)).map_err(failed)?;
+    edit.set_version(version).map_err(failed)?;
+    edit.prepare(place)?.put()
 }
 
 /// Refuses tags before [`retag`] writes anything; `contradiction` gives a reason against a tag.
@@ -90,10 +94,10 @@ fn new_name(wheel: &Path, platform: &str, label: Option<&VariantLabel>) -> Strin
     }
 }
 
-fn retagged<'w>(old: &'w Wheel, name: &WheelName) -> Result<Edit<'w>, OpenError> {
-    let mut edit = Edit::of(old);
+fn retagged<'w>(old: &'w Wheel, name: &WheelName) -> Result<Edit<'w>, EditError> {
+    let mut edit = Edit::of(old)?;
     let text = wheel_file(&old.info("WHEEL")?, name);
-    edit.replace(&format!("{}/WHEEL", old.dist_info()), MemberContent::text(text));
+    edit.replace(&format!("{}/WHEEL", old.dist_info()), Content::text(text))?;
     Ok(edit)
 }
 

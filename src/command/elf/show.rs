@@ -145,6 +145,7 @@ fn hex(value: u64) -> String {
 fn kind(kind: ElfKind) -> &'static str {
     match kind {
         ElfKind::SharedLibrary => "shared library",
+        ElfKind::Loader => "dynamic loader",
         ElfKind::Executable => "executable",
         ElfKind::StaticExecutable => "static executable",
         ElfKind::StaticPie => "static position-independent executable",

@@ -151,6 +151,7 @@ codes! {
     PartedLibrary "parted-library" "A library and the files that it finds relative to itself are in different directories."
     CaseClash "case-clash" "Two paths differ only in case or Unicode normalisation." @Packages
     FileAndDirectory "file-and-directory" "A path is a file in one package and a directory in another." @Packages
+    UnusualLoader "unusual-loader" "A program starts with a loader at a path that other systems lack." @Packages
     BrokenElf "broken-elf" "The file has an ELF signature but is malformed." @Packages
     BrokenPe "broken-pe" "A packed file has a PE signature but is malformed." @Packages
     SonameClash "soname-clash" "Two files would be installed under one SONAME."

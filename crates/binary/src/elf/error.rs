@@ -103,6 +103,9 @@ pub enum ElfError {
     /// Static position-independent executable. Its self-relocation crashes if tables move.
     #[error("a static position-independent executable: editing one makes it crash")]
     StaticPie,
+    /// Dynamic loader. It relocates itself by its dynamic section, and aborts at unexpected entries.
+    #[error("it starts by itself and needs no library, as a dynamic loader: an edited one aborts")]
+    Loader,
     /// Separate debug information.
     #[error("separate debug information: the dynamic section has no bytes in the file")]
     DebugOnly,

@@ -20,6 +20,8 @@ use std::ops::Range;
 
 use object::elf;
 
+use super::error::ElfError;
+use super::facts::ElfFacts;
 use super::header::{Section, read_bytes};
 use super::info::{ElfInfo, ElfKind, inspect};
 use crate::{Machine, ReadAt};
@@ -111,6 +113,11 @@ impl FatElf {
         }
         let symbols = references.symbols_of(&bundles)?;
         Ok(Self { section: index, bundles, records, symbols, info })
+    }
+
+    /// Returns the facts of the file.
+    pub fn facts(&self) -> Result<ElfFacts, ElfError> {
+        self.info.facts()
     }
 
     /// File range from each bundle to the next, by number.

@@ -19,6 +19,7 @@ pub(super) const SECTION_SIZE: u64 = size_of::<SectionHeader64<LE>>() as u64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Header {
     pub kind: elf::FileType,
+    pub entry: u64,
     pub segments_at: u64,
     pub sections_at: u64,
     pub segment_count: u64,
@@ -92,6 +93,7 @@ impl Header {
         let endian = format.endian;
         let header = Self {
             kind: raw.e_type(endian),
+            entry: raw.e_entry(endian).into(),
             segments_at: raw.e_phoff(endian).into(),
             sections_at: raw.e_shoff(endian).into(),
             segment_count: raw.e_phnum(endian).into(),

@@ -17,6 +17,9 @@ use crate::{Machine, ReadAt};
 pub enum ElfKind {
     /// `ET_DYN` with a dynamic section, loaded by other files.
     SharedLibrary,
+    /// `ET_DYN` that the kernel starts without `PT_INTERP` and that needs no library: a dynamic
+    /// loader. It reads its own dynamic section before it can handle a new entry or address there.
+    Loader,
     /// Program started by the dynamic loader (`PT_INTERP`).
     Executable,
     /// `ET_EXEC` without `PT_INTERP`.
@@ -40,7 +43,8 @@ impl ElfKind {
     pub fn is_editable(self) -> bool {
         match self {
             Self::SharedLibrary | Self::Executable => true,
-            Self::StaticExecutable
+            Self::Loader
+            | Self::StaticExecutable
             | Self::StaticPie
             | Self::Relocatable
             | Self::Core
@@ -52,12 +56,19 @@ impl ElfKind {
 }
 
 impl ElfKind {
+    /// Returns whether other files can need it.
+    pub fn is_library(self) -> bool {
+        matches!(self, Self::SharedLibrary | Self::Loader)
+    }
+
     /// Returns whether this is a host program or library.
     pub fn runs_on_hosts(self) -> bool {
         match self {
-            Self::SharedLibrary | Self::Executable | Self::StaticExecutable | Self::StaticPie => {
-                true
-            }
+            Self::SharedLibrary
+            | Self::Loader
+            | Self::Executable
+            | Self::StaticExecutable
+            | Self::StaticPie => true,
             Self::Relocatable | Self::Core | Self::CodeObject | Self::DebugOnly | Self::Foreign => {
                 false
             }
@@ -210,7 +221,7 @@ impl ElfInfo {
         } else {
             self.check_loads()?;
             self.read_dynamic(file)?;
-            self.kind = self.classify(header.kind);
+            self.kind = self.classify(&header);
             self.isa_level = self.read_isa_level(file)?;
         }
         self.header = Some(header);
@@ -253,17 +264,33 @@ impl ElfInfo {
         if need > self.file_len { Err(truncated) } else { Ok(()) }
     }
 
-    fn classify(&self, kind: FileType) -> ElfKind {
+    fn classify(&self, header: &Header) -> ElfKind {
         let has_loader = self.segment(elf::PT_INTERP).is_some();
         let has_name = self.tag(elf::DT_SONAME).is_some();
         let is_pie = self.tag(elf::DT_FLAGS_1).is_some_and(|flags| flags & elf::DF_1_PIE.0 != 0);
-        match (kind, has_loader) {
+        match (header.kind, has_loader) {
             (elf::ET_EXEC, true) => ElfKind::Executable,
             (elf::ET_EXEC, false) => ElfKind::StaticExecutable,
             (_, true) if is_pie || !has_name => ElfKind::Executable,
             (_, false) if is_pie || self.dynamic.is_none() => ElfKind::StaticPie,
+            (_, false) if self.starts_at(header.entry) => ElfKind::Loader,
             _ => ElfKind::SharedLibrary,
         }
+    }
+
+    /// Returns whether the kernel can start the file at `entry`. Old linkers give each library the
+    /// start of its code as its entry.
+    fn starts_at(&self, entry: u64) -> bool {
+        let is_code = |load: &Segment| {
+            let code = load.address..load.address.saturating_add(load.file_size);
+            load.flags.0 & elf::PF_X.0 != 0 && code.contains(&entry)
+        };
+        let is_start = |section: &Section| {
+            section.flags & elf::SHF_EXECINSTR.0 != 0 && section.address == entry
+        };
+        self.tag(elf::DT_NEEDED).is_none()
+            && self.loads().any(is_code)
+            && !self.sections.iter().any(is_start)
     }
 
     fn read_dynamic(&mut self, file: &(impl ReadAt + ?Sized)) -> Result<(), ElfError> {

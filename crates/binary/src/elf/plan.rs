@@ -60,6 +60,7 @@ impl ElfInfo {
             (ElfKind::Core, _) => return Err(ElfError::Core),
             (ElfKind::StaticExecutable, _) => return Err(ElfError::Static),
             (ElfKind::StaticPie, _) => return Err(ElfError::StaticPie),
+            (ElfKind::Loader, _) => return Err(ElfError::Loader),
             (ElfKind::DebugOnly, _) => return Err(ElfError::DebugOnly),
             (ElfKind::SharedLibrary | ElfKind::Executable, _) => {}
         }

@@ -14,6 +14,8 @@ struct Facts {
     machine: Machine,
     /// Name in the SONAME of musl.
     musl: &'static str,
+    /// Loaders of glibc and musl.
+    loaders: [&'static str; 2],
 }
 
 impl Architecture {
@@ -37,6 +39,11 @@ impl Architecture {
     /// Returns the name in tags.
     pub fn name(self) -> &'static str {
         self.0
+    }
+
+    /// Returns whether programs of other systems have this `PT_INTERP`.
+    pub(super) fn has_loader(self, path: &str) -> bool {
+        facts().iter().any(|facts| facts.architecture == self && facts.loaders.contains(&path))
     }
 
     pub(super) fn musl(self) -> &'static str {
@@ -71,5 +78,7 @@ fn facts_of(name: &'static str, list: &'static str) -> Option<Facts> {
     let mut words = list.split(' ');
     let (number, bits) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
     let machine = Machine::new(number, bits, words.next()? == "big");
-    Some(Facts { architecture: Architecture(name), machine, musl: words.next()? })
+    let musl = words.next()?;
+    let loaders = [words.next()?, words.next()?];
+    Some(Facts { architecture: Architecture(name), machine, musl, loaders })
 }

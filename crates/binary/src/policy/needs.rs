@@ -26,8 +26,8 @@ pub struct Shipped(BTreeSet<(Architecture, String)>);
 impl Shipped {
     /// Adds a library by its names; ignores other files.
     pub fn add(&mut self, file_name: &str, facts: &ElfFacts) {
-        if let (Some(architecture), ElfKind::SharedLibrary) =
-            (Architecture::of(facts.machine), facts.kind)
+        if let (Some(architecture), true) =
+            (Architecture::of(facts.machine), facts.kind.is_library())
         {
             self.add_name(architecture, file_name);
             facts.soname.iter().for_each(|soname| self.add_name(architecture, soname));
@@ -131,6 +131,9 @@ impl Needs {
         if let Some(level) = facts.isa_level {
             found.insert((ObstacleKind::Processor, format!("x86-64-v{level}"), None), None);
         }
+        if let Some(path) = unusual_loader(facts) {
+            found.insert((ObstacleKind::Loader, path.to_owned(), None), None);
+        }
         for (thing, symbol) in found {
             let bearers = self.things.entry(thing).or_insert_with(|| Bearers {
                 symbol: None,
@@ -157,7 +160,7 @@ impl Needs {
 
 fn promised(measure: &Measure, (kind, name, library): &Thing) -> bool {
     match kind {
-        ObstacleKind::Processor => false,
+        ObstacleKind::Processor | ObstacleKind::Loader => false,
         ObstacleKind::Library => measure.has_library(name),
         ObstacleKind::Version => measure.has_version(name),
         ObstacleKind::Symbol => {
@@ -179,6 +182,12 @@ fn obstacle((kind, name, library): &Thing, bearers: &Bearers) -> Obstacle {
 
 fn judged(facts: &ElfFacts) -> Option<Architecture> {
     Architecture::of(facts.machine).filter(|_| facts.kind.runs_on_hosts())
+}
+
+/// Loader of a program, if systems lack it at this path. The kernel knows no other path.
+pub fn unusual_loader(facts: &ElfFacts) -> Option<&str> {
+    let architecture = judged(facts).filter(|_| facts.kind == ElfKind::Executable)?;
+    facts.interpreter.as_deref().filter(|path| !architecture.has_loader(path))
 }
 
 fn libc(facts: &ElfFacts) -> Option<Libc> {

@@ -27,6 +27,8 @@ pub struct Obstacle {
 pub enum ObstacleKind {
     /// Processor level above the baseline.
     Processor,
+    /// Path of a program's loader that other systems lack.
+    Loader,
     /// Library that some systems lack.
     Library,
     /// Symbol version newer than the systems.
@@ -43,6 +45,7 @@ impl Obstacle {
             self.symbol.as_ref().map(|symbol| format!(" (`{symbol}`)")).unwrap_or_default();
         let kind = match self.kind {
             ObstacleKind::Processor => "a processor of level ",
+            ObstacleKind::Loader => "the loader ",
             ObstacleKind::Library => "the library ",
             ObstacleKind::Symbol => "the symbol ",
             ObstacleKind::Version => "",

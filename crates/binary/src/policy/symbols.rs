@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::Architecture;
 use super::given::is_given;
-use crate::elf::{ElfFacts, ElfInfo, ElfKind, Import, ReadAt};
+use crate::elf::{ElfFacts, ElfInfo, Import, ReadAt};
 
 /// Libraries with versions for all symbols.
 const VERSIONED: &[&str] = &[
@@ -90,7 +90,7 @@ impl Symbols {
             defined.extend([hash(export.name, None), hash(export.name, Some(version))]);
         });
         defined.sort_unstable();
-        let loaded = facts.kind == ElfKind::SharedLibrary;
+        let loaded = facts.kind.is_library();
         let given = |import: &Import| loaded && import.version.is_none() && is_given(&import.name);
         let wanted = info.imports(file);
         Some(Self {

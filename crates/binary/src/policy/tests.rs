@@ -223,6 +223,26 @@ fn a_program_without_a_c_library_runs_with_either() {
 }
 
 #[test]
+fn the_whole_path_of_a_loader_counts() {
+    let with = |kind, loader: &str| ElfFacts {
+        kind,
+        interpreter: Some(loader.to_owned()),
+        ..library(&["GLIBC_2.17"])
+    };
+    let program = |loader: &str| with(ElfKind::Executable, loader);
+    assert_eq!(tag(&program("/lib64/ld-linux-x86-64.so.2")), "manylinux_2_17_x86_64");
+    for loader in ["/nix/store/x/lib/ld-linux-x86-64.so.2", "/lib/ld-linux-x86-64.so.2"] {
+        assert_eq!(tag(&program(loader)), "linux_x86_64");
+        let wrong = needs(&program(loader)).contradiction("manylinux_2_34_x86_64").unwrap();
+        let expected = format!("`a.so` needs the loader {loader}, beyond manylinux_2_34_x86_64");
+        assert_eq!(wrong, expected);
+        assert_eq!(unusual_loader(&with(ElfKind::SharedLibrary, loader)), None);
+    }
+    let musl = ElfFacts { versions: Vec::new(), ..program("/lib/ld-musl-x86_64.so.1") };
+    assert_eq!(unusual_loader(&musl), None);
+}
+
+#[test]
 fn files_for_two_architectures_have_no_tag() {
     let (one, other) = (library(&[]), ElfFacts { machine: Machine::Aarch64, ..library(&[]) });
     let subjects = [("a.so", &one), ("b.so", &other)].map(|(file, facts)| Subject {

@@ -2,12 +2,15 @@
 //! end of the build, with no work to overlap.
 
 use std::io;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use wheel::archive::stage::StagedFile;
 
+/// Requests that may wait: each has an open file.
+const WAITING: usize = 64;
+
 #[derive(Debug, Clone)]
-pub(super) struct Writeback(Sender<(usize, StagedFile)>);
+pub(super) struct Writeback(SyncSender<(usize, StagedFile)>);
 
 impl Writeback {
     /// Sends a file; errors return the number `output`. The receiver ends early only if the build
@@ -21,7 +24,7 @@ impl Writeback {
 pub(super) struct Requests(Receiver<(usize, StagedFile)>);
 
 pub(super) fn pair() -> (Writeback, Requests) {
-    let (sender, receiver) = channel();
+    let (sender, receiver) = sync_channel(WAITING);
     (Writeback(sender), Requests(receiver))
 }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use binary::Format;
 use binary::elf::{self, ElfError, ElfInfo, ElfKind, Machine, ReadAt};
 use binary::pe::{ImportLibrary, PeFacts, import_library};
-use binary::policy::{Architecture, Symbols};
+use binary::policy::{Architecture, Symbols, unusual_loader};
 use binary::site::Linked;
 use wheel::package::wheel::site_path;
 
@@ -16,6 +16,8 @@ pub(super) struct Binary {
     pub rpath: Option<String>,
     /// `DT_RUNPATH`.
     pub runpath: Option<String>,
+    /// Loader of a program that other systems lack.
+    pub loader: Option<String>,
     /// Loader properties, if installed below site-packages.
     pub linked: Option<Linked>,
     /// Imported and defined symbols, if the loader loads the file.
@@ -106,6 +108,7 @@ fn read_elf(
         kind: facts.kind,
         machine: facts.machine,
         has_soname: facts.soname.is_some(),
+        loader: unusual_loader(&facts).map(str::to_owned),
         symbols: symbols.map(Arc::new),
         linked: site_path(name).and_then(|path| Linked::new(path, &facts, is_module)),
         rpath: facts.rpath,

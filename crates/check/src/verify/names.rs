@@ -5,6 +5,7 @@ use super::{Finding, extensions};
 use base::names::{DistName, VariantLabel, normalized};
 use base::source::Code;
 use base::version::Version;
+use binary::elf::ElfKind;
 use binary::policy::windows_tag;
 use wheel::package::directory::DirectoryEntry;
 use wheel::package::{Header, Metadata, WheelName};
@@ -153,7 +154,9 @@ impl<'w> Names<'w> {
         let mut found = Vec::new();
         for (entry, member) in entries.iter().zip(members) {
             let (kind, needs) = match &member.kind {
-                FileRole::Elf(binary) if binary.kind.is_editable() => {
+                FileRole::Elf(binary)
+                    if binary.kind.is_library() || binary.kind == ElfKind::Executable =>
+                {
                     ("an ELF", binary.architecture())
                 }
                 FileRole::Pe(facts) => ("a PE", windows_tag(facts)),

@@ -120,6 +120,8 @@ impl Wheel {
         found.extend(doubles);
         let of_archives = members.iter().flat_map(|member| &member.archive_faults);
         found.extend(of_archives.cloned().map(Finding::from));
+        let loaders = entries.iter().zip(members);
+        found.extend(loaders.filter_map(|(entry, member)| loader(entry, member)));
         found.extend(layout::check(entries, members, self.file.dist_info()));
         let only_linux = Names::new(&self.file.file_name(), "").is_only_for_linux();
         found.extend(layout::clashes(&package.installed, only_linux));
@@ -212,6 +214,13 @@ impl Wheel {
         found.extend(fault.map(Finding::from));
         Some(text)
     }
+}
+
+fn loader(entry: &DirectoryEntry, member: &Member) -> Option<Finding> {
+    let FileRole::Elf(binary) = &member.kind else { return None };
+    let path = binary.loader.as_ref()?;
+    let what = format!("the program starts with the loader `{path}`, which other systems lack");
+    Some(Finding::error(Code::UnusualLoader, what).of(&*entry.name))
 }
 
 fn missing(file: &str) -> Finding {

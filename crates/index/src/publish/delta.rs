@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use crate::patch::{self, History, patch_name};
 use crate::simple::{self, IndexError, Local};
 use base::hash::Sha256;
 use base::names::RelPath;
-use base::partial::{ORDINARY, PartialFile};
+use base::partial::{self, ORDINARY, PartialFile};
 use base::regular;
 
 /// Size of the longest header of a frame.
@@ -27,6 +28,8 @@ pub struct Delta {
     /// Size of the patch, if it saves half.
     pub patch: Option<u64>,
 }
+
+const PREFIX: &str = ".rockpack-delta-";
 
 /// Reason of missing patches.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +51,11 @@ pub fn delta(old: &Path, new: &Path, jobs: usize) -> Result<Vec<Delta>, DeltaErr
     let named = simple::package_files(old)?;
     let history = History::new(named.iter().map(|path| (path.file_name(), path)));
     let packages = simple::package_files(new)?;
+    let directories: BTreeSet<Option<RelPath>> = packages.iter().map(RelPath::parent).collect();
+    for below in directories {
+        let directory = below.map_or_else(|| new.to_owned(), |below| new.join(below.as_str()));
+        partial::remove_abandoned(&directory, PREFIX);
+    }
     let pairs: Vec<(&RelPath, &RelPath)> = packages
         .iter()
         .filter_map(|package| Some((package, *history.before(package.file_name()).next()?)))
@@ -78,7 +86,8 @@ fn write(from: &Path, package: &Path) -> Result<(u64, Option<u64>), DeltaError> 
 }
 
 fn put(place: &Path, patch: &[u8]) -> io::Result<()> {
-    let mut file = PartialFile::beside(place, ORDINARY)?;
+    let directory = place.parent().unwrap_or(place);
+    let mut file = PartialFile::locked(directory, PREFIX, ORDINARY)?;
     file.write_all(patch)?;
     file.sync()?;
     file.persist(place).map(drop)

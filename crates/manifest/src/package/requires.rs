@@ -1,7 +1,7 @@
 //! `requires` and `requires-dist`.
 
 use crate::Glob;
-use crate::python::Requirement;
+use crate::requirement::Requirement;
 use crate::text::Every;
 use base::names::PackageName;
 use base::source::Spanned;

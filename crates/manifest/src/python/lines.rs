@@ -1,9 +1,9 @@
 //! Lines of projects.
 
-use super::Requirement;
 use crate::line::Scope;
 use crate::package::readme::clean;
 use crate::reader::Node;
+use crate::requirement::Requirement;
 use crate::setting::Setting;
 use crate::text::{Device, Variable};
 use base::names::{PackageName, RelPath};

@@ -3,10 +3,11 @@
 use super::lines::{
     Command, ConfigSetting, Docs, Env, Need, Pair, ProjectSource, Run, Test, Trial,
 };
-use super::{PythonVersion, Requirement, Selection};
+use super::{PythonVersion, Selection};
 use crate::Glob;
 use crate::line::Scope;
 use crate::reader::Node;
+use crate::requirement::Requirement;
 use crate::setting::{Filling, Setting};
 use crate::text::{LibrarySelection, TagLevel, Variable};
 use base::names::PackageName;

@@ -1,9 +1,9 @@
 //! `wheel` and `prefetch`.
 
-use super::{Pin, Requirement};
 use crate::Glob;
 use crate::line::Scope;
 use crate::reader::Node;
+use crate::requirement::{Pin, Requirement};
 use crate::setting::Setting;
 use crate::split::{SplitLines, SplitRule};
 use base::names::{self, DistName, PackageName};
@@ -65,6 +65,9 @@ pub(super) struct WheelLine {
 
 fn check_origin(node: &Node<'_>, _: &Scope<'_, '_>, split: Option<&Option<SplitLines>>) {
     let (title, has_path, has_index) = (node.title(), node.had("path"), node.had("index"));
+    if let Some(Some(split)) = split {
+        split.check_runtimes(node);
+    }
     if split.is_some() && (has_path || has_index) {
         let message = format!("`{title}` has both `device-by` and `path` or `index`");
         node.fault(

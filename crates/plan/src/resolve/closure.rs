@@ -10,7 +10,6 @@ use std::sync::OnceLock;
 use super::sources::Sources;
 use crate::{Distribution, Member};
 use base::names::RelPath;
-use binary::elf::ElfKind;
 use binary::loader::{Installed, Loads};
 use catalog::{ArtifactId, Catalog};
 use manifest::{LibraryRule, Manifest};
@@ -357,8 +356,7 @@ fn in_artifacts<'a>(catalog: &'a Catalog, tree: &Tree<'a>) -> HashMap<usize, Vec
     let mut found: HashMap<usize, Vec<InArtifact<'a>>> = HashMap::new();
     for artifact in &catalog.artifacts {
         for entry in &artifact.entries {
-            let Some(facts) = entry.elf().filter(|facts| facts.kind == ElfKind::SharedLibrary)
-            else {
+            let Some(facts) = entry.elf().filter(|facts| facts.kind.is_library()) else {
                 continue;
             };
             let by_file_name = tree.name(entry.path.file_name());

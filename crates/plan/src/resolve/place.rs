@@ -53,7 +53,7 @@ pub(super) fn runtime<'a>(
 }
 
 pub(super) fn shared_library<'a>(item: &Item<'a>) -> Option<&'a ElfFacts> {
-    item.entry.elf().filter(|facts| facts.kind == ElfKind::SharedLibrary)
+    item.entry.elf().filter(|facts| facts.kind.is_library())
 }
 
 struct Placing<'p, 'a> {

@@ -26,8 +26,16 @@ pub(super) fn directory(
 
 /// Other files are shipped unchanged.
 pub(super) fn editable(facts: &ElfFacts) -> bool {
-    let host = matches!(facts.machine, Machine::X86_64 | Machine::Aarch64);
-    host && facts.kind.is_editable()
+    is_host(facts) && facts.kind.is_editable()
+}
+
+/// Files that a loader loads.
+pub(super) fn loadable(facts: &ElfFacts) -> bool {
+    is_host(facts) && (facts.kind.is_editable() || facts.kind.is_library())
+}
+
+fn is_host(facts: &ElfFacts) -> bool {
+    matches!(facts.machine, Machine::X86_64 | Machine::Aarch64)
 }
 
 /// New `DT_RPATH`, if edited. `path` is relative to site-packages. Existing entries stay first; no

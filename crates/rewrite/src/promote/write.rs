@@ -1,7 +1,7 @@
 //! Writes the packages of a promotion.
 
 use std::io::Write;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 
 use super::error::{PromoteError, WriteError};
 use super::wheel::WheelRewrite;
@@ -13,7 +13,6 @@ use wheel::archive::stage::{self, StagedFile};
 use wheel::archive::{Stage, Timestamp};
 use wheel::edit::{Edit, Hashes, MemberContent, Output, Packing, Sink};
 use wheel::package::Wheel;
-use wheel::package::directory::DirectoryEntry;
 
 pub(super) fn all(
     promotion: &Promotion,
@@ -31,7 +30,7 @@ fn package(
     promotion: &Promotion,
     package: &Package,
     stage: &Stage,
-    disk: &Sender<StagedFile>,
+    disk: &SyncSender<StagedFile>,
 ) -> Result<Hashes, PromoteError> {
     let output = Output::new(stage.create(&package.output)?, Some(&package.from), disk)?;
     let written = match &package.action {
@@ -63,32 +62,29 @@ fn rewritten(wheel: &Wheel, rewrite: &WheelRewrite, output: Output) -> Result<Ou
     };
     let texts = rewrite.contents.keys().map(String::as_str);
     let packing = Packing::of(wheel, texts.filter(|name| rewrite.own && is_text(name)))?;
-    let mut edit = Edit::of(wheel);
+    let mut edit = Edit::of(wheel)?;
     for (name, text) in &rewrite.contents {
-        if let Some(index) = wheel.zip().find(name) {
-            let content = content(wheel, rewrite, &wheel.entries()[index], text, packing)?;
-            edit.replace(name, content);
-        }
+        edit.replace(name, content(wheel, rewrite, name, text, packing)?)?;
     }
     if let Some(archive) = &rewrite.archive {
-        edit.replace(&archive.entry(wheel).name, archive.content(wheel, packing)?);
+        edit.replace(&archive.entry(wheel).name, archive.content(wheel, packing)?)?;
     }
-    edit.set_version(&rewrite.version);
+    edit.set_version(&rewrite.version)?;
     Ok(edit.write(output)?)
 }
 
 fn content<'c>(
     wheel: &Wheel,
     rewrite: &WheelRewrite,
-    entry: &DirectoryEntry,
+    name: &str,
     text: &str,
     packing: Packing,
-) -> Result<MemberContent<'c>, WriteError> {
-    let is_bill = entry.name == format!("{}/{SBOM_PATH}", wheel.dist_info());
+) -> Result<Content<'c>, WriteError> {
+    let is_bill = name == format!("{}/{SBOM_PATH}", wheel.dist_info());
     let packed = if !rewrite.own || is_bill && packing != Packing::Store {
-        return Ok(MemberContent::text(text));
-    } else if is_of_artifact(wheel, &entry.name) {
-        packing.of_member(wheel, entry)?
+        return Ok(Content::text(text));
+    } else if let Some(index) = wheel.zip().find(name).filter(|_| is_of_artifact(wheel, name)) {
+        packing.of_member(wheel, &wheel.entries()[index])?
     } else {
         packing
     };

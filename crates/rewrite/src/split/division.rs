@@ -92,6 +92,7 @@ pub(super) fn divided(
     let (mut left_out, mut problems) = (BTreeSet::new(), Problems::new());
     let offered = work.offered();
     problems.extend(work.alone(&offered));
+    problems.extend(work.unfit_runtimes(&own_names(manifest)));
     let mut parts = vec![work.host(&offered)?];
     for target in sorted.targets.keys() {
         let requires = work.requires(target, &mut left_out, &mut problems);
@@ -120,8 +121,7 @@ fn emptied(input: &Input<'_>, fats: &[Fat]) -> Vec<Emptied> {
 fn pins(input: &Input<'_>, manifest: &Manifest, ask: &Ask<'_>) -> Problems {
     let mut problems = Problems::new();
     let Some(version) = ask.version else { return problems };
-    let lines = manifest.packages.values().flat_map(|package| &package.distributions);
-    let own: BTreeSet<String> = lines.filter_map(|line| normalized(line.name.as_str())).collect();
+    let own = own_names(manifest);
     let requirements = input.metadata.requirements().flatten();
     for requirement in requirements.filter(|r| own.contains(&r.name) && !fits_version(r, version)) {
         let what = format!("it requires `{}`, and --version is {version}", requirement.text);
@@ -130,6 +130,11 @@ fn pins(input: &Input<'_>, manifest: &Manifest, ask: &Ask<'_>) -> Problems {
         problems.push(refused(&input.path, &what, help));
     }
     problems
+}
+
+fn own_names(manifest: &Manifest) -> BTreeSet<String> {
+    let lines = manifest.packages.values().flat_map(|package| &package.distributions);
+    lines.filter_map(|line| normalized(line.name.as_str())).collect()
 }
 
 struct Work<'w> {
@@ -291,6 +296,40 @@ impl Work<'_> {
         refused(&self.input.path, &what, help)
     }
 
+    /// Requirements for the runtimes of archives.
+    fn runtimes(&self) -> BTreeSet<&str> {
+        self.sorted.fats.iter().map(|fat| fat.runtime.as_str()).collect()
+    }
+
+    /// Reports runtimes that no package of the set or of `--beside` provides. Packages of the
+    /// manifest have one version, which `--version` or a pin of the wheel names.
+    fn unfit_runtimes(&self, own: &BTreeSet<String>) -> Problems {
+        let mut problems = Problems::new();
+        let runtimes = self.runtimes().into_iter().filter_map(|text| text.parse().ok());
+        for runtime in runtimes.collect::<Vec<Requirement>>() {
+            let pins = self.input.metadata.requirements().flatten();
+            let pins = pins.filter(|pin| own.contains(&pin.name)).filter_map(|pin| pin.pinned());
+            let asked = self.ask.version.map(ToString::to_string);
+            let mut versions =
+                asked.into_iter().chain(pins).filter(|_| own.contains(&runtime.name));
+            if let Some(version) = versions.find(|version| !fits(&runtime, version)) {
+                let what = format!(
+                    "it was built against version {version}, but archives of code require `{}`",
+                    runtime.text
+                );
+                let help = "keep its code: remove `bundle` from the `device-by` line, or name the \
+                    files in a `host` line of packages.kdl";
+                problems.push(refused(&self.input.path, &what, help));
+            }
+            let beside = self.beside.and_then(|beside| beside.versions(&runtime.name));
+            if let Some(versions) = beside.filter(|all| !all.iter().any(|one| fits(&runtime, one)))
+            {
+                problems.push(self.unfit("the host", &runtime, versions));
+            }
+        }
+        problems
+    }
+
     fn host(&self, offered: &[Offered]) -> Result<Part, SplitError> {
         let (wheel, info) = (&self.input.wheel, self.input.wheel.dist_info());
         let metadata = format!("{info}/METADATA");
@@ -299,8 +338,8 @@ impl Work<'_> {
         let stays = self.sorted.host.iter().filter(|index| entries[**index].name != metadata);
         let members = stays.map(name).collect();
         let file = self.input.path.file_name().unwrap_or_default().to_string_lossy();
-        let requires: Vec<&str> =
-            self.input.rule.host_requires.iter().map(|it| it.value.as_str()).collect();
+        let requires = self.input.rule.host_requires.iter().map(|it| it.value.as_str());
+        let requires: Vec<&str> = requires.chain(self.runtimes()).collect();
         let text = texts::host(&self.input.text, &requires, offered);
         let texts = vec![(metadata, text)];
         let extras = offered.iter().map(|offered| offered.extra.clone()).collect();

@@ -3,11 +3,12 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 
 use super::input::Input;
+use super::runtime;
 use super::stuck::Stuck;
 use base::names::offload::ANY_TARGET;
 use base::names::{RelPath, without_features};
 use binary::device_code::{Archiver, Bundle, Object, marker};
-use binary::elf::fat::{Emptied, Emptying, FatElf};
+use binary::elf::fat::{Emptied, Emptying, FatElf, FatError};
 use manifest::Families;
 
 /// Directory in which build tools put archives and the runtime searches.
@@ -25,6 +26,8 @@ pub(super) struct Fat {
     file: File,
     bundles: Vec<Bundle>,
     emptying: Emptying,
+    /// Requirement for the runtime that reads its archives.
+    pub runtime: String,
 }
 
 /// An archive of the code for one ISA.
@@ -56,6 +59,8 @@ impl Fat {
         let mut file = tempfile::tempfile()?;
         io::copy(&mut input.wheel.member(entry)?, &mut file)?;
         let elf = FatElf::read(&file)?;
+        let needed = elf.facts().map_err(FatError::from)?.needed;
+        let runtime = runtime::of(input.rule, &needed)?.requires.value.to_string();
         let bundles = elf.bundles().into_iter();
         let bundles = bundles.map(|place| Bundle::read(&file, place.start, place.end));
         let bundles = bundles.collect::<Result<Vec<_>, _>>()?;
@@ -72,7 +77,7 @@ impl Fat {
         let lengths: Vec<u64> = bundles.iter().map(Bundle::length).collect();
         let emptying = elf.emptying(&file, &lengths, &marker)?;
         elf.prove(&file, &Emptied::new(&file, &emptying), &marker)?;
-        Ok(Self { member: index, binary, file, bundles, emptying })
+        Ok(Self { member: index, binary, file, bundles, emptying, runtime })
     }
 
     pub fn isas(&self) -> BTreeSet<&str> {

@@ -7,7 +7,7 @@ use super::fat::{self, Archive, Fat};
 use super::input::{Input, none, refused};
 use super::scan::{self, Inside};
 use super::stuck::Stuck;
-use base::names::{TargetNames, without_features};
+use base::names::{RelPath, TargetNames, without_features};
 use base::source::{Code, Problem, Problems};
 use base::text::counted;
 use binary::device_code::{Code as DeviceCode, Reading};
@@ -121,6 +121,9 @@ fn unbundled(
     let what = "with device code that cannot be moved";
     let help = "name it in a `host` line of packages.kdl, with a reason";
     problems.extend(of_files(input, &stuck, what, help));
+    if !sorted.fats.is_empty() {
+        problems.extend(brought(input));
+    }
     sorted.archives = fat::archives(input, families, &sorted.fats);
     for target in sorted.archives.keys() {
         sorted.targets.entry(target.clone()).or_default();
@@ -135,6 +138,16 @@ fn unbundled(
         problems.push(refused(&input.path, &what, help));
     }
     Ok(problems)
+}
+
+/// A runtime in the wheel is loaded in place of the required one.
+fn brought(input: &Input<'_>) -> Problems {
+    let is_runtime = |path: &RelPath| input.rule.runtimes.iter().any(|it| it.has(path.file_name()));
+    let paths = input.members.iter().map(|(_, path)| path).filter(|path| is_runtime(path));
+    let paths: Vec<String> = paths.map(|path| format!("`{path}`")).collect();
+    let what = "of a runtime, which is loaded instead of the required one";
+    let help = "remove it from the wheel, or remove `bundle` from the `device-by` line";
+    of_files(input, &paths, what, help)
 }
 
 fn idle(lines: &[SplitFiles], used: &BTreeSet<Line>) -> Problems {

@@ -17,6 +17,10 @@ pub(super) enum Stuck {
     /// A path that installation changes.
     #[error("installers place it outside of the root, from where its archive cannot be found")]
     Moved,
+    #[error("it needs {library}, of a runtime that does not read archives of code")]
+    Older { library: String },
+    #[error("it needs no library of a runtime that reads archives of code: {libraries}")]
+    Runtime { libraries: String },
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error(transparent)]
@@ -30,7 +34,7 @@ impl Stuck {
         match self {
             Self::Elf(error) => !read(error),
             Self::Bundle(error) => !matches!(error, BundleError::Io(_)),
-            Self::Target(_) | Self::Moved => true,
+            Self::Target(_) | Self::Moved | Self::Older { .. } | Self::Runtime { .. } => true,
             Self::Io(_) | Self::Open(_) => false,
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 
 use super::division::{Division, Part};
 use super::error::SplitError;
@@ -53,7 +53,7 @@ pub(super) fn all(
     Ok(hashes)
 }
 
-fn hash(job: &Job<'_>, stage: &Stage, disk: &Sender<StagedFile>) -> Result<String, SplitError> {
+fn hash(job: &Job<'_>, stage: &Stage, disk: &SyncSender<StagedFile>) -> Result<String, SplitError> {
     match job {
         Job::Hash(path) => Ok(regular::sha256(path)?),
         Job::Write(division, packed, part) => {
@@ -73,19 +73,18 @@ fn edit<'d>(
     let mut edit = Edit::part_of(&division.wheel, &part.info);
     for archive in &part.archives {
         let code = code(division, packed, archive).map_err(Fault::from)?;
-        edit.add(&archive.path, MemberContent::Stream(code));
+        edit.add(&archive.path, Content::Stream(code))?;
     }
     for (index, name) in &part.members {
-        edit.keep(*index, name);
+        edit.keep(*index, name)?;
         if let Some(fat) = division.fats.iter().find(|fat| fat.member == *index) {
-            let entry = &division.wheel.entries()[*index];
             let (packing, size) = (Packing::Deflate(Level::Default), Size::Exact(fat.size()));
             let emptied = Stream::new(packing, size, |sink| copy(fat.reader(), sink));
-            edit.replace(&entry.name, MemberContent::Stream(emptied));
+            edit.replace(name, Content::Stream(emptied))?;
         }
     }
     for (name, text) in &part.texts {
-        edit.add(name, MemberContent::text(text));
+        edit.add(name, Content::text(text))?;
     }
     Ok(edit)
 }

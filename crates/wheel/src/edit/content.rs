@@ -9,13 +9,9 @@ use crate::archive::deflate::{BLOCK, Encoder, Level, Method, Packed};
 use crate::archive::zip::{CopiedMember, ZipEntry, ZipError, ZipWriter};
 use base::names::RelPath;
 
-/// Content of a member.
+/// New content of a member.
 #[derive(Debug)]
-pub enum MemberContent<'c> {
-    /// Bytes as stored in the old wheel.
-    Kept,
-    /// Old content, packed anew; its row of RECORD stays.
-    Repacked(Packing),
+pub enum Content<'c> {
     /// Packed bytes.
     Packed(Packed),
     /// Bytes from a function.

@@ -20,6 +20,12 @@ pub enum EditError {
     /// Member name that is not a valid path.
     #[error(transparent)]
     Path(#[from] PathError),
+    /// Member that the edit does not have.
+    #[error("there is no member `{name}` to replace or remove")]
+    Absent {
+        /// Name.
+        name: String,
+    },
     /// Archive that cannot be written.
     #[error(transparent)]
     Zip(#[from] ZipError),
@@ -85,9 +91,10 @@ pub enum MakeError {
 }
 
 impl MakeError {
-    pub(super) fn of(error: EditError, wheel: &Path, path: &Path) -> Self {
+    pub(crate) fn of(error: EditError, wheel: &Path, path: &Path) -> Self {
         let (wheel, path) = (wheel.to_owned(), path.to_owned());
         match error {
+            EditError::Absent { .. } => Self::Content { path, source: error.into() },
             EditError::Open(error) => Self::Open(error),
             EditError::Member(CopyError { name, reason }) => Self::Member { wheel, name, reason },
             EditError::Path(source) => Self::Path { wheel, source },

@@ -5,7 +5,7 @@
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 
 use crate::archive::stage::{SettlingFile, StagedFile};
 use base::hash::Sha256Hasher;
@@ -58,7 +58,7 @@ impl Output {
     pub fn new(
         file: StagedFile,
         old: Option<&Path>,
-        disk: &Sender<StagedFile>,
+        disk: &SyncSender<StagedFile>,
     ) -> io::Result<Self> {
         let old = old.map(regular::open).transpose()?;
         let old = old.map(|file| Old { file, buffer: Vec::new(), parted: None });
@@ -201,7 +201,7 @@ impl Seek for Output {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::channel;
+    use std::sync::mpsc::sync_channel;
 
     use super::*;
     use crate::archive::Stage;
@@ -212,7 +212,7 @@ mod tests {
         fs_err::write(&place, old).unwrap();
         let stage = Stage::open(&dir.path().join("out")).unwrap();
         let path = "new".parse().unwrap();
-        let (disk, _files) = channel();
+        let (disk, _files) = sync_channel(32);
         let mut file = Output::new(stage.create(&path).unwrap(), Some(&place), &disk).unwrap();
         write(&mut file);
         (file.finish().unwrap(), fs_err::read(stage.path(&path)).unwrap())
@@ -282,7 +282,7 @@ mod tests {
     fn a_package_of_nothing_has_one_hash() {
         let dir = tempfile::tempdir().unwrap();
         let stage = Stage::open(dir.path()).unwrap();
-        let (disk, _files) = channel();
+        let (disk, _files) = sync_channel(32);
         let staged = stage.create(&"new".parse().unwrap()).unwrap();
         let mut file = Output::new(staged, None, &disk).unwrap();
         assert_eq!(file.copy_old(7, &mut &b"one"[..]).unwrap(), 3);

@@ -1,8 +1,9 @@
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::{Edit, MakeError};
-use base::partial::{self, PartialFile};
+use base::partial::{self, ClosedFile, PartialDirectory, PartialFile};
 use base::regular;
 use fs_err as fs;
 
@@ -13,8 +14,16 @@ const PREFIX: &str = ".rockpack-edit-";
 #[derive(Debug)]
 pub struct Prepared {
     place: PathBuf,
-    file: Option<PartialFile>,
+    file: Option<Temporary>,
     signatures: Vec<String>,
+}
+
+/// Closed, because a command takes any number of wheels.
+#[derive(Debug)]
+struct Temporary {
+    // Dropped before its directory.
+    file: ClosedFile,
+    directory: Arc<PartialDirectory>,
 }
 
 /// Wheel under its final name.
@@ -34,14 +43,15 @@ impl Edit<'_> {
         let failed = |source| MakeError::Write { path: place.clone(), source };
         let into = place.parent().unwrap_or(&place);
         fs::create_dir_all(into).map_err(failed)?;
-        partial::remove_abandoned(into, PREFIX);
-        let mut file = PartialFile::locked(into, PREFIX, partial::PRIVATE).map_err(failed)?;
+        let directory = PartialDirectory::shared(into, PREFIX).map_err(failed)?;
+        let mut file = PartialFile::new(directory.path(), "", partial::PRIVATE).map_err(failed)?;
         let (signatures, wheel) = (self.signatures(), self.wheel);
         let sink = BufWriter::with_capacity(BUFFER, file.as_file_mut());
         self.write(sink).map_err(|error| MakeError::of(error, wheel.path(), &place))?;
         file.set_mode(0o644).map_err(failed)?;
         file.sync().map_err(failed)?;
-        Ok(Prepared { place, file: Some(file), signatures })
+        let file = Some(Temporary { file: file.close(), directory });
+        Ok(Prepared { place, file, signatures })
     }
 }
 
@@ -52,7 +62,7 @@ impl Prepared {
 
     /// Temporary file with the bytes of the wheel.
     pub fn file(&self) -> &Path {
-        self.file.as_ref().map_or(&self.place, PartialFile::path)
+        self.file.as_ref().map_or(&self.place, |temporary| temporary.file.path())
     }
 
     /// Final path.
@@ -63,12 +73,12 @@ impl Prepared {
     /// Gives the wheel its final name.
     pub fn put(self) -> Result<Made, MakeError> {
         let Self { place, file, signatures: dropped } = self;
-        let Some(file) = file else {
+        let Some(Temporary { file, directory: _directory }) = file else {
             return Ok(Made { path: place, was_there: true, dropped });
         };
         let failed = |source| MakeError::Write { path: place.clone(), source };
         let was_there = match file.persist_new(&place) {
-            Ok(_) => false,
+            Ok(()) => false,
             Err((file, error)) if error.kind() == io::ErrorKind::AlreadyExists => {
                 if regular::sha256(file.path()).map_err(failed)?
                     != regular::sha256(&place).map_err(failed)?

@@ -8,6 +8,7 @@ use crate::package::ZipFile;
 use crate::package::directory::{Directory, DirectoryEntry, DirectoryError};
 use crate::package::zip_file::{LONGEST_RECORD, LONGEST_TEXT, Unpacked};
 use crate::unpacking::{Refusal, name_fault};
+use base::pooled::PooledFile;
 use base::regular;
 
 /// Wheel with its faults.
@@ -22,9 +23,9 @@ pub struct WheelFile {
 impl WheelFile {
     /// Reads only the directory. An invalid archive is a fault.
     pub fn read(path: &Path) -> io::Result<Self> {
-        let file = regular::open(path)?.into_parts().0;
+        let file = regular::open(path)?;
         let mut faults = Vec::new();
-        let mut directory = match Directory::read(&file) {
+        let mut directory = match Directory::read(file.file()) {
             Ok(directory) => directory,
             Err(DirectoryError::Io(error)) => return Err(regular::of(path, error)),
             Err(DirectoryError::Broken(why)) => {
@@ -44,7 +45,7 @@ impl WheelFile {
                 None
             }
         };
-        let zip = ZipFile::new(file, directory);
+        let zip = ZipFile::new(PooledFile::new(file)?, directory);
         Ok(Self { path: path.to_owned(), zip, dist_info, faults })
     }
 

@@ -3,10 +3,12 @@
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::os::unix::fs::FileExt;
+use std::sync::{Arc, OnceLock};
 
 use flate2::bufread::DeflateDecoder;
 
 use super::directory::{Directory, DirectoryEntry};
+use base::pooled::PooledFile;
 use binary::elf::ReadAt;
 
 /// Limit of texts read whole, such as METADATA, WHEEL and PKG-INFO, in bytes.
@@ -19,13 +21,13 @@ const BLOCK: usize = 128 << 10;
 /// Zip with its directory.
 #[derive(Debug)]
 pub struct ZipFile {
-    file: File,
+    file: PooledFile,
     directory: Directory,
 }
 
 impl ZipFile {
     /// Combines a file with its directory.
-    pub fn new(file: File, directory: Directory) -> Self {
+    pub fn new(file: PooledFile, directory: Directory) -> Self {
         Self { file, directory }
     }
 
@@ -46,7 +48,12 @@ impl ZipFile {
 
     /// Reader of the packed bytes.
     pub fn packed(&self, entry: &DirectoryEntry) -> Section<'_> {
-        Section { file: &self.file, at: entry.data, end: entry.data + entry.compressed }
+        Section {
+            file: &self.file,
+            open: OnceLock::new(),
+            at: entry.data,
+            end: entry.data + entry.compressed,
+        }
     }
 
     /// Reader that checks size and CRC-32 at the end.
@@ -107,16 +114,27 @@ fn not_unpacked(error: io::Error) -> io::Error {
 /// Reader of a byte range of a file.
 #[derive(Debug)]
 pub struct Section<'f> {
-    file: &'f File,
+    file: &'f PooledFile,
+    open: OnceLock<Arc<File>>,
     at: u64,
     end: u64,
+}
+
+impl Section<'_> {
+    fn open(&self) -> io::Result<&File> {
+        if let Some(file) = self.open.get() {
+            return Ok(file);
+        }
+        let file = self.file.get()?;
+        Ok(self.open.get_or_init(|| file))
+    }
 }
 
 impl Read for Section<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
         let wanted = out.len().min(left);
-        let count = self.file.read_at(&mut out[..wanted], self.at)?;
+        let count = self.open()?.read_at(&mut out[..wanted], self.at)?;
         if count == 0 && wanted > 0 {
             return Err(ErrorKind::UnexpectedEof.into());
         }
@@ -133,7 +151,7 @@ impl ReadAt for Section<'_> {
     fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         let end = offset.checked_add(buf.len() as u64).filter(|end| *end <= self.end - self.at);
         end.ok_or(ErrorKind::UnexpectedEof)?;
-        ReadAt::read_exact_at(self.file, self.at + offset, buf)
+        ReadAt::read_exact_at(self.open()?, self.at + offset, buf)
     }
 }
 

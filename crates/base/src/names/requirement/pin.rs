@@ -1,8 +1,18 @@
 //! Replacement of pinned versions.
 
+use pep440_rs::{Operator, VersionSpecifier};
+
 use super::Requirement;
 
 impl Requirement {
+    /// Returns the version of an exact pin.
+    pub fn pinned(&self) -> Option<String> {
+        let is_exact = |clause: &&VersionSpecifier| {
+            matches!(clause.operator(), Operator::Equal | Operator::ExactEqual)
+        };
+        self.versions.as_ref()?.iter().find(is_exact).map(|clause| clause.version().to_string())
+    }
+
     /// Replaces versions pinned with `==` or `===`; `None` if no version changes.
     pub fn repinned(&self, new: impl Fn(&str) -> Option<String>) -> Option<String> {
         self.versions.as_ref()?;
@@ -35,6 +45,17 @@ fn clause(text: &str, new: impl Fn(&str) -> Option<String>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pinned_version_is_that_of_an_equal_sign() {
+        let pinned = |text: &str| text.parse::<Requirement>().unwrap().pinned();
+        for text in ["a==1.0", "a[b]>0, ==1.0; extra == 'c'", "a===1.0"] {
+            assert_eq!(pinned(text).as_deref(), Some("1.0"), "{text}");
+        }
+        for text in ["a", "a>=1.0", "a==1.0.*", "a @ https://example.org/a-1.0.whl"] {
+            assert_eq!(pinned(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn pins_are_versions_of_a_requirement_and_nothing_else() {

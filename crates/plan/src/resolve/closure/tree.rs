@@ -4,8 +4,7 @@ use crate::resolve::rpath;
 use crate::resolve::sources::Sources;
 use crate::{Distribution, Member, Step};
 use binary::Facts;
-use binary::elf::{ElfFacts, ElfKind, Machine, Rpath, RpathEntry};
-use catalog::{Catalog, CatalogEntry};
+use binary::elf::{ElfFacts, Machine, Rpath, RpathEntry};
 
 #[derive(Debug)]
 pub(super) struct File<'a> {
@@ -111,14 +110,10 @@ impl<'a> Tree<'a> {
     ) {
         let standing = match &member.step {
             Step::Copy { source } | Step::Relink { source, .. } => match sources.facts(source) {
-                Some(facts) if rpath::editable(facts) => {
+                Some(facts) if rpath::loadable(facts) => {
                     let file = self.add_file(number, member, facts, searches);
                     // A program cannot be loaded as a library (glibc since 2.30).
-                    if facts.kind == ElfKind::SharedLibrary {
-                        Standing::File(file)
-                    } else {
-                        Standing::NoLibrary
-                    }
+                    if facts.kind.is_library() { Standing::File(file) } else { Standing::NoLibrary }
                 }
                 Some(ElfFacts { machine: Machine::Other { .. }, .. }) => Standing::OtherMachine,
                 Some(_) | None => Standing::NoLibrary,

@@ -134,6 +134,7 @@ fn binary(facts: &Facts<'_>) -> String {
 fn elf_kind(kind: ElfKind) -> &'static str {
     match kind {
         ElfKind::SharedLibrary => "shared library",
+        ElfKind::Loader => "dynamic loader",
         ElfKind::Executable => "program",
         ElfKind::StaticExecutable | ElfKind::StaticPie => "static program",
         ElfKind::Relocatable => "object file",

@@ -1,10 +1,13 @@
 use std::cmp::Reverse;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::ScopedJoinHandle;
 
 use super::StagedFile;
+
+/// Requests for a sync that may wait: each has an open file.
+const WAITING: usize = 32;
 
 /// Does jobs, given with their sizes, on `threads` threads; returns the results in order.
 ///
@@ -13,10 +16,10 @@ use super::StagedFile;
 pub fn written<J: Sync, D: Send, E: From<io::Error> + Send>(
     jobs: &[(u64, J)],
     threads: usize,
-    work: impl Fn(&J, &Sender<StagedFile>) -> Result<D, E> + Sync,
+    work: impl Fn(&J, &SyncSender<StagedFile>) -> Result<D, E> + Sync,
 ) -> Result<Vec<D>, E> {
     let stopped = AtomicBool::new(false);
-    let (disk, files) = channel::<StagedFile>();
+    let (disk, files) = sync_channel::<StagedFile>(WAITING);
     // All jobs stop: the system reports a write error only once, and a later sync would succeed.
     let settle = || {
         let settled = files.into_iter().try_for_each(|file| file.settle());

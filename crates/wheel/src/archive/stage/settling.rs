@@ -1,5 +1,5 @@
 use std::io::{self, Seek, SeekFrom, Write};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 
 use super::StagedFile;
 
@@ -9,17 +9,17 @@ const OFTEN: usize = 16 << 20;
 #[derive(Debug)]
 pub struct SettlingFile {
     file: StagedFile,
-    disk: Sender<StagedFile>,
+    disk: SyncSender<StagedFile>,
     since: usize,
 }
 
 impl SettlingFile {
     /// Wraps an output; `disk` leads to the syncing thread.
-    pub fn new(file: StagedFile, disk: &Sender<StagedFile>) -> Self {
+    pub fn new(file: StagedFile, disk: &SyncSender<StagedFile>) -> Self {
         Self { file, disk: disk.clone(), since: 0 }
     }
 
-    /// Requests a sync without waiting for it.
+    /// Requests a sync without waiting for it, unless many requests wait.
     pub fn settle(&mut self) -> io::Result<()> {
         self.since = 0;
         // A closed channel is harmless: the receiver ends after all outputs are written.
@@ -51,7 +51,7 @@ impl Seek for SettlingFile {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::channel;
+    use std::sync::mpsc::sync_channel;
 
     use super::*;
     use crate::archive::Stage;
@@ -60,7 +60,7 @@ mod tests {
     fn the_disk_is_asked_after_each_sixteen_mebibytes() {
         let dir = tempfile::tempdir().unwrap();
         let stage = Stage::open(dir.path()).unwrap();
-        let (disk, files) = channel();
+        let (disk, files) = sync_channel(2);
         let file = stage.create(&"a".parse().unwrap()).unwrap();
         let mut file = SettlingFile::new(file, &disk);
         for asked in [0, 1, 0, 1] {
