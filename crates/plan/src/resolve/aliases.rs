@@ -16,7 +16,7 @@ pub(super) fn apply<'a>(
     dist: &ResolvedDist<'a>,
     runtime: &mut Runtime<'a>,
     view: &View<'_, 'a>,
-    meant: &BTreeSet<&ArtifactName>,
+    proposed: &BTreeSet<&ArtifactName>,
     problems: &mut Problems,
 ) {
     for rule in &dist.package.aliases {
@@ -24,9 +24,9 @@ pub(super) fn apply<'a>(
             continue; // a real file of this name makes the alias unnecessary
         }
         let Some((alias, _)) = runtime.aliases.get(&*rule.path) else {
-            // The misspelled artifact is already reported.
+            // The error of the missing artifact explains it.
             let follows =
-                view.get(&rule.path).is_some_and(|item| meant.contains(&item.artifact.id.name));
+                view.get(&rule.path).is_some_and(|item| proposed.contains(&item.artifact.id.name));
             if rule.optional.is_none() && !follows {
                 problems.push(no_such_link(manifest, rule, dist, runtime, view));
             }

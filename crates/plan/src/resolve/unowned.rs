@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::directory;
 use super::install_tree::Item;
 use super::select::{in_scope, is_about};
-use super::targets::Targets;
+use super::targets::{Choice, Targets};
 use crate::Dropped;
 use crate::catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
 use base::source::{Code, Problem, Problems};
@@ -42,7 +42,7 @@ pub(super) fn find<'a>(
         !matches!(entry.kind, EntryKind::Directory)
             && !selected.contains(&std::ptr::from_ref(*entry))
     };
-    for artifact in catalog.artifacts.iter().filter(|a| is_built(manifest, &a.id, targets)) {
+    for artifact in catalog.artifacts.iter().filter(|a| is_wanted(manifest, &a.id, targets)) {
         for entry in artifact.entries.iter().filter(left) {
             match first(manifest, artifact, entry) {
                 Some(index) => {
@@ -90,8 +90,10 @@ fn allowing<'m>(
     matching.find(|rule| is_about(rule.artifact.as_ref(), rule.component, artifact))
 }
 
-fn is_built(manifest: &Manifest, id: &ArtifactId, targets: &Targets) -> bool {
-    id.family.is_generic() || targets.builds(manifest.families.home(&id.family))
+/// A list of targets leaves out the others. Without one, every file has an owner.
+fn is_wanted(manifest: &Manifest, id: &ArtifactId, targets: &Targets) -> bool {
+    let everything = targets.choice == Choice::Everything;
+    everything || id.family.is_generic() || targets.builds(manifest.families.home(&id.family))
 }
 
 const MOST_IDLE: usize = 100;

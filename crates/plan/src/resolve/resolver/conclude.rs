@@ -7,7 +7,7 @@ use crate::resolve::expected::Expectations;
 use crate::resolve::links::Filled;
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::sources::Sources;
-use crate::resolve::unowned::{self, Causes, Leftover, Ownership};
+use crate::resolve::unowned::{self, Causes, Left, Leftover, Ownership};
 use crate::resolve::{
     check, closure, compression, devel_only, misplaced, misspelled, oversize, ownership, parted,
     platform, repeated, shards, source_build, too_wide, unused_rules, windows,
@@ -133,10 +133,10 @@ impl<'a> Resolver<'a> {
         let texts = made.iter().flat_map(|(_, d)| &d.licenses);
         let texts: HashSet<&Origin> = texts.filter_map(|text| text.step.source()).collect();
         unowned.retain(|left| !texts.contains(&left.item.origin()));
-        // Lines with only unowned files are reported there.
-        let alone: HashSet<_> =
-            unowned.iter().map(|left| std::ptr::from_ref(left.item.entry)).collect();
-        let is_reported = |line: &Emptied| line.files.iter().all(|file| alone.contains(file));
+        // An error of unowned files explains the line; a warning of allowed ones does not.
+        let errors = unowned.iter().filter(|left| !self.allows(left));
+        let errors: HashSet<_> = errors.map(|left| std::ptr::from_ref(left.item.entry)).collect();
+        let is_reported = |line: &Emptied| line.files.iter().all(|file| errors.contains(file));
         let emptied = emptied.into_iter().filter(|line| !is_reported(line));
         let emptied: Vec<Problem> = emptied.map(|line| line.problem).collect();
         let mut causes = Causes::new(self.manifest, self.whole, self.targets.target(), self.all);
@@ -153,5 +153,9 @@ impl<'a> Resolver<'a> {
             problems.push(problem);
         }
         (unowned, dropped)
+    }
+
+    fn allows(&self, left: &Left<'_>) -> bool {
+        self.request.allow_unowned || left.allowed.is_some()
     }
 }

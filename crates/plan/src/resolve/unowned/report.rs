@@ -35,9 +35,9 @@ pub(in crate::resolve) fn check<'a>(
 ) -> (Vec<Unowned>, Problems) {
     let listed = unowned.iter().map(|left| listed(left, causes)).collect();
     let mut problems = allowed::warnings(ownership.manifest, unowned);
-    let meant = ownership.meant();
+    let proposed = ownership.proposed();
     let at_fault = unowned.iter().filter(|left| left.allowed.is_none()).map(|left| left.item);
-    let at_fault = at_fault.filter(|item| !meant.contains(&item.artifact.id.name));
+    let at_fault = at_fault.filter(|item| !proposed.contains(&item.artifact.id.name));
     let mut groups = group::groups(at_fault, causes);
     let blamed = ownership.blamed();
     groups.retain(|group| !lines(&group.cause).any(|place| blamed.contains(&at(place))));
@@ -68,9 +68,9 @@ fn listed<'a>(left: &Left<'a>, causes: &mut Causes<'a>) -> Unowned {
 }
 
 impl<'a> Ownership<'_, 'a> {
-    fn meant(&self) -> BTreeSet<&'a ArtifactName> {
+    fn proposed(&self) -> BTreeSet<&'a ArtifactName> {
         let packages = self.manifest.packages.values();
-        packages.flat_map(|package| unused_rules::meant(self.catalog, package)).collect()
+        packages.flat_map(|package| unused_rules::proposed(self.catalog, package)).collect()
     }
 
     /// Files of missing targets are necessarily unowned.
