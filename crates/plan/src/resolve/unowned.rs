@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::directory;
 use super::install_tree::Item;
 use super::select::{in_scope, is_about};
+use super::taken_and_dropped;
 use super::targets::{Choice, Targets};
 use crate::Dropped;
 use crate::catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
@@ -111,6 +112,7 @@ fn idle_drop(
         .collect();
     let taken = matched.iter().find(|(_, entry)| selected.contains(&std::ptr::from_ref(*entry)));
     let (label, help) = match (taken, matched.is_empty(), scope.is_empty()) {
+        (Some(_), ..) if taken_and_dropped::is_of_a_whole(rule) => return None,
         (Some((artifact, entry)), ..) => (
             format!("packages take all matches, such as `{}` of {}", entry.path, artifact.id),
             IN_PACKAGES.to_owned(),

@@ -9,8 +9,8 @@ use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::sources::Sources;
 use crate::resolve::unowned::{self, Causes, Left, Leftover, Ownership};
 use crate::resolve::{
-    check, closure, compression, devel_only, misplaced, misspelled, oversize, ownership, parted,
-    platform, repeated, shards, source_build, too_wide, unused_rules, windows,
+    apart_code, check, closure, compression, misplaced, misspelled, oversize, ownership, parted,
+    platform, repeated, shards, source_build, taken_and_dropped, too_wide, unused_rules, windows,
 };
 use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
 use base::source::{Problem, Problems};
@@ -34,7 +34,9 @@ impl<'a> Resolver<'a> {
         }
         problems.extend(too_long);
         let (unowned, dropped) = self.ownership(&made, filled, (&selected, emptied), &mut problems);
-        problems.extend(devel_only::check(self.manifest, self.catalog, filled, &selected, &run));
+        let entries = apart_code::Entries { taken: &selected, run: &run };
+        let apart = apart_code::check(self.manifest, self.catalog, self.targets, filled, &entries);
+        problems.extend(apart);
         problems.extend(too_wide::check(self.manifest, filled));
         problems.extend(misspelled::check(
             self.manifest,
@@ -129,6 +131,8 @@ impl<'a> Resolver<'a> {
         let Leftover { mut unowned, dropped, problems: idle } =
             unowned::find(self.manifest, self.catalog, self.targets, selected);
         problems.extend(idle);
+        let (manifest, catalog) = (self.manifest, self.catalog);
+        problems.extend(taken_and_dropped::check(manifest, catalog, self.all, selected));
         // Shipped even if no package takes them.
         let texts = made.iter().flat_map(|(_, d)| &d.licenses);
         let texts: HashSet<&Origin> = texts.filter_map(|text| text.step.source()).collect();

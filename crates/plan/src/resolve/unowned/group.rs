@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::super::install_tree::Item;
 use super::cause::{Cause, Causes, NAMES_OTHERS};
-use base::names::{ArtifactName, Component, RelPath};
+use base::names::{ArtifactName, Component};
 use base::source::Place;
 
 pub(super) struct Group<'a> {
@@ -77,17 +77,5 @@ impl<'a> Group<'a> {
 
     pub fn size(&self) -> u64 {
         self.items.iter().map(|item| item.entry.size()).sum()
-    }
-
-    pub fn directory(&self) -> Option<RelPath> {
-        let mut parents = self.items.iter().map(|item| item.entry.path.parent());
-        let mut common = parents.next()??;
-        for parent in parents {
-            let parent = parent?;
-            while parent != common && parent.below(&common).is_none() {
-                common = common.parent()?;
-            }
-        }
-        Some(common)
     }
 }

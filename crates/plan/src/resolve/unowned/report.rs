@@ -50,7 +50,7 @@ pub(in crate::resolve) fn check<'a>(
     } else {
         let mut capped = Capped::default();
         for group in &groups {
-            capped.report(|| error(group, &shippers));
+            capped.report(|| error(ownership.manifest, group, &shippers));
         }
         problems.extend(capped.into_problems());
     }
@@ -133,7 +133,11 @@ fn warning(groups: &[Group<'_>]) -> Problem {
     })
 }
 
-fn error(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) -> Problem {
+fn error(
+    manifest: &Manifest,
+    group: &Group<'_>,
+    shippers: &BTreeMap<&ArtifactName, &PackageName>,
+) -> Problem {
     let are = if group.items.len() == 1 { "is" } else { "are" };
     let what = format!("{} {are} in no package: {}", subject(group, shippers), first(group));
     let mut problem = Problem::error(Code::UnownedFiles, what);
@@ -149,7 +153,8 @@ fn error(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) ->
             problem = problem.label(place, label(other, None));
         }
     }
-    problem.help(remedy::of(group))
+    let is_shipped = group.artifacts().iter().any(|name| shippers.contains_key(name));
+    problem.help(remedy::of(group, manifest, is_shipped && !group.families().is_empty()))
 }
 
 fn subject(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) -> String {
