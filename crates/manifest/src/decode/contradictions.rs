@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use indexmap::IndexMap;
+
 use crate::{AllowUnownedRule, ArtifactRule, DropRule, Manifest, Package, PathRule};
 use base::names::{ArtifactName, Component};
 use base::source::{Code, Place, Problem, Problems};
@@ -30,12 +32,12 @@ const EVERY_FILE: &str = "**";
 type Scope<'m> = (&'m str, Option<&'m ArtifactName>, Option<Component>);
 
 struct Drops<'m> {
-    by_scope: HashMap<Scope<'m>, Vec<&'m DropRule>>,
+    by_scope: IndexMap<Scope<'m>, Vec<&'m DropRule>>,
 }
 
 impl<'m> Drops<'m> {
     fn new(manifest: &'m Manifest) -> Self {
-        let mut by_scope: HashMap<Scope<'m>, Vec<&DropRule>> = HashMap::new();
+        let mut by_scope: IndexMap<Scope<'m>, Vec<&DropRule>> = IndexMap::new();
         for drop in manifest.drops.iter() {
             let glob = if drop.is_of_all_files() { EVERY_FILE } else { drop.glob.as_str() };
             by_scope.entry((glob, drop.artifact.as_ref(), drop.component)).or_default().push(drop);
@@ -98,8 +100,9 @@ impl<'m> Drops<'m> {
                 })
             });
             let mut drops = scopes.flat_map(|scope| self.of(scope));
-            let drop = drops.find(|drop| drop.when.meets(allowed.when).is_some());
-            drop.into_iter().for_each(|drop| problems.push(allowed_and_dropped(allowed, drop)));
+            if let Some(drop) = drops.find(|drop| drop.when.meets(allowed.when).is_some()) {
+                problems.push(allowed_and_dropped(allowed, drop));
+            }
         }
         problems
     }
