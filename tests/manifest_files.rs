@@ -120,6 +120,15 @@ fn a_readme_is_read_beside_the_manifest() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
+#[test]
+fn an_address_is_no_directory() {
+    let dir = TempDir::new().unwrap();
+    let output = rockpack(dir.path(), &["check", "--manifest", "https://example.org/m"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("takes a directory") && said.contains("git clone"), "{said}");
+}
+
 /// A manifest from elsewhere must not show files of this machine.
 #[test]
 fn no_file_of_a_manifest_is_outside_of_its_directory() {

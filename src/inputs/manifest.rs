@@ -115,6 +115,12 @@ pub fn label(source: &Source) -> &str {
 /// Returns `None` if nothing is named and this directory has no manifest.
 fn found(named: Option<&Path>) -> Result<Option<(Source, Source)>, Failure> {
     match named {
+        Some(name) if name.to_string_lossy().contains("://") => {
+            let message =
+                format!("--manifest takes a directory, not the address {}", name.display());
+            let help = "fetch the files first, such as with `git clone`, and give their directory";
+            Err(Problem::usage(Code::Environment, message).help(help).into())
+        }
         Some(name) if name.as_os_str() == BUILT_IN => Ok(Some(built_in())),
         Some(dir) => read(dir).map(Some),
         // An unreadable manifest is an error: no other replaces it.
