@@ -143,7 +143,8 @@ impl<'a> Resolver<'a> {
         let is_reported = |line: &Emptied| line.files.iter().all(|file| errors.contains(file));
         let emptied = emptied.into_iter().filter(|line| !is_reported(line));
         let emptied: Vec<Problem> = emptied.map(|line| line.problem).collect();
-        let mut causes = Causes::new(self.manifest, self.whole, self.targets.target(), self.all);
+        let mut causes =
+            Causes::new((self.manifest, self.catalog), self.whole, self.targets.target(), self.all);
         let ownership = Ownership {
             manifest: self.manifest,
             catalog: self.catalog,

@@ -42,7 +42,6 @@ fn is_same(one: &Cause<'_>, other: &Cause<'_>, (a, b): (Item<'_>, Item<'_>)) -> 
         return false;
     }
     match (one, other) {
-        (Cause::Unnamed { .. }, Cause::Unnamed { .. }) => true,
         (Cause::NotInherited { of, .. }, Cause::NotInherited { of: other, .. }) => {
             of.name.value == other.name.value
         }

@@ -6,7 +6,7 @@ use super::cause::Cause;
 use super::group::Group;
 use crate::resolve::select::Refusal;
 use base::names::{ArtifactName, Component, RelPath};
-use manifest::{ArtifactRule, Manifest, PackageKind};
+use manifest::{ArtifactRule, Manifest, Package, PackageKind};
 
 const LINES: usize = 6;
 
@@ -15,7 +15,7 @@ const EVERY_FILE: &str = "**";
 /// `code`: the files are device code of libraries in packages, which must not be dropped.
 pub(super) fn of(group: &Group<'_>, manifest: &Manifest, code: bool) -> String {
     if let Cause::Unnamed { room } = group.cause {
-        return unnamed(group, room.map(|package| package.name.value.as_str()));
+        return unnamed(group, room);
     }
     match drop_lines(group, manifest) {
         lines if lines.is_empty() || code => taking(group),
@@ -54,10 +54,15 @@ fn taking(group: &Group<'_>) -> String {
     }
 }
 
-fn unnamed(group: &Group<'_>, room: Option<&str>) -> String {
-    let kind = if room.is_some() { PackageKind::Devel } else { PackageKind::Runtime };
-    let place =
-        room.map_or_else(|| "to a package".to_owned(), |name| format!("to package `{name}`"));
+fn unnamed(group: &Group<'_>, room: Option<&Package>) -> String {
+    let kind = room.map_or(PackageKind::Runtime, |package| package.kind);
+    let place = match room {
+        None => "to a package".to_owned(),
+        Some(package) if kind == PackageKind::Runtime => {
+            format!("to a runtime package, such as `{}`", package.name.value)
+        }
+        Some(package) => format!("to package `{}`", package.name.value),
+    };
     let takes: Vec<String> = names(group).map(|name| artifact_line(group, name, kind)).collect();
     let drops = names(group).map(|name| format!("drop \"**\" artifact=\"{name}\" reason=\"…\""));
     let drops: Vec<String> = drops.collect();
@@ -74,7 +79,10 @@ fn artifact_line(group: &Group<'_>, name: &ArtifactName, kind: PackageKind) -> S
     if kind == PackageKind::Runtime {
         let of = group.items.iter().map(|item| &item.artifact.id).filter(|id| id.name == *name);
         let components: BTreeSet<Component> = of.map(|id| id.component).collect();
-        for component in components {
+        let runs = |c: &&Component| matches!(c, Component::Lib | Component::Run);
+        let any_runs = components.iter().any(|c| runs(&c));
+        // A devel package takes the other components of an artifact that it inherits.
+        for component in components.iter().filter(|c| runs(c) || !any_runs) {
             let _ = write!(line, " \"{component}\"");
         }
     }
