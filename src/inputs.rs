@@ -14,6 +14,7 @@ use crate::{builtin, ui};
 
 pub mod artifacts;
 pub mod cache;
+pub mod contained;
 pub mod manifest;
 mod memory;
 mod near;

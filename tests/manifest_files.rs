@@ -35,7 +35,7 @@ fn others(most: usize) -> [Other; 6] {
     let make = |make: fn(&Path)| -> Box<dyn Fn(&Path)> { Box::new(make) };
     let too_large = move |path: &Path| fs::write(path, "x\n".repeat(most / 2 + 1)).unwrap();
     [
-        ("is a device", "/dev/zero", make(|path| symlink("/dev/zero", path).unwrap())),
+        ("leads out of", "/dev/zero", make(|path| symlink("/dev/zero", path).unwrap())),
         ("is a FIFO", "a FIFO", make(fifo)),
         ("is a directory", "a directory", make(|path| fs::create_dir(path).unwrap())),
         ("not UTF-8", "another encoding", make(|path| fs::write(path, b"caf\xe9\n").unwrap())),
@@ -118,6 +118,89 @@ fn a_readme_is_read_beside_the_manifest() {
     assert!(metadata.ends_with("\n\n# Code for gfx942\n\nText.\n"), "{metadata}");
     let output = rockpack(dir.path(), &["wheel", "verify", "out/dist"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn an_address_is_no_directory() {
+    let dir = TempDir::new().unwrap();
+    let output = rockpack(dir.path(), &["check", "--manifest", "https://example.org/m"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("takes a directory") && said.contains("git clone"), "{said}");
+}
+
+/// A manifest from elsewhere must not show files of this machine.
+#[test]
+fn no_file_of_a_manifest_is_outside_of_its_directory() {
+    let lines = |readme: &str, include: &str, script: &str| {
+        let manifest = format!(
+            r#"common {{
+    author "A"
+    requires-python ">=3.10"
+}}
+package "core" kind="runtime" {{
+    distribution "x-core" module="x_core" per="none"
+    summary "Core"
+    license "MIT"
+    readme "{readme}"
+    artifact "base" "lib"
+}}
+python-project "part" optional="not checked out" {{
+    source "part"
+    run script="{script}"
+}}
+include "{include}"
+"#
+        );
+        ("packages.kdl", manifest)
+    };
+    let dir = TempDir::new().unwrap();
+    let at = |path: &str| dir.path().join(path);
+    fs::create_dir_all(at("m/inside")).unwrap();
+    fs::create_dir(at("outside")).unwrap();
+    for name in ["a.md", "a.kdl", "a.sh"] {
+        fs::write(at("m/inside").join(name), "").unwrap();
+        fs::write(at("outside").join(name), "SECRET of this machine {\n").unwrap();
+        symlink(format!("../outside/{name}"), at("m").join(name)).unwrap();
+    }
+    fs::write(at("m/inside/a.md"), "# Core\n").unwrap();
+    fs::write(at("m/inside/a.sh"), "true\n").unwrap();
+    fs::write(at("m/families.kdl"), "isa \"gfx942\" product=\"A\"\n").unwrap();
+    symlink("../outside", at("m/parent")).unwrap();
+    symlink("inside", at("m/linked")).unwrap();
+    symlink("m", at("named")).unwrap();
+    let inside = lines("linked/a.md", "inside/a.kdl", "linked/a.sh");
+    let cases = [
+        (Some(inside.clone()), None),
+        (Some(lines("a.md", "inside/a.kdl", "inside/a.sh")), Some("m/packages.kdl:9")),
+        (Some(lines("inside/a.md", "parent/a.kdl", "inside/a.sh")), Some("m/packages.kdl:16")),
+        (Some(lines("inside/a.md", "inside/a.kdl", "a.sh")), Some("m/packages.kdl:14")),
+        (None, Some("--manifest")),
+    ];
+    let said = |args: &[&str], directory: &str| {
+        let output = rockpack(&at(directory), args);
+        let said = [output.stderr, output.stdout].concat();
+        let said = String::from_utf8(said).unwrap();
+        assert!(!said.contains("SECRET"), "{said}");
+        let words = said.replace(['\n', '│', '·', '┤'], " ");
+        let words: Vec<&str> = words.split_whitespace().collect();
+        (output.status.success(), said.clone(), words.join(" ").contains("leads out of"))
+    };
+    for (text, place) in cases {
+        fs::remove_file(at("m/packages.kdl")).ok();
+        match text {
+            Some((name, text)) => fs::write(at("m").join(name), text).unwrap(),
+            None => symlink("../outside/a.kdl", at("m/packages.kdl")).unwrap(),
+        }
+        for named in ["m", "named"] {
+            let (fine, said, leads_out) = said(&["check", "--manifest", named], "");
+            let place = place.map(|place| place.replace("m/", &format!("{named}/")));
+            assert_eq!(fine, place.is_none(), "{said}");
+            assert!(place.is_none_or(|place| leads_out && said.contains(&place)), "{said}");
+        }
+    }
+    let (fine, text, leads_out) = said(&["fmt", "--check"], "m");
+    assert!(!fine && leads_out, "{text}");
 }
 
 #[test]

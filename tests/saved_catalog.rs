@@ -138,6 +138,9 @@ fn what_is_no_catalog_is_refused() {
     expect(broken("\"artifacts\":[", "\"artifacts\":[],\"rest\":["), "it has no artifact");
     expect(refused(&dir, "garbage"), "is not a catalog of artifacts: expected value at line 1");
     expect(refused(&dir, ""), "is not a catalog");
+    let plan = rockpack(dir.path(), &["plan", "--artifact-dir", "artifacts", "--json"]).stdout;
+    let plan = String::from_utf8(plan).unwrap();
+    expect(refused(&dir, &plan), "is a plan, not a catalog of artifacts: give it with --plan");
     expect(refused(&dir, &good[..good.len() / 2]), "is not a catalog");
     expect(refused(&dir, &(good.clone() + "x")), "trailing characters");
     let entry = good

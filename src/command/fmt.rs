@@ -13,7 +13,7 @@ use manifest::kdl;
 use super::{Failure, environment, print, print_exact};
 use crate::builtin;
 use crate::cli::FmtArgs;
-use crate::inputs::near;
+use crate::inputs::{contained, near};
 
 /// Reads all files before the first is written.
 pub fn run(args: &FmtArgs) -> Result<(), Failure> {
@@ -21,7 +21,13 @@ pub fn run(args: &FmtArgs) -> Result<(), Failure> {
     let files = if args.files.is_empty() { &own[..] } else { &args.files };
     let (mut read, mut wrong) = (Vec::new(), Problems::new());
     for file in files {
-        let source = if is_standard(file) { standard_input()? } else { read_file(file)? };
+        let source = match file {
+            file if is_standard(file) => standard_input()?,
+            file if args.files.is_empty() => {
+                read_file(file, contained::place(Path::new("."), file))?
+            }
+            file => read_file(file, Ok(file.clone()))?,
+        };
         match kdl::layout(&source) {
             Ok(text) => read.push((file, source, text)),
             Err(problems) => wrong.extend(problems),
@@ -47,8 +53,8 @@ fn is_standard(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-fn read_file(file: &Path) -> Result<Source, Failure> {
-    let bytes = regular::read(file, kdl::MOST_BYTES).map_err(|e| {
+fn read_file(file: &Path, place: io::Result<PathBuf>) -> Result<Source, Failure> {
+    let bytes = place.and_then(|place| regular::read(place, kdl::MOST_BYTES)).map_err(|e| {
         let help = "give the files, or run it in a directory with packages.kdl and families.kdl";
         Problem::error(Code::Environment, e.to_string()).help(format!("{}{help}", near(file)))
     })?;

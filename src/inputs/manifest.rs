@@ -13,7 +13,7 @@ use manifest::kdl;
 use manifest::{Beside, BuiltIn, MOST_OF_README, Manifest};
 use plan::resolve;
 
-use super::near;
+use super::{contained, near};
 use crate::cli::BUILT_IN;
 use crate::failure::Failure;
 use crate::{builtin, ui};
@@ -51,7 +51,8 @@ pub fn texts(sources: &(Source, Source)) -> Result<BTreeMap<String, String>, Fai
 
 fn beside(home: Option<&Path>, path: &RelPath) -> Result<String, String> {
     let Some(home) = home else { return built_in_text(path) };
-    let read = regular::read_to_string(home.join(path.as_str()), MOST_OF_README);
+    let place = contained::place(home, Path::new(path.as_str()));
+    let read = place.and_then(|place| regular::read_to_string(place, MOST_OF_README));
     read.map_err(|e| e.to_string())
 }
 
@@ -114,6 +115,12 @@ pub fn label(source: &Source) -> &str {
 /// Returns `None` if nothing is named and this directory has no manifest.
 fn found(named: Option<&Path>) -> Result<Option<(Source, Source)>, Failure> {
     match named {
+        Some(name) if name.to_string_lossy().contains("://") => {
+            let message =
+                format!("--manifest takes a directory, not the address {}", name.display());
+            let help = "fetch the files first, such as with `git clone`, and give their directory";
+            Err(Problem::usage(Code::Environment, message).help(help).into())
+        }
         Some(name) if name.as_os_str() == BUILT_IN => Ok(Some(built_in())),
         Some(dir) => read(dir).map(Some),
         // An unreadable manifest is an error: no other replaces it.
@@ -135,21 +142,22 @@ fn built_in() -> (Source, Source) {
 }
 
 fn read(dir: &Path) -> Result<(Source, Source), Failure> {
-    Ok((kdl_file(&dir.join(builtin::PACKAGES.0))?, kdl_file(&dir.join(builtin::FAMILIES.0))?))
+    Ok((kdl_file(dir, builtin::PACKAGES.0)?, kdl_file(dir, builtin::FAMILIES.0)?))
 }
 
 /// Fails if the file is too large or not text.
-pub fn kdl_file(path: &Path) -> Result<Source, Failure> {
-    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-    let bytes = regular::read(path, kdl::MOST_BYTES).map_err(|e| {
+fn kdl_file(dir: &Path, name: &str) -> Result<Source, Failure> {
+    let path = dir.join(name);
+    let place = contained::place(dir, Path::new(name));
+    let bytes = place.and_then(|place| regular::read(place, kdl::MOST_BYTES)).map_err(|e| {
         let problem = Problem::error(Code::Environment, e.to_string());
         match e.kind() {
             ErrorKind::FileTooLarge => Failure::Problems(problem.into()),
-            _ => problem.help(format!("{}{WHERE}", near(path.parent().unwrap_or(path)))).into(),
+            _ => problem.help(format!("{}{WHERE}", near(dir))).into(),
         }
     })?;
-    let file = path.strip_prefix(".").unwrap_or(path).to_string_lossy();
-    kdl::source(&name, &file, bytes).map_err(|problem| Failure::Problems(problem.into()))
+    let file = path.strip_prefix(".").unwrap_or(&path).to_string_lossy();
+    kdl::source(name, &file, bytes).map_err(|problem| Failure::Problems(problem.into()))
 }
 
 pub fn names() -> BTreeSet<String> {

@@ -67,6 +67,32 @@ fn what_was_built_is_what_was_planned() {
     }
 }
 
+/// A set of several platform tags has no common one.
+#[test]
+fn packages_with_two_tags_match_their_plan() {
+    let dir = built(true, &[], &[]);
+    let dist = dir.path().join("out/dist");
+    let wheel = dist.join("rocm_profiler-7.2.0.dev0-py3-none-linux_x86_64.whl");
+    let tag = "manylinux_2_34_x86_64";
+    let retag = ["wheel", "retag", "--manifest", "built-in", "--platform-tag", tag];
+    let done = rockpack(dir.path(), &[&retag[..], &[wheel.to_str().unwrap()]].concat());
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    fs_err::remove_file(wheel).unwrap();
+    let (status, text) = compared(dir.path(), &["plan.json", "out/dist"]);
+    let field = "~ platform tag: linux_x86_64 → manylinux_2_34_x86_64";
+    assert!(status == 1 && text.contains(field), "{text}");
+
+    let plan = fs_err::read_to_string(dir.path().join("plan.json")).unwrap();
+    let mut plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    let all = plan["distributions"].as_array_mut().unwrap();
+    let profiler = all.iter_mut().find(|d| d["name"] == "rocm-profiler").unwrap();
+    profiler["platform_tag"] = tag.into();
+    fs_err::write(dir.path().join("plan.json"), plan.to_string()).unwrap();
+    let same = (0, "no difference\n".to_owned());
+    assert_eq!(compared(dir.path(), &["plan.json", "out/dist"]), same);
+    assert_eq!(compared(dir.path(), &["out/dist", "plan.json"]), same);
+}
+
 #[test]
 fn a_build_of_another_version_differs_by_that_alone() {
     let dir = built(true, &[], &["--version", "7.3.0", "--version-suffix", "_b"]);

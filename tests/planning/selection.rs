@@ -199,7 +199,7 @@ fn includes_narrow_and_excludes_win() {
 
 #[test]
 fn rules_of_another_mode_do_not_count() {
-    let lines = "artifact \"base\" \"lib\"\nartifact \"blas\" \"lib\" mode=\"legacy\"\nexclude \"a\" mode=\"legacy\"\ninclude \"b\" mode=\"legacy\"";
+    let lines = "artifact \"base\" \"lib\" optional=\"-\"\nartifact \"blas\" \"lib\" mode=\"legacy\"\nexclude \"a\" mode=\"legacy\"\ninclude \"b\" mode=\"legacy\"";
     let entries = "base_lib_generic a text a\nblas_lib_generic b text b";
     assert_eq!(files(&core(lines, entries).plan(), "x-core"), ["a copy base_lib_generic"]);
     assert_eq!(files(&core(lines, entries).legacy().plan(), "x-core"), ["b copy blas_lib_generic"]);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::support::{Case, distribution, names, package, rendered, runtime};
+use super::support::{Case, FAMILIES, distribution, names, package, rendered, runtime};
 
 fn packages() -> [String; 4] {
     [
@@ -70,14 +70,26 @@ fn without_a_list_everything_that_is_there_is_built() {
 fn what_the_build_says_it_is_for_is_built() {
     let mut case = case();
     case.catalog.build.targets = vec!["gfx1100".to_owned(), "gfx942".to_owned()];
-    assert_eq!(names(&case.plan())[3..], ["dist/x-device-gfx942", "dist/x-device-gfx1100"]);
-    assert_eq!(case.plan().notes.len(), 2);
+    let (plan, warnings) = case.plan_and_warnings();
+    assert_eq!(names(&plan)[3..], ["dist/x-device-gfx942", "dist/x-device-gfx1100"]);
+    let left = "artifacts for gfx1101, gfx906 exist, but the build does not list them\n";
+    assert!(warnings.len() == 1 && warnings[0].starts_with(left), "{warnings:?}");
     case.catalog.build.targets.push("gfx950".to_owned());
     assert!(
         case.problem().starts_with("no artifact for gfx950, which is listed by the build\n"),
         "{}",
         case.problem()
     );
+}
+
+#[test]
+fn without_a_list_no_target_is_left_out_silently() {
+    let entries = format!("{ENTRIES}\nnew_lib_gfx950 lib/new.co code");
+    let families = format!("{FAMILIES}isa \"gfx950\" product=\"E\"\n");
+    let case = Case::new(&packages(), &entries).families(&families);
+    let unowned = "1 file (10 B) with device code for `gfx950` of artifact `new` is in no package";
+    assert!(case.clone().total().problem().starts_with(unowned), "{}", case.total().problem());
+    assert!(case.clone().linux(&["gfx942"]).total().plan().unowned.is_empty());
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub struct SavedCatalog {
 #[derive(Deserialize)]
 struct Head {
     format: Option<u64>,
+    /// Of plans.
+    distributions: Option<serde::de::IgnoredAny>,
 }
 
 /// Fault of reading or writing a saved catalog.
@@ -43,6 +45,12 @@ pub enum CatalogError {
         file: String,
         /// Cause.
         source: io::Error,
+    },
+    /// A plan.
+    #[error("{file} is a plan, not a catalog of artifacts: give it with --plan")]
+    Plan {
+        /// File name.
+        file: String,
     },
     /// No catalog, or an invalid value.
     #[error("{file} is not a catalog of artifacts")]
@@ -79,7 +87,10 @@ impl CatalogError {
     /// True if the content is at fault.
     pub fn blames_content(&self) -> bool {
         match self {
-            Self::Content { .. } | Self::Format { .. } | Self::Inconsistent { .. } => true,
+            Self::Plan { .. }
+            | Self::Content { .. }
+            | Self::Format { .. }
+            | Self::Inconsistent { .. } => true,
             Self::Read { source, .. } => source.kind() == io::ErrorKind::InvalidData,
             Self::Write(_) => false,
         }
@@ -236,7 +247,11 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
 
 /// Another declared format is the likelier cause.
 fn not_read(file: &str, bytes: &[u8], source: serde_json::Error) -> CatalogError {
-    let format = serde_json::from_slice::<Head>(bytes).ok().and_then(|head| head.format);
+    let head = serde_json::from_slice::<Head>(bytes).ok();
+    if head.as_ref().is_some_and(|head| head.distributions.is_some()) {
+        return CatalogError::Plan { file: file.to_owned() };
+    }
+    let format = head.and_then(|head| head.format);
     match format.filter(|format| *format != u64::from(CATALOG_FORMAT)) {
         Some(found) => CatalogError::Format { file: file.to_owned(), found },
         None => CatalogError::Content { file: file.to_owned(), source },

@@ -7,7 +7,7 @@ use manifest_derive::Line;
 
 /// Overrides `--compression` for files in wheels; the first line that matches counts.
 #[derive(Debug, Clone, Line)]
-#[line("compression", example = r#"compression "store" "share/videos/**" "**/*.zst""#)]
+#[line("compression", once, example = r#"compression "store" "share/videos/**" "**/*.zst""#)]
 pub struct CompressionRule {
     /// store: not at all; fast, default and max: deflated, from fast to small. `store` overrides
     /// every `--compression`; the other levels do not override it.

@@ -9,6 +9,7 @@ use base::names::RelPath;
 use base::source::{Code, Problem, Problems, Source};
 
 mod check;
+mod contradictions;
 pub(super) mod families;
 mod license;
 mod projects_check;
@@ -54,6 +55,7 @@ pub(super) fn manifest(
     problems.extend(check::own_required(&manifest.packages));
     problems.extend(check::indexes(&manifest.packages, &manifest.publishing, &manifest.families));
     problems.extend(check::unknown_targets(&manifest.python.splits, &manifest.families));
+    problems.extend(contradictions::check(&manifest).in_order());
     if problems.is_empty() { Ok(manifest) } else { Err(problems) }
 }
 

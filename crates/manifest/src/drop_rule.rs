@@ -7,7 +7,8 @@ use base::target::Condition;
 use manifest_derive::Line;
 
 /// Leaves files out of every package: files that no package takes, otherwise an error; with
-/// `everywhere`, also files that packages take.
+/// `everywhere`, also files that packages take. `"**"` cannot drop an artifact or a component that
+/// an `artifact` line names.
 #[derive(Debug, Clone, Line)]
 #[line(
     "drop",
@@ -37,4 +38,15 @@ pub struct DropRule {
     /// Targets.
     #[when]
     pub when: Condition,
+}
+
+impl DropRule {
+    /// Returns whether its glob matches every path.
+    pub fn is_of_all_files(&self) -> bool {
+        let mut segments = self.glob.as_str().rsplit('/');
+        let last = segments.next();
+        let deep = segments.next();
+        (last == Some("**") || last == Some("*") && deep == Some("**"))
+            && deep.into_iter().chain(segments).all(|segment| segment == "**")
+    }
 }

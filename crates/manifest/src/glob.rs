@@ -84,6 +84,19 @@ impl FromStr for Glob {
             reason,
             remedy,
         };
+        let trimmed = text.trim();
+        if trimmed != text {
+            return Err(error(
+                "it begins or ends with a blank".to_owned(),
+                possible(trimmed).map(|glob| format!("write {glob}")),
+            ));
+        }
+        if let Some(star) = text.chars().find(|c| LIKE_A_STAR.contains(c)) {
+            return Err(error(
+                format!("it has `{star}` (U+{:04X}), which is not `*`", u32::from(star)),
+                possible(&text.replace(LIKE_A_STAR, "*")).map(|glob| format!("write {glob}")),
+            ));
+        }
         if text.ends_with('/') {
             let tree = format!("{}/**", text.trim_end_matches('/'));
             return Err(error(
@@ -102,6 +115,9 @@ impl FromStr for Glob {
         pattern::impossible(text).map_or(Ok(glob), |(reason, remedy)| Err(error(reason, remedy)))
     }
 }
+
+/// Characters that editors and web pages put in place of `*`.
+const LIKE_A_STAR: [char; 4] = ['\u{2217}', '\u{204e}', '\u{2731}', '\u{ff0a}'];
 
 fn possible(glob: &str) -> Option<String> {
     glob.parse::<Glob>().is_ok().then(|| format!("\"{glob}\""))

@@ -275,12 +275,17 @@ checked_text!(
 /// A PEP 440 version specifier, in its author's own spelling.
 pub(crate) struct Specifier(pub String);
 
+/// The runtime's sources in every package need this minor release of Python 3.
+const OLDEST_PYTHON: u64 = 10;
+
 /// Releases of Python 3 count up to 3.29 with 30 patches each, and named versions.
 fn is_for_some_python(specifiers: &pep440_rs::VersionSpecifiers) -> bool {
     let named = specifiers.iter().map(|specifier| specifier.version().clone());
     let named = named.filter(|version| version.release().starts_with(&[3]));
-    let named = named.filter(|version| version.release().get(1).is_none_or(|minor| *minor < 30));
-    let releases = (0..30).flat_map(|minor| (0..30).map(move |patch| [3, minor, patch]));
+    let minors = OLDEST_PYTHON..30;
+    let named =
+        named.filter(|version| version.release().get(1).is_none_or(|minor| minors.contains(minor)));
+    let releases = minors.clone().flat_map(|minor| (0..30).map(move |patch| [3, minor, patch]));
     let releases = releases.map(pep440_rs::Version::new);
     releases.chain(named).any(|version| specifiers.contains(&version))
 }
@@ -294,8 +299,8 @@ impl FromStr for Specifier {
                 return Ok(Self(text.to_owned()));
             }
             return Err(TextError {
-                message: format!("no version of Python satisfies `{text}`"),
-                label: "no installer would take the packages".into(),
+                message: format!("no version of Python from 3.{OLDEST_PYTHON} satisfies `{text}`"),
+                label: "the Python sources of the packages need it".into(),
                 help: Some("write it like \">=3.10\" or \">=3.10, <3.14\""),
             });
         }

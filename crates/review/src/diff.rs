@@ -230,19 +230,104 @@ pub struct WarningChange {
 }
 
 impl Diff {
-    /// True if the sides are equal.
+    /// True if the sides are equal: nothing that its texts show differs.
     pub fn is_empty(&self) -> bool {
-        let facts = |s: &Side| (s.version.clone(), s.mode, s.platform_tag.clone());
         let lists = self.moved.is_empty()
             && self.packages.is_empty()
             && self.unowned.is_empty()
             && self.warnings.is_empty()
             && self.notes.is_empty();
-        lists && self.directories.is_empty() && facts(&self.old) == facts(&self.new)
+        lists && self.directories.is_empty() && !self.sides_differ()
     }
+
+    /// Packages of one side can have several versions or tags; then each package is compared.
+    fn sides_differ(&self) -> bool {
+        let (old, new) = (&self.old, &self.new);
+        differ(old.version.as_ref(), new.version.as_ref())
+            || differ(old.mode, new.mode)
+            || differ(old.platform_tag.as_ref(), new.platform_tag.as_ref())
+    }
+}
+
+/// Returns whether the head of a text shows the fact of both sides.
+fn differ<T: PartialEq>(old: Option<T>, new: Option<T>) -> bool {
+    old.zip(new).is_some_and(|(old, new)| old != new)
 }
 
 /// Compares `new` with `old`.
 pub fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
     assemble::diff(old, new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn none() -> Diff {
+        let side = |label: &str| Side {
+            label: label.to_owned(),
+            version: None,
+            mode: None,
+            platform_tag: None,
+        };
+        Diff {
+            format: FORMAT,
+            old: side("old"),
+            new: side("new"),
+            losses: Vec::new(),
+            directories: Vec::new(),
+            moved: Vec::new(),
+            packages: Vec::new(),
+            same: 1,
+            old_total: Extent::default(),
+            new_total: Extent::default(),
+            unowned: Vec::new(),
+            warnings: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Every text shows each difference that counts, and no other.
+    #[test]
+    fn counts_differences_that_its_texts_show() {
+        let tag = |old: Option<&str>, new: Option<&str>| {
+            let mut diff = none();
+            diff.old.platform_tag = old.map(str::to_owned);
+            diff.new.platform_tag = new.map(str::to_owned);
+            diff
+        };
+        let text = |text: &str| text.to_owned();
+        let note = vec![NoteChange { note: text("SHOWN"), now: true }];
+        let (code, message) = (text("loss"), text("SHOWN"));
+        let warning = vec![WarningChange { code, message, rule: None, now: true }];
+        let renamed = vec![Renamed { old: text("a"), new: text("SHOWN") }];
+        let empty = Extent::default();
+        let package = PackageChange {
+            title: text("SHOWN"),
+            was: None,
+            package: None,
+            variant: None,
+            old: None,
+            new: Some(empty),
+            fields: Vec::new(),
+            changes: Vec::new(),
+        };
+        let cases = [
+            (none(), false),
+            (tag(Some("SHOWN"), Some("SHOWN")), false),
+            (tag(None, Some("SHOWN")), false),
+            (tag(Some("SHOWN"), None), false),
+            (tag(Some("a"), Some("SHOWN")), true),
+            (Diff { notes: note, ..none() }, true),
+            (Diff { warnings: warning, ..none() }, true),
+            (Diff { directories: renamed, ..none() }, true),
+            (Diff { packages: vec![package], ..none() }, true),
+        ];
+        for (diff, counts) in cases {
+            assert_eq!(diff.is_empty(), !counts, "{diff:?}");
+            for shown in [self::text(&diff, false), self::text(&diff, true), markdown(&diff)] {
+                assert_eq!(shown.contains("SHOWN"), counts, "{shown}");
+            }
+        }
+    }
 }

@@ -104,6 +104,7 @@ codes! {
     RunScript "run-script" "A shell script of a project cannot be read, or is not a script."
     Readme "readme" "A package's readme cannot be read, or index servers cannot render it."
     UnknownTemplate "unknown-template" "No template has this name."
+    Contradiction "contradiction" "Two lines contradict each other, and one of them would silently have no effect."
     LeavesOutNothing "leaves-out-nothing" "The line leaves out files that the package does not take."
     NotALibraryDirectory "not-a-library-directory" "The directory is an unusual place for libraries."
     IdleLicense "idle-license" "A licence is given for an artifact that no package takes."

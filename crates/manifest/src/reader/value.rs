@@ -78,14 +78,28 @@ pub(super) fn read<T: FromText>(
     match text.parse::<T>() {
         Ok(value) => Some(Spanned::new(value, place)),
         Err(reason) => {
-            let problem =
-                Problem::error(Code::InvalidText, reason.message()).label(&place, reason.label());
+            let problem = Problem::error(Code::InvalidText, reason.message())
+                .label(&place, label(text, &reason));
             faults.report(match reason.help() {
                 Some(help) => problem.help(help),
                 None => problem,
             });
             None
         }
+    }
+}
+
+/// Names a character that is invisible, or looks like another one.
+fn label(text: &str, reason: &impl Reason) -> String {
+    let label = reason.label();
+    let odd = text.chars().find(|c| !c.is_ascii());
+    let odd = odd.filter(|c| c.is_alphanumeric());
+    match odd {
+        Some(odd) => format!("{label}; `{odd}` is U+{:04X}", u32::from(odd)),
+        None if text.trim() != text && !label.contains("blank") && !label.contains("spaces") => {
+            format!("{label}; it begins or ends with a blank")
+        }
+        None => label,
     }
 }
 

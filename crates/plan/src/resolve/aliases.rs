@@ -5,18 +5,18 @@ use std::collections::BTreeSet;
 use super::install_tree::View;
 use super::place::{Placed, Runtime, shared_library};
 use super::resolved_dist::ResolvedDist;
-use super::select::Refusals;
+use super::select::{Refusal, Refusals};
 use crate::Absent;
 use base::names::{ArtifactName, RelPath};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{AliasForm, AliasRule, Manifest};
 
 pub(super) fn apply<'a>(
-    manifest: &Manifest,
+    manifest: &'a Manifest,
     dist: &ResolvedDist<'a>,
     runtime: &mut Runtime<'a>,
     view: &View<'_, 'a>,
-    meant: &BTreeSet<&ArtifactName>,
+    proposed: &BTreeSet<&ArtifactName>,
     problems: &mut Problems,
 ) {
     for rule in &dist.package.aliases {
@@ -24,11 +24,13 @@ pub(super) fn apply<'a>(
             continue; // a real file of this name makes the alias unnecessary
         }
         let Some((alias, _)) = runtime.aliases.get(&*rule.path) else {
-            // The misspelled artifact is already reported.
+            // The error of the missing artifact explains it.
             let follows =
-                view.get(&rule.path).is_some_and(|item| meant.contains(&item.artifact.id.name));
-            if rule.optional.is_none() && !follows {
-                problems.push(no_such_link(manifest, rule, dist, runtime, view));
+                view.get(&rule.path).is_some_and(|item| proposed.contains(&item.artifact.id.name));
+            let refusal = refusal(manifest, rule, dist, view);
+            let is_excluded = matches!(refusal, Some(Refusal::Excluded(_)));
+            if !follows && (rule.optional.is_none() || is_excluded) {
+                problems.push(no_such_link(rule, dist, runtime, view, refusal));
             }
             continue;
         };
@@ -50,19 +52,26 @@ pub(super) fn apply<'a>(
     }));
 }
 
+fn refusal<'a>(
+    manifest: &'a Manifest,
+    rule: &AliasRule,
+    dist: &ResolvedDist<'a>,
+    view: &View<'_, 'a>,
+) -> Option<Refusal<'a>> {
+    let item = view.get(&rule.path)?;
+    Refusals::new(manifest, dist, item.artifact).of(item.entry)
+}
+
 fn no_such_link(
-    manifest: &Manifest,
     rule: &AliasRule,
     dist: &ResolvedDist<'_>,
     runtime: &Runtime<'_>,
     view: &View<'_, '_>,
+    refusal: Option<Refusal<'_>>,
 ) -> Problem {
     let package = &*dist.package.name;
     let message = format!("package `{package}` has no library under `{}`", *rule.path);
     let problem = Problem::error(Code::MissingLibrary, message);
-    let refusal = view
-        .get(&rule.path)
-        .and_then(|item| Refusals::new(manifest, dist, item.artifact).of(item.entry));
     if let Some(refusal) = refusal {
         return problem
             .label(refusal.place(), format!("this line {} it", refusal.does()))

@@ -31,14 +31,21 @@ pub fn with_reasons<R>(
             items.entry(entry.path.as_str()).or_default().push(Item { artifact, entry });
         }
     }
-    let reasons =
-        Reasons { manifest: &counting, whole: manifest, targets: &targets, dists: &dists, items };
+    let reasons = Reasons {
+        manifest: &counting,
+        whole: manifest,
+        catalog,
+        targets: &targets,
+        dists: &dists,
+        items,
+    };
     work(&|package, path| reasons.of(package, path))
 }
 
 struct Reasons<'a> {
     manifest: &'a Manifest,
     whole: &'a Manifest,
+    catalog: &'a Catalog,
     targets: &'a Targets,
     dists: &'a [ResolvedDist<'a>],
     items: HashMap<&'a str, Vec<Item<'a>>>,
@@ -79,7 +86,12 @@ impl<'a> Reasons<'a> {
         if let Some(rule) = unowned::dropping(self.manifest, item) {
             return Some(format!("dropped by {}: {}", rule.glob.place, rule.reason));
         }
-        let mut causes = Causes::new(self.manifest, self.whole, self.targets.target(), self.dists);
+        let mut causes = Causes::new(
+            (self.manifest, self.catalog),
+            self.whole,
+            self.targets.target(),
+            self.dists,
+        );
         causes.of(item).first().map(|cause| cause.told(id))
     }
 }

@@ -2,26 +2,21 @@ use std::collections::BTreeSet;
 
 use super::resolved_dist::ResolvedDist;
 use super::select::Selection;
-use super::targets::Targets;
+use super::targets::{Choice, Targets};
+use catalog::{Catalog, CatalogEntry, EntryKind};
 use crate::{Member, Step};
 use base::target::Per;
 use base::text::counted;
 use binary::Machine;
-use catalog::{Catalog, CatalogEntry, EntryKind};
 use manifest::{Manifest, Package};
 
 pub(super) fn catalog(manifest: &Manifest, catalog: &Catalog, targets: &Targets) -> Vec<String> {
     let ignored = catalog.ignored.iter().map(|i| format!("ignored `{}`: {}", i.name, i.reason));
-    let families = catalog.artifacts.iter().map(|a| &a.id.family).filter(|f| !f.is_generic());
-    let homes = families.map(|family| manifest.families.home(family));
-    let other: BTreeSet<&str> = homes.filter(|home| !targets.builds(home)).collect();
-    ignored
-        .chain(
-            other
-                .into_iter()
-                .map(|target| format!("artifacts for `{target}` exist, but are not requested")),
-        )
-        .collect()
+    let asked = targets.choice == Choice::CommandLine;
+    let other = asked.then(|| targets.left_out(manifest, catalog)).into_iter().flatten();
+    let other =
+        other.map(|target| format!("artifacts for `{target}` exist, but are not requested"));
+    ignored.chain(other).collect()
 }
 
 pub(super) fn without_isas(manifest: &Manifest, targets: &Targets) -> Option<String> {

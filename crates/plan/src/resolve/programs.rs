@@ -17,21 +17,19 @@ pub(super) fn missing(
 ) -> Problems {
     let ships = |path: &RelPath| is_shipped(one, shipped, path);
     let mut problems = Problems::new();
-    for script in one
-        .dist
-        .package
-        .scripts
-        .iter()
-        .filter(|script| script.optional.is_none() && !starts(script, system, ships))
-    {
-        if let ScriptTarget::Program(program) = &*script.target {
-            let refusal = view
-                .get(program)
-                .and_then(|item| Refusals::new(manifest, &one.dist, item.artifact).of(item.entry));
-            problems.push(match refusal {
-                Some(refusal) => kept_out(script, program, one, refusal),
-                None => problem(script, program, one, &why(program, one, filled, view)),
-            });
+    for script in one.dist.package.scripts.iter().filter(|script| !starts(script, system, ships)) {
+        let ScriptTarget::Program(program) = &*script.target else { continue };
+        let refusal = view
+            .get(program)
+            .and_then(|item| Refusals::new(manifest, &one.dist, item.artifact).of(item.entry));
+        match refusal {
+            // The artifact has it in this build, and no build will ship it.
+            Some(refusal @ Refusal::Excluded(_)) => {
+                problems.push(kept_out(script, program, one, refusal));
+            }
+            _ if script.optional.is_some() => {}
+            Some(refusal) => problems.push(kept_out(script, program, one, refusal)),
+            None => problems.push(problem(script, program, one, &why(program, one, filled, view))),
         }
     }
     if system == System::Linux {

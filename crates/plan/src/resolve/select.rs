@@ -106,6 +106,15 @@ pub(super) fn takes_artifact<'a>(
     takes
 }
 
+/// Returns the line by which the package takes the artifact.
+pub(super) fn line_of<'a>(
+    manifest: &'a Manifest,
+    package: &'a Package,
+    id: &'a ArtifactId,
+) -> Option<&'a Place> {
+    rule_of(manifest, package, id, &mut Matched::default())
+}
+
 fn rule_of<'a>(
     manifest: &'a Manifest,
     package: &'a Package,

@@ -23,9 +23,38 @@ pub(super) struct Targets {
     pub marked: bool,
     /// ISAs that the build declares, without features.
     pub said: Vec<String>,
+    /// Origin of `built`.
+    pub choice: Choice,
     pub axes: BTreeMap<String, Vec<String>>,
     /// Levels above the built ISAs, with their artifacts; only in kpack mode.
     pub levels: BTreeMap<String, BTreeSet<ArtifactName>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Choice {
+    CommandLine,
+    /// List of the build's own files.
+    Build,
+    /// All targets with artifacts.
+    Everything,
+}
+
+impl Choice {
+    fn of(mode: Mode, asked: bool, said: &[String]) -> Self {
+        match mode {
+            _ if asked => Self::CommandLine,
+            Mode::Kpack if !said.is_empty() => Self::Build,
+            Mode::Kpack | Mode::Legacy => Self::Everything,
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::CommandLine => "requested",
+            Self::Build => "listed by the build",
+            Self::Everything => "there",
+        }
+    }
 }
 
 impl Values for Targets {
@@ -84,6 +113,13 @@ impl Targets {
             || self.is_on_axis(home)
     }
 
+    /// Targets of artifacts for which no package is made.
+    pub fn left_out<'c>(&self, manifest: &'c Manifest, catalog: &'c Catalog) -> BTreeSet<&'c str> {
+        let families = catalog.artifacts.iter().map(|artifact| &artifact.id.family);
+        let homes = families.filter(|f| !f.is_generic()).map(|f| manifest.families.home(f));
+        homes.filter(|home| !self.builds(home)).collect()
+    }
+
     pub fn has_level(&self, package: &Package, target: &str) -> bool {
         let names = self.levels.get(target);
         names.is_none_or(|names| package.artifacts.iter().any(|rule| names.contains(&*rule.name)))
@@ -137,7 +173,9 @@ pub(super) fn resolve(
         }
     }
     let said = said(manifest, catalog);
-    let built = built(mode, published.get(&system), &said, &there, &mut problems);
+    let asked = published.get(&system);
+    let choice = Choice::of(mode, asked.is_some(), &said);
+    let built = built(choice, asked, &said, &there, &mut problems);
     let marked = published.len() == 2;
     published.entry(system).or_insert_with(|| built.clone());
     if request.since.is_some() && marked {
@@ -148,10 +186,34 @@ pub(super) fn resolve(
     let axes = axes(manifest, catalog);
     let levels = levels(manifest, catalog, mode, &built);
     let since = request.since.clone();
-    (
-        Targets { mode, system, version, since, built, published, marked, said, axes, levels },
-        problems,
-    )
+    let targets = Targets {
+        mode,
+        system,
+        version,
+        since,
+        built,
+        published,
+        marked,
+        said,
+        choice,
+        axes,
+        levels,
+    };
+    if choice == Choice::Build && !problems.has_errors() {
+        unlisted(&targets.left_out(manifest, catalog), &mut problems);
+    }
+    (targets, problems)
+}
+
+fn unlisted(targets: &BTreeSet<&str>, problems: &mut Problems) {
+    if !targets.is_empty() {
+        let names = targets.iter().copied().collect::<Vec<_>>().join(", ");
+        let them = if targets.len() == 1 { "it" } else { "them" };
+        let message = format!("artifacts for {names} exist, but the build does not list {them}");
+        problems.push(Problem::warning(Code::UnknownTarget, message).help(
+            "correct the list of the build, or request families with --linux-amdgpu-families",
+        ));
+    }
 }
 
 pub(super) fn without_artifacts(manifest: &Manifest, request: &Request) -> (Targets, Problems) {
@@ -176,6 +238,7 @@ pub(super) fn without_artifacts(manifest: &Manifest, request: &Request) -> (Targ
         published,
         marked: false,
         said: Vec::new(),
+        choice: Choice::CommandLine,
         axes: BTreeMap::new(),
         levels: BTreeMap::new(),
     };
@@ -404,16 +467,16 @@ fn said(manifest: &Manifest, catalog: &Catalog) -> Vec<String> {
 }
 
 fn built(
-    mode: Mode,
+    choice: Choice,
     asked: Option<&Vec<String>>,
     said: &[String],
     there: &[String],
     problems: &mut Problems,
 ) -> Vec<String> {
-    let (wanted, who) = match (asked, mode) {
-        (Some(asked), _) => (asked.clone(), "requested"),
-        (None, Mode::Kpack) if !said.is_empty() => (said.to_vec(), "listed by the build"),
-        (None, Mode::Kpack | Mode::Legacy) => (there.to_vec(), "there"),
+    let wanted = match choice {
+        Choice::CommandLine => asked.cloned().unwrap_or_default(),
+        Choice::Build => said.to_vec(),
+        Choice::Everything => there.to_vec(),
     };
     let missing: Vec<&str> =
         wanted.iter().filter(|w| !there.contains(w)).map(String::as_str).collect();
@@ -422,7 +485,7 @@ fn built(
         problems.push(
             Problem::error(
                 Code::MissingTarget,
-                format!("no artifact for {}, which is {who}", missing.join(", ")),
+                format!("no artifact for {}, which is {}", missing.join(", "), choice.text()),
             )
             .help(format!(
                 "request other families with --linux-amdgpu-families, or add the artifacts; the \

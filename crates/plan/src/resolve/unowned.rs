@@ -4,7 +4,8 @@ use super::directory;
 use super::entries::EntrySet;
 use super::install_tree::Item;
 use super::select::{in_scope, is_about};
-use super::targets::Targets;
+use super::taken_and_dropped;
+use super::targets::{Choice, Targets};
 use crate::Dropped;
 use base::source::{Code, Problem, Problems};
 use catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
@@ -42,10 +43,8 @@ pub(super) fn find<'a>(
     let left = |item: &Item<'_>| {
         !matches!(item.entry.kind, EntryKind::Directory) && !selected.contains(item)
     };
-    for artifact in catalog.artifacts.iter().filter(|a| is_built(manifest, &a.id, targets)) {
-        let items = artifact.entries.iter().map(|entry| Item { artifact, entry });
-        for item in items.filter(left) {
-            let entry = item.entry;
+    for artifact in catalog.artifacts.iter().filter(|a| is_wanted(manifest, &a.id, targets)) {
+        for entry in artifact.entries.iter().filter(left) {
             match first(manifest, artifact, entry) {
                 Some(index) => {
                     let (files, size) = counts.entry(index).or_default();
@@ -89,8 +88,10 @@ fn allowing<'m>(
     matching.find(|rule| is_about(rule.artifact.as_ref(), rule.component, artifact))
 }
 
-fn is_built(manifest: &Manifest, id: &ArtifactId, targets: &Targets) -> bool {
-    id.family.is_generic() || targets.builds(manifest.families.home(&id.family))
+/// A list of targets leaves out the others. Without one, every file has an owner.
+fn is_wanted(manifest: &Manifest, id: &ArtifactId, targets: &Targets) -> bool {
+    let everything = targets.choice == Choice::Everything;
+    everything || id.family.is_generic() || targets.builds(manifest.families.home(&id.family))
 }
 
 const MOST_IDLE: usize = 100;
@@ -107,11 +108,9 @@ fn idle_drop(rule: &DropRule, catalog: &Catalog, selected: &EntrySet<'_>) -> Opt
         .collect();
     let taken = matched.iter().find(|item| selected.contains(item));
     let (label, help) = match (taken, matched.is_empty(), scope.is_empty()) {
-        (Some(item), ..) => (
-            format!(
-                "packages take all matches, such as `{}` of {}",
-                item.entry.path, item.artifact.id
-            ),
+        (Some(_), ..) if taken_and_dropped::is_of_a_whole(rule) => return None,
+        (Some((artifact, entry)), ..) => (
+            format!("packages take all matches, such as `{}` of {}", entry.path, artifact.id),
             IN_PACKAGES.to_owned(),
         ),
         (None, false, _) => return None,

@@ -13,14 +13,14 @@ const GLOB_REMEDY: &str = "correct the glob, remove the line, or give a reason: 
 pub(super) fn rules(catalog: &Catalog, package: &Package, matched: &Matched<'_>) -> Problems {
     let mut problems = artifacts(catalog, package, matched);
     let mut idle = Capped::default();
-    let excused = would_match(catalog, package);
+    let follow = following(catalog, package);
     let globs = package
         .includes
         .iter()
         .map(|r| ("includes", r))
         .chain(package.excludes.iter().map(|r| ("excludes", r)));
     for (what, rule) in globs.filter(|(_, r)| r.optional.is_none() && !matched.used(r)) {
-        if !excused.contains(&std::ptr::from_ref(rule)) {
+        if !follow.contains(&std::ptr::from_ref(rule)) {
             idle.report(|| {
                 let (label, help) = why_no_path(catalog, rule, matched);
                 let (glob, package) = (rule.glob.as_str(), &*package.name);
@@ -43,24 +43,28 @@ pub(super) fn artifacts(catalog: &Catalog, package: &Package, matched: &Matched<
     problems
 }
 
-/// Rules that match in misspelled artifacts, which are reported instead.
-fn would_match(catalog: &Catalog, package: &Package) -> BTreeSet<*const PathRule> {
-    let meant = meant(catalog, package);
-    let entries = meant.into_iter().flat_map(|name| catalog.named(name)).flat_map(files);
+/// Rules that match in proposed artifacts: the error of the missing artifact explains them.
+fn following(catalog: &Catalog, package: &Package) -> BTreeSet<*const PathRule> {
+    let proposed = proposed(catalog, package);
+    let entries = proposed.into_iter().flat_map(|name| catalog.named(name)).flat_map(files);
     let lists = [&package.includes, &package.excludes];
     let rules = entries.flat_map(|entry| lists.map(|list| list.matching(&entry.path))).flatten();
     rules.map(|(_, rule)| std::ptr::from_ref(rule)).collect()
 }
 
-pub(super) fn meant<'a>(catalog: &'a Catalog, package: &Package) -> BTreeSet<&'a ArtifactName> {
-    let unknown = package.artifacts.iter().filter(|rule| catalog.named(&rule.name).is_empty());
-    let near = unknown.filter_map(|rule| {
-        nearest(rule.name.as_str(), catalog.artifacts.iter().map(|a| a.id.name.as_str()))
-    });
-    near.filter_map(|name| {
-        catalog.artifacts.iter().find(|a| a.id.name.as_str() == name).map(|a| &a.id.name)
-    })
-    .collect()
+/// Artifacts that the errors of this package's missing artifacts propose. A line that may be
+/// absent has no error, so it explains nothing.
+pub(super) fn proposed<'a>(catalog: &'a Catalog, package: &Package) -> BTreeSet<&'a ArtifactName> {
+    let rules = package.artifacts.iter().filter(|_| package.distribution().is_some());
+    let missing =
+        rules.filter(|rule| rule.optional.is_none() && catalog.named(&rule.name).is_empty());
+    missing.filter_map(|rule| proposal(catalog, &rule.name)).collect()
+}
+
+fn proposal<'a>(catalog: &'a Catalog, missing: &ArtifactName) -> Option<&'a ArtifactName> {
+    let names = || catalog.artifacts.iter().map(|artifact| &artifact.id.name);
+    let near = nearest(missing.as_str(), names().map(ArtifactName::as_str))?;
+    names().find(|name| name.as_str() == near)
 }
 
 pub(super) fn inherits_missing(manifest: &Manifest, catalog: &Catalog, package: &Package) -> bool {
@@ -68,6 +72,8 @@ pub(super) fn inherits_missing(manifest: &Manifest, catalog: &Catalog, package: 
         .artifacts_of
         .iter()
         .filter_map(|p| manifest.packages.get(&p.value))
+        // Other packages are not made, so their missing artifacts are no error.
+        .filter(|other| other.distribution().is_some())
         .flat_map(|other| &other.artifacts);
     let mut needed = inherited.filter(|rule| rule.optional.is_none());
     needed.any(|rule| catalog.named(&rule.name).is_empty())
@@ -164,8 +170,7 @@ fn artifact(
     let missing = |what: String| Problem::error(Code::MissingArtifact, what).help(REMEDY);
     let there: Vec<&Artifact> = catalog.named(name).iter().collect();
     if there.is_empty() {
-        let hint = nearest(name.as_str(), catalog.artifacts.iter().map(|a| a.id.name.as_str()));
-        let label = hint.map_or_else(
+        let label = proposal(catalog, name).map_or_else(
             || "no such artifact".to_owned(),
             |n| format!("no such artifact; did you mean `{n}`?"),
         );

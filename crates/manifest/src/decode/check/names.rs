@@ -94,7 +94,7 @@ pub(in super::super) fn unknown_subprojects(
         }
         let known = families.subprojects.keys().map(String::as_str);
         let label = match nearest(&subproject.value, known) {
-            Some(near) => format!("did you mean `{near}`?"),
+            Some(near) => format!("families.kdl declares `{near}`; is one of the two misspelled?"),
             None => "families.kdl does not declare it".to_owned(),
         };
         let message = format!("unknown subproject `{}`", subproject.value);

@@ -114,7 +114,7 @@ pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Probl
             ),
         )
         .help("exclude that file, or correct the build: the loader stops at that file")
-    } else if let Some(other) = shipped.first() {
+    } else if let Some(other) = shipped.iter().find(|file| !is_devel(manifest, file)) {
         let (find, place) = (who.with("do"), directory(other));
         let place = if place.is_empty() { String::new() } else { format!(" in `{place}`") };
         Problem::error(
@@ -129,7 +129,11 @@ pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Probl
     } else if let Some(other) = artifacts.first() {
         Problem::error(
             Code::UnresolvedLibrary,
-            format!("{needs} `{library}`, which no package ships; {}", having(artifacts)),
+            format!(
+                "{needs} `{library}`, which no {}package ships; {}",
+                if shipped.is_empty() { "" } else { "runtime " },
+                having(artifacts)
+            ),
         )
         .help(take_it(&group.files, other))
     } else {
@@ -143,6 +147,12 @@ pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Probl
         ))
     };
     Some(problem)
+}
+
+/// Its files are links into other packages, or on no search path.
+fn is_devel(manifest: &Manifest, file: &LoadedFile<'_>) -> bool {
+    let package = manifest.packages.get(&file.distribution.package);
+    package.is_some_and(|package| package.kind == PackageKind::Devel)
 }
 
 fn having(artifacts: &[InArtifact<'_>]) -> String {
@@ -278,11 +288,7 @@ pub(super) fn through_loader(manifest: &Manifest, group: &Group<'_>) -> Option<P
         Subject::new(all).with("find"),
         file(loader)
     );
-    let devel = all
-        .first()
-        .and_then(|f| manifest.packages.get(&f.distribution.package))
-        .is_some_and(|p| p.kind == PackageKind::Devel);
-    let help = if devel {
+    let help = if all.first().is_some_and(|file| is_devel(manifest, file)) {
         "set its rpath in the build".to_owned()
     } else {
         search_there(manifest, all, found)

@@ -7,10 +7,10 @@ use crate::resolve::expected::Expectations;
 use crate::resolve::links::Filled;
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::sources::Sources;
-use crate::resolve::unowned::{self, Causes, Leftover, Ownership};
+use crate::resolve::unowned::{self, Causes, Left, Leftover, Ownership};
 use crate::resolve::{
-    check, closure, compression, devel_only, misplaced, misspelled, oversize, ownership, parted,
-    platform, repeated, shards, source_build, too_wide, unused_rules, windows,
+    apart_code, check, closure, compression, misplaced, misspelled, oversize, ownership, parted,
+    platform, repeated, shards, source_build, taken_and_dropped, too_wide, unused_rules, windows,
 };
 use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
 use base::source::{Problem, Problems};
@@ -96,12 +96,27 @@ impl<'a> Resolver<'a> {
         found: Findings<'a>,
     ) -> Result<(Plan, Problems), Problems> {
         let Findings { mut problems, mut notes, selected, run, emptied } = found;
-        let sources = &Sources::new(self.catalog);
-        let (selected, run) = (&selected, &run);
-        let packages = Packages { resolver: self, made: &made, filled, selected, run, sources };
-        packages.run(&OF_PATHS, &mut problems);
-        let (unowned, dropped) = self.ownership(&packages, emptied, &mut problems);
-        packages.run(&OF_RULES, &mut problems);
+        let sources = Sources::new(self.catalog);
+        problems.extend(ownership::check(&made, filled, self.targets.system));
+        problems.extend(repeated::check(filled));
+        problems.extend(parted::check(filled));
+        let distributions = made.iter().map(|(_, d)| d);
+        let mut too_long = windows::paths(self.manifest, self.targets.system, distributions);
+        if too_long.is_empty() {
+            too_long = oversize::paths(made.iter().map(|(_, d)| d));
+        }
+        problems.extend(too_long);
+        let (unowned, dropped) = self.ownership(&made, filled, (&selected, emptied), &mut problems);
+        let entries = apart_code::Entries { taken: &selected, run: &run };
+        let apart = apart_code::check(self.manifest, self.catalog, self.targets, filled, &entries);
+        problems.extend(apart);
+        problems.extend(too_wide::check(self.manifest, filled));
+        problems.extend(misspelled::check(
+            self.manifest,
+            self.catalog,
+            filled,
+            self.targets.system,
+        ));
         if !problems.has_errors() {
             packages.libraries(&mut problems, &mut notes);
         }
@@ -202,16 +217,20 @@ impl<'a> Resolver<'a> {
         let Leftover { mut unowned, dropped, problems: idle } =
             unowned::find(self.manifest, self.catalog, self.targets, packages.selected);
         problems.extend(idle);
+        let (manifest, catalog) = (self.manifest, self.catalog);
+        problems.extend(taken_and_dropped::check(manifest, catalog, self.all, selected));
         // Shipped even if no package takes them.
         let texts = packages.distributions().flat_map(|it| &it.licenses);
         let texts: HashSet<&Origin> = texts.filter_map(|text| text.step.source()).collect();
         unowned.retain(|left| !texts.contains(&left.item.origin()));
-        // Lines with only unowned files are reported there.
-        let alone = EntrySet::of(self.catalog, unowned.iter().map(|left| &left.item));
-        let is_reported = |line: &Emptied<'_>| line.files.iter().all(|file| alone.contains(file));
+        // An error of unowned files explains the line; a warning of allowed ones does not.
+        let errors = unowned.iter().filter(|left| !self.allows(left));
+        let errors: HashSet<_> = errors.map(|left| std::ptr::from_ref(left.item.entry)).collect();
+        let is_reported = |line: &Emptied| line.files.iter().all(|file| errors.contains(file));
         let emptied = emptied.into_iter().filter(|line| !is_reported(line));
         let emptied: Vec<Problem> = emptied.map(|line| line.problem).collect();
-        let mut causes = Causes::new(self.manifest, self.whole, self.targets.target(), self.all);
+        let mut causes =
+            Causes::new((self.manifest, self.catalog), self.whole, self.targets.target(), self.all);
         let ownership = Ownership {
             manifest: self.manifest,
             catalog: self.catalog,
@@ -225,5 +244,9 @@ impl<'a> Resolver<'a> {
             problems.push(problem);
         }
         (unowned, dropped)
+    }
+
+    fn allows(&self, left: &Left<'_>) -> bool {
+        self.request.allow_unowned || left.allowed.is_some()
     }
 }

@@ -27,8 +27,15 @@ impl<'a> Resolver<'a> {
                 empties
                     .push((dist, empty::problem(self.catalog, dist, &selection, Some(&runtime))));
             }
-            let meant = unused_rules::meant(self.catalog, dist.package);
-            aliases::apply(self.manifest, dist, &mut runtime, &view, &meant, &mut found.problems);
+            let proposed = unused_rules::proposed(self.catalog, dist.package);
+            aliases::apply(
+                self.manifest,
+                dist,
+                &mut runtime,
+                &view,
+                &proposed,
+                &mut found.problems,
+            );
             filled.push(Filled { dist: dist.clone(), runtime });
         }
         for (name, used) in &matched {

@@ -3,9 +3,10 @@ use std::collections::BTreeMap;
 use super::super::install_tree::Item;
 use super::super::resolved_dist::ResolvedDist;
 use super::super::select::{Refusal, Refusals};
+use catalog::{Artifact, ArtifactId, Catalog, CatalogEntry};
 use base::source::Place;
 use base::target::Target;
-use catalog::{Artifact, ArtifactId, CatalogEntry};
+use binary::BinaryKind;
 use manifest::{ArtifactRule, Manifest, Package, PackageKind};
 
 #[derive(Clone, Copy)]
@@ -23,7 +24,7 @@ pub(in crate::resolve) enum Cause<'a> {
         line: &'a Place,
         room: Option<&'a Package>,
     },
-    /// `room` is a devel package.
+    /// `room` is a runtime package for libraries, otherwise a devel package.
     Unnamed {
         room: Option<&'a Package>,
     },
@@ -87,6 +88,7 @@ impl<'a> Cause<'a> {
 
 pub(in crate::resolve) struct Causes<'a> {
     manifest: &'a Manifest,
+    catalog: &'a Catalog,
     whole: &'a Manifest,
     target: Target,
     dists: &'a [ResolvedDist<'a>],
@@ -95,12 +97,12 @@ pub(in crate::resolve) struct Causes<'a> {
 
 impl<'a> Causes<'a> {
     pub fn new(
-        manifest: &'a Manifest,
+        (manifest, catalog): (&'a Manifest, &'a Catalog),
         whole: &'a Manifest,
         target: Target,
         dists: &'a [ResolvedDist<'a>],
     ) -> Self {
-        Self { manifest, whole, target, dists, known: BTreeMap::new() }
+        Self { manifest, catalog, whole, target, dists, known: BTreeMap::new() }
     }
 
     pub fn of(&mut self, item: &Item<'a>) -> Vec<Cause<'a>> {
@@ -112,11 +114,31 @@ impl<'a> Causes<'a> {
             causes.extend(self.other_family(id));
         }
         if causes.is_empty() {
-            let room = self.manifest.packages.values().find(|p| p.kind == PackageKind::Devel);
-            causes.push(Cause::Unnamed { room: room.filter(|p| p.distribution().is_some()) });
+            causes.push(Cause::Unnamed { room: self.room(item) });
         }
         causes.sort_by_key(Cause::rank);
         causes
+    }
+
+    /// Users of a runtime package find its libraries; a devel package takes the rest.
+    fn room(&self, item: &Item<'a>) -> Option<&'a Package> {
+        let built = || self.manifest.packages.values().filter(|p| p.distribution().is_some());
+        let is_whole = |package: &&Package| {
+            package.kind == PackageKind::Runtime
+                && package.overlay.is_none()
+                && package.includes.is_empty()
+                && package.distribution().is_some_and(|d| !d.per.is_by_gpu())
+        };
+        let of_all = self.catalog.named(&item.artifact.id.name).iter();
+        let mut of_all = of_all.filter(|artifact| artifact.id.family.is_generic());
+        let is_library = |entry: &CatalogEntry| {
+            entry.binary().is_some_and(|facts| facts.kind == BinaryKind::Library)
+        };
+        let runs = item.artifact.id.family.is_generic()
+            && of_all.any(|artifact| artifact.entries.iter().any(is_library));
+        // Later packages rely on earlier ones.
+        let runtime = built().filter(is_whole).last().filter(|_| runs);
+        runtime.or_else(|| built().find(|package| package.kind == PackageKind::Devel))
     }
 
     fn refused(&mut self, artifact: &'a Artifact, entry: &CatalogEntry) -> Vec<Cause<'a>> {

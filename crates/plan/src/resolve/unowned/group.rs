@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::super::install_tree::Item;
 use super::cause::{Cause, Causes, NAMES_OTHERS};
-use base::names::{ArtifactName, Component, RelPath};
+use base::names::{ArtifactName, Component};
 use base::source::Place;
 
 pub(super) struct Group<'a> {
@@ -42,7 +42,6 @@ fn is_same(one: &Cause<'_>, other: &Cause<'_>, (a, b): (Item<'_>, Item<'_>)) -> 
         return false;
     }
     match (one, other) {
-        (Cause::Unnamed { .. }, Cause::Unnamed { .. }) => true,
         (Cause::NotInherited { of, .. }, Cause::NotInherited { of: other, .. }) => {
             of.name.value == other.name.value
         }
@@ -77,17 +76,5 @@ impl<'a> Group<'a> {
 
     pub fn size(&self) -> u64 {
         self.items.iter().map(|item| item.entry.size()).sum()
-    }
-
-    pub fn directory(&self) -> Option<RelPath> {
-        let mut parents = self.items.iter().map(|item| item.entry.path.parent());
-        let mut common = parents.next()??;
-        for parent in parents {
-            let parent = parent?;
-            while parent != common && parent.below(&common).is_none() {
-                common = common.parent()?;
-            }
-        }
-        Some(common)
     }
 }

@@ -35,9 +35,9 @@ pub(in crate::resolve) fn check<'a>(
 ) -> (Vec<Unowned>, Problems) {
     let listed = unowned.iter().map(|left| listed(left, causes)).collect();
     let mut problems = allowed::warnings(ownership.manifest, unowned);
-    let meant = ownership.meant();
+    let proposed = ownership.proposed();
     let at_fault = unowned.iter().filter(|left| left.allowed.is_none()).map(|left| left.item);
-    let at_fault = at_fault.filter(|item| !meant.contains(&item.artifact.id.name));
+    let at_fault = at_fault.filter(|item| !proposed.contains(&item.artifact.id.name));
     let mut groups = group::groups(at_fault, causes);
     let blamed = ownership.blamed();
     groups.retain(|group| !lines(&group.cause).any(|place| blamed.contains(&at(place))));
@@ -50,7 +50,7 @@ pub(in crate::resolve) fn check<'a>(
     } else {
         let mut capped = Capped::default();
         for group in &groups {
-            capped.report(|| error(group, &shippers));
+            capped.report(|| error(ownership.manifest, group, &shippers));
         }
         problems.extend(capped.into_problems());
     }
@@ -68,9 +68,9 @@ fn listed<'a>(left: &Left<'a>, causes: &mut Causes<'a>) -> Unowned {
 }
 
 impl<'a> Ownership<'_, 'a> {
-    fn meant(&self) -> BTreeSet<&'a ArtifactName> {
+    fn proposed(&self) -> BTreeSet<&'a ArtifactName> {
         let packages = self.manifest.packages.values();
-        packages.flat_map(|package| unused_rules::meant(self.catalog, package)).collect()
+        packages.flat_map(|package| unused_rules::proposed(self.catalog, package)).collect()
     }
 
     /// Files of missing targets are necessarily unowned.
@@ -133,7 +133,11 @@ fn warning(groups: &[Group<'_>]) -> Problem {
     })
 }
 
-fn error(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) -> Problem {
+fn error(
+    manifest: &Manifest,
+    group: &Group<'_>,
+    shippers: &BTreeMap<&ArtifactName, &PackageName>,
+) -> Problem {
     let are = if group.items.len() == 1 { "is" } else { "are" };
     let what = format!("{} {are} in no package: {}", subject(group, shippers), first(group));
     let mut problem = Problem::error(Code::UnownedFiles, what);
@@ -149,7 +153,8 @@ fn error(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) ->
             problem = problem.label(place, label(other, None));
         }
     }
-    problem.help(remedy::of(group))
+    let is_shipped = group.artifacts().iter().any(|name| shippers.contains_key(name));
+    problem.help(remedy::of(group, manifest, is_shipped && !group.families().is_empty()))
 }
 
 fn subject(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) -> String {
