@@ -10,7 +10,7 @@ use base::names::RelPath;
 use base::source::{Code, Problem};
 use base::text::human_size;
 use base::text::with_causes;
-use build::execute::{self, Attestations, Digests, ExecuteError, Outcome, Settings};
+use build::execute::{self, Attestations, Built, Digests, ExecuteError, Outcome, Settings};
 use build::provenance::{Contents, Inputs, Run};
 use manifest::Manifest;
 use plan::catalog::{ArtifactId, Catalog, Demands, Directory, Source};
@@ -55,89 +55,175 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         reviewed.complete(&mut request);
     }
     let asked = asked(args, &manifest, &request);
-    ui::events::phase(Phase::Artifacts);
-    let (catalog, scanned) = pool.install(|| catalog(args, asked))?;
-    check_destination(args, &catalog)?;
-    ui::events::phase(Phase::Plan);
-    let given = (&manifest, &catalog, &request);
-    let digests = || digests(args, &shared, pool.current_num_threads());
-    let known = args.since.since.is_some().then(digests).transpose()?;
-    let (plan, request, scanned) = planned(args, &pool, known.as_ref(), given, (asked, scanned))?;
+    let steps =
+        Steps { args, pool: &pool, sources: &sources, manifest: &manifest, shared: &shared, asked };
+    let (catalog, scanned) = steps.catalog()?;
+    let planned = steps.plan(&catalog, &request, scanned)?;
     if let Some(reviewed) = &reviewed {
-        reviewed.check(&plan)?;
+        reviewed.check(&planned.plan)?;
     }
-    tell_left_out(args, &plan);
-    let projects = projects::settings(args, &plan, pool.current_num_threads())?;
-    let memory = memory(&plan)?;
-    // Faults of projects are reported before artifacts are packed.
-    if let Some(projects) = &projects {
-        projects::check(args, &plan, projects)?;
-    }
-    let farm = farm.filter(|_| !args.dry_run);
-    if let Some(projects) = projects.as_ref().filter(|_| !args.dry_run) {
-        projects::prefetch(args, &manifest, &plan, projects)?;
-    }
-    let given = Given {
-        args,
-        sources: &sources,
-        manifest: &manifest,
-        request: &request,
-        asked,
-        plan: &plan,
-        shared: &shared,
-    };
-    let (farmed, source) = match (farm, scanned) {
-        (Some(farm), _) => pool.install(|| with_farm(farm, given, &catalog))?,
-        (None, Some(source)) => (Farmed::default(), source),
-        (None, None) => {
-            let source = pool.install(|| artifacts::planned(asked, &catalog, &plan))?;
-            (Farmed::default(), source)
-        }
-    };
+    tell_left_out(args, &planned.plan);
+    let memory = memory(&planned.plan)?;
+    let projects = steps.projects(&planned.plan)?;
     if args.dry_run {
-        pool.install(|| execute::check(&plan, &*source)).map_err(|e| not_executed(&e))?;
-        let text = review::summary_text(&plan, args.set.verbose);
-        return print(&format!("{text}\nnothing written (--dry-run)\n"));
+        return steps.dry_run(&catalog, planned);
     }
-    // With --only there can be projects alone.
-    let run = inputs::run()?;
-    let mut attestations =
-        pool.install(|| attestations(run, request.clone(), &manifest, &catalog, &plan));
-    let (mut built, mut missed) = (Vec::new(), farmed.missed);
-    if !plan.distributions.is_empty() || plan.projects.is_empty() && plan.wheels.is_empty() {
+    let packed = steps.pack(farm, &catalog, planned, memory)?;
+    if let Some(projects) = &projects {
+        ui::events::phase(Phase::Projects);
+        let packages = execute::packages(&packed.built);
+        let made_before = (&packed.inputs, &*packages);
+        projects::build(args, &manifest, &packed.plan, projects, made_before)?;
+    }
+    packed.missed.map_or(Ok(()), |missed| Err(missed.into()))
+}
+
+/// Steps of a build, with the inputs of all of them.
+#[derive(Clone, Copy)]
+struct Steps<'a> {
+    args: &'a BuildArgs,
+    pool: &'a rayon::ThreadPool,
+    sources: &'a (base::source::Source, base::source::Source),
+    manifest: &'a Manifest,
+    shared: &'a Shared<'a>,
+    asked: Asked<'a>,
+}
+
+struct Planned {
+    plan: Plan,
+    request: Request,
+    /// Artifacts that were opened for the plan.
+    source: MaybeSource,
+    /// Digests that decided which packages are new, with `--since`.
+    digests: Option<Digests>,
+}
+
+struct Packed {
+    plan: Plan,
+    inputs: Inputs,
+    built: Vec<Built>,
+    /// Problem that is an error after the build.
+    missed: Option<Problem>,
+}
+
+impl Steps<'_> {
+    fn catalog(self) -> Result<(Catalog, MaybeSource), Failure> {
+        ui::events::phase(Phase::Artifacts);
+        let (catalog, scanned) = self.pool.install(|| catalog(self.args, self.asked))?;
+        check_destination(self.args, &catalog)?;
+        Ok((catalog, scanned))
+    }
+
+    /// Plans the packages; with `--since`, of a set.
+    fn plan(
+        self,
+        catalog: &Catalog,
+        request: &Request,
+        scanned: MaybeSource,
+    ) -> Result<Planned, Failure> {
+        ui::events::phase(Phase::Plan);
+        let Self { args, pool, manifest, .. } = self;
+        let plan =
+            |request| pool.install(|| inputs::plan(manifest, catalog, request, args.set.verbose));
+        let Some(place) = &args.since.since else {
+            let (plan, request) = (plan(request)?, request.clone());
+            return Ok(Planned { plan, request, source: scanned, digests: None });
+        };
+        let digests = self.digests()?;
+        let set = Set { place, manifest, catalog, request, digests: &digests };
+        let (source, decided) = pool.install(|| since(set, self.asked, scanned))?;
+        let (mut plan, request) = (plan(&decided.request)?, decided.request.clone());
+        decided.complete(&mut plan);
+        Ok(Planned { plan, request, source: Some(source), digests: Some(digests) })
+    }
+
+    /// Faults of projects are reported before artifacts are packed.
+    fn projects(self, plan: &Plan) -> Result<Option<::projects::Settings>, Failure> {
+        let settings = projects::settings(self.args, plan, self.pool.current_num_threads())?;
+        if let Some(settings) = &settings {
+            projects::check(self.args, plan, settings)?;
+            if !self.args.dry_run {
+                projects::prefetch(self.args, self.manifest, plan, settings)?;
+            }
+        }
+        Ok(settings)
+    }
+
+    fn dry_run(self, catalog: &Catalog, planned: Planned) -> Result<(), Failure> {
+        let Planned { plan, source, .. } = planned;
+        let source = self.source(catalog, &plan, source)?;
+        self.pool.install(|| execute::check(&plan, &*source)).map_err(|e| not_executed(&e))?;
+        let text = review::summary_text(&plan, self.args.set.verbose);
+        print(&format!("{text}\nnothing written (--dry-run)\n"))
+    }
+
+    fn pack(
+        self,
+        farm: Option<Box<dyn Farm>>,
+        catalog: &Catalog,
+        planned: Planned,
+        memory: u64,
+    ) -> Result<Packed, Failure> {
+        let Planned { plan, request, source, digests } = planned;
+        let (farmed, source) = match farm {
+            Some(farm) => {
+                let given = self.given(&request, &plan);
+                self.pool.install(|| with_farm(farm, given, catalog))?
+            }
+            None => (Farmed::default(), self.source(catalog, &plan, source)?),
+        };
+        let run = inputs::run()?;
+        let of_build = || attestations(run, request.clone(), self.manifest, catalog, &plan);
+        let mut attestations = self.pool.install(of_build);
+        let has_others = !plan.projects.is_empty() || !plan.wheels.is_empty();
+        if plan.distributions.is_empty() && has_others {
+            let (inputs, missed) = (attestations.inputs, farmed.missed);
+            return Ok(Packed { plan, inputs, built: Vec::new(), missed });
+        }
         ui::events::phase(Phase::Packages);
-        let digests = known.map_or_else(digests, Ok)?;
-        let made_of = (&catalog, &plan);
-        let contents =
-            pool.install(|| contents(&request, made_of, &*source, &digests, farmed.contents))?;
+        let digests = digests.map_or_else(|| self.digests(), Ok)?;
+        let made_of = (catalog, &plan);
+        let contents = || contents(&request, made_of, &*source, &digests, farmed.contents);
+        let contents = self.pool.install(contents)?;
         attestations.inputs.add_contents(&contents);
         let (has_cache, spans) = (digests.has_cache(), ui::events::is_open());
         let settings = Settings { memory, spans, digests, elsewhere: farmed.elsewhere };
         let reporter = ui::Progress::new(has_cache);
-        let goes = |path: &RelPath| earlier::is_replaced(args, &manifest, &plan, path);
-        let done = pool.install(|| {
-            execute::execute(
-                &plan,
-                &attestations,
-                &*source,
-                &args.output,
-                goes,
-                settings,
-                &reporter,
-            )
-        });
+        let goes = |path: &RelPath| earlier::is_replaced(self.args, self.manifest, &plan, path);
+        let output = &self.args.output;
+        let execute =
+            || execute::execute(&plan, &attestations, &*source, output, goes, settings, &reporter);
+        let done = self.pool.install(execute);
         reporter.clear();
         let outcome = done.map_err(|e| unfinished(&plan, has_cache, &e))?;
-        missed = tell(shared.is_required(), &plan, &outcome)?.or(missed);
+        let missed = tell(self.shared.is_required(), &plan, &outcome)?.or(farmed.missed);
         farmed.line.map_or(Ok(()), |line| print(&line))?;
-        built = outcome.built;
+        Ok(Packed { plan, inputs: attestations.inputs, built: outcome.built, missed })
     }
-    let known = execute::packages(&built);
-    if let Some(projects) = &projects {
-        ui::events::phase(Phase::Projects);
-        projects::build(args, &manifest, &plan, projects, (&attestations.inputs, &known))?;
+
+    fn digests(self) -> Result<Digests, Problem> {
+        let jobs = self.pool.current_num_threads();
+        inputs::cache::store(&self.args.cache, self.shared, jobs).map(Digests::new)
     }
-    missed.map_or(Ok(()), |missed| Err(missed.into()))
+
+    /// Opens the artifacts of a plan, unless they are open.
+    fn source(
+        self,
+        catalog: &Catalog,
+        plan: &Plan,
+        opened: MaybeSource,
+    ) -> Result<Box<dyn Source>, Failure> {
+        let open = || self.pool.install(|| artifacts::planned(self.asked, catalog, plan));
+        Ok(opened.map_or_else(open, Ok)?)
+    }
+
+    fn given<'g>(self, request: &'g Request, plan: &'g Plan) -> Given<'g>
+    where
+        Self: 'g,
+    {
+        let Self { args, sources, manifest, shared, asked, .. } = self;
+        Given { args, sources, manifest, request, asked, plan, shared }
+    }
 }
 
 fn open_events(args: &BuildArgs) -> Result<(), Failure> {
@@ -164,26 +250,6 @@ fn unfinished(plan: &Plan, has_cache: bool, error: &ExecuteError) -> Failure {
 }
 
 type MaybeSource = Option<Box<dyn Source>>;
-
-/// Plans the packages; with `--since`, of a set.
-fn planned(
-    args: &BuildArgs,
-    pool: &rayon::ThreadPool,
-    digests: Option<&Digests>,
-    (manifest, catalog, request): (&Manifest, &Catalog, &Request),
-    (asked, scanned): (Asked<'_>, MaybeSource),
-) -> Result<(Plan, Request, MaybeSource), Failure> {
-    let plan =
-        |request| pool.install(|| inputs::plan(manifest, catalog, request, args.set.verbose));
-    let (Some(place), Some(digests)) = (&args.since.since, digests) else {
-        return Ok((plan(request)?, request.clone(), scanned));
-    };
-    let set = Set { place, manifest, catalog, request, digests };
-    let (source, decided) = pool.install(|| since(set, asked, scanned))?;
-    let (mut plan, request) = (plan(&decided.request)?, decided.request.clone());
-    decided.complete(&mut plan);
-    Ok((plan, request, Some(source)))
-}
 
 fn since(
     set: Set<'_>,
@@ -218,10 +284,6 @@ fn memory(plan: &Plan) -> Result<u64, Problem> {
             Err(Problem::usage(Code::Environment, text).help(format!("give at least {least}MB")))
         }
     }
-}
-
-fn digests(args: &BuildArgs, shared: &Shared<'_>, jobs: usize) -> Result<Digests, Problem> {
-    inputs::cache::store(&args.cache, shared, jobs).map(Digests::new)
 }
 
 #[cfg(not(feature = "remote"))]
