@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
 use base::hash::Sha256;
-use build::cache::{Archive, Cache, Content, Fingerprint, Key, Stretch};
+use build::cache::{Archive, Cache, ContentDigest, Fingerprint, Key, Stretch};
 use fs_err as fs;
 use tempfile::TempDir;
 use wheel::archive::checksum::Digest;
@@ -43,7 +43,7 @@ fn filled(limit: u64) -> TempDir {
         let (mut offer, mut bytes) = (cache.offer(), Vec::new());
         for data in contents {
             let (packed, content) =
-                (Packed::new(&data, Level::Default), Content(Sha256::of(&data)));
+                (Packed::new(&data, Level::Default), ContentDigest(Sha256::of(&data)));
             let (offset, len, crc) =
                 (bytes.len() as u64, packed.bytes.len() as u64, Digest::of(&packed.bytes).crc);
             offer.stream(

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use base::hash::Sha256;
 use build::cache::{
-    Archive, Cache, CacheError, Content, DEFAULT_LIMIT, Key, Store, Stretch, Summary,
+    Archive, Cache, CacheError, ContentDigest, DEFAULT_LIMIT, Key, Store, Stretch, Summary,
 };
 use fs_err as fs;
 use tempfile::TempDir;
@@ -29,7 +29,7 @@ fn content(number: u64) -> Vec<u8> {
 }
 
 fn key(data: &[u8]) -> Key {
-    Key::new(Content(Sha256::of(data)), "stored")
+    Key::new(ContentDigest(Sha256::of(data)), "stored")
 }
 
 /// Stores these contents as a build does. Panics if the cache returns other bytes.

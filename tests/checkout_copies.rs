@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use fs_err as fs;
-use projects::{Content, Named, copy_checkout};
+use projects::{CheckoutContent, Named, copy_checkout};
 use walkdir::WalkDir;
 
 use crate::skips::has;
@@ -39,7 +39,7 @@ fn git_works_in_a_copy_of_a_submodule_and_changes_nothing_outside() {
     git(&checkout, &["checkout", "-q", "--detach"]);
     let commit = git(&checkout, &["rev-parse", "HEAD"]);
     let copied = place("copy");
-    let content = Content::read(&checkout, &Named::default()).unwrap();
+    let content = CheckoutContent::read(&checkout, &Named::default()).unwrap();
     copy_checkout(&checkout, &copied, &content, Some("release/1.0")).unwrap();
     assert_eq!(git(&copied, &["branch", "--show-current"]), "release/1.0");
     assert_eq!(git(&copied, &["rev-list", "release/1.0", "--count"]), "2");
@@ -89,7 +89,7 @@ fn a_copy_has_what_git_has_and_what_the_manifest_names() {
         fs::create_dir_all(main.join(path).parent().unwrap()).unwrap();
         fs::write(main.join(path), "left over").unwrap();
     }
-    let clean = Content::read(&main, &Named::default()).unwrap();
+    let clean = CheckoutContent::read(&main, &Named::default()).unwrap();
     assert!(!clean.is_dirty() && clean.is_versioned(), "{clean:?}");
     assert_eq!(
         names(&clean.files),
@@ -111,7 +111,7 @@ fn a_copy_has_what_git_has_and_what_the_manifest_names() {
         ["fetched.py", "sub", "made"].map(|path| path.parse().unwrap()).into(),
         vec![glob],
     );
-    let content = Content::read(&main, &named).unwrap();
+    let content = CheckoutContent::read(&main, &named).unwrap();
     assert_eq!(names(&content.changed), ["new.py", "sub/code.py"]);
     assert_eq!(names(&content.named), ["fetched.py", "gen/x.so", "made/y.so"]);
     let copied = directory.path().join("copy");
@@ -140,12 +140,12 @@ fn a_copy_has_what_git_has_and_what_the_manifest_names() {
     // Another commit of a submodule makes the checkout dirty, and so does a removed file.
     git(&main.join("sub"), &["commit", "-q", "-a", "-m", "three"]);
     fs::remove_file(main.join("code.py")).unwrap();
-    let content = Content::read(&main, &named).unwrap();
+    let content = CheckoutContent::read(&main, &named).unwrap();
     assert_eq!(names(&content.changed), ["code.py", "new.py", "sub"]);
     assert!(!names(&content.files).contains(&"code.py"));
 }
 
-fn commits_of(content: &Content) -> Vec<String> {
+fn commits_of(content: &CheckoutContent) -> Vec<String> {
     content.repositories.iter().map(|r| r.commit.clone().unwrap()).collect()
 }
 
@@ -156,7 +156,7 @@ fn without_version_control_a_copy_has_everything() {
     fs::create_dir_all(from.join("build")).unwrap();
     fs::write(from.join(".gitignore"), "*.so\n/build\n").unwrap();
     fs::write(from.join("build/a.so"), "x").unwrap();
-    let content = Content::read(&from, &Named::default()).unwrap();
+    let content = CheckoutContent::read(&from, &Named::default()).unwrap();
     assert!(!content.is_versioned() && !content.is_dirty());
     assert_eq!(names(&content.files), [".gitignore", "build/a.so"]);
     copy_checkout(&from, &to, &content, None).unwrap();
@@ -176,7 +176,7 @@ fn reading_a_checkout_starts_nothing_that_its_configuration_names() {
     fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     git(&main, &["config", "core.fsmonitor", script.to_str().unwrap()]);
     let index = fs::metadata(main.join(".git/index")).unwrap().modified().unwrap();
-    Content::read(&main, &Named::default()).unwrap();
+    CheckoutContent::read(&main, &Named::default()).unwrap();
     assert!(!mark.exists());
     assert_eq!(fs::metadata(main.join(".git/index")).unwrap().modified().unwrap(), index);
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use base::hash::Sha256;
 use base::identity::{FileState, Identity};
 use base::regular::sha256;
-use build::cache::{Archive, Cache, Content, DEFAULT_LIMIT, Fingerprinter};
+use build::cache::{Archive, Cache, ContentDigest, DEFAULT_LIMIT, Fingerprinter};
 use fs_err as fs;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -291,7 +291,7 @@ fn cache_of_other_digests(dir: &Path) {
             let state = FileState::of(&fs::metadata(entry.path()).unwrap());
             let mut fingerprint = Fingerprinter::new();
             fingerprint.identity(&Identity::File(state));
-            offer.memo(fingerprint.finish().unwrap(), Content(Sha256::of(b"other")));
+            offer.memo(fingerprint.finish().unwrap(), ContentDigest(Sha256::of(b"other")));
         }
     }
     let archive = Archive { path: dir.join("none"), offer };

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use base::names::{ArtifactName, RelPath};
 use binary::elf::{ElfFacts, ElfKind, Machine};
-use plan::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind};
+use plan::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, EntryKind, FileType};
 
 /// Returns `packages.kdl`.
 pub fn manifest(packages: usize) -> String {
@@ -70,9 +70,9 @@ fn artifact(n: usize) -> Artifact {
     let link = EntryKind::Symlink { target: format!("libl{n}.so.1") };
     let entries = [
         (format!("lib/libl{n}.so"), link),
-        (format!("lib/libl{n}.so.1"), file(Content::Elf(Box::new(library)))),
-        (format!("share/doc/l{n}/LICENSE"), file(Content::Data)),
-        (format!("share/l{n}/table.bin"), file(Content::Data)),
+        (format!("lib/libl{n}.so.1"), file(FileType::Elf(Box::new(library)))),
+        (format!("share/doc/l{n}/LICENSE"), file(FileType::Data)),
+        (format!("share/l{n}/table.bin"), file(FileType::Data)),
     ];
     let base: RelPath = "stage".parse().unwrap();
     let entry = |(path, kind): (String, EntryKind)| CatalogEntry {

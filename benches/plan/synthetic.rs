@@ -8,7 +8,7 @@ use base::names::{ArtifactName, Component, Family, Mode, RelPath, System};
 use base::target::{Per, Target};
 use binary::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
 use manifest::{Manifest, Package, PackageKind, ScriptTarget};
-use plan::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind};
+use plan::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, EntryKind, FileType};
 
 /// Extends `families.kdl` to this many ISAs.
 pub fn families(kdl: &str, isas: usize) -> String {
@@ -272,7 +272,7 @@ fn program(made: &mut Made, id: &ArtifactId, n: usize) {
         _ => made.add(
             id,
             &format!("libexec/{name}/script_{n}.py"),
-            file(Content::Script, 3000, true),
+            file(FileType::Script, 3000, true),
         ),
     }
 }
@@ -310,10 +310,10 @@ fn symlink(target: &str) -> EntryKind {
 }
 
 fn data(size: u64) -> EntryKind {
-    file(Content::Data, size, false)
+    file(FileType::Data, size, false)
 }
 
-fn file(content: Content, size: u64, executable: bool) -> EntryKind {
+fn file(content: FileType, size: u64, executable: bool) -> EntryKind {
     EntryKind::File { size, executable, content }
 }
 
@@ -343,5 +343,5 @@ fn elf(kind: ElfKind, soname: Option<String>) -> EntryKind {
         forbidden: Vec::new(),
         isa_level: None,
     };
-    file(Content::Elf(Box::new(facts)), 50_000, kind == ElfKind::Executable)
+    file(FileType::Elf(Box::new(facts)), 50_000, kind == ElfKind::Executable)
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use base::names::RelPath;
 use base::source::Problems;
 use index::fetch::{self, RemoteArchive, Selection};
-use index::store::{self, Body, Bucket, Content, ErrorKind, Headers, Object, StoreError, Written};
+use index::store::{
+    self, Body, Bucket, ErrorKind, Headers, Object, ObjectContent, StoreError, Written,
+};
 use plan::catalog::{Demands, Directory, Packed};
 
 use super::*;
@@ -58,7 +60,11 @@ impl Read for Broken {
 }
 
 impl Faulty {
-    fn spoilt(&self, key: &RelPath, mut content: Content) -> Result<Content, StoreError> {
+    fn spoilt(
+        &self,
+        key: &RelPath,
+        mut content: ObjectContent,
+    ) -> Result<ObjectContent, StoreError> {
         let mut bytes = Vec::new();
         content.body.read_to_end(&mut bytes).unwrap();
         let half = bytes.len() / 2;
@@ -70,7 +76,7 @@ impl Faulty {
             Fault::Gone => return failed(ErrorKind::NotFound, "there is nothing"),
             Fault::Reset => {
                 let body = Box::new(Broken(io::Cursor::new(bytes[..half].to_vec())));
-                return Ok(Content { body, ..content });
+                return Ok(ObjectContent { body, ..content });
             }
             Fault::Short => bytes[..half].to_vec(),
             Fault::Long => [bytes, b"more".to_vec()].concat(),
@@ -79,7 +85,7 @@ impl Faulty {
                 bytes
             }
         };
-        Ok(Content { body: Box::new(io::Cursor::new(bytes)), ..content })
+        Ok(ObjectContent { body: Box::new(io::Cursor::new(bytes)), ..content })
     }
 }
 
@@ -101,7 +107,7 @@ impl Bucket for Faulty {
         self.store.head(key)
     }
 
-    fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<Content, StoreError> {
+    fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<ObjectContent, StoreError> {
         let content = self.store.get(key, etag)?;
         if key.as_str() == KEY { self.spoilt(key, content) } else { Ok(content) }
     }

@@ -7,7 +7,7 @@ use base::identity::Identity;
 use base::names::RelPath;
 use base::source::Problems;
 use index::fetch::{RemoteArchive, Selection};
-use index::store::{self, Body, Bucket, Content, Headers, Object, StoreError, Written};
+use index::store::{self, Body, Bucket, Headers, Object, ObjectContent, StoreError, Written};
 use plan::catalog::{
     self, Catalog, Demands, Directory, Lock, Locked, Origin, Packed, Source, Wanted,
 };
@@ -47,7 +47,7 @@ impl Bucket for Counting {
         self.store.head(key)
     }
 
-    fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<Content, StoreError> {
+    fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<ObjectContent, StoreError> {
         let content = self.store.get(key, etag)?;
         if key.as_str() == KEY {
             *self.whole.lock().unwrap() += content.object.size;

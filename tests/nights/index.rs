@@ -41,7 +41,7 @@ fn a_night_publishes_what_is_new_and_requires_the_rest() {
         .join(format!("{}.content", file["filename"].as_str().unwrap()));
     assert_eq!(file["_content"]["sha256"], sha256(&list).unwrap());
     let text = fs::read_to_string(&list).unwrap();
-    assert_eq!(build::content::Content::read(&text).unwrap().digest(), content);
+    assert_eq!(build::content::PackageContent::read(&text).unwrap().digest(), content);
     requires(path);
     // A package whose content is wrong on the page is not believed.
     fs::write(&list, text.replacen(" - ", " x ", 1)).unwrap();

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use binary::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
 use binary::pe::{ImportLibrary, PeFacts, PeKind, PeVersion};
-use plan::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind};
+use plan::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, EntryKind, FileType};
 
 /// Returns the catalog of these lines; `build` has all other facts.
 pub fn catalog(lines: &str, build: BuildFacts) -> Catalog {
@@ -59,7 +59,7 @@ fn entry(words: &[&str]) -> CatalogEntry {
 
 fn kind(kind: &str, argument: Option<&str>, options: &BTreeMap<&str, &str>) -> EntryKind {
     let elf = |kind: ElfKind| {
-        Content::Elf(Box::new(facts(kind, argument.filter(|a| *a != "-"), options)))
+        FileType::Elf(Box::new(facts(kind, argument.filter(|a| *a != "-"), options)))
     };
     let (content, executable) = match kind {
         "dir" => return EntryKind::Directory,
@@ -70,15 +70,15 @@ fn kind(kind: &str, argument: Option<&str>, options: &BTreeMap<&str, &str>) -> E
         "object" => (elf(ElfKind::Relocatable), false),
         "code" => (elf(ElfKind::CodeObject), false),
         "foreign" => (elf(ElfKind::Foreign), true),
-        "broken" => (Content::BrokenElf("the file ends before its headers".to_owned()), false),
-        "dll" => (Content::Pe(Box::new(dll(argument, options))), false),
-        "implib" => (Content::ImportLibrary(Box::new(import_library(argument, options))), false),
+        "broken" => (FileType::BrokenElf("the file ends before its headers".to_owned()), false),
+        "dll" => (FileType::Pe(Box::new(dll(argument, options))), false),
+        "implib" => (FileType::ImportLibrary(Box::new(import_library(argument, options))), false),
         "broken-implib" => {
-            (Content::BrokenImportLibrary("a member at 0x60 ends at 90".to_owned()), false)
+            (FileType::BrokenImportLibrary("a member at 0x60 ends at 90".to_owned()), false)
         }
-        "broken-dll" => (Content::BrokenPe("Magic at 0x98 is 0x107".to_owned()), false),
-        "script" => (Content::Script, true),
-        "text" | "data" => (Content::Data, false),
+        "broken-dll" => (FileType::BrokenPe("Magic at 0x98 is 0x107".to_owned()), false),
+        "script" => (FileType::Script, true),
+        "text" | "data" => (FileType::Data, false),
         other => panic!("there is no kind `{other}`"),
     };
     let size = argument.and_then(|a| a.parse().ok()).unwrap_or(10);

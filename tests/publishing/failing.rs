@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use base::names::RelPath;
 use index::store::{
-    Body, Bucket, Content, Directory, ErrorKind, Headers, Object, StoreError, Written,
+    Body, Bucket, Directory, ErrorKind, Headers, Object, ObjectContent, StoreError, Written,
 };
 
 /// Store that does this many writes and then fails. Every second failing write takes effect, like a
@@ -78,7 +78,7 @@ impl Bucket for Failing {
         self.bucket.head(key)
     }
 
-    fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<Content, StoreError> {
+    fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<ObjectContent, StoreError> {
         self.request("get", key);
         let content = self.bucket.get(key, etag)?;
         self.transfer(content.object.size);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use build::cache::{
-    Archive, CacheEntry, Claims, Content, Fingerprint, Key, Offer, Store, Stretch, Summary,
+    Archive, CacheEntry, Claims, ContentDigest, Fingerprint, Key, Offer, Store, Stretch, Summary,
 };
 use fs_err as fs;
 
@@ -17,7 +17,7 @@ pub struct Shelf(Mutex<Kept>);
 #[derive(Debug, Clone, Default)]
 struct Kept {
     streams: BTreeMap<Key, (CacheEntry, Vec<u8>)>,
-    memos: BTreeMap<[u8; 32], Content>,
+    memos: BTreeMap<[u8; 32], ContentDigest>,
 }
 
 impl Shelf {
@@ -62,7 +62,7 @@ impl MemoryStore {
 }
 
 impl Store for MemoryStore {
-    fn content_of(&self, fingerprint: &Fingerprint) -> Option<Content> {
+    fn content_of(&self, fingerprint: &Fingerprint) -> Option<ContentDigest> {
         let content = self.kept.memos.get(&fingerprint.0).copied();
         self.remembered.fetch_add(u64::from(content.is_some()), Ordering::Relaxed);
         content

@@ -54,7 +54,7 @@ pub use awaited::{Awaited, Form, Source};
 pub use entry::CacheEntry;
 pub use error::CacheError;
 pub use import::Room;
-pub use key::{Content, Fingerprint, Fingerprinter, Key};
+pub use key::{ContentDigest, Fingerprint, Fingerprinter, Key};
 pub use offer::{Archive, Claims, Offer, Stretch};
 pub use prune::Pruned;
 pub use read::{Damage, PackedBytes};
@@ -107,7 +107,7 @@ pub struct Cache {
     slots: Vec<Slot>,
     keys: ByHash<Key, usize>,
     /// `None` if two segments disagree.
-    memos: ByHash<Fingerprint, (Option<Content>, usize)>,
+    memos: ByHash<Fingerprint, (Option<ContentDigest>, usize)>,
     sizes: Vec<u64>,
     broken: Vec<(String, Broken)>,
     unreadable: Vec<io::Error>,
@@ -222,7 +222,7 @@ impl Cache {
     }
 
     /// Known content of this fingerprint.
-    pub fn content_of(&self, fingerprint: &Fingerprint) -> Option<Content> {
+    pub fn content_of(&self, fingerprint: &Fingerprint) -> Option<ContentDigest> {
         let &(Some(content), segment) = self.memos.get(fingerprint)? else { return None };
         self.segments[segment].touched.store(true, Ordering::Relaxed);
         self.counts.remembered.fetch_add(1, Ordering::Relaxed);

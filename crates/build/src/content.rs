@@ -25,7 +25,7 @@ pub use text::ContentTextError;
 
 /// Content of a package.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Content {
+pub struct PackageContent {
     members: BTreeMap<String, Installed>,
     pins: Vec<String>,
 }
@@ -53,7 +53,7 @@ enum Kind {
     Changed,
 }
 
-impl Content {
+impl PackageContent {
     /// Adds a file.
     pub fn add(&mut self, path: String, executable: bool, sha256: &Sha256) {
         self.add_row(path, executable, sha256.for_record());

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::content::Content;
+use crate::content::PackageContent;
 use base::names::{Form, Requirement};
 use base::version::Version;
 use plan::{Distribution, EarlierPackage, Plan};
@@ -17,7 +17,7 @@ pub struct Published {
     /// Size of the file in bytes.
     pub size: u64,
     /// Content.
-    pub content: Content,
+    pub content: PackageContent,
 }
 
 /// Decision about a package.
@@ -40,7 +40,7 @@ pub enum Verdict {
 /// A package is new if its content is, or its requirements exclude a package of the set.
 pub fn verdicts(
     plan: &Plan,
-    contents: &[Option<Content>],
+    contents: &[Option<PackageContent>],
     published: &BTreeMap<String, Published>,
 ) -> Vec<Verdict> {
     let mut reasons: Vec<Option<String>> = plan
@@ -55,7 +55,8 @@ pub fn verdicts(
     let both = plan.distributions.iter().zip(contents).zip(reasons);
     both.map(|((distribution, content), reason)| {
         let name = distribution.name.normalized();
-        let digest = content.as_ref().filter(|_| is_alone(plan, distribution)).map(Content::digest);
+        let digest =
+            content.as_ref().filter(|_| is_alone(plan, distribution)).map(PackageContent::digest);
         match (reason, published.get(&name), digest) {
             (None, Some(earlier), Some(content)) => Verdict::Earlier(EarlierPackage {
                 name: distribution.name.clone(),
@@ -73,7 +74,7 @@ pub fn verdicts(
 fn reason(
     plan: &Plan,
     distribution: &Distribution,
-    content: Option<&Content>,
+    content: Option<&PackageContent>,
     published: &BTreeMap<String, Published>,
 ) -> Option<String> {
     if !is_of_one_package(distribution) {

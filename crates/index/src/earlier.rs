@@ -12,7 +12,7 @@ use base::hash::Sha256;
 use base::names::RelPath;
 use base::text::counted;
 use base::version::Version;
-use build::content::{Content, ContentError, ContentTextError, Rules, content};
+use build::content::{ContentError, ContentTextError, PackageContent, Rules, content};
 use build::since::Published;
 use wheel::package::{OpenError, ReadError, Wheel, WheelName, packages};
 
@@ -132,7 +132,7 @@ fn list(
     bucket: &dyn Bucket,
     file: &IndexedFile,
     package: &RelPath,
-) -> Result<Option<Content>, EarlierError> {
+) -> Result<Option<PackageContent>, EarlierError> {
     let sha256 =
         file.other.get(CONTENT).and_then(|value| value.get("sha256")).and_then(Value::as_str);
     let Some(sha256) = sha256 else { return Ok(None) };
@@ -142,7 +142,7 @@ fn list(
     if Sha256::of(&bytes).to_string() != sha256 {
         return Err(EarlierError::OtherList { key });
     }
-    let read = Content::read(&String::from_utf8_lossy(&bytes));
+    let read = PackageContent::read(&String::from_utf8_lossy(&bytes));
     read.map(Some).map_err(|source| EarlierError::List { key, source })
 }
 

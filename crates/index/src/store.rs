@@ -84,7 +84,7 @@ pub struct Object {
 }
 
 /// An object with its body.
-pub struct Content {
+pub struct ObjectContent {
     /// Metadata of the same response.
     pub object: Object,
     /// Body. Fails if shorter than the size.
@@ -145,11 +145,11 @@ pub trait Bucket: Debug + Send + Sync {
     /// # Errors
     ///
     /// [`ErrorKind::NotFound`], [`ErrorKind::Changed`].
-    fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<Content, StoreError>;
+    fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<ObjectContent, StoreError>;
 
     /// Opens an object, unless it is still `known`. Directories, and servers without entity tags
     /// and times, always return it.
-    fn get_changed(&self, known: &Object) -> Result<Option<Content>, StoreError> {
+    fn get_changed(&self, known: &Object) -> Result<Option<ObjectContent>, StoreError> {
         self.get(&known.key, None).map(Some)
     }
 
@@ -239,7 +239,7 @@ pub fn is_web(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
 
-impl Content {
+impl ObjectContent {
     /// Reads the whole body.
     ///
     /// # Errors
@@ -258,9 +258,9 @@ impl Content {
     }
 }
 
-impl Debug for Content {
+impl Debug for ObjectContent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Content").field("object", &self.object).finish_non_exhaustive()
+        f.debug_struct("ObjectContent").field("object", &self.object).finish_non_exhaustive()
     }
 }
 

@@ -177,7 +177,7 @@ pub enum EntryKind {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         executable: bool,
         /// File type, detected from the bytes.
-        content: Content,
+        content: FileType,
     },
     /// A symbolic link, not followed.
     Symlink {
@@ -190,7 +190,7 @@ pub enum EntryKind {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Content {
+pub enum FileType {
     /// An ELF file.
     Elf(Box<ElfFacts>),
     /// A file with ELF magic that cannot be parsed; the reason.
@@ -230,8 +230,8 @@ impl CatalogEntry {
     /// Facts of readable binaries.
     pub fn binary(&self) -> Option<binary::Facts<'_>> {
         match &self.kind {
-            EntryKind::File { content: Content::Elf(facts), .. } => Some((&**facts).into()),
-            EntryKind::File { content: Content::Pe(facts), .. } => Some((&**facts).into()),
+            EntryKind::File { content: FileType::Elf(facts), .. } => Some((&**facts).into()),
+            EntryKind::File { content: FileType::Pe(facts), .. } => Some((&**facts).into()),
             EntryKind::File { .. } | EntryKind::Directory | EntryKind::Symlink { .. } => None,
         }
     }
@@ -239,7 +239,7 @@ impl CatalogEntry {
     /// Facts of readable PE files.
     pub fn pe(&self) -> Option<&PeFacts> {
         match &self.kind {
-            EntryKind::File { content: Content::Pe(facts), .. } => Some(facts),
+            EntryKind::File { content: FileType::Pe(facts), .. } => Some(facts),
             EntryKind::File { .. } | EntryKind::Directory | EntryKind::Symlink { .. } => None,
         }
     }
@@ -247,7 +247,7 @@ impl CatalogEntry {
     /// Content of readable import libraries.
     pub fn import_library(&self) -> Option<&ImportLibrary> {
         match &self.kind {
-            EntryKind::File { content: Content::ImportLibrary(library), .. } => Some(library),
+            EntryKind::File { content: FileType::ImportLibrary(library), .. } => Some(library),
             EntryKind::File { .. } | EntryKind::Directory | EntryKind::Symlink { .. } => None,
         }
     }
@@ -255,7 +255,7 @@ impl CatalogEntry {
     /// Facts of readable ELF files.
     pub fn elf(&self) -> Option<&ElfFacts> {
         match &self.kind {
-            EntryKind::File { content: Content::Elf(facts), .. } => Some(facts),
+            EntryKind::File { content: FileType::Elf(facts), .. } => Some(facts),
             EntryKind::File { .. } | EntryKind::Directory | EntryKind::Symlink { .. } => None,
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fs_err as fs;
 
-use super::content::Content;
+use super::content::CheckoutContent;
 use super::git::{self, GitDirectory};
 use base::directory::entries;
 
@@ -15,7 +15,7 @@ use base::directory::entries;
 pub fn copy_checkout(
     from: &Path,
     to: &Path,
-    content: &Content,
+    content: &CheckoutContent,
     branch: Option<&str>,
 ) -> io::Result<()> {
     if content.is_versioned() {
@@ -29,7 +29,7 @@ pub fn copy_checkout(
     Ok(())
 }
 
-fn copy_content(from: &Path, to: &Path, content: &Content) -> io::Result<()> {
+fn copy_content(from: &Path, to: &Path, content: &CheckoutContent) -> io::Result<()> {
     for repository in &content.repositories {
         let (from, to) = (from.join(&repository.path), to.join(&repository.path));
         fs::create_dir_all(&to)?;

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use fs_err as fs;
 use serde::Serialize;
 
-use super::content::{Content, Named};
+use super::content::{CheckoutContent, Named};
 use super::git::GitDirectory;
 use super::git_program::{GitError, git};
 use super::pending::{self, Mark};
@@ -108,9 +108,10 @@ pub fn checkouts(
         let place = root.join(directory.as_str());
         let git = if place.is_dir() { GitDirectory::of(&place)? } else { None };
         let content = if place.is_dir() {
-            Content::read(&place, &named_in(manifest, directory)).map_err(io::Error::other)?
+            CheckoutContent::read(&place, &named_in(manifest, directory))
+                .map_err(io::Error::other)?
         } else {
-            Content::default()
+            CheckoutContent::default()
         };
         let unversioned = place.is_dir() && !content.is_versioned();
         let files = unversioned.then(|| hashed(&place, &content.files)).transpose()?;

@@ -16,7 +16,7 @@ use plan::ProjectBuild;
 
 /// Files of a checkout, and its repositories.
 #[derive(Debug, Clone, Default)]
-pub struct Content {
+pub struct CheckoutContent {
     /// Repository of the checkout, then submodules by path.
     pub repositories: Vec<Repository>,
     /// Files and links, relative to the checkout, sorted.
@@ -76,7 +76,7 @@ impl Named {
     }
 }
 
-impl Content {
+impl CheckoutContent {
     /// Reads a checkout.
     pub fn read(checkout: &Path, named: &Named) -> Result<Self, GitError> {
         let mut content = Self::default();

@@ -64,7 +64,7 @@ use schedule::End;
 pub use checkout::copy_checkout;
 pub use checkouts::{CHECKOUTS_FORMAT, CheckoutState, CheckoutStates, State, checkouts};
 pub use confined::{Holds, holds};
-pub use content::{Content, Named, Repository};
+pub use content::{CheckoutContent, Named, Repository};
 pub use git_program::GitError;
 pub use snapshot::{Snapshot, snapshots};
 pub use survey::survey;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use super::content::{Content, Named};
+use super::content::{CheckoutContent, Named};
 use super::fingerprint::Fingerprint;
 use super::git::GitDirectory;
 use super::git_program::GitError;
@@ -18,7 +18,7 @@ pub struct Snapshot {
     /// Directory below the root of all sources.
     pub directory: RelPath,
     /// Files and repositories.
-    pub content: Content,
+    pub content: CheckoutContent,
     /// Hash of the files.
     pub tree: String,
     pub(crate) files: Files,
@@ -28,7 +28,7 @@ impl Snapshot {
     /// Reads the checkout of a project.
     pub fn take(root: &Path, project: &ProjectBuild) -> Result<Self, GitError> {
         let place = root.join(project.source.as_str());
-        let content = Content::read(&place, &Named::by(project))?;
+        let content = CheckoutContent::read(&place, &Named::by(project))?;
         let files = hashed(&place, &content.files)?;
         Ok(Self { directory: project.source.clone(), content, tree: tree_hash(&files), files })
     }

@@ -236,11 +236,11 @@ pub(super) fn stream(result: &api::ActionResult, recipe: &Recipe, form: Form) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use build::cache::Content;
+    use build::cache::ContentDigest;
 
     fn recipe(content: &[u8], settings: &str) -> Recipe {
         let size = content.len() as u64;
-        let (content, settings) = (Content(Sha256::of(content)), settings.to_owned());
+        let (content, settings) = (ContentDigest(Sha256::of(content)), settings.to_owned());
         Recipe { content, size, settings, effort: std::time::Duration::ZERO }
     }
 

@@ -21,8 +21,8 @@ use tokio::sync::watch;
 
 use base::event::Listener;
 use build::cache::{
-    Archive, Awaited, Cache, CacheEntry, Content, Fingerprint, Key, Offer, Shared, Source, Store,
-    Summary,
+    Archive, Awaited, Cache, CacheEntry, ContentDigest, Fingerprint, Key, Offer, Shared, Source,
+    Store, Summary,
 };
 use manifest::Address;
 
@@ -218,7 +218,7 @@ impl SharedCache {
 }
 
 impl Store for SharedCache {
-    fn content_of(&self, fingerprint: &Fingerprint) -> Option<Content> {
+    fn content_of(&self, fingerprint: &Fingerprint) -> Option<ContentDigest> {
         self.cache.content_of(fingerprint)
     }
 

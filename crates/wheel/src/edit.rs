@@ -27,7 +27,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use content::{Content, Size, Stream};
+pub use content::{MemberContent, Size, Stream};
 pub use error::{EditError, Fault, MakeError};
 pub use output::{Hashes, Output, Sink};
 pub use packing::{Packing, xz_preset};
@@ -53,7 +53,7 @@ struct Member<'w> {
     /// `None` for an added member.
     old: Option<usize>,
     name: String,
-    content: Content<'w>,
+    content: MemberContent<'w>,
 }
 
 /// Files without RECORD and its signatures.
@@ -89,16 +89,16 @@ impl<'w> Edit<'w> {
     /// Keeps the member at `index` under `name`.
     pub fn keep(&mut self, index: usize, name: &str) {
         let (old, name) = (Some(index), name.to_owned());
-        self.members.push(Member { old, name, content: Content::Kept });
+        self.members.push(Member { old, name, content: MemberContent::Kept });
     }
 
     /// Adds a member, with the time of METADATA.
-    pub fn add(&mut self, name: &str, content: Content<'w>) {
+    pub fn add(&mut self, name: &str, content: MemberContent<'w>) {
         self.members.push(Member { old: None, name: name.to_owned(), content });
     }
 
     /// Replaces a kept member's content.
-    pub fn replace(&mut self, name: &str, content: Content<'w>) {
+    pub fn replace(&mut self, name: &str, content: MemberContent<'w>) {
         let index = self.wheel.zip().find(name);
         let kept = self.members.iter_mut().find(|member| index.is_some() && member.old == index);
         if let Some(member) = kept {
@@ -109,7 +109,7 @@ impl<'w> Edit<'w> {
     /// Packs all kept members anew.
     pub fn repack(&mut self, packing: Packing) {
         for member in &mut self.members {
-            member.content = Content::Repacked(packing);
+            member.content = MemberContent::Repacked(packing);
         }
     }
 
@@ -151,7 +151,7 @@ impl<'w> Edit<'w> {
             rows.extend(record.rest(self.wheel, &place, |path| renamed(&self.renamed, path)));
         }
         let name = format!("{info}RECORD");
-        let content = Content::text(record::text(rows, self.order, &name));
+        let content = MemberContent::text(record::text(rows, self.order, &name));
         let old = self.wheel.zip().find(&place).filter(|_| self.order == Order::Old);
         self.put(&mut zip, old, &name, content)?;
         Ok(zip.finish()?)
@@ -162,19 +162,19 @@ impl<'w> Edit<'w> {
         zip: &mut ZipWriter<S>,
         old: Option<usize>,
         name: &str,
-        content: Content<'_>,
+        content: MemberContent<'_>,
     ) -> Result<Option<Digest>, EditError> {
         let path = name.parse()?;
         let attributes = self.attributes(old)?;
         let entry = old.map(|index| &self.wheel.entries()[index]);
         match (content, entry) {
-            (Content::Kept, Some(entry)) => {
+            (MemberContent::Kept, Some(entry)) => {
                 let mut packed = self.wheel.zip().packed(entry);
                 let copy = |sink: &mut S| sink.copy_old(entry.data, &mut packed);
                 zip.copy_by(&path, &copied(entry)?, copy)?;
                 Ok(None)
             }
-            (Content::Repacked(packing), Some(entry)) => {
+            (MemberContent::Repacked(packing), Some(entry)) => {
                 let read = |sink: &mut dyn io::Write| -> Result<(), Fault> {
                     io::copy(&mut self.wheel.member(entry)?, sink)
                         .map_err(|error| self.wheel.unread(&entry.name, error))?;
@@ -183,12 +183,12 @@ impl<'w> Edit<'w> {
                 Stream::new(packing, Size::Exact(entry.size), read).put(zip, &path, attributes)?;
                 Ok(None)
             }
-            (Content::Packed(packed), _) => {
+            (MemberContent::Packed(packed), _) => {
                 zip.copy(&path, &attributes.of(&packed), &mut &packed.bytes[..])?;
                 Ok(Some(packed.digest))
             }
-            (Content::Stream(stream), _) => Ok(Some(stream.put(zip, &path, attributes)?)),
-            (Content::Kept | Content::Repacked(_), None) => Ok(None),
+            (MemberContent::Stream(stream), _) => Ok(Some(stream.put(zip, &path, attributes)?)),
+            (MemberContent::Kept | MemberContent::Repacked(_), None) => Ok(None),
         }
     }
 

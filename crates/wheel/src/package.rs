@@ -29,7 +29,7 @@ mod xz_stream;
 pub mod zip_file;
 
 pub use base::names::Requirement;
-pub use content::{Content, ContentKind, Kept};
+pub use content::{ContentKind, FileContent, Kept};
 pub use copied::{CopyError, copied};
 pub use error::{OpenError, PackageError, ReadError};
 pub use fault::{Fault, FaultKind};

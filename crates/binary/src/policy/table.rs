@@ -16,12 +16,12 @@ pub struct Policy {
     pub libc: Libc,
     /// Release of the C library.
     pub release: (u32, u32),
-    content: Content,
+    content: TableLines,
 }
 
 /// A policy's table lines and its predecessors'.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Content {
+struct TableLines {
     versions: BTreeSet<String>,
     libraries: BTreeSet<String>,
     forbidden: BTreeMap<&'static str, BTreeSet<&'static str>>,
@@ -68,7 +68,7 @@ fn read(architecture: Architecture, libc: Libc) -> Vec<Policy> {
             && names.any(|name| name == "*" || name == architecture.name())
     };
     let lines: Vec<Line> = lines().filter(is_ours).collect();
-    let mut content = Content::default();
+    let mut content = TableLines::default();
     let policies = lines.chunk_by(|one, next| one.policy == next.policy).filter_map(|lines| {
         lines
             .iter()
@@ -90,7 +90,7 @@ pub(super) fn release(name: &str) -> Option<(u32, u32)> {
     }
 }
 
-impl Content {
+impl TableLines {
     fn add(&mut self, line: &Line, architecture: Architecture) {
         let list = line.list.split(' ');
         match line.what.split_once(' ') {

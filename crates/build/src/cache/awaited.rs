@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::entry::CacheEntry;
-use super::key::Content;
+use super::key::ContentDigest;
 
 /// Form of the packed bytes of an [`Awaited`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub trait Awaited: Debug + Sync {
     /// Packing time on one thread, estimated.
     fn effort(&self) -> Duration;
     /// Reads and hashes the content.
-    fn content(&self) -> io::Result<Content>;
+    fn content(&self) -> io::Result<ContentDigest>;
     /// Fills `buffer` with content from `offset` on.
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
     /// True if the stream is neither delivered nor started.

@@ -11,7 +11,7 @@ use super::directory::Lock;
 use super::offer::{Archive, Offer};
 use super::table::{Row, Table};
 use super::writer::{Sealed, Writer, Written};
-use super::{Cache, CacheError, Content, Fingerprint, Summary, cap, merge, prune};
+use super::{Cache, CacheError, ContentDigest, Fingerprint, Summary, cap, merge, prune};
 
 impl Cache {
     /// Keeps the streams that `archives` offer, marks used segments, removes damaged ones, and
@@ -66,7 +66,7 @@ impl Cache {
         &self,
         archives: Vec<Archive>,
         summary: &mut Summary,
-    ) -> (Vec<Sealed>, Vec<(Fingerprint, Content)>) {
+    ) -> (Vec<Sealed>, Vec<(Fingerprint, ContentDigest)>) {
         let (mut sealed, mut memos, mut rest) = (Vec::new(), Vec::new(), Vec::new());
         let spent = self.kept.lock().unwrap_or_else(PoisonError::into_inner).spent;
         let mut budget = self.limit.saturating_sub(spent);
@@ -138,7 +138,7 @@ impl Cache {
     pub(super) fn publish(
         &self,
         mut sealed: Vec<Sealed>,
-        mut memos: Vec<(Fingerprint, Content)>,
+        mut memos: Vec<(Fingerprint, ContentDigest)>,
         summary: &mut Summary,
     ) -> Vec<String> {
         memos.retain(|(fingerprint, content)| {
@@ -164,7 +164,7 @@ impl Cache {
     fn place_memos(
         &self,
         sealed: &mut Vec<Sealed>,
-        memos: Vec<(Fingerprint, Content)>,
+        memos: Vec<(Fingerprint, ContentDigest)>,
     ) -> io::Result<()> {
         if memos.is_empty() {
             return Ok(());

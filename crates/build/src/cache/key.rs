@@ -8,7 +8,7 @@ use base::identity::{FileState, Identity};
 
 /// SHA-256 of a member's edited bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Content(pub Sha256);
+pub struct ContentDigest(pub Sha256);
 
 /// Key of a packed stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,7 +17,7 @@ pub struct Key([u8; 32]);
 impl Key {
     /// Key of `content` packed with `settings`, which must name everything that affects the packed
     /// bytes, encoder and version included.
-    pub fn new(content: Content, settings: &str) -> Self {
+    pub fn new(content: ContentDigest, settings: &str) -> Self {
         let mut hasher = Sha256Hasher::default();
         hasher.update(b"rockpack key 1\n");
         hasher.update(content.0.as_bytes());
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn keys_differ_by_content_and_by_settings() {
-        let content = |text: &[u8]| Content(Sha256::of(text));
+        let content = |text: &[u8]| ContentDigest(Sha256::of(text));
         let key = Key::new(content(b"a"), "deflate 6");
         assert_eq!(key, Key::new(content(b"a"), "deflate 6"));
         assert_ne!(key, Key::new(content(b"b"), "deflate 6"));

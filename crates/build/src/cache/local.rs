@@ -1,10 +1,10 @@
 use std::io;
 
-use super::{Archive, Cache, CacheEntry, Content, Fingerprint, Key, Offer, Store, Summary};
+use super::{Archive, Cache, CacheEntry, ContentDigest, Fingerprint, Key, Offer, Store, Summary};
 use base::regular;
 
 impl Store for Cache {
-    fn content_of(&self, fingerprint: &Fingerprint) -> Option<Content> {
+    fn content_of(&self, fingerprint: &Fingerprint) -> Option<ContentDigest> {
         self.content_of(fingerprint)
     }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::time::SystemTime;
 
 use super::directory::{Directory, Listed, Loaded, Lock};
-use super::key::{Content, Fingerprint, Key};
+use super::key::{ContentDigest, Fingerprint, Key};
 use super::table::Table;
 use super::writer::Writer;
 
@@ -50,7 +50,7 @@ fn merge_all(directory: &Directory, _: &Lock, small: &[Listed]) -> io::Result<us
 struct Merger {
     writer: Writer,
     keys: HashSet<Key>,
-    memos: Vec<(Fingerprint, Content)>,
+    memos: Vec<(Fingerprint, ContentDigest)>,
     known: HashSet<Fingerprint>,
 }
 

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::key::{Content, Fingerprint, Key};
+use super::key::{ContentDigest, Fingerprint, Key};
 use super::recipe::Recipe;
 use super::table::Row;
 use wheel::archive::checksum::Digest;
@@ -35,7 +35,7 @@ pub struct Offer {
     claims: Claims,
     pub(super) rows: Vec<Row>,
     recipes: Vec<(usize, Recipe)>,
-    pub(super) memos: Vec<(Fingerprint, Content)>,
+    pub(super) memos: Vec<(Fingerprint, ContentDigest)>,
     pub(super) is_kept: bool,
 }
 
@@ -100,7 +100,7 @@ impl Offer {
     }
 
     /// For the next build.
-    pub fn memo(&mut self, fingerprint: Fingerprint, content: Content) {
+    pub fn memo(&mut self, fingerprint: Fingerprint, content: ContentDigest) {
         self.memos.push((fingerprint, content));
     }
     /// All offered streams.
@@ -109,7 +109,7 @@ impl Offer {
     }
 
     /// Remembered contents of fingerprints.
-    pub fn memos(&self) -> &[(Fingerprint, Content)] {
+    pub fn memos(&self) -> &[(Fingerprint, ContentDigest)] {
         &self.memos
     }
 }

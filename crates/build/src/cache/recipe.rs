@@ -1,12 +1,12 @@
 use std::time::Duration;
 
-use super::key::{Content, Key};
+use super::key::{ContentDigest, Key};
 
 /// Content and settings of a stream: input of its key, and sent to other machines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recipe {
     /// Hash of the content.
-    pub content: Content,
+    pub content: ContentDigest,
     /// Size of the content in bytes.
     pub size: u64,
     /// Settings of [`Key::new`].

@@ -4,7 +4,7 @@ use std::io;
 
 use super::awaited::Source;
 use super::entry::CacheEntry;
-use super::key::{Content, Fingerprint, Key};
+use super::key::{ContentDigest, Fingerprint, Key};
 use super::offer::{Archive, Offer};
 use super::summary::Summary;
 use wheel::archive::checksum::Checksum;
@@ -19,7 +19,7 @@ thread_local! {
 /// [`Summary`].
 pub trait Store: Debug + Send + Sync {
     /// See [`super::Cache::content_of`].
-    fn content_of(&self, fingerprint: &Fingerprint) -> Option<Content>;
+    fn content_of(&self, fingerprint: &Fingerprint) -> Option<ContentDigest>;
 
     /// True if a content can have this size.
     fn has_size(&self, size: u64) -> bool;

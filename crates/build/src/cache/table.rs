@@ -5,7 +5,7 @@ use base::hash::Sha256;
 use wheel::archive::checksum::Digest;
 use wheel::archive::deflate::Method;
 
-use super::key::{Content, Fingerprint, Key};
+use super::key::{ContentDigest, Fingerprint, Key};
 
 const MAGIC: &[u8; 12] = b"rockpack idx";
 const FORMAT: u32 = 1;
@@ -29,7 +29,7 @@ pub(super) struct Row {
 pub(super) struct Table {
     pub length: u64,
     pub rows: Vec<Row>,
-    pub memos: Vec<(Fingerprint, Content)>,
+    pub memos: Vec<(Fingerprint, ContentDigest)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -102,7 +102,7 @@ impl Table {
             return Err(Broken::Row);
         }
         let memos = (0..memos)
-            .map(|_| Ok((Fingerprint(reader.take()?), Content(reader.take()?.into()))))
+            .map(|_| Ok((Fingerprint(reader.take()?), ContentDigest(reader.take()?.into()))))
             .collect::<Result<_, _>>()?;
         Ok(Self { length, rows, memos })
     }
@@ -180,7 +180,11 @@ mod tests {
 
     fn table() -> Table {
         let rows = vec![row(1, 0, 9, Method::Store), row(2, 9, 30, Method::Deflate)];
-        Table { length: 39, rows, memos: vec![(Fingerprint([3; 32]), Content(Sha256::of(b"4")))] }
+        Table {
+            length: 39,
+            rows,
+            memos: vec![(Fingerprint([3; 32]), ContentDigest(Sha256::of(b"4")))],
+        }
     }
 
     #[test]

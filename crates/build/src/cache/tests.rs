@@ -25,7 +25,7 @@ fn content(number: u64, size: usize) -> Vec<u8> {
 }
 
 fn content_key(data: &[u8]) -> Key {
-    Key::new(Content(Sha256::of(data)), SETTINGS)
+    Key::new(ContentDigest(Sha256::of(data)), SETTINGS)
 }
 
 struct Made {
@@ -152,14 +152,14 @@ fn other_settings_make_other_streams() {
     build(&dir, DEFAULT_LIMIT, std::slice::from_ref(&data));
     let cache = open(&dir, DEFAULT_LIMIT);
     assert!(cache.find(&content_key(&data)).is_some());
-    assert!(cache.find(&Key::new(Content(Sha256::of(&data)), "other settings")).is_none());
+    assert!(cache.find(&Key::new(ContentDigest(Sha256::of(&data)), "other settings")).is_none());
 }
 
 #[test]
 fn fingerprints_are_remembered() {
     let dir = tempfile::tempdir().unwrap();
     let (one, two) = (Fingerprint([1; 32]), Fingerprint([2; 32]));
-    let (first, second) = (Content(Sha256::of(b"1")), Content(Sha256::of(b"2")));
+    let (first, second) = (ContentDigest(Sha256::of(b"1")), ContentDigest(Sha256::of(b"2")));
     let cases =
         [([first, first], [Some(first), Some(first)]), ([first, second], [Some(first), None])];
     for (contents, known) in cases {

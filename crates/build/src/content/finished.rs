@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::rules::Owner;
-use super::{Content, Rules, installed_path};
+use super::{PackageContent, Rules, installed_path};
 use base::hash::Sha256;
 use wheel::package::record::Rows;
 use wheel::package::{OpenError, Wheel};
@@ -29,14 +29,14 @@ pub enum ContentError {
 }
 
 /// Content of a finished wheel, by the hashes of its RECORD.
-pub fn content(wheel: &Wheel, rules: &Rules) -> Result<Content, ContentError> {
+pub fn content(wheel: &Wheel, rules: &Rules) -> Result<PackageContent, ContentError> {
     let (name, dist_info) = (wheel.name().dist.normalized(), wheel.dist_info());
     let owner = Owner { name: &name, version: &wheel.name().version, dist_info };
     let record = wheel.info("RECORD")?;
     let rows = Rows::new(record.as_bytes()).filter_map(Result::ok);
     let hashes: BTreeMap<String, String> = rows.map(|[path, hash, _]| (path, hash)).collect();
     let file = || wheel.name().to_string();
-    let mut content = Content::default();
+    let mut content = PackageContent::default();
     for entry in wheel.entries() {
         let path = installed_path(&entry.name, dist_info);
         if Rules::ignores(&path) {

@@ -3,8 +3,8 @@ use base::source::Source;
 use base::version::Version;
 use manifest::Manifest;
 
-fn content(rows: &[(&str, bool, &str)]) -> Content {
-    let mut content = Content::default();
+fn content(rows: &[(&str, bool, &str)]) -> PackageContent {
+    let mut content = PackageContent::default();
     for (path, executable, text) in rows {
         content.add((*path).to_owned(), *executable, &Sha256::of(text.as_bytes()));
     }
@@ -42,7 +42,7 @@ fn a_list_is_read_back_and_nothing_else_is() {
     content.pin("x-core>=7.14.0a1".to_owned());
     assert_eq!(content.digest(), digest, "requirements are in METADATA");
     let text = content.to_text();
-    assert_eq!(Content::read(&text), Ok(content));
+    assert_eq!(PackageContent::read(&text), Ok(content));
     for (from, to) in [
         ("rockpack content 1", "rockpack content 2"),
         (" x c", " y c"),
@@ -50,9 +50,12 @@ fn a_list_is_read_back_and_nothing_else_is() {
         ("sha256=", "sha1="),
         ("requires ", "needs "),
     ] {
-        assert!(text.contains(from) && Content::read(&text.replacen(from, to, 1)).is_err(), "{to}");
+        assert!(
+            text.contains(from) && PackageContent::read(&text.replacen(from, to, 1)).is_err(),
+            "{to}"
+        );
     }
-    assert!(Content::read("").is_err());
+    assert!(PackageContent::read("").is_err());
 }
 
 type Text<'t> = &'t dyn Fn(&str) -> String;

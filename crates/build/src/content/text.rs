@@ -1,6 +1,6 @@
 //! List of a content, published beside its package.
 
-use super::{Content, Installed};
+use super::{Installed, PackageContent};
 
 const HEAD: &str = "rockpack content 1";
 const PIN: &str = "requires ";
@@ -13,7 +13,7 @@ pub struct ContentTextError {
     text: String,
 }
 
-impl Content {
+impl PackageContent {
     /// Text of the list: requirements, then hash, mode and path of each file.
     pub fn to_text(&self) -> String {
         let mut text = format!("{HEAD}\n");
@@ -23,7 +23,7 @@ impl Content {
         text + &self.rows()
     }
 
-    /// Parses the output of [`Content::to_text`].
+    /// Parses the output of [`PackageContent::to_text`].
     pub fn read(text: &str) -> Result<Self, ContentTextError> {
         let mut content = Self::default();
         for (index, line) in text.lines().enumerate() {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::bytes::Bytes;
 use super::cache_lookup::{CacheLookup, settings};
 use super::packing::Packing;
-use crate::cache::{self, Content, Form};
+use crate::cache::{self, ContentDigest, Form};
 use base::hash::Sha256Hasher;
 
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Awaited<'a> {
     form: Form,
     effort: Duration,
     lookup: CacheLookup<'a>,
-    content: OnceLock<Content>,
+    content: OnceLock<ContentDigest>,
     /// Delivered stream, or `None` if it is packed here.
     outcome: OnceLock<Option<cache::CacheEntry>>,
     since: Instant,
@@ -33,7 +33,7 @@ impl<'a> Awaited<'a> {
         (offset, len): (u64, u64),
         (packing, form): (Packing<'_>, Form),
         lookup: CacheLookup<'a>,
-        content: Option<Content>,
+        content: Option<ContentDigest>,
     ) -> Self {
         Self {
             bytes,
@@ -62,7 +62,7 @@ impl<'a> Awaited<'a> {
         *self.outcome.get_or_init(|| None)
     }
 
-    pub fn known(&self) -> Option<Content> {
+    pub fn known(&self) -> Option<ContentDigest> {
         self.content.get().copied()
     }
 
@@ -88,7 +88,7 @@ impl cache::Awaited for Awaited<'_> {
         self.effort
     }
 
-    fn content(&self) -> io::Result<Content> {
+    fn content(&self) -> io::Result<ContentDigest> {
         let remembered = || match self.form {
             Form::XzBlock => self.lookup.content_of_block(self.bytes, self.offset, self.len),
             Form::Deflate => None,
@@ -103,7 +103,7 @@ impl cache::Awaited for Awaited<'_> {
             }
             self.bytes.read_exact_at(at, out)
         })?;
-        Ok(*self.content.get_or_init(|| Content(hasher.finish().sha256)))
+        Ok(*self.content.get_or_init(|| ContentDigest(hasher.finish().sha256)))
     }
 
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {

@@ -3,7 +3,7 @@ use std::io;
 use super::bytes::Bytes;
 use super::digests::{Digests, fingerprint};
 use super::packing::Packing;
-use crate::cache::{self, Content, Fingerprint, Fingerprinter, Key, Recipe, Store};
+use crate::cache::{self, ContentDigest, Fingerprint, Fingerprinter, Key, Recipe, Store};
 use base::hash::Sha256;
 use wheel::archive::deflate::{BLOCK, ENCODER};
 use wheel::archive::tarball::XZ_ENCODER;
@@ -15,7 +15,7 @@ const SLACK: u64 = 64 << 10;
 pub(super) struct Known {
     /// `None` if a source file is too new.
     pub fingerprint: Option<Fingerprint>,
-    pub content: Option<Content>,
+    pub content: Option<ContentDigest>,
     /// The cache has this content for the fingerprint.
     pub remembered: bool,
 }
@@ -40,7 +40,7 @@ impl<'c> CacheLookup<'c> {
         let remembered = content.is_some();
         content = content.or_else(|| self.1.computed(&fingerprint?));
         if content.is_none() && self.0.has_size(bytes.len()) {
-            content = Some(Content(bytes.sha256()?));
+            content = Some(ContentDigest(bytes.sha256()?));
         }
         Ok((
             content.and_then(|content| self.whole(content, bytes.len(), packing)),
@@ -57,7 +57,7 @@ impl<'c> CacheLookup<'c> {
     ) -> (Option<cache::CacheEntry>, Known) {
         let content_len = content.len();
         let (fingerprint, content) =
-            (fingerprint_of_block(whole, offset, content_len), Content(Sha256::of(content)));
+            (fingerprint_of_block(whole, offset, content_len), ContentDigest(Sha256::of(content)));
         let known = Known { fingerprint, content: Some(content), remembered: false };
         (self.find(content, content_len, packing), known)
     }
@@ -73,15 +73,25 @@ impl<'c> CacheLookup<'c> {
         self.find(self.content_of(fingerprint_of_block(whole, offset, len))?, len, packing)
     }
 
-    pub(crate) fn content_of_block(self, whole: &Bytes, offset: u64, len: u64) -> Option<Content> {
+    pub(crate) fn content_of_block(
+        self,
+        whole: &Bytes,
+        offset: u64,
+        len: u64,
+    ) -> Option<ContentDigest> {
         self.content_of(fingerprint_of_block(whole, offset, usize::try_from(len).ok()?))
     }
 
-    fn content_of(self, fingerprint: Option<Fingerprint>) -> Option<Content> {
+    fn content_of(self, fingerprint: Option<Fingerprint>) -> Option<ContentDigest> {
         self.0.content_of(&fingerprint?)
     }
 
-    fn whole(self, content: Content, len: u64, packing: Packing<'_>) -> Option<cache::CacheEntry> {
+    fn whole(
+        self,
+        content: ContentDigest,
+        len: u64,
+        packing: Packing<'_>,
+    ) -> Option<cache::CacheEntry> {
         let entry = self.0.find(&key(content, packing))?;
         if entry.digest.sha256 != content.0 || entry.digest.size != len {
             self.0.reject(&entry);
@@ -90,7 +100,12 @@ impl<'c> CacheLookup<'c> {
         self.checked(entry, len)
     }
 
-    fn find(self, content: Content, len: usize, packing: Packing<'_>) -> Option<cache::CacheEntry> {
+    fn find(
+        self,
+        content: ContentDigest,
+        len: usize,
+        packing: Packing<'_>,
+    ) -> Option<cache::CacheEntry> {
         self.checked(self.0.find(&key(content, packing))?, len as u64)
     }
 
@@ -103,7 +118,7 @@ impl<'c> CacheLookup<'c> {
     }
 }
 
-pub(super) fn known_block(whole: &Bytes, offset: u64, len: usize, content: Content) -> Known {
+pub(super) fn known_block(whole: &Bytes, offset: u64, len: usize, content: ContentDigest) -> Known {
     let fingerprint = fingerprint_of_block(whole, offset, len);
     Known { fingerprint, content: Some(content), remembered: false }
 }
@@ -116,11 +131,11 @@ fn fingerprint_of_block(whole: &Bytes, offset: u64, len: usize) -> Option<Finger
     fingerprint.finish()
 }
 
-fn key(content: Content, packing: Packing<'_>) -> Key {
+fn key(content: ContentDigest, packing: Packing<'_>) -> Key {
     Key::new(content, &settings(packing))
 }
 
-pub(super) fn recipe(content: Content, size: u64, packing: Packing<'_>) -> Recipe {
+pub(super) fn recipe(content: ContentDigest, size: u64, packing: Packing<'_>) -> Recipe {
     Recipe { content, size, settings: settings(packing), effort: packing.effort(size) }
 }
 
@@ -153,7 +168,7 @@ mod tests {
         let mut offer = cache.offer();
         let (len, crc) = (packed.len() as u64, Checksum::of(packed).value());
         let stretch = Stretch { offset: 0, len, crc, method: Method::Deflate };
-        offer.stream(key(Content(Sha256::of(content)), packing), digest, stretch);
+        offer.stream(key(ContentDigest(Sha256::of(content)), packing), digest, stretch);
         let path = dir.path().join("archive");
         fs_err::write(&path, packed).unwrap();
         cache.finish(vec![Archive { path, offer }]);

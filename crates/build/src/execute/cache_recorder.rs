@@ -1,7 +1,7 @@
 use super::cache_lookup::{Known, recipe};
 use super::pack::Packable;
 use super::packing::Packing;
-use crate::cache::{Content, Offer, Stretch};
+use crate::cache::{ContentDigest, Offer, Stretch};
 use wheel::archive::checksum::{Checksum, Digest};
 use wheel::archive::deflate::Method;
 use wheel::archive::tarball::XzBlock;
@@ -46,10 +46,10 @@ impl CacheRecorder {
         let Some(offer) = &mut self.offer else { return };
         if let Some(Stream { offset, len, crc }) = self.stream.take() {
             let packed = Stretch { offset, len, crc: crc.value(), method: Method::Deflate };
-            let recipe = recipe(Content(digest.sha256), digest.size, entry.asked);
+            let recipe = recipe(ContentDigest(digest.sha256), digest.size, entry.asked);
             offer.made(recipe, digest, packed);
         }
-        self.remember(&entry.known, Content(digest.sha256));
+        self.remember(&entry.known, ContentDigest(digest.sha256));
     }
 
     /// `made` is `None` if the cache has the block.
@@ -64,7 +64,7 @@ impl CacheRecorder {
         self.remember(news, content);
     }
 
-    pub fn remember(&mut self, known: &Known, content: Content) {
+    pub fn remember(&mut self, known: &Known, content: ContentDigest) {
         let (Some(offer), Some(fingerprint), false) =
             (&mut self.offer, known.fingerprint, known.remembered)
         else {

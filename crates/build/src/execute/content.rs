@@ -6,10 +6,10 @@ use rayon::prelude::*;
 use super::ExecuteError;
 use super::bytes::Bytes;
 use super::digests::Digests;
-use super::prepare::{self, Content as Prepared, Output, Ready};
+use super::prepare::{self, Output, Ready, ReadyContent};
 use super::timings::Recorder;
 use super::wheel::Contents;
-use crate::content::{Content, Owner, Rules, installed_path};
+use crate::content::{Owner, PackageContent, Rules, installed_path};
 use crate::provenance::{Document, SBOM_PATH};
 use base::hash::Sha256;
 use base::names::{Form, RelPath};
@@ -30,7 +30,7 @@ pub fn package_contents(
     artifacts: &dyn Source,
     digests: &Digests,
     rules: &Rules,
-) -> Result<Vec<Option<Content>>, ExecuteError> {
+) -> Result<Vec<Option<PackageContent>>, ExecuteError> {
     let outputs = prepare::all(plan, artifacts, |_| false, &Recorder::new(None))?;
     let mut contents = Vec::new();
     for ((distribution, output), sbom) in plan.distributions.iter().zip(outputs).zip(sboms) {
@@ -67,7 +67,7 @@ pub fn compatible(
     let rows = all.into_par_iter().map(row).collect::<Result<BTreeMap<_, _>, String>>();
     let rows = rows.map_err(|error| ExecuteError::Files(vec![error]))?;
     let digest = |members: &Vec<&Member>| {
-        let mut content = Content::default();
+        let mut content = PackageContent::default();
         for member in members {
             if let Some((executable, sha256)) = rows.get(&member.path) {
                 content.add(member.path.to_string(), *executable, sha256);
@@ -86,7 +86,7 @@ struct Given<'g> {
 }
 
 impl Given<'_> {
-    fn content(&self, output: Output, sbom: Option<&Document>) -> Result<Content, String> {
+    fn content(&self, output: Output, sbom: Option<&Document>) -> Result<PackageContent, String> {
         let text = |error: &(dyn std::error::Error + 'static)| with_causes(error);
         let info = dist_info_dir(&self.distribution.name, &self.plan.version);
         let info = info.map_err(|error| text(&error))?.to_string();
@@ -101,7 +101,7 @@ impl Given<'_> {
         };
         let members: Vec<&Ready> = contents.files().collect();
         let rows = members.into_par_iter().map(row).collect::<Result<Vec<_>, String>>()?;
-        let mut content = Content::default();
+        let mut content = PackageContent::default();
         for (path, executable, sha256) in rows {
             content.add(path, executable, &sha256);
         }
@@ -122,7 +122,7 @@ impl Given<'_> {
         if !self.rules.has_version(owner, path) {
             return hash(ready, self.digests);
         }
-        let Prepared::File(bytes) = &ready.content else { return Ok(Sha256::of(&[])) };
+        let ReadyContent::File(bytes) = &ready.content else { return Ok(Sha256::of(&[])) };
         let text = whole(bytes).map_err(|error| unread(ready, &error))?;
         Ok(Sha256::of(&self.rules.without_version(owner, path, &text)))
     }
@@ -135,7 +135,7 @@ fn whole(bytes: &Bytes) -> io::Result<Vec<u8>> {
 }
 
 fn hash(ready: &Ready, digests: &Digests) -> Result<Sha256, String> {
-    let Prepared::File(bytes) = &ready.content else { return Ok(Sha256::of(&[])) };
+    let ReadyContent::File(bytes) = &ready.content else { return Ok(Sha256::of(&[])) };
     digests.of(bytes).map_err(|error| unread(ready, &error))
 }
 

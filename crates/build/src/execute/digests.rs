@@ -3,14 +3,14 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use super::bytes::Bytes;
-use crate::cache::{Content, Fingerprint, Fingerprinter, Store};
+use crate::cache::{ContentDigest, Fingerprint, Fingerprinter, Store};
 use base::hash::Sha256;
 
 /// SHA-256 of files. A run computes each once, if the cache does not know it.
 #[derive(Debug, Default)]
 pub struct Digests {
     cache: Option<Box<dyn Store>>,
-    computed: Mutex<HashMap<Fingerprint, Content>>,
+    computed: Mutex<HashMap<Fingerprint, ContentDigest>>,
 }
 
 impl Digests {
@@ -43,11 +43,11 @@ impl Digests {
         }
         let sha256 = bytes.sha256()?;
         let mut computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
-        computed.insert(fingerprint, Content(sha256));
+        computed.insert(fingerprint, ContentDigest(sha256));
         Ok(sha256)
     }
 
-    pub(super) fn computed(&self, fingerprint: &Fingerprint) -> Option<Content> {
+    pub(super) fn computed(&self, fingerprint: &Fingerprint) -> Option<ContentDigest> {
         self.computed.lock().unwrap_or_else(PoisonError::into_inner).get(fingerprint).copied()
     }
 }

@@ -112,7 +112,7 @@ impl Block<'_> {
         }
     }
 
-    fn came(&self) -> Option<(cache::Content, cache::CacheEntry)> {
+    fn came(&self) -> Option<(cache::ContentDigest, cache::CacheEntry)> {
         let awaited = self.awaited()?;
         Some((awaited.known()?, awaited.stream()?))
     }

@@ -20,11 +20,11 @@ use plan::{Archive, Distribution, Form, Member, Plan, Step};
 pub(super) struct Ready {
     pub path: RelPath,
     pub executable: bool,
-    pub content: Content,
+    pub content: ReadyContent,
 }
 
 #[derive(Debug)]
-pub(super) enum Content {
+pub(super) enum ReadyContent {
     File(Bytes),
     Link(String),
     Directory,
@@ -47,13 +47,13 @@ impl Output {
 
 impl Ready {
     pub fn is_made(&self) -> bool {
-        !matches!(self.content, Content::File(Bytes::File(_) | Bytes::Edited { .. }))
+        !matches!(self.content, ReadyContent::File(Bytes::File(_) | Bytes::Edited { .. }))
     }
 
     pub fn len(&self) -> u64 {
         match &self.content {
-            Content::File(bytes) => bytes.len(),
-            Content::Link(_) | Content::Directory => 0,
+            ReadyContent::File(bytes) => bytes.len(),
+            ReadyContent::Link(_) | ReadyContent::Directory => 0,
         }
     }
 }
@@ -128,21 +128,21 @@ fn wheel_name(plan: &Plan, distribution: &Distribution) -> String {
 pub(super) fn member_ready(member: &Member, artifacts: &dyn Source) -> Result<Ready, String> {
     let fault = |reason: String| format!("cannot make `{}`: {reason}", member.path);
     let content = match &member.step {
-        Step::Copy { source } => Content::File(copy(source, artifacts).map_err(fault)?),
+        Step::Copy { source } => ReadyContent::File(copy(source, artifacts).map_err(fault)?),
         Step::Relink { source, rpath } => {
-            Content::File(relink(source, rpath, artifacts).map_err(fault)?)
+            ReadyContent::File(relink(source, rpath, artifacts).map_err(fault)?)
         }
-        Step::Stub { target, machine } => Content::File(Bytes::Memory(
+        Step::Stub { target, machine } => ReadyContent::File(Bytes::Memory(
             exec_stub(*machine, target).map_err(|e| fault(with_causes(&e)))?,
         )),
         Step::Alias { soname, needed, rpath, machine } => {
             let made = forwarding_library(*machine, soname, needed, rpath)
                 .map_err(|e| fault(with_causes(&e)))?;
-            Content::File(Bytes::Memory(made))
+            ReadyContent::File(Bytes::Memory(made))
         }
-        Step::Link { target } => Content::Link(target.clone()),
-        Step::Directory => Content::Directory,
-        Step::Render { text } => Content::File(Bytes::Text(text.clone())),
+        Step::Link { target } => ReadyContent::Link(target.clone()),
+        Step::Directory => ReadyContent::Directory,
+        Step::Render { text } => ReadyContent::File(Bytes::Text(text.clone())),
     };
     Ok(Ready { path: member.path.clone(), executable: member.executable, content })
 }

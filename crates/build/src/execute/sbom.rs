@@ -4,7 +4,7 @@ use std::io::{Seek, Write};
 use rayon::prelude::*;
 
 use super::bytes::Bytes;
-use super::prepare::{Content, Ready};
+use super::prepare::{Ready, ReadyContent};
 use super::write_error::WriteError;
 use crate::provenance::{Document, SBOM_PATH};
 use base::hash::Sha256;
@@ -70,7 +70,7 @@ impl<'a> Bill<'a> {
 
 fn file(ready: &Ready) -> Option<&Bytes> {
     match &ready.content {
-        Content::File(bytes) => Some(bytes),
-        Content::Link(_) | Content::Directory => None,
+        ReadyContent::File(bytes) => Some(bytes),
+        ReadyContent::Link(_) | ReadyContent::Directory => None,
     }
 }

@@ -1,6 +1,6 @@
 use std::io::{Seek, Write};
 
-use super::prepare::{Content, Output, Ready};
+use super::prepare::{Output, Ready, ReadyContent};
 use super::wheel::console_scripts;
 use super::write_error::WriteError;
 use base::event::{Event, Reporter};
@@ -20,7 +20,7 @@ pub(super) fn write<W: Write + Seek>(
     let licenses: Vec<_> = output.licenses.iter().map(|text| text.path.clone()).collect();
     let info = metadata.render(name, &plan.version, &licenses)?;
     for Ready { path, executable, content } in output.members.into_iter().chain(output.licenses) {
-        if let Content::File(bytes) = content {
+        if let ReadyContent::File(bytes) = content {
             let mut content = vec![0; usize::try_from(bytes.len()).unwrap_or_default()];
             bytes
                 .read_exact_at(0, &mut content)

@@ -7,7 +7,7 @@ use super::cache_lookup::CacheLookup;
 use super::dedup;
 use super::pack::Packable;
 use super::packing::Packing;
-use super::prepare::{Content, Output, Ready};
+use super::prepare::{Output, Ready, ReadyContent};
 use super::sample::shrinks;
 use super::sbom::Bill;
 use super::wheel_assembler::Sink;
@@ -45,7 +45,7 @@ impl<'a> Contents<'a> {
             .map(|document| Bill::of(document, plan, distribution, &output.archive))
             .transpose()?;
         let archive = distribution.archive.as_ref().map(|archive| -> Result<Ready, WriteError> {
-            let image = Content::File(Bytes::Tar(layout(output.archive)?));
+            let image = ReadyContent::File(Bytes::Tar(layout(output.archive)?));
             Ok(Ready { path: archive.path.clone(), executable: false, content: image })
         });
         let info = dist_info(plan, distribution, output.licenses)?;
@@ -109,11 +109,11 @@ pub(super) fn entries<'a>(
     lookup: Option<CacheLookup<'_>>,
 ) -> Result<Vec<Packable<'a>>, WriteError> {
     let made = members.par_iter().filter_map(|member| match &member.content {
-        Content::File(bytes) => {
+        ReadyContent::File(bytes) => {
             let entry = || entry(member, bytes, packing(&member.path), lookup);
             Some(activity::during("look up", member.path.as_str(), "", entry))
         }
-        Content::Link(_) | Content::Directory => None,
+        ReadyContent::Link(_) | ReadyContent::Directory => None,
     });
     made.collect::<Vec<_>>().into_iter().collect()
 }
@@ -170,7 +170,7 @@ fn dist_info(
         Ok(Ready {
             path: directory.join(&name.parse()?),
             executable: false,
-            content: Content::File(Bytes::Memory(text.into_bytes())),
+            content: ReadyContent::File(Bytes::Memory(text.into_bytes())),
         })
     };
     let license_files: Vec<_> = licenses.iter().map(|l| l.path.clone()).collect();
@@ -206,12 +206,12 @@ pub(super) fn layout(members: Vec<Ready>) -> Result<TarImage, WriteError> {
     for Ready { path, executable, content } in members {
         let time = Timestamp::EARLIEST;
         match content {
-            Content::File(bytes) => {
+            ReadyContent::File(bytes) => {
                 image.push(tarball::file_headers(&path, executable, bytes.len(), time), bytes);
             }
-            Content::Link(target) => image
+            ReadyContent::Link(target) => image
                 .push(tarball::symlink_headers(&path, &target, time)?, Bytes::Memory(Vec::new())),
-            Content::Directory => {
+            ReadyContent::Directory => {
                 image.push(tarball::directory_headers(&path, time), Bytes::Memory(Vec::new()));
             }
         }

@@ -6,7 +6,7 @@ use super::pack::{Block, Body, Packable, Packed};
 use super::packing::Packing;
 use super::timings::Recorder;
 use super::write_error::WriteError;
-use crate::cache::Content;
+use crate::cache::ContentDigest;
 use base::event::WorkKind;
 use base::hash::{Sha256Hasher, Sum};
 use wheel::archive::checksum::{Checksum, Digest, Hasher};
@@ -137,7 +137,7 @@ impl<'a> WheelAssembler<'a> {
         let entry = block.entry;
         let Packing::Cached(stream) = entry.packing() else { return Ok(()) };
         if block.first() {
-            self.cache_recorder.remember(&entry.known, Content(stream.digest.sha256));
+            self.cache_recorder.remember(&entry.known, ContentDigest(stream.digest.sha256));
         }
         if block.first() && block.last() {
             let packed =

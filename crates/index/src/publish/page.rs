@@ -1,5 +1,5 @@
 use super::encoding;
-use crate::store::{Bucket, Content, ErrorKind, Object, StoreError};
+use crate::store::{Bucket, ErrorKind, Object, ObjectContent, StoreError};
 use base::names::RelPath;
 
 pub(super) const LONGEST_PAGE: u64 = 256 << 20;
@@ -13,7 +13,7 @@ pub(super) fn object_at(bucket: &dyn Bucket, key: &RelPath) -> Result<Option<Pag
     read(bucket, content).map(Some)
 }
 
-pub(super) fn read(bucket: &dyn Bucket, content: Content) -> Result<Page, StoreError> {
+pub(super) fn read(bucket: &dyn Bucket, content: ObjectContent) -> Result<Page, StoreError> {
     let object = content.object.clone();
     let stored = content.bytes(bucket, LONGEST_PAGE)?;
     let bytes = encoding::decoded(stored, LONGEST_PAGE)

@@ -12,7 +12,7 @@ use fs_err::{self as fs, File};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
 use super::whole::{Whole, ends_early};
-use super::{Body, Bucket, Content, ErrorKind, Headers, Object, StoreError, Written, below};
+use super::{Body, Bucket, ErrorKind, Headers, Object, ObjectContent, StoreError, Written, below};
 use base::cleanup;
 use base::directory;
 use base::names::RelPath;
@@ -141,10 +141,10 @@ impl Bucket for Directory {
         }
     }
 
-    fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<Content, StoreError> {
+    fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<ObjectContent, StoreError> {
         let (file, object) = self.open(key, etag)?;
         let body = Box::new(Whole::new(file, object.size));
-        Ok(Content { object, body })
+        Ok(ObjectContent { object, body })
     }
 
     fn get_range(

@@ -15,7 +15,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::whole::{Whole, ends_early};
 use super::{
-    Body, Bucket, Content, ErrorKind, Headers, LARGEST, Object, Options, StoreError, Written, below,
+    Body, Bucket, ErrorKind, Headers, LARGEST, Object, ObjectContent, Options, StoreError, Written,
+    below,
 };
 use base::activity;
 use base::names::RelPath;
@@ -142,10 +143,10 @@ impl Remote {
         }
     }
 
-    fn content(&self, key: &RelPath, answer: GetResult) -> Content {
+    fn content(&self, key: &RelPath, answer: GetResult) -> ObjectContent {
         let object = self.object(key, answer.meta.clone(), &answer.attributes);
         let body = Box::new(Whole::new(self.stream(answer), object.size));
-        Content { object, body }
+        ObjectContent { object, body }
     }
 
     fn object(&self, key: &RelPath, meta: ObjectMeta, attributes: &Attributes) -> Object {
@@ -197,12 +198,12 @@ impl Bucket for Remote {
         }
     }
 
-    fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<Content, StoreError> {
+    fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<ObjectContent, StoreError> {
         let answer = self.ask(key, etag, GetOptions::default())?;
         Ok(self.content(key, answer))
     }
 
-    fn get_changed(&self, known: &Object) -> Result<Option<Content>, StoreError> {
+    fn get_changed(&self, known: &Object) -> Result<Option<ObjectContent>, StoreError> {
         let time = known.modified.filter(|_| known.etag.is_none());
         let options = GetOptions {
             if_none_match: known.etag.clone(),

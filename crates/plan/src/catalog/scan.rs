@@ -9,7 +9,7 @@ use super::directory::Directory;
 use super::results::{collect, unreadable};
 use super::source::{Listed, ListedKind, OpenFile, Source};
 use super::{
-    Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind, Origin,
+    Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, EntryKind, FileType, Origin,
     duplicates, layout,
 };
 use base::activity;
@@ -162,42 +162,42 @@ fn file(source: &dyn Source, origin: &Origin) -> io::Result<EntryKind> {
 }
 
 /// Detects the type by the bytes, never by the name. Reads only binaries beyond their start.
-fn content(file: &dyn OpenFile, len: u64) -> io::Result<Content> {
+fn content(file: &dyn OpenFile, len: u64) -> io::Result<FileType> {
     let mut start = [0; 4];
     let known = usize::try_from(len).unwrap_or(start.len()).min(start.len());
     file.read_exact_at(0, &mut start[..known])?;
     match &start[..known] {
         b"\x7fELF" | [b'M', b'Z', ..] => {}
-        [b'#', b'!', ..] => return Ok(Content::Script),
+        [b'#', b'!', ..] => return Ok(FileType::Script),
         b"!<ar" => return archive(file),
-        _ => return Ok(Content::Data),
+        _ => return Ok(FileType::Data),
     }
     match policy::facts(file) {
-        Ok(Some(Binary::Elf(facts))) => Ok(Content::Elf(facts)),
-        Ok(Some(Binary::Pe(facts))) => Ok(Content::Pe(facts)),
-        Ok(None) => Ok(Content::Data),
+        Ok(Some(Binary::Elf(facts))) => Ok(FileType::Elf(facts)),
+        Ok(Some(Binary::Pe(facts))) => Ok(FileType::Pe(facts)),
+        Ok(None) => Ok(FileType::Data),
         Err(error) => broken(error),
     }
 }
 
-fn archive(file: &dyn OpenFile) -> io::Result<Content> {
+fn archive(file: &dyn OpenFile) -> io::Result<FileType> {
     match import_library(file) {
-        Ok(Some(library)) => Ok(Content::ImportLibrary(Box::new(library))),
-        Ok(None) => Ok(Content::Data),
+        Ok(Some(library)) => Ok(FileType::ImportLibrary(Box::new(library))),
+        Ok(None) => Ok(FileType::Data),
         Err(PeError::Read { source, .. }) => Err(source),
-        Err(error) => Ok(Content::BrokenImportLibrary(error.to_string())),
+        Err(error) => Ok(FileType::BrokenImportLibrary(error.to_string())),
     }
 }
 
-fn broken(error: BinaryError) -> io::Result<Content> {
+fn broken(error: BinaryError) -> io::Result<FileType> {
     let (format, error) = (error.format(), error.into_io());
     let reason = match error {
         Ok(unread) => return Err(unread),
         Err(error) => error.to_string(),
     };
     Ok(match format {
-        binary::Format::Elf => Content::BrokenElf(reason),
-        binary::Format::Pe => Content::BrokenPe(reason),
+        binary::Format::Elf => FileType::BrokenElf(reason),
+        binary::Format::Pe => FileType::BrokenPe(reason),
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::install_tree::{Item, Target, View};
 use super::select::{Selected, Selection};
 use crate::Absent;
-use crate::catalog::{Content, EntryKind};
+use crate::catalog::{EntryKind, FileType};
 use base::names::RelPath;
 use base::source::{Code, Place, Problem, Problems};
 use binary::elf::stub::StubMachine;
@@ -215,14 +215,14 @@ impl<'a> Placing<'_, 'a> {
 
 fn program(item: &Item<'_>, build: StubMachine) -> Option<StubMachine> {
     match &item.entry.kind {
-        EntryKind::File { content: Content::Elf(facts), .. } => {
+        EntryKind::File { content: FileType::Elf(facts), .. } => {
             let runs = matches!(
                 facts.kind,
                 ElfKind::Executable | ElfKind::StaticExecutable | ElfKind::StaticPie
             );
             StubMachine::of(facts.machine).filter(|_| runs)
         }
-        EntryKind::File { content: Content::Script, executable: true, .. } => Some(build),
+        EntryKind::File { content: FileType::Script, executable: true, .. } => Some(build),
         EntryKind::File { .. } | EntryKind::Directory | EntryKind::Symlink { .. } => None,
     }
 }
@@ -230,9 +230,9 @@ fn program(item: &Item<'_>, build: StubMachine) -> Option<StubMachine> {
 pub(super) fn broken(path: &RelPath, selected: &Selected<'_>) -> Option<Problem> {
     let EntryKind::File { content, .. } = &selected.item.entry.kind else { return None };
     let (format, code, reason) = match content {
-        Content::BrokenElf(reason) => ("an ELF file", Code::BrokenElf, reason),
-        Content::BrokenPe(reason) => ("a PE file", Code::BrokenPe, reason),
-        Content::BrokenImportLibrary(reason) => ("an import library", Code::BrokenPe, reason),
+        FileType::BrokenElf(reason) => ("an ELF file", Code::BrokenElf, reason),
+        FileType::BrokenPe(reason) => ("a PE file", Code::BrokenPe, reason),
+        FileType::BrokenImportLibrary(reason) => ("an import library", Code::BrokenPe, reason),
         _ => return None,
     };
     let what = format!(

@@ -10,7 +10,7 @@ use base::names::RelPath;
 use manifest::PromoteRule;
 use wheel::archive::Timestamp;
 use wheel::archive::tarball::{self, TarWriter, XzWriter, xz_worst_case};
-use wheel::edit::{Content, Fault, Packing, Size, Stream, xz_preset};
+use wheel::edit::{Fault, MemberContent, Packing, Size, Stream, xz_preset};
 use wheel::package::devel_archive::{each, is_devel_archive};
 use wheel::package::directory::DirectoryEntry;
 use wheel::package::zip_file::LONGEST_TEXT;
@@ -103,10 +103,14 @@ impl ArchiveRewrite {
     }
 
     /// The new archive, packed as the wheel's texts are, or compressed by xz as the old one.
-    pub fn content<'c>(&'c self, wheel: &'c Wheel, packing: Packing) -> Result<Content<'c>, Fault> {
+    pub fn content<'c>(
+        &'c self,
+        wheel: &'c Wheel,
+        packing: Packing,
+    ) -> Result<MemberContent<'c>, Fault> {
         let entry = self.entry(wheel);
         let is_xz = entry.name.rsplit_once('.').is_some_and(|(_, ending)| ending == "xz");
-        Ok(Content::Stream(if is_xz {
+        Ok(MemberContent::Stream(if is_xz {
             let preset = xz_preset(wheel, entry)?;
             let size = Size::AtMost(xz_worst_case(self.size));
             Stream::new(Packing::Store, size, move |sink| {

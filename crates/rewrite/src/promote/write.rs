@@ -11,7 +11,7 @@ use build::provenance::SBOM_PATH;
 use wheel::archive::sdist::write_sdist;
 use wheel::archive::stage::{self, StagedFile};
 use wheel::archive::{Stage, Timestamp};
-use wheel::edit::{Content, Edit, Hashes, Output, Packing, Sink};
+use wheel::edit::{Edit, Hashes, MemberContent, Output, Packing, Sink};
 use wheel::package::Wheel;
 use wheel::package::directory::DirectoryEntry;
 
@@ -83,16 +83,16 @@ fn content<'c>(
     entry: &DirectoryEntry,
     text: &str,
     packing: Packing,
-) -> Result<Content<'c>, WriteError> {
+) -> Result<MemberContent<'c>, WriteError> {
     let is_bill = entry.name == format!("{}/{SBOM_PATH}", wheel.dist_info());
     let packed = if !rewrite.own || is_bill && packing != Packing::Store {
-        return Ok(Content::text(text));
+        return Ok(MemberContent::text(text));
     } else if is_of_artifact(wheel, &entry.name) {
         packing.of_member(wheel, entry)?
     } else {
         packing
     };
-    Ok(Content::Packed(packed.pack(text.as_bytes())))
+    Ok(MemberContent::Packed(packed.pack(text.as_bytes())))
 }
 
 /// Rules can set a compression level for files of artifacts.

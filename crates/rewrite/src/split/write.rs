@@ -14,7 +14,7 @@ use base::regular;
 use wheel::archive::Stage;
 use wheel::archive::deflate::Level;
 use wheel::archive::stage::{self, StagedFile};
-use wheel::edit::{Content, Edit, EditError, Fault, Output, Packing, Size, Stream};
+use wheel::edit::{Edit, EditError, Fault, MemberContent, Output, Packing, Size, Stream};
 
 enum Job<'d> {
     Hash(&'d Path),
@@ -73,7 +73,7 @@ fn edit<'d>(
     let mut edit = Edit::part_of(&division.wheel, &part.info);
     for archive in &part.archives {
         let code = code(division, packed, archive).map_err(Fault::from)?;
-        edit.add(&archive.path, Content::Stream(code));
+        edit.add(&archive.path, MemberContent::Stream(code));
     }
     for (index, name) in &part.members {
         edit.keep(*index, name);
@@ -81,11 +81,11 @@ fn edit<'d>(
             let entry = &division.wheel.entries()[*index];
             let (packing, size) = (Packing::Deflate(Level::Default), Size::Exact(fat.size()));
             let emptied = Stream::new(packing, size, |sink| copy(fat.reader(), sink));
-            edit.replace(&entry.name, Content::Stream(emptied));
+            edit.replace(&entry.name, MemberContent::Stream(emptied));
         }
     }
     for (name, text) in &part.texts {
-        edit.add(name, Content::text(text));
+        edit.add(name, MemberContent::text(text));
     }
     Ok(edit)
 }

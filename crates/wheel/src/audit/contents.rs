@@ -4,7 +4,7 @@ use std::path::Path;
 use super::{Ignored, Unfound};
 use crate::package::devel_archive::{self, is_devel_archive};
 use crate::package::wheel::site_path;
-use crate::package::{Content, ContentKind, Kept, OpenError, Wheel, WheelName};
+use crate::package::{ContentKind, FileContent, Kept, OpenError, Wheel, WheelName};
 use binary::elf::{self, ElfFacts, ElfInfo, ElfKind, Import, Machine};
 use binary::pe;
 use binary::policy::{
@@ -127,7 +127,7 @@ impl Contents {
         size: u64,
         member: impl Read,
     ) -> io::Result<()> {
-        let content = Content::new(member)?;
+        let content = FileContent::new(member)?;
         match content.kind() {
             ContentKind::Elf => self.add_elf(path, installed, &content.keep(size)?),
             ContentKind::Pe => self.add_pe(path, &content.keep(size)?),

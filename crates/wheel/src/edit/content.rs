@@ -11,7 +11,7 @@ use base::names::RelPath;
 
 /// Content of a member.
 #[derive(Debug)]
-pub enum Content<'c> {
+pub enum MemberContent<'c> {
     /// Bytes as stored in the old wheel.
     Kept,
     /// Old content, packed anew; its row of RECORD stays.
@@ -22,7 +22,7 @@ pub enum Content<'c> {
     Stream(Stream<'c>),
 }
 
-impl Content<'_> {
+impl MemberContent<'_> {
     /// A text, deflated if that makes it smaller.
     pub fn text(text: impl AsRef<str>) -> Self {
         Self::Packed(Packed::new(text.as_ref().as_bytes(), Level::Default))

@@ -52,9 +52,9 @@ fn rows_follow_their_members_and_others_stay() {
     let dir = TempDir::new().unwrap();
     let wheel = wheel(dir.path());
     let mut edit = Edit::of(&wheel);
-    edit.replace(&format!("{INFO}/WHEEL"), Content::text(""));
-    edit.replace("absent.py", Content::text("no such member"));
-    edit.add("new,1.py", Content::text(""));
+    edit.replace(&format!("{INFO}/WHEEL"), MemberContent::text(""));
+    edit.replace("absent.py", MemberContent::text("no such member"));
+    edit.add("new,1.py", MemberContent::text(""));
     edit.set_version(&"2.0".parse().unwrap());
     assert_eq!(edit.signatures(), [format!("{INFO}/RECORD.p7s")]);
     let members = written(edit);
@@ -80,10 +80,10 @@ fn a_part_lists_its_members_in_their_order() {
     let dir = TempDir::new().unwrap();
     let wheel = wheel(dir.path());
     let mut edit = Edit::part_of(&wheel, "part-1.0.dist-info");
-    edit.add("first", Content::text(""));
+    edit.add("first", MemberContent::text(""));
     let index = wheel.zip().find("a.py").unwrap();
     edit.keep(index, "part-1.0.dist-info/a.py");
-    edit.add("part-1.0.dist-info/METADATA", Content::text(""));
+    edit.add("part-1.0.dist-info/METADATA", MemberContent::text(""));
     let record = format!(
         "first,{EMPTY}\npart-1.0.dist-info/a.py,sha256=x,1\npart-1.0.dist-info/METADATA,{EMPTY}\npart-1.0.dist-info/RECORD,,\n"
     );
@@ -120,7 +120,7 @@ fn a_stream_gives_the_bytes_of_its_packing() {
                     }
                     Ok(())
                 });
-                edit.add("large", Content::Stream(stream));
+                edit.add("large", MemberContent::Stream(stream));
                 edit.write(BufWriter::new(Cursor::new(Vec::new())))
             };
             let made = stream(size as u64).unwrap().into_inner().unwrap().into_inner();
@@ -141,9 +141,9 @@ fn faults_of_members_are_errors() {
         edit.add(name, content);
         edit.write(BufWriter::new(Cursor::new(Vec::new()))).unwrap_err().to_string()
     };
-    let twice = fault("a.py", Content::text(""));
+    let twice = fault("a.py", MemberContent::text(""));
     assert_eq!(twice, "the archive already has a member `a.py`");
-    assert!(fault("../a.py", Content::text("")).contains("`../a.py`"));
+    assert!(fault("../a.py", MemberContent::text("")).contains("`../a.py`"));
     let broken = Stream::new(Packing::Store, Size::Exact(0), |_| Err("no content".into()));
-    assert_eq!(fault("b.py", Content::Stream(broken)), "no content");
+    assert_eq!(fault("b.py", MemberContent::Stream(broken)), "no content");
 }

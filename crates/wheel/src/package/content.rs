@@ -26,12 +26,12 @@ pub enum ContentKind {
 
 /// Content of a file with its first bytes already read.
 #[derive(Debug)]
-pub struct Content<R> {
+pub struct FileContent<R> {
     head: Vec<u8>,
     rest: R,
 }
 
-impl<R: Read> Content<R> {
+impl<R: Read> FileContent<R> {
     /// Reads the first bytes.
     pub fn new(mut rest: R) -> io::Result<Self> {
         let mut head = Vec::with_capacity(4);

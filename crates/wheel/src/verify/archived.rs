@@ -3,7 +3,7 @@ use std::io::{self, Read};
 use super::code::Targets;
 use super::elf::{archive, binary};
 use super::reading::{Tee, fault};
-use crate::package::{self, Content, Fault, FaultKind, devel_archive};
+use crate::package::{self, Fault, FaultKind, FileContent, devel_archive};
 use ::binary::device_code::{self, Code};
 
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub(super) fn read(name: &str, bytes: impl Read, targets: Option<&Targets>) -> i
 }
 
 fn file(path: &str, size: u64, bytes: &mut dyn Read, targets: &Targets) -> io::Result<Archived> {
-    let content = Content::new(bytes)?;
+    let content = FileContent::new(bytes)?;
     let kind = content.kind();
     let path = path.to_owned();
     if matches!(kind, package::ContentKind::Elf | package::ContentKind::Pe) {

@@ -9,7 +9,7 @@ use crate::package::ZipFile;
 use crate::package::content::Shown;
 use crate::package::devel_archive::is_devel_archive;
 use crate::package::directory::DirectoryEntry;
-use crate::package::{self, Content, Fault, Kept};
+use crate::package::{self, Fault, FileContent, Kept};
 use ::binary::device_code::{self, Code, Sink};
 use ::binary::elf::ReadAt;
 
@@ -54,7 +54,7 @@ fn content(
     bytes: impl Read,
     targets: Option<&Targets>,
 ) -> io::Result<(Option<String>, FileRole, Code)> {
-    let content = match Content::new(bytes) {
+    let content = match FileContent::new(bytes) {
         Ok(content) => content,
         Err(error) => return Ok((fault(Err(error))?, FileRole::Data, Code::default())),
     };

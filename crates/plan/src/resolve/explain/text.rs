@@ -6,7 +6,7 @@ use super::{
     Part, Reason, Says, Whereabouts,
 };
 use crate::Step;
-use crate::catalog::{Content, EntryKind};
+use crate::catalog::{EntryKind, FileType};
 use crate::named;
 use base::names::Mode;
 use base::text::{Column, Table, counted, human_size};
@@ -82,20 +82,22 @@ fn what(found: &FoundArtifact) -> String {
         EntryKind::Symlink { target } => format!("link to {target}"),
         EntryKind::File { size, executable, content } => {
             let kind = match content {
-                Content::Elf(_) => "ELF file".to_owned(),
-                Content::BrokenElf(reason) => format!("broken ELF file ({reason})"),
-                Content::Pe(_) => "PE file".to_owned(),
-                Content::BrokenPe(reason) => format!("broken PE file ({reason})"),
-                Content::ImportLibrary(library) => {
+                FileType::Elf(_) => "ELF file".to_owned(),
+                FileType::BrokenElf(reason) => format!("broken ELF file ({reason})"),
+                FileType::Pe(_) => "PE file".to_owned(),
+                FileType::BrokenPe(reason) => format!("broken PE file ({reason})"),
+                FileType::ImportLibrary(library) => {
                     format!(
                         "import library for {} of {}",
                         machine(library.machine),
                         library.dlls.join(", ")
                     )
                 }
-                Content::BrokenImportLibrary(reason) => format!("broken import library ({reason})"),
-                Content::Script => "script".to_owned(),
-                Content::Data => "file".to_owned(),
+                FileType::BrokenImportLibrary(reason) => {
+                    format!("broken import library ({reason})")
+                }
+                FileType::Script => "script".to_owned(),
+                FileType::Data => "file".to_owned(),
             };
             format!(
                 "{kind}, {}{}",

@@ -157,7 +157,7 @@ fn files_are_the_same_by_size_and_checksum() {
     let file = |size: u64, sha256: Option<&str>| CatalogEntry {
         path: "x".parse().unwrap(),
         base: "stage".parse().unwrap(),
-        kind: EntryKind::File { size, executable: false, content: crate::catalog::Content::Data },
+        kind: EntryKind::File { size, executable: false, content: crate::catalog::FileType::Data },
         sha256: sha256.map(str::to_owned),
     };
     let link = |target: &str| CatalogEntry {

@@ -7,7 +7,7 @@ use binary::elf::stub::{StubMachine, stub_target};
 use binary::elf::{self, ElfFacts};
 use wheel::archive::checksum::Checksum;
 use wheel::package::content::Shown;
-use wheel::package::{Content, ContentKind, Kept};
+use wheel::package::{ContentKind, FileContent, Kept};
 use wheel::unpacking::{MemberKind, TarMember};
 
 const LONGEST_TEXT: u64 = 1 << 20;
@@ -43,7 +43,7 @@ pub(super) fn of_tar(
         _ => {
             let mut crc32 = Checksum::default();
             let reader = Shown::new(bytes, |bytes: &[u8]| crc32.update(bytes));
-            let mut bytes = read(Content::new(reader)?, member.size, wanted, true)?;
+            let mut bytes = read(FileContent::new(reader)?, member.size, wanted, true)?;
             bytes.crc32 = crc32.value();
             BuiltContent::Bytes(bytes)
         }
@@ -60,10 +60,10 @@ pub(super) fn of_tar(
 
 /// Reads only ELF files and `wanted` texts.
 pub(super) fn of_zip(bytes: impl Read, size: u64, crc32: u32, wanted: bool) -> io::Result<Bytes> {
-    Ok(Bytes { crc32, ..read(Content::new(bytes)?, size, wanted, false)? })
+    Ok(Bytes { crc32, ..read(FileContent::new(bytes)?, size, wanted, false)? })
 }
 
-fn read<R: Read>(content: Content<R>, size: u64, wanted: bool, all: bool) -> io::Result<Bytes> {
+fn read<R: Read>(content: FileContent<R>, size: u64, wanted: bool, all: bool) -> io::Result<Bytes> {
     let mut bytes = Bytes::default();
     if content.kind() == ContentKind::Elf {
         let kept = content.keep(size)?;

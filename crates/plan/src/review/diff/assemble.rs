@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 
 use super::absent::{self, Absences};
 use super::compare::Comparison;
-use super::contents::{Area, Content, Contents, File, Package};
+use super::contents::{Area, Contents, EntryContent, File, Package};
 use super::losses::{self, Compared};
 use super::moves::{At, Left, Move};
 use super::pair::{self, Pairs};
@@ -113,10 +113,10 @@ impl<'a> Sides<'_, 'a> {
             paired[index] = true;
             let then = &old.files[index];
             match (then.content, now.content) {
-                (Content::Link(_), Content::Planned(_)) if now.origin().is_some() => {
+                (EntryContent::Link(_), EntryContent::Planned(_)) if now.origin().is_some() => {
                     left.filled.push((At { package: was, file: index }, At { package: is, file }));
                 }
-                (Content::Planned(_), Content::Link(_)) if then.origin().is_some() => {
+                (EntryContent::Planned(_), EntryContent::Link(_)) if then.origin().is_some() => {
                     left.emptied.push((At { package: was, file: index }, At { package: is, file }));
                 }
                 _ => self.changed(&mut comparison, is, then, now),
@@ -134,10 +134,10 @@ impl<'a> Sides<'_, 'a> {
         now: &File<'a>,
     ) {
         self.found[slot].edits += match (then.content, now.content) {
-            (Content::Planned(Step::Relink { .. }), Content::Built(_)) => {
+            (EntryContent::Planned(Step::Relink { .. }), EntryContent::Built(_)) => {
                 now.size.cast_signed() - then.size.cast_signed()
             }
-            (Content::Built(_), Content::Planned(Step::Relink { .. })) => {
+            (EntryContent::Built(_), EntryContent::Planned(Step::Relink { .. })) => {
                 then.size.cast_signed() - now.size.cast_signed()
             }
             _ => 0,
@@ -195,7 +195,7 @@ impl<'a> Sides<'_, 'a> {
 
     fn why_gone(&self, package: &Package<'_>, file: &File<'_>) -> Option<String> {
         let is_of_artifact =
-            file.area == Area::Platform && !matches!(file.content, Content::Directory);
+            file.area == Area::Platform && !matches!(file.content, EntryContent::Directory);
         let name = package.package.filter(|_| is_of_artifact)?;
         self.new.reasons.and_then(|reasons| reasons.0(name, file.path))
     }
@@ -269,7 +269,7 @@ impl<'a> Sides<'_, 'a> {
 
 fn extent(package: &Package<'_>, edits: i64) -> Extent {
     let (files, size) = package.extent();
-    let built = package.files.iter().any(|file| matches!(file.content, Content::Built(_)));
+    let built = package.files.iter().any(|file| matches!(file.content, EntryContent::Built(_)));
     Extent { files, size: if built { size.saturating_add_signed(-edits) } else { size } }
 }
 
@@ -290,9 +290,9 @@ fn data(
 
 fn text<'a>(file: &File<'a>) -> Option<Cow<'a, str>> {
     match file.content {
-        Content::Planned(Step::Render { text }) => Some(text.text()),
-        Content::Built(bytes) => bytes.text.as_deref().map(Cow::Borrowed),
-        Content::Planned(_) | Content::Link(_) | Content::Directory => None,
+        EntryContent::Planned(Step::Render { text }) => Some(text.text()),
+        EntryContent::Built(bytes) => bytes.text.as_deref().map(Cow::Borrowed),
+        EntryContent::Planned(_) | EntryContent::Link(_) | EntryContent::Directory => None,
     }
 }
 

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use super::contents::{Area, Content, File, Package};
+use super::contents::{Area, EntryContent, File, Package};
 use super::rpath::{self, Searched};
 use super::translate::Translation;
 use super::what::What;
@@ -29,20 +29,23 @@ impl<'c, 'a> Comparison<'c, 'a> {
     /// None if only the version differs.
     pub fn files(&mut self, old: &File<'a>, new: &File<'a>) -> Vec<What> {
         let mut found = match (old.content, new.content) {
-            (Content::Directory, Content::Directory) => return Vec::new(),
-            (Content::Link(a), Content::Link(b)) => {
+            (EntryContent::Directory, EntryContent::Directory) => return Vec::new(),
+            (EntryContent::Link(a), EntryContent::Link(b)) => {
                 return self.target(old, a, new, b).into_iter().collect();
             }
-            (Content::Planned(a), Content::Planned(b)) => self.steps(old, a, new, b),
-            (Content::Planned(step), Content::Built(bytes)) => {
+            (EntryContent::Planned(a), EntryContent::Planned(b)) => self.steps(old, a, new, b),
+            (EntryContent::Planned(step), EntryContent::Built(bytes)) => {
                 self.kept(old, step, new, bytes, Side::Old)
             }
-            (Content::Built(bytes), Content::Planned(step)) => {
+            (EntryContent::Built(bytes), EntryContent::Planned(step)) => {
                 self.kept(new, step, old, bytes, Side::New)
             }
-            (Content::Built(a), Content::Built(b)) => self.built(old, a, new, b),
+            (EntryContent::Built(a), EntryContent::Built(b)) => self.built(old, a, new, b),
             (
-                Content::Planned(_) | Content::Built(_) | Content::Link(_) | Content::Directory,
+                EntryContent::Planned(_)
+                | EntryContent::Built(_)
+                | EntryContent::Link(_)
+                | EntryContent::Directory,
                 _,
             ) => return vec![other_kind(old, new)],
         };

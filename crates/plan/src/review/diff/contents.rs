@@ -127,7 +127,7 @@ pub struct File<'a> {
     /// Path in the tree.
     pub path: &'a str,
     /// Type and content.
-    pub content: Content<'a>,
+    pub content: EntryContent<'a>,
     /// Installed bytes; for planned edits, of the source.
     pub size: u64,
     /// An execute bit is set.
@@ -138,7 +138,7 @@ pub struct File<'a> {
 
 /// Type and content.
 #[derive(Debug, Clone, Copy)]
-pub enum Content<'a> {
+pub enum EntryContent<'a> {
     /// Planned file.
     Planned(&'a Step),
     /// Finished file.
@@ -322,30 +322,30 @@ impl<'a> File<'a> {
             File::placed(&file.path, built.module.as_deref(), built.platform_dir.as_deref())
         };
         let content = match &file.content {
-            BuiltContent::Bytes(bytes) => Content::Built(bytes),
-            BuiltContent::Link(target) => Content::Link(target),
-            BuiltContent::Directory => Content::Directory,
+            BuiltContent::Bytes(bytes) => EntryContent::Built(bytes),
+            BuiltContent::Link(target) => EntryContent::Link(target),
+            BuiltContent::Directory => EntryContent::Directory,
         };
         Self { area, path, content, size: file.size, executable: file.executable, rule: None }
     }
 
     pub(super) fn is_directory(&self) -> bool {
-        matches!(self.content, Content::Directory)
+        matches!(self.content, EntryContent::Directory)
     }
 
     pub(super) fn origin(&self) -> Option<&'a Origin> {
         match self.content {
-            Content::Planned(step) => step.source(),
-            Content::Built(_) | Content::Link(_) | Content::Directory => None,
+            EntryContent::Planned(step) => step.source(),
+            EntryContent::Built(_) | EntryContent::Link(_) | EntryContent::Directory => None,
         }
     }
 
     pub(super) fn kind(&self) -> &'static str {
         match self.content {
-            Content::Planned(step) => step.name(),
-            Content::Built(bytes) => bytes.made.as_ref().map_or("file", Step::name),
-            Content::Link(_) => "link",
-            Content::Directory => "directory",
+            EntryContent::Planned(step) => step.name(),
+            EntryContent::Built(bytes) => bytes.made.as_ref().map_or("file", Step::name),
+            EntryContent::Link(_) => "link",
+            EntryContent::Directory => "directory",
         }
     }
 }
@@ -362,13 +362,13 @@ fn files_of(distribution: &Distribution) -> Vec<File<'_>> {
 
 fn planned<'a>(area: Area, path: &'a str, member: &'a Member) -> File<'a> {
     let content = match &member.step {
-        Step::Link { target } => Content::Link(target),
-        Step::Directory => Content::Directory,
+        Step::Link { target } => EntryContent::Link(target),
+        Step::Directory => EntryContent::Directory,
         step @ (Step::Copy { .. }
         | Step::Relink { .. }
         | Step::Stub { .. }
         | Step::Alias { .. }
-        | Step::Render { .. }) => Content::Planned(step),
+        | Step::Render { .. }) => EntryContent::Planned(step),
     };
     File {
         area,

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use indexmap::IndexMap;
 
 use super::Change;
-use super::contents::{Content, File, Package};
+use super::contents::{EntryContent, File, Package};
 use super::places::{FileChange, Universe, places};
 use super::what::What;
 use crate::Step;
@@ -116,9 +116,9 @@ impl<'p, 'a> Universes<'p, 'a> {
 
 fn searches(file: &File<'_>) -> bool {
     match file.content {
-        Content::Planned(Step::Relink { .. }) => true,
-        Content::Built(bytes) => bytes.search.is_some(),
-        Content::Planned(_) | Content::Link(_) | Content::Directory => false,
+        EntryContent::Planned(Step::Relink { .. }) => true,
+        EntryContent::Built(bytes) => bytes.search.is_some(),
+        EntryContent::Planned(_) | EntryContent::Link(_) | EntryContent::Directory => false,
     }
 }
 

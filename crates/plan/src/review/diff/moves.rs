@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 
-use super::contents::{Area, Content, Contents, File, Package};
+use super::contents::{Area, Contents, EntryContent, File, Package};
 use crate::catalog::Origin;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -183,9 +183,9 @@ impl<'a> PlacedFile<'_, 'a> {
     /// `None` for files of every package: outside of platform directories, or empty.
     fn path(self) -> Option<(&'a str, bool)> {
         let link = match self.file.content {
-            Content::Directory => return None,
-            Content::Link(_) => true,
-            Content::Planned(_) | Content::Built(_) => false,
+            EntryContent::Directory => return None,
+            EntryContent::Link(_) => true,
+            EntryContent::Planned(_) | EntryContent::Built(_) => false,
         };
         let own = self.file.area != Area::Platform || self.file.size == 0 && !link;
         (!own && self.package.platform_dir.is_some()).then_some((self.file.path, link))
@@ -193,10 +193,13 @@ impl<'a> PlacedFile<'_, 'a> {
 
     fn bytes(self) -> Option<(u32, u64, Area)> {
         match self.file.content {
-            Content::Built(bytes) if self.file.size > 0 && self.file.area != Area::Module => {
+            EntryContent::Built(bytes) if self.file.size > 0 && self.file.area != Area::Module => {
                 Some((bytes.crc32, self.file.size, self.file.area))
             }
-            Content::Built(_) | Content::Planned(_) | Content::Link(_) | Content::Directory => None,
+            EntryContent::Built(_)
+            | EntryContent::Planned(_)
+            | EntryContent::Link(_)
+            | EntryContent::Directory => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 
-use super::contents::{Area, Content, Contents, File, Package};
+use super::contents::{Area, Contents, EntryContent, File, Package};
 
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
@@ -127,6 +127,6 @@ impl Pairs {
 
 fn telling<'p, 'a>(package: &'p Package<'a>) -> impl Iterator<Item = &'p File<'a>> {
     package.files.iter().filter(|f| {
-        f.area == Area::Platform && f.size > 0 && !matches!(f.content, Content::Directory)
+        f.area == Area::Platform && f.size > 0 && !matches!(f.content, EntryContent::Directory)
     })
 }

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::super::contents::{Area, Content, File, Lost, Package};
+use super::super::contents::{Area, EntryContent, File, Lost, Package};
 use super::super::moves::At;
 use super::offered::Offered;
 use super::{Compared, Found, LossKind, Of, general};
@@ -67,7 +67,7 @@ fn nowhere<'p>(package: &Package<'p>, file: &File<'_>) -> Of<'p> {
 
 /// Texts and licences of every package are rockpack's own.
 pub(super) fn counts(file: &File<'_>) -> bool {
-    file.area == Area::Platform && !matches!(file.content, Content::Directory)
+    file.area == Area::Platform && !matches!(file.content, EntryContent::Directory)
 }
 
 pub(super) fn is_library(path: &str) -> bool {
