@@ -49,7 +49,7 @@ const DUMMIES: [(&str, &str); 3] = [
 ];
 
 fn build(dir: &Path, args: &[&str]) -> Output {
-    let all = [&["build", "--artifact-dir", "artifacts", "--python", "python3"], args].concat();
+    let all = [&["build", "--artifact-dir", "artifacts"], args].concat();
     let mut command = command(dir, &all);
     command.env("HOME", dir.join("home")).env("PYTHONPATH", dir.join("dummies"));
     for name in [

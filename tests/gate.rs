@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 
 use ::check::verify;
 use base::source::{Code, Severity};
@@ -44,11 +44,15 @@ fn commands(dir: &Path) -> Vec<Vec<String>> {
 }
 
 fn run(dir: &Path, words: &[String], allowed: &[Code]) -> Output {
+    command(dir, words, allowed).output().unwrap()
+}
+
+fn command(dir: &Path, words: &[String], allowed: &[Code]) -> Command {
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
     for code in allowed {
         words.extend(["--allow", code.as_str()]);
     }
-    program::command(dir, &words).output().unwrap()
+    program::command(dir, &words)
 }
 
 fn packages(dir: &Path) -> Vec<PathBuf> {
@@ -260,10 +264,12 @@ fn wheels_of_the_sources_pass_the_gate() {
     crate::repository::copy(&dir.join("manifest"), line);
     fs::write(dir.join("python"), PYTHON).unwrap();
     fs::set_permissions(dir.join("python"), PermissionsExt::from_mode(0o755)).unwrap();
-    let python = dir.join("python");
     let build = ["build", "--artifact-dir", "artifacts", "-o", "out", "--only", "demo"];
     let more = ["--platform-tag", "linux_x86_64", "--version", "7.2.0", "--sources", "src"];
-    let last = ["--manifest", "manifest", "--python", python.to_str().unwrap()];
+    let last = ["--manifest", "manifest"];
+    let run = |dir: &Path, words: &[String], allowed: &[Code]| {
+        command(dir, words, allowed).env("ROCKPACK_PYTHON", dir.join("python")).output().unwrap()
+    };
     let build: Vec<String> =
         [&build[..], &more, &last].concat().into_iter().map(str::to_owned).collect();
     let kept = dir.join("out/dist/demo-1.0-py3-none-any.whl");

@@ -375,19 +375,9 @@ impl Waiting {
         let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(root.join("python"), executable).unwrap();
         let python = root.join("python");
-        let more = [
-            "out/new",
-            "--manifest",
-            "manifest",
-            "--sources",
-            "src",
-            "--only",
-            "fetched",
-            "--python",
-            python.to_str().unwrap(),
-        ];
+        let more = ["out/new", "--manifest", "manifest", "--sources", "src", "--only", "fetched"];
         let mut command = command(root, &[&BUILD[..], &more].concat());
-        command.env("TMPDIR", root.join("tmp"));
+        command.env("TMPDIR", root.join("tmp")).env("ROCKPACK_PYTHON", &python);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         prepare(&mut command);
         let mut child = command.spawn().unwrap();

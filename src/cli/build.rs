@@ -22,7 +22,8 @@ use super::{ArtifactArgs, CacheArgs, DenyArgs, RemoteArgs, SetArgs, SinceArgs};
 /// --allow accepts findings. A project is built again only if its sources, environment, tools, or
 /// packages that it is built against changed since the build in OUT, or with --projects rebuild. If a
 /// project fails, all packages that do not wait for it are put in place, the exit status is 1, and
-/// OUT/logs/NAME.log has the output.
+/// OUT/logs/NAME.log has the output. ROCKPACK_PYTHON names the Python that builds them, with the
+/// modules build and pip (default: python3). pip heeds its own variables, such as PIP_NO_INDEX.
 ///
 /// Unchanged packages in OUT/dist that an earlier build's provenance names, and this build does not
 /// make, are removed. With --only, these are only other versions of the built packages; SHA256SUMS
@@ -79,14 +80,6 @@ pub struct BuildArgs {
 
     #[command(flatten)]
     pub artifacts: ArtifactArgs,
-
-    /// Python that builds projects, with the modules build and pip [default: python3]
-    #[arg(long, value_name = "PYTHON", env = "ROCKPACK_PYTHON", hide_env_values = true, value_hint = ValueHint::CommandName, default_value = "python3", hide_default_value = true, help_heading = "Projects")]
-    pub python: PathBuf,
-
-    /// Fetch nothing for projects: pip's own find-links must have their requirements
-    #[arg(long, help_heading = "Projects")]
-    pub no_index: bool,
 
     /// Let projects write outside their own directory, and open TCP connections
     ///
@@ -194,8 +187,8 @@ Examples:
     rockpack build --rocm-path /opt/rocm --sources ../src --only hip-python -o out
 
   With the Python projects whose checkouts are in ../src:
-    rockpack build --artifact-dir artifacts -o out --version 7.2.0 \\
-        --sources ../src --python tools/bin/python
+    export ROCKPACK_PYTHON=tools/bin/python
+    rockpack build --artifact-dir artifacts -o out --version 7.2.0 --sources ../src
 ";
 
 #[cfg(test)]
@@ -205,11 +198,11 @@ mod tests {
     use crate::cli::Cli;
 
     #[test]
-    fn help_shows_at_most_41_options() {
+    fn help_shows_at_most_38_options() {
         let root = Cli::command();
         let build = root.find_subcommand("build").unwrap();
         let shown = build.get_arguments().filter(|argument| !argument.is_hide_set());
         let names: Vec<&str> = shown.filter_map(clap::Arg::get_long).collect();
-        assert!(names.contains(&"remote") && names.len() <= 41, "{}: {names:?}", names.len());
+        assert!(names.contains(&"remote") && names.len() <= 38, "{}: {names:?}", names.len());
     }
 }

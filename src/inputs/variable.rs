@@ -10,6 +10,8 @@ pub const CACHE_SIZE: &str = "ROCKPACK_CACHE_SIZE";
 pub const MEMORY: &str = "ROCKPACK_MEMORY";
 /// URI of the builder that a provenance statement names.
 pub const BUILDER_ID: &str = "ROCKPACK_BUILDER_ID";
+/// Python that builds projects.
+pub const PYTHON: &str = "ROCKPACK_PYTHON";
 /// Run of the builder.
 pub const INVOCATION_ID: &str = "ROCKPACK_INVOCATION_ID";
 

@@ -39,10 +39,10 @@ class Scene:
         shutil.copy(REPOSITORY / "families.kdl", manifest)
         shutil.copytree(REPOSITORY / "manifest", manifest / "manifest", dirs_exist_ok=True)
         command = [*within, self.rockpack, "build", "--manifest", manifest, *(artifacts or ("--artifact-dir", self.artifacts)), "-o", dest]
-        command += ["--sources", sources, "--python", python or self.python, *options]
+        command += ["--sources", sources, *options]
         home = self.work / "home"
         home.mkdir(exist_ok=True)
-        return run(command, self.work, {**machine(), "HOME": str(home), **(env or {})}, **started)
+        return run(command, self.work, {**machine(), "HOME": str(home), "ROCKPACK_PYTHON": str(python or self.python), **(env or {})}, **started)
 
     def check(self, name, problem=None):
         """Report one check."""

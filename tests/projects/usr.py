@@ -27,9 +27,9 @@ def all_of_it(scene):
     scene.root, dest = rocm(scene), scene.place / "usr"
     only = [word for name in PROJECTS for word in ("--only", name)]
     words = ["build", "--manifest", scene.place, "--rocm-path", "/usr", "--sources", scene.sources, "-o", dest, *only,
-             "--python", scene.place / "tools/bin/python", "--linux-amdgpu-families", "gfx942", "--libs", "hip-python=hip,hiprtc",
+             "--linux-amdgpu-families", "gfx942", "--libs", "hip-python=hip,hiprtc",
              "--variable", "c-compiler=cc", "--variable", "cxx-compiler=c++", "--projects", "tests"]
-    done = scene.rockpack(*words, CFLAGS="-O0", CXXFLAGS="-O0")
+    done = scene.rockpack(*words, CFLAGS="-O0", CXXFLAGS="-O0", ROCKPACK_PYTHON=scene.root.inside(scene.place / "tools/bin/python"))
     log = dest / "logs/hip-python.tests.log"
     called = log.is_file() and "(<hipError_t.hipErrorNoDevice: 100>, 0)" in log.read_text(encoding="utf-8")
     told = None if called and "tests of hip-python: 2 passed" in done.out else done.out

@@ -2,10 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use record::content::PackageContent;
 use base::names::{Form, Requirement};
 use plan::{Distribution, EarlierPackage, Plan};
-use record::Published;
-use record::content::PackageContent;
+
+/// A published package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Published {
+    /// Version.
+    pub version: Version,
+    /// File name.
+    pub file: String,
+    /// Size of the file in bytes.
+    pub size: u64,
+    /// Content.
+    pub content: PackageContent,
+}
 
 /// Decision about a package.
 #[derive(Debug, Clone, PartialEq, Eq)]

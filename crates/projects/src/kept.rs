@@ -267,7 +267,7 @@ fn taken(plan: &Plan, settings: &Settings) -> Made {
 fn common(plan: &Plan, settings: &Settings, dest: &Path, tools: &Tools) -> io::Result<String> {
     let mut hash = Fingerprint::new(env!("CARGO_PKG_VERSION"));
     hash.add(tools.identity());
-    hash.add(&format!("offline={} work={}", settings.offline, settings.keep_work));
+    hash.add(&format!("work={}", settings.keep_work));
     let caller =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     let variables = variables::base(caller);

@@ -83,8 +83,6 @@ pub struct Settings {
     pub python: PathBuf,
     /// Number of parallel projects, and of their processes together.
     pub jobs: usize,
-    /// No downloads: requirements come from pip's find-links or earlier results.
-    pub offline: bool,
     /// Disables reuse.
     pub anew: bool,
     /// Keeps the devel tree, environments and object files in `DEST/work`, and resumes there.

@@ -40,9 +40,6 @@ pub(crate) fn furnish(
         ("CMAKE_BUILD_PARALLEL_LEVEL", processes.to_string().into()),
     ];
     place.variables.extend(given.map(|(name, value)| (name.to_owned(), value)));
-    if settings.offline {
-        place.variables.insert("PIP_NO_INDEX".to_owned(), "1".into());
-    }
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use record::provenance::{Inputs, Package};
 
 use super::super::{Failure, environment, gate, not_executed, print};
 use crate::cli::{BuildArgs, More};
-use crate::inputs;
+use crate::inputs::{self, variable::PYTHON};
 use crate::ui;
 
 mod clean;
@@ -43,9 +43,8 @@ pub fn settings(args: &BuildArgs, plan: &Plan, jobs: usize) -> Result<Option<Set
     Ok(Some(Settings {
         sources,
         installed,
-        python: args.python.clone(),
+        python: python(),
         jobs,
-        offline: args.no_index,
         anew: args.asks(More::Rebuild),
         keep_work: args.asks(More::KeepWork),
         unconfined: args.unconfined,
@@ -56,6 +55,11 @@ pub fn settings(args: &BuildArgs, plan: &Plan, jobs: usize) -> Result<Option<Set
             .map(|(_, kind)| kind)
             .collect(),
     }))
+}
+
+fn python() -> PathBuf {
+    let named = std::env::var_os(PYTHON).filter(|name| !name.is_empty());
+    named.map_or_else(|| PathBuf::from("python3"), PathBuf::from)
 }
 
 /// Returns directories that projects must not use as caches: other builds read or run them.

@@ -37,7 +37,7 @@ pub const ENVIRONMENT: Entries = &[
          `common` names the variable.",
     ),
     (
-        "ROCKPACK_MANIFEST, ROCKPACK_SOURCES, ROCKPACK_PYTHON, ROCKPACK_JOBS, ROCKPACK_REMOTE, ROCKPACK_MESSAGE_FORMAT",
+        "ROCKPACK_MANIFEST, ROCKPACK_SOURCES, ROCKPACK_JOBS, ROCKPACK_REMOTE, ROCKPACK_MESSAGE_FORMAT",
         "Default of the option of that name (--manifest and so on) in every command that has it. An empty variable counts \
          as not set. No variable decides which packages are made or how they are named: the manifest and the command line do.",
     ),
@@ -45,6 +45,10 @@ pub const ENVIRONMENT: Entries = &[
         "ROCKPACK_MEMORY, ROCKPACK_CACHE_SIZE",
         "Bytes of files in memory at a time [default: an eighth of the machine's]; the largest size of the cache after a build [default: 10GB]; \
          as 500MB, 10GB or 2GiB.",
+    ),
+    (
+        "ROCKPACK_PYTHON",
+        "The Python that builds projects, with the modules build and pip [default: python3].",
     ),
     (
         "ROCKPACK_BUILDER_ID, ROCKPACK_INVOCATION_ID",

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::lines::{Report, heading};
 use super::places::FileChange;
-use super::{Change, Diff, FieldChange, Moved, What, lines, verdict};
+use super::report::{self, Report, heading};
+use super::{Change, Diff, Extent, FieldChange, Moved, What, verdict};
 use crate::html::{filled, hash_source};
 use base::source::printable;
 use base::text::{counted, human_size};
@@ -23,7 +23,7 @@ pub fn html(diff: &Diff) -> String {
         ("policy", policy),
         ("title", text(&format!("{} → {}", diff.old.label, diff.new.label))),
         ("style", STYLE.to_owned()),
-        ("verdict", verdict(diff)),
+        ("verdict", verdict(diff, &report)),
         ("head", listed("p", report.head.iter().map(String::as_str))),
         ("packages", packages(&report)),
         ("changes", changes(diff, &report)),
@@ -43,35 +43,36 @@ fn listed<'t>(element: &str, lines: impl Iterator<Item = &'t str>) -> String {
     })
 }
 
-fn verdict(diff: &Diff) -> String {
-    let class = if diff.lost().next().is_some() { "lost" } else { "fine" };
-    let mut lines = verdict::lines(diff).into_iter();
-    let first = if diff.is_empty() { diff.verdict() } else { lines.next().unwrap_or_default() };
-    let mut html = format!("<h1 class=\"{class}\">{}</h1>\n", text(&first));
-    let rest: Vec<String> = lines.collect();
-    let rest = listed("li", rest.iter().map(String::as_str));
-    if !rest.is_empty() && !diff.is_empty() {
+fn verdict(diff: &Diff, report: &Report) -> String {
+    let class = if report.lost { "lost" } else { "fine" };
+    if diff.is_empty() {
+        return format!("<h1 class=\"{class}\">{}</h1>\n", text(verdict::NOTHING.trim_end()));
+    }
+    let mut lines = report.verdict.iter().map(String::as_str);
+    let mut html =
+        format!("<h1 class=\"{class}\">{}</h1>\n", text(lines.next().unwrap_or_default()));
+    let rest = listed("li", lines);
+    if !rest.is_empty() {
         let _ = write!(html, "<ul>\n{rest}</ul>\n");
     }
     html
 }
 
 fn packages(report: &Report) -> String {
-    let row = |row: &lines::Row| {
-        let cells = |extent: Option<super::Extent>| {
+    let row = |row: &report::Row| {
+        let cells = |extent: Option<Extent>| {
             extent.map_or_else(
                 || "<td></td><td></td>".to_owned(),
                 |it| format!("<td>{}</td><td>{}</td>", it.files, human_size(it.size)),
             )
         };
-        let size = |extent: Option<super::Extent>| extent.unwrap_or_default().size;
         format!(
             "<tr><td>{} {}</td>{}{}<td>{}</td></tr>\n",
             row.mark,
             text(&row.title),
             cells(row.old),
             cells(row.new),
-            lines::size_change(size(row.old), size(row.new))
+            row.size_change()
         )
     };
     report.rows.iter().map(row).collect()
@@ -138,7 +139,7 @@ fn change(change: &Change) -> String {
             },
             size(place.old_size, class != "come"),
             size(place.new_size, class != "gone"),
-            text(&lines::of(&change.what, place))
+            text(&report::of(&change.what, place))
         )
     });
     let rows: String = places.collect();

@@ -1,6 +1,10 @@
+//! A difference as text, for all printers: verdict, head, a row for each package, and sections of lines.
+
 use std::fmt::Write as _;
 
-use super::{Also, Change, Diff, Extent, Moved, PackageChange, Place, Side, UnownedChange, What};
+use super::{
+    Also, Change, Diff, Extent, Moved, PackageChange, Place, Side, UnownedChange, What, verdict,
+};
 use base::text::{counted, human_size};
 
 mod detail;
@@ -11,6 +15,10 @@ mod values;
 pub(super) use detail::{of, shortened};
 
 pub(super) struct Report {
+    /// Something is lost that the change does not allow.
+    pub lost: bool,
+    /// The verdict in one line, then further losses.
+    pub verdict: Vec<String>,
     pub head: Vec<String>,
     pub rows: Vec<Row>,
     pub sections: Vec<Section>,
@@ -45,6 +53,22 @@ pub(super) struct Line {
     pub detail: String,
     /// Metadata, not files.
     pub field: bool,
+}
+
+impl Row {
+    pub fn file_change(&self) -> String {
+        let files = |extent: Option<Extent>| extent.unwrap_or_default().files;
+        match (files(self.old), files(self.new)) {
+            (old, new) if new > old => format!("+{}", new - old),
+            (old, new) if new < old => format!("-{}", old - new),
+            _ => String::new(),
+        }
+    }
+
+    pub fn size_change(&self) -> String {
+        let size = |extent: Option<Extent>| extent.unwrap_or_default().size;
+        size_change(size(self.old), size(self.new))
+    }
 }
 
 impl Line {
@@ -93,18 +117,10 @@ impl Line {
     }
 }
 
-pub(super) fn size_change(old: u64, new: u64) -> String {
+fn size_change(old: u64, new: u64) -> String {
     match new.cmp(&old) {
         std::cmp::Ordering::Greater => format!("+{}", human_size(new - old)),
         std::cmp::Ordering::Less => format!("-{}", human_size(old - new)),
-        std::cmp::Ordering::Equal => String::new(),
-    }
-}
-
-pub(super) fn count_change(old: usize, new: usize) -> String {
-    match new.cmp(&old) {
-        std::cmp::Ordering::Greater => format!("+{}", new - old),
-        std::cmp::Ordering::Less => format!("-{}", old - new),
         std::cmp::Ordering::Equal => String::new(),
     }
 }
@@ -129,7 +145,13 @@ impl Report {
         all.push(remarks::warnings(diff));
         all.push(remarks::notes(diff));
         all.retain(|section| !section.lines.is_empty());
-        Self { head: head(diff), rows: rows_with_sum(rows, diff), sections: all }
+        Self {
+            lost: diff.lost().next().is_some(),
+            verdict: verdict::lines(diff),
+            head: head(diff),
+            rows: rows_with_sum(rows, diff),
+            sections: all,
+        }
     }
 }
 

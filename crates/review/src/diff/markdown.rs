@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use super::lines::{Report, Row, count_change, size_change};
+use super::report::{Report, Row, shortened};
 use super::text::{Widths, narrowed};
 use super::{Diff, Extent, verdict};
 use base::source::printable;
@@ -19,7 +19,7 @@ pub fn markdown(diff: &Diff) -> String {
     }
     let report = Report::new(diff, false);
     let mut page = Page { text: String::new(), left_out: 0 };
-    verdict(diff, &mut page);
+    verdict(&report, &mut page);
     page.line(&format!("**{}** → **{}**  ", code(&diff.old.label), code(&diff.new.label)));
     for line in &report.head[2..] {
         page.line(&format!("{}  ", line.trim()));
@@ -40,13 +40,10 @@ pub fn markdown(diff: &Diff) -> String {
 }
 
 /// An alert (GitHub) if something is lost; the first line is bold.
-fn verdict(diff: &Diff, page: &mut Page) {
-    let lines = verdict::lines(diff);
-    let lines = lines.iter().map(|line| narrowed(&printable(line)));
-    let alert = if diff.lost().next().is_some() { "> [!CAUTION]" } else { "> [!NOTE]" };
-    page.line(alert);
-    for (index, line) in lines.enumerate() {
-        let line = escaped(&line);
+fn verdict(report: &Report, page: &mut Page) {
+    page.line(if report.lost { "> [!CAUTION]" } else { "> [!NOTE]" });
+    for (index, line) in report.verdict.iter().enumerate() {
+        let line = escaped(&narrowed(&printable(line)));
         page.line(&if index == 0 { format!("> **{line}**") } else { format!("> - {line}") });
     }
     page.line("");
@@ -86,16 +83,15 @@ fn table(rows: &[Row], page: &mut Page) {
     page.line("| | package | files | | size | |");
     page.line("|---|---|--:|--:|--:|--:|");
     for row in rows {
-        let (old, new) = (row.old.unwrap_or_default(), row.new.unwrap_or_default());
         let now = |text: fn(Extent) -> String| row.new.map_or_else(String::new, text);
         page.line(&format!(
             "| {} | {} | {} | {} | {} | {} |",
             row.mark,
             printable(&row.title).replace('*', "\\*").replace('|', "\\|"),
             now(|e| e.files.to_string()),
-            count_change(old.files, new.files),
+            row.file_change(),
             now(|e| human_size(e.size)),
-            size_change(old.size, new.size)
+            row.size_change()
         ));
     }
 }
@@ -129,8 +125,5 @@ fn longest_run(text: &str) -> usize {
 fn code(text: &str) -> String {
     let fence = "`".repeat(longest_run(text) + 1);
     let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
-    format!(
-        "{fence}{space}{}{space}{fence}",
-        super::lines::shortened(&text.replace(['\n', '\r'], " "), 200)
-    )
+    format!("{fence}{space}{}{space}{fence}", shortened(&text.replace(['\n', '\r'], " "), 200))
 }

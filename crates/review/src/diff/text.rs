@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
-use super::lines::{self, Line, Report, Row, count_change, shortened, size_change};
-use super::{Diff, PackageChange, verdict};
+use super::report::{self, Line, Report, Row, shortened};
+use super::{Diff, Extent, PackageChange, verdict};
 use base::source::printable;
 use base::text::{Column, Table, human_size};
 
@@ -24,7 +24,7 @@ fn unwrapped(diff: &Diff, files: bool) -> String {
         return verdict::NOTHING.to_owned();
     }
     let report = Report::new(diff, files);
-    let mut text = verdict(diff) + "\n" + &report.head.join("\n") + "\n\n";
+    let mut text = verdict(&report) + "\n" + &report.head.join("\n") + "\n\n";
     text.push_str(&table(&report.rows));
     let widths = Widths::of(&report);
     for section in &report.sections {
@@ -44,13 +44,12 @@ impl PackageChange {
             let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
             format!("{} {}", line.mark, parts.join("  "))
         };
-        lines::package(self, true).lines.iter().map(shown).collect()
+        report::package(self, true).lines.iter().map(shown).collect()
     }
 }
 
-fn verdict(diff: &Diff) -> String {
-    let lines = verdict::lines(diff).into_iter().map(|line| printable(&line).into_owned());
-    lines.map(|line| line + "\n").collect()
+fn verdict(report: &Report) -> String {
+    report.verdict.iter().map(|line| format!("{}\n", printable(line))).collect()
 }
 
 fn table(rows: &[Row]) -> String {
@@ -58,12 +57,14 @@ fn table(rows: &[Row]) -> String {
     let mut table = Table::new([Column::left()].into_iter().chain(numbers));
     table.row(["", "files", "", "size", ""]);
     for row in rows {
-        let (old, new) = (row.old.unwrap_or_default(), row.new.unwrap_or_default());
-        let now = |text: String| if row.new.is_some() { text } else { "-".to_owned() };
-        let (files, more) = (now(new.files.to_string()), count_change(old.files, new.files));
-        let name = format!("{} {}", row.mark, printable(&row.title));
-        let (size, change) = (now(human_size(new.size)), size_change(old.size, new.size));
-        table.row([name, files, more, size, change]);
+        let now = |text: fn(Extent) -> String| row.new.map_or_else(|| "-".to_owned(), text);
+        table.row([
+            format!("{} {}", row.mark, printable(&row.title)),
+            now(|it| it.files.to_string()),
+            row.file_change(),
+            now(|it| human_size(it.size)),
+            row.size_change(),
+        ]);
     }
     table.to_string()
 }
