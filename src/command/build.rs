@@ -8,7 +8,7 @@ use base::source::{Code, Problem};
 use base::text::human_size;
 use base::text::with_causes;
 use build::execute::{self, Attestations, Built, Digests, ExecuteError, Outcome, Settings};
-use build::provenance::{Contents, Inputs, Run};
+use catalog::{ArtifactId, Catalog, Demands, Directory, Source};
 use manifest::Manifest;
 use plan::{Distribution, Plan, Request};
 use record::provenance::{Contents, Inputs, Run};

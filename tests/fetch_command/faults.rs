@@ -10,7 +10,6 @@ use index::fetch::{self, RemoteArchive, Selection};
 use index::store::{
     self, Body, Bucket, ErrorKind, Headers, Object, ObjectContent, StoreError, Written,
 };
-use catalog::{Demands, Directory, Packed};
 
 use super::*;
 

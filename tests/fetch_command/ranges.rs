@@ -9,9 +9,6 @@ use base::source::Problems;
 use catalog::{self, Catalog, Demands, Directory, Lock, Locked, Origin, Packed, Source, Wanted};
 use index::fetch::{RemoteArchive, Selection};
 use index::store::{self, Body, Bucket, Headers, Object, ObjectContent, StoreError, Written};
-use catalog::{
-    self, Catalog, Demands, Directory, Lock, Locked, Origin, Packed, Source, Wanted,
-};
 
 use super::*;
 

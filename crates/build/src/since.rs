@@ -2,22 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::content::PackageContent;
 use base::names::{Form, Requirement};
 use plan::{Distribution, EarlierPackage, Plan};
-
-/// A published package.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Published {
-    /// Version.
-    pub version: Version,
-    /// File name.
-    pub file: String,
-    /// Size of the file in bytes.
-    pub size: u64,
-    /// Content.
-    pub content: PackageContent,
-}
+use record::Published;
+use record::content::PackageContent;
 
 /// Decision about a package.
 #[derive(Debug, Clone, PartialEq, Eq)]

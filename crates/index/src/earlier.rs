@@ -12,8 +12,8 @@ use base::hash::Sha256;
 use base::names::RelPath;
 use base::text::counted;
 use base::version::Version;
-use record::content::{ContentError, ContentTextError, PackageContent, Rules, content};
 use record::Published;
+use record::content::{ContentError, ContentTextError, PackageContent, Rules, content};
 use wheel::package::{OpenError, ReadError, Wheel, WheelName, packages};
 
 const LONGEST_LIST: u64 = 64 << 20;

@@ -31,7 +31,7 @@ mod unowned;
 mod verdict;
 mod what;
 
-pub use contents::{Allowances, Area, Contents, EntryContent, File, Lost, Package, Reasons};
+pub use contents::{Allowances, Area, Contents, EntryContent, File, Package, Reasons};
 pub use html::html;
 pub use losses::{Loss, LossKind};
 pub use markdown::markdown;

@@ -52,11 +52,28 @@ pub struct Edit<'w> {
 
 /// Source of a member's bytes. `index` is a member of the old wheel, whose row of RECORD stays.
 #[derive(Debug)]
-struct Member<'w> {
-    /// `None` for an added member.
-    old: Option<usize>,
-    name: String,
-    content: MemberContent<'w>,
+enum Source<'w> {
+    Kept {
+        index: usize,
+    },
+    Repacked {
+        index: usize,
+        packing: Packing,
+    },
+    /// `replaced` gives mode, time and place in RECORD.
+    New {
+        replaced: Option<usize>,
+        content: MemberContent<'w>,
+    },
+}
+
+impl Source<'_> {
+    fn old(&self) -> Option<usize> {
+        match self {
+            Self::Kept { index } | Self::Repacked { index, .. } => Some(*index),
+            Self::New { replaced, .. } => *replaced,
+        }
+    }
 }
 
 /// Files without RECORD and its signatures.
@@ -90,23 +107,20 @@ impl<'w> Edit<'w> {
     }
 
     /// Keeps the member at `index` under `name`.
-    pub fn keep(&mut self, index: usize, name: &str) {
-        let (old, name) = (Some(index), name.to_owned());
-        self.members.push(Member { old, name, content: MemberContent::Kept });
+    pub fn keep(&mut self, index: usize, name: &str) -> Result<(), EditError> {
+        self.insert(name.parse()?, Source::Kept { index })
     }
 
     /// Adds a member, with the time of METADATA.
-    pub fn add(&mut self, name: &str, content: MemberContent<'w>) {
-        self.members.push(Member { old: None, name: name.to_owned(), content });
+    pub fn add(&mut self, name: &str, content: MemberContent<'w>) -> Result<(), EditError> {
+        self.insert(name.parse()?, Source::New { replaced: None, content })
     }
 
-    /// Replaces a kept member's content.
-    pub fn replace(&mut self, name: &str, content: MemberContent<'w>) {
-        let index = self.wheel.zip().find(name);
-        let kept = self.members.iter_mut().find(|member| index.is_some() && member.old == index);
-        if let Some(member) = kept {
-            member.content = content;
-        }
+    /// Replaces a member's content.
+    pub fn replace(&mut self, name: &str, content: MemberContent<'w>) -> Result<(), EditError> {
+        let source = self.members.get_mut(&name.parse::<RelPath>()?).ok_or_else(|| absent(name))?;
+        *source = Source::New { replaced: source.old(), content };
+        Ok(())
     }
 
     /// Removes a member and its row of RECORD.
@@ -116,8 +130,10 @@ impl<'w> Edit<'w> {
 
     /// Packs members of the old wheel anew.
     pub fn repack(&mut self, packing: Packing) {
-        for member in &mut self.members {
-            member.content = MemberContent::Repacked(packing);
+        for source in self.members.values_mut() {
+            if let Source::Kept { index } | Source::Repacked { index, .. } = *source {
+                *source = Source::Repacked { index, packing };
+            }
         }
     }
 
@@ -171,8 +187,8 @@ impl<'w> Edit<'w> {
         }
         let name = format!("{info}RECORD");
         let content = MemberContent::text(record::text(rows, self.order, &name));
-        let old = self.wheel.zip().find(&place).filter(|_| self.order == Order::Old);
-        self.put(&mut zip, old, &name, content)?;
+        let replaced = self.wheel.zip().find(&place).filter(|_| self.order == Order::Old);
+        self.put(&mut zip, &name.parse()?, Source::New { replaced, content })?;
         Ok(zip.finish()?)
     }
 
@@ -180,21 +196,20 @@ impl<'w> Edit<'w> {
     fn put<S: Sink>(
         &self,
         zip: &mut ZipWriter<S>,
-        old: Option<usize>,
-        name: &str,
-        content: MemberContent<'_>,
+        name: &RelPath,
+        source: Source<'_>,
     ) -> Result<Option<Digest>, EditError> {
-        let path = name.parse()?;
-        let attributes = self.attributes(old)?;
-        let entry = old.map(|index| &self.wheel.entries()[index]);
-        match (content, entry) {
-            (MemberContent::Kept, Some(entry)) => {
+        let attributes = self.attributes(source.old())?;
+        match source {
+            Source::Kept { index } => {
+                let entry = &self.wheel.entries()[index];
                 let mut packed = self.wheel.zip().packed(entry);
                 let copy = |sink: &mut S| sink.copy_old(entry.data, &mut packed);
                 zip.copy_by(name, &copied(entry)?, copy)?;
                 Ok(None)
             }
-            (MemberContent::Repacked(packing), Some(entry)) => {
+            Source::Repacked { index, packing } => {
+                let entry = &self.wheel.entries()[index];
                 let read = |sink: &mut dyn io::Write| -> Result<(), Fault> {
                     io::copy(&mut self.wheel.member(entry)?, sink)
                         .map_err(|error| self.wheel.unread(&entry.name, error))?;
@@ -203,12 +218,13 @@ impl<'w> Edit<'w> {
                 Stream::new(packing, Size::Exact(entry.size), read).put(zip, name, attributes)?;
                 Ok(None)
             }
-            (MemberContent::Packed(packed), _) => {
-                zip.copy(&path, &attributes.of(&packed), &mut &packed.bytes[..])?;
+            Source::New { content: MemberContent::Packed(packed), .. } => {
+                zip.copy(name, &attributes.of(&packed), &mut &packed.bytes[..])?;
                 Ok(Some(packed.digest))
             }
-            (MemberContent::Stream(stream), _) => Ok(Some(stream.put(zip, &path, attributes)?)),
-            (MemberContent::Kept | MemberContent::Repacked(_), None) => Ok(None),
+            Source::New { content: MemberContent::Stream(stream), .. } => {
+                Ok(Some(stream.put(zip, name, attributes)?))
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::edit::{Edit, Made, MakeError, MemberContent, Prepared};
+use crate::edit::{Edit, EditError, Made, MakeError, MemberContent, Prepared};
 use crate::package::header::rewritten;
 use crate::package::{Wheel, WheelName};
 use base::names::{PlatformTags, VariantLabel};
@@ -61,9 +61,10 @@ pub fn reversion(wheel: &Path, version: &Version, into: &Path) -> Result<Made, M
         let is_version = field.name.eq_ignore_ascii_case("Version");
         Some(if is_version { version.to_string() } else { field.value.clone() })
     });
-    edit.replace(&format!("{}/METADATA", old.dist_info()), MemberContent::text(metadata));
-    edit.set_version(version);
-    edit.prepare(into.join(name.to_string()))?.put()
+    let member = format!("{}/METADATA", old.dist_info());
+    edit.replace(&member, MemberContent::text(metadata)).map_err(failed)?;
+    edit.set_version(version).map_err(failed)?;
+    edit.prepare(place)?.put()
 }
 
 /// Refuses tags before [`retag`] writes anything; `contradiction` gives a reason against a tag.
@@ -96,7 +97,7 @@ fn new_name(wheel: &Path, platform: &str, label: Option<&VariantLabel>) -> Strin
 fn retagged<'w>(old: &'w Wheel, name: &WheelName) -> Result<Edit<'w>, EditError> {
     let mut edit = Edit::of(old)?;
     let text = wheel_file(&old.info("WHEEL")?, name);
-    edit.replace(&format!("{}/WHEEL", old.dist_info()), MemberContent::text(text));
+    edit.replace(&format!("{}/WHEEL", old.dist_info()), MemberContent::text(text))?;
     Ok(edit)
 }
 

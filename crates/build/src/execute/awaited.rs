@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use super::bytes::Bytes;
 use super::cache_lookup::{CacheLookup, settings};
 use super::packing::Packing;
-use cache::{self, ContentDigest, Form};
 use base::hash::Sha256Hasher;
+use cache::{self, ContentDigest, Form};
 
 #[derive(Debug)]
 pub(super) struct Awaited<'a> {

@@ -3,8 +3,8 @@ use std::io;
 use super::bytes::Bytes;
 use super::digests::{Digests, fingerprint};
 use super::packing::Packing;
-use cache::{self, ContentDigest, Fingerprint, Fingerprinter, Key, Recipe, Store};
 use base::hash::Sha256;
+use cache::{self, ContentDigest, Fingerprint, Fingerprinter, Key, Recipe, Store};
 use wheel::archive::deflate::{BLOCK, ENCODER};
 use wheel::archive::tarball::XZ_ENCODER;
 

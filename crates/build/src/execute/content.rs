@@ -9,13 +9,13 @@ use super::digests::Digests;
 use super::prepare::{self, Output, Ready, ReadyContent};
 use super::timings::Recorder;
 use super::wheel::Contents;
-use record::content::{Owner, PackageContent, Rules, installed_path};
-use record::sbom::{Document, SBOM_PATH};
 use base::hash::Sha256;
 use base::names::{Form, RelPath};
 use base::text::with_causes;
 use catalog::Source;
 use plan::{Distribution, Member, Plan};
+use record::content::{Owner, PackageContent, Rules, installed_path};
+use record::sbom::{Document, SBOM_PATH};
 use wheel::archive::wheel::dist_info_dir;
 
 /// Content of each wheel of `plan`, in its order; `None` for an sdist, and for a wheel with an xz

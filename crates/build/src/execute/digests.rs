@@ -3,8 +3,8 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use super::bytes::Bytes;
-use cache::{ContentDigest, Fingerprint, Fingerprinter, Store};
 use base::hash::Sha256;
+use cache::{ContentDigest, Fingerprint, Fingerprinter, Store};
 
 /// SHA-256 of files. A run computes each once, if the cache does not know it.
 #[derive(Debug, Default)]

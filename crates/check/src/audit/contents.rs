@@ -2,15 +2,15 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::{Ignored, Unfound};
-use wheel::package::devel_archive::{self, is_devel_archive};
-use wheel::package::wheel::site_path;
-use wheel::package::{ContentKind, FileContent, Kept, OpenError, Wheel, WheelName};
 use binary::elf::{self, ElfFacts, ElfInfo, ElfKind, Import, Machine};
 use binary::pe;
 use binary::policy::{
     self, Architecture, Subject, SymbolSet, Symbols, Unresolved, Unused, windows_tag,
 };
 use binary::site::Linked;
+use wheel::package::devel_archive::{self, is_devel_archive};
+use wheel::package::wheel::site_path;
+use wheel::package::{ContentKind, FileContent, Kept, OpenError, Wheel, WheelName};
 
 pub(super) struct Contents {
     pub file: String,

@@ -3,8 +3,8 @@ use std::io::{self, Read};
 use super::code::Targets;
 use super::elf::{archive, binary};
 use super::reading::{Tee, fault};
-use wheel::package::{self, Fault, FaultKind, FileContent, devel_archive};
 use ::binary::device_code::{self, Code};
+use wheel::package::{self, Fault, FaultKind, FileContent, devel_archive};
 
 #[derive(Debug)]
 pub(crate) struct Archived {

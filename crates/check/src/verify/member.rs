@@ -5,13 +5,13 @@ use super::archived::{self, Archived, Devel};
 use super::code::Targets;
 use super::elf::{FileRole, archive, binary};
 use super::reading::{Tee, fault};
+use ::binary::device_code::{self, Code, Sink};
+use ::binary::elf::ReadAt;
 use wheel::package::ZipFile;
 use wheel::package::content::Shown;
 use wheel::package::devel_archive::is_devel_archive;
 use wheel::package::directory::DirectoryEntry;
 use wheel::package::{self, Fault, FileContent, Kept};
-use ::binary::device_code::{self, Code, Sink};
-use ::binary::elf::ReadAt;
 
 /// Properties of a member's content.
 #[derive(Debug)]

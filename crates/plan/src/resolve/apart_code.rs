@@ -1,23 +1,24 @@
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::entries::EntrySet;
 use super::install_tree::Item;
 use super::links::Filled;
 use super::place::Placed;
 use super::select::{Refusal, Refusals};
 use super::targets::Targets;
 use super::unowned;
-use catalog::{Artifact, Catalog, CatalogEntry, EntryKind};
 use base::names::{ArtifactName, TargetNames};
 use base::source::{Code, Place, Problem, Problems};
 use base::text::{counted, human_size};
 use binary::BinaryKind;
 use binary::elf::ElfKind;
+use catalog::{Artifact, Catalog, CatalogEntry, EntryKind};
 use manifest::{ArtifactRule, Manifest};
 
 pub(super) struct Entries<'e> {
-    pub taken: &'e HashSet<*const CatalogEntry>,
+    pub taken: &'e EntrySet<'e>,
     /// By runtime packages.
-    pub run: &'e HashSet<*const CatalogEntry>,
+    pub run: &'e EntrySet<'e>,
 }
 
 /// The line that keeps files out of the package of their libraries.
@@ -96,11 +97,11 @@ impl<'a> Search<'a> {
         owner: &Filled<'_>,
         refusals: &Refusals<'a>,
     ) -> Option<Cause<'a>> {
-        let (id, entry) = (&item.artifact.id, std::ptr::from_ref(item.entry));
-        if self.entries.run.contains(&entry) {
+        let id = &item.artifact.id;
+        if self.entries.run.contains(item) {
             return None;
         }
-        if self.entries.taken.contains(&entry) {
+        if self.entries.taken.contains(item) {
             return match refusals.of(item.entry) {
                 Some(Refusal::Excluded(place)) if owner.dist.fits(id) => {
                     Some(Cause::Excluded(place)).filter(|_| !self.isas(item.entry).is_empty())

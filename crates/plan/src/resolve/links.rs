@@ -5,12 +5,12 @@ use super::install_tree::Item;
 use super::place::{Alias, Placed, Runtime, shared_library};
 use super::resolved_dist::ResolvedDist;
 use super::rpath;
-use catalog::{Content, EntryKind};
 use crate::{Absent, Member, Step};
 use base::names::{ModuleName, PackageName, RelPath};
 use base::source::{Code, Place, Problem, Problems};
 use binary::elf::forward::forwarding_library;
 use binary::elf::stub::{StubMachine, exec_stub};
+use catalog::{EntryKind, FileType};
 
 pub(super) struct Filled<'a> {
     pub dist: ResolvedDist<'a>,
@@ -192,7 +192,9 @@ pub(super) fn started_scripts(
             shipped.owner(target, &filled.dist)?
         };
         let (Placed::File(item), _) = owner.runtime.placed.get(target)? else { return None };
-        let EntryKind::File { content: Content::Script, .. } = item.entry.kind else { return None };
+        let EntryKind::File { content: FileType::Script, .. } = item.entry.kind else {
+            return None;
+        };
         let (from, to) = (installed(&filled.dist, path), installed(&owner.dist, target));
         Some((path.clone(), from.relative_to_sibling(&to)))
     };

@@ -3,11 +3,11 @@ use std::collections::BTreeSet;
 use super::resolved_dist::ResolvedDist;
 use super::select::Selection;
 use super::targets::{Choice, Targets};
-use catalog::{Catalog, CatalogEntry, EntryKind};
 use crate::{Member, Step};
 use base::target::Per;
 use base::text::counted;
 use binary::Machine;
+use catalog::{Catalog, CatalogEntry, EntryKind};
 use manifest::{Manifest, Package};
 
 pub(super) fn catalog(manifest: &Manifest, catalog: &Catalog, targets: &Targets) -> Vec<String> {

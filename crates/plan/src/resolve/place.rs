@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::install_tree::{Item, Target, View};
 use super::select::{Selected, Selection};
 use crate::Absent;
-use catalog::{EntryKind, FileType};
 use base::names::RelPath;
 use base::source::{Code, Place, Problem, Problems};
 use binary::elf::stub::StubMachine;
 use binary::elf::{ElfFacts, ElfKind};
+use catalog::{EntryKind, FileType};
 
 #[derive(Debug, Clone)]
 pub(super) enum Placed<'a> {

@@ -9,13 +9,13 @@ use super::resolved_dist::{Dists, ResolvedDist, resolved_dists, without_families
 use super::select::Selection;
 use super::targets::{self, Targets};
 use super::{licenses, notes, only, post_release, readme, runtime_data};
-use catalog::{Artifact, Catalog, CatalogEntry};
 use crate::{Note, Plan, Request, Templates};
 use base::names::{ArtifactName, System};
 use base::source::{Code, Problem, Problems};
 use base::target::Target;
 use binary::elf::stub::StubMachine;
 use binary::elf::{ElfKind, Machine};
+use catalog::{Artifact, Catalog, CatalogEntry};
 use manifest::{LicenseExpression, Manifest, PackageKind};
 
 mod conclude;

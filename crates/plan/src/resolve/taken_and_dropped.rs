@@ -1,21 +1,20 @@
 //! `drop "**"` lines about files that packages take, such as a component that a devel package
 //! inherits. The manifest's own check finds lines that name each other.
 
-use std::collections::HashSet;
-
+use super::entries::EntrySet;
 use super::install_tree::Item;
 use super::resolved_dist::ResolvedDist;
 use super::select::{self, Refusals};
-use catalog::{Catalog, CatalogEntry, EntryKind};
 use base::source::{Code, Place, Problem, Problems};
 use base::text::{counted, human_size};
+use catalog::{Catalog, EntryKind};
 use manifest::{DropRule, Manifest, Package};
 
 pub(super) fn check(
     manifest: &Manifest,
     catalog: &Catalog,
     all: &[ResolvedDist<'_>],
-    taken: &HashSet<*const CatalogEntry>,
+    taken: &EntrySet<'_>,
 ) -> Problems {
     let mut problems = Problems::new();
     for rule in manifest.drops.iter().filter(|rule| is_of_a_whole(rule)) {
@@ -24,8 +23,7 @@ pub(super) fn check(
             artifact.entries.iter().map(move |entry| Item { artifact, entry })
         });
         let is_taken = |item: &Item<'_>| {
-            !matches!(item.entry.kind, EntryKind::Directory)
-                && taken.contains(&std::ptr::from_ref(item.entry))
+            !matches!(item.entry.kind, EntryKind::Directory) && taken.contains(item)
         };
         let items: Vec<Item<'_>> = items.filter(is_taken).collect();
         if let Some(taker) = items.first().and_then(|item| taker(manifest, all, item)) {

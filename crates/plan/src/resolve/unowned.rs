@@ -44,7 +44,9 @@ pub(super) fn find<'a>(
         !matches!(item.entry.kind, EntryKind::Directory) && !selected.contains(item)
     };
     for artifact in catalog.artifacts.iter().filter(|a| is_wanted(manifest, &a.id, targets)) {
-        for entry in artifact.entries.iter().filter(left) {
+        let items = artifact.entries.iter().map(|entry| Item { artifact, entry });
+        for item in items.filter(left) {
+            let entry = item.entry;
             match first(manifest, artifact, entry) {
                 Some(index) => {
                     let (files, size) = counts.entry(index).or_default();
@@ -109,8 +111,11 @@ fn idle_drop(rule: &DropRule, catalog: &Catalog, selected: &EntrySet<'_>) -> Opt
     let taken = matched.iter().find(|item| selected.contains(item));
     let (label, help) = match (taken, matched.is_empty(), scope.is_empty()) {
         (Some(_), ..) if taken_and_dropped::is_of_a_whole(rule) => return None,
-        (Some((artifact, entry)), ..) => (
-            format!("packages take all matches, such as `{}` of {}", entry.path, artifact.id),
+        (Some(item), ..) => (
+            format!(
+                "packages take all matches, such as `{}` of {}",
+                item.entry.path, item.artifact.id
+            ),
             IN_PACKAGES.to_owned(),
         ),
         (None, false, _) => return None,

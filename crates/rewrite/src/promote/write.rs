@@ -80,11 +80,11 @@ fn content<'c>(
     text: &str,
     packing: Packing,
 ) -> Result<MemberContent<'c>, WriteError> {
-    let is_bill = entry.name == format!("{}/{SBOM_PATH}", wheel.dist_info());
+    let is_bill = name == format!("{}/{SBOM_PATH}", wheel.dist_info());
     let packed = if !rewrite.own || is_bill && packing != Packing::Store {
         return Ok(MemberContent::text(text));
-    } else if is_of_artifact(wheel, &entry.name) {
-        packing.of_member(wheel, entry)?
+    } else if let Some(index) = wheel.zip().find(name).filter(|_| is_of_artifact(wheel, name)) {
+        packing.of_member(wheel, &wheel.entries()[index])?
     } else {
         packing
     };

@@ -73,18 +73,18 @@ fn edit<'d>(
     let mut edit = Edit::part_of(&division.wheel, &part.info);
     for archive in &part.archives {
         let code = code(division, packed, archive).map_err(Fault::from)?;
-        edit.add(&archive.path, MemberContent::Stream(code));
+        edit.add(&archive.path, MemberContent::Stream(code))?;
     }
     for (index, name) in &part.members {
         edit.keep(*index, name)?;
         if let Some(fat) = division.fats.iter().find(|fat| fat.member == *index) {
             let (packing, size) = (Packing::Deflate(Level::Default), Size::Exact(fat.size()));
             let emptied = Stream::new(packing, size, |sink| copy(fat.reader(), sink));
-            edit.replace(&entry.name, MemberContent::Stream(emptied));
+            edit.replace(name, MemberContent::Stream(emptied))?;
         }
     }
     for (name, text) in &part.texts {
-        edit.add(name, MemberContent::text(text));
+        edit.add(name, MemberContent::text(text))?;
     }
     Ok(edit)
 }

@@ -12,10 +12,6 @@ use base::names::RelPath;
 /// New content of a member.
 #[derive(Debug)]
 pub enum MemberContent<'c> {
-    /// Bytes as stored in the old wheel.
-    Kept,
-    /// Old content, packed anew; its row of RECORD stays.
-    Repacked(Packing),
     /// Packed bytes.
     Packed(Packed),
     /// Bytes from a function.

@@ -53,11 +53,11 @@ fn written(edit: Edit<'_>) -> Vec<(String, String, u32)> {
 fn rows_follow_their_members_and_others_stay() {
     let dir = TempDir::new().unwrap();
     let wheel = wheel(dir.path());
-    let mut edit = Edit::of(&wheel);
-    edit.replace(&format!("{INFO}/WHEEL"), MemberContent::text(""));
-    edit.replace("absent.py", MemberContent::text("no such member"));
-    edit.add("new,1.py", MemberContent::text(""));
-    edit.set_version(&"2.0".parse().unwrap());
+    let mut edit = Edit::of(&wheel).unwrap();
+    edit.replace(&format!("{INFO}/WHEEL"), MemberContent::text("")).unwrap();
+    edit.add("new,1.py", MemberContent::text("")).unwrap();
+    edit.set_version(&"1.5".parse().unwrap()).unwrap();
+    edit.set_version(&"2.0".parse().unwrap()).unwrap();
     assert_eq!(edit.signatures(), [format!("{INFO}/RECORD.p7s")]);
     let members = written(edit);
     let names: Vec<(&str, u32)> = members.iter().map(|(name, _, mode)| (&**name, *mode)).collect();
@@ -82,10 +82,10 @@ fn a_part_lists_its_members_in_their_order() {
     let dir = TempDir::new().unwrap();
     let wheel = wheel(dir.path());
     let mut edit = Edit::part_of(&wheel, "part-1.0.dist-info");
-    edit.add("first", MemberContent::text(""));
+    edit.add("first", MemberContent::text("")).unwrap();
     let index = wheel.zip().find("a.py").unwrap();
-    edit.keep(index, "part-1.0.dist-info/a.py");
-    edit.add("part-1.0.dist-info/METADATA", MemberContent::text(""));
+    edit.keep(index, "part-1.0.dist-info/a.py").unwrap();
+    edit.add("part-1.0.dist-info/METADATA", MemberContent::text("")).unwrap();
     let record = format!(
         "first,{EMPTY}\npart-1.0.dist-info/a.py,sha256=x,1\npart-1.0.dist-info/METADATA,{EMPTY}\npart-1.0.dist-info/RECORD,,\n"
     );
@@ -111,7 +111,7 @@ fn a_stream_gives_the_bytes_of_its_packing() {
                     }
                     Ok(())
                 });
-                edit.add("large", MemberContent::Stream(stream));
+                edit.add("large", MemberContent::Stream(stream)).unwrap();
                 edit.write(BufWriter::new(Cursor::new(Vec::new())))
             };
             let made = stream(size as u64).unwrap().into_inner().unwrap().into_inner();
@@ -135,7 +135,14 @@ fn faults_of_members_are_errors() {
     };
     let twice = fault("a.py", MemberContent::text(""));
     assert_eq!(twice, "the archive already has a member `a.py`");
+    let record = fault(&format!("{INFO}/RECORD"), MemberContent::text(""));
+    assert_eq!(record, format!("the archive already has a member `{INFO}/RECORD`"));
     assert!(fault("../a.py", MemberContent::text("")).contains("`../a.py`"));
     let broken = Stream::new(Packing::Store, Size::Exact(0), |_| Err("no content".into()));
     assert_eq!(fault("b.py", MemberContent::Stream(broken)), "no content");
+    let mut edit = Edit::of(&wheel).unwrap();
+    for result in [edit.replace("absent.py", MemberContent::text("")), edit.remove("absent.py")] {
+        let error = result.unwrap_err().to_string();
+        assert_eq!(error, "there is no member `absent.py` to replace or remove");
+    }
 }

@@ -5,6 +5,7 @@ use crate::resolve::sources::Sources;
 use crate::{Distribution, Member, Step};
 use binary::Facts;
 use binary::elf::{ElfFacts, Machine, Rpath, RpathEntry};
+use catalog::{Catalog, CatalogEntry};
 
 #[derive(Debug)]
 pub(super) struct File<'a> {

@@ -6,12 +6,12 @@ use super::{
     Part, Reason, Says, Whereabouts,
 };
 use crate::Step;
-use catalog::{EntryKind, FileType};
 use crate::named;
 use base::names::Mode;
 use base::text::{Column, Table, counted, human_size};
 use binary::elf::{ElfFacts, ElfKind, Machine, Rpath};
 use binary::{BinaryKind, Facts};
+use catalog::{EntryKind, FileType};
 
 /// Formats an explanation; `verbose` omits nothing.
 pub fn explanation_text(explanation: &Explanation, verbose: bool) -> String {

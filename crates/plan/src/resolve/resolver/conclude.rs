@@ -41,8 +41,9 @@ const OF_PATHS: [Check; 4] = [
 
 const OF_RULES: [Check; 3] = [
     |it| {
-        let (manifest, catalog) = (it.resolver.manifest, it.resolver.catalog);
-        devel_only::check(manifest, catalog, it.filled, it.selected, it.run)
+        let Resolver { manifest, catalog, targets, .. } = it.resolver;
+        let entries = apart_code::Entries { taken: it.selected, run: it.run };
+        apart_code::check(manifest, catalog, targets, it.filled, &entries)
     },
     |it| too_wide::check(it.resolver.manifest, it.filled),
     |it| {
@@ -96,27 +97,12 @@ impl<'a> Resolver<'a> {
         found: Findings<'a>,
     ) -> Result<(Plan, Problems), Problems> {
         let Findings { mut problems, mut notes, selected, run, emptied } = found;
-        let sources = Sources::new(self.catalog);
-        problems.extend(ownership::check(&made, filled, self.targets.system));
-        problems.extend(repeated::check(filled));
-        problems.extend(parted::check(filled));
-        let distributions = made.iter().map(|(_, d)| d);
-        let mut too_long = windows::paths(self.manifest, self.targets.system, distributions);
-        if too_long.is_empty() {
-            too_long = oversize::paths(made.iter().map(|(_, d)| d));
-        }
-        problems.extend(too_long);
-        let (unowned, dropped) = self.ownership(&made, filled, (&selected, emptied), &mut problems);
-        let entries = apart_code::Entries { taken: &selected, run: &run };
-        let apart = apart_code::check(self.manifest, self.catalog, self.targets, filled, &entries);
-        problems.extend(apart);
-        problems.extend(too_wide::check(self.manifest, filled));
-        problems.extend(misspelled::check(
-            self.manifest,
-            self.catalog,
-            filled,
-            self.targets.system,
-        ));
+        let sources = &Sources::new(self.catalog);
+        let (selected, run) = (&selected, &run);
+        let packages = Packages { resolver: self, made: &made, filled, selected, run, sources };
+        packages.run(&OF_PATHS, &mut problems);
+        let (unowned, dropped) = self.ownership(&packages, emptied, &mut problems);
+        packages.run(&OF_RULES, &mut problems);
         if !problems.has_errors() {
             packages.libraries(&mut problems, &mut notes);
         }
@@ -218,15 +204,15 @@ impl<'a> Resolver<'a> {
             unowned::find(self.manifest, self.catalog, self.targets, packages.selected);
         problems.extend(idle);
         let (manifest, catalog) = (self.manifest, self.catalog);
-        problems.extend(taken_and_dropped::check(manifest, catalog, self.all, selected));
+        problems.extend(taken_and_dropped::check(manifest, catalog, self.all, packages.selected));
         // Shipped even if no package takes them.
         let texts = packages.distributions().flat_map(|it| &it.licenses);
         let texts: HashSet<&Origin> = texts.filter_map(|text| text.step.source()).collect();
         unowned.retain(|left| !texts.contains(&left.item.origin()));
         // An error of unowned files explains the line; a warning of allowed ones does not.
         let errors = unowned.iter().filter(|left| !self.allows(left));
-        let errors: HashSet<_> = errors.map(|left| std::ptr::from_ref(left.item.entry)).collect();
-        let is_reported = |line: &Emptied| line.files.iter().all(|file| errors.contains(file));
+        let errors = EntrySet::of(self.catalog, errors.map(|left| &left.item));
+        let is_reported = |line: &Emptied<'_>| line.files.iter().all(|file| errors.contains(file));
         let emptied = emptied.into_iter().filter(|line| !is_reported(line));
         let emptied: Vec<Problem> = emptied.map(|line| line.problem).collect();
         let mut causes =

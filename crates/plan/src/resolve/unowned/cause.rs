@@ -3,10 +3,10 @@ use std::collections::BTreeMap;
 use super::super::install_tree::Item;
 use super::super::resolved_dist::ResolvedDist;
 use super::super::select::{Refusal, Refusals};
-use catalog::{Artifact, ArtifactId, Catalog, CatalogEntry};
 use base::source::Place;
 use base::target::Target;
 use binary::BinaryKind;
+use catalog::{Artifact, ArtifactId, Catalog, CatalogEntry};
 use manifest::{ArtifactRule, Manifest, Package, PackageKind};
 
 #[derive(Clone, Copy)]

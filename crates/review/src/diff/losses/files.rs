@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::super::contents::{Area, EntryContent, File, Lost, Package};
+use super::super::contents::{Area, EntryContent, File, Package};
 use super::super::moves::At;
 use super::offered::Offered;
 use super::{Compared, Found, LossKind, Of, general};

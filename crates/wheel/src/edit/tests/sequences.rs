@@ -93,7 +93,7 @@ impl Model {
 }
 
 fn apply(edit: &mut Edit<'_>, step: Step, at: usize) -> Result<(), EditError> {
-    let content = || Content::Packed(Packed::stored(format!("content {at}").into_bytes()));
+    let content = || MemberContent::Packed(Packed::stored(format!("content {at}").into_bytes()));
     match step {
         Step::Add(name) => edit.add(name, content()),
         Step::Replace(name) => edit.replace(name, content()),
