@@ -102,6 +102,7 @@ impl Task {
         };
         let limits = &self.limits;
         add(if limits.network { b"network" } else { b"" });
+        add(if limits.alone { b"alone" } else { b"" });
         add(self.directory.as_os_str().as_bytes());
         add(limits.workspace.as_os_str().as_bytes());
         add(limits.writable.len().to_string().as_bytes());
@@ -133,7 +134,7 @@ impl Task {
     fn read(text: &[u8]) -> Option<Self> {
         let mut words = text.strip_suffix(&[0])?.split(|byte| *byte == 0);
         let mut next = || Some(OsString::from_vec(words.next()?.to_vec()));
-        let network = !next()?.is_empty();
+        let (network, alone) = (!next()?.is_empty(), !next()?.is_empty());
         let (directory, workspace) = (next()?.into(), next()?.into());
         let count = |word: OsString| word.to_str()?.parse::<usize>().ok();
         let writable = (0..count(next()?)?).map(|_| next().map(PathBuf::from));
@@ -143,7 +144,7 @@ impl Task {
         while let Some(name) = next() {
             environment.push((name, next()?));
         }
-        let limits = Limits { workspace, writable, network };
+        let limits = Limits { workspace, writable, network, alone };
         Some(Self { command, directory, environment, limits })
     }
 }
@@ -163,6 +164,7 @@ mod tests {
                 workspace: "/w".into(),
                 writable: vec!["/w/a".into(), "/b".into()],
                 network: false,
+                alone: true,
             },
         };
         let bare = Task { environment: Vec::new(), ..task.clone() };

@@ -136,7 +136,7 @@ mod tests {
         }
         let workspace = root.join("w");
         let writable = ["w/a", "c", "w-b", "absent"].map(|name| root.join(name)).into();
-        let limits = Limits { workspace, writable, network: false };
+        let limits = Limits { workspace, writable, network: false, alone: false };
         assert_eq!(outermost(&limits), ["c", "w", "w-b"].map(|name| root.join(name)));
     }
 }

@@ -108,9 +108,20 @@ impl Log {
 
     /// Returns the beginning of the log, or nothing if it is unreadable.
     pub fn text(&self) -> String {
+        self.since(0)
+    }
+
+    /// Length in bytes, or 0 if unreadable.
+    pub fn length(&self) -> u64 {
+        regular::open_unlinked(&self.path).and_then(|file| file.metadata()).map_or(0, |it| it.len())
+    }
+
+    /// Returns the text behind `offset`, or nothing if it is unreadable.
+    pub fn since(&self, offset: u64) -> String {
         let read = || -> io::Result<Vec<u8>> {
-            let mut bytes = Vec::new();
-            regular::open_unlinked(&self.path)?.take(MOST_TEXT).read_to_end(&mut bytes)?;
+            let (mut bytes, mut file) = (Vec::new(), regular::open_unlinked(&self.path)?);
+            file.seek(SeekFrom::Start(offset))?;
+            file.take(MOST_TEXT).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
         String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
