@@ -41,6 +41,8 @@ pub(crate) struct Task {
     pub directory: PathBuf,
     pub environment: Vec<(OsString, OsString)>,
     pub limits: Limits,
+    /// Sockets of other programs to hide, if mounts can.
+    pub sockets: Vec<PathBuf>,
 }
 
 impl Message {
@@ -107,6 +109,8 @@ impl Task {
         add(limits.workspace.as_os_str().as_bytes());
         add(limits.writable.len().to_string().as_bytes());
         limits.writable.iter().for_each(|path| add(path.as_os_str().as_bytes()));
+        add(self.sockets.len().to_string().as_bytes());
+        self.sockets.iter().for_each(|path| add(path.as_os_str().as_bytes()));
         add(self.command.len().to_string().as_bytes());
         self.command.iter().for_each(|word| add(word.as_bytes()));
         for (name, value) in &self.environment {
@@ -139,13 +143,15 @@ impl Task {
         let count = |word: OsString| word.to_str()?.parse::<usize>().ok();
         let writable = (0..count(next()?)?).map(|_| next().map(PathBuf::from));
         let writable = writable.collect::<Option<_>>()?;
+        let sockets = (0..count(next()?)?).map(|_| next().map(PathBuf::from));
+        let sockets = sockets.collect::<Option<_>>()?;
         let command = (0..count(next()?)?).map(|_| next()).collect::<Option<_>>()?;
         let mut environment = Vec::new();
         while let Some(name) = next() {
             environment.push((name, next()?));
         }
         let limits = Limits { workspace, writable, network, alone };
-        Some(Self { command, directory, environment, limits })
+        Some(Self { command, directory, environment, limits, sockets })
     }
 }
 
@@ -166,6 +172,7 @@ mod tests {
                 network: false,
                 alone: true,
             },
+            sockets: vec!["/run/a b".into()],
         };
         let bare = Task { environment: Vec::new(), ..task.clone() };
         for task in [task, bare] {

@@ -56,6 +56,7 @@ mod runner;
 mod schedule;
 mod sdists;
 mod snapshot;
+mod sockets;
 mod survey;
 mod taken;
 mod tools;
@@ -73,7 +74,7 @@ use schedule::End;
 
 pub use checkout::copy_checkout;
 pub use checkouts::{CHECKOUTS_FORMAT, CheckoutState, CheckoutStates, State, checkouts};
-pub use confined::Holds;
+pub use confined::{Holds, holds};
 pub use content::{Content, Named, Repository};
 pub use git_program::GitError;
 pub use runner::run as run_confined;

@@ -15,6 +15,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use super::channel::Task;
 use super::confined::Limits;
 use super::runner::End;
+use super::sockets;
 use super::walled::{group_to_its_end, walled};
 use super::walls::Walls;
 use base::regular;
@@ -238,6 +239,7 @@ fn to_its_end(
         directory: run.directory.to_owned(),
         environment: environment.map(|(name, value)| (name.into(), value.clone())).collect(),
         limits: limits.clone(),
+        sockets: if limits.network { Vec::new() } else { sockets::with_paths() },
     };
     let kind = Walls::standing().kind();
     match walled(kind, &task, prepare).map_err(|e| not_started(run, e))? {

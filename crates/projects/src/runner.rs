@@ -23,6 +23,7 @@ use rustix::process::{
     set_parent_process_death_signal, setsid, umask, wait,
 };
 use rustix::stdio::stdin;
+use rustix::thread::set_name;
 
 use super::channel::{self, Message, Task};
 use super::confined::{self, Limits, Network};
@@ -132,6 +133,7 @@ fn end_with_parent() -> io::Result<()> {
 
 fn outer(connected: bool, rockpack: &UnixStream) -> io::Result<()> {
     end_with_parent()?;
+    set_name(c"rockpack")?;
     // Without a controlling terminal: a program could type commands into it.
     setsid()?;
     namespaces::enter(connected, rockpack)?;
@@ -149,7 +151,7 @@ fn inner(connected: bool, rockpack: &UnixStream) -> io::Result<()> {
     prepare()?;
     Message::Ready.send(rockpack)?;
     let task = Task::receive(rockpack)?;
-    mounts::arrange(&task.limits)?;
+    mounts::arrange(&task.limits, &task.sockets)?;
     if !connected {
         namespaces::start_loopback()?;
     }
@@ -173,6 +175,8 @@ fn alone(rockpack: &UnixStream) -> io::Result<()> {
 
 fn prepare() -> io::Result<()> {
     end_with_parent()?;
+    // Otherwise `exe`.
+    set_name(c"rockpack")?;
     // Programs of the user must not reach the channel through /proc.
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     // Modes of built files do not depend on the caller.

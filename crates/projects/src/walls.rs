@@ -69,7 +69,8 @@ fn without_namespaces() -> Option<String> {
     let workspace = PathBuf::from("/dev/null");
     let limits = Limits { workspace, writable: Vec::new(), network: false, alone: false };
     let command = ["/bin/sh", "-c", ":"].map(Into::into).into();
-    let task = Task { command, directory: "/".into(), environment: Vec::new(), limits };
+    let (directory, sockets) = ("/".into(), Vec::new());
+    let task = Task { command, directory, environment: Vec::new(), limits, sockets };
     let silent = |command: &mut Command| {
         command.stdout(Stdio::null()).stderr(Stdio::null());
         Ok(())
