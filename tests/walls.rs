@@ -8,7 +8,6 @@ use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
-use std::time::Duration;
 
 use fs_err as fs;
 use tempfile::TempDir;
@@ -95,7 +94,13 @@ impl Place {
     }
 
     /// Runs a build of all projects of `nodes`, or of some.
-    fn build(&self, caller: Caller, nodes: &str, options: &[&str], variables: &[(&str, &str)]) -> Output {
+    fn build(
+        &self,
+        caller: Caller,
+        nodes: &str,
+        options: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Output {
         let manifest = format!(
             "common {{ author \"A\"; requires-python \">=3.10\"; }}\n\
              package \"core\" kind=\"runtime\" {{\n    distribution \"x-core\" module=\"x_core\" \
@@ -114,7 +119,13 @@ impl Place {
             words.extend([self.python.to_str().unwrap(), &refusal]);
         }
         words.extend([PROGRAM, "build", "--rocm-path", "rocm", "--sources", "src", "-o", "out"]);
-        words.extend(["--version", "7.2.1", "--verbose", "--python", self.python.to_str().unwrap()]);
+        words.extend([
+            "--version",
+            "7.2.1",
+            "--verbose",
+            "--python",
+            self.python.to_str().unwrap(),
+        ]);
         words.extend(options);
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).current_dir(self.dir.path()).env_clear();

@@ -8,12 +8,15 @@ use crate::program::said;
 const SYSTEM: &str =
     "[build-system]\nrequires = []\nbuild-backend = \"backend\"\nbackend-path = [\".\"]\n";
 
-/// Leaves a daemon with an open wheel, which writes to it as long as it lives.
+/// Leaves a daemon with an open wheel, which writes to it after the end of the step.
 const DAEMON: &str = "import os, subprocess, sys, whole_wheel\n\
     LATE = '''import os, sys, time\n\
     file = open(sys.argv[1], 'r+b', buffering=0)\n\
+    parent = os.getppid()\n\
+    while os.getppid() == parent:\n    time.sleep(0.01)\n\
+    time.sleep(2)\n\
     for _ in range(600):\n    time.sleep(0.01)\n    file.seek(0, 2)\n    \
-    file.write(b'late')\n    open(sys.argv[1] + '.beat', 'a').write('x')\n'''\n\
+    file.write(b'late')\n'''\n\
     def build_wheel(directory, config_settings=None, metadata_directory=None):\n    \
     name = whole_wheel.write(directory, 'daemon', '1')\n    \
     wheel = os.path.join(directory, name)\n    \

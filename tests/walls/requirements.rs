@@ -137,7 +137,8 @@ fn builds_sdists_of_requirements_behind_walls() {
         "{}REQUIRED = ['legacy>=1']\nNAME = 'one'\n",
         HOOKS.replace("'1', FILES)", "'1', {'one.py': open_network()})")
     );
-    let backend = backend + "def open_network():\n    import legacy\n    \
+    let backend = backend
+        + "def open_network():\n    import legacy\n    \
         assert legacy.NETWORK != HOST, 'the sdist had the network of the machine'\n    return ''\n";
     let host = std::os::unix::fs::MetadataExt::ino(&fs::metadata("/proc/self/ns/net").unwrap());
     let backend = format!("{backend}HOST = {host}\n");

@@ -11,7 +11,7 @@ use landlock::{
 };
 
 use super::filter::{self, Sockets};
-use super::namespaces;
+use super::rights;
 
 /// Writable devices. None stores data, except for shared memory.
 const DEVICES: &[&str] = &[
@@ -84,7 +84,7 @@ pub(crate) fn confined<T: Send>(
 ) -> io::Result<T> {
     let done = std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
-            namespaces::drop_rights()?;
+            rights::restrict()?;
             confine(limits, network).map_err(io::Error::other)?;
             filter::restrict(match network {
                 Network::Open => Sockets::All,

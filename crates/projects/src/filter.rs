@@ -5,13 +5,12 @@ use std::io;
 
 use libc::{
     AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, CLONE_THREAD, EINVAL, ENOSYS, EPERM, SYS_add_key,
-    SYS_clone, SYS_clone3, SYS_io_uring_enter,
-    SYS_io_uring_register, SYS_io_uring_setup, SYS_keyctl, SYS_request_key, SYS_socket,
-    SYS_socketpair, c_int,
+    SYS_clone, SYS_clone3, SYS_io_uring_enter, SYS_io_uring_register, SYS_io_uring_setup,
+    SYS_keyctl, SYS_request_key, SYS_socket, SYS_socketpair, c_int,
 };
 use seccompiler::{
-    BackendError, BpfProgram, Error, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch, apply_filter,
+    BackendError, BpfProgram, Error, SeccompAction, SeccompCmpArgLen, SeccompCmpOp,
+    SeccompCondition, SeccompFilter, SeccompRule, TargetArch, apply_filter,
 };
 
 /// Families of sockets that a program may make.
@@ -65,8 +64,7 @@ fn apply(program: &BpfProgram) -> io::Result<bool> {
 }
 
 fn program(sockets: Sockets) -> Result<BpfProgram, BackendError> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
-        REFUSED.map(|call| (call, Vec::new())).into();
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = REFUSED.map(|call| (call, Vec::new())).into();
     let allowed: &[c_int] = match sockets {
         Sockets::All => &[],
         Sockets::Separated => &[AF_UNIX, AF_INET, AF_INET6, AF_NETLINK],

@@ -52,6 +52,7 @@ mod repair;
 mod repositories;
 mod requirements;
 mod resume;
+mod rights;
 mod runner;
 mod schedule;
 mod sdists;

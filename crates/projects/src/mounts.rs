@@ -20,9 +20,8 @@ use super::confined::Limits;
 ///
 /// Fails if the workspace cannot be separated. Other failures leave a mount to Landlock alone.
 pub(crate) fn arrange(limits: &Limits, sockets: &[PathBuf]) -> io::Result<()> {
-    let failed = |error: rustix::io::Errno| {
-        io::Error::other(format!("mounts are refused: {error}"))
-    };
+    let failed =
+        |error: rustix::io::Errno| io::Error::other(format!("mounts are refused: {error}"));
     let all = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", all).map_err(failed)?;
     let writable = outermost(limits);
@@ -48,7 +47,8 @@ pub(crate) fn arrange(limits: &Limits, sockets: &[PathBuf]) -> io::Result<()> {
     // Processes of other namespaces stay visible where a container hides a part of /proc.
     let plain = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     let _ = mount("proc", "/proc", "proc", plain, None);
-    let _ = mount("tmpfs", "/dev/shm", "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, c"mode=1777");
+    let _ =
+        mount("tmpfs", "/dev/shm", "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, c"mode=1777");
     hide_terminals();
     Ok(())
 }

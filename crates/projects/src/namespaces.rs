@@ -4,25 +4,11 @@ use std::io;
 use std::os::unix::net::UnixStream;
 
 use fs_err as fs;
-use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketType, recv, send, socket,
-};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, recv, send, socket};
 use rustix::process::{Pid, getgid, getuid};
-use rustix::thread::{
-    CapabilitySet, CapabilitySets, UnshareFlags, capabilities, clear_ambient_capability_set,
-    configure_capability_in_ambient_set, set_capabilities,
-};
+use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
 
 use super::channel::{Message, confirmed};
-
-/// Kept by programs of root: reading and owning the files that root could without namespaces.
-const OF_FILES: CapabilitySet = CapabilitySet::CHOWN
-    .union(CapabilitySet::DAC_OVERRIDE)
-    .union(CapabilitySet::DAC_READ_SEARCH)
-    .union(CapabilitySet::FOWNER)
-    .union(CapabilitySet::FSETID)
-    .union(CapabilitySet::SETGID)
-    .union(CapabilitySet::SETUID);
 
 /// Enters new namespaces; the next child of this process is the first in its PID namespace.
 ///
@@ -31,10 +17,8 @@ pub(crate) fn enter(network: bool, rockpack: &UnixStream) -> io::Result<()> {
     let of_users = CapabilitySet::SETUID | CapabilitySet::SETGID;
     let maps_all = capabilities(None)?.effective.contains(of_users);
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
-    let mut flags = UnshareFlags::NEWUSER
-        | UnshareFlags::NEWPID
-        | UnshareFlags::NEWNS
-        | UnshareFlags::NEWIPC;
+    let mut flags =
+        UnshareFlags::NEWUSER | UnshareFlags::NEWPID | UnshareFlags::NEWNS | UnshareFlags::NEWIPC;
     flags.set(UnshareFlags::NEWNET, !network);
     #[expect(deprecated, reason = "only CLONE_FILES is unsafe")]
     rustix::thread::unshare(flags)
@@ -64,30 +48,6 @@ pub(crate) fn map_users(child: Pid) -> io::Result<()> {
         fs::write(format!("/proc/{}/{file}", child.as_raw_nonzero()), own)?;
     }
     Ok(())
-}
-
-/// Lets the next program of this process mount, even of an ordinary user.
-pub(crate) fn hand_on_rights() -> io::Result<()> {
-    let handed_on = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
-    let all = capabilities(None)?;
-    set_capabilities(None, CapabilitySets { inheritable: handed_on, ..all })?;
-    for right in handed_on.iter() {
-        configure_capability_in_ambient_set(right, true)?;
-    }
-    Ok(())
-}
-
-/// Takes all rights but those over files from this thread and the programs that it starts.
-pub(crate) fn drop_rights() -> io::Result<()> {
-    clear_ambient_capability_set()?;
-    // A program of root gets all rights of its starter, a program of another user none.
-    let rights = capabilities(None)?.permitted & OF_FILES;
-    let kept = CapabilitySets {
-        effective: rights,
-        permitted: rights,
-        inheritable: CapabilitySet::empty(),
-    };
-    Ok(set_capabilities(None, kept)?)
 }
 
 const INDEX_OF_LOOPBACK: i32 = 1;

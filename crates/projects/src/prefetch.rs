@@ -19,8 +19,8 @@ use super::tools::Tools;
 use super::used::Used;
 use super::workspace::{Failed, TAIL, Workspace, wheels_in};
 use super::{
-    End, Happened, NotMade, ProjectError, Settings, Why, private, project, repositories, schedule, taken,
-    wheel_of, wheelhouse,
+    End, Happened, NotMade, ProjectError, Settings, Why, private, project, repositories, schedule,
+    taken, wheel_of, wheelhouse,
 };
 use base::names::RelPath;
 use base::regular;

@@ -9,8 +9,8 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt;
-use rustix::fs::OFlags;
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::OFlags;
 
 use super::channel::Task;
 use super::confined::Limits;

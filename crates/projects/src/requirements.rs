@@ -75,7 +75,9 @@ impl Requirements<'_> {
     /// Returns plain requirements. Wheels of this build replace requirements with an address.
     fn checked(&self, lines: &str, author: Author) -> Result<Vec<String>, Failed> {
         let lines = lines.lines().filter(|line| !line.trim().is_empty());
-        lines.map(|line| plain(line, author, self.offered).and_then(|it| self.allowed(it))).collect()
+        lines
+            .map(|line| plain(line, author, self.offered).and_then(|it| self.allowed(it)))
+            .collect()
     }
 
     fn allowed(&self, (name, line): (String, String)) -> Result<String, Failed> {
@@ -88,9 +90,10 @@ impl Requirements<'_> {
 
     /// Downloads all wheels that are not of this build.
     fn download(&self, required: &[String], place: &Workspace, depth: usize) -> Result<(), Failed> {
-        let lines = external(required, self.offered).join("\n");
-        // Also of the wheels of this build, whose metadata a project wrote.
-        let lines = self.checked(&lines, Author::Node)?;
+        // The others are in the metadata of wheels, which projects wrote.
+        let (given, indirect): (Vec<String>, Vec<String>) =
+            external(required, self.offered).into_iter().partition(|line| required.contains(line));
+        let lines = [given, self.checked(&indirect.join("\n"), Author::Project)?].concat();
         if lines.is_empty() {
             return Ok(());
         }
@@ -237,11 +240,7 @@ fn not_from_index(name: &str) -> Failed {
 }
 
 /// Returns the name, and the requirement as pip reads it in one way only.
-fn plain(
-    line: &str,
-    author: Author,
-    offered: &[PathBuf],
-) -> Result<(String, String), Failed> {
+fn plain(line: &str, author: Author, offered: &[PathBuf]) -> Result<(String, String), Failed> {
     let refused = |reason: &str| Failed::new(format!("it requires `{}`: {reason}", line.trim()));
     // pip replaces `${NAME}`, joins lines at `\\` and drops what follows `#`.
     let parsed = line.parse::<Requirement>().ok().filter(|_| !line.contains(['$', '\\']));
@@ -298,7 +297,10 @@ mod tests {
             (" A.b_c [x, Y] == 1.0 ", "a-b-c[x,y]==1.0"),
             ("a ; python_version >= '3'", "a ; python_version >= '3'"),
             ("evil.whl", "evil-whl"),
-            ("Tool[gpu]@git+https://example.org/tool ; os_name == 'a'", "tool[gpu] ; os_name == 'a'"),
+            (
+                "Tool[gpu]@git+https://example.org/tool ; os_name == 'a'",
+                "tool[gpu] ; os_name == 'a'",
+            ),
         ] {
             assert_eq!(read(line, Author::Project).as_deref(), Ok(expected));
         }
@@ -333,13 +335,18 @@ mod tests {
             "helper == 1 helper == 2",
             "@helper",
         ] {
-            assert!(read(line, Author::Project).is_err(), "{line:?}: {:?}", read(line, Author::Project));
+            assert!(
+                read(line, Author::Project).is_err(),
+                "{line:?}: {:?}",
+                read(line, Author::Project)
+            );
         }
     }
 
     #[test]
     fn nodes_may_name_addresses_of_wheels() {
-        let wheel = "helper @ https://example.org/helper-1-py3-none-any.whl#sha256=0 ; os_name == 'a'";
+        let wheel =
+            "helper @ https://example.org/helper-1-py3-none-any.whl#sha256=0 ; os_name == 'a'";
         assert_eq!(read(wheel, Author::Node).as_deref(), Ok(wheel));
         for line in [
             "helper @ git+https://example.org/helper.whl",

@@ -27,7 +27,7 @@ use rustix::thread::set_name;
 
 use super::channel::{self, Message, Task};
 use super::confined::{self, Limits, Network};
-use super::{filter, mounts, namespaces};
+use super::{filter, mounts, namespaces, rights};
 use base::cleanup;
 use base::text::with_causes;
 
@@ -137,7 +137,7 @@ fn outer(connected: bool, rockpack: &UnixStream) -> io::Result<()> {
     // Without a controlling terminal: a program could type commands into it.
     setsid()?;
     namespaces::enter(connected, rockpack)?;
-    namespaces::hand_on_rights()?;
+    rights::hand_on()?;
     let mut command = runner(INNER);
     if connected {
         command.arg(CONNECTED);

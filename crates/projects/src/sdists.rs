@@ -59,11 +59,7 @@ fn count(directory: &Path) -> Result<usize, Failed> {
     Ok(in_directory(directory, |_| true)?.len())
 }
 
-fn script(
-    tools: &Tools,
-    place: &Workspace,
-    words: [OsString; 3],
-) -> Result<Vec<OsString>, Failed> {
+fn script(tools: &Tools, place: &Workspace, words: [OsString; 3]) -> Result<Vec<OsString>, Failed> {
     let file = place.directory.join("sdists.py");
     fs::write(&file, include_str!("sdists.py"))?;
     Ok([tools.python().into(), file.into()].into_iter().chain(words).collect())

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use super::reach::Reach;
-use super::snapshot::Snapshot;
 use super::requirements::{Author, Requirements};
+use super::snapshot::Snapshot;
 use super::tools::Tools;
 use super::workspace::{Failed, MAKING_ENVIRONMENT, Workspace};
 use super::{checkout, variables, wheelhouse};

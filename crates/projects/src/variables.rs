@@ -94,8 +94,13 @@ pub(crate) fn of_fetching(
 /// Copy without settings of pip that can name other places.
 pub(crate) fn without_pip(variables: &BTreeMap<String, OsString>) -> BTreeMap<String, OsString> {
     let of_rockpack = |name: &str| {
-        ["PIP_DISABLE_PIP_VERSION_CHECK", "PIP_NO_INPUT", "PIP_PROGRESS_BAR", "PIP_ROOT_USER_ACTION"]
-            .contains(&name)
+        [
+            "PIP_DISABLE_PIP_VERSION_CHECK",
+            "PIP_NO_INPUT",
+            "PIP_PROGRESS_BAR",
+            "PIP_ROOT_USER_ACTION",
+        ]
+        .contains(&name)
     };
     let kept = variables.iter().filter(|(name, _)| !name.starts_with("PIP_") || of_rockpack(name));
     let mut kept: BTreeMap<_, _> =

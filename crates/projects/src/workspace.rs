@@ -112,9 +112,8 @@ impl Workspace {
 
     /// Runs git, with network access. git starts programs, but none of a repository.
     pub(crate) fn clone_repository(&self, doing: &str, command: &[OsString]) -> Result<(), Failed> {
-        let limits = self.reach.as_ref().map(|reach| {
-            Limits { alone: false, ..reach.fetching().clone() }
-        });
+        let limits =
+            self.reach.as_ref().map(|reach| Limits { alone: false, ..reach.fetching().clone() });
         self.run_within(limits.as_ref(), ROOT.as_ref(), &self.fetching(), doing, command)
     }
 
@@ -168,7 +167,12 @@ const DENIED: [&str; 5] = [
 
 impl Workspace {
     fn was_confined(&self) -> bool {
-        self.reach.is_some() && self.log.tail(TAIL).iter().any(|line| DENIED.iter().any(|words| line.contains(words)))
+        self.reach.is_some()
+            && self
+                .log
+                .tail(TAIL)
+                .iter()
+                .any(|line| DENIED.iter().any(|words| line.contains(words)))
     }
 }
 
