@@ -45,7 +45,8 @@ fn is_running(word: &str) -> bool {
 fn a_wheel_does_not_change_after_its_check() {
     let Some(place) = Place::new() else { return };
     place.project("daemon", &[("pyproject.toml", SYSTEM), ("backend.py", DAEMON)]);
-    place.project("link", &[("pyproject.toml", SYSTEM), ("backend.py", LINK)]);
+    let files = [("pyproject.toml", SYSTEM), ("backend.py", LINK), ("data.txt", "")];
+    place.project("link", &files);
     let nodes = "python-project \"daemon\" { source \"daemon\"; }\n\
                  python-project \"link\" { source \"link\"; }\n";
     for caller in callers().into_iter().filter(|caller| caller.is_root) {
@@ -56,12 +57,12 @@ fn a_wheel_does_not_change_after_its_check() {
         let daemon = fs::read(dist.join("daemon-1-py3-none-any.whl")).unwrap();
         assert!(!daemon.ends_with(b"late"));
         let linked = fs::read(dist.join("link-1-py3-none-any.whl")).unwrap();
-        fs::write(place.path("src/link/more.txt"), "changed").unwrap();
+        fs::write(place.path("src/link/data.txt"), "changed").unwrap();
         let output = place.build(caller, nodes, &["--projects", "keep-work"], &[]);
         let text = said(&output);
         assert!(text.contains("building `link` failed"), "{caller:?}: {text}");
         assert_eq!(fs::read(dist.join("link-1-py3-none-any.whl")).unwrap(), linked);
         fs::remove_dir_all(place.path("out")).unwrap();
-        fs::remove_file(place.path("src/link/more.txt")).unwrap();
+        fs::write(place.path("src/link/data.txt"), "").unwrap();
     }
 }
