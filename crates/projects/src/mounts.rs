@@ -36,7 +36,9 @@ pub(crate) fn arrange(limits: &Limits, sockets: &[PathBuf]) -> io::Result<()> {
             let _ = mount_bind("/dev/null", place);
         }
     };
-    sockets.iter().for_each(|place| hide(place));
+    for place in sockets {
+        hide(place);
+    }
     for Mounted { place, flags } in table.split(|byte| *byte == b'\n').filter_map(parsed) {
         if !writable.iter().any(|path| place.starts_with(path)) {
             // Mounts behind others and of other users cannot be changed, nor reached.
@@ -67,7 +69,7 @@ fn outermost(limits: &Limits) -> Vec<PathBuf> {
     let all = [&limits.workspace].into_iter().chain(&limits.writable);
     let mut all: Vec<PathBuf> = all.filter_map(|path| path.canonicalize().ok()).collect();
     all.sort();
-    all.dedup_by(|path, before| path.starts_with(&before));
+    all.dedup_by(|path, before| path.starts_with(before));
     all
 }
 
@@ -108,15 +110,12 @@ fn unescaped(word: &[u8]) -> Vec<u8> {
     while let Some((&first, after)) = rest.split_first() {
         let digits = after.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
         let number = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        match number.filter(|_| first == b'\\') {
-            Some(number) => {
-                bytes.push(number);
-                rest = &after[3..];
-            }
-            None => {
-                bytes.push(first);
-                rest = after;
-            }
+        if let Some(number) = number.filter(|_| first == b'\\') {
+            bytes.push(number);
+            rest = &after[3..];
+        } else {
+            bytes.push(first);
+            rest = after;
         }
     }
     bytes

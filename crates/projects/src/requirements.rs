@@ -14,6 +14,7 @@ use fs_err as fs;
 use super::sdists;
 use super::tools::Tools;
 use super::variables::{self, address};
+use super::wheel_of;
 use super::wheelhouse::{external, in_directory, name_of};
 use super::workspace::{Failed, INSTALLING, MAKING_ENVIRONMENT, Workspace};
 use base::names::Requirement;
@@ -67,7 +68,7 @@ impl Requirements<'_> {
         let mut words = options;
         words.extend(["--report".into(), report.clone().into_os_string()]);
         words.extend(["-r".into(), file.into_os_string()]);
-        let within = self.within(place)?;
+        let within = within(place);
         place.run_with(&within, INSTALLING, &self.tools.install(python, words))?;
         Ok(place.used.report(&report)?)
     }
@@ -171,7 +172,7 @@ impl Requirements<'_> {
             }
             fs::create_dir_all(&out)?;
             let before = place.log.length();
-            let within = self.within(place)?;
+            let within = within(place);
             let Err(failed) = place.run_with(&within, "building a requirement", &command) else {
                 break;
             };
@@ -180,7 +181,7 @@ impl Requirements<'_> {
             let missing = missing.filter(|name| tried.insert(name.clone()));
             required = vec![missing.ok_or(failed)?];
         }
-        for wheel in in_directory(&out, |file| file.ends_with(".whl"))? {
+        for wheel in in_directory(&out, |file| wheel_of(file).is_some())? {
             let to = to.join(wheel.file_name().unwrap_or_default());
             io::copy(&mut regular::open(&wheel)?, &mut fs::File::create(to)?)?;
         }
@@ -212,23 +213,23 @@ impl Requirements<'_> {
         }
         Ok(())
     }
+}
 
-    /// Variables of steps behind walls: pip finds the downloads and the wheels of this build alone.
-    fn within(&self, place: &Workspace) -> Result<BTreeMap<String, OsString>, Failed> {
-        let mut variables = variables::without_pip(&place.variables);
-        let fetched = place.directory.join(FETCHED);
-        let house = place.directory.join("wheelhouse");
-        let both = [fetched, house.clone()].into_iter().filter(|directory| directory.is_dir());
-        for directory in both {
-            variables::append(&mut variables, "PIP_FIND_LINKS", &address(&directory));
-        }
-        let constraints = house.with_extension("txt");
-        if constraints.is_file() {
-            variables.insert("PIP_CONSTRAINT".to_owned(), address(&constraints).into());
-        }
-        variables.insert("PIP_NO_INDEX".to_owned(), "1".into());
-        Ok(variables)
+/// Variables of steps behind walls: pip finds the downloads and the wheels of this build alone.
+fn within(place: &Workspace) -> BTreeMap<String, OsString> {
+    let mut variables = variables::without_pip(&place.variables);
+    let fetched = place.directory.join(FETCHED);
+    let house = place.directory.join("wheelhouse");
+    let both = [fetched, house.clone()].into_iter().filter(|directory| directory.is_dir());
+    for directory in both {
+        variables::append(&mut variables, "PIP_FIND_LINKS", &address(&directory));
     }
+    let constraints = house.with_extension("txt");
+    if constraints.is_file() {
+        variables.insert("PIP_CONSTRAINT".to_owned(), address(&constraints).into());
+    }
+    variables.insert("PIP_NO_INDEX".to_owned(), "1".into());
+    variables
 }
 
 fn not_from_index(name: &str) -> Failed {
@@ -278,7 +279,7 @@ fn is_wheel(line: &str) -> bool {
     let address = line.split(" ;").next().unwrap_or_default();
     let address = address.split_once('@').map_or("", |(_, address)| address.trim());
     let path = address.split(['#', '?']).next().unwrap_or_default();
-    address.starts_with("https://") && path.ends_with(".whl")
+    address.starts_with("https://") && path.rsplit('/').next().and_then(wheel_of).is_some()
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ impl Walls {
             landlock: holds(),
             filters: std::thread::spawn(|| filter::restrict(Sockets::All))
                 .join()
-                .is_ok_and(|filtered| filtered.unwrap_or_default()),
+                .is_ok_and(Result::unwrap_or_default),
         })
     }
 
