@@ -26,6 +26,9 @@ use failure::Failure;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() {
+    if let Some(status) = projects::run_confined(std::env::args_os()) {
+        low_level::exit(status.into());
+    }
     panics::end_the_process();
     let cli = Cli::read(std::env::args_os()).unwrap_or_else(|e| e.exit());
     ui::init(cli.message_format, cli.quiet, denies_warnings(&cli.command));

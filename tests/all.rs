@@ -79,4 +79,5 @@ mod skips;
 mod split_command;
 mod verify;
 mod versions_command;
+mod walls;
 mod words;

@@ -136,7 +136,8 @@ impl Steps<'_> {
 
     /// Faults of projects are reported before artifacts are packed.
     fn projects(self, plan: &Plan) -> Result<Option<::projects::Settings>, Failure> {
-        let settings = projects::settings(self.args, plan, self.pool.current_num_threads())?;
+        let settings =
+            projects::settings(self.args, self.manifest, plan, self.pool.current_num_threads())?;
         if let Some(settings) = &settings {
             projects::check(self.args, plan, settings)?;
             if !self.args.dry_run {

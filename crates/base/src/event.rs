@@ -45,6 +45,14 @@ pub enum Event {
         /// The phase.
         phase: Phase,
     },
+    /// Code of projects runs behind these walls.
+    WallsStand {
+        /// `namespaces`, `landlock` (`landlock-files`, `landlock-network` in parts), `seccomp`.
+        walls: Vec<String>,
+        /// Reason without namespaces.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        without_namespaces: Option<String>,
+    },
     /// A build of packages starts.
     BuildStarted {
         /// Outputs.

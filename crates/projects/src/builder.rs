@@ -17,7 +17,7 @@ use super::snapshot::Snapshot;
 use super::tools::Tools;
 use super::trial::{self, Ran, TrialKind};
 use super::used::Used;
-use super::workspace::{Failed, TAIL, Workspace};
+use super::workspace::{self, Failed, TAIL, Workspace};
 use super::{
     End, Happened, Made, MadeWheel, NotMade, Outcome, ProjectError, Settings, Tried, Why, again,
     complaints, devel, dirty, finish, private, recorded, resume, taken, wheelhouse,
@@ -230,7 +230,8 @@ impl<'a> Builder<'a> {
             }
             Item::Project(project) => {
                 self.keeper.forget(&project.name)?;
-                self.site(project, processes)?.build_all(self.settings, place)?
+                let made = self.site(project, processes)?.build_all(self.settings, place)?;
+                workspace::taken(&made, &place.directory.join("taken"), &project.name)?
             }
             Item::Devel(tree) => {
                 if !self.settings.unconfined {
@@ -313,6 +314,7 @@ impl<'a> Builder<'a> {
             sources: self.sources()?,
             checkout: self.checkout(project)?,
             offered,
+            declared: &self.settings.declared,
             tools: &self.tools,
             installed: self.settings.installed.as_deref(),
             processes,
@@ -359,6 +361,7 @@ impl<'a> Builder<'a> {
             sources: self.sources()?,
             checkout: self.checkout(project)?,
             offered: self.required(Item::Project(project))?,
+            declared: &self.settings.declared,
             tools: &self.tools,
             work: &self.work,
             kept: self.keeper.directory(),

@@ -1,6 +1,6 @@
 //! Runs programs that may write only into some directories and open no connections, as far as the
 //! kernel supports it (Landlock: writing since Linux 5.19, TCP since 6.7, signals and abstract
-//! sockets since 6.12).
+//! sockets since 6.12; seccomp).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,9 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
 };
-use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+
+use super::filter::{self, Sockets};
+use super::rights;
 
 /// Writable devices. None stores data, except for shared memory.
 const DEVICES: &[&str] = &[
@@ -28,10 +30,37 @@ const DEVICES: &[&str] = &[
 /// Limits of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
+    /// Directory of the build, whose files may move between its writable parts.
+    pub workspace: PathBuf,
     /// Writable paths, in addition to [`DEVICES`].
     pub writable: Vec<PathBuf>,
-    /// Allows TCP connections.
+    /// Allows connections.
     pub network: bool,
+    /// Refuses further programs: pip would run the code of a requirement in a download.
+    pub alone: bool,
+}
+
+impl Limits {
+    /// Limits of a step of rockpack in its directory. One with network starts no programs.
+    pub fn of_step(directory: &Path, network: bool) -> Self {
+        Self {
+            workspace: directory.to_owned(),
+            writable: vec![directory.to_owned()],
+            network,
+            alone: network,
+        }
+    }
+}
+
+/// Network of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Network {
+    /// The machine's.
+    Open,
+    /// A namespace with a loopback interface.
+    Separate,
+    /// The machine's, out of reach.
+    Closed,
 }
 
 /// Enforced parts of `Limits`.
@@ -48,16 +77,20 @@ pub enum Holds {
 }
 
 /// Runs `work` on a thread with permanent limits, which started programs inherit.
-///
-/// From then on, other programs of the user cannot read memory and environment of this process.
-pub fn confined<T: Send>(
+pub(crate) fn confined<T: Send>(
     limits: &Limits,
+    network: Network,
     work: impl FnOnce() -> io::Result<T> + Send,
 ) -> io::Result<T> {
-    set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     let done = std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
-            confine(limits).map_err(io::Error::other)?;
+            rights::restrict()?;
+            confine(limits, network).map_err(io::Error::other)?;
+            filter::restrict(match network {
+                Network::Open => Sockets::All,
+                Network::Separate => Sockets::Separated,
+                Network::Closed => Sockets::Local,
+            })?;
             work()
         });
         thread.join()
@@ -85,13 +118,13 @@ fn writing() -> Result<Ruleset, RulesetError> {
     ruleset.handle_access(AccessFs::from_write(ABI::V2))
 }
 
-fn confine(limits: &Limits) -> Result<(), RulesetError> {
+fn confine(limits: &Limits, network: Network) -> Result<(), RulesetError> {
     let Ok(ruleset) = writing() else { return Ok(()) };
     let mut ruleset = ruleset
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::Truncate)?
         .scope(Scope::from_all(ABI::V6))?;
-    if !limits.network {
+    if network == Network::Closed {
         ruleset = ruleset.handle_access(AccessNet::from_all(ABI::V4))?;
     }
     let places = limits.writable.iter().map(PathBuf::as_path);
@@ -113,7 +146,19 @@ mod tests {
     use super::*;
 
     fn limits(writable: &[&Path], network: bool) -> Limits {
-        Limits { writable: writable.iter().map(|path| path.to_path_buf()).collect(), network }
+        Limits {
+            workspace: PathBuf::new(),
+            writable: writable.iter().map(|path| path.to_path_buf()).collect(),
+            network,
+            alone: false,
+        }
+    }
+
+    fn within<T: Send>(
+        limits: &Limits,
+        work: impl FnOnce() -> io::Result<T> + Send,
+    ) -> io::Result<T> {
+        confined(limits, if limits.network { Network::Open } else { Network::Closed }, work)
     }
 
     #[test]
@@ -128,7 +173,7 @@ mod tests {
                       cat other/there > own/read; echo > other/made; rm other/there; mkdir other/below; \
                       ln other/there own/linked; true";
         let run = || Command::new("sh").args(["-c", script]).current_dir(dir.path()).output();
-        let output = confined(&limits(&[&own], false), run).unwrap();
+        let output = within(&limits(&[&own], false), run).unwrap();
         assert!(output.status.success(), "{output:?}");
         assert!(own.join("made").exists() && own.join("below/moved").exists());
         assert_eq!(fs::read(own.join("read")).unwrap(), b"text");
@@ -137,8 +182,6 @@ mod tests {
         let held = holds() >= Holds::Writing;
         assert_eq!(names == ["there"], held, "{names:?}: {output:?}");
         assert!(!held || !own.join("linked").exists(), "a link makes files of others writable");
-        let hidden = rustix::process::dumpable_behavior().unwrap();
-        assert_eq!(hidden, DumpableBehavior::NotDumpable, "credentials stay in the process");
         // Other threads are not limited.
         fs::write(other.join("late"), "").unwrap();
     }
@@ -148,9 +191,9 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let connects =
-            |network| confined(&limits(&[], network), || TcpStream::connect(address)).is_ok();
+            |network| within(&limits(&[], network), || TcpStream::connect(address)).is_ok();
         let listens =
-            |network| confined(&limits(&[], network), || TcpListener::bind("127.0.0.1:0")).is_ok();
+            |network| within(&limits(&[], network), || TcpListener::bind("127.0.0.1:0")).is_ok();
         assert!(connects(true) && listens(true));
         let held = holds() >= Holds::Network;
         assert_eq!((connects(false), listens(false)), (!held, !held));
@@ -167,18 +210,18 @@ mod tests {
         // has no such program.
         let kill = || Command::new("sh").args(["-c", "kill -0 $0", &me]).output();
         assert!(connects().is_ok() && kill().is_ok_and(|done| done.status.success()));
-        let (within, held) = (limits(&[], true), holds() >= Holds::Signals);
-        assert_eq!(confined(&within, connects).is_err(), held);
-        assert_eq!(confined(&within, kill).is_ok_and(|done| !done.status.success()), held);
+        let (inside, held) = (limits(&[], true), holds() >= Holds::Signals);
+        assert_eq!(within(&inside, connects).is_err(), held);
+        assert_eq!(within(&inside, kill).is_ok_and(|done| !done.status.success()), held);
     }
 
     #[test]
     fn devices_that_keep_what_is_written_are_refused() {
         let written = |path: &'static str| {
-            confined(&limits(&[], false), || fs::OpenOptions::new().write(true).open(path)).is_ok()
+            within(&limits(&[], false), || fs::OpenOptions::new().write(true).open(path)).is_ok()
         };
         assert!(written("/dev/null") && written("/dev/zero"));
-        let made = confined(&limits(&[], false), || fs::File::create_new("/dev/rockpack-test"));
+        let made = within(&limits(&[], false), || fs::File::create_new("/dev/rockpack-test"));
         assert!(made.is_err());
     }
 }

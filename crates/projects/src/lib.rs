@@ -6,7 +6,7 @@
 //! Equal sources and tools give equal bytes: time, environment and stored paths are fixed. Builds
 //! cannot write outside of their directories.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,6 +20,7 @@ use wheel::package::WheelName;
 
 mod again;
 mod builder;
+mod channel;
 mod checkout;
 mod checkouts;
 mod compilers;
@@ -28,6 +29,7 @@ mod confined;
 mod content;
 mod devel;
 mod dirty;
+mod filter;
 mod fingerprint;
 mod finish;
 mod git;
@@ -35,6 +37,8 @@ mod git_program;
 mod installed;
 mod item;
 mod kept;
+mod mounts;
+mod namespaces;
 mod native;
 mod pending;
 mod prefetch;
@@ -45,9 +49,15 @@ mod reach;
 mod recorded;
 mod redacted;
 mod repair;
+mod repositories;
+mod requirements;
 mod resume;
+mod rights;
+mod runner;
 mod schedule;
+mod sdists;
 mod snapshot;
+mod sockets;
 mod survey;
 mod taken;
 mod tools;
@@ -55,6 +65,8 @@ mod tree;
 mod trial;
 mod used;
 mod variables;
+mod walled;
+mod walls;
 mod wheelhouse;
 mod workspace;
 
@@ -66,10 +78,12 @@ pub use checkouts::{CHECKOUTS_FORMAT, CheckoutState, CheckoutStates, State, chec
 pub use confined::{Holds, holds};
 pub use content::{CheckoutContent, Named, Repository};
 pub use git_program::GitError;
+pub use runner::run as run_confined;
 pub use snapshot::{Snapshot, snapshots};
 pub use survey::survey;
 pub use tools::ToolsError;
 pub use trial::{Ran, TrialKind};
+pub use walls::Walls;
 
 /// Settings of a build.
 #[derive(Debug, Clone)]
@@ -89,6 +103,10 @@ pub struct Settings {
     pub keep_work: bool,
     /// Builds may write anywhere.
     pub unconfined: bool,
+    /// Normalized names that the manifest declares: no index provides them, unless a node says so.
+    pub declared: BTreeSet<String>,
+    /// Names of native projects among them, which make no wheel.
+    pub native: BTreeSet<String>,
     /// Directories that no build may change, even if variables name them as caches.
     pub protected: Vec<PathBuf>,
     /// Trials to run with the wheels.
@@ -204,6 +222,16 @@ pub enum ProjectError {
         /// Destination.
         dest: PathBuf,
     },
+    /// A project that another one is built after is neither built now nor in the destination.
+    #[error("`{project}` is built after `{before}`, which is neither built now nor in {}", .dest.display())]
+    NotBefore {
+        /// Project.
+        project: String,
+        /// Absent project or wheel.
+        before: String,
+        /// Destination.
+        dest: PathBuf,
+    },
     /// A compiler or CMake is missing.
     #[error("`{project}` is built with {program}, which does not exist")]
     NoProgram {
@@ -228,6 +256,9 @@ pub enum ProjectError {
 pub fn check(plan: &Plan, settings: &Settings, dest: &Path) -> Result<(), ProjectError> {
     if let Some(pin) = wheelhouse::absent(plan, dest)? {
         return Err(ProjectError::Absent { pin, dest: dest.to_owned() });
+    }
+    if let Some((project, before)) = wheelhouse::not_before(plan, &settings.native, dest)? {
+        return Err(ProjectError::NotBefore { project, before, dest: dest.to_owned() });
     }
     if !plan.projects.is_empty() || !plan.wheels.is_empty() {
         tools(plan, settings)?;

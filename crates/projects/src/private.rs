@@ -60,7 +60,9 @@ fn private_caches(
     let of = |name: &str| variables.get(name).map(PathBuf::from);
     let pip = of("PIP_CACHE_DIR")
         .or_else(|| Some(of("XDG_CACHE_HOME").or_else(|| below_home(".cache"))?.join("pip")));
-    link(pip.as_deref(), &cache.join("pip"), DOWNLOADS)?;
+    // Code of a project must not write answers of an index for the next download.
+    let private_pip = directory.join("pip-cache");
+    link(pip.as_deref(), &private_pip, DOWNLOADS)?;
     let (cargo, private_cargo) =
         (home_of_cargo.or_else(|| below_home(".cargo")), cache.join("cargo"));
     link(cargo.as_deref(), &private_cargo, CARGO_SETTINGS)?;
@@ -70,7 +72,7 @@ fn private_caches(
     }
     let given = [
         ("XDG_CACHE_HOME", cache.clone()),
-        ("PIP_CACHE_DIR", cache.join("pip")),
+        ("PIP_CACHE_DIR", private_pip),
         ("CARGO_HOME", private_cargo),
     ];
     variables.extend(given.map(|(name, path)| (name.to_owned(), path.into())));
@@ -128,11 +130,11 @@ mod tests {
         for name in names {
             assert!(Path::new(&variables[name]).starts_with(&place), "{name}");
         }
-        let linked = |below: &str| fs::read_link(place.join("cache").join(below)).ok();
-        assert_eq!(linked("pip/http-v2"), Some(home.join(".cache/pip/http-v2")));
-        assert_eq!(linked("cargo/config.toml"), Some(home.join(".cargo/config.toml")));
-        assert_eq!(linked("cargo/registry/cache"), Some(home.join(".cargo/registry/cache")));
-        assert_eq!([linked("pip/wheels"), linked("cargo/bin")], [None, None]);
+        let linked = |below: &str| fs::read_link(place.join(below)).ok();
+        assert_eq!(linked("pip-cache/http-v2"), Some(home.join(".cache/pip/http-v2")));
+        assert_eq!(linked("cache/cargo/config.toml"), Some(home.join(".cargo/config.toml")));
+        assert_eq!(linked("cache/cargo/registry/cache"), Some(home.join(".cargo/registry/cache")));
+        assert_eq!([linked("pip-cache/wheels"), linked("cache/cargo/bin")], [None, None]);
         let with_network = dir.path().join("other");
         private_caches(&with_network, true, None, &mut variables).unwrap();
         assert!(!with_network.join("cache/cargo/registry").exists(), "it fetches its own");

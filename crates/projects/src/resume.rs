@@ -11,6 +11,7 @@ use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
 use super::reach::CACHE;
+use super::requirements::FETCHED;
 use super::tree::{Files, file_line};
 use super::used::Used;
 use base::regular;
@@ -19,7 +20,20 @@ use plan::ProjectBuild;
 const RECORD: &str = "work.json";
 const MOST: u64 = 64 << 20;
 
-const FRESH: [&str; 7] = ["tmp", "out", "wheelhouse", "dirty", "repair", "repaired", CACHE];
+const FRESH: [&str; 12] = [
+    "tmp",
+    "out",
+    "wheelhouse",
+    "dirty",
+    "repair",
+    "repaired",
+    "taken",
+    "sdists",
+    "out-of-sdist",
+    "pip-cache",
+    FETCHED,
+    CACHE,
+];
 
 /// Files that determine the requirements of a build; backends read lists of requirements.
 fn is_setting(name: &str) -> bool {
@@ -99,6 +113,8 @@ fn discard(directory: &Path) -> io::Result<()> {
     for name in ["source", "build", "env", "requires"] {
         removed(&directory.join(name))?;
     }
+    // Project code may write into it, but not create it.
+    fs::create_dir_all(directory.join("build"))?;
     match fs::remove_file(directory.join(RECORD)) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
         _ => Ok(()),

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use base::cleanup;
+use base::event::Event;
 use base::names::RelPath;
 use base::regular;
 use base::source::{Code, Problem, Problems};
@@ -9,7 +10,7 @@ use base::text::with_causes;
 use build::execute::{self, Attestations};
 use manifest::Manifest;
 use plan::{Plan, ProjectBuild};
-use projects::{Holds, MadeWheel, ProjectError, Settings, TrialKind};
+use projects::{Holds, MadeWheel, ProjectError, Settings, TrialKind, Walls};
 use record::provenance::{Inputs, Package};
 
 use super::super::{Failure, environment, gate, not_executed, print};
@@ -21,7 +22,12 @@ mod clean;
 mod earlier;
 
 /// Returns `None` if the plan has neither projects nor finished wheels.
-pub fn settings(args: &BuildArgs, plan: &Plan, jobs: usize) -> Result<Option<Settings>, Failure> {
+pub fn settings(
+    args: &BuildArgs,
+    manifest: &Manifest,
+    plan: &Plan,
+    jobs: usize,
+) -> Result<Option<Settings>, Failure> {
     let asked = [More::Tests, More::Docs].into_iter().any(|more| args.asks(more));
     if asked && args.set.sources.is_none() {
         let text = "--projects tests, docs: no sources are named";
@@ -48,6 +54,8 @@ pub fn settings(args: &BuildArgs, plan: &Plan, jobs: usize) -> Result<Option<Set
         anew: args.asks(More::Rebuild),
         keep_work: args.asks(More::KeepWork),
         unconfined: args.unconfined,
+        declared: declared(manifest),
+        native: native(manifest),
         protected,
         trials: trials
             .into_iter()
@@ -60,6 +68,21 @@ pub fn settings(args: &BuildArgs, plan: &Plan, jobs: usize) -> Result<Option<Set
 fn python() -> PathBuf {
     let named = std::env::var_os(PYTHON).filter(|name| !name.is_empty());
     named.map_or_else(|| PathBuf::from("python3"), PathBuf::from)
+}
+
+/// Returns the names of all packages, projects and wheels, normalized.
+fn declared(manifest: &Manifest) -> BTreeSet<String> {
+    let python = &manifest.python;
+    let projects = python.projects.iter().map(|project| &project.name.value);
+    let wheels = python.wheels.iter().map(|wheel| &wheel.name.value);
+    let prefetched = python.prefetched.iter().map(|wheel| &wheel.name.value);
+    let sources = projects.chain(wheels).chain(prefetched).map(ToString::to_string);
+    sources.chain(manifest.distribution_names().into_iter().map(|(name, _)| name)).collect()
+}
+
+fn native(manifest: &Manifest) -> BTreeSet<String> {
+    let native = manifest.python.projects.iter().filter(|project| project.native.is_some());
+    native.map(|project| project.name.value.to_string()).collect()
 }
 
 /// Returns directories that projects must not use as caches: other builds read or run them.
@@ -100,26 +123,46 @@ pub fn prefetch(
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 
-fn tell_unconfined(args: &BuildArgs, plan: &Plan) {
+/// Tells the walls around project code, and notes the missing ones.
+fn tell_walls(args: &BuildArgs, plan: &Plan) {
     if args.unconfined || plan.projects.is_empty() {
         return;
     }
-    let told = match projects::holds() {
-        Holds::Nothing => {
+    let walls = Walls::standing();
+    ui::events::record(&Event::WallsStand {
+        walls: walls.names().into_iter().map(str::to_owned).collect(),
+        without_namespaces: walls.without_namespaces.clone(),
+    });
+    if args.set.verbose {
+        ui::tell(&format!("walls of project builds: {walls}"));
+    }
+    if let Some(missing) = missing(walls) {
+        ui::tell(&format!("note: this kernel {missing}"));
+    }
+}
+
+fn missing(walls: &Walls) -> Option<&'static str> {
+    let has_namespaces = walls.without_namespaces.is_none();
+    match walls.landlock {
+        Holds::Nothing if has_namespaces => Some(
+            "does not confine project builds in their own directory (Landlock, Linux 5.19): they \
+             can change their environment",
+        ),
+        _ if has_namespaces => None,
+        Holds::Nothing => Some(
             "does not confine builds of projects (Landlock, Linux 5.19): they can write outside \
-             of their directories"
-        }
-        Holds::Writing => {
+             of their directories",
+        ),
+        Holds::Writing if !walls.filters => Some(
             "confines only the file access of project builds, not network and signals (Landlock, \
-             Linux 6.7 and 6.12): they can connect anywhere and end programs"
-        }
-        Holds::Network => {
+             Linux 6.7 and 6.12): they can connect anywhere and end programs",
+        ),
+        Holds::Writing | Holds::Network => Some(
             "does not confine signals and abstract sockets of project builds (Landlock, Linux \
-             6.12): they can end programs, including this one"
-        }
-        Holds::Signals => return,
-    };
-    ui::tell(&format!("note: this kernel {told}"));
+             6.12): they can end programs, including this one",
+        ),
+        Holds::Signals => None,
+    }
 }
 
 /// Notes variables of the caller that lines of projects override.
@@ -151,7 +194,7 @@ pub fn build(
     settings: &Settings,
     made_before: (&Inputs, &[Package<'_>]),
 ) -> Result<(), Failure> {
-    tell_unconfined(args, plan);
+    tell_walls(args, plan);
     tell_without_effect(plan);
     // Otherwise, programs that left their process group keep running.
     let _ = cleanup::adopt_orphans();
@@ -196,6 +239,12 @@ pub fn not_built(error: &ProjectError) -> Failure {
             let name = pin.split("==").next().unwrap_or(pin);
             let help =
                 format!("add it (--only …,{name}), or give the --output of a build that made it");
+            problem.help(help).into()
+        }
+        ProjectError::NotBefore { before, .. } => {
+            let help = format!(
+                "build it too (--only …,{before}), or give the --output of a build that made it"
+            );
             problem.help(help).into()
         }
         ProjectError::NoProgram { .. } => {
