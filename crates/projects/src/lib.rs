@@ -44,6 +44,7 @@ mod project;
 mod reach;
 mod recorded;
 mod redacted;
+mod remote;
 mod repair;
 mod resume;
 mod schedule;
