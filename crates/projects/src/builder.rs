@@ -19,8 +19,9 @@ use super::trial::{self, Ran, TrialKind};
 use super::used::Used;
 use super::workspace::{Failed, TAIL, Workspace};
 use super::{
-    End, Happened, Made, MadeWheel, NotMade, Outcome, ProjectError, Settings, Tried, Why, again,
-    complaints, devel, dirty, finish, private, recorded, resume, taken, wheelhouse,
+    End, Happened, Made, MadeWheel, Missing, NotMade, Outcome, ProjectError, Settings, Tried, Why,
+    again, compilers, complaints, devel, dirty, finish, private, recorded, resume, taken,
+    wheelhouse,
 };
 use base::names::{PackageName, RelPath};
 use base::text::with_causes;
@@ -53,6 +54,7 @@ pub struct Builder<'a> {
     made: Mutex<Made>,
     inputs: Mutex<BTreeMap<PackageName, ProjectInputs>>,
     keeper: Keeper<'a>,
+    missing: Missing,
     gate: &'a Gate<'a>,
     report: &'a (dyn Fn(Happened) + Sync),
 }
@@ -93,6 +95,7 @@ impl<'a> Builder<'a> {
             made: Mutex::new(wheelhouse::of_others(plan, &stage.dest().canonicalize()?)?),
             inputs: Mutex::default(),
             keeper,
+            missing: compilers::missing(plan, settings),
             gate,
             report,
         })
@@ -229,6 +232,10 @@ impl<'a> Builder<'a> {
                 taken::bring(wheel, self.settings.sources.as_ref(), &self.tools, place)?
             }
             Item::Project(project) => {
+                if let Some(program) = self.missing.get(&project.name) {
+                    let reason = format!("it is built with {program}, which does not exist");
+                    return Err(Failed::new(reason));
+                }
                 self.keeper.forget(&project.name)?;
                 self.site(project, processes)?.build_all(self.settings, place)?
             }

@@ -64,6 +64,7 @@ use schedule::End;
 
 pub use checkout::copy_checkout;
 pub use checkouts::{CHECKOUTS_FORMAT, CheckoutState, CheckoutStates, State, checkouts};
+pub use compilers::Missing;
 pub use confined::{Holds, holds};
 pub use content::{Content, Named, Repository};
 pub use git_program::GitError;
@@ -226,17 +227,21 @@ pub enum ProjectError {
     Io(#[from] io::Error),
 }
 
-/// Checks Python, named compilers, and that `dest` has the packages of artifacts that this build
-/// does not make.
-pub fn check(plan: &Plan, settings: &Settings, dest: &Path) -> Result<(), ProjectError> {
+/// Checks Python, and that `dest` has the packages of artifacts that this build does not make.
+/// Returns projects without their compiler, which the build skips; an error if that stops all.
+pub fn check(plan: &Plan, settings: &Settings, dest: &Path) -> Result<Missing, ProjectError> {
     if let Some(pin) = wheelhouse::absent(plan, dest)? {
         return Err(ProjectError::Absent { pin, dest: dest.to_owned() });
     }
-    if !plan.projects.is_empty() || !plan.wheels.is_empty() {
-        tools(plan, settings)?;
-        compilers::check(plan, settings)?;
+    if plan.projects.is_empty() && plan.wheels.is_empty() {
+        return Ok(Missing::new());
     }
-    Ok(())
+    tools(plan, settings)?;
+    let missing = compilers::missing(plan, settings);
+    match compilers::of_all(plan, &missing) {
+        Some((project, program)) => Err(ProjectError::NoProgram { project, program }),
+        None => Ok(missing),
+    }
 }
 
 fn tools(plan: &Plan, settings: &Settings) -> Result<tools::Tools, ToolsError> {

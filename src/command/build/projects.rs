@@ -72,7 +72,11 @@ fn protected(args: &BuildArgs, sources: Option<&Path>) -> Vec<PathBuf> {
 /// clean.
 pub fn check(args: &BuildArgs, plan: &Plan, settings: &Settings) -> Result<(), Failure> {
     clean::check(args, plan, settings)?;
-    projects::check(plan, settings, &args.output).map_err(|e| not_built(&e))
+    let missing = projects::check(plan, settings, &args.output).map_err(|e| not_built(&e))?;
+    for (project, program) in missing {
+        ui::tell(&format!("note: {project} will not be built: {program} does not exist"));
+    }
+    Ok(())
 }
 
 /// Reports all unavailable wheels.
