@@ -364,6 +364,42 @@ pub struct Libraries {
     pub selection: Selection,
     /// Files of the checkout, one for each library: `*` stands for the name.
     pub among: Option<Spanned<Glob>>,
+    /// Libraries that others import.
+    pub imports: Vec<Imports>,
+}
+
+/// Names the libraries that a library imports: a selection of this one gets them too.
+#[derive(Debug, Clone, Line)]
+#[line("imports", example = r#"imports "fft" "rand""#)]
+pub struct Imports {
+    /// The library, `*` for all.
+    #[arg("NAME", "a library", via = LibrarySelection)]
+    pub importer: Spanned<String>,
+    /// A library that it imports.
+    #[arg("NAME", "a library", many, via = LibrarySelection)]
+    pub imported: Vec<Spanned<String>>,
+}
+
+impl Libraries {
+    /// Adds imported libraries to `chosen`, directly or indirectly; returns them with an importer.
+    pub fn with_imports(&self, chosen: &mut Vec<String>) -> Vec<(String, String)> {
+        let mut added = Vec::new();
+        let mut index = 0;
+        while let Some(importer) = chosen.get(index).cloned() {
+            let of_it = self
+                .imports
+                .iter()
+                .filter(|imports| ["*", &*importer].contains(&imports.importer.as_str()));
+            for imported in of_it.flat_map(|imports| &imports.imported) {
+                if !chosen.contains(&imported.value) {
+                    chosen.push(imported.value.clone());
+                    added.push((imported.value.clone(), importer.clone()));
+                }
+            }
+            index += 1;
+        }
+        added
+    }
 }
 
 /// Selects the libraries with bindings: a variable that lists them with `,` between. `--libs
@@ -387,6 +423,8 @@ struct Bindings {
     /// file is an error.
     #[prop("GLOB")]
     among: Option<Spanned<Glob>>,
+    #[child]
+    imports: Vec<Imports>,
 }
 
 impl Bindings {
@@ -394,7 +432,8 @@ impl Bindings {
         let variable = self.variable;
         scope.give("environment variable", &variable, Condition::default(), &variable.place);
         let text = self.names.into_iter().map(|name| name.value).collect::<Vec<_>>().join(",");
-        Libraries { variable, selection: Selection::parse(&text), among: self.among }
+        let selection = Selection::parse(&text);
+        Libraries { variable, selection, among: self.among, imports: self.imports }
     }
 }
 

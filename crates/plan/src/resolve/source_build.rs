@@ -279,7 +279,7 @@ fn given(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
     };
     environment(context, project, &mut given);
     if let Some(libraries) = &project.libraries {
-        let chosen = selection::value(context, project, libraries, &mut resolved.problems);
+        let chosen = selection::value(context, project, libraries, resolved);
         given.environment.insert(libraries.variable.value.clone(), chosen);
     }
     unfilled(context, project, &given, resolved);
