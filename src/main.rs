@@ -25,6 +25,10 @@ use failure::Failure;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() {
+    #[cfg(feature = "projects")]
+    if let Some(status) = projects::run_confined(std::env::args_os()) {
+        low_level::exit(status.into());
+    }
     let cli = Cli::read(std::env::args_os()).unwrap_or_else(|e| e.exit());
     ui::init(cli.message_format, cli.quiet, denies_warnings(&cli.command));
     if !matches!(cli.command, Command::Index(IndexCommand::Serve(_))) {

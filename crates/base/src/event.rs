@@ -45,6 +45,15 @@ pub enum Event {
         /// The phase.
         phase: Phase,
     },
+    /// Code of projects runs behind these walls.
+    WallsStand {
+        /// Walls of this machine: `namespaces`, `landlock` (or the part that the kernel has),
+        /// `seccomp`.
+        walls: Vec<String>,
+        /// Reason without namespaces.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        without_namespaces: Option<String>,
+    },
     /// A build of packages starts.
     BuildStarted {
         /// Outputs.

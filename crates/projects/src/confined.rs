@@ -1,6 +1,6 @@
 //! Runs programs that may write only into some directories and open no connections, as far as the
 //! kernel supports it (Landlock: writing since Linux 5.19, TCP since 6.7, signals and abstract
-//! sockets since 6.12).
+//! sockets since 6.12; seccomp).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,9 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
 };
-use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+
+use super::filter::{self, Sockets};
+use super::namespaces;
 
 /// Writable devices. None stores data, except for shared memory.
 const DEVICES: &[&str] = &[
@@ -28,10 +30,30 @@ const DEVICES: &[&str] = &[
 /// Limits of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
+    /// Directory of the build, whose files may move between its writable parts.
+    pub workspace: PathBuf,
     /// Writable paths, in addition to [`DEVICES`].
     pub writable: Vec<PathBuf>,
-    /// Allows TCP connections.
+    /// Allows connections.
     pub network: bool,
+}
+
+impl Limits {
+    /// Limits of a step with network, which runs no code of projects.
+    pub fn of_fetching(directory: &Path) -> Self {
+        Self { workspace: directory.to_owned(), writable: vec![directory.to_owned()], network: true }
+    }
+}
+
+/// Network of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Network {
+    /// The machine's.
+    Open,
+    /// A namespace with a loopback interface.
+    Separate,
+    /// The machine's, out of reach.
+    Closed,
 }
 
 /// Enforced parts of `Limits`.
@@ -48,16 +70,20 @@ pub enum Holds {
 }
 
 /// Runs `work` on a thread with permanent limits, which started programs inherit.
-///
-/// From then on, other programs of the user cannot read memory and environment of this process.
-pub fn confined<T: Send>(
+pub(crate) fn confined<T: Send>(
     limits: &Limits,
+    network: Network,
     work: impl FnOnce() -> io::Result<T> + Send,
 ) -> io::Result<T> {
-    set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     let done = std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
-            confine(limits).map_err(io::Error::other)?;
+            namespaces::drop_rights()?;
+            confine(limits, network).map_err(io::Error::other)?;
+            filter::restrict(match network {
+                Network::Open => Sockets::All,
+                Network::Separate => Sockets::Separated,
+                Network::Closed => Sockets::Local,
+            })?;
             work()
         });
         thread.join()
@@ -85,13 +111,13 @@ fn writing() -> Result<Ruleset, RulesetError> {
     ruleset.handle_access(AccessFs::from_write(ABI::V2))
 }
 
-fn confine(limits: &Limits) -> Result<(), RulesetError> {
+fn confine(limits: &Limits, network: Network) -> Result<(), RulesetError> {
     let Ok(ruleset) = writing() else { return Ok(()) };
     let mut ruleset = ruleset
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::Truncate)?
         .scope(Scope::from_all(ABI::V6))?;
-    if !limits.network {
+    if network == Network::Closed {
         ruleset = ruleset.handle_access(AccessNet::from_all(ABI::V4))?;
     }
     let places = limits.writable.iter().map(PathBuf::as_path);
@@ -113,7 +139,11 @@ mod tests {
     use super::*;
 
     fn limits(writable: &[&Path], network: bool) -> Limits {
-        Limits { writable: writable.iter().map(|path| path.to_path_buf()).collect(), network }
+        Limits {
+            workspace: PathBuf::new(),
+            writable: writable.iter().map(|path| path.to_path_buf()).collect(),
+            network,
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ use wheel::package::WheelName;
 
 mod again;
 mod builder;
+mod channel;
 mod checkout;
 mod checkouts;
 mod compilers;
@@ -28,6 +29,7 @@ mod confined;
 mod content;
 mod devel;
 mod dirty;
+mod filter;
 mod fingerprint;
 mod finish;
 mod git;
@@ -35,6 +37,8 @@ mod git_program;
 mod installed;
 mod item;
 mod kept;
+mod mounts;
+mod namespaces;
 mod native;
 mod pending;
 mod prefetch;
@@ -47,6 +51,7 @@ mod redacted;
 mod remote;
 mod repair;
 mod resume;
+mod runner;
 mod schedule;
 mod snapshot;
 mod survey;
@@ -56,6 +61,8 @@ mod tree;
 mod trial;
 mod used;
 mod variables;
+mod walled;
+mod walls;
 mod wheelhouse;
 mod workspace;
 
@@ -65,13 +72,15 @@ use schedule::End;
 pub use checkout::copy_checkout;
 pub use checkouts::{CHECKOUTS_FORMAT, CheckoutState, CheckoutStates, State, checkouts};
 pub use compilers::Missing;
-pub use confined::{Holds, holds};
+pub use confined::Holds;
 pub use content::{Content, Named, Repository};
 pub use git_program::GitError;
+pub use runner::run as run_confined;
 pub use snapshot::{Snapshot, snapshots};
 pub use survey::survey;
 pub use tools::ToolsError;
 pub use trial::{Ran, TrialKind};
+pub use walls::Walls;
 
 /// Settings of a build.
 #[derive(Debug, Clone)]

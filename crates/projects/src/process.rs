@@ -1,8 +1,8 @@
 //! Runs programs with a fixed environment, and logs their output.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ffi::OsString;
+use std::io::{self, PipeWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -10,11 +10,15 @@ use std::process::{Command, ExitStatus, Stdio};
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt;
 use rustix::fs::OFlags;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::event::{PollFd, PollFlags, poll};
 
-use super::confined::{Limits, confined};
-use base::cleanup;
+use super::channel::Task;
+use super::confined::Limits;
+use super::runner::End;
+use super::walled::{group_to_its_end, walled};
+use super::walls::Walls;
 use base::regular;
+use base::text::with_causes;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Log {
@@ -83,8 +87,18 @@ impl Log {
     pub fn run(&self, run: &Run<'_>) -> Result<(), ProcessError> {
         let mut file = self.append()?;
         writeln!(file, "$ {}", shown(run.command))?;
-        let (out, err) = (file.try_clone()?.into_parts().0, file.into_parts().0);
-        let status = to_its_end(command(run)?.stdout(out).stderr(err), run)?;
+        if !is_there(run) {
+            return Err(absent(run));
+        }
+        let status = copied(file, |output| {
+            to_its_end(run, |command| {
+                command.stdout(output.try_clone()?).stderr(output.try_clone()?);
+                Ok(())
+            })
+        });
+        let status = status.inspect_err(|error| {
+            let _ = self.say(&with_causes(error));
+        })?;
         if status.success() {
             Ok(())
         } else {
@@ -135,60 +149,111 @@ impl Log {
     }
 }
 
-/// Runs a program as leader of a process group, and kills the rest of the group at its end.
-fn to_its_end(command: &mut Command, run: &Run<'_>) -> Result<ExitStatus, ProcessError> {
-    // The cleanup runs before the start or after the registration.
-    let together = cleanup::undisturbed();
-    let command = command.process_group(0);
-    let child = match run.limits {
-        Some(limits) => confined(limits, || command.spawn()),
-        None => command.spawn(),
-    };
-    let mut child = child.map_err(|e| not_started(run, e))?;
-    let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let registration = leader.map(cleanup::programs);
-    drop(together);
-    if let Some(leader) = leader {
-        // The leader is not reaped yet, so that no other group can have its number.
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        while matches!(waitid(WaitId::Pid(leader), options), Err(rustix::io::Errno::INTR)) {}
-        let _ = kill_process_group(leader, Signal::KILL);
-    }
-    drop(registration);
-    Ok(child.wait()?)
+const PIECE: usize = 64 * 1024;
+/// Bytes of output after the end of a program: more than a pipe holds.
+const REST: usize = 1 << 20;
+
+/// Copies output into `log` until `work` ends: programs that had the log itself could change its
+/// earlier lines.
+fn copied<T: Send>(
+    mut log: impl Write + Send,
+    work: impl FnOnce(&PipeWriter) -> Result<T, ProcessError> + Send,
+) -> Result<T, ProcessError> {
+    let (mut reader, writer) = io::pipe()?;
+    let (end, ending) = io::pipe()?;
+    std::thread::scope(|scope| {
+        let copying = scope.spawn(move || -> io::Result<()> {
+            let (mut piece, mut rest) = (vec![0; PIECE], REST);
+            loop {
+                let mut waited =
+                    [PollFd::new(&reader, PollFlags::IN), PollFd::new(&end, PollFlags::IN)];
+                match poll(&mut waited, None) {
+                    Err(rustix::io::Errno::INTR) => continue,
+                    polled => polled?,
+                };
+                let [is_readable, is_over] = waited.map(|it| !it.revents().is_empty());
+                let count = if is_readable { reader.read(&mut piece)? } else { 0 };
+                log.write_all(&piece[..count])?;
+                if !is_over {
+                    continue;
+                }
+                // A program that left its group may hold the pipe for ever.
+                rest = rest.saturating_sub(count);
+                if count == 0 || rest == 0 {
+                    return Ok(());
+                }
+            }
+        });
+        let done = work(&writer);
+        drop((writer, ending));
+        let copied = copying.join();
+        copied.unwrap_or_else(|_| Err(io::Error::other("the thread of a log panicked")))?;
+        done
+    })
 }
 
 /// Runs a program; returns its standard output.
 pub fn answer(run: &Run<'_>) -> Result<String, ProcessError> {
-    let output = command(run)?.stderr(Stdio::null()).output().map_err(|e| not_started(run, e))?;
-    if !output.status.success() {
-        return Err(ProcessError::Status { command: shown(run.command), status: output.status });
+    if !is_there(run) {
+        return Err(absent(run));
     }
-    Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
+    let mut answer = Vec::new();
+    let status = copied(&mut answer, |output| {
+        to_its_end(run, |command| {
+            command.stdout(output.try_clone()?).stderr(Stdio::null());
+            Ok(())
+        })
+    })?;
+    if !status.success() {
+        return Err(ProcessError::Status { command: shown(run.command), status });
+    }
+    Ok(String::from_utf8_lossy(&answer).trim_end().to_owned())
+}
+
+/// Runs a program behind the walls of its limits; `prepare` sets its output.
+fn to_its_end(
+    run: &Run<'_>,
+    prepare: impl FnOnce(&mut Command) -> io::Result<()>,
+) -> Result<ExitStatus, ProcessError> {
+    let Some(limits) = run.limits else {
+        let mut command = command(run);
+        command.process_group(0);
+        let ended = prepare(&mut command).and_then(|()| group_to_its_end(command, |_| Ok(())));
+        return ended.map(|((), status)| status).map_err(|e| not_started(run, e));
+    };
+    let environment = run.environment.iter();
+    let task = Task {
+        command: run.command.to_vec(),
+        directory: run.directory.to_owned(),
+        environment: environment.map(|(name, value)| (name.into(), value.clone())).collect(),
+        limits: limits.clone(),
+    };
+    let kind = Walls::standing().kind();
+    match walled(kind, &task, prepare).map_err(|e| not_started(run, e))? {
+        End::Ended(status) => Ok(status),
+        End::Failed(reason) => Err(not_started(run, io::Error::other(reason))),
+    }
 }
 
 /// A shell sets the umask, so that modes of built files do not depend on the caller.
-fn command(run: &Run<'_>) -> Result<Command, ProcessError> {
-    let program = run.command.first().map(OsString::as_os_str).unwrap_or_default();
-    if !is_there(program, run) {
-        let source = io::Error::new(io::ErrorKind::NotFound, "no such program");
-        return Err(ProcessError::Start {
-            program: program.to_string_lossy().into_owned(),
-            source,
-        });
-    }
+fn command(run: &Run<'_>) -> Command {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", "umask 022; exec \"$@\"", "sh"]).args(run.command);
     command.current_dir(run.directory).env_clear().envs(run.environment).stdin(Stdio::null());
-    Ok(command)
+    command
 }
 
-fn is_there(program: &OsStr, run: &Run<'_>) -> bool {
+fn is_there(run: &Run<'_>) -> bool {
+    let program = run.command.first().map(OsString::as_os_str).unwrap_or_default();
     if program.to_string_lossy().contains('/') {
         return run.directory.join(program).exists();
     }
     let path = run.environment.get("PATH").cloned().unwrap_or_default();
     std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+}
+
+fn absent(run: &Run<'_>) -> ProcessError {
+    not_started(run, io::Error::new(io::ErrorKind::NotFound, "no such program"))
 }
 
 fn not_started(run: &Run<'_>, source: io::Error) -> ProcessError {

@@ -37,7 +37,7 @@ pub(crate) struct Reach {
 impl Reach {
     /// Limits of rockpack's own steps, which run third-party code.
     pub(crate) fn of_steps(directory: &Path) -> Self {
-        let limits = Limits { writable: vec![directory.to_owned()], network: true };
+        let limits = Limits::of_fetching(directory);
         Self { fetching: limits.clone(), building: limits, protected: Vec::new() }
     }
 
@@ -54,9 +54,10 @@ impl Reach {
             fs::create_dir_all(more)?;
             writable.push(more.to_owned());
         }
-        let fetching = Limits { writable: vec![directory.to_owned()], network: true };
+        let fetching = Limits::of_fetching(directory);
         let protected = protected.to_vec();
-        Ok(Self { fetching, building: Limits { writable, network }, protected })
+        let building = Limits { workspace: directory.to_owned(), writable, network };
+        Ok(Self { fetching, building, protected })
     }
 
     /// Allows writing into one more directory, from which nothing else is run.

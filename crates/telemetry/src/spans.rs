@@ -93,6 +93,9 @@ impl Spans {
                 self.command.span().set_attributes(attributes::traffic(traffic));
                 self.end(time, *successful);
             }
+            Event::WallsStand { walls, .. } => {
+                self.add([text("rockpack.walls", &walls.join(" "))]);
+            }
             Event::Started { .. } | Event::Progress { .. } => {}
         }
     }

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use base::cleanup;
+use base::event::Event;
 use base::names::RelPath;
 use base::regular;
 use base::source::{Code, Problem, Problems};
@@ -10,7 +11,7 @@ use build::execute::{self, Attestations};
 use build::provenance::{Inputs, Package};
 use manifest::Manifest;
 use plan::{Plan, ProjectBuild};
-use projects::{Holds, MadeWheel, ProjectError, Settings, TrialKind};
+use projects::{Holds, MadeWheel, ProjectError, Settings, TrialKind, Walls};
 
 use super::super::{Failure, environment, gate, not_executed, print};
 use crate::cli::{BuildArgs, More};
@@ -100,26 +101,46 @@ pub fn prefetch(
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 
-fn tell_unconfined(args: &BuildArgs, plan: &Plan) {
+/// Tells the walls around project code, and notes the missing ones.
+fn tell_walls(args: &BuildArgs, plan: &Plan) {
     if args.unconfined || plan.projects.is_empty() {
         return;
     }
-    let told = match projects::holds() {
-        Holds::Nothing => {
+    let walls = Walls::standing();
+    ui::events::record(&Event::WallsStand {
+        walls: walls.names().into_iter().map(str::to_owned).collect(),
+        without_namespaces: walls.without_namespaces.clone(),
+    });
+    if args.set.verbose {
+        ui::tell(&format!("walls of project builds: {walls}"));
+    }
+    if let Some(missing) = missing(walls) {
+        ui::tell(&format!("note: this kernel {missing}"));
+    }
+}
+
+fn missing(walls: &Walls) -> Option<&'static str> {
+    let has_namespaces = walls.without_namespaces.is_none();
+    match walls.landlock {
+        Holds::Nothing if has_namespaces => Some(
+            "does not confine project builds in their own directory (Landlock, Linux 5.19): they \
+             can change their environment",
+        ),
+        _ if has_namespaces => None,
+        Holds::Nothing => Some(
             "does not confine builds of projects (Landlock, Linux 5.19): they can write outside \
-             of their directories"
-        }
-        Holds::Writing => {
+             of their directories",
+        ),
+        Holds::Writing if !walls.filters => Some(
             "confines only the file access of project builds, not network and signals (Landlock, \
-             Linux 6.7 and 6.12): they can connect anywhere and end programs"
-        }
-        Holds::Network => {
+             Linux 6.7 and 6.12): they can connect anywhere and end programs",
+        ),
+        Holds::Writing | Holds::Network => Some(
             "does not confine signals and abstract sockets of project builds (Landlock, Linux \
-             6.12): they can end programs, including this one"
-        }
-        Holds::Signals => return,
-    };
-    ui::tell(&format!("note: this kernel {told}"));
+             6.12): they can end programs, including this one",
+        ),
+        Holds::Signals => None,
+    }
 }
 
 /// Notes variables of the caller that lines of projects override.
@@ -151,7 +172,7 @@ pub fn build(
     settings: &Settings,
     made_before: (&Inputs, &[Package<'_>]),
 ) -> Result<(), Failure> {
-    tell_unconfined(args, plan);
+    tell_walls(args, plan);
     tell_without_effect(plan);
     // Otherwise, programs that left their process group keep running.
     let _ = cleanup::adopt_orphans();
