@@ -29,6 +29,7 @@ mod confined;
 mod content;
 mod devel;
 mod dirty;
+mod draft;
 mod filter;
 mod fingerprint;
 mod finish;
@@ -41,7 +42,9 @@ mod mounts;
 mod namespaces;
 mod native;
 mod pending;
+mod place;
 mod prefetch;
+mod prefixes;
 mod private;
 mod process;
 mod project;
@@ -58,6 +61,7 @@ mod survey;
 mod taken;
 mod tools;
 mod tree;
+mod tree_copy;
 mod trial;
 mod used;
 mod variables;
@@ -74,6 +78,7 @@ pub use checkouts::{CHECKOUTS_FORMAT, CheckoutState, CheckoutStates, State, chec
 pub use compilers::Missing;
 pub use confined::Holds;
 pub use content::{Content, Named, Repository};
+pub use draft::{Draft, draft};
 pub use git_program::GitError;
 pub use runner::run as run_confined;
 pub use snapshot::{Snapshot, snapshots};
@@ -92,6 +97,8 @@ pub struct Settings {
     pub installed: Option<PathBuf>,
     /// Building Python: a path, or a name in `PATH`.
     pub python: PathBuf,
+    /// Directory to build in, absolute and without blanks; `None` for the default.
+    pub build_directory: Option<PathBuf>,
     /// Number of parallel projects, and of their processes together.
     pub jobs: usize,
     /// No downloads: requirements come from pip's find-links or earlier results.
@@ -115,6 +122,8 @@ pub enum Happened {
     Started(String),
     /// Finished, with wheels and duration.
     Finished(String, Vec<String>, Duration),
+    /// Builds are in this directory, since other builds have the usual one.
+    Elsewhere(PathBuf),
     /// Reused from an earlier build.
     Kept(String),
     /// Failed.
