@@ -11,6 +11,7 @@ use fs_err as fs;
 
 use super::item::{Item, is_before, trials};
 use super::kept::{Keeper, Product as KeptProduct};
+use super::place::{self, Place};
 use super::process::Log;
 use super::project::{self, Site};
 use super::snapshot::Snapshot;
@@ -20,7 +21,7 @@ use super::used::Used;
 use super::workspace::{Failed, TAIL, Workspace};
 use super::{
     End, Happened, Made, MadeWheel, Missing, NotMade, Outcome, ProjectError, Settings, Tried, Why,
-    again, compilers, complaints, devel, dirty, finish, private, recorded, resume, taken,
+    again, compilers, complaints, devel, dirty, finish, prefixes, private, recorded, resume, taken,
     wheelhouse,
 };
 use base::names::{PackageName, RelPath};
@@ -49,6 +50,7 @@ pub struct Builder<'a> {
     stage: &'a Stage,
     tools: Tools,
     work: PathBuf,
+    _place: Option<Place>,
     items: Vec<Item<'a>>,
     devel: OnceLock<PathBuf>,
     made: Mutex<Made>,
@@ -68,15 +70,16 @@ impl<'a> Builder<'a> {
         gate: &'a Gate<'a>,
         report: &'a (dyn Fn(Happened) + Sync),
     ) -> Result<Self, ProjectError> {
-        let kept = Path::new("work");
-        let temporary = stage.path(&path("work")?);
-        let temporary = temporary.strip_prefix(stage.dest()).unwrap_or(kept);
-        let work =
-            stage.dest().canonicalize()?.join(if settings.keep_work { kept } else { temporary });
+        let place = (!settings.keep_work).then(|| place::take(settings, report)).transpose()?;
+        let work = match &place {
+            Some(place) => place.path().to_owned(),
+            None => stage.dest().canonicalize()?.join("work"),
+        };
         fs::create_dir_all(&work)?;
         fs::create_dir_all(stage.dest().join("logs"))?;
         fs::write(work.join("pep517.py"), include_str!("pep517.py"))?;
-        let keeper = Keeper::survey(plan, settings, &stage.dest().canonicalize()?, &tools)?;
+        let keeper = Keeper::survey(plan, settings, &stage.dest().canonicalize()?, &work, &tools)?;
+        prefixes::restore(plan, keeper.directory(), &work)?;
         // If all projects are kept, none is built against the tree.
         let devel = plan.devel.iter().filter(|_| {
             plan.projects.iter().any(|project| project.devel && !keeper.has(&project.name))
@@ -90,6 +93,7 @@ impl<'a> Builder<'a> {
             stage,
             tools,
             work,
+            _place: place,
             items,
             devel: settings.installed.clone().map_or_else(OnceLock::new, OnceLock::from),
             made: Mutex::new(wheelhouse::of_others(plan, &stage.dest().canonicalize()?)?),
@@ -237,7 +241,11 @@ impl<'a> Builder<'a> {
                     return Err(Failed::new(reason));
                 }
                 self.keeper.forget(&project.name)?;
-                self.site(project, processes)?.build_all(self.settings, place)?
+                let wheels = self.site(project, processes)?.build_all(self.settings, place)?;
+                if project.native.is_some() {
+                    prefixes::keep(&self.work, &project.name, self.keeper.directory())?;
+                }
+                wheels
             }
             Item::Devel(tree) => {
                 if !self.settings.unconfined {
@@ -368,7 +376,7 @@ impl<'a> Builder<'a> {
             offered: self.required(Item::Project(project))?,
             tools: &self.tools,
             work: &self.work,
-            kept: self.keeper.directory(),
+            prefixes: self.work.join(prefixes::DIRECTORY),
             devel: self.devel.get().map(PathBuf::as_path),
             processes,
             version: None,

@@ -98,6 +98,7 @@ pub(crate) struct Keeper<'a> {
     directory: PathBuf,
     root: PathBuf,
     sources: BTreeMap<PackageName, Snapshot>,
+    work: PathBuf,
     common: String,
     installed: Option<String>,
     tools: Tools,
@@ -111,6 +112,7 @@ impl<'a> Keeper<'a> {
         plan: &'a Plan,
         settings: &Settings,
         dest: &Path,
+        work: &Path,
         tools: &Tools,
     ) -> Result<Self, ProjectError> {
         let mut keeper = Self {
@@ -118,6 +120,7 @@ impl<'a> Keeper<'a> {
             directory: dest.join(KEPT),
             root: settings.sources.clone().unwrap_or_default(),
             sources: BTreeMap::new(),
+            work: work.to_owned(),
             common: String::new(),
             installed: settings.installed.as_deref().map(installed::identity).transpose()?,
             tools: tools.clone(),
@@ -236,6 +239,10 @@ impl<'a> Keeper<'a> {
         key.add(&serde_json::to_string(&plain).map_err(io::Error::other)?);
         if let Some(source) = source {
             key.add(&source);
+        }
+        if project.native.is_some() {
+            // Its files contain the path.
+            key.add(&self.work.to_string_lossy());
         }
         for version in &project.pythons {
             key.add(self.tools.interpreter_identity(version));

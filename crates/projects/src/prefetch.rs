@@ -18,7 +18,7 @@ use super::tools::Tools;
 use super::used::Used;
 use super::workspace::{Failed, MAKING_ENVIRONMENT, TAIL, Workspace, wheels_in};
 use super::{
-    End, Happened, NotMade, ProjectError, Settings, Why, private, project, schedule, taken,
+    End, Happened, NotMade, ProjectError, Settings, Why, place, private, project, schedule, taken,
     wheel_of, wheelhouse,
 };
 use base::names::RelPath;
@@ -36,8 +36,8 @@ pub fn fill(
     report: &(dyn Fn(Happened) + Sync),
 ) -> Result<Vec<NotMade>, ProjectError> {
     let dest = stage.dest().canonicalize()?;
-    let hidden = stage.path(&relative("prefetch")?);
-    let work = dest.join(hidden.strip_prefix(stage.dest()).unwrap_or(Path::new("prefetch")));
+    let place = place::take(settings, report)?;
+    let work = place.path().to_owned();
     fs::create_dir_all(dest.join("logs"))?;
     let fetcher = Fetcher { plan, settings, tools, dest: &dest, work, report };
     let none = vec![Vec::new(); plan.prefetched.len()];
@@ -225,7 +225,7 @@ impl Fetcher<'_> {
         let mut wheels = Vec::new();
         for file in &found.wheels {
             let place = directory.join(file_name(file));
-            fs::rename(file, &place)?;
+            fs::copy(file, &place)?;
             wheels.push(place);
         }
         Product::of_wheels(found.key.clone(), &wheels)?.write(&state)

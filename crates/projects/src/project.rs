@@ -55,7 +55,7 @@ pub struct Site<'a> {
     pub tools: &'a Tools,
     pub work: &'a Path,
     /// Parent directory of installed native projects.
-    pub kept: &'a Path,
+    pub prefixes: PathBuf,
     /// Expanded devel tree.
     pub devel: Option<&'a Path>,
     pub processes: usize,
@@ -87,7 +87,8 @@ impl Site<'_> {
             furnish(&mut inner, settings, self.processes)?;
             self.confine(settings, &mut inner)?;
             let (offered, work_key) = (self.offered.clone(), self.work_key.clone());
-            let site = Site { version: Some(version), offered, work_key, ..*self };
+            let prefixes = self.prefixes.clone();
+            let site = Site { version: Some(version), offered, work_key, prefixes, ..*self };
             let made = site.build(&mut inner).map_err(|failed| failed.of(version))?;
             place.used.add(inner.used);
             let fits_all = made.iter().all(|wheel| fits_later(wheel));
@@ -104,7 +105,7 @@ impl Site<'_> {
             return Ok(());
         }
         let project = self.project;
-        let prefix = project.native.as_ref().map(|_| self.kept.join(project.name.as_str()));
+        let prefix = project.native.as_ref().map(|_| self.prefixes.join(project.name.as_str()));
         private::confine(place, project, prefix.as_deref(), &settings.protected)
     }
 
@@ -155,7 +156,7 @@ impl Site<'_> {
         if let Some(native) = &project.native {
             variables::show_fixed_paths(&mut place.variables, self.work, false);
             let site = native::Site {
-                prefix: self.kept.join(project.name.as_str()),
+                prefix: self.prefixes.join(project.name.as_str()),
                 processes: self.processes,
                 directory: &directory,
             };
@@ -194,7 +195,7 @@ impl Site<'_> {
         let wheel = wheel_in(&out, &project.name)?;
         if project.repair {
             let libraries =
-                project.after.iter().map(|name| self.kept.join(name.as_str()).join("lib"));
+                project.after.iter().map(|name| self.prefixes.join(name.as_str()).join("lib"));
             let site = repair::Site {
                 libraries: libraries.filter(|directory| directory.is_dir()).collect(),
                 offered: &self.offered,
@@ -245,7 +246,7 @@ impl Site<'_> {
     }
 
     fn filled(&self, filling: &Filling, source: &Path, python: &Path) -> Option<String> {
-        let prefix = |name: &str| self.kept.join(name).display().to_string();
+        let prefix = |name: &str| self.prefixes.join(name).display().to_string();
         Some(match filling {
             Filling::Devel => self.devel?.display().to_string(),
             Filling::Source => source.display().to_string(),

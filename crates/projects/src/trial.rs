@@ -11,6 +11,7 @@ use fs_err as fs;
 use super::reach::Reach;
 use super::snapshot::Snapshot;
 use super::tools::Tools;
+use super::tree_copy::copy;
 use super::workspace::{Failed, INSTALLING, MAKING_ENVIRONMENT, Workspace};
 use super::{checkout, variables, wheelhouse};
 use base::directory::is_empty;
@@ -174,8 +175,7 @@ pub fn put(from: &Path, directory: &Path, name: &PackageName) -> Result<(), Fail
     if place.exists() {
         fs::remove_dir_all(&place)?;
     }
-    fs::rename(from, &place)?;
-    Ok(())
+    Ok(copy(from, &place)?)
 }
 
 fn hindrance(command: &RunCommand, has: impl Fn(&RelPath) -> bool) -> Option<String> {

@@ -16,6 +16,7 @@ use projects::{Holds, MadeWheel, ProjectError, Settings, TrialKind, Walls};
 use super::super::{Failure, environment, gate, not_executed, print};
 use crate::cli::{BuildArgs, More};
 use crate::inputs;
+use crate::inputs::variable::BUILD_DIRECTORY;
 use crate::ui;
 
 mod clean;
@@ -45,6 +46,7 @@ pub fn settings(args: &BuildArgs, plan: &Plan, jobs: usize) -> Result<Option<Set
         sources,
         installed,
         python: args.python.clone(),
+        build_directory: inputs::variable(BUILD_DIRECTORY, build_directory)?,
         jobs,
         offline: args.no_index,
         anew: args.asks(More::Rebuild),
@@ -57,6 +59,14 @@ pub fn settings(args: &BuildArgs, plan: &Plan, jobs: usize) -> Result<Option<Set
             .map(|(_, kind)| kind)
             .collect(),
     }))
+}
+
+fn build_directory(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.is_absolute() && !text.contains(char::is_whitespace) {
+        return Ok(path);
+    }
+    Err(format!("`{text}` is not an absolute path without blanks"))
 }
 
 /// Returns directories that projects must not use as caches: other builds read or run them.

@@ -47,6 +47,11 @@ pub const ENVIRONMENT: Entries = &[
          as 500MB, 10GB or 2GiB.",
     ),
     (
+        "ROCKPACK_BUILD_DIR",
+        "The directory in which projects are built, an absolute path without blanks [default: /var/tmp/rockpack]. Some build \
+         systems store it: with another one, the bytes of packages can differ.",
+    ),
+    (
         "ROCKPACK_BUILDER_ID, ROCKPACK_INVOCATION_ID",
         "The builder that a provenance statement names, as a URI, and its run [default: none, so that equal builds have equal statements].",
     ),
