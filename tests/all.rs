@@ -82,4 +82,5 @@ mod telemetry;
 mod telemetryless;
 mod verify;
 mod versions_command;
+mod walls;
 mod words;

@@ -88,8 +88,15 @@ fn attacked(files: &BTreeMap<PathBuf, String>, tcp: u16, abstract_name: &str) ->
     let mut directories: Vec<&Path> = files.keys().filter_map(|file| file.parent()).collect();
     directories.dedup();
     let files: Vec<&PathBuf> = files.keys().collect();
-    serde_json::json!({ "files": files, "directories": directories, "tcp": tcp, "abstract": abstract_name })
-        .to_string()
+    let network = fs::metadata("/proc/self/ns/net").unwrap().ino();
+    serde_json::json!({
+        "files": files,
+        "directories": directories,
+        "tcp": tcp,
+        "abstract": abstract_name,
+        "network": network,
+    })
+    .to_string()
 }
 
 /// Returns whether this kernel cannot prevent the attack.

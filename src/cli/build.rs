@@ -88,11 +88,11 @@ pub struct BuildArgs {
     #[arg(long, help_heading = "Projects")]
     pub no_index: bool,
 
-    /// Let projects write outside their own directory, and open TCP connections
+    /// Let projects write outside their own directory, and open connections
     ///
-    /// By default, the kernel (with Landlock) refuses writes elsewhere (Linux 5.19), TCP
-    /// connections without a `network` line (6.7), and signals and abstract sockets to other
-    /// programs (6.12).
+    /// By default, namespaces, Landlock (Linux 5.19) and seccomp refuse writes elsewhere,
+    /// connections without a `network` line, and access to other programs. --verbose prints which
+    /// of them this machine has.
     #[arg(long, requires = "sources", help_heading = "Projects")]
     pub unconfined: bool,
 

@@ -73,7 +73,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         reviewed.check(&plan)?;
     }
     tell_left_out(args, &plan);
-    let projects = projects::settings(args, &plan, pool.current_num_threads())?;
+    let projects = projects::settings(args, &manifest, &plan, pool.current_num_threads())?;
     let memory = memory(&plan)?;
     // Faults of projects are reported before artifacts are packed.
     if let Some(projects) = &projects {

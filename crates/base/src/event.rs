@@ -47,8 +47,7 @@ pub enum Event {
     },
     /// Code of projects runs behind these walls.
     WallsStand {
-        /// Walls of this machine: `namespaces`, `landlock` (or the part that the kernel has),
-        /// `seccomp`.
+        /// `namespaces`, `landlock` (`landlock-files`, `landlock-network` in parts), `seccomp`.
         walls: Vec<String>,
         /// Reason without namespaces.
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -253,7 +253,8 @@ impl ProjectBuild {
 impl PrefetchedWheel {
     /// True if built from a git repository.
     pub fn is_built(&self) -> bool {
-        self.requirement.as_ref().is_some_and(|requirement| requirement.contains(" @ git+"))
+        let address = self.requirement.as_ref().and_then(|requirement| requirement.split_once('@'));
+        address.is_some_and(|(_, address)| address.trim_start().starts_with("git+"))
     }
 
     /// Source.

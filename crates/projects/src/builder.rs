@@ -18,7 +18,7 @@ use super::snapshot::Snapshot;
 use super::tools::Tools;
 use super::trial::{self, Ran, TrialKind};
 use super::used::Used;
-use super::workspace::{Failed, TAIL, Workspace};
+use super::workspace::{self, Failed, TAIL, Workspace};
 use super::{
     End, Happened, Made, MadeWheel, Missing, NotMade, Outcome, ProjectError, Settings, Tried, Why,
     again, compilers, complaints, devel, dirty, finish, prefixes, private, recorded, resume, taken,
@@ -241,11 +241,11 @@ impl<'a> Builder<'a> {
                     return Err(Failed::new(reason));
                 }
                 self.keeper.forget(&project.name)?;
-                let wheels = self.site(project, processes)?.build_all(self.settings, place)?;
+                let made = self.site(project, processes)?.build_all(self.settings, place)?;
                 if project.native.is_some() {
                     prefixes::keep(&self.work, &project.name, self.keeper.directory())?;
                 }
-                wheels
+                workspace::taken(&made, &place.directory.join("taken"), &project.name)?
             }
             Item::Devel(tree) => {
                 if !self.settings.unconfined {
@@ -328,6 +328,7 @@ impl<'a> Builder<'a> {
             sources: self.sources()?,
             checkout: self.checkout(project)?,
             offered,
+            declared: &self.settings.declared,
             tools: &self.tools,
             installed: self.settings.installed.as_deref(),
             processes,
@@ -374,6 +375,7 @@ impl<'a> Builder<'a> {
             sources: self.sources()?,
             checkout: self.checkout(project)?,
             offered: self.required(Item::Project(project))?,
+            declared: &self.settings.declared,
             tools: &self.tools,
             work: &self.work,
             prefixes: self.work.join(prefixes::DIRECTORY),

@@ -41,6 +41,8 @@ pub(crate) struct Task {
     pub directory: PathBuf,
     pub environment: Vec<(OsString, OsString)>,
     pub limits: Limits,
+    /// Sockets of other programs to hide, if mounts can.
+    pub sockets: Vec<PathBuf>,
 }
 
 impl Message {
@@ -102,10 +104,13 @@ impl Task {
         };
         let limits = &self.limits;
         add(if limits.network { b"network" } else { b"" });
+        add(if limits.alone { b"alone" } else { b"" });
         add(self.directory.as_os_str().as_bytes());
         add(limits.workspace.as_os_str().as_bytes());
         add(limits.writable.len().to_string().as_bytes());
         limits.writable.iter().for_each(|path| add(path.as_os_str().as_bytes()));
+        add(self.sockets.len().to_string().as_bytes());
+        self.sockets.iter().for_each(|path| add(path.as_os_str().as_bytes()));
         add(self.command.len().to_string().as_bytes());
         self.command.iter().for_each(|word| add(word.as_bytes()));
         for (name, value) in &self.environment {
@@ -133,18 +138,20 @@ impl Task {
     fn read(text: &[u8]) -> Option<Self> {
         let mut words = text.strip_suffix(&[0])?.split(|byte| *byte == 0);
         let mut next = || Some(OsString::from_vec(words.next()?.to_vec()));
-        let network = !next()?.is_empty();
+        let (network, alone) = (!next()?.is_empty(), !next()?.is_empty());
         let (directory, workspace) = (next()?.into(), next()?.into());
         let count = |word: OsString| word.to_str()?.parse::<usize>().ok();
         let writable = (0..count(next()?)?).map(|_| next().map(PathBuf::from));
         let writable = writable.collect::<Option<_>>()?;
+        let sockets = (0..count(next()?)?).map(|_| next().map(PathBuf::from));
+        let sockets = sockets.collect::<Option<_>>()?;
         let command = (0..count(next()?)?).map(|_| next()).collect::<Option<_>>()?;
         let mut environment = Vec::new();
         while let Some(name) = next() {
             environment.push((name, next()?));
         }
-        let limits = Limits { workspace, writable, network };
-        Some(Self { command, directory, environment, limits })
+        let limits = Limits { workspace, writable, network, alone };
+        Some(Self { command, directory, environment, limits, sockets })
     }
 }
 
@@ -163,7 +170,9 @@ mod tests {
                 workspace: "/w".into(),
                 writable: vec!["/w/a".into(), "/b".into()],
                 network: false,
+                alone: true,
             },
+            sockets: vec!["/run/a b".into()],
         };
         let bare = Task { environment: Vec::new(), ..task.clone() };
         for task in [task, bare] {

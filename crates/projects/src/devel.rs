@@ -49,11 +49,12 @@ pub fn make(
     };
     place.run("expanding the devel package", &module(&["init", "--quiet"]))?;
     let command = module(&["path", "--root"]);
+    let limits = place.building().map_err(Failed::new)?;
     let root = answer(&Run {
         command: &command,
         directory: &place.directory,
         environment: &place.variables,
-        limits: None,
+        limits: limits.as_ref(),
     })?;
     place.log.say(&format!("the devel tree is {root}"))?;
     if let Some(key) = key {

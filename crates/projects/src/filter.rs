@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::io;
 
 use libc::{
-    AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, EINVAL, ENOSYS, EPERM, SYS_add_key, SYS_io_uring_enter,
-    SYS_io_uring_register, SYS_io_uring_setup, SYS_keyctl, SYS_request_key, SYS_socket,
-    SYS_socketpair, c_int,
+    AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, CLONE_THREAD, EINVAL, ENOSYS, EPERM, SYS_add_key,
+    SYS_clone, SYS_clone3, SYS_io_uring_enter, SYS_io_uring_register, SYS_io_uring_setup,
+    SYS_keyctl, SYS_request_key, SYS_socket, SYS_socketpair, c_int,
 };
 use seccompiler::{
-    BpfProgram, Error, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch, apply_filter,
+    BackendError, BpfProgram, Error, SeccompAction, SeccompCmpArgLen, SeccompCmpOp,
+    SeccompCondition, SeccompFilter, SeccompRule, TargetArch, apply_filter,
 };
 
 /// Families of sockets that a program may make.
@@ -40,8 +40,19 @@ const X32: i64 = 0x4000_0000;
 
 /// Limits this thread and all programs that it starts. Returns false if the kernel has no filters.
 pub(crate) fn restrict(sockets: Sockets) -> io::Result<bool> {
-    let program = program(sockets).map_err(io::Error::other)?;
-    match apply_filter(&program) {
+    apply(&program(sockets).map_err(io::Error::other)?)
+}
+
+/// Lets this process start no programs, but become one. Threads stay allowed.
+pub(crate) fn refuse_programs() -> io::Result<()> {
+    for program in without_programs().map_err(io::Error::other)? {
+        apply(&program)?;
+    }
+    Ok(())
+}
+
+fn apply(program: &BpfProgram) -> io::Result<bool> {
+    match apply_filter(program) {
         Ok(()) => Ok(true),
         Err(Error::Prctl(error) | Error::Seccomp(error))
             if [Some(ENOSYS), Some(EINVAL)].contains(&error.raw_os_error()) =>
@@ -52,9 +63,8 @@ pub(crate) fn restrict(sockets: Sockets) -> io::Result<bool> {
     }
 }
 
-fn program(sockets: Sockets) -> Result<BpfProgram, seccompiler::BackendError> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
-        REFUSED.map(|call| (call, Vec::new())).into();
+fn program(sockets: Sockets) -> Result<BpfProgram, BackendError> {
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = REFUSED.map(|call| (call, Vec::new())).into();
     let allowed: &[c_int] = match sockets {
         Sockets::All => &[],
         Sockets::Separated => &[AF_UNIX, AF_INET, AF_INET6, AF_NETLINK],
@@ -69,9 +79,28 @@ fn program(sockets: Sockets) -> Result<BpfProgram, seccompiler::BackendError> {
         let rule = SeccompRule::new(others)?;
         rules.extend([SYS_socket, SYS_socketpair].map(|call| (call, vec![rule.clone()])));
     }
+    refusing(rules, EPERM)
+}
+
+fn without_programs() -> Result<[BpfProgram; 2], BackendError> {
+    let thread = u64::from(CLONE_THREAD.unsigned_abs());
+    let of_process =
+        SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(thread), 0)?;
+    let mut rules = BTreeMap::from([(SYS_clone, vec![SeccompRule::new(vec![of_process])?])]);
+    #[cfg(target_arch = "x86_64")]
+    rules.extend([libc::SYS_fork, libc::SYS_vfork].map(|call| (call, Vec::new())));
+    // Its flags are in memory; C libraries take `clone` if the kernel has no `clone3`.
+    let newer = BTreeMap::from([(SYS_clone3, Vec::new())]);
+    Ok([refusing(rules, EPERM)?, refusing(newer, ENOSYS)?])
+}
+
+fn refusing(
+    mut rules: BTreeMap<i64, Vec<SeccompRule>>,
+    error: c_int,
+) -> Result<BpfProgram, BackendError> {
     let x32: Vec<i64> = rules.keys().map(|call| call | X32).collect();
     rules.extend(x32.into_iter().map(|call| (call, Vec::new())));
-    let refusal = SeccompAction::Errno(EPERM.unsigned_abs());
+    let refusal = SeccompAction::Errno(error.unsigned_abs());
     let machine = TargetArch::try_from(std::env::consts::ARCH)?;
     SeccompFilter::new(rules, SeccompAction::Allow, refusal, machine)?.try_into()
 }
@@ -93,6 +122,19 @@ mod tests {
             });
             filtered.join().unwrap()
         })
+    }
+
+    #[test]
+    fn a_program_without_programs_has_threads() {
+        let starts = || std::process::Command::new("true").status().is_ok();
+        let (started, has_threads) = std::thread::scope(|scope| {
+            let filtered = scope.spawn(|| {
+                refuse_programs().unwrap();
+                (starts(), std::thread::spawn(|| ()).join().is_ok())
+            });
+            filtered.join().unwrap()
+        });
+        assert!(starts() && !started && has_threads);
     }
 
     #[test]

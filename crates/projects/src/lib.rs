@@ -6,7 +6,7 @@
 //! Equal sources and tools give equal bytes: time, environment and stored paths are fixed. Builds
 //! cannot write outside of their directories.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -53,10 +53,14 @@ mod recorded;
 mod redacted;
 mod remote;
 mod repair;
+mod repositories;
+mod requirements;
 mod resume;
 mod runner;
 mod schedule;
+mod sdists;
 mod snapshot;
+mod sockets;
 mod survey;
 mod taken;
 mod tools;
@@ -76,7 +80,7 @@ use schedule::End;
 pub use checkout::copy_checkout;
 pub use checkouts::{CHECKOUTS_FORMAT, CheckoutState, CheckoutStates, State, checkouts};
 pub use compilers::Missing;
-pub use confined::Holds;
+pub use confined::{Holds, holds};
 pub use content::{Content, Named, Repository};
 pub use draft::{Draft, draft};
 pub use git_program::GitError;
@@ -109,6 +113,10 @@ pub struct Settings {
     pub keep_work: bool,
     /// Builds may write anywhere.
     pub unconfined: bool,
+    /// Normalized names that the manifest declares: no index provides them, unless a node says so.
+    pub declared: BTreeSet<String>,
+    /// Names of native projects among them, which make no wheel.
+    pub native: BTreeSet<String>,
     /// Directories that no build may change, even if variables name them as caches.
     pub protected: Vec<PathBuf>,
     /// Trials to run with the wheels.
@@ -226,6 +234,16 @@ pub enum ProjectError {
         /// Destination.
         dest: PathBuf,
     },
+    /// A project that another one is built after is neither built now nor in the destination.
+    #[error("`{project}` is built after `{before}`, which is neither built now nor in {}", .dest.display())]
+    NotBefore {
+        /// Project.
+        project: String,
+        /// Absent project or wheel.
+        before: String,
+        /// Destination.
+        dest: PathBuf,
+    },
     /// A compiler or CMake is missing.
     #[error("`{project}` is built with {program}, which does not exist")]
     NoProgram {
@@ -250,6 +268,9 @@ pub enum ProjectError {
 pub fn check(plan: &Plan, settings: &Settings, dest: &Path) -> Result<Missing, ProjectError> {
     if let Some(pin) = wheelhouse::absent(plan, dest)? {
         return Err(ProjectError::Absent { pin, dest: dest.to_owned() });
+    }
+    if let Some((project, before)) = wheelhouse::not_before(plan, &settings.native, dest)? {
+        return Err(ProjectError::NotBefore { project, before, dest: dest.to_owned() });
     }
     if plan.projects.is_empty() && plan.wheels.is_empty() {
         return Ok(Missing::new());

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
@@ -13,15 +14,14 @@ use rustix::mount::{
 
 use super::confined::Limits;
 
-/// Changes the mounts of this mount namespace.
+/// Changes the mounts of this mount namespace; hides `sockets`, and those that a container mounted.
 ///
 /// # Errors
 ///
 /// Fails if the workspace cannot be separated. Other failures leave a mount to Landlock alone.
-pub(crate) fn arrange(limits: &Limits) -> io::Result<()> {
-    let failed = |error: rustix::io::Errno| {
-        io::Error::other(format!("mounts are refused: {error}"))
-    };
+pub(crate) fn arrange(limits: &Limits, sockets: &[PathBuf]) -> io::Result<()> {
+    let failed =
+        |error: rustix::io::Errno| io::Error::other(format!("mounts are refused: {error}"));
     let all = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", all).map_err(failed)?;
     let writable = outermost(limits);
@@ -30,16 +30,25 @@ pub(crate) fn arrange(limits: &Limits) -> io::Result<()> {
         mount_bind_recursive(path, path).map_err(failed)?;
     }
     let table = fs::read("/proc/self/mountinfo")?;
+    let hide = |place: &Path| {
+        let is_socket = fs::symlink_metadata(place).is_ok_and(|it| it.file_type().is_socket());
+        if !limits.network && is_socket && !writable.iter().any(|path| place.starts_with(path)) {
+            let _ = mount_bind("/dev/null", place);
+        }
+    };
+    sockets.iter().for_each(|place| hide(place));
     for Mounted { place, flags } in table.split(|byte| *byte == b'\n').filter_map(parsed) {
         if !writable.iter().any(|path| place.starts_with(path)) {
             // Mounts behind others and of other users cannot be changed, nor reached.
+            hide(&place);
             let _ = mount_remount(&place, MountFlags::BIND | MountFlags::RDONLY | flags, c"");
         }
     }
     // Processes of other namespaces stay visible where a container hides a part of /proc.
     let plain = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     let _ = mount("proc", "/proc", "proc", plain, None);
-    let _ = mount("tmpfs", "/dev/shm", "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, c"mode=1777");
+    let _ =
+        mount("tmpfs", "/dev/shm", "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, c"mode=1777");
     hide_terminals();
     Ok(())
 }
@@ -136,7 +145,7 @@ mod tests {
         }
         let workspace = root.join("w");
         let writable = ["w/a", "c", "w-b", "absent"].map(|name| root.join(name)).into();
-        let limits = Limits { workspace, writable, network: false };
+        let limits = Limits { workspace, writable, network: false, alone: false };
         assert_eq!(outermost(&limits), ["c", "w", "w-b"].map(|name| root.join(name)));
     }
 }

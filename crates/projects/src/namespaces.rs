@@ -4,9 +4,7 @@ use std::io;
 use std::os::unix::net::UnixStream;
 
 use fs_err as fs;
-use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketType, recv, send, socket,
-};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, recv, send, socket};
 use rustix::process::{Pid, getgid, getuid};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, UnshareFlags, capabilities, clear_ambient_capability_set,
@@ -31,10 +29,8 @@ pub(crate) fn enter(network: bool, rockpack: &UnixStream) -> io::Result<()> {
     let of_users = CapabilitySet::SETUID | CapabilitySet::SETGID;
     let maps_all = capabilities(None)?.effective.contains(of_users);
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
-    let mut flags = UnshareFlags::NEWUSER
-        | UnshareFlags::NEWPID
-        | UnshareFlags::NEWNS
-        | UnshareFlags::NEWIPC;
+    let mut flags =
+        UnshareFlags::NEWUSER | UnshareFlags::NEWPID | UnshareFlags::NEWNS | UnshareFlags::NEWIPC;
     flags.set(UnshareFlags::NEWNET, !network);
     #[expect(deprecated, reason = "only CLONE_FILES is unsafe")]
     rustix::thread::unshare(flags)

@@ -14,12 +14,13 @@ use fs_err as fs;
 use super::fingerprint::Fingerprint;
 use super::kept::Product;
 use super::process::Log;
+use super::requirements::Requirements;
 use super::tools::Tools;
 use super::used::Used;
-use super::workspace::{Failed, MAKING_ENVIRONMENT, TAIL, Workspace, wheels_in};
+use super::workspace::{Failed, TAIL, Workspace, wheels_in};
 use super::{
-    End, Happened, NotMade, ProjectError, Settings, Why, place, private, project, schedule, taken,
-    wheel_of, wheelhouse,
+    End, Happened, NotMade, ProjectError, Settings, Why, place, private, project, repositories,
+    schedule, taken, wheel_of, wheelhouse,
 };
 use base::names::RelPath;
 use base::regular;
@@ -126,7 +127,7 @@ impl Fetcher<'_> {
         place: &mut Workspace,
     ) -> Result<Vec<PathBuf>, Failed> {
         project::furnish(place, self.settings, 1)?;
-        if wheel.is_built() && !self.settings.unconfined {
+        if !self.settings.unconfined {
             private::confine_steps(place)?;
         }
         let out = place.directory.join("out");
@@ -153,27 +154,24 @@ impl Fetcher<'_> {
         out: &Path,
         place: &mut Workspace,
     ) -> Result<(), Failed> {
-        let python = match version {
-            None => self.tools.python().to_owned(),
-            Some(version) => {
-                let environment = place.directory.join(format!("env{version}"));
-                place.run(MAKING_ENVIRONMENT, &self.tools.venv(Some(version), &environment))?;
-                environment.join("bin/python")
-            }
+        let required = Requirements {
+            tools: self.tools,
+            version,
+            offered: &[],
+            declared: &self.settings.declared,
         };
-        let (doing, words): (_, &[&str]) = if wheel.is_built() {
-            ("building it of its repository", &["wheel", "--no-deps", "--wheel-dir"])
-        } else {
-            ("fetching it", &["download", "--no-deps", "--only-binary=:all:", "--dest"])
-        };
-        let mut options: Vec<OsString> = words.iter().map(OsString::from).collect();
-        options.push(out.into());
+        let python = required.fetching_python(place)?;
         if let Some(index) = &wheel.index {
-            options.extend(["--index-url".into(), index.into()]);
-            place.variables.remove("PIP_EXTRA_INDEX_URL");
+            place.variables.insert("PIP_INDEX_URL".to_owned(), index.into());
+            place.variables.insert("PIP_EXTRA_INDEX_URL".to_owned(), OsString::new());
         }
-        options.push(requirement.into());
-        place.run(doing, &self.tools.pip(&python, options))
+        if wheel.is_built() {
+            let source = repositories::fetch(requirement, place)?;
+            return required.build_source(&source, &python, out, place);
+        }
+        let words = ["download", "--no-deps", "--only-binary=:all:", "--dest"].map(OsString::from);
+        let words = words.into_iter().chain([out.into(), requirement.into()]);
+        place.fetch("fetching it", &self.tools.pip_alone(&python, words))
     }
 
     /// Python versions of dependent projects; `None` for the building Python.
@@ -225,7 +223,8 @@ impl Fetcher<'_> {
         let mut wheels = Vec::new();
         for file in &found.wheels {
             let place = directory.join(file_name(file));
-            fs::copy(file, &place)?;
+            // A new file: code of a repository may have linked its own.
+            io::copy(&mut regular::open(file)?, &mut fs::File::create(&place)?)?;
             wheels.push(place);
         }
         Product::of_wheels(found.key.clone(), &wheels)?.write(&state)

@@ -9,12 +9,13 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt;
-use rustix::fs::OFlags;
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::OFlags;
 
 use super::channel::Task;
 use super::confined::Limits;
 use super::runner::End;
+use super::sockets;
 use super::walled::{group_to_its_end, walled};
 use super::walls::Walls;
 use base::regular;
@@ -108,9 +109,20 @@ impl Log {
 
     /// Returns the beginning of the log, or nothing if it is unreadable.
     pub fn text(&self) -> String {
+        self.since(0)
+    }
+
+    /// Length in bytes, or 0 if unreadable.
+    pub fn length(&self) -> u64 {
+        regular::open_unlinked(&self.path).and_then(|file| file.metadata()).map_or(0, |it| it.len())
+    }
+
+    /// Returns the text behind `offset`, or nothing if it is unreadable.
+    pub fn since(&self, offset: u64) -> String {
         let read = || -> io::Result<Vec<u8>> {
-            let mut bytes = Vec::new();
-            regular::open_unlinked(&self.path)?.take(MOST_TEXT).read_to_end(&mut bytes)?;
+            let (mut bytes, mut file) = (Vec::new(), regular::open_unlinked(&self.path)?);
+            file.seek(SeekFrom::Start(offset))?;
+            file.take(MOST_TEXT).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
         String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
@@ -227,6 +239,7 @@ fn to_its_end(
         directory: run.directory.to_owned(),
         environment: environment.map(|(name, value)| (name.into(), value.clone())).collect(),
         limits: limits.clone(),
+        sockets: if limits.network { Vec::new() } else { sockets::with_paths() },
     };
     let kind = Walls::standing().kind();
     match walled(kind, &task, prepare).map_err(|e| not_started(run, e))? {

@@ -1,6 +1,6 @@
 //! Steps from a checkout to a wheel.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,12 @@ use fs_err as fs;
 
 use super::reach::ANSWERS;
 use super::recorded::{compilers, installed};
+use super::requirements::{Author, Requirements};
 use super::resume::{self, Record};
 use super::snapshot::Snapshot;
 use super::tools::Tools;
 use super::used::Used;
-use super::workspace::{BUILDING, Failed, INSTALLING, MAKING_ENVIRONMENT, Workspace, wheel_in};
+use super::workspace::{BUILDING, Failed, MAKING_ENVIRONMENT, Workspace, wheel_in};
 use super::{Settings, checkout, native, private, repair, variables, wheelhouse};
 use base::names::RelPath;
 use base::regular;
@@ -52,6 +53,8 @@ pub struct Site<'a> {
     pub checkout: &'a Snapshot,
     /// Wheels to build against.
     pub offered: Vec<PathBuf>,
+    /// Names of the manifest.
+    pub declared: &'a BTreeSet<String>,
     pub tools: &'a Tools,
     pub work: &'a Path,
     /// Parent directory of installed native projects.
@@ -135,7 +138,8 @@ impl Site<'_> {
             |text: &str| setting::fill(text, |filling| self.filled(filling, &source, &python));
         self.give_variables(place, &fill);
         if is_new {
-            self.require(&python, place, &project.build_requires.join("\n"), "build-requires")?;
+            let lines = project.build_requires.join("\n");
+            self.require(&python, place, (&lines, Author::Node), "build-requires")?;
         }
         let directory = project
             .subdirectory
@@ -199,6 +203,7 @@ impl Site<'_> {
             let site = repair::Site {
                 libraries: libraries.filter(|directory| directory.is_dir()).collect(),
                 offered: &self.offered,
+                declared: self.declared,
                 tree: self.devel,
                 tools: self.tools,
             };
@@ -278,31 +283,26 @@ impl Site<'_> {
         &self,
         python: &Path,
         place: &mut Workspace,
-        requirements: &str,
+        (lines, author): (&str, Author),
         name: &str,
     ) -> Result<(), Failed> {
-        if requirements.trim().is_empty() {
-            return Ok(());
-        }
-        let file = place.directory.join(format!("{name}.txt"));
-        fs::write(&file, requirements)?;
-        let report = place.directory.join(format!("{name}.report.json"));
-        let list = [
-            OsString::from("--report"),
-            report.clone().into_os_string(),
-            "-r".into(),
-            file.into_os_string(),
-        ];
+        let required = Requirements {
+            tools: self.tools,
+            version: self.version,
+            offered: &self.offered,
+            declared: self.declared,
+        };
         if self.project.isolated {
-            place.run(INSTALLING, &self.tools.install(python, list))?;
-            return Ok(place.used.report(&report)?);
+            return required.install(lines, author, (python, Vec::new()), name, place);
         }
         let target = place.directory.join("requires");
-        let options = [OsString::from("--target"), target.clone().into_os_string()];
-        place.run(INSTALLING, &self.tools.install(python, options.into_iter().chain(list)))?;
-        variables::prepend(&mut place.variables, "PATH", &target.join("bin"));
-        variables::prepend(&mut place.variables, "PYTHONPATH", &target);
-        Ok(place.used.report(&report)?)
+        let options = vec!["--target".into(), target.clone().into_os_string()];
+        required.install(lines, author, (python, options), name, place)?;
+        if target.is_dir() {
+            variables::prepend(&mut place.variables, "PATH", &target.join("bin"));
+            variables::prepend(&mut place.variables, "PYTHONPATH", &target);
+        }
+        Ok(())
     }
 
     /// Installs requirements like `python -m build`, but with a constant path, because compilers
@@ -318,9 +318,8 @@ impl Site<'_> {
             let file = place.directory.join(ANSWERS).join(format!("{what}.txt"));
             fs::create_dir_all(place.directory.join(ANSWERS))?;
             self.hook(what, directory, python, settings, &file, place)?;
-            let requirements = regular::read_to_string(&file, MOST_ANSWERED)?;
-            let requirements = wheelhouse::without_addresses(&requirements, &self.offered);
-            self.require(python, place, &requirements, what)?;
+            let lines = regular::read_to_string(&file, MOST_ANSWERED)?;
+            self.require(python, place, (&lines, Author::Project), what)?;
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Limits of the programs in a build.
 //!
-//! rockpack's own steps create environments and fetch requirements: they have network access, and
-//! run before project code, because that code could change the executed programs. The project's
-//! steps run its code.
+//! rockpack's own steps create environments, and fetch and install requirements. Only those that
+//! fetch have network access; they run no code of projects and requirements. The project's steps run
+//! its code.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,8 +18,7 @@ pub const CACHE: &str = "cache";
 /// Directory of a build's answers in a workspace.
 pub(crate) const ANSWERS: &str = "answers";
 
-/// Writable for project code. The environment is excluded: rockpack's next step runs it with
-/// network access.
+/// Writable for project code. The environment and the downloads are excluded: provenance names them.
 const OWN: &[&str] =
     &[CACHE, ANSWERS, "source", "tmp", "build", "out", "repaired", "empty", "docs"];
 
@@ -29,16 +28,22 @@ const SHARED: &[&str] = &["CCACHE_DIR", "CCACHE_TEMPDIR", "SCCACHE_DIR"];
 #[derive(Debug, Clone)]
 pub(crate) struct Reach {
     fetching: Limits,
+    installing: Limits,
     building: Limits,
     /// Directories that no cache may contain.
     protected: Vec<PathBuf>,
 }
 
 impl Reach {
-    /// Limits of rockpack's own steps, which run third-party code.
+    /// Limits of rockpack's own steps.
     pub(crate) fn of_steps(directory: &Path) -> Self {
-        let limits = Limits::of_fetching(directory);
-        Self { fetching: limits.clone(), building: limits, protected: Vec::new() }
+        let installing = Limits::of_step(directory, false);
+        Self {
+            fetching: Limits::of_step(directory, true),
+            building: installing.clone(),
+            installing,
+            protected: Vec::new(),
+        }
     }
 
     /// Limits of a project in `directory`, with more writable directories. Creates its parts.
@@ -54,10 +59,12 @@ impl Reach {
             fs::create_dir_all(more)?;
             writable.push(more.to_owned());
         }
-        let fetching = Limits::of_fetching(directory);
+        let [fetching, installing] =
+            [true, false].map(|network| Limits::of_step(directory, network));
         let protected = protected.to_vec();
-        let building = Limits { workspace: directory.to_owned(), writable, network };
-        Ok(Self { fetching, building, protected })
+        let workspace = directory.to_owned();
+        let building = Limits { workspace, writable, network, alone: false };
+        Ok(Self { fetching, installing, building, protected })
     }
 
     /// Allows writing into one more directory, from which nothing else is run.
@@ -66,8 +73,14 @@ impl Reach {
         self
     }
 
+    /// Limits of downloads, which run no code of projects and requirements.
     pub(crate) fn fetching(&self) -> &Limits {
         &self.fetching
+    }
+
+    /// Limits of steps that make environments.
+    pub(crate) fn installing(&self) -> &Limits {
+        &self.installing
     }
 
     /// Limits of project steps, with the compiler caches in variables.
@@ -143,5 +156,6 @@ mod tests {
         assert!(within(&limits, "source/a") && !limits.network);
         assert!(!within(&limits, "env") && !within(&limits, "wheelhouse"));
         assert!(within(reach.fetching(), "env") && reach.fetching().network);
+        assert!(within(reach.installing(), "env") && !reach.installing().network);
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
+use super::requirements::{Author, Requirements};
 use super::tools::Tools;
 use super::workspace::{Failed, MAKING_ENVIRONMENT, Workspace, wheel_in};
 use base::names::PackageName;
@@ -19,6 +20,8 @@ pub struct Site<'a> {
     pub libraries: Vec<PathBuf>,
     /// Wheels with libraries that are not copied.
     pub offered: &'a [PathBuf],
+    /// Names of the manifest.
+    pub declared: &'a BTreeSet<String>,
     /// Tree whose libraries are not copied.
     pub tree: Option<&'a Path>,
     pub tools: &'a Tools,
@@ -34,8 +37,17 @@ impl Site<'_> {
         let (environment, out) = (place.directory.join("repair"), place.directory.join("repaired"));
         place.run(MAKING_ENVIRONMENT, &self.tools.venv(None, &environment))?;
         let python = environment.join("bin/python");
-        let list = TOOLS.map(OsString::from);
-        place.run("installing auditwheel", &self.tools.install(&python, list))?;
+        let required = Requirements {
+            tools: self.tools,
+            version: None,
+            offered: self.offered,
+            declared: self.declared,
+        };
+        // Requirements of rockpack are none of the build.
+        let used = place.used.clone();
+        let lines = TOOLS.join("\n");
+        required.install(&lines, Author::Node, (&python, Vec::new()), "repair", place)?;
+        place.used = used;
         super::variables::prepend(&mut place.variables, "PATH", &environment.join("bin"));
         for directory in &self.libraries {
             super::variables::prepend(&mut place.variables, "LD_LIBRARY_PATH", directory);

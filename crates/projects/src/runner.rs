@@ -7,6 +7,8 @@
 //! | child of rockpack | `outer`: enters namespaces, waits | `alone`: adopts the program's orphans |
 //! | its child | `inner`: first process; mounts, loopback | the program |
 //! | its child | the program | |
+//!
+//! A program that must start no others is first `last`, which takes this right from itself.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -21,10 +23,11 @@ use rustix::process::{
     set_parent_process_death_signal, setsid, umask, wait,
 };
 use rustix::stdio::stdin;
+use rustix::thread::set_name;
 
 use super::channel::{self, Message, Task};
 use super::confined::{self, Limits, Network};
-use super::{mounts, namespaces};
+use super::{filter, mounts, namespaces};
 use base::cleanup;
 use base::text::with_causes;
 
@@ -33,6 +36,7 @@ const COMMAND: &str = "confined-program";
 const OUTER: &str = "outer";
 const INNER: &str = "inner";
 const ALONE: &str = "alone";
+const LAST: &str = "last";
 /// Word behind [`OUTER`]: without a network namespace.
 const CONNECTED: &str = "connected";
 
@@ -101,6 +105,13 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> Option<u8> {
         return None;
     }
     let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
+    if let [role, program, words @ ..] = &*words
+        && *role == LAST
+    {
+        let refused = filter::refuse_programs();
+        let _ = refused.map(|()| Command::new(program).args(words).exec());
+        return Some(FAILED);
+    }
     let Ok(input) = stdin().try_clone_to_owned() else { return Some(FAILED) };
     let rockpack = UnixStream::from(input);
     let connected = words.get(1).is_some_and(|word| *word == CONNECTED);
@@ -122,6 +133,7 @@ fn end_with_parent() -> io::Result<()> {
 
 fn outer(connected: bool, rockpack: &UnixStream) -> io::Result<()> {
     end_with_parent()?;
+    set_name(c"rockpack")?;
     // Without a controlling terminal: a program could type commands into it.
     setsid()?;
     namespaces::enter(connected, rockpack)?;
@@ -139,7 +151,7 @@ fn inner(connected: bool, rockpack: &UnixStream) -> io::Result<()> {
     prepare()?;
     Message::Ready.send(rockpack)?;
     let task = Task::receive(rockpack)?;
-    mounts::arrange(&task.limits)?;
+    mounts::arrange(&task.limits, &task.sockets)?;
     if !connected {
         namespaces::start_loopback()?;
     }
@@ -163,6 +175,8 @@ fn alone(rockpack: &UnixStream) -> io::Result<()> {
 
 fn prepare() -> io::Result<()> {
     end_with_parent()?;
+    // Otherwise `exe`.
+    set_name(c"rockpack")?;
     // Programs of the user must not reach the channel through /proc.
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     // Modes of built files do not depend on the caller.
@@ -173,7 +187,10 @@ fn prepare() -> io::Result<()> {
 /// Runs the program, and reaps all that lost their parent.
 fn to_its_end(task: &Task, network: Network) -> io::Result<i32> {
     let (program, words) = task.command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut command = Command::new(program);
+    let mut command = if task.limits.alone { runner(LAST) } else { Command::new(program) };
+    if task.limits.alone {
+        command.arg(program);
+    }
     command.args(words).current_dir(&task.directory).env_clear();
     command.envs(task.environment.iter().map(|(name, value)| (name, value)));
     // A signal to its group must not reach the runner.

@@ -22,11 +22,9 @@ pub fn bring(
     fs::create_dir_all(&out)?;
     copy(&wheel.files, sources, &out, place)?;
     if let Some(pin) = &wheel.index {
-        let fixed = ["download", "--no-deps", "--only-binary=:all:", "--dest"];
-        place.run(
-            "fetching it",
-            &tools.module("pip", &fixed, [out.clone().into_os_string(), OsString::from(pin)]),
-        )?;
+        let words = ["download", "--no-deps", "--only-binary=:all:", "--dest"].map(OsString::from);
+        let words = words.into_iter().chain([out.clone().into(), pin.into()]);
+        place.fetch("fetching it", &tools.pip_alone(tools.python(), words))?;
     }
     wheels_in(&out, &wheel.name)
 }

@@ -10,6 +10,8 @@ use super::process::{ProcessError, Run, answer};
 #[derive(Debug, Clone)]
 pub struct Tools {
     python: PathBuf,
+    /// Directory of the package.
+    pip: PathBuf,
     identity: String,
     compiler: String,
     others: BTreeMap<String, Interpreter>,
@@ -75,12 +77,15 @@ impl ToolsError {
     }
 }
 
-/// Prints a line each: path, presence of `build`, version of pip, compiler, version and platform.
+/// Prints a line each: path, presence of `build`, version and directory of pip, compiler, version and
+/// platform.
 const QUESTION: &str = "\
-import importlib.util, sys, sysconfig
+import importlib.util, os.path, sys, sysconfig
 print(sys.executable)
 print(bool(importlib.util.find_spec('build') and importlib.util.find_spec('build.__main__')))
-print(importlib.import_module('pip').__version__ if importlib.util.find_spec('pip') else '')
+pip = importlib.import_module('pip') if importlib.util.find_spec('pip') else None
+print(pip.__version__ if pip else '')
+print(os.path.dirname(pip.__file__) if pip else '')
 print(sysconfig.get_config_var('CC') or '')
 print(sys.version.replace('\\n', ' '), sysconfig.get_platform())";
 
@@ -114,7 +119,8 @@ impl Tools {
             return Err(ToolsError::OldPip { python, version: pip });
         }
         let others = BTreeMap::new();
-        Ok(Self { python: executable.into(), compiler: next(), identity: said.clone(), others })
+        let (python, pip) = (executable.into(), next().into());
+        Ok(Self { python, pip, compiler: next(), identity: said.clone(), others })
     }
 
     /// Finds the interpreters of pairs of project and version. Fails for an unsuitable one.
@@ -183,6 +189,16 @@ impl Tools {
     pub fn pip(&self, python: &Path, words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
         let given = [OsString::from("--python"), python.into()];
         self.module("pip", &[], given.into_iter().chain(words))
+    }
+
+    /// pip command that `python` itself runs: with `--python`, pip starts a program.
+    pub(crate) fn pip_alone(
+        &self,
+        python: &Path,
+        words: impl IntoIterator<Item = OsString>,
+    ) -> Vec<OsString> {
+        let fixed = [python.into(), self.pip.join("__pip-runner__.py").into()];
+        fixed.into_iter().chain(words).collect()
     }
 
     pub fn module(

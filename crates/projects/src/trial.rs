@@ -3,16 +3,18 @@
 //! The commands see a user's environment: the wheel with its requirements, an empty directory, no
 //! library paths in variables. They get a copy of the sources.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
 use super::reach::Reach;
+use super::requirements::{Author, Requirements};
 use super::snapshot::Snapshot;
 use super::tools::Tools;
 use super::tree_copy::copy;
-use super::workspace::{Failed, INSTALLING, MAKING_ENVIRONMENT, Workspace};
+use super::workspace::{Failed, MAKING_ENVIRONMENT, Workspace};
 use super::{checkout, variables, wheelhouse};
 use base::directory::is_empty;
 use base::names::{PackageName, RelPath};
@@ -54,6 +56,8 @@ pub struct Site<'a> {
     pub checkout: &'a Snapshot,
     /// Installable wheels, with the project's own.
     pub offered: Vec<PathBuf>,
+    /// Names of the manifest.
+    pub declared: &'a BTreeSet<String>,
     pub tools: &'a Tools,
     /// Installed tree, whose libraries the commands find.
     pub installed: Option<&'a Path>,
@@ -143,10 +147,14 @@ impl Site<'_> {
         place.run(MAKING_ENVIRONMENT, &self.tools.venv(version, &environment))?;
         variables::prepend(&mut place.variables, "PATH", &environment.join("bin"));
         let python = environment.join("bin/python");
-        let file = place.directory.join("requires.txt");
-        fs::write(&file, format!("{}\n{}\n", project.name, trial.requires.join("\n")))?;
-        let list = [OsString::from("-r"), file.into_os_string()];
-        place.run(INSTALLING, &self.tools.install(&python, list))?;
+        let required = Requirements {
+            tools: self.tools,
+            version,
+            offered: &self.offered,
+            declared: self.declared,
+        };
+        let lines = format!("{}\n{}", project.name, trial.requires.join("\n"));
+        required.install(&lines, Author::Node, (&python, Vec::new()), "requires", place)?;
         Ok(python)
     }
 

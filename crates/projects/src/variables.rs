@@ -74,6 +74,42 @@ pub fn base(caller: impl Iterator<Item = (String, OsString)>) -> BTreeMap<String
     variables
 }
 
+/// Variables of tools that a node of the manifest or rockpack sets for downloads.
+fn is_of_fetching(name: &str) -> bool {
+    name.starts_with("PIP_") || ["TMPDIR", "XDG_CACHE_HOME"].contains(&name)
+}
+
+/// Environment of a download: the caller's, and the settings of pip in `set`.
+pub(crate) fn of_fetching(
+    mut base: BTreeMap<String, OsString>,
+    set: &BTreeMap<String, OsString>,
+) -> BTreeMap<String, OsString> {
+    let set = set.iter().filter(|(name, _)| is_of_fetching(name));
+    base.extend(set.map(|(name, value)| (name.clone(), value.clone())));
+    // pip takes wheels alone, whatever the caller prefers.
+    base.remove("PIP_NO_BINARY");
+    base
+}
+
+/// Copy without settings of pip that can name other places.
+pub(crate) fn without_pip(variables: &BTreeMap<String, OsString>) -> BTreeMap<String, OsString> {
+    let of_rockpack = |name: &str| {
+        [
+            "PIP_DISABLE_PIP_VERSION_CHECK",
+            "PIP_NO_INPUT",
+            "PIP_PROGRESS_BAR",
+            "PIP_ROOT_USER_ACTION",
+        ]
+        .contains(&name)
+    };
+    let kept = variables.iter().filter(|(name, _)| !name.starts_with("PIP_") || of_rockpack(name));
+    let mut kept: BTreeMap<_, _> =
+        kept.map(|(name, value)| (name.clone(), value.clone())).collect();
+    // Files of settings name indexes and constraints too.
+    kept.insert("PIP_CONFIG_FILE".to_owned(), "/dev/null".into());
+    kept
+}
+
 /// Makes C compilers store [`SHOWN`] instead of `work`.
 ///
 /// For setuptools, `CFLAGS` replace Python's own flags with their optimization, but `CPPFLAGS` are

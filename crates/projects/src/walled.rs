@@ -54,4 +54,3 @@ pub(crate) fn group_to_its_end<T>(
     let status = child.wait()?;
     Ok((attended?, status))
 }
-

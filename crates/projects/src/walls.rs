@@ -66,9 +66,11 @@ impl fmt::Display for Walls {
 }
 
 fn without_namespaces() -> Option<String> {
-    let limits = Limits { workspace: PathBuf::from("/dev/null"), writable: Vec::new(), network: false };
+    let workspace = PathBuf::from("/dev/null");
+    let limits = Limits { workspace, writable: Vec::new(), network: false, alone: false };
     let command = ["/bin/sh", "-c", ":"].map(Into::into).into();
-    let task = Task { command, directory: "/".into(), environment: Vec::new(), limits };
+    let (directory, sockets) = ("/".into(), Vec::new());
+    let task = Task { command, directory, environment: Vec::new(), limits, sockets };
     let silent = |command: &mut Command| {
         command.stdout(Stdio::null()).stderr(Stdio::null());
         Ok(())

@@ -69,6 +69,30 @@ pub fn absent(plan: &Plan, dest: &Path) -> io::Result<Option<String>> {
     Ok(pins.into_iter().find(|pin| !has(pin)).cloned())
 }
 
+/// First project, with a name of its `after` lines that the plan does not make and `dest` lacks.
+pub fn not_before(
+    plan: &Plan,
+    native: &BTreeSet<String>,
+    dest: &Path,
+) -> io::Result<Option<(String, String)>> {
+    let made: BTreeSet<&PackageName> = plan
+        .projects
+        .iter()
+        .map(|it| &it.name)
+        .chain(plan.wheels.iter().map(|it| &it.name))
+        .chain(plan.prefetched.iter().map(|it| &it.name))
+        .collect();
+    for project in &plan.projects {
+        let absent = project.after.iter().filter(|name| !made.contains(name));
+        for name in absent.filter(|name| !native.contains(name.as_str())) {
+            if of_projects(std::slice::from_ref(name), &Made::new(), dest)?.is_empty() {
+                return Ok(Some((project.name.to_string(), name.to_string())));
+            }
+        }
+    }
+    Ok(None)
+}
+
 /// Wheels of dependencies: new ones, otherwise an earlier build's.
 pub fn of_projects(before: &[PackageName], made: &Made, dest: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
@@ -135,20 +159,38 @@ pub(crate) fn constraints(files: &[PathBuf]) -> Vec<String> {
     lines.collect()
 }
 
-pub(crate) fn without_addresses(requirements: &str, files: &[PathBuf]) -> String {
-    let names: BTreeSet<String> = files.iter().filter_map(|file| name_of(file)).collect();
-    let line = |line: &str| {
-        let Ok(parsed) = line.parse::<Requirement>() else { return line.to_owned() };
-        if parsed.versions.is_some() || !names.contains(&parsed.name) {
-            return line.to_owned();
+/// Requirements, also indirect ones, that no wheel in `offered` provides.
+pub(crate) fn external(required: &[String], offered: &[PathBuf]) -> Vec<String> {
+    let (mut external, mut known) = (BTreeSet::new(), BTreeSet::new());
+    let mut next: Vec<String> = required.to_vec();
+    while let Some(line) = next.pop() {
+        if !known.insert(line.clone()) {
+            continue;
         }
-        let marker = line.split_once(" ;").map_or("", |(_, marker)| marker);
-        let marker = if marker.is_empty() { String::new() } else { format!(" ;{marker}") };
-        let extras = parsed.extras.join(",");
-        let extras = if extras.is_empty() { extras } else { format!("[{extras}]") };
-        format!("{}{extras}{marker}", parsed.name)
-    };
-    requirements.lines().map(|text| line(text) + "\n").collect()
+        let Ok(parsed) = line.parse::<Requirement>() else { continue };
+        let is_of_it = |file: &&PathBuf| name_of(file).as_ref() == Some(&parsed.name);
+        let mut files = offered.iter().filter(is_of_it).peekable();
+        if files.peek().is_none() {
+            external.insert(line);
+            continue;
+        }
+        for metadata in files.filter_map(|file| metadata(file)) {
+            let required = metadata.requirements().flatten();
+            next.extend(required.filter_map(|required| of_wheel(&required, &parsed.extras)));
+        }
+    }
+    external.into_iter().collect()
+}
+
+/// Requirement of a wheel as a line; `None` for that of another extra.
+fn of_wheel(required: &Requirement, extras: &[String]) -> Option<String> {
+    if required.of_extras.is_empty() {
+        return Some(required.text.clone());
+    }
+    let is_wanted = required.of_extras.iter().any(|extra| extras.contains(extra));
+    // pip knows no `extra` outside of metadata: the other conditions of such a marker are lost.
+    let text = required.text.split(';').next().unwrap_or_default();
+    is_wanted.then(|| text.trim().to_owned())
 }
 
 fn metadata(file: &Path) -> Option<Metadata> {
@@ -167,7 +209,7 @@ fn from_addresses(file: &Path) -> Vec<String> {
     required.map(|requirement| requirement.name).collect()
 }
 
-fn name_of(file: &Path) -> Option<String> {
+pub(crate) fn name_of(file: &Path) -> Option<String> {
     distribution_of(&file.file_name()?.to_string_lossy())
 }
 
@@ -208,17 +250,6 @@ mod tests {
         let names = ["A_b.c-1.0-py3-none-any.whl", "a_b-1.0.tar.gz", "SHA256SUMS"]
             .map(|file| distribution_of(file).unwrap_or_default());
         assert_eq!(names, ["a-b-c", "a-b", ""]);
-    }
-
-    #[test]
-    fn a_wheel_that_is_there_takes_the_place_of_an_address() {
-        let files = ["/h/tool-1.0-py3-none-any.whl"].map(PathBuf::from);
-        let given = "numpy>=2\nTool[gpu]@git+https://example.org/tool ; python_version >= '3'\n\
-                     other @ https://example.org/other.whl\n";
-        assert_eq!(
-            without_addresses(given, &files),
-            "numpy>=2\ntool[gpu] ; python_version >= '3'\nother @ https://example.org/other.whl\n"
-        );
     }
 
     #[test]

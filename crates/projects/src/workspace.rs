@@ -11,6 +11,7 @@ use super::confined::Limits;
 use super::process::{Log, ProcessError, Run};
 use super::reach::Reach;
 use super::used::Used;
+use super::variables;
 use super::wheelhouse::in_directory;
 use base::names::{Form, PackageName};
 use base::regular;
@@ -23,6 +24,9 @@ pub(crate) const INSTALLING: &str = "installing its requirements";
 pub(crate) const BUILDING: &str = "building its wheel";
 
 pub const TAIL: usize = 20;
+
+/// Working directory of rockpack's steps: Python imports from it, and no project can write into it.
+const ROOT: &str = "/";
 
 /// Free space in bytes below which a disk counts as full: failing programs leave a little.
 const ROOM: u64 = 256 * 1024;
@@ -77,11 +81,40 @@ impl From<ProcessError> for Failed {
 }
 
 impl Workspace {
-    /// Runs a step of rockpack, with network access.
+    /// Runs a step of rockpack, without network access.
     pub fn run(&self, doing: &str, command: &[OsString]) -> Result<(), Failed> {
-        // Python imports from its working directory; no project can write into this one.
-        let directory = Path::new("/");
-        self.run_within(self.reach.as_ref().map(Reach::fetching), directory, doing, command)
+        self.run_with(&self.variables, doing, command)
+    }
+
+    /// Runs a step of rockpack with other variables.
+    pub(crate) fn run_with(
+        &self,
+        variables: &BTreeMap<String, OsString>,
+        doing: &str,
+        command: &[OsString],
+    ) -> Result<(), Failed> {
+        let limits = self.reach.as_ref().map(Reach::installing);
+        self.run_within(limits, ROOT.as_ref(), variables, doing, command)
+    }
+
+    /// Runs a download of rockpack, with network access, and without the variables of projects:
+    /// `LD_PRELOAD` would run their code.
+    pub(crate) fn fetch(&self, doing: &str, command: &[OsString]) -> Result<(), Failed> {
+        let limits = self.reach.as_ref().map(Reach::fetching);
+        self.run_within(limits, ROOT.as_ref(), &self.fetching(), doing, command)
+    }
+
+    fn fetching(&self) -> BTreeMap<String, OsString> {
+        let caller =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+        variables::of_fetching(variables::base(caller), &self.variables)
+    }
+
+    /// Runs git, with network access. git starts programs, but none of a repository.
+    pub(crate) fn clone_repository(&self, doing: &str, command: &[OsString]) -> Result<(), Failed> {
+        let limits =
+            self.reach.as_ref().map(|reach| Limits { alone: false, ..reach.fetching().clone() });
+        self.run_within(limits.as_ref(), ROOT.as_ref(), &self.fetching(), doing, command)
     }
 
     pub(crate) fn run_in(
@@ -91,7 +124,7 @@ impl Workspace {
         command: &[OsString],
     ) -> Result<(), Failed> {
         let limits = self.building().map_err(Failed::new)?;
-        self.run_within(limits.as_ref(), directory, doing, command)
+        self.run_within(limits.as_ref(), directory, &self.variables, doing, command)
     }
 
     /// Limits of project steps; `None` without confinement. Fails for a compiler cache
@@ -104,10 +137,10 @@ impl Workspace {
         &self,
         limits: Option<&Limits>,
         directory: &Path,
+        environment: &BTreeMap<String, OsString>,
         doing: &str,
         command: &[OsString],
     ) -> Result<(), Failed> {
-        let environment = &self.variables;
         let done = self.log.run(&Run { command, directory, environment, limits });
         done.map_err(|e| match e {
             // The log has the whole command.
@@ -123,12 +156,23 @@ impl Workspace {
 }
 
 const CONFINED: &str = "; without --unconfined it may write only below its own directory, and it has no network without a `network` line";
-/// Part of the message that programs print after a denied write.
-const DENIED: &str = "ermission denied";
+/// Parts of messages that programs print at a wall.
+const DENIED: [&str; 5] = [
+    "ermission denied",
+    "peration not permitted",
+    "ead-only file system",
+    "onnection refused",
+    "etwork is unreachable",
+];
 
 impl Workspace {
     fn was_confined(&self) -> bool {
-        self.reach.is_some() && self.log.tail(TAIL).iter().any(|line| line.contains(DENIED))
+        self.reach.is_some()
+            && self
+                .log
+                .tail(TAIL)
+                .iter()
+                .any(|line| DENIED.iter().any(|words| line.contains(words)))
     }
 }
 
@@ -147,6 +191,24 @@ pub(crate) fn wheels_in(directory: &Path, name: &PackageName) -> Result<Vec<Path
         }
     }
     Ok(wheels)
+}
+
+/// Copies wheels into `into`, where no project writes: a link or an open file of a project leads to
+/// the original. Returns the copies, which are checked again.
+pub(crate) fn taken(
+    wheels: &[PathBuf],
+    into: &Path,
+    name: &PackageName,
+) -> Result<Vec<PathBuf>, Failed> {
+    if into.is_dir() {
+        fs::remove_dir_all(into)?;
+    }
+    fs::create_dir_all(into)?;
+    for wheel in wheels {
+        let mut copy = fs::File::create_new(into.join(wheel.file_name().unwrap_or_default()))?;
+        io::copy(&mut regular::open(wheel)?, &mut copy)?;
+    }
+    wheels_in(into, name)
 }
 
 pub(crate) fn wheel_in(directory: &Path, name: &PackageName) -> Result<PathBuf, Failed> {

@@ -34,7 +34,7 @@ pub fn run(args: &BuildArgs, tree: &Path) -> Result<(), Failure> {
     }
     let plan = resolve::plan_installed(&manifest, &request)?;
     tell_left_out(args, &plan);
-    let Some(projects) = projects::settings(args, &plan, jobs)? else { return Ok(()) };
+    let Some(projects) = projects::settings(args, &manifest, &plan, jobs)? else { return Ok(()) };
     projects::check(args, &plan, &projects)?;
     if args.dry_run {
         let text = review::summary_text(&plan, args.set.verbose);

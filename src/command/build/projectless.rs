@@ -9,7 +9,12 @@ use crate::failure::{Failure, absent};
 
 pub enum Settings {}
 
-pub fn settings(_: &BuildArgs, plan: &Plan, _: usize) -> Result<Option<Settings>, Failure> {
+pub fn settings(
+    _: &BuildArgs,
+    _: &Manifest,
+    plan: &Plan,
+    _: usize,
+) -> Result<Option<Settings>, Failure> {
     let is_needed = !plan.projects.is_empty() || !plan.wheels.is_empty();
     if is_needed { Err(absent("projects").into()) } else { Ok(None) }
 }

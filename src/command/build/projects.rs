@@ -23,7 +23,12 @@ mod clean;
 mod earlier;
 
 /// Returns `None` if the plan has neither projects nor finished wheels.
-pub fn settings(args: &BuildArgs, plan: &Plan, jobs: usize) -> Result<Option<Settings>, Failure> {
+pub fn settings(
+    args: &BuildArgs,
+    manifest: &Manifest,
+    plan: &Plan,
+    jobs: usize,
+) -> Result<Option<Settings>, Failure> {
     let asked = [More::Tests, More::Docs].into_iter().any(|more| args.asks(more));
     if asked && args.set.sources.is_none() {
         let text = "--projects tests, docs: no sources are named";
@@ -52,6 +57,8 @@ pub fn settings(args: &BuildArgs, plan: &Plan, jobs: usize) -> Result<Option<Set
         anew: args.asks(More::Rebuild),
         keep_work: args.asks(More::KeepWork),
         unconfined: args.unconfined,
+        declared: declared(manifest),
+        native: native(manifest),
         protected,
         trials: trials
             .into_iter()
@@ -67,6 +74,21 @@ fn build_directory(text: &str) -> Result<PathBuf, String> {
         return Ok(path);
     }
     Err(format!("`{text}` is not an absolute path without blanks"))
+}
+
+/// Returns the names of all packages, projects and wheels, normalized.
+fn declared(manifest: &Manifest) -> BTreeSet<String> {
+    let python = &manifest.python;
+    let projects = python.projects.iter().map(|project| &project.name.value);
+    let wheels = python.wheels.iter().map(|wheel| &wheel.name.value);
+    let prefetched = python.prefetched.iter().map(|wheel| &wheel.name.value);
+    let sources = projects.chain(wheels).chain(prefetched).map(ToString::to_string);
+    sources.chain(manifest.distribution_names().into_iter().map(|(name, _)| name)).collect()
+}
+
+fn native(manifest: &Manifest) -> BTreeSet<String> {
+    let native = manifest.python.projects.iter().filter(|project| project.native.is_some());
+    native.map(|project| project.name.value.to_string()).collect()
 }
 
 /// Returns directories that projects must not use as caches: other builds read or run them.
@@ -227,6 +249,12 @@ pub fn not_built(error: &ProjectError) -> Failure {
             let name = pin.split("==").next().unwrap_or(pin);
             let help =
                 format!("add it (--only …,{name}), or give the --output of a build that made it");
+            problem.help(help).into()
+        }
+        ProjectError::NotBefore { before, .. } => {
+            let help = format!(
+                "build it too (--only …,{before}), or give the --output of a build that made it"
+            );
             problem.help(help).into()
         }
         ProjectError::NoProgram { .. } => {
