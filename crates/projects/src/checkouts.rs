@@ -223,7 +223,8 @@ impl CheckoutState {
         words.extend(self.cloned_branch(address)?.map(|branch| format!("--branch={branch}")));
         words.extend(["--".to_owned(), address.clone(), to.display().to_string()]);
         git(&words)?;
-        if self.init.is_some() {
+        // Some branches need no program.
+        if self.init.as_ref().is_some_and(|program| to.join(program.as_str()).exists()) {
             pending::mark(&to)?;
         }
         Ok(fs::rename(to, place)?)
@@ -240,9 +241,16 @@ impl CheckoutState {
         Ok(existing.or(self.expected_branch.as_ref()).cloned())
     }
 
+    /// Returns true if the program for new clones did not succeed in the checkout.
+    pub fn needs_program(&self, root: &Path) -> bool {
+        pending::is_left(&root.join(self.directory.as_str()))
+    }
+
     /// Runs the program for new clones in the checkout, and returns its name if it failed.
     pub fn initialize(&self, root: &Path) -> Result<Option<String>, GitError> {
-        let Some(program) = &self.init else { return Ok(None) };
+        let Some(program) = self.init.as_ref().filter(|_| self.needs_program(root)) else {
+            return Ok(None);
+        };
         let place = root.join(self.directory.as_str()).canonicalize()?;
         let Some(mark) = Mark::take(&place)? else {
             return Ok(Some(format!("another process runs {program}")));
