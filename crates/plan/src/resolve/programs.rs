@@ -1,4 +1,4 @@
-use super::describe::starts;
+use super::describe::{is_optional, starts};
 use super::install_tree::View;
 use super::links::{Filled, Owners, is_shipped};
 use super::place::{Placed, shared_library};
@@ -22,7 +22,7 @@ pub(super) fn missing(
         .package
         .scripts
         .iter()
-        .filter(|script| script.optional.is_none() && !starts(script, system, ships))
+        .filter(|script| !is_optional(script, system, ships) && !starts(script, system, ships))
     {
         if let ScriptTarget::Program(program) = &*script.target {
             let refusal = view
