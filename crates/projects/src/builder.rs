@@ -21,8 +21,8 @@ use super::used::Used;
 use super::workspace::{self, Failed, TAIL, Workspace};
 use super::{
     End, Happened, Made, MadeWheel, Missing, NotMade, Outcome, ProjectError, Settings, Tried, Why,
-    again, compilers, complaints, devel, dirty, finish, prefixes, private, recorded, resume, taken,
-    wheelhouse,
+    again, compilers, complaints, devel, dirty, finish, lock, prefixes, private, recorded, resume,
+    taken, wheelhouse,
 };
 use base::names::{PackageName, RelPath};
 use base::text::with_causes;
@@ -138,6 +138,8 @@ impl<'a> Builder<'a> {
             variables: BTreeMap::new(),
             log,
             used: Used::default(),
+            lock: self.lock(&item),
+            constraints: constraints(&item),
             reach: None,
         };
         let done = match item {
@@ -171,6 +173,18 @@ impl<'a> Builder<'a> {
                 Err(Failure { reason: failed.to_string(), tail })
             }
         }
+    }
+
+    fn lock(&self, item: &Item<'_>) -> Option<lock::OfItem> {
+        let is_locked = matches!(item, Item::Project(_) | Item::Trial(..));
+        let lock = self.settings.lock.as_ref().filter(|_| is_locked)?;
+        Some(lock::OfItem::new(lock, &item.called()))
+    }
+
+    /// Lists what a build fetched.
+    fn write_lock(&self, place: &Workspace, inputs: Option<&ProjectInputs>) -> Result<(), Failed> {
+        let lock = place.lock.as_ref().filter(|lock| !lock.is_fixed());
+        lock.map_or(Ok(()), |lock| lock.write(&place.directory, inputs))
     }
 
     fn keeps(&self, item: Item<'_>) -> bool {
@@ -241,6 +255,9 @@ impl<'a> Builder<'a> {
                     return Err(Failed::new(reason));
                 }
                 self.keeper.forget(&project.name)?;
+                if let Some(lock) = place.lock.as_ref().filter(|lock| lock.is_fixed()) {
+                    lock.check(Some(self.checkout(project)?))?;
+                }
                 let made = self.site(project, processes)?.build_all(self.settings, place)?;
                 if project.native.is_some() {
                     prefixes::keep(&self.work, &project.name, self.keeper.directory())?;
@@ -277,6 +294,7 @@ impl<'a> Builder<'a> {
             let mut used = std::mem::take(&mut place.used);
             used.tools.extend(self.keeper.installed().map(|tree| ("devel".to_owned(), tree)));
             let inputs = recorded::inputs(project, self.sources()?, self.checkout(project)?, used)?;
+            self.write_lock(place, Some(&inputs))?;
             self.keeper.write(project, &finished, &made, inputs.clone())?;
             self.know(&project.name, inputs);
         }
@@ -334,6 +352,7 @@ impl<'a> Builder<'a> {
             processes,
         };
         let ran = site.run(commands, place)?;
+        self.write_lock(place, None)?;
         if kind == TrialKind::Docs && ran.passed > 0 {
             trial::put(&place.directory.join("docs"), &dest.join("docs"), &project.name)?;
         }
@@ -433,6 +452,13 @@ impl<'a> Builder<'a> {
             }
         }
         Ok(outcome)
+    }
+}
+
+fn constraints(item: &Item<'_>) -> Vec<String> {
+    match item {
+        Item::Project(project) | Item::Trial(project, ..) => project.constraints.clone(),
+        Item::Taken(_) | Item::Devel(_) => Vec::new(),
     }
 }
 

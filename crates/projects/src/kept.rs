@@ -12,6 +12,7 @@ use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
+use super::lock::OfItem;
 use super::snapshot::{Snapshot, snapshots};
 use super::tools::Tools;
 use super::{Made, ProjectError, Settings, installed, variables, wheelhouse};
@@ -146,6 +147,10 @@ impl<'a> Keeper<'a> {
         }
         let mut made = taken(self.plan, settings);
         made.extend(self.prefetched.clone());
+        let lock = settings.lock.as_ref().filter(|lock| !lock.is_fixed);
+        if lock.is_some_and(|lock| !OfItem::new(lock, project.name.as_str()).exists()) {
+            return;
+        }
         let Some(product) = Product::read(&self.file(&project.name)) else { return };
         let same = self.key(project, &made, dest).is_ok_and(|key| product.is_of(&key));
         if same

@@ -38,6 +38,7 @@ mod git_program;
 mod installed;
 mod item;
 mod kept;
+mod lock;
 mod mounts;
 mod namespaces;
 mod native;
@@ -84,6 +85,7 @@ pub use confined::{Holds, holds};
 pub use content::{Content, Named, Repository};
 pub use draft::{Draft, draft};
 pub use git_program::GitError;
+pub use lock::Lock;
 pub use runner::run as run_confined;
 pub use snapshot::{Snapshot, snapshots};
 pub use survey::survey;
@@ -107,6 +109,8 @@ pub struct Settings {
     pub jobs: usize,
     /// No downloads: requirements come from pip's find-links or earlier results.
     pub offline: bool,
+    /// Locked requirements.
+    pub lock: Option<Lock>,
     /// Disables reuse.
     pub anew: bool,
     /// Keeps the devel tree, environments and object files in `DEST/work`, and resumes there.

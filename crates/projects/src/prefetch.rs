@@ -97,6 +97,8 @@ impl Fetcher<'_> {
             variables: BTreeMap::new(),
             log,
             used: Used::default(),
+            lock: None,
+            constraints: Vec::new(),
             reach: None,
         };
         match self.fetch(wheel, &mut place) {

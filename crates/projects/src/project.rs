@@ -13,7 +13,6 @@ use super::requirements::{Author, Requirements};
 use super::resume::{self, Record};
 use super::snapshot::Snapshot;
 use super::tools::Tools;
-use super::used::Used;
 use super::workspace::{BUILDING, Failed, MAKING_ENVIRONMENT, Workspace, wheel_in};
 use super::{Settings, checkout, native, private, repair, variables, wheelhouse};
 use base::names::RelPath;
@@ -84,9 +83,7 @@ impl Site<'_> {
         for version in &self.project.pythons {
             place.log.say(&format!("for Python {version}:"))?;
             let directory = place.directory.join(version);
-            let (log, used) = (place.log.clone(), Used::default());
-            let mut inner =
-                Workspace { directory, variables: BTreeMap::new(), log, used, reach: None };
+            let mut inner = Workspace { directory, ..place.inner() };
             furnish(&mut inner, settings, self.processes)?;
             self.confine(settings, &mut inner)?;
             let (offered, work_key) = (self.offered.clone(), self.work_key.clone());

@@ -97,6 +97,9 @@ impl Requirements<'_> {
             return Ok(());
         }
         let fetched = place.directory.join(FETCHED);
+        if let Some(lock) = place.lock.as_ref().filter(|lock| lock.is_fixed()) {
+            return lock.provide(&fetched);
+        }
         fs::create_dir_all(&fetched)?;
         let file = place.directory.join("fetched.txt");
         fs::write(&file, lines.join("\n") + "\n")?;
@@ -104,6 +107,8 @@ impl Requirements<'_> {
         let words = ["download", "--only-binary=:all:", "--find-links"].map(OsString::from);
         let words = words.into_iter().chain([address(&fetched).into(), "--dest".into()]);
         let words = words.chain([fetched.clone().into(), "-r".into(), file.into()]);
+        let constraints = constraints(place)?.map(|file| ["-c".into(), file.into()]);
+        let words = words.chain(constraints.into_iter().flatten());
         let command = self.tools.pip_alone(&python, words);
         let mut tried = BTreeSet::new();
         for _ in 0..ROUNDS {
@@ -221,13 +226,23 @@ impl Requirements<'_> {
         for directory in both {
             variables::append(&mut variables, "PIP_FIND_LINKS", &address(&directory));
         }
-        let constraints = house.with_extension("txt");
-        if constraints.is_file() {
-            variables.insert("PIP_CONSTRAINT".to_owned(), address(&constraints).into());
+        let of_build = Some(house.with_extension("txt")).filter(|file| file.is_file());
+        for file in of_build.into_iter().chain(constraints(place)?) {
+            variables::append(&mut variables, "PIP_CONSTRAINT", &address(&file));
         }
         variables.insert("PIP_NO_INDEX".to_owned(), "1".into());
         Ok(variables)
     }
+}
+
+/// Writes the constraints of the manifest; `None` without any.
+fn constraints(place: &Workspace) -> io::Result<Option<PathBuf>> {
+    if place.constraints.is_empty() {
+        return Ok(None);
+    }
+    let file = place.directory.join("constraints.txt");
+    fs::write(&file, place.constraints.join("\n") + "\n")?;
+    Ok(Some(file))
 }
 
 fn not_from_index(name: &str) -> Failed {

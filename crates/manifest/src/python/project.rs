@@ -31,6 +31,8 @@ pub struct SourceProject {
     pub run: Vec<Command>,
     /// Build requirements that pyproject.toml lacks (PEP 508).
     pub build_requires: Vec<Requirement>,
+    /// Limits of requirements' versions (PEP 508).
+    pub constraints: Vec<Requirement>,
     /// Environment variables.
     pub environment: Vec<Pair<String>>,
     /// Selection of libraries, an environment variable too.
@@ -67,6 +69,15 @@ pub struct EveryProject {
     /// Environment variables.
     #[child(of = Env)]
     pub environment: Vec<Pair<String>>,
+    /// Limits the versions of requirements of builds, tests and documentation, also indirect ones;
+    /// requires nothing itself.
+    #[leaf(
+        "REQUIREMENT",
+        "a requirement",
+        "A name with versions (PEP 508).",
+        example = r#"constraint "cython<3.1" "numpy==2.1.*""#
+    )]
+    pub constraint: Vec<Requirement>,
     /// Passes variables of rockpack's environment to the build, which has few others.
     #[leaf(
         "VARIABLE",
@@ -167,6 +178,7 @@ impl Shared {
             after: self.after,
             run: self.run,
             build_requires: self.build_requires,
+            constraints: self.given.constraint,
             environment: self.given.environment,
             libraries: None,
             pass: self.given.pass,
