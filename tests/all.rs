@@ -18,6 +18,7 @@ mod cli;
 mod defaults;
 mod demo_tree;
 mod diff;
+mod documented_steps;
 mod elf_command;
 mod elf_conformance;
 mod elf_corpus;

@@ -54,8 +54,12 @@ fn place() -> Option<TempDir> {
 }
 
 fn project(dir: &Path, command: &str, more: &[&str]) -> (Output, String) {
+    project_of(dir, "7.2.1", command, more)
+}
+
+fn project_of(dir: &Path, version: &str, command: &str, more: &[&str]) -> (Output, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
-        .args(["project", command, "--sources", "src", "--version", "7.2.1"])
+        .args(["project", command, "--sources", "src", "--version", version])
         .args(more)
         .current_dir(dir)
         .env("NO_COLOR", "1")
@@ -114,6 +118,27 @@ fn one_missing_branch_stops_no_other_clone_and_new_clones_are_initialized() {
     assert!(said.contains("wave: running init.sh"), "{said}");
     assert_eq!(fs_err::read_to_string(dir.path().join("src/wave/made.txt")).unwrap(), "made\n");
     assert!(text.contains("first  missing\n"), "{text}");
+}
+
+#[test]
+fn a_branch_without_the_last_zero_of_the_version_is_cloned() {
+    let Some(dir) = place() else { return };
+    let manifest = fs_err::read_to_string(dir.path().join("packages.kdl")).unwrap();
+    let manifest = manifest.replace("release/{major}.{minor}", "release/{major}.{minor}.{patch}");
+    fs_err::write(dir.path().join("packages.kdl"), manifest).unwrap();
+    for version in ["7.2", "7.2.0"] {
+        let (output, text) = project_of(dir.path(), version, "clone", &["--remote"]);
+        assert!(output.status.success(), "{output:?}");
+        assert!(text.contains("wave   fine, release/7.2 at "), "{text}");
+        fs_err::remove_dir_all(dir.path().join("src/wave")).unwrap();
+    }
+    let (output, _) = project_of(dir.path(), "7.2.1", "clone", &[]);
+    let message = crate::program::said(&output);
+    assert!(
+        message.contains("fatal: Remote branch release/7.2.1 not found in upstream origin")
+            && message.contains("near ones are release/7.2"),
+        "{message}"
+    );
 }
 
 #[test]

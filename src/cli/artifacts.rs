@@ -23,7 +23,8 @@ pub struct DemandArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Artifacts")]
     pub lock: Option<PathBuf>,
 
-    /// Use only archives in the lock file (rockpack.lock without --lock), and do not write it
+    /// Use only archives in the lock file (rockpack.lock without --lock), and do not write it; for
+    /// projects, only the requirements in --requirements
     #[arg(long, help_heading = "Artifacts")]
     pub locked: bool,
 }

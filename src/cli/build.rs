@@ -81,6 +81,14 @@ pub struct BuildArgs {
     #[command(flatten)]
     pub artifacts: ArtifactArgs,
 
+    /// Keep the requirements of projects' builds and tests in DIR, with a list for each project:
+    /// DIR/pylock.NAME.toml (PEP 751)
+    ///
+    /// With --locked, exactly these are installed, without an index. A project whose checkout has
+    /// other files than the listed ones, or a requirement that the list lacks, is then an error.
+    #[arg(long, value_name = "DIR", requires = "sources", value_hint = ValueHint::DirPath, help_heading = "Projects")]
+    pub requirements: Option<PathBuf>,
+
     /// Let projects write outside their own directory, and open connections
     ///
     /// By default, namespaces, Landlock (Linux 5.19) and seccomp refuse writes elsewhere,

@@ -8,6 +8,8 @@ use clap::{Args, ValueHint};
 /// Writes packages.kdl and families.kdl into a directory that has neither. They include the
 /// built-in manifest and contain only changes to it: a later rockpack updates the rest.
 ///
+/// With --projects, writes one file: a node for each pyproject.toml or setup.py.
+///
 /// With --demo, makes a small artifact directory for all packages of the built-in manifest, to try
 /// plan, build, explain and diff. Its libraries are real ELF files, its programs this machine's
 /// `true`; for Windows, all are PE files. A directory with other files is not changed.
@@ -21,6 +23,11 @@ pub struct InitArgs {
     /// Start without ROCm: one package, the C library's names, no ISA
     #[arg(long)]
     pub minimal: bool,
+
+    /// Write a packages.kdl for the Python projects in this checkout, or in the checkouts below this
+    /// directory
+    #[arg(long, value_name = "SOURCES", conflicts_with_all = ["minimal", "demo"], value_hint = ValueHint::DirPath)]
+    pub projects: Option<PathBuf>,
 
     /// Make a small artifact directory instead of a manifest
     #[arg(long, conflicts_with = "minimal")]
@@ -42,6 +49,9 @@ Examples:
     rockpack check --manifest packaging
   Packages of another project:
     rockpack init --minimal
+  Python projects in the checkout ../wave, to build against an installed ROCm:
+    rockpack init --projects ../wave
+    rockpack build --rocm-path /opt/rocm --sources .. -o out
   A small artifact directory, and packages of it:
     rockpack init --demo demo
     rockpack build --artifact-dir demo -o out

@@ -81,7 +81,8 @@ fn clone(checkout: &CheckoutState, args: &CheckoutArgs) -> Result<(), Box<Proble
 
 fn initialized(checkout: &CheckoutState, args: &CheckoutArgs) -> Result<(), Box<Problem>> {
     let directory = &checkout.directory;
-    let Some(program) = &checkout.init else { return Ok(()) };
+    let needed = checkout.init.as_ref().filter(|_| checkout.needs_program(&args.sources));
+    let Some(program) = needed else { return Ok(()) };
     ui::tell(&format!("{directory}: running {program}"));
     let reason = match checkout.initialize(&args.sources) {
         Ok(None) => return Ok(()),

@@ -77,6 +77,14 @@ pub fn decode_with(
         }),
     };
     let manifest = Manifest::decode_beside(packages, families, &beside)?;
+    if let Some(home) = packages.file().and_then(|file| Path::new(file).parent())
+        && families.file().is_none()
+        && !manifest.packages.is_empty()
+    {
+        let file = home.join(builtin::FAMILIES.0);
+        let message = format!("no {}, which packages need", file.display());
+        return Err(Problem::error(Code::Environment, message).help(WHERE).into());
+    }
     let functions = resolve::functions(&manifest, &templates);
     if functions.has_errors() { Err(functions.into()) } else { Ok(manifest) }
 }
@@ -141,8 +149,13 @@ fn built_in() -> (Source, Source) {
     (source(builtin::PACKAGES), source(builtin::FAMILIES))
 }
 
+/// Without families.kdl, the ISAs are the program's; [`decode_with`] refuses that for packages.
 fn read(dir: &Path) -> Result<(Source, Source), Failure> {
-    Ok((kdl_file(dir, builtin::PACKAGES.0)?, kdl_file(dir, builtin::FAMILIES.0)?))
+    let packages = kdl_file(dir, builtin::PACKAGES.0)?;
+    let families = dir.join(builtin::FAMILIES.0);
+    let is_absent = families.symlink_metadata().is_err_and(|e| e.kind() == ErrorKind::NotFound);
+    let families = if is_absent { built_in().1 } else { kdl_file(dir, builtin::FAMILIES.0)? };
+    Ok((packages, families))
 }
 
 /// Fails if the file is too large or not text.

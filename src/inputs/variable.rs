@@ -8,6 +8,8 @@ use base::source::{Code, Problem};
 pub const CACHE_SIZE: &str = "ROCKPACK_CACHE_SIZE";
 /// Bytes of files in memory at a time, as `256MB`.
 pub const MEMORY: &str = "ROCKPACK_MEMORY";
+/// Directory in which projects are built.
+pub const BUILD_DIRECTORY: &str = "ROCKPACK_BUILD_DIR";
 /// URI of the builder that a provenance statement names.
 pub const BUILDER_ID: &str = "ROCKPACK_BUILDER_ID";
 /// Python that builds projects.

@@ -19,6 +19,11 @@ pub fn tell_of(happened: &Happened) {
         Happened::Finished(name, wheels, took) => {
             tell(&format!("{name}: {}, {}", wheels.join(", "), seconds(*took)));
         }
+        Happened::Elsewhere(directory) => tell(&format!(
+            "note: other builds have the usual directory, so that projects are built in {}, whose \
+             path some build systems store: the bytes can differ",
+            directory.display()
+        )),
         Happened::Kept(name) => tell(&format!("{name}: unchanged")),
         Happened::Failed(name) => tell(&format!("{name}: failed")),
     }

@@ -140,14 +140,16 @@ def dirty(scene, dest, build, checkout, commit):
     done = build("--require-clean=false", CI="true")
     scene.check("it is built otherwise", done.problem)
     scene.check("the table says so", None if "checkout own: dirty, with example_own/__init__.py and 1 more file" in done.out else done.out)
-    names = wheels(dest)
-    scene.check("and so does its version", None if len(names) == 1 and "+local.dirty-" in names[0] else f"{names}")
+    marked = [name for name in wheels(dest) if "+local.dirty-" in name]
+    scene.check("and so does its version", None if len(marked) == 1 else f"{wheels(dest)}")
+    clean = [name for name in wheels(dest) if name not in marked]
+    scene.check("the wheel of the clean checkout stays", None if clean and before.items() >= {(clean[0], digests(dest / "dist")[clean[0]])} else f"{clean}")
     own = project(dest).get(f"project/{NAME}", {})
     notes = own.get("annotations", {})
     seen = (list(own.get("digest", {})), own.get("uri"), notes.get("dirty"), notes.get("commit"), notes.get("changed"))
     expected = (["sha256"], f"git+https://example.org/own.git@{commit}", 2, commit, ["example_own/__init__.py", "example_own/new.py"])
     scene.check("and provenance, with the hash of its files", different(expected, seen))
-    done = run([scene.rockpack, "wheel", "verify", "--json", dest / "dist" / names[0]], scene.work)
+    done = run([scene.rockpack, "wheel", "verify", "--json", dest / "dist" / marked[0]], scene.work)
     codes = {finding["code"] for finding in json.loads(done.out)["findings"]}
     # Some Pythons give every module an rpath of their own.
     scene.check("the wheel with another version is whole", different(set(), codes - {"rpath-outside"}))

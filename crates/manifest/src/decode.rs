@@ -90,6 +90,11 @@ pub(super) fn file(
     let templates = beside.map(|beside| &*beside.templates);
     let context = Context { axes, templates, ..Context::survey(faults, words, file, &read) };
     let mut nodes = Block::of_file(faults, words, file);
+    let has_projects =
+        ["python-project", "native-project"].iter().any(|name| nodes.has_meant(name));
+    if nodes.has_meant("package") || !has_projects {
+        nodes.require("common");
+    }
     let manifest = Manifest::take(&mut nodes, &Scope::new(&context, None));
     nodes.finish();
     context.report_unknown();

@@ -118,8 +118,8 @@ pub trait HasCondition {
     check(decode::refuse_both(system_libraries, missing_libraries))
 )]
 pub struct Manifest {
-    /// Lines of `common`.
-    #[child]
+    /// Lines of `common`, which only packages need.
+    #[child(default)]
     pub project: Project,
     /// Packages in the order of the file, which is the order of the build.
     #[child(of = Package, by = name, keep)]

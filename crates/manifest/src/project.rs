@@ -5,7 +5,7 @@ use crate::text::{Specifier, WebAddress};
 use manifest_derive::Line;
 
 /// Holds lines for all packages.
-#[derive(Debug, Clone, Line)]
+#[derive(Debug, Clone, Default, Line)]
 #[line(
     "common",
     own,

@@ -139,6 +139,19 @@ impl Checkout {
             |text: String, (place, number): (&str, u64)| text.replace(place, &number.to_string());
         self.branch.as_ref().map(|branch| parts.fold(branch.value.clone(), fill))
     }
+
+    /// Returns the branches that a version can have, the expected one first: repositories have
+    /// `release/5.6` for 5.6.0.
+    pub fn branches_of(&self, version: &Version) -> Vec<String> {
+        let mut branches = Vec::from_iter(self.branch_of(version));
+        if let Some(branch) = self.branch.as_ref().filter(|_| version.numbers()[2] == 0) {
+            let value = branch.value.replace(".{patch}", "");
+            let place = branch.place.clone();
+            let short = Self { branch: Some(Spanned { value, place }), ..self.clone() };
+            branches.extend(short.branch_of(version).filter(|name| !branches.contains(name)));
+        }
+        branches
+    }
 }
 
 /// Libraries: `a,b`, or `^a,b` for all but these; names can have `*` and `?`.
@@ -244,6 +257,9 @@ mod tests {
             Checkout { directory, git: String::new(), branch, history: false, init: None };
         let of = |version: &str| checkout.branch_of(&version.parse().unwrap()).unwrap();
         assert_eq!([of("7.2.1rc2.dev3"), of("10")], ["rel-7.2.1", "rel-10.0.0"]);
+        let all = |version: &str| checkout.branches_of(&version.parse().unwrap());
+        assert_eq!(all("5.6"), ["rel-5.6.0", "rel-5.6"]);
+        assert_eq!(all("5.6.1"), ["rel-5.6.1"]);
     }
 
     #[test]

@@ -39,6 +39,9 @@ pub struct ProjectBuild {
     /// Additional build requirements (PEP 508).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub build_requires: Vec<String>,
+    /// Limits of requirements' versions (PEP 508).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<String>,
     /// Variables to set, with placeholders for values that only a build knows.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
@@ -224,6 +227,7 @@ impl ProjectBuild {
         given.extend(
             self.build_requires.iter().map(|requirement| format!("requires {requirement}")),
         );
+        given.extend(self.constraints.iter().map(|limit| format!("constrains {limit}")));
         given.extend(self.run.iter().map(|command| {
             let condition = command.if_there.as_ref();
             let condition = condition.map(|file| format!(", if {file} exists"));

@@ -11,6 +11,7 @@ use fs_err as fs;
 
 use super::item::{Item, is_before, trials};
 use super::kept::{Keeper, Product as KeptProduct};
+use super::place::{self, Place};
 use super::process::Log;
 use super::project::{self, Site};
 use super::snapshot::Snapshot;
@@ -19,8 +20,9 @@ use super::trial::{self, Ran, TrialKind};
 use super::used::Used;
 use super::workspace::{self, Failed, TAIL, Workspace};
 use super::{
-    End, Happened, Made, MadeWheel, NotMade, Outcome, ProjectError, Settings, Tried, Why, again,
-    complaints, devel, dirty, finish, private, recorded, resume, taken, wheelhouse,
+    End, Happened, Made, MadeWheel, Missing, NotMade, Outcome, ProjectError, Settings, Tried, Why,
+    again, compilers, complaints, devel, dirty, finish, lock, prefixes, private, recorded, resume,
+    taken, wheelhouse,
 };
 use base::names::{PackageName, RelPath};
 use base::text::with_causes;
@@ -48,11 +50,13 @@ pub struct Builder<'a> {
     stage: &'a Stage,
     tools: Tools,
     work: PathBuf,
+    _place: Option<Place>,
     items: Vec<Item<'a>>,
     devel: OnceLock<PathBuf>,
     made: Mutex<Made>,
     inputs: Mutex<BTreeMap<PackageName, ProjectInputs>>,
     keeper: Keeper<'a>,
+    missing: Missing,
     gate: &'a Gate<'a>,
     report: &'a (dyn Fn(Happened) + Sync),
 }
@@ -66,15 +70,16 @@ impl<'a> Builder<'a> {
         gate: &'a Gate<'a>,
         report: &'a (dyn Fn(Happened) + Sync),
     ) -> Result<Self, ProjectError> {
-        let kept = Path::new("work");
-        let temporary = stage.path(&path("work")?);
-        let temporary = temporary.strip_prefix(stage.dest()).unwrap_or(kept);
-        let work =
-            stage.dest().canonicalize()?.join(if settings.keep_work { kept } else { temporary });
+        let place = (!settings.keep_work).then(|| place::take(settings, report)).transpose()?;
+        let work = match &place {
+            Some(place) => place.path().to_owned(),
+            None => stage.dest().canonicalize()?.join("work"),
+        };
         fs::create_dir_all(&work)?;
         fs::create_dir_all(stage.dest().join("logs"))?;
         fs::write(work.join("pep517.py"), include_str!("pep517.py"))?;
-        let keeper = Keeper::survey(plan, settings, &stage.dest().canonicalize()?, &tools)?;
+        let keeper = Keeper::survey(plan, settings, &stage.dest().canonicalize()?, &work, &tools)?;
+        prefixes::restore(plan, keeper.directory(), &work)?;
         // If all projects are kept, none is built against the tree.
         let devel = plan.devel.iter().filter(|_| {
             plan.projects.iter().any(|project| project.devel && !keeper.has(&project.name))
@@ -88,11 +93,13 @@ impl<'a> Builder<'a> {
             stage,
             tools,
             work,
+            _place: place,
             items,
             devel: settings.installed.clone().map_or_else(OnceLock::new, OnceLock::from),
             made: Mutex::new(wheelhouse::of_others(plan, &stage.dest().canonicalize()?)?),
             inputs: Mutex::default(),
             keeper,
+            missing: compilers::missing(plan, settings),
             gate,
             report,
         })
@@ -131,6 +138,8 @@ impl<'a> Builder<'a> {
             variables: BTreeMap::new(),
             log,
             used: Used::default(),
+            lock: self.lock(&item),
+            constraints: constraints(&item),
             reach: None,
         };
         let done = match item {
@@ -164,6 +173,18 @@ impl<'a> Builder<'a> {
                 Err(Failure { reason: failed.to_string(), tail })
             }
         }
+    }
+
+    fn lock(&self, item: &Item<'_>) -> Option<lock::OfItem> {
+        let is_locked = matches!(item, Item::Project(_) | Item::Trial(..));
+        let lock = self.settings.lock.as_ref().filter(|_| is_locked)?;
+        Some(lock::OfItem::new(lock, &item.called()))
+    }
+
+    /// Lists what a build fetched.
+    fn write_lock(&self, place: &Workspace, inputs: Option<&ProjectInputs>) -> Result<(), Failed> {
+        let lock = place.lock.as_ref().filter(|lock| !lock.is_fixed());
+        lock.map_or(Ok(()), |lock| lock.write(&place.directory, inputs))
     }
 
     fn keeps(&self, item: Item<'_>) -> bool {
@@ -223,14 +244,24 @@ impl<'a> Builder<'a> {
         place: &mut Workspace,
         processes: usize,
     ) -> Result<Vec<PathBuf>, Failed> {
-        project::furnish(place, self.settings, processes)?;
+        project::furnish(place, processes)?;
         let wheels = match item {
             Item::Taken(wheel) => {
                 taken::bring(wheel, self.settings.sources.as_ref(), &self.tools, place)?
             }
             Item::Project(project) => {
+                if let Some(program) = self.missing.get(&project.name) {
+                    let reason = format!("it is built with {program}, which does not exist");
+                    return Err(Failed::new(reason));
+                }
                 self.keeper.forget(&project.name)?;
+                if let Some(lock) = place.lock.as_ref().filter(|lock| lock.is_fixed()) {
+                    lock.check(Some(self.checkout(project)?))?;
+                }
                 let made = self.site(project, processes)?.build_all(self.settings, place)?;
+                if project.native.is_some() {
+                    prefixes::keep(&self.work, &project.name, self.keeper.directory())?;
+                }
                 workspace::taken(&made, &place.directory.join("taken"), &project.name)?
             }
             Item::Devel(tree) => {
@@ -263,6 +294,7 @@ impl<'a> Builder<'a> {
             let mut used = std::mem::take(&mut place.used);
             used.tools.extend(self.keeper.installed().map(|tree| ("devel".to_owned(), tree)));
             let inputs = recorded::inputs(project, self.sources()?, self.checkout(project)?, used)?;
+            self.write_lock(place, Some(&inputs))?;
             self.keeper.write(project, &finished, &made, inputs.clone())?;
             self.know(&project.name, inputs);
         }
@@ -300,7 +332,7 @@ impl<'a> Builder<'a> {
         place: &mut Workspace,
         processes: usize,
     ) -> Result<Ran, Failed> {
-        project::furnish(place, self.settings, processes)?;
+        project::furnish(place, processes)?;
         if !self.settings.unconfined {
             private::confine(place, project, None, &self.settings.protected)?;
         }
@@ -320,6 +352,7 @@ impl<'a> Builder<'a> {
             processes,
         };
         let ran = site.run(commands, place)?;
+        self.write_lock(place, None)?;
         if kind == TrialKind::Docs && ran.passed > 0 {
             trial::put(&place.directory.join("docs"), &dest.join("docs"), &project.name)?;
         }
@@ -364,7 +397,7 @@ impl<'a> Builder<'a> {
             declared: &self.settings.declared,
             tools: &self.tools,
             work: &self.work,
-            kept: self.keeper.directory(),
+            prefixes: self.work.join(prefixes::DIRECTORY),
             devel: self.devel.get().map(PathBuf::as_path),
             processes,
             version: None,
@@ -419,6 +452,13 @@ impl<'a> Builder<'a> {
             }
         }
         Ok(outcome)
+    }
+}
+
+fn constraints(item: &Item<'_>) -> Vec<String> {
+    match item {
+        Item::Project(project) | Item::Trial(project, ..) => project.constraints.clone(),
+        Item::Taken(_) | Item::Devel(_) => Vec::new(),
     }
 }
 

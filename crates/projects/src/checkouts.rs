@@ -12,6 +12,7 @@ use super::content::{CheckoutContent, Named};
 use super::git::GitDirectory;
 use super::git_program::{GitError, git};
 use super::pending::{self, Mark};
+use super::remote;
 use super::survey::survey;
 use super::tree::{hashed, tree_hash};
 use base::names::{PackageName, RelPath};
@@ -51,6 +52,9 @@ pub struct CheckoutState {
     pub tree: Option<String>,
     /// Branch that the manifest expects.
     pub expected_branch: Option<String>,
+    /// Branches that the version can have, the expected one first.
+    #[serde(skip)]
+    pub branches: Vec<String>,
     /// Commit in the remote repository, if requested.
     pub expected_commit: Option<String>,
     /// Remote repository.
@@ -85,8 +89,6 @@ pub enum State {
     /// Files differ from the commit.
     Dirty,
 }
-
-const NEAR: usize = 5;
 
 /// Returns the state of every checkout that projects use, in manifest order.
 pub fn checkouts(
@@ -133,7 +135,8 @@ pub fn checkouts(
             commit: git.as_ref().and_then(GitDirectory::commit),
             changed: content.changed.iter().map(|path| path.display().to_string()).collect(),
             tree,
-            expected_branch: declared.and_then(|checkout| checkout.branch_of(version)),
+            expected_branch: None,
+            branches: declared.map(|checkout| checkout.branches_of(version)).unwrap_or_default(),
             expected_commit: None,
             git: declared.map(|checkout| checkout.git.clone()),
             init: declared.and_then(|checkout| checkout.init.clone()),
@@ -141,6 +144,7 @@ pub fn checkouts(
             projects: there.map(|name| (*name).clone()).collect(),
             lacking: lacking.collect(),
         };
+        state.expect_branch();
         state.judge(place.is_dir());
         Ok(state)
     };
@@ -185,14 +189,25 @@ impl CheckoutState {
         };
     }
 
+    /// Expects the checkout's branch, if the version can have it, otherwise the first one.
+    fn expect_branch(&mut self) {
+        let current = self.branches.iter().find(|branch| self.branch.as_ref() == Some(branch));
+        self.expected_branch = current.or(self.branches.first()).cloned();
+    }
+
     /// Requests the commit of the expected branch from the remote repository, and compares it.
     pub fn ask(&mut self) -> Result<(), GitError> {
         let Some(address) = &self.git else { return Ok(()) };
-        let name = self.expected_branch.as_ref();
-        let name = name.map_or_else(|| "HEAD".to_owned(), |branch| format!("refs/heads/{branch}"));
-        let said = git(&["ls-remote", "--exit-code", "--", address, &name])?;
-        let said = String::from_utf8_lossy(&said);
-        self.expected_commit = said.split_whitespace().next().map(str::to_owned);
+        let heads = remote::commits(address, &self.branches)?;
+        if heads.is_empty() {
+            let said = format!("the repository has no branch {}", self.branches.join(" or "));
+            return Err(GitError::Failed { words: "ls-remote".to_owned(), said });
+        }
+        let head = match self.expected_branch.as_ref().and_then(|branch| heads.get(branch)) {
+            Some(commit) => Some(commit),
+            None => self.branches.iter().find_map(|branch| heads.get(branch)),
+        };
+        self.expected_commit = head.or(heads.get(remote::HEAD)).cloned();
         self.judge(self.state != State::Missing);
         Ok(())
     }
@@ -206,18 +221,37 @@ impl CheckoutState {
         let partial = PartialDirectory::new(parent, ".rockpack-clone-")?;
         let to = partial.path().join("checkout");
         let mut words = vec!["clone".to_owned(), "--quiet".to_owned()];
-        words.extend(self.expected_branch.as_ref().map(|branch| format!("--branch={branch}")));
+        words.extend(self.cloned_branch(address)?.map(|branch| format!("--branch={branch}")));
         words.extend(["--".to_owned(), address.clone(), to.display().to_string()]);
         git(&words)?;
-        if self.init.is_some() {
+        // Some branches need no program.
+        if self.init.as_ref().is_some_and(|program| to.join(program.as_str()).exists()) {
             pending::mark(&to)?;
         }
         Ok(fs::rename(to, place)?)
     }
 
+    /// Returns the first of the possible branches that the repository has; otherwise the expected
+    /// one, for git's message.
+    fn cloned_branch(&self, address: &str) -> Result<Option<String>, GitError> {
+        if self.branches.len() < 2 {
+            return Ok(self.expected_branch.clone());
+        }
+        let heads = remote::commits(address, &self.branches)?;
+        let existing = self.branches.iter().find(|branch| heads.contains_key(*branch));
+        Ok(existing.or(self.expected_branch.as_ref()).cloned())
+    }
+
+    /// Returns true if the program for new clones did not succeed in the checkout.
+    pub fn needs_program(&self, root: &Path) -> bool {
+        pending::is_left(&root.join(self.directory.as_str()))
+    }
+
     /// Runs the program for new clones in the checkout, and returns its name if it failed.
     pub fn initialize(&self, root: &Path) -> Result<Option<String>, GitError> {
-        let Some(program) = &self.init else { return Ok(None) };
+        let Some(program) = self.init.as_ref().filter(|_| self.needs_program(root)) else {
+            return Ok(None);
+        };
         let place = root.join(self.directory.as_str()).canonicalize()?;
         let Some(mark) = Mark::take(&place)? else {
             return Ok(Some(format!("another process runs {program}")));
@@ -232,23 +266,16 @@ impl CheckoutState {
         Ok(mark.remove().map(|()| None)?)
     }
 
-    /// Returns branches of the remote repository that are like the expected one, the best first;
+    /// Returns branches of the remote repository that are near the expected one, the best first;
     /// `None` if it has the branch.
     pub fn near_branches(&self) -> Result<Option<Vec<String>>, GitError> {
         let Some((address, wanted)) = self.git.as_ref().zip(self.expected_branch.as_ref()) else {
             return Ok(None);
         };
-        let said = git(&["ls-remote", "--heads", "--", address])?;
-        let said = String::from_utf8_lossy(&said).into_owned();
-        let heads = said.lines().filter_map(|line| line.split_once("refs/heads/"));
-        let mut heads: Vec<String> = heads.map(|(_, name)| name.to_owned()).collect();
-        if heads.contains(wanted) {
+        let heads = remote::branches(address)?;
+        if self.branches.iter().any(|branch| heads.contains(branch)) {
             return Ok(None);
         }
-        let common =
-            |name: &String| name.bytes().zip(wanted.bytes()).take_while(|(a, b)| a == b).count();
-        heads.sort_by_key(|name| std::cmp::Reverse(common(name)));
-        heads.truncate(NEAR);
-        Ok(Some(heads))
+        Ok(Some(remote::near(wanted, heads)))
     }
 }

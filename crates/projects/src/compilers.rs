@@ -1,31 +1,40 @@
-//! Compilers that projects name: a missing one is reported before the devel tree is made.
+//! Compilers that projects name: projects without theirs are reported before anything is built.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use super::{ProjectError, Settings, variables};
+use super::{Settings, variables};
+use base::names::PackageName;
 use manifest::{Filling, setting};
 use plan::{Plan, ProjectBuild};
 
-/// Fails if CMake, or a program in a project's `CC` or `CXX`, does not exist. Programs in a devel
+/// Missing program of each project: CMake, or a program in `CC` or `CXX`. Programs in a devel
 /// package are not checked.
-pub fn check(plan: &Plan, settings: &Settings) -> Result<(), ProjectError> {
+pub type Missing = BTreeMap<PackageName, String>;
+
+pub fn missing(plan: &Plan, settings: &Settings) -> Missing {
     let caller =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     let caller = variables::base(caller);
-    let named = plan.projects.iter().flat_map(|project| {
-        programs(project, settings).into_iter().map(move |named| (project, named))
-    });
-    for (project, (variable, program)) in named {
-        let is_there = variables::found(&caller, &program).is_some_and(|path| path.is_file());
-        if !is_there {
-            let program = match variable {
-                Some(variable) => format!("{variable}={program}"),
-                None => program,
-            };
-            return Err(ProjectError::NoProgram { project: project.name.to_string(), program });
-        }
-    }
-    Ok(())
+    let exists =
+        |program: &str| variables::found(&caller, program).is_some_and(|path| path.is_file());
+    let missing = |project: &ProjectBuild| {
+        let all = programs(project, settings);
+        let (variable, program) = all.into_iter().find(|(_, program)| !exists(program))?;
+        let variable = variable.map(|variable| format!("{variable}=")).unwrap_or_default();
+        Some((project.name.clone(), format!("{variable}{program}")))
+    };
+    plan.projects.iter().filter_map(missing).collect()
+}
+
+/// Returns the missing program that stops all projects, directly or by one before them.
+pub fn of_all(plan: &Plan, missing: &Missing) -> Option<(String, String)> {
+    let is_stopped = |project: &ProjectBuild| {
+        [&project.name].into_iter().chain(&project.after).any(|name| missing.contains_key(name))
+    };
+    let all = plan.wheels.is_empty() && plan.projects.iter().all(is_stopped);
+    let (name, program) = missing.iter().next().filter(|_| all)?;
+    Some((name.to_string(), program.clone()))
 }
 
 fn programs(project: &ProjectBuild, settings: &Settings) -> Vec<(Option<&'static str>, String)> {

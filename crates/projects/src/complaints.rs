@@ -1,67 +1,65 @@
-//! Errors that compilers printed, with their places.
+//! Errors that compilers and build systems printed, with their places.
 
 use std::path::Path;
+
+mod cmake;
+mod forms;
+mod python;
+mod rust;
 
 const MOST: usize = 6;
 const TAIL: usize = 8;
 
-/// Beginning of CMake's errors, which have no column.
-const CMAKE: &str = "CMake Error at ";
-
-/// Returns the first lines of a log that have the form `FILE:LINE:COLUMN: TEXT`, or `FILE:LINE:
-/// error`, and errors of CMake, without warnings and notes.
+/// Returns the first errors of a log, without warnings, notes and repetitions. An error that only
+/// reports the failure of a program is returned if the log has no other.
 pub fn of(log: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for line in log.lines().map(str::trim_end) {
-        if found.len() == MOST {
-            break;
-        }
-        if is_complaint(line) && !found.iter().any(|other| other == line) {
-            found.push(line.to_owned());
+    let lines: Vec<&str> = log.lines().map(str::trim_end).collect();
+    let (mut causes, mut effects) = (Vec::new(), Vec::new());
+    let mut next = 0;
+    while next < lines.len() && causes.len() < MOST {
+        let Some((text, read)) = error_at(&lines[next..]) else {
+            next += 1;
+            continue;
+        };
+        next += read;
+        let errors = if forms::is_effect(&text) { &mut effects } else { &mut causes };
+        if !errors.contains(&text) {
+            errors.push(text);
         }
     }
-    found
+    if causes.is_empty() {
+        effects.truncate(1);
+        return effects;
+    }
+    causes
 }
 
-fn is_complaint(line: &str) -> bool {
-    if line.starts_with(CMAKE) {
-        return true;
-    }
-    let Some((_, rest)) = at(line) else { return false };
-    let is_harmless = ["warning:", "note:", "remark:", "performance hint:"];
-    !is_harmless.iter().any(|word| rest.trim_start().starts_with(word))
-}
-
-fn at(line: &str) -> Option<(&str, &str)> {
-    let mut parts = line.splitn(4, ':');
-    let (file, number, third) = (parts.next()?, parts.next()?, parts.next()?);
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let is_file = file.contains('.') && !file.contains(char::is_whitespace);
-    if !is_file || !is_number(number) {
-        return None;
-    }
-    let rest = parts.next().unwrap_or_default();
-    if is_number(third) {
-        return (!rest.is_empty()).then_some((file, rest));
-    }
-    let third = third.trim_start();
-    (third.starts_with("error") || third.starts_with("fatal error")).then_some((file, third))
+/// Returns the error that begins in the first line, and its number of lines.
+fn error_at(lines: &[&str]) -> Option<(String, usize)> {
+    let several = cmake::error(lines).or_else(|| rust::error(lines));
+    let several = several.or_else(|| python::exception(lines));
+    several.or_else(|| forms::is_error(lines[0]).then(|| (lines[0].to_owned(), 1)))
 }
 
 /// Replaces a file of the copied checkout, absolute or relative to the project's directory
 /// `within`, by the file of the checkout.
-pub fn placed(line: &str, copy: &Path, checkout: &Path, within: &str) -> String {
-    let Some((file, _)) = at(line) else { return line.to_owned() };
+pub fn placed(error: &str, copy: &Path, checkout: &Path, within: &str) -> String {
+    let (before, rest) = match error.strip_prefix(cmake::PLACED) {
+        Some(rest) => (cmake::PLACED, rest),
+        None => ("", error),
+    };
+    let Some(end) = forms::file_end(rest) else { return error.to_owned() };
+    let file = &rest[..end];
     let below = match Path::new(file).strip_prefix(copy) {
         Ok(below) => below.to_owned(),
         Err(_) if Path::new(file).is_relative() => Path::new(within).join(file),
-        Err(_) => return line.to_owned(),
+        Err(_) => return error.to_owned(),
     };
     let place = checkout.join(below);
     if place.is_file() {
-        format!("{}{}", place.display(), &line[file.len()..])
+        format!("{before}{}{}", place.display(), &rest[end..])
     } else {
-        line.to_owned()
+        error.to_owned()
     }
 }
 
@@ -76,44 +74,62 @@ pub fn before(complaints: &[String], tail: Vec<String>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
+    use base::directory::entries;
+    use fs_err as fs;
+
     use super::*;
 
-    const LOG: &str = "\
-running build_ext
-warning: hip/cbase.pxd:3:10: performance hint: 'x' should be noexcept
-hip/hip.pyx:12:8: warning: unused
-Error compiling Cython file:
-------------------------------------------------------------
-...
-def f():
-    return x y
-            ^
-------------------------------------------------------------
-
-hip/hip.pyx:2:13: Syntax error in simple statement list
-Traceback (most recent call last):
-  File \"/w/build.py\", line 3, in <module>
-at 12:31:46: done
-src/a.c:3:2: error: #error no
-src/a.c:3:2: error: #error no
-src/b.y:7: error: no column
-https://example.org:80:1: text
-CMake Error at CMakeLists.txt:5 (find_package):
-";
+    /// Logs of CMake 4.4, meson 1.12, ninja, make, cargo 1.95, setuptools, Cython 3.0, gcc 12, clang
+    /// 21, hipcc 7.0 and pip, with other directories. `UPDATE_EXPECT=1` writes the errors.
+    #[test]
+    fn errors_of_real_logs_are_the_expected_ones() {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/logs");
+        let mut all = String::new();
+        for entry in entries(&directory).unwrap() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let Some(name) = name.strip_suffix(".log") else { continue };
+            let errors = of(&fs::read_to_string(entry.path()).unwrap());
+            assert!(!errors.is_empty(), "{name}");
+            let _ = writeln!(all, "== {name}\n{}\n", errors.join("\n"));
+        }
+        let expected = directory.join("errors.txt");
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            fs::write(&expected, &all).unwrap();
+        }
+        assert_eq!(all, fs::read_to_string(expected).unwrap());
+    }
 
     #[test]
-    fn errors_have_a_file_and_a_line_and_warnings_are_none() {
-        let found = of(LOG);
-        let expected = [
-            "hip/hip.pyx:2:13: Syntax error in simple statement list",
-            "src/a.c:3:2: error: #error no",
-            "src/b.y:7: error: no column",
-            "CMake Error at CMakeLists.txt:5 (find_package):",
-        ];
-        assert_eq!(found, expected);
+    fn warnings_and_other_output_are_no_errors() {
+        let log = "\
+warning: hip/cbase.pxd:3:10: performance hint: 'x' should be noexcept
+hip/hip.pyx:12:8: warning: unused
+at 12:31:46: done
+c.cc:4:19:   required from here
+https://example.org:80:1: text
+CMake Warning at CMakeLists.txt:3 (message):
+  old
+-- Looking for error.h
+gmake[1]: *** [all] Error 2
+";
+        assert_eq!(of(log), [""; 0]);
+    }
+
+    #[test]
+    fn an_effect_is_returned_without_a_cause() {
+        let effect = "error: command 'gcc' failed with exit code 1";
+        assert_eq!(of(effect), [effect]);
+        assert_eq!(of(&format!("a.c:1:2: error: x\n{effect}\n")), ["a.c:1:2: error: x"]);
+    }
+
+    #[test]
+    fn errors_are_before_a_shortened_end() {
+        let errors = ["a.c:1:2: error: x".to_owned()];
         let tail: Vec<String> = (0..20).map(|number| number.to_string()).collect();
-        let shown = before(&found, tail.clone());
-        assert_eq!((&shown[0], shown.len()), (&found[0], 4 + 1 + 8));
+        let shown = before(&errors, tail.clone());
+        assert_eq!((&shown[0], shown.len()), (&errors[0], 1 + 1 + 8));
         assert_eq!(before(&[], tail.clone()), tail);
     }
 
@@ -121,13 +137,20 @@ CMake Error at CMakeLists.txt:5 (find_package):
     fn places_are_those_of_the_checkout() {
         let dir = tempfile::tempdir().unwrap();
         let checkout = dir.path();
-        fs_err::create_dir_all(checkout.join("python/hip")).unwrap();
-        fs_err::write(checkout.join("python/hip/hip.pyx"), "").unwrap();
-        let real = format!("{}/python/hip/hip.pyx:2:13: no", checkout.display());
-        for line in ["hip/hip.pyx:2:13: no", "/w/source/python/hip/hip.pyx:2:13: no"] {
-            assert_eq!(placed(line, Path::new("/w/source"), checkout, "python"), real);
+        fs::create_dir_all(checkout.join("python/hip")).unwrap();
+        fs::write(checkout.join("python/hip/hip.pyx"), "").unwrap();
+        let real = format!("{}/python/hip/hip.pyx", checkout.display());
+        for (line, expected) in [
+            ("hip/hip.pyx:2:13: no", format!("{real}:2:13: no")),
+            ("/w/source/python/hip/hip.pyx:2:13: no", format!("{real}:2:13: no")),
+            ("hip/hip.pyx:4: KeyError: 'x'", format!("{real}:4: KeyError: 'x'")),
+            (
+                "CMake Error at hip/hip.pyx:5 (message):\n  no",
+                format!("CMake Error at {real}:5 (message):\n  no"),
+            ),
+            ("build/hip.c:1:1: error: x", "build/hip.c:1:1: error: x".to_owned()),
+        ] {
+            assert_eq!(placed(line, Path::new("/w/source"), checkout, "python"), expected);
         }
-        let generated = "build/hip.c:1:1: error: x";
-        assert_eq!(placed(generated, Path::new("/w/source"), checkout, "python"), generated);
     }
 }

@@ -12,7 +12,7 @@ use check::audit;
 use wheel::package::{Metadata, Wheel, WheelName};
 use wheel::retag;
 
-/// Moves a finished wheel into `into`.
+/// Copies a finished wheel into `into`, which can be on another file system.
 ///
 /// Wheels with the tag `any` keep it. Others are audited together with the wheels in `set` that
 /// they require, also indirectly, since these are installed too. `at_most` limits the tag.
@@ -39,7 +39,7 @@ pub(crate) fn finish_wheel(
     }
     let place = if platform == name.platform {
         let place = into.join(wheel.file_name().unwrap_or_default());
-        fs::rename(wheel, &place)?;
+        fs::copy(wheel, &place)?;
         place
     } else {
         retag::retag(wheel, &platform.parse().map_err(other)?, into).map_err(other)?.path

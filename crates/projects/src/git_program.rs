@@ -3,6 +3,8 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use super::redacted::redacted;
+
 /// Failure of git.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
@@ -48,12 +50,18 @@ pub fn git<W: AsRef<OsStr>>(words: &[W]) -> Result<Vec<u8>, GitError> {
     if done.status.success() {
         return Ok(done.stdout);
     }
-    let said = String::from_utf8_lossy(&done.stderr);
-    let reason = said.lines().find(|line| line.starts_with("fatal:"));
-    let last = said.lines().rev().find(|line| !line.trim().is_empty());
-    let said = reason.or(last).unwrap_or(NOTHING).trim().to_owned();
     let words: Vec<_> = words.iter().map(|word| word.as_ref().to_string_lossy()).collect();
-    Err(GitError::Failed { words: words.join(" "), said })
+    let said = message(&String::from_utf8_lossy(&done.stderr));
+    Err(GitError::Failed { words: redacted(&words.join(" ")), said })
+}
+
+/// Whole message of git in one line, without secrets: the reason can be before or after the line
+/// with `fatal:`.
+fn message(output: &str) -> String {
+    let lines = output.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("Cloning into "));
+    let text = lines.collect::<Vec<_>>().join(" ");
+    if text.is_empty() { NOTHING.to_owned() } else { redacted(&text) }
 }
 
 /// Runs git in a checkout. It neither starts programs from the repository's
@@ -64,4 +72,24 @@ pub(crate) fn git_in(checkout: &Path, words: &[&str]) -> Result<Vec<u8>, GitErro
     let mut all: Vec<&OsStr> = vec![OsStr::new("-C"), checkout.as_os_str()];
     all.extend(fixed.iter().chain(words).map(OsStr::new));
     git(&all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_has_the_lines_around_the_fatal_one() {
+        let denied = "Cloning into 'a'...\ngit@example.org: Permission denied (publickey).\n\
+                      fatal: Could not read from remote repository.\n\n\
+                      Please make sure you have the correct access rights\n\
+                      and the repository exists.\n";
+        let expected = "git@example.org: Permission denied (publickey). fatal: Could not read from \
+                        remote repository. Please make sure you have the correct access rights and \
+                        the repository exists.";
+        assert_eq!(message(denied), expected);
+        assert_eq!(message("\n"), NOTHING);
+        let secret = "fatal: unable to access 'https://me:word@example.org/a/': no";
+        assert!(!message(secret).contains("word"), "{}", message(secret));
+    }
 }

@@ -12,6 +12,7 @@ use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
+use super::lock::OfItem;
 use super::snapshot::{Snapshot, snapshots};
 use super::tools::Tools;
 use super::{Made, ProjectError, Settings, installed, variables, wheelhouse};
@@ -98,6 +99,7 @@ pub(crate) struct Keeper<'a> {
     directory: PathBuf,
     root: PathBuf,
     sources: BTreeMap<PackageName, Snapshot>,
+    work: PathBuf,
     common: String,
     installed: Option<String>,
     tools: Tools,
@@ -111,6 +113,7 @@ impl<'a> Keeper<'a> {
         plan: &'a Plan,
         settings: &Settings,
         dest: &Path,
+        work: &Path,
         tools: &Tools,
     ) -> Result<Self, ProjectError> {
         let mut keeper = Self {
@@ -118,6 +121,7 @@ impl<'a> Keeper<'a> {
             directory: dest.join(KEPT),
             root: settings.sources.clone().unwrap_or_default(),
             sources: BTreeMap::new(),
+            work: work.to_owned(),
             common: String::new(),
             installed: settings.installed.as_deref().map(installed::identity).transpose()?,
             tools: tools.clone(),
@@ -143,6 +147,10 @@ impl<'a> Keeper<'a> {
         }
         let mut made = taken(self.plan, settings);
         made.extend(self.prefetched.clone());
+        let lock = settings.lock.as_ref().filter(|lock| !lock.is_fixed);
+        if lock.is_some_and(|lock| !OfItem::new(lock, project.name.as_str()).exists()) {
+            return;
+        }
         let Some(product) = Product::read(&self.file(&project.name)) else { return };
         let same = self.key(project, &made, dest).is_ok_and(|key| product.is_of(&key));
         if same
@@ -236,6 +244,10 @@ impl<'a> Keeper<'a> {
         key.add(&serde_json::to_string(&plain).map_err(io::Error::other)?);
         if let Some(source) = source {
             key.add(&source);
+        }
+        if project.native.is_some() {
+            // Its files contain the path.
+            key.add(&self.work.to_string_lossy());
         }
         for version in &project.pythons {
             key.add(self.tools.interpreter_identity(version));

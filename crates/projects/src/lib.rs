@@ -29,6 +29,7 @@ mod confined;
 mod content;
 mod devel;
 mod dirty;
+mod draft;
 mod filter;
 mod fingerprint;
 mod finish;
@@ -37,17 +38,21 @@ mod git_program;
 mod installed;
 mod item;
 mod kept;
+mod lock;
 mod mounts;
 mod namespaces;
 mod native;
 mod pending;
+mod place;
 mod prefetch;
+mod prefixes;
 mod private;
 mod process;
 mod project;
 mod reach;
 mod recorded;
 mod redacted;
+mod remote;
 mod repair;
 mod repositories;
 mod requirements;
@@ -62,6 +67,7 @@ mod survey;
 mod taken;
 mod tools;
 mod tree;
+mod tree_copy;
 mod trial;
 mod used;
 mod variables;
@@ -75,9 +81,12 @@ use schedule::End;
 
 pub use checkout::copy_checkout;
 pub use checkouts::{CHECKOUTS_FORMAT, CheckoutState, CheckoutStates, State, checkouts};
+pub use compilers::Missing;
 pub use confined::{Holds, holds};
 pub use content::{CheckoutContent, Named, Repository};
+pub use draft::{Draft, draft};
 pub use git_program::GitError;
+pub use lock::Lock;
 pub use runner::run as run_confined;
 pub use snapshot::{Snapshot, snapshots};
 pub use survey::survey;
@@ -95,8 +104,12 @@ pub struct Settings {
     pub installed: Option<PathBuf>,
     /// Building Python: a path, or a name in `PATH`.
     pub python: PathBuf,
+    /// Directory to build in, absolute and without blanks; `None` for the default.
+    pub build_directory: Option<PathBuf>,
     /// Number of parallel projects, and of their processes together.
     pub jobs: usize,
+    /// Locked requirements.
+    pub lock: Option<Lock>,
     /// Disables reuse.
     pub anew: bool,
     /// Keeps the devel tree, environments and object files in `DEST/work`, and resumes there.
@@ -120,6 +133,8 @@ pub enum Happened {
     Started(String),
     /// Finished, with wheels and duration.
     Finished(String, Vec<String>, Duration),
+    /// Builds are in this directory, since other builds have the usual one.
+    Elsewhere(PathBuf),
     /// Reused from an earlier build.
     Kept(String),
     /// Failed.
@@ -251,20 +266,24 @@ pub enum ProjectError {
     Io(#[from] io::Error),
 }
 
-/// Checks Python, named compilers, and that `dest` has the packages of artifacts that this build
-/// does not make.
-pub fn check(plan: &Plan, settings: &Settings, dest: &Path) -> Result<(), ProjectError> {
+/// Checks Python, and that `dest` has the packages of artifacts that this build does not make.
+/// Returns projects without their compiler, which the build skips; an error if that stops all.
+pub fn check(plan: &Plan, settings: &Settings, dest: &Path) -> Result<Missing, ProjectError> {
     if let Some(pin) = wheelhouse::absent(plan, dest)? {
         return Err(ProjectError::Absent { pin, dest: dest.to_owned() });
     }
     if let Some((project, before)) = wheelhouse::not_before(plan, &settings.native, dest)? {
         return Err(ProjectError::NotBefore { project, before, dest: dest.to_owned() });
     }
-    if !plan.projects.is_empty() || !plan.wheels.is_empty() {
-        tools(plan, settings)?;
-        compilers::check(plan, settings)?;
+    if plan.projects.is_empty() && plan.wheels.is_empty() {
+        return Ok(Missing::new());
     }
-    Ok(())
+    tools(plan, settings)?;
+    let missing = compilers::missing(plan, settings);
+    match compilers::of_all(plan, &missing) {
+        Some((project, program)) => Err(ProjectError::NoProgram { project, program }),
+        None => Ok(missing),
+    }
 }
 
 fn tools(plan: &Plan, settings: &Settings) -> Result<tools::Tools, ToolsError> {

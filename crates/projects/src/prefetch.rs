@@ -19,8 +19,8 @@ use super::tools::Tools;
 use super::used::Used;
 use super::workspace::{Failed, TAIL, Workspace, wheels_in};
 use super::{
-    End, Happened, NotMade, ProjectError, Settings, Why, private, project, repositories, schedule,
-    taken, wheel_of, wheelhouse,
+    End, Happened, NotMade, ProjectError, Settings, Why, place, private, project, repositories,
+    schedule, taken, wheel_of, wheelhouse,
 };
 use base::names::RelPath;
 use base::regular;
@@ -37,8 +37,8 @@ pub fn fill(
     report: &(dyn Fn(Happened) + Sync),
 ) -> Result<Vec<NotMade>, ProjectError> {
     let dest = stage.dest().canonicalize()?;
-    let hidden = stage.path(&relative("prefetch")?);
-    let work = dest.join(hidden.strip_prefix(stage.dest()).unwrap_or(Path::new("prefetch")));
+    let place = place::take(settings, report)?;
+    let work = place.path().to_owned();
     fs::create_dir_all(dest.join("logs"))?;
     let fetcher = Fetcher { plan, settings, tools, dest: &dest, work, report };
     let none = vec![Vec::new(); plan.prefetched.len()];
@@ -97,6 +97,8 @@ impl Fetcher<'_> {
             variables: BTreeMap::new(),
             log,
             used: Used::default(),
+            lock: None,
+            constraints: Vec::new(),
             reach: None,
         };
         match self.fetch(wheel, &mut place) {
@@ -126,7 +128,7 @@ impl Fetcher<'_> {
         wheel: &PrefetchedWheel,
         place: &mut Workspace,
     ) -> Result<Vec<PathBuf>, Failed> {
-        project::furnish(place, self.settings, 1)?;
+        project::furnish(place, 1)?;
         if !self.settings.unconfined {
             private::confine_steps(place)?;
         }

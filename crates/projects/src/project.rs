@@ -13,7 +13,6 @@ use super::requirements::{Author, Requirements};
 use super::resume::{self, Record};
 use super::snapshot::Snapshot;
 use super::tools::Tools;
-use super::used::Used;
 use super::workspace::{BUILDING, Failed, MAKING_ENVIRONMENT, Workspace, wheel_in};
 use super::{Settings, checkout, native, private, repair, variables, wheelhouse};
 use base::names::RelPath;
@@ -24,11 +23,7 @@ use wheel::package::WheelName;
 
 const MOST_ANSWERED: u64 = 1 << 20;
 
-pub(crate) fn furnish(
-    place: &mut Workspace,
-    settings: &Settings,
-    processes: usize,
-) -> io::Result<()> {
+pub(crate) fn furnish(place: &mut Workspace, processes: usize) -> io::Result<()> {
     let temporary = place.directory.join("tmp");
     fs::create_dir_all(&temporary)?;
     let caller =
@@ -55,7 +50,7 @@ pub struct Site<'a> {
     pub tools: &'a Tools,
     pub work: &'a Path,
     /// Parent directory of installed native projects.
-    pub kept: &'a Path,
+    pub prefixes: PathBuf,
     /// Expanded devel tree.
     pub devel: Option<&'a Path>,
     pub processes: usize,
@@ -81,13 +76,12 @@ impl Site<'_> {
         for version in &self.project.pythons {
             place.log.say(&format!("for Python {version}:"))?;
             let directory = place.directory.join(version);
-            let (log, used) = (place.log.clone(), Used::default());
-            let mut inner =
-                Workspace { directory, variables: BTreeMap::new(), log, used, reach: None };
-            furnish(&mut inner, settings, self.processes)?;
+            let mut inner = Workspace { directory, ..place.inner() };
+            furnish(&mut inner, self.processes)?;
             self.confine(settings, &mut inner)?;
             let (offered, work_key) = (self.offered.clone(), self.work_key.clone());
-            let site = Site { version: Some(version), offered, work_key, ..*self };
+            let prefixes = self.prefixes.clone();
+            let site = Site { version: Some(version), offered, work_key, prefixes, ..*self };
             let made = site.build(&mut inner).map_err(|failed| failed.of(version))?;
             place.used.add(inner.used);
             let fits_all = made.iter().all(|wheel| fits_later(wheel));
@@ -104,7 +98,7 @@ impl Site<'_> {
             return Ok(());
         }
         let project = self.project;
-        let prefix = project.native.as_ref().map(|_| self.kept.join(project.name.as_str()));
+        let prefix = project.native.as_ref().map(|_| self.prefixes.join(project.name.as_str()));
         private::confine(place, project, prefix.as_deref(), &settings.protected)
     }
 
@@ -156,7 +150,7 @@ impl Site<'_> {
         if let Some(native) = &project.native {
             variables::show_fixed_paths(&mut place.variables, self.work, false);
             let site = native::Site {
-                prefix: self.kept.join(project.name.as_str()),
+                prefix: self.prefixes.join(project.name.as_str()),
                 processes: self.processes,
                 directory: &directory,
             };
@@ -195,7 +189,7 @@ impl Site<'_> {
         let wheel = wheel_in(&out, &project.name)?;
         if project.repair {
             let libraries =
-                project.after.iter().map(|name| self.kept.join(name.as_str()).join("lib"));
+                project.after.iter().map(|name| self.prefixes.join(name.as_str()).join("lib"));
             let site = repair::Site {
                 libraries: libraries.filter(|directory| directory.is_dir()).collect(),
                 offered: &self.offered,
@@ -247,7 +241,7 @@ impl Site<'_> {
     }
 
     fn filled(&self, filling: &Filling, source: &Path, python: &Path) -> Option<String> {
-        let prefix = |name: &str| self.kept.join(name).display().to_string();
+        let prefix = |name: &str| self.prefixes.join(name).display().to_string();
         Some(match filling {
             Filling::Devel => self.devel?.display().to_string(),
             Filling::Source => source.display().to_string(),

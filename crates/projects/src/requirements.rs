@@ -68,7 +68,7 @@ impl Requirements<'_> {
         let mut words = options;
         words.extend(["--report".into(), report.clone().into_os_string()]);
         words.extend(["-r".into(), file.into_os_string()]);
-        let within = within(place);
+        let within = within(place)?;
         place.run_with(&within, INSTALLING, &self.tools.install(python, words))?;
         Ok(place.used.report(&report)?)
     }
@@ -99,6 +99,9 @@ impl Requirements<'_> {
             return Ok(());
         }
         let fetched = place.directory.join(FETCHED);
+        if let Some(lock) = place.lock.as_ref().filter(|lock| lock.is_fixed()) {
+            return lock.provide(&fetched);
+        }
         fs::create_dir_all(&fetched)?;
         let file = place.directory.join("fetched.txt");
         fs::write(&file, lines.join("\n") + "\n")?;
@@ -106,6 +109,8 @@ impl Requirements<'_> {
         let words = ["download", "--only-binary=:all:", "--find-links"].map(OsString::from);
         let words = words.into_iter().chain([address(&fetched).into(), "--dest".into()]);
         let words = words.chain([fetched.clone().into(), "-r".into(), file.into()]);
+        let constraints = constraints(place)?.map(|file| ["-c".into(), file.into()]);
+        let words = words.chain(constraints.into_iter().flatten());
         let command = self.tools.pip_alone(&python, words);
         let mut tried = BTreeSet::new();
         for _ in 0..ROUNDS {
@@ -172,7 +177,7 @@ impl Requirements<'_> {
             }
             fs::create_dir_all(&out)?;
             let before = place.log.length();
-            let within = within(place);
+            let within = within(place)?;
             let Err(failed) = place.run_with(&within, "building a requirement", &command) else {
                 break;
             };
@@ -216,7 +221,7 @@ impl Requirements<'_> {
 }
 
 /// Variables of steps behind walls: pip finds the downloads and the wheels of this build alone.
-fn within(place: &Workspace) -> BTreeMap<String, OsString> {
+fn within(place: &Workspace) -> Result<BTreeMap<String, OsString>, Failed> {
     let mut variables = variables::without_pip(&place.variables);
     let fetched = place.directory.join(FETCHED);
     let house = place.directory.join("wheelhouse");
@@ -224,12 +229,22 @@ fn within(place: &Workspace) -> BTreeMap<String, OsString> {
     for directory in both {
         variables::append(&mut variables, "PIP_FIND_LINKS", &address(&directory));
     }
-    let constraints = house.with_extension("txt");
-    if constraints.is_file() {
-        variables.insert("PIP_CONSTRAINT".to_owned(), address(&constraints).into());
+    let of_build = Some(house.with_extension("txt")).filter(|file| file.is_file());
+    for file in of_build.into_iter().chain(constraints(place)?) {
+        variables::append(&mut variables, "PIP_CONSTRAINT", &address(&file));
     }
     variables.insert("PIP_NO_INDEX".to_owned(), "1".into());
-    variables
+    Ok(variables)
+}
+
+/// Writes the constraints of the manifest; `None` without any.
+fn constraints(place: &Workspace) -> io::Result<Option<PathBuf>> {
+    if place.constraints.is_empty() {
+        return Ok(None);
+    }
+    let file = place.directory.join("constraints.txt");
+    fs::write(&file, place.constraints.join("\n") + "\n")?;
+    Ok(Some(file))
 }
 
 fn not_from_index(name: &str) -> Failed {

@@ -13,6 +13,7 @@ use super::reach::Reach;
 use super::requirements::{Author, Requirements};
 use super::snapshot::Snapshot;
 use super::tools::Tools;
+use super::tree_copy::copy;
 use super::workspace::{Failed, MAKING_ENVIRONMENT, Workspace};
 use super::{checkout, variables, wheelhouse};
 use base::directory::is_empty;
@@ -182,8 +183,7 @@ pub fn put(from: &Path, directory: &Path, name: &PackageName) -> Result<(), Fail
     if place.exists() {
         fs::remove_dir_all(&place)?;
     }
-    fs::rename(from, &place)?;
-    Ok(())
+    Ok(copy(from, &place)?)
 }
 
 fn hindrance(command: &RunCommand, has: impl Fn(&RelPath) -> bool) -> Option<String> {

@@ -99,12 +99,21 @@ pub fn of_projects(before: &[PackageName], made: &Made, dest: &Path) -> io::Resu
     for name in before {
         match made.get(name) {
             Some(wheels) => files.extend(wheels.iter().cloned()),
-            None => files.extend(in_directory(&dest.join("dist"), |file| {
+            None => files.extend(last_version(in_directory(&dest.join("dist"), |file| {
                 wheel_of(file).is_some_and(|other| other == name.as_str())
-            })?),
+            })?)?),
         }
     }
     Ok(files)
+}
+
+/// Wheels of the version that was built last: those of a clean and of a dirty checkout can be
+/// there.
+fn last_version(wheels: Vec<PathBuf>) -> io::Result<Vec<PathBuf>> {
+    let built = |wheel: &PathBuf| fs::metadata(wheel)?.modified();
+    let times = wheels.iter().map(built).collect::<io::Result<Vec<_>>>()?;
+    let last = times.iter().zip(&wheels).max().and_then(|(_, wheel)| version_of(wheel));
+    Ok(wheels.into_iter().filter(|wheel| version_of(wheel) == last).collect())
 }
 
 /// Files that `fits`, sorted by name; empty without the directory.
@@ -205,12 +214,13 @@ pub(crate) fn name_of(file: &Path) -> Option<String> {
 }
 
 fn one_version(files: &[PathBuf]) -> Option<String> {
-    let version = |file: &PathBuf| {
-        let name = file.file_name().unwrap_or_default().to_string_lossy().parse::<WheelName>();
-        name.ok().map(|name| name.version.to_string())
-    };
-    let first = version(files.first()?)?;
-    files.iter().all(|file| version(file).as_ref() == Some(&first)).then_some(first)
+    let first = version_of(files.first()?)?;
+    files.iter().all(|file| version_of(file).as_ref() == Some(&first)).then_some(first)
+}
+
+fn version_of(file: &Path) -> Option<String> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy().parse::<WheelName>();
+    name.ok().map(|name| name.version.to_string())
 }
 
 /// Makes pip find `files` in `place`; returns their links.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use super::confined::Limits;
+use super::lock;
 use super::process::{Log, ProcessError, Run};
 use super::reach::Reach;
 use super::used::Used;
@@ -36,6 +37,10 @@ pub(crate) struct Workspace {
     pub variables: BTreeMap<String, OsString>,
     pub log: Log,
     pub used: Used,
+    /// Lock of the requirements.
+    pub lock: Option<lock::OfItem>,
+    /// Constraints of requirements.
+    pub constraints: Vec<String>,
     /// `None` for all rights of the user.
     pub reach: Option<Reach>,
 }
@@ -81,6 +86,19 @@ impl From<ProcessError> for Failed {
 }
 
 impl Workspace {
+    /// Workspace of a part of the item, without variables and reach.
+    pub fn inner(&self) -> Self {
+        Self {
+            directory: self.directory.clone(),
+            variables: BTreeMap::new(),
+            log: self.log.clone(),
+            used: Used::default(),
+            lock: self.lock.clone(),
+            constraints: self.constraints.clone(),
+            reach: None,
+        }
+    }
+
     /// Runs a step of rockpack, without network access.
     pub fn run(&self, doing: &str, command: &[OsString]) -> Result<(), Failed> {
         self.run_with(&self.variables, doing, command)

@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use base::cleanup;
@@ -8,14 +9,17 @@ use base::regular;
 use base::source::{Code, Problem, Problems};
 use base::text::with_causes;
 use build::execute::{self, Attestations};
-use manifest::Manifest;
-use plan::{Plan, ProjectBuild};
-use projects::{Holds, MadeWheel, ProjectError, Settings, TrialKind, Walls};
+use manifest::{Manifest, SourceProject};
+use plan::{Plan, ProjectBuild, Sources};
+use projects::{Holds, Lock, MadeWheel, ProjectError, Settings, TrialKind, Walls};
 use record::provenance::{Inputs, Package};
 
 use super::super::{Failure, environment, gate, not_executed, print};
 use crate::cli::{BuildArgs, More};
-use crate::inputs::{self, variable::PYTHON};
+use crate::inputs::{
+    self,
+    variable::{BUILD_DIRECTORY, PYTHON},
+};
 use crate::ui;
 
 mod clean;
@@ -50,12 +54,15 @@ pub fn settings(
         sources,
         installed,
         python: python(),
+        build_directory: inputs::variable(BUILD_DIRECTORY, build_directory)?,
         jobs,
+        lock: lock(args)?,
         anew: args.asks(More::Rebuild),
         keep_work: args.asks(More::KeepWork),
         unconfined: args.unconfined,
         declared: declared(manifest),
-        native: native(manifest),
+        native: dispensable(manifest, args.set.sources.as_deref())
+            .map_err(|e| environment(format!("cannot read the sources: {e}")))?,
         protected,
         trials: trials
             .into_iter()
@@ -70,6 +77,25 @@ fn python() -> PathBuf {
     named.map_or_else(|| PathBuf::from("python3"), PathBuf::from)
 }
 
+fn lock(args: &BuildArgs) -> Result<Option<Lock>, Failure> {
+    let Some(directory) = &args.requirements else { return Ok(None) };
+    let directory = std::path::absolute(directory)
+        .map_err(|e| environment(format!("cannot tell where the requirements are: {e}")))?;
+    Ok(Some(Lock { directory, is_fixed: is_locked(args) }))
+}
+
+fn is_locked(args: &BuildArgs) -> bool {
+    args.requirements.is_some() && args.artifacts.demands.locked
+}
+
+fn build_directory(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.is_absolute() && !text.contains(char::is_whitespace) {
+        return Ok(path);
+    }
+    Err(format!("`{text}` is not an absolute path without blanks"))
+}
+
 /// Returns the names of all packages, projects and wheels, normalized.
 fn declared(manifest: &Manifest) -> BTreeSet<String> {
     let python = &manifest.python;
@@ -80,9 +106,16 @@ fn declared(manifest: &Manifest) -> BTreeSet<String> {
     sources.chain(manifest.distribution_names().into_iter().map(|(name, _)| name)).collect()
 }
 
-fn native(manifest: &Manifest) -> BTreeSet<String> {
-    let native = manifest.python.projects.iter().filter(|project| project.native.is_some());
-    native.map(|project| project.name.value.to_string()).collect()
+/// Returns the names of projects that others can be built without: native ones, whose directory the
+/// caller can name, and those that the checkouts lack for a reason.
+fn dispensable(manifest: &Manifest, sources: Option<&Path>) -> io::Result<BTreeSet<String>> {
+    let found = sources.map(|root| projects::survey(manifest, root)).transpose()?;
+    let is_left_out = |project: &&SourceProject| {
+        let has = |it: &Sources| it.projects.contains_key(&project.name.value);
+        project.native.is_some() || project.optional.is_some() && !found.as_ref().is_some_and(has)
+    };
+    let names = manifest.python.projects.iter().filter(is_left_out);
+    Ok(names.map(|project| project.name.value.to_string()).collect())
 }
 
 /// Returns directories that projects must not use as caches: other builds read or run them.
@@ -99,7 +132,11 @@ fn protected(args: &BuildArgs, sources: Option<&Path>) -> Vec<PathBuf> {
 /// clean.
 pub fn check(args: &BuildArgs, plan: &Plan, settings: &Settings) -> Result<(), Failure> {
     clean::check(args, plan, settings)?;
-    projects::check(plan, settings, &args.output).map_err(|e| not_built(&e))
+    let missing = projects::check(plan, settings, &args.output).map_err(|e| not_built(&e))?;
+    for (project, program) in missing {
+        ui::tell(&format!("note: {project} will not be built: {program} does not exist"));
+    }
+    Ok(())
 }
 
 /// Reports all unavailable wheels.

@@ -51,6 +51,11 @@ pub const ENVIRONMENT: Entries = &[
         "The Python that builds projects, with the modules build and pip [default: python3].",
     ),
     (
+        "ROCKPACK_BUILD_DIR",
+        "The directory in which projects are built, an absolute path without blanks [default: /var/tmp/rockpack]. Some build \
+         systems store it: with another one, the bytes of packages can differ.",
+    ),
+    (
         "ROCKPACK_BUILDER_ID, ROCKPACK_INVOCATION_ID",
         "The builder that a provenance statement names, as a URI, and its run [default: none, so that equal builds have equal statements].",
     ),

@@ -124,6 +124,12 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
             let every = if word.name == "without-env" { EVERY } else { "" };
             vec![project() + &block("python-project \"sample\"", &lines, word) + OTHERS + every]
         }
+        Some("bindings") => {
+            let example = block("bindings \"*\" env=\"SAMPLE\"", &[], word);
+            let lines = [("source", "source \"sample\"")];
+            let inner = NodeSpec { name: "bindings", example: example.leak(), ..*word };
+            vec![project() + &block("python-project \"sample\"", &lines, &inner) + OTHERS]
+        }
         Some("shelf") => {
             vec![project() + &block("shelf \"a/whl\" public=\"/a/\"", &[], word) + OTHERS]
         }

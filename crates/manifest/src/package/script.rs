@@ -25,6 +25,8 @@ pub struct Script {
     pub when: Condition,
     /// Reason why the program can be absent; the command is then not registered.
     pub optional: Option<String>,
+    /// Program of the same part of a build: if it is shipped, the script's program cannot be absent.
+    pub beside: Option<RelPath>,
 }
 
 impl crate::HasCondition for Script {
@@ -50,7 +52,7 @@ pub enum ScriptTarget {
     check(check_target(name, program, function)),
     makes = Script,
     then = usual,
-    usage = r#"script "NAME" "NAME" program="bin/NAME" expand-devel=#true optional="WHY" mode="…" on="…""#,
+    usage = r#"script "NAME" "NAME" program="bin/NAME" expand-devel=#true optional="WHY" beside="bin/NAME" mode="…" on="…""#,
     example = r#"script "fft-info" program="bin/fft-info" expand-devel=#true on="linux""#
 )]
 pub(crate) struct ScriptLine {
@@ -70,20 +72,24 @@ pub(crate) struct ScriptLine {
     /// Reason why the program may be missing; the command is then absent. Without it, an error.
     #[prop("WHY")]
     optional: Option<String>,
+    /// Another program of the same part of a build: if the package ships it, a missing program of
+    /// the script is an error in spite of `optional`.
+    #[prop]
+    beside: Option<RelPath>,
     /// Targets.
     #[when]
     when: Condition,
 }
 
 fn usual(line: ScriptLine, _: &Node<'_>, _: &Scope<'_, '_>) -> Option<Script> {
-    let ScriptLine { name, program, function, expand_devel, optional, when } = line;
+    let ScriptLine { name, program, function, expand_devel, optional, beside, when } = line;
     let program = program.map(|p| Spanned::new(ScriptTarget::Program(p.value), p.place));
     let usual = || {
         let path = format!("bin/{}", *name).parse().ok()?;
         Some(Spanned::new(ScriptTarget::Program(path), name.place.clone()))
     };
     let target = program.or(function).or_else(usual)?;
-    Some(Script { name, target, expand_devel, when, optional })
+    Some(Script { name, target, expand_devel, when, optional, beside })
 }
 
 fn check_target(

@@ -32,6 +32,8 @@ pub struct SourceProject {
     pub run: Vec<Command>,
     /// Build requirements that pyproject.toml lacks (PEP 508).
     pub build_requires: Vec<Requirement>,
+    /// Limits of requirements' versions (PEP 508).
+    pub constraints: Vec<Requirement>,
     /// Environment variables.
     pub environment: Vec<Pair<String>>,
     /// Selection of libraries, an environment variable too.
@@ -68,6 +70,15 @@ pub struct EveryProject {
     /// Environment variables.
     #[child(of = Env)]
     pub environment: Vec<Pair<String>>,
+    /// Limits the versions of requirements of builds, tests and documentation, also indirect ones;
+    /// requires nothing itself.
+    #[leaf(
+        "REQUIREMENT",
+        "a requirement",
+        "A name with versions (PEP 508).",
+        example = r#"constraint "cython<3.1" "numpy==2.1.*""#
+    )]
+    pub constraint: Vec<Requirement>,
     /// Passes variables of rockpack's environment to the build, which has few others.
     #[leaf(
         "VARIABLE",
@@ -168,6 +179,7 @@ impl Shared {
             after: self.after,
             run: self.run,
             build_requires: self.build_requires,
+            constraints: self.given.constraint,
             environment: self.given.environment,
             libraries: None,
             pass: self.given.pass,
@@ -365,6 +377,42 @@ pub struct Libraries {
     pub selection: Selection,
     /// Files of the checkout, one for each library: `*` stands for the name.
     pub among: Option<Spanned<Glob>>,
+    /// Libraries that others import.
+    pub imports: Vec<Imports>,
+}
+
+/// Names the libraries that a library imports: a selection of this one gets them too.
+#[derive(Debug, Clone, Line)]
+#[line("imports", example = r#"imports "fft" "rand""#)]
+pub struct Imports {
+    /// The library, `*` for all.
+    #[arg("NAME", "a library", via = LibrarySelection)]
+    pub importer: Spanned<String>,
+    /// A library that it imports.
+    #[arg("NAME", "a library", many, via = LibrarySelection)]
+    pub imported: Vec<Spanned<String>>,
+}
+
+impl Libraries {
+    /// Adds imported libraries to `chosen`, directly or indirectly; returns them with an importer.
+    pub fn with_imports(&self, chosen: &mut Vec<String>) -> Vec<(String, String)> {
+        let mut added = Vec::new();
+        let mut index = 0;
+        while let Some(importer) = chosen.get(index).cloned() {
+            let of_it = self
+                .imports
+                .iter()
+                .filter(|imports| ["*", &*importer].contains(&imports.importer.as_str()));
+            for imported in of_it.flat_map(|imports| &imports.imported) {
+                if !chosen.contains(&imported.value) {
+                    chosen.push(imported.value.clone());
+                    added.push((imported.value.clone(), importer.clone()));
+                }
+            }
+            index += 1;
+        }
+        added
+    }
 }
 
 /// Selects the libraries with bindings: a variable that lists them with `,` between. `--libs
@@ -388,6 +436,8 @@ struct Bindings {
     /// file is an error.
     #[prop("GLOB")]
     among: Option<Spanned<Glob>>,
+    #[child]
+    imports: Vec<Imports>,
 }
 
 impl Bindings {
@@ -395,7 +445,8 @@ impl Bindings {
         let variable = self.variable;
         scope.give("environment variable", &variable, Condition::default(), &variable.place);
         let text = self.names.into_iter().map(|name| name.value).collect::<Vec<_>>().join(",");
-        Libraries { variable, selection: Selection::parse(&text), among: self.among }
+        let selection = Selection::parse(&text);
+        Libraries { variable, selection, among: self.among, imports: self.imports }
     }
 }
 

@@ -132,6 +132,11 @@ impl<'a> Block<'a> {
         self.excused = names;
     }
 
+    /// Reports a missing node that other nodes need.
+    pub fn require(&self, name: &str) {
+        self.expect(name);
+    }
+
     fn expect(&self, name: &str) {
         if !self.has_meant(name) && !self.excused.contains(&name) {
             let problem =

@@ -64,12 +64,23 @@ pub(super) fn scripts(
 pub(super) fn starts(script: &Script, system: System, ships: impl Fn(&RelPath) -> bool) -> bool {
     match &*script.target {
         ScriptTarget::Function(_) => true,
-        ScriptTarget::Program(program) if system == System::Windows => {
-            let exe = format!("{program}.exe").parse().ok();
-            ships(program) || exe.is_some_and(|exe| ships(&exe))
-        }
-        ScriptTarget::Program(program) => ships(program),
+        ScriptTarget::Program(program) => has_program(program, system, ships),
     }
+}
+
+fn has_program(program: &RelPath, system: System, ships: impl Fn(&RelPath) -> bool) -> bool {
+    let exe = format!("{program}.exe").parse().ok().filter(|_| system == System::Windows);
+    ships(program) || exe.is_some_and(|exe| ships(&exe))
+}
+
+/// Returns true if the program of a script can be absent.
+pub(super) fn is_optional(
+    script: &Script,
+    system: System,
+    ships: impl Fn(&RelPath) -> bool,
+) -> bool {
+    let beside = script.beside.as_ref();
+    script.optional.is_some() && !beside.is_some_and(|other| has_program(other, system, ships))
 }
 
 pub(super) fn missing<P>(
@@ -259,6 +270,24 @@ mod tests {
             let scripts = scripts(dists[0].package, system, ships);
             let names: Vec<&str> = scripts.iter().map(|(name, _)| *name).collect();
             assert_eq!(names, expected, "{system:?} {there:?}");
+        }
+    }
+
+    #[test]
+    fn a_script_is_not_optional_beside_a_program_of_its_part() {
+        let line = "artifact \"a\" \"lib\"\nscript \"cc\" beside=\"llvm/clang\" optional=\"-\"";
+        let given = Given::new(&[runtime("core", line)], "a_lib_generic f text f");
+        let dists = given.dists();
+        let script = &dists[0].package.scripts[0];
+        let cases = [
+            (System::Linux, "llvm/clang", false),
+            (System::Windows, "llvm/clang.exe", false),
+            (System::Linux, "llvm/clang.exe", true),
+            (System::Windows, "llvm/other", true),
+        ];
+        for (system, shipped, expected) in cases {
+            let ships = |path: &RelPath| path.as_str() == shipped;
+            assert_eq!(is_optional(script, system, ships), expected, "{system:?} {shipped}");
         }
     }
 }

@@ -1,4 +1,4 @@
-use super::describe::starts;
+use super::describe::{is_optional, starts};
 use super::install_tree::View;
 use super::links::{Filled, Owners, is_shipped};
 use super::place::{Placed, shared_library};
@@ -27,7 +27,7 @@ pub(super) fn missing(
             Some(refusal @ Refusal::Excluded(_)) => {
                 problems.push(kept_out(script, program, one, refusal));
             }
-            _ if script.optional.is_some() => {}
+            _ if is_optional(script, system, ships) => {}
             Some(refusal) => problems.push(kept_out(script, program, one, refusal)),
             None => problems.push(problem(script, program, one, &why(program, one, filled, view))),
         }

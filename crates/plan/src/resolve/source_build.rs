@@ -194,6 +194,7 @@ fn build(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
             .filter(|checkout| checkout.history && *context.version != Version::unknown())
             .and_then(|checkout| checkout.branch_of(context.version)),
         build_requires: project.build_requires.iter().map(|r| r.as_str().to_owned()).collect(),
+        constraints: constraints(context, project),
         environment: given.environment,
         pass: given.pass,
         config_settings: given.config_settings,
@@ -207,6 +208,11 @@ fn build(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
         docs: trial(context, &project.docs),
         rule: project.name.place.shown(),
     });
+}
+
+fn constraints(context: &Context<'_>, project: &SourceProject) -> Vec<String> {
+    let every = &context.manifest.python.every.constraint;
+    every.iter().chain(&project.constraints).map(|r| r.as_str().to_owned()).collect()
 }
 
 fn trial(context: &Context<'_>, trial: &manifest::Trial) -> Option<Trial> {
@@ -279,7 +285,7 @@ fn given(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
     };
     environment(context, project, &mut given);
     if let Some(libraries) = &project.libraries {
-        let chosen = selection::value(context, project, libraries, &mut resolved.problems);
+        let chosen = selection::value(context, project, libraries, resolved);
         given.environment.insert(libraries.variable.value.clone(), chosen);
     }
     unfilled(context, project, &given, resolved);

@@ -1,42 +1,63 @@
-use super::Context;
+use super::{Context, Resolved};
 use crate::Request;
+use base::names::PackageName;
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Libraries, Manifest, Selection, SourceProject};
 
-/// Selection in the project's syntax; names if the checkout's libraries are known.
+/// Selection in the project's syntax, with imported libraries; names if the checkout's libraries
+/// are known.
 pub(super) fn value(
     context: &Context<'_>,
     project: &SourceProject,
     libraries: &Libraries,
-    problems: &mut Problems,
+    resolved: &mut Resolved,
 ) -> String {
     let name = &project.name.value;
-    let asked = context.request.libraries.iter().rev().find(|(other, _)| other == name);
+    let requested = context.request.libraries.iter().rev().find(|(other, _)| other == name);
     let selection =
-        asked.map_or_else(|| libraries.selection.clone(), |(_, list)| Selection::parse(list));
-    let all = selection.names == ["*"] && !selection.without;
-    let Some(known) = context.sources.libraries.get(name).filter(|_| !all) else {
+        requested.map_or_else(|| libraries.selection.clone(), |(_, list)| Selection::parse(list));
+    if selection.names == ["*"] && !selection.without {
         return selection.to_string();
-    };
-    let label = match asked {
-        Some(_) => "--libs overrides this line",
-        None => "selected here",
-    };
-    let mut report = |text: String, help: String| {
-        let problem = Problem::error(Code::InvalidText, text);
-        problems.push(problem.label(&libraries.variable.place, label).help(help));
-    };
-    let has = format!("its checkout has {}", known.join(", "));
-    match selection.among(known) {
-        Ok(chosen) if !chosen.is_empty() => return chosen.join(","),
-        Ok(_) => report(format!("`{selection}` selects no library of `{name}`"), has),
-        Err(unknown) => {
-            let near = nearest(&unknown, known.iter().map(String::as_str));
-            let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-            report(format!("`{name}` has no library `{unknown}`"), format!("{near}{has}"));
-        }
     }
-    selection.to_string()
+    let mut chosen = match context.sources.libraries.get(name) {
+        None if selection.without => return selection.to_string(),
+        None => selection.names.clone(),
+        Some(known) => match selection.among(known) {
+            Ok(chosen) if !chosen.is_empty() => chosen,
+            result => {
+                let label = match requested {
+                    Some(_) => "--libs overrides this line",
+                    None => "selected here",
+                };
+                let problem = mistaken(&selection, name, known, result.err());
+                resolved.problems.push(problem.label(&libraries.variable.place, label));
+                return selection.to_string();
+            }
+        },
+    };
+    for (imported, importer) in libraries.with_imports(&mut chosen) {
+        resolved
+            .notes
+            .push(format!("`{name}` gets the library {imported}, imported by {importer}"));
+    }
+    chosen.join(",")
+}
+
+fn mistaken(
+    selection: &Selection,
+    name: &PackageName,
+    known: &[String],
+    unknown: Option<String>,
+) -> Problem {
+    let has = format!("its checkout has {}", known.join(", "));
+    let Some(unknown) = unknown else {
+        let text = format!("`{selection}` selects no library of `{name}`");
+        return Problem::error(Code::InvalidText, text).help(has);
+    };
+    let near = nearest(&unknown, known.iter().map(String::as_str));
+    let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+    let text = format!("`{name}` has no library `{unknown}`");
+    Problem::error(Code::InvalidText, text).help(format!("{near}{has}"))
 }
 
 pub(super) fn unknown(manifest: &Manifest, request: &Request) -> Problems {

@@ -1,0 +1,244 @@
+//! Locked requirements of builds and tests: their wheels in a directory, listed in
+//! `pylock.NAME.toml` (PEP 751) with the checkout and the tools of the build.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+use serde::Deserialize;
+
+use super::requirements::FETCHED;
+use super::snapshot::Snapshot;
+use super::wheelhouse::in_directory;
+use super::workspace::Failed;
+use base::partial::PartialDirectory;
+use base::regular;
+use base::text::with_causes;
+use record::provenance::ProjectInputs;
+use wheel::package::WheelName;
+
+/// Directory of wheels in the directory of a lock.
+const WHEELS: &str = "wheels";
+const MOST: u64 = 16 << 20;
+
+/// Directory of locks.
+#[derive(Debug, Clone)]
+pub struct Lock {
+    /// Directory with the lists and the wheels.
+    pub directory: PathBuf,
+    /// Installs from it, without an index; otherwise, builds fill it.
+    pub is_fixed: bool,
+}
+
+/// Lock of a project, of its tests or of its documentation.
+#[derive(Debug, Clone)]
+pub(crate) struct OfItem {
+    pub lock: Lock,
+    /// Name in the file's, without dots.
+    pub name: String,
+}
+
+#[derive(Deserialize)]
+struct List {
+    #[serde(default)]
+    packages: Vec<Package>,
+    #[serde(default)]
+    tool: Tool,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    #[serde(default)]
+    wheels: Vec<WheelFile>,
+}
+
+#[derive(Deserialize)]
+struct WheelFile {
+    path: String,
+    hashes: BTreeMap<String, String>,
+}
+
+#[derive(Default, Deserialize)]
+struct Tool {
+    #[serde(default)]
+    rockpack: Ours,
+}
+
+#[derive(Default, Deserialize)]
+struct Ours {
+    tree: Option<String>,
+}
+
+impl OfItem {
+    pub fn new(lock: &Lock, called: &str) -> Self {
+        Self { lock: lock.clone(), name: called.replace('.', "-") }
+    }
+
+    pub fn is_fixed(&self) -> bool {
+        self.lock.is_fixed
+    }
+
+    fn file(&self) -> PathBuf {
+        self.lock.directory.join(format!("pylock.{}.toml", self.name))
+    }
+
+    /// Returns true if a build wrote the list.
+    pub fn exists(&self) -> bool {
+        self.file().is_file()
+    }
+
+    fn read(&self) -> Result<List, Failed> {
+        let file = self.file();
+        let failed = |reason: String| Failed::new(format!("its lock: {reason}"));
+        let text = regular::read_to_string(&file, MOST).map_err(|e| failed(with_causes(&e)))?;
+        let list = toml::from_str(&text);
+        list.map_err(|e| failed(format!("{}: {e}", file.display())))
+    }
+
+    /// Fails if the wheels are not the listed ones, or the checkout is another.
+    pub fn check(&self, checkout: Option<&Snapshot>) -> Result<(), Failed> {
+        let list = self.read()?;
+        for wheel in list.wheels() {
+            self.checked(wheel)?;
+        }
+        let expected = list.tool.rockpack.tree;
+        match checkout.zip(expected) {
+            Some((checkout, tree)) if checkout.tree != tree => Err(Failed::new(format!(
+                "its lock is of files {tree}, and its checkout has {}: check out the locked commit, \
+                 or write the lock anew, without --locked",
+                checkout.tree
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Copies the listed wheels into `to`.
+    pub fn provide(&self, to: &Path) -> Result<(), Failed> {
+        let list = self.read()?;
+        fs::create_dir_all(to)?;
+        for wheel in list.wheels() {
+            let from = self.checked(wheel)?;
+            fs::copy(&from, to.join(from.file_name().unwrap_or_default()))?;
+        }
+        Ok(())
+    }
+
+    fn checked(&self, wheel: &WheelFile) -> Result<PathBuf, Failed> {
+        let name = wheel.path.strip_prefix(WHEELS).and_then(|name| name.strip_prefix('/'));
+        let name = name.filter(|name| name.parse::<WheelName>().is_ok());
+        let changed = |reason: &str| Failed::new(format!("its lock: `{}` {reason}", wheel.path));
+        let name = name.ok_or_else(|| changed("is not a wheel in its directory"))?;
+        let path = self.lock.directory.join(WHEELS).join(name);
+        let hash = regular::sha256(&path).map_err(|_| changed("is missing"))?;
+        if wheel.hashes.get("sha256") != Some(&hash) {
+            return Err(changed("has another SHA-256 than the list"));
+        }
+        Ok(path)
+    }
+
+    /// Writes the list, and copies the wheels that a build fetched in `workspace`.
+    pub fn write(&self, workspace: &Path, inputs: Option<&ProjectInputs>) -> Result<(), Failed> {
+        let place = self.lock.directory.join(WHEELS);
+        fs::create_dir_all(&place)?;
+        let partial = PartialDirectory::new(&self.lock.directory, ".rockpack-lock-")?;
+        let mut text = "lock-version = \"1.0\"\ncreated-by = \"rockpack\"\n".to_owned();
+        for wheel in fetched(workspace)? {
+            let file = wheel.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let Ok(name) = file.parse::<WheelName>() else { continue };
+            let hash = regular::sha256(&wheel)?;
+            let copy = partial.path().join(&file);
+            fs::copy(&wheel, &copy)?;
+            fs::rename(copy, place.join(&file))?;
+            let _ = write!(
+                text,
+                "\n[[packages]]\nname = {}\nversion = {}\nwheels = [{{ name = {file:?}, path = \
+                 \"{WHEELS}/{file}\", size = {}, hashes = {{ sha256 = \"{hash}\" }} }}]\n",
+                quoted(&name.dist.normalized()),
+                quoted(name.version.as_str()),
+                fs::metadata(&wheel)?.len(),
+            );
+        }
+        if let Some(inputs) = inputs {
+            text += &of_build(inputs);
+        }
+        let file = partial.path().join("pylock.toml");
+        fs::write(&file, text)?;
+        Ok(fs::rename(file, self.file())?)
+    }
+}
+
+impl List {
+    fn wheels(&self) -> impl Iterator<Item = &WheelFile> {
+        self.packages.iter().flat_map(|package| &package.wheels)
+    }
+}
+
+/// Fetched wheels, also of the directories of several Pythons, sorted by name.
+fn fetched(workspace: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut wheels = BTreeMap::new();
+    let mut places = vec![workspace.join(FETCHED)];
+    places.extend(in_directory(workspace, |_| true)?.into_iter().map(|it| it.join(FETCHED)));
+    for place in places {
+        for wheel in in_directory(&place, |file| file.ends_with(".whl"))? {
+            wheels.insert(wheel.file_name().map(ToOwned::to_owned), wheel);
+        }
+    }
+    Ok(wheels.into_values().collect())
+}
+
+/// Checkout and tools, in the table for tools (PEP 751, `[tool]`).
+fn of_build(inputs: &ProjectInputs) -> String {
+    let mut text = format!("\n[tool.rockpack]\ncheckout = {}\n", quoted(&inputs.checkout));
+    let _ = writeln!(text, "tree = {}", quoted(&inputs.tree));
+    let commit = inputs.repositories.first().and_then(|repository| repository.commit.as_ref());
+    if let Some(commit) = commit {
+        let _ = writeln!(text, "commit = {}", quoted(commit));
+    }
+    text += "\n[tool.rockpack.tools]\n";
+    for (name, version) in &inputs.tools {
+        let _ = writeln!(text, "{} = {}", quoted(name), quoted(version));
+    }
+    text
+}
+
+/// JSON strings are basic strings of TOML.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_names_the_wheels_and_notices_changes() {
+        let dir = tempfile::tempdir().unwrap();
+        let lock = Lock { directory: dir.path().join("lock"), is_fixed: true };
+        let item = OfItem::new(&lock, "wave.tests");
+        let (workspace, to) = (dir.path().join("w"), dir.path().join("to"));
+        for directory in ["w/fetched", "w/3.12/fetched"] {
+            fs::create_dir_all(dir.path().join(directory)).unwrap();
+        }
+        let file = "Six_x-1.0-py3-none-any.whl";
+        fs::write(workspace.join(FETCHED).join(file), "one").unwrap();
+        fs::write(workspace.join("3.12/fetched/two-2-cp312-cp312-any.whl"), "two").unwrap();
+        item.write(&workspace, None).unwrap();
+        let text = fs::read_to_string(lock.directory.join("pylock.wave-tests.toml")).unwrap();
+        assert!(
+            text.contains("name = \"six-x\"\nversion = \"1.0\"\nwheels = [{ name = \"Six_x-1.0"),
+            "{text}"
+        );
+        item.check(None).unwrap();
+        item.provide(&to).unwrap();
+        assert_eq!(fs::read(to.join(file)).unwrap(), b"one");
+        assert!(to.join("two-2-cp312-cp312-any.whl").is_file());
+        fs::write(lock.directory.join(WHEELS).join(file), "other").unwrap();
+        let failed = item.check(None).unwrap_err().to_string();
+        assert_eq!(failed, format!("its lock: `wheels/{file}` has another SHA-256 than the list"));
+        fs::write(item.file(), "[[packages]]\nwheels = [{ path = \"../a\", hashes = {} }]\n")
+            .unwrap();
+        assert!(item.provide(&to).unwrap_err().to_string().contains("is not a wheel"));
+    }
+}

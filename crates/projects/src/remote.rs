@@ -1,0 +1,95 @@
+//! Branches of remote repositories.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::git_program::{GitError, git};
+
+/// Name of the default branch.
+pub const HEAD: &str = "HEAD";
+const HEADS: &str = "refs/heads/";
+const NEAR: usize = 5;
+
+/// Returns the commits of existing `branches`; without any, the default branch's.
+pub fn commits(address: &str, branches: &[String]) -> Result<BTreeMap<String, String>, GitError> {
+    let names: Vec<String> = match branches {
+        [] => vec![HEAD.to_owned()],
+        branches => branches.iter().map(|branch| format!("{HEADS}{branch}")).collect(),
+    };
+    let mut words = vec!["ls-remote".to_owned(), "--".to_owned(), address.to_owned()];
+    words.extend(names);
+    let output = git(&words)?;
+    let text = String::from_utf8_lossy(&output);
+    let lines = text.lines().filter_map(|line| line.split_once('\t'));
+    let name = |name: &str| name.strip_prefix(HEADS).unwrap_or(name).to_owned();
+    Ok(lines.map(|(commit, reference)| (name(reference), commit.to_owned())).collect())
+}
+
+/// Returns all branches.
+pub fn branches(address: &str) -> Result<Vec<String>, GitError> {
+    let output = git(&["ls-remote", "--heads", "--", address])?;
+    let text = String::from_utf8_lossy(&output).into_owned();
+    let heads = text.lines().filter_map(|line| line.split_once(HEADS));
+    Ok(heads.map(|(_, name)| name.to_owned()).collect())
+}
+
+/// Returns the branches nearest to `wanted`: first those with the same text around the version, then
+/// by common leading numbers of the version, then by the number of versions between them.
+pub fn near(wanted: &str, branches: Vec<String>) -> Vec<String> {
+    let (text, version) = parts(wanted);
+    let mut versions: Vec<Vec<u64>> = branches.iter().map(|branch| parts(branch).1).collect();
+    versions.push(version.clone());
+    versions.sort();
+    versions.dedup();
+    let rank = |version: &Vec<u64>| versions.binary_search(version).unwrap_or_default();
+    let mut branches = branches;
+    branches.sort_by_cached_key(|branch| {
+        let (other_text, other) = parts(branch);
+        let common = version.iter().zip(&other).take_while(|(a, b)| a == b).count();
+        (other_text != text, Reverse(common), rank(&other).abs_diff(rank(&version)), other)
+    });
+    branches.truncate(NEAR);
+    branches
+}
+
+/// Splits a branch into the text around its last version, and the numbers of that.
+fn parts(branch: &str) -> (String, Vec<u64>) {
+    let is_part = |c: char| c.is_ascii_digit() || c == '.';
+    let Some(last) = branch.rfind(|c: char| c.is_ascii_digit()) else {
+        return (branch.to_owned(), Vec::new());
+    };
+    let start = branch[..=last].rfind(|c| !is_part(c)).map_or(0, |at| at + 1);
+    let numbers = branch[start..=last].split('.').filter_map(|number| number.parse().ok());
+    (format!("{}*{}", &branch[..start], &branch[last + 1..]), numbers.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_branches_are_near_by_version() {
+        let all = [
+            "main",
+            "docs/6.2.0",
+            "codegen/rocm-rel-6.2.0",
+            "release/rocm-rel-5.4.3",
+            "release/rocm-rel-5.6",
+            "release/rocm-rel-6.0.0",
+            "release/rocm-rel-6.1.2",
+            "release/rocm-rel-6.2.0",
+            "release/rocm-rel-6.10.0",
+        ];
+        let near = |wanted: &str| near(wanted, all.map(str::to_owned).to_vec());
+        assert_eq!(
+            near("release/rocm-rel-7.2.0")[..3],
+            ["release/rocm-rel-6.10.0", "release/rocm-rel-6.2.0", "release/rocm-rel-6.1.2"]
+        );
+        assert_eq!(near("release/rocm-rel-6.2.2")[0], "release/rocm-rel-6.2.0");
+        assert_eq!(
+            near("release/rocm-rel-5.6.1")[..2],
+            ["release/rocm-rel-5.6", "release/rocm-rel-5.4.3"]
+        );
+        assert_eq!(near("release/rocm-rel-6.3.0").last().unwrap(), "release/rocm-rel-5.6");
+    }
+}
