@@ -1,6 +1,7 @@
 use std::ffi::OsString;
 
 use base::source::nearest;
+use base::address::redacted;
 use clap::Command;
 
 mod facts;
@@ -137,9 +138,10 @@ fn names_one_below(root: &Command, name: &str, words: &[&OsString]) -> bool {
 }
 
 fn quoted(word: &str) -> String {
+    let word = redacted(word);
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
+        return word;
     }
     format!("'{}'", word.replace('\'', r"'\''"))
 }
@@ -261,6 +263,10 @@ mod tests {
             (
                 "wheel split w.whl --builder-id=tag:a --invocation-id 7",
                 "ROCKPACK_BUILDER_ID=tag:a ROCKPACK_INVOCATION_ID=7 rockpack wheel split w.whl",
+            ),
+            (
+                "build --builder-id https://me:secret@example.org/b -o o",
+                "ROCKPACK_BUILDER_ID=https://example.org/b rockpack build -o o",
             ),
         ] {
             let words: Vec<&str> = ["rockpack"].into_iter().chain(line.split(' ')).collect();
