@@ -13,7 +13,7 @@ use super::download::{Saving, each, put};
 use crate::patch::History;
 use crate::publish::pages_of;
 use crate::simple::{IndexedFile, Link};
-use crate::store::{Bucket, Named, StoreError, is_web};
+use crate::store::{Bucket, LARGEST, Named, StoreError, is_web};
 use base::address::Address;
 use base::hash::Sum;
 use base::names::RelPath;
@@ -297,6 +297,16 @@ fn whole(
     unread: &dyn Fn(&dyn fmt::Display) -> Problem,
 ) -> Result<u64, Problem> {
     let content = file.bucket.get(&file.key, None).map_err(|e| unread(&with_causes(&e)))?;
+    let size = content.object.size;
+    match file.size {
+        Some(expected) if size != expected => {
+            return Err(unread(&format!("it has {size} bytes, and {expected} on its page")));
+        }
+        None if size > LARGEST => {
+            return Err(unread(&format!("it has {size} bytes, more than any package")));
+        }
+        Some(_) | None => {}
+    }
     let expected = |Sum { sha256, size }: Sum| {
         let is_it = sha256.to_string() == file.sha256;
         let other = || unread(&format!("it has the SHA-256 {sha256}, not {}", file.sha256));

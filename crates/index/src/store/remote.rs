@@ -434,10 +434,16 @@ fn answered(text: &str) -> String {
     } else if let Some(page) = text.strip_prefix(BODY) {
         (BODY.trim_end_matches(": ").to_owned(), page)
     } else {
-        return words(text);
+        return unquoted(&words(text));
     };
     let said = ["Code", "Message"].iter().filter_map(|tag| element(page, tag));
     said.chain(json_message(page)).fold(line, |line, text| format!("{line}: {text}"))
+}
+
+/// Parsers quote what they read.
+fn unquoted(text: &str) -> String {
+    let parts = text.split('"').enumerate();
+    parts.map(|(number, part)| if number % 2 == 0 { part } else { "\"…\"" }).collect()
 }
 
 fn element(page: &str, tag: &str) -> Option<String> {

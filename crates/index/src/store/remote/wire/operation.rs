@@ -9,8 +9,8 @@ use tokio::runtime::Runtime;
 
 use super::fault::Fault;
 
-/// 500,000 objects in stores of 1,000 each page.
-pub(super) const MOST_PAGES: usize = 500;
+/// 400,000 objects of stores with 1,000 in each page, in 200 MB of memory.
+pub(super) const MOST_PAGES: usize = 400;
 
 /// Bytes that count as progress: at `patience`, less than the least pace.
 const STEP: u64 = 16 << 10;
