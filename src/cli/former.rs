@@ -1,7 +1,7 @@
 use std::ffi::OsString;
 
-use base::source::nearest;
 use base::address::redacted;
+use base::source::nearest;
 use clap::Command;
 
 mod facts;

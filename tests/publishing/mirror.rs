@@ -266,7 +266,10 @@ fn answers_of_a_hostile_server_are_no_pages() {
     let mut short = page("200 OK", whole.as_bytes());
     short.truncate(short.len() - 2);
     for (answer, expected) in [
-        (page("302 Found\r\nLocation: file:///etc/passwd", b""), "it redirects to an address that is"),
+        (
+            page("302 Found\r\nLocation: file:///etc/passwd", b""),
+            "it redirects to an address that is",
+        ),
         (page("302 Found\r\nLocation: /whl/index.json", b""), "it redirects more than 10 times"),
         (page("200 OK\r\nContent-Encoding: gzip", &packed), "missing field `files`"),
         (page("200 OK", &packed[..packed.len() - 9]), "cannot read `index."),

@@ -223,7 +223,8 @@ fn place(
     let key = path.ok().and_then(|path| path.parse().ok());
     let key = key.ok_or_else(|| refused("it has no path of a file"))?;
     if !hosts.contains_key(host) {
-        let is_own = is_web && source.name()[..after_host(source.name())].eq_ignore_ascii_case(host);
+        let is_own =
+            is_web && source.name()[..after_host(source.name())].eq_ignore_ascii_case(host);
         let named = if is_own { Named::ByUser } else { Named::ByPage };
         let bucket = open(host, named).map_err(|error| refused(&with_causes(&error)))?;
         hosts.insert(host.to_owned(), bucket.into());

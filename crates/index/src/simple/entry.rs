@@ -134,8 +134,10 @@ impl IndexedFile {
         if !self.hashes.iter().all(|(algorithm, hash)| is_hash(algorithm, hash)) {
             return Some("hashes");
         }
-        let metadata =
-            [("core-metadata", &self.core_metadata), ("dist-info-metadata", &self.dist_info_metadata)];
+        let metadata = [
+            ("core-metadata", &self.core_metadata),
+            ("dist-info-metadata", &self.dist_info_metadata),
+        ];
         let wrong = |(_, value): &(_, &Option<Value>)| {
             value.as_ref().is_some_and(|value| !is_metadata(value))
         };

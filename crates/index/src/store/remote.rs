@@ -38,12 +38,17 @@ const SHA256: &str = "sha256";
 
 /// Object that shows whether conditions hold. Hidden, as the state of directories.
 const PROBE: &str = ".rockpack-conditions";
-const PROBE_TEXT: &str = "rockpack publishes here: this store refuses a second object with this key.\n";
-const PROBE_HEADERS: Headers<'static> =
-    Headers { content_type: "text/plain", cache_control: "no-store", content_encoding: "", sha256: None };
+const PROBE_TEXT: &str =
+    "rockpack publishes here: this store refuses a second object with this key.\n";
+const PROBE_HEADERS: Headers<'static> = Headers {
+    content_type: "text/plain",
+    cache_control: "no-store",
+    content_encoding: "",
+    sha256: None,
+};
 /// Tag and generation number that no object has.
 const OTHER_TAG: &str = "\"00000000000000000000000000000000\"";
-const OTHER_VERSION: &str = "1";
+const OTHER_VERSION: &str = "9223372036854775807";
 
 /// Bytes of all keys of a listing.
 const MOST_OF_KEYS: usize = 64 << 20;

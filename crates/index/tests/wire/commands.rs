@@ -10,12 +10,12 @@ use base::source::{Problems, Source};
 use base::text::with_causes;
 use build::content::Rules;
 use build::gate::Gate;
+use manifest::{Dated, Manifest};
+use plan::catalog::Demands;
 use rockpack_index::earlier::{Wanted, earlier};
 use rockpack_index::fetch::{self, RemoteArchive, Selection, fetch_pinned, pin, select};
 use rockpack_index::publish::{self, Form, Layout, Mirror, Retention};
 use rockpack_index::store::{self, Access, Body, Bucket, Headers, Named, Options};
-use manifest::{Dated, Manifest};
-use plan::catalog::Demands;
 use tempfile::TempDir;
 
 use crate::cases::{Case, Deed, Group, Phase};
@@ -45,7 +45,7 @@ pub fn run<'c>(all: &'c [Case], group: &str, server: &str) {
                 scope.spawn(|| {
                     while let Some((number, case)) = { queue.lock().unwrap().next() } {
                         let said = outcome(number, case, server, &dist);
-                        if at_once > 1 && is_busy(case, &said.1) {
+                        if is_busy(case, &said.1) || !was_asked(number, case, server) {
                             busy.lock().unwrap().push((number, case));
                         } else {
                             tell(case, &said);
@@ -61,7 +61,7 @@ pub fn run<'c>(all: &'c [Case], group: &str, server: &str) {
     each(heavy, 1);
     let busy = busy.into_inner().unwrap();
     for (number, case) in busy {
-        announce(number, case, server);
+        tell_server("now", number, case, server);
         tell(case, &outcome(number, case, server, &dist));
     }
     println!("memory\t{}", memory());
@@ -89,7 +89,7 @@ fn outcome(number: usize, case: &Case, server: &str, dist: &Path) -> (Duration, 
     let start = Instant::now();
     let dir = temporary();
     if case.phase == Phase::Credentials {
-        announce(number, case, server);
+        tell_server("now", number, case, server);
     }
     // Threads of a pool would wait for each other.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -106,12 +106,18 @@ fn tell(case: &Case, (took, said): &(Duration, String)) {
     std::io::stdout().lock().write_all(line.as_bytes()).unwrap();
 }
 
-fn announce(number: usize, case: &Case, server: &str) {
+/// True if the server came to play the fault.
+fn was_asked(number: usize, case: &Case, server: &str) -> bool {
+    tell_server("asked", number, case, server).starts_with("HTTP/1.1 200")
+}
+
+fn tell_server(verb: &str, number: usize, case: &Case, server: &str) -> String {
     let mut stream = std::net::TcpStream::connect(server.trim_start_matches("http://")).unwrap();
-    let path = format!("/now/{}/{number}", case.group.name());
+    let path = format!("/{verb}/{}/{number}", case.group.name());
     write!(stream, "GET {path} HTTP/1.1\r\nConnection: close\r\n\r\n").unwrap();
     let mut answer = [0; 12];
     std::io::Read::read_exact(&mut stream, &mut answer).unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
 }
 
 fn options(group: Group) -> Options {
@@ -124,13 +130,7 @@ fn open(group: Group, url: &str) -> Result<Arc<dyn Bucket>, String> {
     store::open(url, &options(group)).map(Into::into).map_err(|error| with_causes(&error))
 }
 
-fn deed(
-    number: usize,
-    case: &Case,
-    server: &str,
-    dist: &Path,
-    dir: &Path,
-) -> Result<(), String> {
+fn deed(number: usize, case: &Case, server: &str, dist: &Path, dir: &Path) -> Result<(), String> {
     let bucket = open(case.group, &case.group.url(number, server))?;
     match case.deed {
         Deed::ArtifactFetch => artifact_fetch(case.group, &bucket, dir),
@@ -224,7 +224,10 @@ fn prune(bucket: &dyn Bucket) -> Result<(), String> {
 
 fn newest(bucket: &dyn Bucket) -> Result<(), String> {
     let families = Source::new("families.kdl", include_str!("../../../../families.kdl"));
-    let packages = Source::new("packages.kdl", "common {\n    author \"A\"\n    requires-python \">=3.8\"\n}\n");
+    let packages = Source::new(
+        "packages.kdl",
+        "common {\n    author \"A\"\n    requires-python \">=3.8\"\n}\n",
+    );
     let manifest = Manifest::decode(&packages, &families).map_err(messages)?;
     let rules = Rules::new(&manifest);
     let wheel = "a_part-2.0-py3-none-any.whl".parse().unwrap();

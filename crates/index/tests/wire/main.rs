@@ -39,8 +39,11 @@ fn every_fault_ends() {
             .filter_map(|line| line.split_once('\t'))
             .filter_map(|(name, rest)| Some((name, rest.split_once('\t')?)))
             .collect();
-        for case in all.iter().filter(|case| case.group == group) {
+        for (number, case) in all.iter().enumerate().filter(|(_, case)| case.group == group) {
             let name = case.name();
+            if !server.was_asked(number) {
+                wrong.push(format!("{name}: its phase is not reached"));
+            }
             let Some((took, said)) = told.get(name.as_str()) else {
                 wrong.push(format!("{name}: it did not end: {}", last(&output)));
                 continue;
@@ -78,7 +81,13 @@ fn leak(text: &str) -> Option<&'static str> {
 
 fn client(group: Group, server: &Server) -> std::process::Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["commands_of_a_group", "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
+    command.args([
+        "commands_of_a_group",
+        "--exact",
+        "--ignored",
+        "--nocapture",
+        "--test-threads=1",
+    ]);
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy().into_owned();
         if ["AWS_", "AZURE_", "GOOGLE_"].iter().any(|family| text.starts_with(family))

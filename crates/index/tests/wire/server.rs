@@ -83,8 +83,7 @@ impl Request {
     /// Number of the case, in path, prefix or body.
     fn case(&self) -> Option<usize> {
         let body = if self.method == "POST" { &self.body[..] } else { b"" };
-        let text =
-            format!("{}/{}/{}", self.path, self.query, String::from_utf8_lossy(body));
+        let text = format!("{}/{}/{}", self.path, self.query, String::from_utf8_lossy(body));
         let parts = text.split(['/', '=', '&', '>', '<', '%']);
         // A prefix is encoded: `prefix=c12%2F`.
         let number = |part: &str| part.strip_prefix('c')?.parse().ok();
@@ -106,7 +105,9 @@ impl Request {
 
     fn phase(&self) -> Phase {
         let key = self.key();
-        let is_page = key.is_empty() || key.ends_with("index.json") || key.ends_with("index.html")
+        let is_page = key.is_empty()
+            || key.ends_with("index.json")
+            || key.ends_with("index.html")
             || key == "a-part";
         match &*self.method {
             _ if self.path.starts_with("/credentials") => Phase::Credentials,
@@ -232,7 +233,9 @@ impl Store {
         let items: String = self
             .0
             .iter()
-            .map(|(key, (bytes, number))| item(group, &format!("c{case}/{key}"), bytes.len(), *number))
+            .map(|(key, (bytes, number))| {
+                item(group, &format!("c{case}/{key}"), bytes.len(), *number)
+            })
             .collect();
         listing(group, &items, token)
     }
@@ -249,7 +252,10 @@ impl Store {
         if refused || generation.is_some_and(|generation| generation != now.to_string()) {
             let is_azure = matches!(group, Group::Azure | Group::Machine);
             let exists = is_azure && header("if-none-match").is_some();
-            return Answer::new(if exists { "409 Conflict" } else { "412 Precondition Failed" }, "");
+            return Answer::new(
+                if exists { "409 Conflict" } else { "412 Precondition Failed" },
+                "",
+            );
         }
         self.force(key, &request.body)
     }
@@ -299,9 +305,8 @@ pub fn listing(group: Group, items: &str, token: Option<&str>) -> String {
             token.unwrap_or_default()
         ),
         _ => {
-            let next = token.map(|token| {
-                format!("<NextContinuationToken>{token}</NextContinuationToken>")
-            });
+            let next = token
+                .map(|token| format!("<NextContinuationToken>{token}</NextContinuationToken>"));
             let is_cut = token.is_some();
             let next = next.unwrap_or_default();
             format!(
@@ -355,6 +360,11 @@ impl Server {
         Self { address, secrets, certificate, _dir: dir, shared }
     }
 
+    /// True if the fault of a case was played.
+    pub fn was_asked(&self, case: usize) -> bool {
+        self.shared.counts[case].load(Ordering::SeqCst) > 0
+    }
+
     pub fn saw_referer(&self) -> bool {
         self.shared.saw_referer.load(Ordering::SeqCst)
     }
@@ -369,15 +379,9 @@ impl Shared {
             if head.to_lowercase().contains("\r\nreferer:") {
                 self.saw_referer.store(true, Ordering::SeqCst);
             }
-            if let Some((group, number)) =
-                request.path.strip_prefix("/now/").and_then(|rest| rest.split_once('/'))
-            {
-                let number: usize = number.parse().unwrap();
-                self.now.lock().unwrap().insert(group.to_owned(), number);
-                *self.stores[number].lock().unwrap() = Store::of(&self.cases[number]);
-                self.counts[number].store(0, Ordering::SeqCst);
+            if let Some(answer) = self.of_client(&request.path) {
                 let mut stream = stream;
-                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")?;
+                stream.write_all(&answer.bytes(false))?;
                 continue;
             }
             let phase = request.phase();
@@ -414,10 +418,30 @@ impl Shared {
         Ok(())
     }
 
+    /// `/now/GROUP/CASE` begins a case, `/asked/GROUP/CASE` asks whether its fault was played.
+    fn of_client(&self, path: &str) -> Option<Answer> {
+        let [verb, group, number] = path.split('/').skip(1).collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let number: usize = number.parse().ok()?;
+        match verb {
+            "now" => {
+                self.now.lock().unwrap().insert(group.to_owned(), number);
+                *self.stores[number].lock().unwrap() = Store::of(&self.cases[number]);
+                self.counts[number].store(0, Ordering::SeqCst);
+                Some(Answer::new("200 OK", ""))
+            }
+            "asked" => {
+                let was = self.counts[number].load(Ordering::SeqCst) > 0;
+                Some(Answer::new(if was { "200 OK" } else { "404 Not Found" }, ""))
+            }
+            _ => None,
+        }
+    }
+
     fn of_credentials(&self, path: &str) -> Option<usize> {
         let group = match path.as_bytes().get("/credentials/".len())? {
             b'c' => Group::Container,
-            b'i' => Group::Identity,
             _ => Group::Machine,
         };
         self.now.lock().unwrap().get(&group.name()).copied()
@@ -462,12 +486,6 @@ fn credentials(group: Group) -> Answer {
         Group::Container => {
             r#"{"AccessKeyId":"AKIAHUNTER2","SecretAccessKey":"hunter2secret","Token":"hunter2token",
                "Expiration":"2099-01-01T00:00:00Z"}"#
-        }
-        Group::Identity => {
-            "<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials>\
-             <AccessKeyId>AKIAHUNTER2</AccessKeyId><SecretAccessKey>hunter2secret</SecretAccessKey>\
-             <SessionToken>hunter2token</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration>\
-             </Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>"
         }
         _ => r#"{"access_token":"hunter2bearer","expires_on":"4070908800","token_type":"Bearer"}"#,
     };

@@ -82,7 +82,11 @@ pub(super) fn error(error: reqwest::Error) -> HttpError {
         if let Some(cause) = cause.downcast_ref::<hyper::Error>() {
             is_early |= cause.is_incomplete_message() || cause.is_body_write_aborted();
             let is_retried = is_early || cause.is_closed();
-            kind = if is_retried && kind == HttpErrorKind::Unknown { HttpErrorKind::Request } else { kind };
+            kind = if is_retried && kind == HttpErrorKind::Unknown {
+                HttpErrorKind::Request
+            } else {
+                kind
+            };
         }
         if let Some(cause) = cause.downcast_ref::<io::Error>() {
             use io::ErrorKind::{

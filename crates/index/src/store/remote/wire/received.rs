@@ -106,7 +106,8 @@ impl Received {
         let frame = match Pin::new(&mut self.body).poll_frame(context) {
             Poll::Pending => {
                 let waits = self.pace.waits(context).map_err(slow);
-                return waits.map_or_else(|error| Poll::Ready(Some(Err(error))), |()| Poll::Pending);
+                return waits
+                    .map_or_else(|error| Poll::Ready(Some(Err(error))), |()| Poll::Pending);
             }
             Poll::Ready(None) => return Poll::Ready(None),
             Poll::Ready(Some(frame)) => frame.map_err(client::error),
