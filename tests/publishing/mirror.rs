@@ -146,7 +146,12 @@ fn what_is_no_sha_256_is_none() {
         page("b_part-1.0.tar.gz", hash);
         let output = mirrored(dir.path(), &[]);
         assert_eq!(output.status.code(), Some(1), "{hash}: {}", text(&output.stdout));
-        let expected = "no page contains the SHA-256 of `b_part-1.0.tar.gz`";
+        let is_hex = !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let expected = if is_hex {
+            "no page contains the SHA-256 of `b_part-1.0.tar.gz`"
+        } else {
+            "its entry `b_part-1.0.tar.gz` has an invalid value: hashes"
+        };
         assert!(said(&output).contains(expected), "{}", said(&output));
     }
     for name in ["../../x-1.0.tar.gz", "a\\x-1.0.tar.gz", "a\nx-1.0.tar.gz", ".."] {

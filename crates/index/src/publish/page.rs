@@ -2,7 +2,7 @@ use super::encoding;
 use crate::store::{Bucket, Content, ErrorKind, Object, StoreError};
 use base::names::RelPath;
 
-/// The list of all projects of PyPI has less.
+/// The list of all projects of `PyPI` has less.
 pub(super) const LONGEST_PAGE: u64 = 48 << 20;
 
 /// Reads an object with at most [`LONGEST_PAGE`] bytes, if it exists.

@@ -202,7 +202,7 @@ fn mirror(source: &dyn Bucket, dir: &Path) -> Result<(), String> {
     let mirror = Mirror {
         layout: Layout::of(Form::Projects),
         public: "https://example.org/whl/".to_owned(),
-        projects: Default::default(),
+        projects: std::collections::BTreeSet::default(),
         dry_run: false,
         cache: None,
     };

@@ -113,6 +113,10 @@ fn endless(exchange: &mut Exchange<'_>, head: &str, pause: Duration) -> io::Resu
     exchange.endless(&piece, pause)
 }
 
+fn stall(exchange: &mut Exchange<'_>) -> io::Result<()> {
+    exchange.silence()
+}
+
 /// Honest answer without the second half of its body.
 fn half(exchange: &Exchange<'_>) -> Vec<u8> {
     let bytes = exchange.honest.bytes(false);
@@ -277,7 +281,7 @@ pub static FAULTS: &[Fault] = &[
         e.send("HTTP/1.1 200 ")?;
         e.endless(b"x", DRIP)
     }),
-    fault("stalls-before", Fail(""), any, |e| e.silence()),
+    fault("stalls-before", Fail(""), any, stall),
     fault("stalls-in-head", Fail(""), waits, |e| {
         e.send("HTTP/1.1 200 OK\r\nETag:")?;
         e.silence()

@@ -3,6 +3,12 @@
 //!
 //! A process for each kind of store runs the commands, because credentials are variables.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test, in functions without the attribute"
+)]
+
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 

@@ -116,7 +116,7 @@ impl Request {
             "PUT" if is_page => Phase::PageWrite,
             "PUT" => Phase::Write,
             "DELETE" | "POST" => Phase::Delete,
-            _ if key.ends_with(".patch") => Phase::Patch,
+            _ if key.rsplit_once('.').is_some_and(|(_, end)| end == "patch") => Phase::Patch,
             _ if key.ends_with(".sha256sum") && self.method == "GET" => Phase::Sidecar,
             _ if is_page => Phase::Page,
             "HEAD" => Phase::Head,
@@ -139,7 +139,7 @@ impl Answer {
     pub fn head(&self) -> String {
         let mut head = format!("HTTP/1.1 {}\r\n", self.status);
         for (name, value) in &self.headers {
-            head += &format!("{name}: {value}\r\n");
+            head.extend([name, ": ", value, "\r\n"]);
         }
         head
     }
@@ -192,7 +192,7 @@ impl Exchange<'_> {
     /// Waits until the client leaves.
     pub fn silence(&mut self) -> io::Result<()> {
         let mut stream = self.stream;
-        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        stream.set_read_timeout(Some(Duration::from_mins(1)))?;
         io::copy(&mut stream, &mut io::sink()).map(drop)
     }
 }
@@ -373,7 +373,7 @@ impl Server {
 impl Shared {
     fn talk(&self, stream: &TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        stream.set_read_timeout(Some(Duration::from_mins(1)))?;
         let mut lines = BufReader::new(stream.try_clone()?);
         while let Some((request, head)) = Request::read(&mut lines)? {
             if head.to_lowercase().contains("\r\nreferer:") {
@@ -520,8 +520,8 @@ impl Elsewhere {
                     keeps.lock().unwrap().push_str(&head);
                 }
                 let text = crate::cases::ECHO;
-                let head = "HTTP/1.1 403 No\r\nConnection: close\r\n";
-                let _ = write!(stream, "{head}Content-Length: {}\r\n\r\n{text}", text.len());
+                let start = "HTTP/1.1 403 No\r\nConnection: close\r\n";
+                let _ = write!(stream, "{start}Content-Length: {}\r\n\r\n{text}", text.len());
             }
         });
         Self { address, heard }

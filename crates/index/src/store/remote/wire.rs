@@ -98,7 +98,7 @@ impl HttpService for Wire {
             let answer = self.answer(request, operation.as_ref()).await;
             if let Some(operation) = &operation {
                 match &answer {
-                    Err(error) => operation.failed(fault(error)),
+                    Err(error) => operation.failed(Some(fault(error))),
                     // Its status tells more than an earlier fault.
                     Ok(answer) if !answer.status().is_success() => operation.failed(None),
                     Ok(_) => {}

@@ -45,10 +45,10 @@ pub(super) fn client(options: &ClientOptions, home: &Arc<Home>) -> Result<reqwes
     if is_set(ClientConfigKey::NoSystemCertificates) {
         builder = builder.tls_certs_only([]);
     }
-    if let Some(time) = text(ClientConfigKey::ConnectTimeout) {
-        if let Ok(time) = humantime::parse_duration(&time) {
-            builder = builder.connect_timeout(time);
-        }
+    if let Some(time) = text(ClientConfigKey::ConnectTimeout)
+        && let Ok(time) = humantime::parse_duration(&time)
+    {
+        builder = builder.connect_timeout(time);
     }
     if let Some(most) = value(text(ClientConfigKey::PoolMaxIdlePerHost)) {
         builder = builder.pool_max_idle_per_host(most);

@@ -39,12 +39,12 @@ pub(in super::super) enum Fault {
     Repeats,
     #[error("the listing has more than {MOST_PAGES} pages")]
     Pages,
-    #[error("no progress for {} s{}", .0.as_secs_f32(), because(.1))]
+    #[error("no progress for {} s{}", .0.as_secs_f32(), because(.1.as_ref()))]
     Stuck(Duration, Option<String>),
 }
 
-fn because(last: &Option<String>) -> String {
-    last.as_ref().map(|last| format!("; the last fault: {last}")).unwrap_or_default()
+fn because(last: Option<&String>) -> String {
+    last.map(|last| format!("; the last fault: {last}")).unwrap_or_default()
 }
 
 impl From<Fault> for HttpError {
@@ -61,12 +61,12 @@ impl From<Fault> for object_store::Error {
 }
 
 /// The fault at the end of a chain of causes, or the text of that end.
-pub(in super::super) fn fault(error: &(dyn Error + 'static)) -> Option<String> {
+pub(in super::super) fn fault(error: &(dyn Error + 'static)) -> String {
     let mut last = error;
     while let Some(source) = last.source() {
         last = source;
     }
-    Some(last.to_string())
+    last.to_string()
 }
 
 impl Operation {

@@ -78,9 +78,9 @@ fn is_link_local(address: IpAddr) -> bool {
 
 /// IPv4 address of a mapped, compatible or translated one (RFC 4291, RFC 6052).
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let [a, b, c, d, e, f, high, low] = address.segments();
-    let is_translated = [a, b, c, d, e, f] == [0x64, 0xff9b, 0, 0, 0, 0];
-    let bits = u32::from(high) << 16 | u32::from(low);
+    let parts = address.segments();
+    let is_translated = parts[..6] == [0x64, 0xff9b, 0, 0, 0, 0];
+    let bits = u32::from(parts[6]) << 16 | u32::from(parts[7]);
     address.to_ipv4().or_else(|| is_translated.then(|| Ipv4Addr::from(bits)))
 }
 

@@ -145,7 +145,7 @@ impl Body for Received {
         if let (Some(operation), Poll::Ready(end)) = (&self.operation, &next) {
             match end {
                 None if self.kind != Kind::Error => operation.failed(None),
-                Some(Err(error)) => operation.failed(fault(error)),
+                Some(Err(error)) => operation.failed(Some(fault(error))),
                 None | Some(Ok(_)) => {}
             }
         }
