@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use base::address::Address;
 use base::names::{Mode, System};
 use clap::{Args, ValueHint};
 
@@ -24,7 +25,7 @@ use super::set::{list, modes, systems};
 pub struct FetchArgs {
     /// Address of a run
     #[arg(value_name = "URL", required_unless_present = "store", conflicts_with = "store")]
-    pub url: Option<String>,
+    pub url: Option<Address>,
 
     /// Store of packages.kdl, instead of URL; --run selects the run
     #[arg(long, value_name = "NAME", requires = "run", help_heading = "Artifacts")]

@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
-use clap::builder::NonEmptyStringValueParser;
+use base::address::Address;
+use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
 /// Fetch packages of an index, by exact version and SHA-256
@@ -20,8 +21,8 @@ use clap::{Args, ValueHint};
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub struct FetchPackagesArgs {
     /// Address of an index
-    #[arg(value_name = "SOURCE", value_hint = ValueHint::Url, value_parser = NonEmptyStringValueParser::new())]
-    pub source: String,
+    #[arg(value_name = "SOURCE", value_hint = ValueHint::Url, value_parser = NonEmptyStringValueParser::new().map(Address::new))]
+    pub source: Address,
 
     /// Packages, such as torch==2.9.0
     #[arg(value_name = "NAME==VERSION", required_unless_present = "requirements")]

@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use base::address::Address;
 use clap::{Args, ValueEnum, ValueHint};
 use index::simple::Layout;
 use wheel::archive::Timestamp;
@@ -48,7 +49,7 @@ pub struct IndexArgs {
 
     /// Public URL of DIR (https://), for the addresses of provenance
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
-    pub public: Option<String>,
+    pub public: Option<Address>,
 
     /// Remove this package from the pages, then delete it; may be repeated
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

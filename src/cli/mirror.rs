@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
-use clap::builder::NonEmptyStringValueParser;
+use base::address::Address;
+use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
 use super::PublishLayout;
@@ -22,17 +23,17 @@ use super::PublishLayout;
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub struct MirrorArgs {
     /// Address of the published index
-    #[arg(value_name = "SOURCE", value_hint = ValueHint::Url, value_parser = NonEmptyStringValueParser::new())]
-    pub source: String,
+    #[arg(value_name = "SOURCE", value_hint = ValueHint::Url, value_parser = NonEmptyStringValueParser::new().map(Address::new))]
+    pub source: Address,
 
     /// Directory or URL for the pages
-    #[arg(value_name = "DEST", value_hint = ValueHint::Url, value_parser = NonEmptyStringValueParser::new())]
-    pub dest: String,
+    #[arg(value_name = "DEST", value_hint = ValueHint::Url, value_parser = NonEmptyStringValueParser::new().map(Address::new))]
+    pub dest: Address,
 
     /// Public URL of SOURCE; with layout v5, the part before each shelf's `public` [default:
     /// SOURCE, if it is on a web server]
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
-    pub public: Option<String>,
+    pub public: Option<Address>,
 
     /// Projects, such as rocm; separated by `,` or repeated [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]

@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
-use clap::builder::NonEmptyStringValueParser;
+use base::address::Address;
+use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
 use super::PublishLayout;
@@ -35,8 +36,8 @@ use super::PublishLayout;
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub struct PruneStoreArgs {
     /// Address of the published packages
-    #[arg(value_name = "URL", value_hint = ValueHint::Url, value_parser = NonEmptyStringValueParser::new())]
-    pub url: String,
+    #[arg(value_name = "URL", value_hint = ValueHint::Url, value_parser = NonEmptyStringValueParser::new().map(Address::new))]
+    pub url: Address,
 
     /// Stream of the store; its line in packages.kdl sets the maximum age
     #[arg(long, value_name = "NAME")]

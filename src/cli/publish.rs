@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
-use clap::builder::NonEmptyStringValueParser;
+use base::address::Address;
+use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 use wheel::archive::Timestamp;
 
@@ -52,8 +53,8 @@ pub struct PublishArgs {
     pub dir: PathBuf,
 
     /// Address of the store
-    #[arg(value_name = "URL", value_hint = ValueHint::Url, value_parser = NonEmptyStringValueParser::new())]
-    pub url: String,
+    #[arg(value_name = "URL", value_hint = ValueHint::Url, value_parser = NonEmptyStringValueParser::new().map(Address::new))]
+    pub url: Address,
 
     /// Layout of keys and pages
     #[arg(long, value_enum, value_name = "LAYOUT", default_value_t)]
@@ -85,7 +86,7 @@ pub struct PublishArgs {
     /// Public address of the store (https://), for the addresses of provenance; with layout v5, the
     /// part before each shelf's `public`
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
-    pub public: Option<String>,
+    pub public: Option<Address>,
 
     /// Number of packages uploaded at once
     #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]

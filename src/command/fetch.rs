@@ -27,7 +27,7 @@ pub fn run(args: &FetchArgs) -> Result<(), Failure> {
         ..Request::default()
     };
     let asked = artifacts::Asked {
-        place: args.url.as_deref().map(Path::new),
+        place: args.url.as_ref().map(|url| Path::new(url.reveal())),
         store: args.store.as_deref(),
         args: &args.artifacts,
         manifest: manifest.as_ref(),
@@ -63,9 +63,8 @@ fn manifest(args: &FetchArgs) -> Result<Option<Manifest>, Failure> {
 }
 
 fn not_an_address(args: &FetchArgs) -> Problem {
-    let given = args.url.as_deref().unwrap_or_default();
-    let problem =
-        Problem::usage(Code::Environment, format!("`{given}` is not an address of a run"));
+    let given = args.url.as_ref().map(|url| format!("`{url}`")).unwrap_or_default();
+    let problem = Problem::usage(Code::Environment, format!("{given} is not an address of a run"));
     problem.help("begin with s3://, gs://, az://, https:// or file://; a directory needs no fetch")
 }
 

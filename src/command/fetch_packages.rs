@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use base::address::redacted;
 use base::source::{Code, Problem, Problems, Source};
 use base::text::{counted, human_size, with_causes};
 use fs_err as fs;
 use index::fetch::{Arrival, Pin, PinnedFile, Way, fetch_pinned, pin, pins, select};
-use index::store::{self, Access, Bucket};
+use index::store::{self, Access, Bucket, Options};
 
 use super::{Failure, environment, print, publish};
 use crate::cli::FetchPackagesArgs;
@@ -15,8 +16,9 @@ use crate::{inputs, ui};
 pub fn run(args: &FetchPackagesArgs) -> Result<(), Failure> {
     let wanted = wanted(args)?;
     let source: Arc<dyn Bucket> = publish::open(&args.source, Access::Any)?.into();
-    let options = store::Options { access: Access::Anonymous, ..store::Options::default() };
-    let files = select(&source, &|url| store::open(url, &options), &wanted)?;
+    let options = Options { access: Access::Anonymous, ..Options::default() };
+    let open = |url: &str, named| store::open(url, &Options { named, ..options.clone() });
+    let files = select(&source, &open, &wanted)?;
     let Some(dir) = args.output.as_ref().filter(|_| !args.dry_run) else {
         let list: String = files.iter().map(|file| line("fetch", file.size, file)).collect();
         return print(&format!("{list}{} would be fetched\n", counted(files.len(), "file")));
@@ -54,7 +56,7 @@ fn wanted(args: &FetchPackagesArgs) -> Result<Vec<Pin>, Failure> {
     let mut wanted = Vec::new();
     for text in &args.packages {
         let wrong = || {
-            let what = format!("`{text}` is not NAME==VERSION");
+            let what = format!("`{}` is not NAME==VERSION", redacted(text));
             let help = "write an exact version, such as `torch==2.9.0`";
             Problem::usage(Code::Environment, what).help(help)
         };
@@ -62,6 +64,8 @@ fn wanted(args: &FetchPackagesArgs) -> Result<Vec<Pin>, Failure> {
     }
     for path in &args.requirements {
         let text = fs::read_to_string(path).map_err(|error| environment(with_causes(&error)))?;
+        // Errors show lines.
+        let text = redacted(&text);
         wanted.extend(pins(&Source::new(path.display().to_string(), text))?);
     }
     Ok(wanted)

@@ -15,7 +15,7 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
     let options = Options {
         layout: args.layout.into(),
         time: args.upload_time,
-        public: publish::public(args.public.as_deref())?,
+        public: publish::public(args.public.as_ref())?,
         skip_broken: args.skip_broken,
         overwrite: args.overwrite,
         remove: removed(args)?,

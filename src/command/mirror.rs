@@ -1,5 +1,6 @@
 //! `rockpack index mirror`.
 
+use base::address::Address;
 use base::source::{Code, Problem};
 use base::text::{counted, with_causes};
 use fs_err as fs;
@@ -20,8 +21,8 @@ pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
         dry_run: args.dry_run,
         cache: inputs::cache::allowed().map(|dir| PageCache::below(&dir)),
     };
-    published::takes_uploads("DEST", &args.dest)?;
-    let open = |url: &str| published::open(url, Access::Any);
+    published::takes_uploads("DEST", args.dest.reveal())?;
+    let open = |url: &Address| published::open(url, Access::Any);
     let (source, to) = (open(&args.source)?, open(&args.dest)?);
     if is_same(source.name(), to.name()) {
         return Err(environment(format!(
@@ -57,27 +58,33 @@ fn is_same(source: &str, to: &str) -> bool {
 }
 
 fn public(args: &MirrorArgs) -> Result<String, Failure> {
-    let has_user = |url: &str| {
-        let rest = url.split_once("://").map_or("", |(_, rest)| rest);
-        is_web(url) && rest.split('/').next().is_some_and(|host| host.contains('@'))
+    let (option, url) = match &args.public {
+        Some(url) => ("--public", url),
+        None => ("SOURCE", &args.source),
     };
-    if has_user(args.public.as_ref().unwrap_or(&args.source)) {
-        let option = if args.public.is_some() { "--public" } else { "SOURCE" };
+    let text = url.reveal();
+    if is_web(text) && has_user(text) {
         return Err(environment(format!(
             "{option} appears in public pages: remove user and password before `@`"
         )));
     }
-    match &args.public {
-        Some(url) if is_web(url) && !url.contains(['?', '#', ' ']) => Ok(url.clone()),
-        Some(url) => Err(environment(format!(
-            "--public must be an http:// or https:// address without ? and #, not `{url}`"
-        ))),
-        None if is_web(&args.source) => Ok(args.source.clone()),
-        None => Err(environment(format!(
-            "add --public with the public address of `{}`, such as https://example.com/whl/",
-            args.source
-        ))),
+    if is_web(text) && !text.contains(['?', '#', ' ']) {
+        return Ok(text.to_owned());
     }
+    Err(environment(match option {
+        "--public" => {
+            format!("--public must be an http:// or https:// address without ? and #, not `{url}`")
+        }
+        _ => format!(
+            "add --public with the public address of `{url}`, such as https://example.com/whl/"
+        ),
+    }))
+}
+
+fn has_user(url: &str) -> bool {
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    let host = rest.split('/').next().unwrap_or_default();
+    host.contains('@') || host.to_ascii_lowercase().contains("%40")
 }
 
 fn failure(error: &PublishError) -> Failure {

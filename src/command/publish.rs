@@ -7,6 +7,7 @@ use ::index::patch::patched_package;
 use ::index::publish::{self, Form, Layout, Options, PublishError, Step, Summary, Unmet};
 use ::index::simple::{self, IndexError};
 use ::index::store::{self, Access, Bucket};
+use base::address::Address;
 use base::names::{RelPath, normalized};
 use base::source::{Code, Problem, Problems, nearest};
 use base::text::{counted, human_size, with_causes};
@@ -42,7 +43,7 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
         contents: Some((contents(&args.dir)?, Rules::new(&manifest))),
         layout,
         publishing,
-        public: public(args.public.as_deref())?,
+        public: public(args.public.as_ref())?,
         time: args.upload_time,
         outside: projects("--outside", &args.outside)?,
         incomplete: args.incomplete,
@@ -50,7 +51,7 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
         jobs: args.jobs.into(),
     };
     super::repaired(&args.dir)?;
-    takes_uploads("URL", &args.url)?;
+    takes_uploads("URL", args.url.reveal())?;
     if args.dir.is_dir() {
         let strays = simple::strays(&args.dir);
         warn_of(Code::PublishRefused, &strays.map_err(|error| failure(&error.into()))?);
@@ -115,9 +116,9 @@ pub fn stream<'p>(publishing: &'p Publishing, stream: &str) -> Result<&'p Stream
     })
 }
 
-pub fn open(url: &str, access: Access) -> Result<Box<dyn Bucket>, Failure> {
+pub fn open(url: &Address, access: Access) -> Result<Box<dyn Bucket>, Failure> {
     let options = store::Options { access, ..store::Options::default() };
-    store::open(url, &options).map_err(|error| environment(with_causes(&error)))
+    store::open(url.reveal(), &options).map_err(|error| environment(with_causes(&error)))
 }
 
 pub fn takes_uploads(argument: &str, url: &str) -> Result<(), Failure> {
@@ -144,20 +145,21 @@ pub fn projects(option: &str, texts: &[String]) -> Result<BTreeSet<String>, Fail
 }
 
 /// Checks an address for provenance, which must be absolute and secure (simple repository API).
-pub fn public(url: Option<&str>) -> Result<Option<String>, Failure> {
-    let Some(url) = url else { return Ok(None) };
+pub fn public(address: Option<&Address>) -> Result<Option<String>, Failure> {
+    let Some(address) = address else { return Ok(None) };
+    let url = address.reveal();
     let loopback = ["http://localhost", "http://127.0.0.1", "http://[::1]"];
     let is_loopback = loopback.iter().any(|start| {
         url.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
     });
     let host = url.split_once("://").and_then(|(_, rest)| rest.split('/').next());
-    let has_host = host.is_some_and(|host| !host.is_empty() && !host.contains('@'));
+    let has_host = host.is_some_and(|host| !host.is_empty() && !host.contains(['@', '%']));
     let is_public = has_host && (url.starts_with("https://") || is_loopback);
     if is_public && !url.contains(['?', '#', ' ']) {
         return Ok(Some(url.to_owned()));
     }
     Err(environment(format!(
-        "--public must be an https:// address without user, ? and #, not `{url}`"
+        "--public must be an https:// address without user, ? and #, not `{address}`"
     )))
 }
 

@@ -132,6 +132,7 @@ fn found(address: &str) -> Vec<RemoteArchive> {
         pause: Duration::from_millis(5),
         stall: Duration::from_millis(300),
         listener: None,
+        ..Options::default()
     };
     let bucket: Arc<dyn Bucket> = store::open(address, &options).unwrap().into();
     let head = |key: &str| bucket.head(&key.parse().unwrap()).unwrap();

@@ -146,7 +146,12 @@ fn what_is_no_sha_256_is_none() {
         page("b_part-1.0.tar.gz", hash);
         let output = mirrored(dir.path(), &[]);
         assert_eq!(output.status.code(), Some(1), "{hash}: {}", text(&output.stdout));
-        let expected = "no page contains the SHA-256 of `b_part-1.0.tar.gz`";
+        let is_hex = !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let expected = if is_hex {
+            "no page contains the SHA-256 of `b_part-1.0.tar.gz`"
+        } else {
+            "its entry `b_part-1.0.tar.gz` has an invalid value: hashes"
+        };
         assert!(said(&output).contains(expected), "{}", said(&output));
     }
     for name in ["../../x-1.0.tar.gz", "a\\x-1.0.tar.gz", "a\nx-1.0.tar.gz", ".."] {
@@ -189,6 +194,7 @@ fn hostile_pages_are_not_copied() {
     for url in [
         "file:///etc/b_part-1.0.tar.gz",
         "javascript://%0aalert(1)//b_part-1.0.tar.gz",
+        "javascript:alert(1)//b_part-1.0.tar.gz",
         "https://me:secret@example.com/b_part-1.0.tar.gz",
         "https://example.com/\u{1b}[31m/b_part-1.0.tar.gz",
     ] {
@@ -207,6 +213,15 @@ fn hostile_pages_are_not_copied() {
         page["files"].as_array_mut().unwrap().push(again);
     });
     refused("it names `b_part-1.0.tar.gz` with another SHA-256");
+    for (key, value) in [
+        ("core-metadata", serde_json::json!("<script>")),
+        ("core-metadata", serde_json::json!({"sha256": "\"><script>"})),
+        ("dist-info-metadata", serde_json::json!({"<b>": digits})),
+        ("hashes", serde_json::json!({"sha256": digits, "md5": "<script>"})),
+    ] {
+        write(&|page| page["files"][0][key] = value.clone());
+        refused(&format!("its entry `b_part-1.0.tar.gz` has an invalid value: {key}"));
+    }
     write(&|page| page["files"] = serde_json::json!([]));
     refused("no pages with packages");
     // A fragment of the address must not contradict the hash.
@@ -256,11 +271,14 @@ fn answers_of_a_hostile_server_are_no_pages() {
     let mut short = page("200 OK", whole.as_bytes());
     short.truncate(short.len() - 2);
     for (answer, expected) in [
-        (page("302 Found\r\nLocation: file:///etc/passwd", b""), "Server returned non-2xx status"),
-        (page("302 Found\r\nLocation: /whl/index.json", b""), "too many redirects"),
+        (
+            page("302 Found\r\nLocation: file:///etc/passwd", b""),
+            "it redirects to an address that is",
+        ),
+        (page("302 Found\r\nLocation: /whl/index.json", b""), "it redirects more than 10 times"),
         (page("200 OK\r\nContent-Encoding: gzip", &packed), "missing field `files`"),
         (page("200 OK", &packed[..packed.len() - 9]), "cannot read `index."),
-        (short, "end of file before message length"),
+        (short, "it ends early"),
         (page("200 OK", &b"[".repeat(1 << 20)), "it is not JSON of an index page"),
         (page("200 OK", b"<a href=\"../../etc/\">x</a>"), "it is not JSON of an index page"),
     ] {

@@ -77,6 +77,75 @@ fn only_what_a_list_hashes_is_taken() {
     assert!(said(&output).contains("has another SHA-256 than its page"), "{}", said(&output));
 }
 
+#[test]
+fn links_lead_out_of_no_store_and_names_have_one_hash() {
+    let dir = TempDir::new().unwrap();
+    let (name, digits) = ("num_py-2.0-py3-none-any.whl", "0123456789abcdef".repeat(4));
+    fs::create_dir_all(dir.path().join("store/num-py")).unwrap();
+    fs::write(dir.path().join(name), "secret").unwrap();
+    let entry = |url: &str, digits: &str| {
+        format!(r#"{{"filename":"{name}","url":"{url}","hashes":{{"sha256":"{digits}"}}}}"#)
+    };
+    let refused = |files: String, expected: &str| {
+        let page = format!(r#"{{"files":[{files}]}}"#);
+        fs::write(dir.path().join("store/num-py/index.json"), page).unwrap();
+        let fetch = ["index", "fetch", "store", "num-py==2.0", "-o", "taken"];
+        let output = rockpack(dir.path(), &fetch);
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(expected) && !said.contains("hunter2"), "{expected}: {said}");
+        // SHA-256 of the file that a link names.
+        assert!(!said.contains("2bb80d53"), "{said}");
+        assert_eq!(names(&dir.path().join("taken")), [""; 0]);
+    };
+    let local = format!("file://{}/{name}", dir.path().display());
+    let only = "a link of a page must be https:// or http://";
+    for (url, expected) in [
+        (&*format!("file:///{name}"), only),
+        (&*local, only),
+        (&*format!("s3://bucket/{name}"), only),
+        (&*format!("az://container@account/{name}"), only),
+        (&*format!("https://me:hunter2@h/{name}"), only),
+        (&*format!("javascript:alert(1)//{name}"), only),
+        (&*format!("../../{name}"), "leads out of `store`"),
+        (&*format!("/{name}"), "leads out of `store`"),
+        (&*format!("//host/{name}"), "leads out of `store`"),
+    ] {
+        refused(entry(url, &digits), expected);
+    }
+    let other = digits.replace('0', "1");
+    let two = [entry(name, &digits), entry(name, &other)].join(",");
+    refused(two, "it names `num_py-2.0-py3-none-any.whl` with another SHA-256");
+    let twice = entry(name, &digits).replace("}}", &format!(r#","sha256":"{other}"}}}}"#));
+    refused(twice, "two hashes of one algorithm");
+}
+
+#[test]
+fn secrets_of_addresses_are_in_no_message() {
+    let dir = TempDir::new().unwrap();
+    fs::create_dir(dir.path().join("set")).unwrap();
+    fs::write(dir.path().join("list.txt"), "a @ https://me:hunter2@h/a-1.whl\n").unwrap();
+    for args in [
+        &["index", "mirror", "s3://AK:hunter2@b", "pages"][..],
+        &["index", "mirror", "az://u:hunter2@account/p", "pages"],
+        &["index", "mirror", "set", "pages", "--public", "https://h/?sig=hunter2"],
+        &["index", "mirror", "https://u:hunter2%40host/whl", "pages"],
+        &["index", "publish", "set", "https://u:hunter2@h/"],
+        &["index", "publish", "set", "s3://b", "--public", "https://h/?sig=hunter2"],
+        &["index", "fetch", "https://u:hunter2%40host", "a==1", "-o", "taken"],
+        &["index", "fetch", "set", "a@https://u:hunter2@h/a.whl", "-o", "taken"],
+        &["index", "fetch", "set", "-r", "list.txt", "-o", "taken"],
+        &["artifact", "fetch", "ftp://u:hunter2@h", "-o", "taken", "--all"],
+        &["artifact", "fetch", "u:hunter2@h", "-o", "taken", "--all"],
+        &["build", "--builder-id", "https://u:hunter2@h/b"],
+    ] {
+        let output = rockpack(dir.path(), args);
+        assert!(!output.status.success(), "{args:?}");
+        let text = said(&output) + &text(&output.stdout);
+        assert!(!text.contains("hunter2"), "{args:?}: {text}");
+    }
+}
+
 #[cfg(feature = "stores")]
 mod web {
     use std::io::{BufRead, BufReader, Write};

@@ -4,6 +4,7 @@
 //! for display. Makes no decision about packages and depends on no other crate of rockpack.
 
 pub mod activity;
+pub mod address;
 pub mod cleanup;
 pub mod directory;
 pub mod event;

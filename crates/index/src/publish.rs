@@ -41,7 +41,6 @@ pub use delta::{Delta, DeltaError, delta};
 pub use layout::{Form, Layout, Shelf, Takes};
 pub use mirror::{Mirror, Mirrored, mirror};
 pub use page_cache::PageCache;
-pub(crate) use prune::key_of;
 pub use prune::{PruneStep, Pruned, Retention, is_more_than_half, prune};
 
 use aggregate::Above;

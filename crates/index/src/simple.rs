@@ -30,7 +30,7 @@ mod read;
 mod state;
 mod update;
 
-pub(crate) use address::{absolute, is_absolute, public};
+pub(crate) use address::{Link, absolute, is_absolute};
 pub use attestation::{AttestationError, PROVENANCE};
 pub use document::{Files, PageError, Projects, is_ours, url};
 pub use entry::{CONTENT, CONTENT_ENDING, IndexedFile, Yanked, project_of};

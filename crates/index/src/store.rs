@@ -40,16 +40,27 @@ pub struct Options {
     pub retries: usize,
     /// Pause before the first retry.
     pub pause: Duration,
-    /// Silence of a broken connection.
+    /// Silence of a broken connection, and window of the least pace.
     pub stall: Duration,
+    /// Longest time of one call without progress, all retries included.
+    pub patience: Duration,
+    /// Origin of the URL.
+    pub named: Named,
     /// Receiver of requests to stores behind URLs.
     pub listener: Option<Listener>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        let (pause, stall) = (Duration::from_millis(200), Duration::from_secs(30));
-        Self { access: Access::Any, retries: 8, pause, stall, listener: None }
+        Self {
+            access: Access::Any,
+            retries: 8,
+            pause: Duration::from_millis(200),
+            stall: Duration::from_secs(30),
+            patience: Duration::from_mins(1),
+            named: Named::ByUser,
+            listener: None,
+        }
     }
 }
 
@@ -64,6 +75,16 @@ pub enum Access {
     Anonymous,
     /// Always signs requests; without credentials, asks the machine's role.
     Signed,
+}
+
+/// Origin of a URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Named {
+    /// Command line, manifest or environment.
+    #[default]
+    ByUser,
+    /// Page of an index: its link must not lead to the machine's link-local network.
+    ByPage,
 }
 
 /// Metadata of an object.
@@ -193,10 +214,12 @@ pub trait Bucket: Debug + Send + Sync {
         false
     }
 
-    /// Checks without a write that a directory can take objects.
+    /// Checks before the first write that a directory can take objects, and that a store behind a
+    /// URL holds to conditions, by means of a small object.
     ///
     /// # Errors
-    /// [`ErrorKind::Denied`] or [`ErrorKind::Local`] without write access.
+    /// [`ErrorKind::Denied`] or [`ErrorKind::Local`] without write access;
+    /// [`ErrorKind::Unsupported`] if concurrent writers could lose pages.
     fn takes_objects(&self) -> Result<(), StoreError> {
         Ok(())
     }

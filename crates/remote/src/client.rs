@@ -32,6 +32,7 @@ const PAUSES: Backoff =
 /// Batch size for servers without a limit, less the overhead of a message.
 const BATCH: u64 = (4 << 20) - (64 << 10);
 pub(super) const LARGEST_MESSAGE: usize = 16 << 20;
+const LARGEST_HEADERS: u32 = 64 << 10;
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
@@ -392,12 +393,15 @@ pub(super) fn too_slow() -> Status {
     Status::deadline_exceeded("it did not answer in time")
 }
 
+#[expect(clippy::disallowed_methods, reason = "the only client of this protocol")]
 fn endpoint(address: &Address, with: &Tls) -> Result<Endpoint, tonic::transport::Error> {
     let mut endpoint = Endpoint::from_shared(address.uri())?
         .connect_timeout(CONNECT)
         .tcp_nodelay(true)
         .initial_stream_window_size(8 << 20)
-        .initial_connection_window_size(32 << 20);
+        .initial_connection_window_size(32 << 20)
+        // Metadata of an answer.
+        .http2_max_header_list_size(LARGEST_HEADERS);
     if address.uri().starts_with("https:") {
         let mut tls = match &with.roots {
             Some(pem) => ClientTlsConfig::new().ca_certificate(Certificate::from_pem(pem)),

@@ -11,9 +11,10 @@ use percent_encoding::percent_decode_str;
 
 use super::download::{Saving, each, put};
 use crate::patch::History;
-use crate::publish::{key_of, pages_of};
-use crate::simple::{IndexedFile, absolute};
-use crate::store::{Bucket, StoreError, is_web};
+use crate::publish::pages_of;
+use crate::simple::{IndexedFile, Link};
+use crate::store::{Bucket, LARGEST, Named, StoreError, is_web};
+use base::address::Address;
 use base::hash::Sum;
 use base::names::RelPath;
 use base::regular;
@@ -92,7 +93,7 @@ pub struct Arrival {
 }
 
 /// Opens a store at an address.
-pub type Opener<'o> = &'o dyn Fn(&str) -> Result<Box<dyn Bucket>, StoreError>;
+pub type Opener<'o> = &'o dyn Fn(&str, Named) -> Result<Box<dyn Bucket>, StoreError>;
 
 /// Selects the files of `pins` on the pages of `source`, sorted by name. Each needs a SHA-256.
 pub fn select(
@@ -192,27 +193,48 @@ fn place(
     project: &str,
     file: &IndexedFile,
 ) -> Result<(Arc<dyn Bucket>, RelPath), Problem> {
-    let page: Option<RelPath> = format!("{project}/index.html").parse().ok();
-    if !is_web(source.name())
-        && let Some(key) = page.and_then(|page| key_of(&page, &file.url))
-    {
-        return Ok((source.clone(), key));
+    let refused = |why: &str| {
+        let what = format!("cannot open `{}`: {why}", Address::new(&*file.url));
+        Problem::error(Code::PinnedPackage, what)
+    };
+    let is_web = is_web(source.name());
+    let url = match Link::parse(&file.url) {
+        None => {
+            return Err(refused(
+                "a link of a page must be https:// or http://, or a path, without user and spaces",
+            ));
+        }
+        Some(link @ Link::Web(_)) => link.on(""),
+        Some(link) if is_web => {
+            link.on(&format!("{}/{project}/", source.name().trim_end_matches('/')))
+        }
+        Some(link) => {
+            let page: Option<RelPath> = format!("{project}/index.html").parse().ok();
+            let key = page.and_then(|page| link.key(&page));
+            let out = || refused(&format!("the link leads out of `{}`", source.name()));
+            return key.map(|key| (source.clone(), key)).ok_or_else(out);
+        }
+    };
+    if url.contains('?') {
+        return Err(refused("it has a query"));
     }
-    let base = format!("{}/{project}/", source.name().trim_end_matches('/'));
-    let url = absolute(&base, &file.url);
-    let refused =
-        |why: String| Problem::error(Code::PinnedPackage, format!("cannot open `{url}`: {why}"));
-    let start = url.find("://").map_or(0, |at| at + "://".len());
-    let end = url[start..].find('/').map_or(url.len(), |at| start + at);
-    let (host, path) = url.split_at(end);
+    let (host, path) = url.split_at(after_host(&url));
     let path = percent_decode_str(path.trim_start_matches('/')).decode_utf8();
     let key = path.ok().and_then(|path| path.parse().ok());
-    let key = key.ok_or_else(|| refused("it has no path of a file".to_owned()))?;
+    let key = key.ok_or_else(|| refused("it has no path of a file"))?;
     if !hosts.contains_key(host) {
-        let bucket = open(host).map_err(|error| refused(with_causes(&error)))?;
+        let is_own =
+            is_web && source.name()[..after_host(source.name())].eq_ignore_ascii_case(host);
+        let named = if is_own { Named::ByUser } else { Named::ByPage };
+        let bucket = open(host, named).map_err(|error| refused(&with_causes(&error)))?;
         hosts.insert(host.to_owned(), bucket.into());
     }
     Ok((hosts[host].clone(), key))
+}
+
+fn after_host(url: &str) -> usize {
+    let start = url.find("://").map_or(0, |at| at + "://".len());
+    url[start..].find('/').map_or(url.len(), |at| start + at)
 }
 
 /// Fetches files into the existing directory `dir`, on the caller's rayon pool: by patches of
@@ -276,6 +298,16 @@ fn whole(
     unread: &dyn Fn(&dyn fmt::Display) -> Problem,
 ) -> Result<u64, Problem> {
     let content = file.bucket.get(&file.key, None).map_err(|e| unread(&with_causes(&e)))?;
+    let size = content.object.size;
+    match file.size {
+        Some(expected) if size != expected => {
+            return Err(unread(&format!("it has {size} bytes, and {expected} on its page")));
+        }
+        None if size > LARGEST => {
+            return Err(unread(&format!("it has {size} bytes, more than any package")));
+        }
+        Some(_) | None => {}
+    }
     let expected = |Sum { sha256, size }: Sum| {
         let is_it = sha256.to_string() == file.sha256;
         let other = || unread(&format!("it has the SHA-256 {sha256}, not {}", file.sha256));

@@ -8,10 +8,10 @@ use super::page_store::PageStore;
 use super::writer::Writer;
 use super::{PublishError, Step, read};
 use crate::simple::{
-    Files, IndexedFile, PageError, Projects, absolute, addresses, is_absolute, is_ours, project_of,
-    public,
+    Files, IndexedFile, Link, PageError, Projects, addresses, is_absolute, is_ours, project_of,
 };
 use crate::store::Bucket;
+use base::address::Address;
 use base::names::RelPath;
 
 /// Source and extent of a mirror.
@@ -82,6 +82,9 @@ pub fn mirror(
     for (key, _) in &files {
         check_ours(to, key)?;
     }
+    if !mirror.dry_run {
+        to.bucket.takes_objects()?;
+    }
     for (key, text) in files {
         done.pages += if mirror.dry_run {
             writer.would_remake(key, told, text)?
@@ -115,10 +118,10 @@ fn pages(source: &PageStore<'_>, mirror: &Mirror) -> Result<BTreeMap<String, Fil
             for mut entry in files.into_iter().flat_map(|files| files.files) {
                 if let Some(of) = project_on(project, &entry).filter(|of| wanted(of)) {
                     let address = |url: &str| {
-                        let url = absolute(&at, url);
-                        let known = public(&url).map(str::to_owned);
-                        known.ok_or_else(|| {
-                            read::wrong(source.bucket, &place.json, PageError::Address(url))
+                        let link = Link::parse(url).map(|link| link.on(&at));
+                        link.ok_or_else(|| {
+                            let url = PageError::Address(Address::new(url));
+                            read::wrong(source.bucket, &place.json, url)
                         })
                     };
                     entry.url = address(&entry.url)?;

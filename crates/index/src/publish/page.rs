@@ -2,7 +2,8 @@ use super::encoding;
 use crate::store::{Bucket, ErrorKind, Object, ObjectContent, StoreError};
 use base::names::RelPath;
 
-pub(super) const LONGEST_PAGE: u64 = 256 << 20;
+/// The list of all projects of `PyPI` has less.
+pub(super) const LONGEST_PAGE: u64 = 48 << 20;
 
 /// Reads an object with at most [`LONGEST_PAGE`] bytes, if it exists.
 pub(super) fn object_at(bucket: &dyn Bucket, key: &RelPath) -> Result<Option<Page>, StoreError> {

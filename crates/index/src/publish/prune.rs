@@ -23,7 +23,7 @@ mod requirements;
 use age::Age;
 use inventory::{Inventory, Item, Page};
 
-pub(crate) use inventory::key_of;
+pub(super) use inventory::key_of;
 use needs::Needs;
 use requirements::Requirements;
 
@@ -132,6 +132,9 @@ pub fn prune(
     let items: Vec<&Item> = going.values().map(|(item, _)| *item).collect();
     let off = OffPages { store, retention, going: going.keys().copied().collect() };
     let mut named = BTreeSet::new();
+    if !retention.dry_run {
+        bucket.takes_objects()?;
+    }
     // Other programs write pages meanwhile.
     store.recheck();
     for page in in_order(&inventory, &items, &mut requirements)? {

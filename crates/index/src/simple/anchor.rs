@@ -24,12 +24,24 @@ pub(super) struct Links {
     pub(super) anchors: Vec<Anchor>,
     pub(super) base: Option<String>,
     pub(super) version: Option<String>,
+    /// True if there are more anchors.
+    pub(super) is_cut: bool,
 }
+
+/// As many as packages of all projects; each needs a kilobyte of memory.
+pub(super) const MOST_LINKS: usize = 100_000;
+
+/// Anchors have at most ten.
+const MOST_ATTRIBUTES: usize = 100;
 
 /// Ignores comments, scripts and styles; an unclosed comment or script takes the rest.
 pub(super) fn links(html: &str) -> Links {
     let (mut links, mut open, mut rest) = (Links::default(), None::<Anchor>, html);
     while let Some(at) = rest.find('<') {
+        if links.anchors.len() >= MOST_LINKS {
+            links.is_cut = true;
+            return links;
+        }
         if let Some(anchor) = &mut open {
             anchor.text += &unescaped(&rest[..at]);
         }
@@ -104,7 +116,9 @@ impl Tag {
             let (name, after) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
             let (value, after) = value(after);
             // The first of duplicate attributes wins.
-            tag.attributes.entry(name.to_ascii_lowercase()).or_insert(value);
+            if tag.attributes.len() < MOST_ATTRIBUTES {
+                tag.attributes.entry(name.to_ascii_lowercase()).or_insert(value);
+            }
             rest = after;
         }
     }

@@ -8,6 +8,7 @@ use super::attestation::PROVENANCE;
 use super::entry::{IndexedFile, Yanked};
 use super::link::link;
 use super::{json, page};
+use base::address::Address;
 use base::names::{RelPath, normalized};
 
 /// Page of a project, or flat page of a directory.
@@ -45,7 +46,7 @@ pub enum PageError {
     #[error(
         "it links to `{0}`, which would be lost: only links to packages and to directories of projects are kept"
     )]
-    Link(String),
+    Link(Address),
     /// Page of a later API.
     #[error("it has version {0} of the API; versions before 2 are known")]
     Version(String),
@@ -53,10 +54,21 @@ pub enum PageError {
     #[error(
         "the address `{0}` is not https:// or http://, or has a user, spaces or control characters"
     )]
-    Address(String),
+    Address(Address),
     /// Links relative to a base address.
     #[error("its links are relative to `{0}` (`<base>`), not to the page")]
-    Base(String),
+    Base(Address),
+    /// Value of another form than the specification's.
+    #[error("its entry `{file}` has an invalid value: {key}")]
+    Value {
+        /// File.
+        file: String,
+        /// Key of the value.
+        key: &'static str,
+    },
+    /// More links or values than a page of an index has.
+    #[error("it has more than {0} {1}")]
+    Long(usize, &'static str),
 }
 
 #[derive(Deserialize)]
@@ -100,9 +112,7 @@ impl Files {
 
     /// Parses a JSON page of any program.
     pub fn parse(name: &str, json: &[u8]) -> Result<Self, PageError> {
-        let files = entries(json)?;
-        files.iter().try_for_each(named_well)?;
-        Ok(Self { name: name.to_owned(), files })
+        Ok(Self { name: name.to_owned(), files: entries(json)? })
     }
 
     /// Adds packages. Existing entries keep their facts and get missing ones and yanks. A different
@@ -156,13 +166,36 @@ impl Files {
     }
 }
 
-/// Does not check names.
+/// Signs between the values of a page, for 80,000 files: each value can need 64 bytes of memory.
+const MOST_VALUES: usize = 2_000_000;
+
 pub(super) fn entries(json: &[u8]) -> Result<Vec<IndexedFile>, PageError> {
+    if json.iter().filter(|byte| b",:[{".contains(byte)).count() > MOST_VALUES {
+        return Err(PageError::Long(MOST_VALUES, "values"));
+    }
     let AnyFiles { meta, files } = serde_json::from_slice(json)?;
-    known(meta.and_then(|meta| meta.version)).map(|()| files)
+    known(meta.and_then(|meta| meta.version))?;
+    check(&files)?;
+    Ok(files)
 }
 
-pub(super) fn named_well(entry: &IndexedFile) -> Result<(), PageError> {
+/// Checks names and values, and that no name has two hashes.
+pub(super) fn check(files: &[IndexedFile]) -> Result<(), PageError> {
+    let mut hashes = BTreeMap::new();
+    for file in files {
+        named_well(file)?;
+        let value = |key| PageError::Value { file: file.filename.clone(), key };
+        file.wrong_value().map_or(Ok(()), |key| Err(value(key)))?;
+        let sha256 = file.sha256().map(str::to_ascii_lowercase);
+        let first = hashes.entry(&file.filename).or_insert_with(|| sha256.clone());
+        if *first != sha256 {
+            return Err(PageError::OtherBytes(file.filename.clone()));
+        }
+    }
+    Ok(())
+}
+
+fn named_well(entry: &IndexedFile) -> Result<(), PageError> {
     let name = entry.filename.as_str();
     let is_odd = |c: char| c.is_control() || ['/', '\\'].contains(&c);
     if ["", ".", ".."].contains(&name) || name.contains(is_odd) {

@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::attestation::PROVENANCE;
@@ -27,7 +29,7 @@ pub struct IndexedFile {
     /// Address, possibly relative to the page.
     pub url: String,
     /// Checksums by algorithm.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "once_each")]
     pub hashes: BTreeMap<String, String>,
     /// Size in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -127,6 +129,21 @@ impl IndexedFile {
         self
     }
 
+    /// Key of the first value of another form than PEP 691's.
+    pub(super) fn wrong_value(&self) -> Option<&'static str> {
+        if !self.hashes.iter().all(|(algorithm, hash)| is_hash(algorithm, hash)) {
+            return Some("hashes");
+        }
+        let metadata = [
+            ("core-metadata", &self.core_metadata),
+            ("dist-info-metadata", &self.dist_info_metadata),
+        ];
+        let wrong = |(_, value): &(_, &Option<Value>)| {
+            value.as_ref().is_some_and(|value| !is_metadata(value))
+        };
+        metadata.into_iter().find(wrong).map(|(key, _)| key)
+    }
+
     /// SHA-256; ignores invalid values, which match no file.
     pub fn sha256(&self) -> Option<&str> {
         let is_one = |text: &&str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
@@ -151,6 +168,46 @@ impl IndexedFile {
     /// Project and version from the file name.
     pub fn project(&self) -> Option<(String, Version)> {
         project_of(&self.filename)
+    }
+}
+
+/// Reads a map without duplicate keys: programs take different ones of them.
+fn once_each<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, String>, D::Error> {
+    struct Once;
+
+    impl<'de> Visitor<'de> for Once {
+        type Value = BTreeMap<String, String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a map of hashes")
+        }
+
+        fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+            let mut hashes = BTreeMap::new();
+            while let Some((algorithm, hash)) = map.next_entry::<String, String>()? {
+                if hashes.insert(algorithm, hash).is_some() {
+                    return Err(M::Error::custom("two hashes of one algorithm"));
+                }
+            }
+            Ok(hashes)
+        }
+    }
+
+    from.deserialize_map(Once)
+}
+
+fn is_hash(algorithm: &str, hash: &str) -> bool {
+    let is_name = algorithm.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    let is_hex = hash.bytes().all(|b| b.is_ascii_hexdigit());
+    is_name && is_hex && !algorithm.is_empty() && !hash.is_empty()
+}
+
+fn is_metadata(value: &Value) -> bool {
+    let is_one = |(name, hash): (&String, &Value)| hash.as_str().is_some_and(|h| is_hash(name, h));
+    match value {
+        Value::Bool(_) => true,
+        Value::Object(hashes) => hashes.iter().all(is_one),
+        _ => false,
     }
 }
 

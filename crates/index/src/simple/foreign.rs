@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
-use super::anchor::{Anchor, links};
-use super::document::{Files, PageError, Projects, entries, known, named_well};
+use super::anchor::{Anchor, MOST_LINKS, links};
+use super::document::{Files, PageError, Projects, check, entries, known};
 use super::entry::{IndexedFile, Yanked};
+use base::address::Address;
 use base::names::normalized;
 
 const PACKAGES: [&str; 7] = [".whl", ".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz", ".egg"];
@@ -19,9 +20,10 @@ impl Files {
     pub(crate) fn of_html(name: &str, html: &[u8]) -> Result<Self, PageError> {
         let mut entries = Vec::new();
         for anchor in anchors(html)? {
-            entries.extend(entry(&anchor).ok_or_else(|| PageError::Link(shown(&anchor)))?);
+            let link = || PageError::Link(Address::new(shown(&anchor)));
+            entries.extend(entry(&anchor)?.ok_or_else(link)?);
         }
-        entries.iter().try_for_each(named_well)?;
+        check(&entries)?;
         let mut files = Self::new(name);
         files.merge(&entries)?;
         Ok(files)
@@ -36,7 +38,7 @@ impl Projects {
             let directory = href.strip_suffix("index.html").unwrap_or(href);
             let directory = directory.strip_prefix("./").unwrap_or(directory);
             let name = directory.strip_suffix('/').unwrap_or(directory);
-            let elsewhere = || PageError::Link(shown(&anchor));
+            let elsewhere = || PageError::Link(Address::new(shown(&anchor)));
             let name = percent_decode_str(name).decode_utf8().map_err(|_| elsewhere())?;
             projects.0.insert(normalized(&name).filter(|n| *n == *name).ok_or_else(elsewhere)?);
         }
@@ -46,12 +48,15 @@ impl Projects {
 
 /// Packages on a JSON or HTML page. Ignores other links.
 pub(crate) fn packages_on(page: &[u8]) -> Result<Vec<IndexedFile>, PageError> {
-    let files = match entries(page) {
-        Ok(files) => files,
-        Err(error @ PageError::Version(_)) => return Err(error),
-        Err(_) => anchors(page)?.iter().filter_map(entry).flatten().collect(),
-    };
-    files.iter().try_for_each(named_well)?;
+    match entries(page) {
+        Err(PageError::NoPage(_)) => {}
+        files => return files,
+    }
+    let mut files = Vec::new();
+    for anchor in anchors(page)? {
+        files.extend(entry(&anchor)?.into_iter().flatten());
+    }
+    check(&files)?;
     Ok(files)
 }
 
@@ -82,8 +87,11 @@ pub fn beyond_data(html: &[u8], made: &str) -> Option<String> {
 fn anchors(html: &[u8]) -> Result<Vec<Anchor>, PageError> {
     let links = links(&String::from_utf8_lossy(html));
     known(links.version)?;
+    if links.is_cut {
+        return Err(PageError::Long(MOST_LINKS, "links"));
+    }
     if let Some(base) = links.base {
-        return Err(PageError::Base(base));
+        return Err(PageError::Base(Address::new(base)));
     }
     let leads = |anchor: &Anchor| {
         let href = anchor.get("href").unwrap_or_default();
@@ -97,23 +105,29 @@ fn shown(anchor: &Anchor) -> String {
 }
 
 /// A package link; an empty list for derived files.
-fn entry(anchor: &Anchor) -> Option<Vec<IndexedFile>> {
-    let href = anchor.get("href")?;
+fn entry(anchor: &Anchor) -> Result<Option<Vec<IndexedFile>>, PageError> {
+    let href = anchor.get("href").unwrap_or_default();
     let (url, fragment) = href.split_once('#').unwrap_or((href, ""));
-    let path = url.split('?').next()?;
-    let name = percent_decode_str(path.rsplit('/').next()?).decode_utf8().ok()?.into_owned();
+    let path = url.split('?').next().unwrap_or_default();
+    let name = percent_decode_str(path.rsplit('/').next().unwrap_or_default()).decode_utf8();
+    let Ok(name) = name.map(std::borrow::Cow::into_owned) else { return Ok(None) };
     if !PACKAGES.iter().any(|ending| name.ends_with(ending)) {
-        return BESIDE.iter().any(|ending| name.ends_with(ending)).then(Vec::new);
+        return Ok(BESIDE.iter().any(|ending| name.ends_with(ending)).then(Vec::new));
     }
-    let hashes = fragment.split('&').filter_map(|part| part.split_once('='));
-    let known = hashes.filter(|(name, value)| HASHES.contains(name) && !value.is_empty());
-    let hashes = known.map(|(name, value)| (name.to_owned(), value.to_ascii_lowercase()));
+    let fields = fragment.split('&').filter_map(|part| part.split_once('='));
+    let known = fields.filter(|(name, value)| HASHES.contains(name) && !value.is_empty());
+    let mut hashes = BTreeMap::new();
+    for (algorithm, value) in known {
+        if hashes.insert(algorithm.to_owned(), value.to_ascii_lowercase()).is_some() {
+            return Err(PageError::Value { file: name, key: "two hashes of one algorithm" });
+        }
+    }
     let metadata = |name| anchor.get(name).and_then(metadata);
     let said = |name| anchor.get(name).filter(|text: &&str| !text.is_empty()).map(str::to_owned);
     let file = IndexedFile {
         filename: name,
         url: url.to_owned(),
-        hashes: hashes.collect(),
+        hashes,
         size: None,
         upload_time: None,
         requires_python: said("data-requires-python"),
@@ -122,7 +136,7 @@ fn entry(anchor: &Anchor) -> Option<Vec<IndexedFile>> {
         yanked: Yanked::of(anchor.get("data-yanked")),
         other: BTreeMap::new(),
     };
-    Some(vec![file.with_provenance(said("data-provenance"))])
+    Ok(Some(vec![file.with_provenance(said("data-provenance"))]))
 }
 
 fn metadata(text: &str) -> Option<Value> {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use percent_encoding::percent_decode_str;
 
 use super::{ErrorKind, StoreError};
+use base::address::Address;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Location {
@@ -27,13 +28,14 @@ impl Location {
             };
         };
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        let shown = format!("{scheme}://{}{path}", host(scheme, authority));
-        let invalid = |why: &str| StoreError::new(ErrorKind::Invalid, &without_query(&shown), why);
+        let shown = Address::new(text).to_string();
+        let invalid = |why: &str| StoreError::new(ErrorKind::Invalid, &shown, why);
         if rest.contains(['?', '#']) {
             return Err(invalid("an address has no query and no fragment"));
         }
-        if authority.rsplit_once('@').is_some_and(|(user, _)| scheme != "az" || user.contains(':'))
-        {
+        let user = authority.rsplit_once('@').map(|(user, _)| user);
+        let is_secret = user.is_some_and(|user| scheme != "az" || user.contains([':', '%']));
+        if is_secret || authority.to_ascii_lowercase().contains("%40") {
             return Err(invalid(
                 "remove the user and password before `@`: credentials come from environment \
                  variables",
@@ -77,19 +79,6 @@ fn cut(text: &str, scheme: &str) -> StoreError {
     StoreError::new(ErrorKind::Invalid, &shown, &why)
 }
 
-/// Removes user and password. The user of `az://` is the container.
-fn host(scheme: &str, authority: &str) -> String {
-    match authority.rsplit_once('@') {
-        Some((user, host)) if scheme == "az" && !user.contains(':') => format!("{user}@{host}"),
-        Some((_, host)) => host.to_owned(),
-        None => authority.to_owned(),
-    }
-}
-
-fn without_query(text: &str) -> String {
-    text.split(['?', '#']).next().unwrap_or_default().to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,8 +107,9 @@ mod tests {
             ("https://hunter2@h/p", "`https://h/p`: remove the user and password"),
             ("s3://hunter2@b/p", "`s3://b/p`: remove the user and password"),
             ("az://me:hunter2@account/p", "`az://account/p`: remove the user and password"),
-            ("https://h/p?sig=hunter2", "`https://h/p`: an address has no query"),
-            ("https://h?sig=hunter2", "`https://h`: an address has no query"),
+            ("https://h/p?sig=hunter2", "`https://h/p?…`: an address has no query"),
+            ("https://h?sig=hunter2", "`https://h?…`: an address has no query"),
+            ("https://me:hunter2%40h/p", "`https://h/p`: remove the user and password"),
             ("s3:/b/p", "`s3:/b/p`: write s3://b/p for a URL, or ./s3:/b/p for a directory"),
             ("S3:b", "`S3:b`: write s3://b for a URL"),
             ("gs:", "`gs:`: write gs:// for a URL"),

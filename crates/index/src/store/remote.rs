@@ -23,7 +23,8 @@ use base::names::RelPath;
 use connect::Connection;
 use payload::payload;
 use secrets::Secrets;
-use stream::{Pace, Stream};
+use stream::Stream;
+use wire::{Operation, WholeObject};
 
 mod connect;
 mod environment;
@@ -31,13 +32,27 @@ mod observed;
 mod payload;
 mod secrets;
 mod stream;
+mod wire;
 
 /// Metadata field of the SHA-256.
 const SHA256: &str = "sha256";
 
-/// Largest body of the ordinary client. Its read timeout would end long uploads; larger bodies use
-/// a client with a total timeout.
-const LONG: u64 = 16 << 20;
+/// Object that shows whether conditions hold. Hidden, as the state of directories.
+const PROBE: &str = ".rockpack-conditions";
+const PROBE_TEXT: &str =
+    "rockpack publishes here: this store refuses a second object with this key.\n";
+const PROBE_HEADERS: Headers<'static> = Headers {
+    content_type: "text/plain",
+    cache_control: "no-store",
+    content_encoding: "",
+    sha256: None,
+};
+/// Tag and generation number that no object has.
+const OTHER_TAG: &str = "\"00000000000000000000000000000000\"";
+const OTHER_VERSION: &str = "9223372036854775807";
+
+/// Bytes of all keys of a listing.
+const MOST_OF_KEYS: usize = 64 << 20;
 
 #[derive(Debug)]
 pub(super) struct Remote {
@@ -45,7 +60,7 @@ pub(super) struct Remote {
     runtime: Arc<Runtime>,
     connection: Connection,
     secrets: Secrets,
-    stall: Duration,
+    patience: Duration,
 }
 
 type Failed = object_store::Error;
@@ -63,14 +78,25 @@ impl Remote {
             runtime: runtime.into(),
             connection,
             secrets,
-            stall: options.stall,
+            patience: options.patience,
         })
     }
 
-    fn stream(&self, answer: GetResult) -> Stream<impl Fn(&Failed) -> String + use<>> {
+    fn stream(&self, answer: Answer) -> Stream<impl Fn(&Failed) -> String + use<>> {
         let (secrets, runtime) = (self.secrets.clone(), self.runtime.clone());
-        let said = move |error: &Failed| secrets.without(&said(error));
-        Stream::new(runtime, answer.into_stream(), Pace::new(self.stall), said)
+        let Answer { result, operation } = answer;
+        let of_body = operation.clone();
+        let said = move |error: &Failed| secrets.without(&cause(error, &of_body));
+        Stream::new(runtime, operation, result.into_stream(), said)
+    }
+
+    /// Runs one call, which ends without progress.
+    fn call<T>(
+        &self,
+        operation: &Arc<Operation>,
+        work: impl Future<Output = object_store::Result<T>>,
+    ) -> Result<T, Failed> {
+        operation.run(&self.runtime, work).unwrap_or_else(|| Err(operation.stuck()))
     }
 
     fn failed(&self, verb: &str, key: &RelPath) -> impl Fn(Failed) -> StoreError {
@@ -92,18 +118,20 @@ impl Remote {
         &self,
         key: &RelPath,
         etag: Option<&str>,
-        options: GetOptions,
-    ) -> Result<GetResult, StoreError> {
+        mut options: GetOptions,
+    ) -> Result<Answer, StoreError> {
         let place = self.place("read", key)?;
-        let ask = || self.runtime.block_on(self.connection.reads.get_opts(&place, options));
+        let operation = Operation::new(self.patience);
+        options.extensions.insert(WholeObject);
+        let ask = || self.call(&operation, self.connection.store.get_opts(&place, options));
         let answer = activity::during("request", key.as_str(), &self.name, ask);
-        let answer = answer.map_err(self.failed("read", key))?;
+        let result = answer.map_err(self.failed("read", key))?;
         // The request sends no condition.
-        if etag.is_some() && answer.meta.e_tag.as_deref() != etag {
+        if etag.is_some() && result.meta.e_tag.as_deref() != etag {
             let text = "it has changed meanwhile";
             return Err(self.error(ErrorKind::Changed, "read", key, text));
         }
-        Ok(answer)
+        Ok(Answer { result, operation })
     }
 
     fn send(
@@ -124,10 +152,11 @@ impl Remote {
             return Err(self.error(ErrorKind::TooLarge, "write", key, &text));
         }
         let payload = payload(body).map_err(local)?;
-        let store = if size > LONG { &self.connection.uploads } else { &self.connection.reads };
         let attributes = self.connection.attributes(attributes(headers));
         let options = PutOptions { mode, attributes, ..PutOptions::default() };
-        let send = || self.runtime.block_on(store.put_opts(&place, payload, options));
+        let operation = Operation::new(self.patience);
+        let store = &self.connection.store;
+        let send = || self.call(&operation, store.put_opts(&place, payload, options));
         let done = activity::during("send", key.as_str(), &self.name, send);
         Ok(done.map(|done| self.written(key, size, headers, done)))
     }
@@ -143,8 +172,8 @@ impl Remote {
         }
     }
 
-    fn content(&self, key: &RelPath, answer: GetResult) -> ObjectContent {
-        let object = self.object(key, answer.meta.clone(), &answer.attributes);
+    fn content(&self, key: &RelPath, answer: Answer) -> ObjectContent {
+        let object = self.object(key, answer.result.meta.clone(), &answer.result.attributes);
         let body = Box::new(Whole::new(self.stream(answer), object.size));
         ObjectContent { object, body }
     }
@@ -160,6 +189,41 @@ impl Remote {
             modified: Some(meta.last_modified.into()),
         }
     }
+
+    fn probe(&self) -> Result<RelPath, StoreError> {
+        let invalid = |_| StoreError::new(ErrorKind::Invalid, &self.name, "it has an invalid key");
+        PROBE.parse().map_err(invalid)
+    }
+
+    fn ignores(&self, kind: &str) -> StoreError {
+        let text = format!(
+            "it ignores the conditions of {kind}: of programs that publish at once, one would \
+             remove the packages of the other from the pages; use another store"
+        );
+        StoreError::new(ErrorKind::Unsupported, &self.name, &text)
+    }
+
+    async fn listed(&self, prefix: &Path, operation: &Operation) -> Result<Vec<Object>, Failed> {
+        let mut found = self.connection.store.list(Some(prefix));
+        let (mut objects, mut bytes) = (Vec::new(), 0);
+        while let Some(meta) = found.next().await.transpose()? {
+            operation.progressed();
+            bytes += meta.location.as_ref().len();
+            if bytes > MOST_OF_KEYS {
+                return Err(too_long());
+            }
+            if let Some(key) = self.connection.key(meta.location.as_ref()) {
+                objects.push(self.object(&key, meta, &Attributes::new()));
+            }
+        }
+        Ok(objects)
+    }
+}
+
+/// Head of an answer and its stream, with the call that reads it.
+struct Answer {
+    result: GetResult,
+    operation: Arc<Operation>,
 }
 
 impl Bucket for Remote {
@@ -178,21 +242,25 @@ impl Bucket for Remote {
         };
         let top = self.connection.path(&below(directory, ""));
         let prefix = Path::parse(&top).map_err(|error| failed(error.into()))?;
-        let mut found = self.connection.reads.list(Some(&prefix));
-        let mut objects = Vec::new();
-        while let Some(meta) = self.runtime.block_on(found.next()) {
-            let meta = meta.map_err(failed)?;
-            if let Some(key) = self.connection.key(meta.location.as_ref()) {
-                objects.push(self.object(&key, meta, &Attributes::new()));
-            }
-        }
+        let operation = Operation::new(self.patience);
+        let listed = self.call(&operation, self.listed(&prefix, &operation));
+        let mut objects = listed.map_err(|error| match operation.fault() {
+            Some(fault) => StoreError::new(
+                kind(&error),
+                &self.name,
+                &self.secrets.without(&format!("cannot list it: {fault}")),
+            ),
+            None => failed(error),
+        })?;
         objects.sort_by(|a, b| a.key.cmp(&b.key));
         Ok(objects)
     }
 
     fn head(&self, key: &RelPath) -> Result<Option<Object>, StoreError> {
         match self.ask(key, None, GetOptions { head: true, ..GetOptions::default() }) {
-            Ok(answer) => Ok(Some(self.object(key, answer.meta, &answer.attributes))),
+            Ok(Answer { result, .. }) => {
+                Ok(Some(self.object(key, result.meta, &result.attributes)))
+            }
             Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
@@ -278,9 +346,27 @@ impl Bucket for Remote {
         self.connection.keeps_encoding()
     }
 
+    fn takes_objects(&self) -> Result<(), StoreError> {
+        let key = self.probe()?;
+        let create = || self.create(&key, Body::Bytes(PROBE_TEXT.as_bytes()), &PROBE_HEADERS);
+        // Stays in the store: from the second run on, it takes two requests.
+        if create()?.is_done() && create()?.is_done() {
+            return Err(self.ignores("creations (If-None-Match)"));
+        }
+        let (etag, version) = (Some(OTHER_TAG.to_owned()), Some(OTHER_VERSION.to_owned()));
+        let (size, sha256, modified) = (0, None, None);
+        let other = Object { key, size, etag, version, sha256, modified };
+        let replaced = self.replace(&other, Body::Bytes(PROBE_TEXT.as_bytes()), &PROBE_HEADERS);
+        if replaced?.is_done() {
+            return Err(self.ignores("replacements (If-Match)"));
+        }
+        Ok(())
+    }
+
     fn delete(&self, key: &RelPath) -> Result<(), StoreError> {
         let place = self.place("remove", key)?;
-        match self.runtime.block_on(self.connection.reads.delete(&place)) {
+        let operation = Operation::new(self.patience);
+        match self.call(&operation, self.connection.store.delete(&place)) {
             Ok(()) | Err(Failed::NotFound { .. }) => Ok(()),
             Err(error) => Err(self.failed("remove", key)(error)),
         }
@@ -309,6 +395,16 @@ fn kind(error: &Failed) -> ErrorKind {
     }
 }
 
+fn too_long() -> Failed {
+    let text = format!("the keys of the listing have more than {} MiB", MOST_OF_KEYS >> 20);
+    Failed::Generic { store: "listing", source: text.into() }
+}
+
+/// The fault of the connection: a later error, such as one of a range, is only its consequence.
+fn cause(error: &Failed, operation: &Operation) -> String {
+    operation.fault().unwrap_or_else(|| said(error))
+}
+
 /// The innermost cause: outer errors repeat it.
 fn said(error: &Failed) -> String {
     if let Failed::InvalidPath { source } = error {
@@ -325,21 +421,49 @@ fn said(error: &Failed) -> String {
         }
         last = source;
     }
-    let text = last.to_string();
-    let code = |tag: &str| {
-        let (_, rest) = text.split_once(&format!("<{tag}>"))?;
-        rest.split_once(&format!("</{tag}>")).map(|(code, _)| code.to_owned())
+    let mut line = answered(&last.to_string());
+    line.truncate(line.floor_char_boundary(LONGEST_LINE));
+    line + &tries
+}
+
+/// The longest text of an error.
+const LONGEST_LINE: usize = 400;
+
+/// Text of an error without the answer of the server, except code and message of a store: an answer
+/// can be anything, such as signed data, or a file that only this machine can reach.
+fn answered(text: &str) -> String {
+    const STATUS: &str = "Server returned non-2xx status code: ";
+    const BODY: &str = "Server returned error response: ";
+    let (line, page) = if let Some(rest) = text.strip_prefix(STATUS) {
+        let (status, page) = rest.split_once(": ").unwrap_or((rest.trim_end_matches(':'), ""));
+        (format!("{STATUS}{status}"), page)
+    } else if let Some(page) = text.strip_prefix(BODY) {
+        (BODY.trim_end_matches(": ").to_owned(), page)
+    } else {
+        return unquoted(&words(text));
     };
-    // Other elements of an XML body can echo signed data.
-    let (before, page) = text.split_at(text.find('<').unwrap_or(text.len()));
-    let mut line = before.trim_end_matches([' ', ':']).to_owned();
-    if !page.is_empty() {
-        line.extend(
-            ["Code", "Message"].iter().filter_map(|tag| code(tag)).map(|t| format!(": {t}")),
-        );
-    }
-    // Differs for each request.
-    let line = line.split("RequestId:").next().unwrap_or_default();
-    let line: Vec<&str> = line.split_whitespace().collect();
-    line.join(" ").chars().take(400).chain(tries.chars()).collect()
+    let said = ["Code", "Message"].iter().filter_map(|tag| element(page, tag));
+    said.chain(json_message(page)).fold(line, |line, text| format!("{line}: {text}"))
+}
+
+/// Parsers quote what they read.
+fn unquoted(text: &str) -> String {
+    let parts = text.split('"').enumerate();
+    parts.map(|(number, part)| if number % 2 == 0 { part } else { "\"…\"" }).collect()
+}
+
+fn element(page: &str, tag: &str) -> Option<String> {
+    let (_, rest) = page.split_once(&format!("<{tag}>"))?;
+    let (text, _) = rest.split_once(&format!("</{tag}>"))?;
+    // The rest differs for each request.
+    Some(words(text.split("RequestId:").next().unwrap_or_default()))
+}
+
+fn json_message(page: &str) -> Option<String> {
+    let page: serde_json::Value = serde_json::from_str(page).ok()?;
+    page.pointer("/error/message")?.as_str().map(words)
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -19,6 +19,9 @@ const ASKED: usize = 3;
 /// Number of patches for one package: a month of nights.
 pub(super) const LONGEST: usize = 31;
 
+/// Nights of a package have nearly one size.
+const GROWTH: u64 = 2;
+
 /// A patch, and the size of the file that it makes.
 #[derive(Debug)]
 struct Patch {
@@ -59,10 +62,15 @@ impl<'d> Patches<'d> {
     }
 
     fn find(&self, file: &PinnedFile) -> Result<Option<(Mmap, Vec<Patch>)>, String> {
-        let most = file.size.unwrap_or(LARGEST);
-        for name in self.history.before(&file.name).take(ASKED).filter(|_| most <= LARGEST) {
+        // A patch names any size: the page's is the limit.
+        let Some(most) = file.size.filter(|size| *size <= LARGEST) else { return Ok(None) };
+        for name in self.history.before(&file.name).take(ASKED) {
             let old = regular::open_unlinked(self.dir.join(name)).and_then(|file| map(&file));
             let Ok(old) = old else { continue };
+            // A page names any size too, and the file that a patch makes is in memory.
+            if most / GROWTH > old.len() as u64 {
+                continue;
+            }
             let sha256 = Sha256::of(&old).to_string();
             let direct = fetched(file, file.key.file_name(), &sha256, most / 2);
             let series = match direct.map_err(|error| with_causes(&error))? {

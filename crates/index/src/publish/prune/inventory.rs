@@ -9,7 +9,7 @@ use crate::publish::layout::{Form, Layout, PageKeys, Shelf};
 use crate::publish::page_store::PageStore;
 use crate::publish::workers::each;
 use crate::publish::{PublishError, page, read};
-use crate::simple::{IndexedFile, addresses, project_of};
+use crate::simple::{IndexedFile, Link, addresses, project_of};
 use crate::store::Object;
 use base::names::RelPath;
 use base::version::Version;
@@ -152,20 +152,7 @@ pub(super) fn named(
 }
 
 pub(crate) fn key_of(at: &RelPath, url: &str) -> Option<RelPath> {
-    let path = url.split(['?', '#']).next()?;
-    if path.starts_with('/') || path.contains(':') {
-        return None;
-    }
-    let mut segments: Vec<String> =
-        at.parent().iter().flat_map(|above| above.as_str().split('/')).map(str::to_owned).collect();
-    for segment in path.split('/') {
-        match segment {
-            "." => {}
-            ".." => drop(segments.pop()?),
-            segment => segments.push(percent_decode_str(segment).decode_utf8().ok()?.into_owned()),
-        }
-    }
-    segments.join("/").parse().ok()
+    Link::parse(url)?.key(at)
 }
 
 /// Compares file names: copies and mirrors have other addresses.

@@ -4,31 +4,24 @@ use std::env;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, resolve_bucket_region};
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::{
-    Attributes, BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, ObjectStoreScheme,
-    RetryConfig,
+    Attributes, BackoffConfig, ClientConfigKey, ObjectStore, ObjectStoreScheme, RetryConfig,
 };
 use reqwest::Url;
 use tokio::runtime::Runtime;
 
 use super::environment::{Settings, unfit};
-use super::observed::Connector;
+use super::wire::{Connector, head};
 use crate::store::{Access, Options};
 use base::names::RelPath;
 
-/// Timeout of one upload: 5 GiB at 1.5 MB/s.
-const LONG: &str = "1h";
-/// Longer than any body: the read timeout detects stalls.
-const DAY: &str = "1day";
-
 #[derive(Debug)]
 pub(super) struct Connection {
-    pub(super) reads: Arc<dyn ObjectStore>,
-    pub(super) uploads: Arc<dyn ObjectStore>,
+    pub(super) store: Arc<dyn ObjectStore>,
     scheme: ObjectStoreScheme,
     /// Empty, or with a final `/`.
     prefix: String,
@@ -44,21 +37,11 @@ impl Connection {
         let (scheme, path) = ObjectStoreScheme::parse(&parsed)?;
         let prefix = path.as_ref();
         let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
-        let (access, retries) = (options.access, retries(options));
-        let stall = format!("{}ms", options.stall.as_millis().max(1));
-        let short = [(ClientConfigKey::Timeout, DAY), (ClientConfigKey::ReadTimeout, &*stall)];
-        let long = [(ClientConfigKey::Timeout, LONG)];
-        let connector = Connector::new(options.listener.clone());
-        let client = |times: &[(ClientConfigKey, &str)], region: Option<&str>| {
-            client(&parsed, &scheme, access, (&retries, &connector), times, region)
-        };
-        let region = region(&parsed, &scheme, runtime)?;
-        Ok(Self {
-            reads: client(&short, region.as_deref())?,
-            uploads: client(&long, region.as_deref())?,
-            scheme,
-            prefix,
-        })
+        let connector = Connector::new(options, scheme == ObjectStoreScheme::Http);
+        let region = region(&parsed, &scheme, &connector, runtime)?;
+        let retries = (&retries(options), &connector);
+        let store = client(&parsed, &scheme, options.access, retries, region.as_deref())?;
+        Ok(Self { store, scheme, prefix })
     }
 
     pub(super) fn path(&self, key: &str) -> String {
@@ -92,7 +75,7 @@ impl Connection {
 fn retries(options: &Options) -> RetryConfig {
     let init_backoff = options.pause;
     let backoff = BackoffConfig { init_backoff, ..BackoffConfig::default() };
-    RetryConfig { backoff, max_retries: options.retries, ..RetryConfig::default() }
+    RetryConfig { backoff, max_retries: options.retries, retry_timeout: options.patience }
 }
 
 fn client(
@@ -100,7 +83,6 @@ fn client(
     scheme: &ObjectStoreScheme,
     access: Access,
     (retries, connector): (&RetryConfig, &Connector),
-    times: &[(ClientConfigKey, &str)],
     region: Option<&str>,
 ) -> Result<Arc<dyn ObjectStore>> {
     let text = url.to_string();
@@ -117,9 +99,6 @@ fn client(
                 builder = builder.with_http_connector(connector.clone());
                 for (key, value) in settings {
                     builder = builder.with_config(key, value);
-                }
-                for (key, value) in times {
-                    builder = builder.with_config($key::Client(*key), *value);
                 }
                 if unsigned {
                     builder = builder.with_config($key::SkipSignature, "true");
@@ -152,16 +131,18 @@ fn client(
             let mut builder = HttpBuilder::new().with_url(top).with_retry(retries.clone());
             builder = builder.with_http_connector(connector.clone());
             builder = builder.with_config(ClientConfigKey::AllowHttp, plain.to_string());
-            for (key, value) in times {
-                builder = builder.with_config(*key, *value);
-            }
             Ok(Arc::new(builder.build()?))
         }
     }
 }
 
 /// Region of an `s3://` bucket, unless environment or URL name region or endpoint.
-fn region(url: &Url, scheme: &ObjectStoreScheme, runtime: &Runtime) -> Result<Option<String>> {
+fn region(
+    url: &Url,
+    scheme: &ObjectStoreScheme,
+    connector: &Connector,
+    runtime: &Runtime,
+) -> Result<Option<String>> {
     let told = [
         "AWS_REGION",
         "AWS_DEFAULT_REGION",
@@ -174,8 +155,19 @@ fn region(url: &Url, scheme: &ObjectStoreScheme, runtime: &Runtime) -> Result<Op
         return Ok(None);
     }
     let bucket = url.host_str().unwrap_or_default();
-    let options = ClientOptions::new();
-    runtime.block_on(resolve_bucket_region(bucket, &options)).map(Some)
+    // The certificate of S3 is for one label below it.
+    let address = if bucket.contains('.') {
+        format!("https://s3.amazonaws.com/{bucket}")
+    } else {
+        format!("https://{bucket}.s3.amazonaws.com")
+    };
+    let headers = runtime.block_on(head(connector, &address))?;
+    let region = headers.get("x-amz-bucket-region").and_then(|region| region.to_str().ok());
+    let is_name = |region: &&str| region.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    match region.filter(is_name) {
+        Some(region) => Ok(Some(region.to_owned())),
+        None => Err(unfit(format!("S3 knows no region of the bucket `{bucket}`: set AWS_REGION"))),
+    }
 }
 
 fn has_credentials(scheme: &ObjectStoreScheme) -> bool {

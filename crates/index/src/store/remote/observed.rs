@@ -8,44 +8,27 @@ use std::time::Instant;
 use base::event::{Listener, Request};
 use futures_util::future::BoxFuture;
 use http_body_util::BodyExt;
+use object_store::Result;
 use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
-    ReqwestConnector,
+    HttpClient, HttpError, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
 };
-use object_store::{ClientOptions, Result};
 
 const NO_ANSWER: &str = "no answer";
-
-/// Maker of clients with one receiver.
-#[derive(Debug, Clone)]
-pub(super) struct Connector {
-    listener: Option<Listener>,
-}
-
-impl Connector {
-    pub(super) fn new(listener: Option<Listener>) -> Self {
-        Self { listener }
-    }
-}
-
-impl HttpConnector for Connector {
-    fn connect(&self, options: &ClientOptions) -> Result<HttpClient> {
-        let client = ReqwestConnector::default().connect(options)?;
-        Ok(match self.listener.clone() {
-            Some(listener) => HttpClient::new(Observed { client, listener, tries: Arc::default() }),
-            None => client,
-        })
-    }
-}
 
 /// Failed tries by request.
 type Tries = Arc<Mutex<BTreeMap<String, u32>>>;
 
 #[derive(Debug)]
-struct Observed {
+pub(super) struct Observed {
     client: HttpClient,
     listener: Listener,
     tries: Tries,
+}
+
+impl Observed {
+    pub(super) fn new(client: HttpClient, listener: Listener) -> Self {
+        Self { client, listener, tries: Arc::default() }
+    }
 }
 
 impl HttpService for Observed {

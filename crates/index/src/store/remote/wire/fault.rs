@@ -1,0 +1,76 @@
+use std::error::Error;
+use std::time::Duration;
+
+use object_store::client::{HttpError, HttpErrorKind};
+
+use super::MOST_REDIRECTS;
+use super::operation::{MOST_PAGES, Operation};
+use super::received::{LEAST, MOST_OF_SMALL};
+
+/// Fault of a server or of the connection to it. Never has text of an answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(in super::super) enum Fault {
+    #[error("the address is invalid")]
+    Address,
+    #[error("it redirects to an address that is not http:// or https://")]
+    Location,
+    #[error("it redirects to `{0}`, without the encryption of https://")]
+    Downgrade(String),
+    #[error(
+        "it redirects to `{0}`: requests of a store stay at its server, because they have \
+         credentials; correct its region or endpoint"
+    )]
+    Elsewhere(String),
+    #[error("it redirects a write to `{0}`")]
+    Write(String),
+    #[error("it redirects more than {MOST_REDIRECTS} times")]
+    Redirects,
+    #[error("`{0}` is a link-local address, which only a configured server may have")]
+    LinkLocal(String),
+    #[error("it neither takes nor sends a byte for {} s", .0.as_secs_f32())]
+    Silence(Duration),
+    #[error("the server sends less than {LEAST} bytes each second")]
+    Pace,
+    #[error("it ends early")]
+    Early,
+    #[error("an answer has more than {} MiB", MOST_OF_SMALL >> 20)]
+    Large,
+    #[error("the listing comes to a page again: its continuation token repeats")]
+    Repeats,
+    #[error("the listing has more than {MOST_PAGES} pages")]
+    Pages,
+    #[error("no progress for {} s{}", .0.as_secs_f32(), because(.1.as_ref()))]
+    Stuck(Duration, Option<String>),
+}
+
+fn because(last: Option<&String>) -> String {
+    last.map(|last| format!("; the last fault: {last}")).unwrap_or_default()
+}
+
+impl From<Fault> for HttpError {
+    fn from(fault: Fault) -> Self {
+        // Never retried.
+        Self::new(HttpErrorKind::Unknown, fault)
+    }
+}
+
+impl From<Fault> for object_store::Error {
+    fn from(fault: Fault) -> Self {
+        Self::Generic { store: "connection", source: fault.into() }
+    }
+}
+
+/// The fault at the end of a chain of causes, or the text of that end.
+pub(in super::super) fn fault(error: &(dyn Error + 'static)) -> String {
+    let mut last = error;
+    while let Some(source) = last.source() {
+        last = source;
+    }
+    last.to_string()
+}
+
+impl Operation {
+    pub(in super::super) fn stuck(&self) -> object_store::Error {
+        Fault::Stuck(self.patience(), self.fault()).into()
+    }
+}

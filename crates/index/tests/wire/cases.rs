@@ -1,0 +1,217 @@
+//! The matrix: kinds of stores, commands with their phases, and faults.
+
+use std::path::Path;
+
+use crate::faults::{FAULTS, Fault, Must};
+
+/// At least so many cases.
+pub const CASES: usize = 500;
+
+/// Secrets of the variables. None is in an error or at another server.
+pub const SECRETS: [&str; 5] =
+    ["AKIAHUNTER2", "hunter2secret", "hunter2token", "hunter2signature", "hunter2bearer"];
+
+/// Text of answers, which no error repeats.
+pub const ECHO: &str = "ECHOED-SECRET-FILE";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    S3,
+    Azure,
+    Google,
+    Web,
+    /// S3 with credentials from a container's server.
+    Container,
+    /// Azure with credentials of the machine.
+    Machine,
+}
+
+impl Group {
+    pub const ALL: [Self; 6] =
+        [Self::S3, Self::Azure, Self::Google, Self::Web, Self::Container, Self::Machine];
+
+    pub fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+
+    /// Address of the store of a case.
+    pub fn url(self, case: usize, server: &str) -> String {
+        match self {
+            Self::S3 | Self::Container => format!("s3://bucket/c{case}"),
+            Self::Azure | Self::Machine => format!("az://bucket/c{case}"),
+            Self::Google => format!("gs://bucket/c{case}"),
+            Self::Web => format!("{server}/c{case}"),
+        }
+    }
+
+    pub fn variables(self, server: &str, dir: &Path) -> Vec<(&'static str, String)> {
+        let text = |text: &str| text.to_owned();
+        let s3 = || {
+            vec![
+                ("AWS_ENDPOINT", text(server)),
+                ("AWS_REGION", text("us-east-1")),
+                ("AWS_ALLOW_HTTP", text("true")),
+            ]
+        };
+        let azure = || {
+            vec![
+                ("AZURE_STORAGE_ACCOUNT_NAME", text("account")),
+                ("AZURE_ENDPOINT", text(server)),
+                ("AZURE_ALLOW_HTTP", text("true")),
+            ]
+        };
+        match self {
+            Self::S3 => [
+                s3(),
+                vec![
+                    ("AWS_ACCESS_KEY_ID", text("AKIAHUNTER2")),
+                    ("AWS_SECRET_ACCESS_KEY", text("hunter2secret")),
+                    ("AWS_SESSION_TOKEN", text("hunter2token")),
+                ],
+            ]
+            .concat(),
+            Self::Azure => [
+                azure(),
+                vec![(
+                    "AZURE_STORAGE_SAS_TOKEN",
+                    text("sv=2024-11-04&sp=rwdl&sig=hunter2signature"),
+                )],
+            ]
+            .concat(),
+            Self::Google => vec![
+                ("GOOGLE_BASE_URL", text(server)),
+                ("GOOGLE_BEARER_TOKEN", text("hunter2bearer")),
+                ("GOOGLE_ALLOW_HTTP", text("true")),
+            ],
+            Self::Web => Vec::new(),
+            Self::Container => {
+                let token = dir.join("container-token");
+                std::fs::write(&token, "hunter2token").unwrap();
+                [
+                    s3(),
+                    vec![
+                        ("AWS_CONTAINER_CREDENTIALS_FULL_URI", format!("{server}/credentials/c")),
+                        ("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", token.display().to_string()),
+                    ],
+                ]
+                .concat()
+            }
+            Self::Machine => {
+                [azure(), vec![("AZURE_MSI_ENDPOINT", format!("{server}/credentials/m"))]].concat()
+            }
+        }
+    }
+}
+
+/// A command, as far as it talks to servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deed {
+    ArtifactFetch,
+    IndexFetch,
+    Publish,
+    Mirror,
+    Prune,
+    /// Comparison with the newest published packages: `plan --since`, `diff`.
+    Earlier,
+    /// Single calls of a store.
+    Range,
+    Replace,
+    Delete,
+}
+
+/// Requests of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    Credentials,
+    List,
+    Head,
+    Page,
+    File,
+    Sidecar,
+    Patch,
+    Probe,
+    Write,
+    PageWrite,
+    Delete,
+}
+
+#[derive(Debug, Clone)]
+pub struct Case {
+    pub group: Group,
+    pub deed: Deed,
+    pub phase: Phase,
+    pub fault: &'static Fault,
+}
+
+impl Case {
+    pub fn name(&self) -> String {
+        let Self { group, deed, phase, fault } = self;
+        format!("{}/{deed:?}/{phase:?}/{}", group.name(), fault.name)
+    }
+
+    /// What the outcome lacks.
+    pub fn unmet(&self, said: &str) -> Option<String> {
+        if said.contains(ECHO) {
+            return Some("it repeats an answer".to_owned());
+        }
+        // A package may lack patches, and a new store its pages.
+        let is_empty = self.deed == Deed::Publish && self.fault.name == "closes-in-body";
+        let is_optional = is_empty || self.phase == Phase::Patch;
+        let must = if is_optional { Must::End } else { self.fault.must };
+        match must {
+            Must::End => None,
+            // Its package has no METADATA, so nothing may go.
+            Must::Succeed if self.deed == Deed::Prune => None,
+            Must::Succeed => said.starts_with("error").then(|| "it fails".to_owned()),
+            Must::Fail(_) if !said.starts_with("error") => Some("it succeeds".to_owned()),
+            // Credentials come from the library, which keeps the cause in its own words.
+            Must::Fail(_) if self.phase == Phase::Credentials => None,
+            Must::Fail(cause) => (!said.contains(cause)).then(|| format!("not `{cause}`")),
+        }
+    }
+
+    /// Grows large, so it runs alone.
+    pub fn is_heavy(&self) -> bool {
+        self.fault.is_heavy
+    }
+}
+
+pub fn cases() -> Vec<Case> {
+    use Deed::{
+        ArtifactFetch, Delete, Earlier, IndexFetch, Mirror, Prune, Publish, Range, Replace,
+    };
+    use Group::{Azure, Container, Google, Machine, S3, Web};
+    let table: [(Group, Deed, &[Phase]); 22] = [
+        (S3, ArtifactFetch, &[Phase::List, Phase::File, Phase::Sidecar]),
+        (S3, IndexFetch, &[Phase::Page, Phase::File]),
+        (S3, Publish, &[Phase::Probe, Phase::Head, Phase::Page, Phase::Write, Phase::PageWrite]),
+        (S3, Mirror, &[Phase::Page]),
+        (S3, Prune, &[Phase::List, Phase::Page]),
+        (S3, Earlier, &[Phase::Page]),
+        (S3, Range, &[Phase::File]),
+        (S3, Replace, &[Phase::Write]),
+        (S3, Delete, &[Phase::Delete]),
+        (Azure, ArtifactFetch, &[Phase::List, Phase::File]),
+        (Azure, IndexFetch, &[Phase::File]),
+        (Azure, Publish, &[Phase::Probe, Phase::PageWrite]),
+        (Google, ArtifactFetch, &[Phase::List, Phase::File]),
+        (Google, Publish, &[Phase::Probe]),
+        (Google, Replace, &[Phase::Write]),
+        (Web, ArtifactFetch, &[Phase::Head, Phase::File]),
+        (Web, IndexFetch, &[Phase::Page, Phase::File, Phase::Patch]),
+        (Web, Mirror, &[Phase::Page]),
+        (Web, Earlier, &[Phase::Page]),
+        (Web, Range, &[Phase::File]),
+        (Container, ArtifactFetch, &[Phase::Credentials]),
+        (Machine, ArtifactFetch, &[Phase::Credentials]),
+    ];
+    let mut all = Vec::new();
+    for (group, deed, phases) in table {
+        for &phase in phases {
+            let is_light = |fault: &Fault| !fault.is_heavy || deed == ArtifactFetch;
+            let fits = |fault: &&'static Fault| (fault.fits)(group, phase) && is_light(fault);
+            all.extend(FAULTS.iter().filter(fits).map(|fault| Case { group, deed, phase, fault }));
+        }
+    }
+    all
+}

@@ -1,0 +1,250 @@
+//! The commands of one kind of store, many at a time.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+use base::source::{Problems, Source};
+use base::text::with_causes;
+use catalog::Demands;
+use manifest::{Dated, Manifest};
+use record::content::Rules;
+use record::gate::Gate;
+use rockpack_index::earlier::{Wanted, earlier};
+use rockpack_index::fetch::{self, RemoteArchive, Selection, fetch_pinned, pin, select};
+use rockpack_index::publish::{self, Form, Layout, Mirror, Retention};
+use rockpack_index::store::{self, Access, Body, Bucket, Headers, Named, Options};
+use tempfile::TempDir;
+
+use crate::cases::{Case, Deed, Group, Phase};
+use crate::faults::Must;
+use crate::server::{FILE, SIDECAR, WHEEL, wheel};
+
+/// Sixtieth part of the program's, and a thirtieth part of its stall.
+pub const PATIENCE: Duration = Duration::from_secs(2);
+const STALL: Duration = Duration::from_secs(1);
+/// Most commands wait.
+const AT_ONCE: usize = 48;
+
+pub fn run<'c>(all: &'c [Case], group: &str, server: &str) {
+    let place = temporary();
+    let dist = place.path().join("dist");
+    std::fs::create_dir(&dist).unwrap();
+    std::fs::write(dist.join(WHEEL), wheel()).unwrap();
+    let mine = all.iter().enumerate().filter(|(_, case)| case.group.name() == group);
+    let (heavy, light): (Vec<_>, Vec<_>) = mine.partition(|(_, case)| case.is_heavy());
+    // Behind the words of the test harness.
+    println!();
+    let busy = Mutex::new(Vec::new());
+    let each = |cases: Vec<(usize, &'c Case)>, at_once: usize| {
+        let queue = Mutex::new(cases.into_iter());
+        std::thread::scope(|scope| {
+            for _ in 0..at_once {
+                scope.spawn(|| {
+                    while let Some((number, case)) = { queue.lock().unwrap().next() } {
+                        let said = outcome(number, case, server, &dist);
+                        if is_busy(case, &said.1) || !was_asked(number, case, server) {
+                            busy.lock().unwrap().push((number, case));
+                        } else {
+                            tell(case, &said);
+                        }
+                    }
+                });
+            }
+        });
+    };
+    // A source of credentials cannot tell who asks.
+    let is_alone = light.iter().any(|(_, case)| case.phase == Phase::Credentials);
+    each(light, if is_alone { 1 } else { AT_ONCE });
+    each(heavy, 1);
+    let busy = busy.into_inner().unwrap();
+    for (number, case) in busy {
+        tell_server("now", number, case, server);
+        tell(case, &outcome(number, case, server, &dist));
+    }
+    println!("memory\t{}", memory());
+}
+
+/// A machine with much else to do is slow in cases that are not about time.
+fn is_busy(case: &Case, said: &str) -> bool {
+    let is_late = ["for 1 s", "for 2 s", "less than 1024"].iter().any(|late| said.contains(late));
+    is_late && !matches!(case.fault.must, Must::Fail(""))
+}
+
+/// In memory where it can be: hundreds of directories at a time wait for a disk.
+fn temporary() -> TempDir {
+    TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
+}
+
+/// Largest memory of this process, in KiB.
+fn memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+fn outcome(number: usize, case: &Case, server: &str, dist: &Path) -> (Duration, String) {
+    let start = Instant::now();
+    let dir = temporary();
+    if case.phase == Phase::Credentials {
+        tell_server("now", number, case, server);
+    }
+    // Threads of a pool would wait for each other.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let done = pool.install(|| deed(number, case, server, dist, dir.path()));
+    let said = match done {
+        Ok(()) => "done".to_owned(),
+        Err(text) => format!("error: {}", text.replace(['\n', '\t'], " ")),
+    };
+    (start.elapsed(), said)
+}
+
+fn tell(case: &Case, (took, said): &(Duration, String)) {
+    let line = format!("case\t{}\t{}\t{said}\n", case.name(), took.as_millis());
+    std::io::stdout().lock().write_all(line.as_bytes()).unwrap();
+}
+
+/// True if the server came to play the fault.
+fn was_asked(number: usize, case: &Case, server: &str) -> bool {
+    tell_server("asked", number, case, server).starts_with("HTTP/1.1 200")
+}
+
+fn tell_server(verb: &str, number: usize, case: &Case, server: &str) -> String {
+    let mut stream = std::net::TcpStream::connect(server.trim_start_matches("http://")).unwrap();
+    let path = format!("/{verb}/{}/{number}", case.group.name());
+    write!(stream, "GET {path} HTTP/1.1\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = [0; 12];
+    std::io::Read::read_exact(&mut stream, &mut answer).unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+fn options(group: Group) -> Options {
+    let access = if group == Group::Web { Access::Any } else { Access::Signed };
+    let pause = Duration::from_millis(1);
+    Options { access, retries: 1, pause, stall: STALL, patience: PATIENCE, ..Options::default() }
+}
+
+fn open(group: Group, url: &str) -> Result<Arc<dyn Bucket>, String> {
+    store::open(url, &options(group)).map(Into::into).map_err(|error| with_causes(&error))
+}
+
+fn deed(number: usize, case: &Case, server: &str, dist: &Path, dir: &Path) -> Result<(), String> {
+    let bucket = open(case.group, &case.group.url(number, server))?;
+    match case.deed {
+        Deed::ArtifactFetch => artifact_fetch(case.group, &bucket, dir),
+        Deed::IndexFetch => index_fetch(&bucket, dir),
+        Deed::Publish => publish_set(&*bucket, dist),
+        Deed::Mirror => mirror(&*bucket, dir),
+        Deed::Prune => prune(&*bucket),
+        Deed::Earlier => newest(&*bucket),
+        Deed::Range => bucket.get_range(&key(FILE), 2..6, None).map(drop).map_err(text),
+        Deed::Replace => replace(&*bucket),
+        Deed::Delete => bucket.delete(&key(FILE)).map_err(text),
+    }
+}
+
+fn key(text: &str) -> base::names::RelPath {
+    text.parse().unwrap()
+}
+
+fn text(error: impl std::error::Error) -> String {
+    with_causes(&error)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
+fn messages(problems: Problems) -> String {
+    problems.iter().map(|problem| problem.message().to_owned()).collect::<Vec<_>>().join("; ")
+}
+
+fn artifact_fetch(group: Group, bucket: &Arc<dyn Bucket>, dir: &Path) -> Result<(), String> {
+    let archives = if group == Group::Web {
+        let object = bucket.head(&key(FILE)).map_err(text)?.ok_or("absent")?;
+        vec![RemoteArchive::new(bucket.clone(), object, None)]
+    } else {
+        let selection = Selection::all(&**bucket).map_err(text)?;
+        selection.archives(bucket)
+    };
+    let demands = Demands { checksums: false, lock: None };
+    fetch::download(&archives, dir, &demands).map(drop).map_err(messages)
+}
+
+fn index_fetch(bucket: &Arc<dyn Bucket>, dir: &Path) -> Result<(), String> {
+    let old = wheel_of_the_day_before();
+    std::fs::write(dir.join("a_part-0.9-py3-none-any.whl"), old).unwrap();
+    let open = |url: &str, named: Named| {
+        store::open(url, &Options { named, access: Access::Anonymous, ..options(Group::Web) })
+    };
+    let files = select(bucket, &open, &[pin("a-part==1.0").unwrap()]).map_err(messages)?;
+    fetch_pinned(&files, dir).map(drop).map_err(messages)
+}
+
+/// Of another content, so that a patch is looked for.
+fn wheel_of_the_day_before() -> Vec<u8> {
+    vec![7; 4096]
+}
+
+fn publish_set(bucket: &dyn Bucket, dist: &Path) -> Result<(), String> {
+    let source = |name: &str, text: &str| Source::new(name, text);
+    let packages =
+        source("packages.kdl", "common {\n    author \"A\"\n    requires-python \">=3.8\"\n}\n");
+    let families = source("families.kdl", include_str!("../../../../families.kdl"));
+    let manifest = Manifest::decode(&packages, &families).map_err(messages)?;
+    let gate = Gate { manifest: &manifest, allowed: &[], told: &|_| () };
+    let options =
+        publish::Options { layout: Layout::of(Form::Projects), jobs: 1, ..Default::default() };
+    publish::publish(dist, bucket, &options, &gate, &|_| ()).map(drop).map_err(text)
+}
+
+fn mirror(source: &dyn Bucket, dir: &Path) -> Result<(), String> {
+    let to = store::open(dir.join("pages").to_str().unwrap(), &Options::default()).map_err(text)?;
+    let mirror = Mirror {
+        layout: Layout::of(Form::Projects),
+        public: "https://example.org/whl/".to_owned(),
+        projects: std::collections::BTreeSet::default(),
+        dry_run: false,
+        cache: None,
+    };
+    publish::mirror(source, &*to, &mirror, &|_| ()).map(drop).map_err(text)
+}
+
+fn prune(bucket: &dyn Bucket) -> Result<(), String> {
+    let retention = Retention {
+        layout: Layout::of(Form::Projects),
+        days: 1,
+        date: Dated::Upload,
+        now: UNIX_EPOCH + Duration::from_hours(24 * 30_000),
+        yes: true,
+        dry_run: false,
+        jobs: 1,
+    };
+    publish::prune(bucket, &retention, &|_| ()).map(drop).map_err(text)
+}
+
+fn newest(bucket: &dyn Bucket) -> Result<(), String> {
+    let families = Source::new("families.kdl", include_str!("../../../../families.kdl"));
+    let packages = Source::new(
+        "packages.kdl",
+        "common {\n    author \"A\"\n    requires-python \">=3.8\"\n}\n",
+    );
+    let manifest = Manifest::decode(&packages, &families).map_err(messages)?;
+    let rules = Rules::new(&manifest);
+    let wheel = "a_part-2.0-py3-none-any.whl".parse().unwrap();
+    let wanted = Wanted { wheels: [("a-part".to_owned(), wheel)].into(), rules: &rules };
+    match earlier(bucket, None, &wanted) {
+        // The page has no list of its content.
+        Ok(_) | Err(rockpack_index::earlier::EarlierError::Nothing { .. }) => Ok(()),
+        Err(error) => Err(text(error)),
+    }
+}
+
+fn replace(bucket: &dyn Bucket) -> Result<(), String> {
+    let headers =
+        Headers { content_type: "", cache_control: "", content_encoding: "", sha256: None };
+    let was = bucket.head(&key(SIDECAR)).map_err(text)?.ok_or("absent")?;
+    // Some servers count generations, and the stand-in has but the first.
+    let was = store::Object { version: was.version.or(Some("1".to_owned())), ..was };
+    let written = bucket.replace(&was, Body::Bytes(b"new"), &headers).map_err(text)?;
+    if written.is_done() { Ok(()) } else { Err("refused".to_owned()) }
+}

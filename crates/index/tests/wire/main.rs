@@ -1,0 +1,121 @@
+//! Each fault of a server, in each phase of each command: the command ends in time, in little
+//! memory, and no other server sees a byte of a credential.
+//!
+//! A process for each kind of store runs the commands, because credentials are variables.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test, in functions without the attribute"
+)]
+
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+
+mod cases;
+mod commands;
+mod faults;
+mod server;
+
+use cases::{CASES, Case, Group, SECRETS, cases};
+use server::{Elsewhere, Server};
+
+/// Memory of a process with all its commands, in KiB.
+const MOST_MEMORY: u64 = 256 << 10;
+
+/// A case is bounded by the patience of its calls, [`commands::PATIENCE`]; the machine may be busy.
+const LONGEST: u64 = 40_000;
+
+#[test]
+fn every_fault_ends() {
+    let all = cases();
+    let names: std::collections::BTreeSet<String> = all.iter().map(Case::name).collect();
+    assert_eq!(names.len(), all.len(), "each case has its own name");
+    assert!(all.len() >= CASES, "{}", all.len());
+    let elsewhere = Elsewhere::start();
+    let server = Server::start(all.clone(), &elsewhere);
+    let mut wrong = Vec::new();
+    let groups = Group::ALL.map(|group| (group, client(group, &server)));
+    for (group, child) in groups {
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let told: BTreeMap<&str, (&str, &str)> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("case\t"))
+            .filter_map(|line| line.split_once('\t'))
+            .filter_map(|(name, rest)| Some((name, rest.split_once('\t')?)))
+            .collect();
+        for (number, case) in all.iter().enumerate().filter(|(_, case)| case.group == group) {
+            let name = case.name();
+            if !server.was_asked(number) {
+                wrong.push(format!("{name}: its phase is not reached"));
+            }
+            let Some((took, said)) = told.get(name.as_str()) else {
+                wrong.push(format!("{name}: it did not end: {}", last(&output)));
+                continue;
+            };
+            if took.parse::<u64>().unwrap() > LONGEST {
+                wrong.push(format!("{name}: it took {took} ms"));
+            }
+            wrong.extend(case.unmet(said).map(|why| format!("{name}: {why}: {said}")));
+            wrong.extend(leak(said).map(|secret| format!("{name}: it prints {secret}: {said}")));
+        }
+        let memory = text.lines().find_map(|line| line.strip_prefix("memory\t"));
+        let memory: u64 = memory.map_or(u64::MAX, |memory| memory.parse().unwrap());
+        println!("{group:?}: {memory} KiB, {} cases", told.len());
+        if memory > MOST_MEMORY {
+            wrong.push(format!("{group:?}: {memory} KiB of memory"));
+        }
+    }
+    let heard = elsewhere.heard();
+    wrong.extend(leak(&heard).map(|secret| format!("another server gets {secret}: {heard}")));
+    if heard.to_lowercase().contains("referer:") || server.saw_referer() {
+        wrong.push("a request has a Referer".to_owned());
+    }
+    assert!(heard.contains("GET "), "web redirects come to the other server");
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), all.len(), wrong.join("\n"));
+}
+
+fn last(output: &std::process::Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    text.lines().rev().take(5).collect::<Vec<_>>().join(" / ")
+}
+
+fn leak(text: &str) -> Option<&'static str> {
+    SECRETS.into_iter().find(|secret| text.contains(secret))
+}
+
+fn client(group: Group, server: &Server) -> std::process::Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([
+        "commands_of_a_group",
+        "--exact",
+        "--ignored",
+        "--nocapture",
+        "--test-threads=1",
+    ]);
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy().into_owned();
+        if ["AWS_", "AZURE_", "GOOGLE_"].iter().any(|family| text.starts_with(family))
+            || text.to_lowercase().ends_with("_proxy")
+        {
+            command.env_remove(name);
+        }
+    }
+    if let Some(file) = &server.certificate {
+        command.env("SSL_CERT_FILE", file).env_remove("SSL_CERT_DIR");
+    }
+    command.env(GROUP, group.name()).env(SERVER, &server.address);
+    command.envs(group.variables(&server.address, &server.secrets));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+const GROUP: &str = "ROCKPACK_WIRE_GROUP";
+const SERVER: &str = "ROCKPACK_WIRE_SERVER";
+
+#[test]
+#[ignore = "started by `every_fault_ends`, once for each kind of store"]
+fn commands_of_a_group() {
+    let (Ok(group), Ok(server)) = (std::env::var(GROUP), std::env::var(SERVER)) else { return };
+    commands::run(&cases(), &group, &server);
+}
