@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use base::names::Form;
 use fs_err as fs;
 use tempfile::TempDir;
 
@@ -43,7 +44,7 @@ fn four_hundred_packages_need_few_open_files() {
     for entry in fs::read_dir(demo("linux_x86_64")).unwrap() {
         let from = entry.unwrap().path();
         let name = from.file_name().unwrap().to_str().unwrap();
-        if name.ends_with(".whl") || name.ends_with(".tar.gz") {
+        if Form::of_file(name).is_some() {
             fs::create_dir_all(dir.join("build")).unwrap();
             fs::copy(&from, dir.join("build").join(name)).unwrap();
         }

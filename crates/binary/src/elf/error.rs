@@ -103,8 +103,8 @@ pub enum ElfError {
     /// Static position-independent executable. Its self-relocation crashes if tables move.
     #[error("a static position-independent executable: editing one makes it crash")]
     StaticPie,
-    /// Dynamic loader. It relocates itself by its dynamic section, and aborts at unexpected entries.
-    #[error("it starts by itself and needs no library, as a dynamic loader: an edited one aborts")]
+    /// Dynamic loader. It relocates itself by its dynamic section; glibc's aborts at an rpath there.
+    #[error("a dynamic loader, which starts by itself: an edit can make every program abort")]
     Loader,
     /// Separate debug information.
     #[error("separate debug information: the dynamic section has no bytes in the file")]
