@@ -96,7 +96,6 @@ pub use walls::Walls;
 
 /// Settings of a build.
 #[derive(Debug, Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Settings {
     /// Root of all sources; absolute.
     pub sources: Option<PathBuf>,

@@ -100,13 +100,13 @@ const MOST_IDLE: usize = 100;
 
 fn idle_drop(rule: &DropRule, catalog: &Catalog, selected: &EntrySet<'_>) -> Option<Problem> {
     let scope: Vec<&Artifact> = catalog.artifacts.iter().filter(|a| in_scope(rule, a)).collect();
-    let matches = |item: &Item<'_>| {
+    let is_meant = |item: &Item<'_>| {
         !matches!(item.entry.kind, EntryKind::Directory) && rule.glob.matches(&item.entry.path)
     };
     let matched: Vec<Item<'_>> = scope
         .iter()
         .flat_map(|artifact| artifact.entries.iter().map(move |entry| Item { artifact, entry }))
-        .filter(matches)
+        .filter(is_meant)
         .collect();
     let taken = matched.iter().find(|item| selected.contains(item));
     let (label, help) = match (taken, matched.is_empty(), scope.is_empty()) {

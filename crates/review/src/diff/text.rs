@@ -49,7 +49,7 @@ impl PackageChange {
 }
 
 fn verdict(report: &Report) -> String {
-    report.verdict.iter().map(|line| format!("{}\n", printable(line))).collect()
+    report.verdict.iter().map(|line| printable(line).into_owned() + "\n").collect()
 }
 
 fn table(rows: &[Row]) -> String {

@@ -59,7 +59,9 @@ const OF_LINES: [Check; 2] = [
 
 impl Packages<'_, '_> {
     fn run(&self, checks: &[Check], problems: &mut Problems) {
-        checks.iter().for_each(|check| problems.extend(check(self)));
+        for check in checks {
+            problems.extend(check(self));
+        }
     }
 
     fn distributions(&self) -> impl Iterator<Item = &Distribution> {
@@ -116,13 +118,14 @@ impl<'a> Resolver<'a> {
         let made = self.with_former(made, &mut problems);
         let version = self.targets.version.clone();
         let has_modes = !self.manifest.families.isas.is_empty() || self.request.mode.is_some();
-        let mode = has_modes.then_some(self.targets.mode);
+        let kpack_or_legacy = has_modes.then_some(self.targets.mode);
         let all = made.iter().map(|(_, distribution)| distribution);
-        let whole = (!self.is_whole()).then(|| crate::digest(mode, &version, &platform_tag, all));
+        let whole = (!self.is_whole())
+            .then(|| crate::digest(kpack_or_legacy, &version, &platform_tag, all));
         let source_build::Resolved { projects, wheels, prefetched, devel, .. } = python;
         let plan = Plan {
             format: FORMAT,
-            mode,
+            mode: kpack_or_legacy,
             version,
             platform_tag,
             distributions: self.wanted(made),
