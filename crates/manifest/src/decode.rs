@@ -3,7 +3,7 @@
 use super::compose::{self, Which};
 use super::line::{Context, Lines, Once, Scope};
 use super::reader::{Block, Faults};
-use super::{Beside, LibraryRule, Manifest, Package, Project, Python};
+use super::{Beside, Excuses, LibraryRule, Manifest, Package, Project, Python};
 use crate::kdl;
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems, Source};
@@ -112,8 +112,12 @@ pub(super) fn check_file(
     check::packages(context.faults, packages, licenses, context.templates);
 }
 
-pub(super) fn refuse_both(scope: &Scope<'_, '_>, system: &[LibraryRule], missing: &[LibraryRule]) {
-    for rule in missing {
+pub(super) fn refuse_both(
+    scope: &Scope<'_, '_>,
+    system: &[LibraryRule],
+    excuses: Option<&Excuses>,
+) {
+    for rule in excuses.iter().flat_map(|excuses| &excuses.missing_libraries) {
         let Some(other) = system.iter().find(|s| s.name.as_str() == rule.name.as_str()) else {
             continue;
         };

@@ -8,17 +8,16 @@ use indexmap::IndexMap;
 use base::names::{PackageName, normalized};
 use base::source::{Problems, Source};
 use base::target::Condition;
-use compose::{ALLOW_ABSENT, CHANGE, GROUP, INCLUDE, REMOVE};
+use compose::{CHANGE, GROUP, INCLUDE, REMOVE};
 use manifest_derive::Line;
 
-mod allow_isa;
-mod allow_unowned;
 mod compose;
 mod compression;
 mod decode;
 mod devel_layout;
 mod drop_rule;
 mod families;
+mod finding;
 mod for_target;
 mod glob;
 mod ignore;
@@ -46,14 +45,12 @@ mod template;
 mod text;
 mod warnings;
 
-pub use allow_isa::AllowIsaRule;
-pub use allow_unowned::AllowUnownedRule;
 pub use compression::CompressionRule;
 pub use devel_layout::DevelLayout;
 pub use drop_rule::DropRule;
 pub use families::{Families, IsaFacts, Level, Wavefront};
 pub use glob::{Glob, GlobError, HasGlob, Rules};
-pub use ignore::IgnoreRule;
+pub use ignore::{Excuses, IgnoreRule, UnownedRule};
 pub use library::{LibraryName, LibraryNameError, LibraryRule};
 pub use license::{LicenseError, LicenseExpression, LicenseOf, LicenseText};
 pub use listing::Listing;
@@ -114,9 +111,9 @@ pub trait HasCondition {
 #[derive(Debug, Clone, Line)]
 #[line(
     before(INCLUDE),
-    after(ALLOW_ABSENT, GROUP, CHANGE, REMOVE),
+    after(GROUP, CHANGE, REMOVE),
     check(decode::check_file(project, packages, python)),
-    check(decode::refuse_both(system_libraries, missing_libraries))
+    check(decode::refuse_both(system_libraries, excuses))
 )]
 pub struct Manifest {
     /// Lines of `common`.
@@ -143,21 +140,12 @@ pub struct Manifest {
     /// Shared caches and build farms.
     #[child]
     pub remotes: Vec<RemoteRule>,
-    /// Expected findings in packages.
-    #[child]
-    pub ignores: Vec<IgnoreRule>,
-    /// Device code that can be in a package for another ISA, or for none.
-    #[child]
-    pub allowed_isas: Vec<AllowIsaRule>,
-    /// Files that may be in no package.
-    #[child]
-    pub allowed_unowned: Rules<AllowUnownedRule>,
+    /// Expected findings.
+    #[flat]
+    pub excuses: Excuses,
     /// Libraries of the system.
     #[child]
     pub system_libraries: Vec<LibraryRule>,
-    /// Libraries that some builds lack.
-    #[child(of = library::MissingLibrary)]
-    pub missing_libraries: Vec<LibraryRule>,
     /// ISAs and their families.
     pub families: Families,
     /// Texts of the two files, each followed by its included files.

@@ -6,7 +6,6 @@ const NODES: &[(&str, &str)] = &[
     ("environment", "prepend-path"),
     ("libraries", "bindings"),
     ("library", "find-library"),
-    ("missing-library", "allow-missing"),
     ("project", "common"),
 ];
 
