@@ -3,7 +3,7 @@
 use super::compose::{self, Which};
 use super::line::{Context, Lines, Once, Scope};
 use super::reader::{Block, Faults};
-use super::{Beside, Excuses, LibraryRule, Manifest, Package, Project, Python};
+use super::{Beside, Excuses, LibraryRule, Manifest, Package, Project, Python, VOCABULARY};
 use crate::kdl;
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems, Source};
@@ -80,7 +80,7 @@ pub(super) fn file(
     beside: Option<&Beside<'_>>,
     axes: Vec<&str>,
 ) -> Option<Manifest> {
-    let words = <Manifest as Lines>::NODES;
+    let words = VOCABULARY[0].nodes;
     let read = |source: &Source, path: &RelPath| match beside {
         Some(beside) => beside.open(faults.root(), source, path),
         None => Err("includes are not allowed here".to_owned()),

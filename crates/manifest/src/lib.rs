@@ -92,14 +92,20 @@ pub const VOCABULARY: [KdlFile; 2] = [
     KdlFile {
         name: "packages.kdl",
         does: "Declares the packages and the files that each of them ships.",
-        nodes: <Manifest as line::Lines>::NODES,
+        nodes: NODES_OF_PACKAGES,
     },
     KdlFile {
         name: "families.kdl",
         does: "Lists the ISAs and their families.",
-        nodes: <families::lines::FamiliesLines as line::Lines>::NODES,
+        nodes: families::lines::NODES,
     },
 ];
+
+const NODES_OF_PACKAGES: &[NodeSpec] = {
+    const LISTS: &[&[NodeSpec]] =
+        &[&[INCLUDE], <Manifest as line::Lines>::NODES, &[GROUP, CHANGE, REMOVE]];
+    &node_spec::joined::<{ node_spec::count(LISTS) }>(LISTS)
+};
 
 /// A line that can be for some targets only.
 pub trait HasCondition {
@@ -110,8 +116,6 @@ pub trait HasCondition {
 /// Packages to make, and the families that they can be made for.
 #[derive(Debug, Clone, Line)]
 #[line(
-    before(INCLUDE),
-    after(GROUP, CHANGE, REMOVE),
     check(decode::check_file(project, packages, python)),
     check(decode::refuse_both(system_libraries, excuses))
 )]
@@ -120,7 +124,7 @@ pub struct Manifest {
     #[child]
     pub project: Project,
     /// Packages in the order of the file, which is the order of the build.
-    #[child(of = Package, by = name, keep)]
+    #[child]
     pub packages: IndexMap<PackageName, Package>,
     /// Files that no package takes.
     #[child]

@@ -2,7 +2,7 @@
 
 use super::{Pin, Requirement};
 use crate::Glob;
-use crate::line::Scope;
+use crate::line::{Scope, inner};
 use crate::reader::Node;
 use crate::setting::Setting;
 use crate::split::{SplitLines, SplitRule};
@@ -40,7 +40,7 @@ pub(crate) enum Wheel {
 #[derive(Line)]
 #[line(
     "wheel",
-    own,
+    within = inner,
     makes = Wheel,
     then = WheelLine::wheel,
     check(check_origin(split)),
@@ -165,7 +165,7 @@ impl Prefetch {
 #[line(
     "prefetch",
     makes = Prefetch,
-    maps = PrefetchLine::prefetch,
+    then = PrefetchLine::prefetch,
     check(check_prefetch(branch)),
     example = r#"prefetch "example-tools" path="wheels/example_tools-*.whl" requirement="example-tools>=2""#
 )]
