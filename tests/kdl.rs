@@ -1,8 +1,8 @@
-//! The KDL reader compared with the crate `kdl`.
+//! The KDL reader: the crate `kdl`, behind checks that know more mistakes.
 
-use base::source::Source;
+use base::source::{Code, Problem, Source};
 use kdl::{KdlDocument, KdlEntry, KdlNode, KdlValue};
-use manifest::kdl::{self as ours, Entry, Node, Value};
+use manifest::kdl::{self as ours, Entry, MOST_BYTES, MOST_DEPTH, Node, Value};
 use proptest::prelude::*;
 
 /// Returns the content of a document as one text.
@@ -59,7 +59,7 @@ fn shown(annotation: Option<&str>, name: &str, entries: &str, block: Option<Stri
     format!("{annotation:?} {name:?}{entries}{block}\n")
 }
 
-/// Pieces of random texts. `/-` is not compared: the other reader skips less after it.
+/// Pieces of random texts.
 const PIECES: &[&str] = &[
     "a",
     "b",
@@ -108,22 +108,105 @@ const PIECES: &[&str] = &[
     "3.10.1",
 ];
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+/// Pieces with mistakes and with parts left out.
+const ODD_PIECES: &[&str] = &[
+    "/-",
+    "/*",
+    "*/",
+    "\"",
+    "\"\"\"",
+    "#\"",
+    "\\",
+    "\\d",
+    "\\u{d800}",
+    "[",
+    "]",
+    "(",
+    ")",
+    "'x'",
+    ",",
+    ":",
+    "#",
+    "#True",
+    ">=3",
+    "0x",
+    "1_a",
+    "-.5",
+    "\u{b}",
+    "\u{2028}",
+    "\u{feff}",
+    "lib/*",
+    "{a,b}",
+    "999999999999999999999999999999999999999999",
+];
 
-    /// Texts that the other reader accepts mean the same here; some that it rejects are accepted.
-    #[test]
-    fn both_readers_agree(pieces in proptest::collection::vec(prop::sample::select(PIECES), 0..12)) {
-        let text = pieces.concat();
-        let (read, theirs) = (read(&text), theirs(&text));
-        if theirs.is_some() {
-            prop_assert_eq!(read, theirs, "{:?}", text);
+fn pieces() -> impl Strategy<Value = Vec<&'static str>> {
+    let piece =
+        prop_oneof![4 => prop::sample::select(PIECES), 1 => prop::sample::select(ODD_PIECES)];
+    proptest::collection::vec(piece, 0..16)
+}
+
+/// Panics if a place is outside of the text, or if the crate finds a mistake that the checks before it did not find.
+fn judge(problems: &[Problem], text: &str) {
+    for problem in problems {
+        assert!(
+            !problem.message().starts_with("the KDL reader"),
+            "{text:?}: {}",
+            problem.message()
+        );
+        for (place, _) in problem.labels() {
+            assert!(place.start() <= text.len(), "{text:?}");
         }
     }
 }
 
+/// Panics if the bytes of a value are not that value.
+fn has_places(nodes: &[Node], text: &str) {
+    for node in nodes {
+        let written = |span: &std::ops::Range<usize>| read(&format!("{}\n", &text[span.clone()]));
+        assert!(
+            written(&node.name.span)
+                .is_some_and(|name| name.contains(&*format!("{:?}", node.name.text)))
+        );
+        for entry in &node.entries {
+            let value = read(&format!("a {}\n", &text[entry.value_span.clone()])).unwrap();
+            let plain = Entry { name: None, annotation: None, ..entry.clone() };
+            assert_eq!(value, format!("None \"a\"{}\n", our_entry(&plain)), "{text:?}");
+            assert_eq!(entry.span.end, entry.value_span.end, "{text:?}");
+        }
+        has_places(node.block.as_deref().unwrap_or_default(), text);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Texts that the crate alone reads mean the same here.
+    #[test]
+    fn checks_change_no_meaning(pieces in proptest::collection::vec(prop::sample::select(PIECES), 0..12)) {
+        let text = pieces.concat();
+        if let Some(theirs) = theirs(&text) {
+            prop_assert_eq!(read(&text), Some(theirs), "{:?}", text);
+        }
+    }
+
+    #[test]
+    fn any_text_is_nodes_with_places_or_mistakes_with_places(pieces in pieces()) {
+        let text = pieces.concat();
+        match ours::parse(&Source::new("test.kdl", text.as_str())) {
+            Ok(nodes) => has_places(&nodes, &text),
+            Err(problems) => judge(&problems.iter().cloned().collect::<Vec<_>>(), &text),
+        }
+    }
+
+    #[test]
+    fn no_text_panics(text in "\\PC{0,40}|[ -~\n]{0,60}") {
+        drop(ours::parse(&Source::new("test.kdl", text)));
+    }
+}
+
 #[test]
-fn both_readers_agree_on_the_manifest() {
+fn the_manifest_means_what_the_crate_alone_reads() {
     for name in crate::repository::kdl_files() {
         let text = crate::repository::text(&name);
         assert!(read(&text).is_some() && read(&text) == theirs(&text), "{name}");
@@ -154,7 +237,31 @@ fn what_is_left_out_is_not_read() {
     assert!(read("/-").is_none() && read("a { /- }").is_none());
 }
 
-/// Each of these took minutes, gigabytes or the whole stack of backtracking readers.
+fn code(text: String) -> Option<Code> {
+    let problems = ours::parse(&Source::new("test.kdl", text)).err()?;
+    Some(problems.iter().next()?.code())
+}
+
+#[test]
+fn limits_hold_before_reading() {
+    let nested = |open: &str, depth: usize| open.repeat(depth) + &"}".repeat(depth);
+    for open in ["a {", "/-a {\n", "a /-{ b; ", "a\n/-b 1 /-2 {"] {
+        assert_eq!(code(nested(open, MOST_DEPTH)), None, "{open}");
+        assert_eq!(code(nested(open, MOST_DEPTH + 1)), Some(Code::Limit), "{open}");
+    }
+    let layout = |depth| ours::layout(&Source::new("test.kdl", nested("a {\n", depth)));
+    assert!(layout(300).is_ok());
+    let problems = layout(MOST_DEPTH).unwrap_err();
+    let message = "test.kdl, formatted, is larger than the limit of 1 MiB";
+    assert!(problems.iter().all(|problem| problem.message() == message));
+    let large = "node \"a\" b=1\n".repeat(1_000_000);
+    assert!(large.len() as u64 > 10 * MOST_BYTES);
+    assert_eq!(code(large), Some(Code::Limit));
+    assert_eq!(code(format!("/{}/ a", "*".repeat(200_000))), None);
+    assert_eq!(code("/*".repeat(100_000) + &"*/".repeat(100_000)), None);
+}
+
+/// Each of these takes minutes, gigabytes or the whole stack of the crate alone.
 #[test]
 fn large_and_deep_texts_end_soon() {
     let many = |piece: &str| piece.repeat(100_000);
@@ -178,7 +285,7 @@ fn large_and_deep_texts_end_soon() {
         many("<<<<<<< a\n=======\n"),
         many("\""),
         many("#"),
-        many("node \"a\" b=1\n"),
+        many("a b;"),
     ] {
         let source = Source::new("test.kdl", text);
         if let Err(problems) = ours::parse(&source) {

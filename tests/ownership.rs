@@ -214,7 +214,7 @@ fn what_an_option_or_a_line_allows_is_a_warning_with_files_and_bytes() {
     assert!(plan.unowned.iter().all(|u| u.reason.starts_with("excluded by packages.kdl:")));
 
     let file = dir.path().join("packages.kdl");
-    let allow = "allow-unowned \"lib/rocblas/library/**\" artifact=\"blas\" reason=\"their package is not decided\"\n";
+    let allow = "ignore \"unowned-files\" in=\"lib/rocblas/library/**\" artifact=\"blas\" reason=\"their package is not decided\"\n";
     fs::write(&file, fs::read_to_string(&file).unwrap() + allow).unwrap();
     let output = with_catalog(dir.path(), "plan", "kpack-small", &[]);
     let message = said(&output);

@@ -17,7 +17,7 @@ pub(super) fn code_of_set(text: &str) -> Result<Code, String> {
 }
 
 fn known_code(text: &str, more: &[Code], without: &str) -> Result<Code, String> {
-    // The manifest accepts this code by `allow-isa` lines.
+    // The manifest accepts this code by `ignore` lines, if they name files.
     let known = Code::OF_PACKAGES.iter().chain(more).copied().chain([Code::MisplacedCode]);
     known.clone().find(|code| code.as_str() == text).ok_or_else(|| {
         let mut codes: Vec<&str> = known.map(Code::as_str).collect();

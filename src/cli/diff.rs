@@ -14,8 +14,8 @@ use super::{ArtifactArgs, CatalogArgs, DenyArgs, SetArgs};
 /// With --manifest-at, OLD is the same manifest at that git revision.
 ///
 /// Prints the verdict first: losses of users, the most dangerous first, such as libraries in no
-/// package, a renamed package, or device code that shrinks. New lines `drop`, `allow-unowned` and
-/// `ignore "loss"` of NEW allow losses.
+/// package, a renamed package, or device code that shrinks. New lines `drop`, `ignore
+/// "unowned-files"` and `ignore "loss"` of NEW allow losses.
 ///
 /// Then prints packages and sizes, then differences: `+` added, `-` removed, an arrow moved, `~`
 /// changed. Directories that changed as a whole (`lib/x/**`), and files with the same change, are

@@ -90,7 +90,7 @@ fn checked(
         gate::read(&given.entrants(), &targets).map_err(|error| environment(error.to_string()))?;
     let mut findings: Vec<Finding> =
         packages[..given.judged].iter().flat_map(|package| package.findings.clone()).collect();
-    let rules = || manifest.system_libraries.iter().chain(&manifest.missing_libraries);
+    let rules = || manifest.system_libraries.iter().chain(&manifest.excuses.missing_libraries);
     let on_system = |library: &str| rules().any(|rule| rule.name.matches(library));
     let mut together = verify::together(&packages, &on_system);
     together.extend(parts::of_splits(manifest, &targets, &packages));

@@ -236,7 +236,7 @@ fn new_lines_allow_losses_and_old_ones_do_not() {
     let everything = [core(""), libs("")];
     let cut = core("exclude \"lib/libx*\"");
     let drop = line("drop \"lib/libx*\" reason=\"nobody calls it\" optional=\"-\"");
-    let unowned = line("allow-unowned \"lib/libx*\" reason=\"next week\"");
+    let unowned = line("ignore \"unowned-files\" in=\"lib/libx*\" reason=\"next week\"");
     let ignore = line("ignore \"loss\" package=\"core\" in=\"lib/libx*\" reason=\"it is empty\"");
     for (allowing, reason) in [
         (&drop, "dropped: nobody calls it (packages.kdl:"),

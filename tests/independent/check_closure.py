@@ -9,7 +9,7 @@ import elf
 import rpath
 
 MANIFEST = Path(__file__).parent.parent.parent / "manifest" / "system-libraries.kdl"
-LINE = re.compile(r'^(?:system-library|allow-missing)((?: "[^"]*")+)', re.MULTILINE)
+LINE = re.compile(r'^(?:system-library|ignore "unresolved-library")((?: "[^"]*")+)', re.MULTILINE)
 
 
 def excused(manifest):

@@ -206,7 +206,7 @@ class WholeCheck(unittest.TestCase):
         """libp.so finds what core has where it searches, and what the manifest lists."""
         for needed, found in (("libhiprtc.so.7", True), ("libc.so.6", True), ("libz9.so.9", False)):
             image = shared_object(soname="libp.so", needed=[needed], rpath=LIBRARIES_RPATH)
-            closure = Closure('system-library "libc.so.*" reason="x"\nallow-missing "libx.so.1"\n')
+            closure = Closure('system-library "libc.so.*" reason="x"\nignore "unresolved-library" "libx.so.1"\n')
             libraries = next(p for p in self.plan.runtime if p.logical == "libraries")
             core = next(p for p in self.plan.runtime if p.logical == "core")
             closure.add(libraries, "_rocm_sdk_libraries/lib/libp.so", image)
@@ -228,7 +228,7 @@ class WholeCheck(unittest.TestCase):
 
     def test_lists_of_the_manifest(self):
         text = ('system-library "a.so" "b.so.*" reason="c.so"\n// system-library "d.so"\n'
-                'allow-missing "e.so" reason="x"\n')
+                'ignore "unresolved-library" "e.so" reason="x"\n')
         self.assertEqual(excused(text), ["a.so", "b.so.*", "e.so"])
 
     def test_stub_that_is_a_copy(self):

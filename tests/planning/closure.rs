@@ -97,7 +97,7 @@ fn a_library_that_no_package_ships_names_the_artifact_that_has_it() {
 fn a_library_that_is_nowhere_is_an_error_with_the_lines_to_write() {
     assert_eq!(
         Case::new(&[core("")], "base_lib_generic bin/tool exe needs=libz.so.1").problem(),
-        "`bin/tool` of x-core needs `libz.so.1`, which is neither in an artifact nor a system library\n\x20 artifact \"base\" \"lib\" <- takes `bin/tool`\n\x20 help: add it to the build; if every system has it, write system-library \"libz.so.1\"; if some builds leave it out, write allow-missing \"libz.so.1\" reason=\"…\"\n"
+        "`bin/tool` of x-core needs `libz.so.1`, which is neither in an artifact nor a system library\n\x20 artifact \"base\" \"lib\" <- takes `bin/tool`\n\x20 help: add it to the build; if every system has it, write system-library \"libz.so.1\"; if some builds leave it out, write ignore \"unresolved-library\" \"libz.so.1\" reason=\"…\"\n"
     );
 }
 
@@ -172,7 +172,11 @@ fn a_missing_library_is_a_note_with_its_reason() {
     let entries = "base_lib_generic bin/tool exe needs=libz.so.1
                    base_lib_generic bin/tool2 exe needs=libz.so.1";
     let plan = Case::new(
-        &[core(""), "allow-missing \"libz.so.*\" reason=\"small builds have none\"\n".to_owned()],
+        &[
+            core(""),
+            "ignore \"unresolved-library\" \"libz.so.*\" reason=\"small builds have none\"\n"
+                .to_owned(),
+        ],
         entries,
     )
     .plan();
@@ -184,10 +188,11 @@ fn a_missing_library_is_a_note_with_its_reason() {
     );
 }
 
-/// `allow-missing` does not excuse a library that the build has and the search path does not reach.
+/// `ignore "unresolved-library"` does not excuse a library that the build has and the search path does not reach.
 #[test]
 fn a_library_that_may_be_missing_has_to_be_found_where_a_build_has_it() {
-    let excuse = "allow-missing \"libz.so.1\" reason=\"small builds have none\"\n".to_owned();
+    let excuse = "ignore \"unresolved-library\" \"libz.so.1\" reason=\"small builds have none\"\n"
+        .to_owned();
     let in_artifact = "base_lib_generic bin/tool exe needs=libz.so.1\nzlib_lib_generic lib/libz.so.1 so libz.so.1";
     assert!(
         Case::new(&[core(""), excuse.clone()], in_artifact)
@@ -357,7 +362,9 @@ fn each_family_has_libraries_of_its_own() {
         Case::new(&[libs("")], entries).legacy().problem(),
         "`lib/libb.so.1` of x-libs-gfx110X-all needs `libsolver.so.0`, which no package ships; artifact `blas_lib_gfx94X-dcgpu` has it for another target\n\x20 artifact \"blas\" \"lib\" <- takes `lib/libb.so.1`\n\x20 help: build it for this target too: it is `lib/libsolver.so.0` there\n"
     );
-    let excuse = "allow-missing \"libsolver.so.*\" reason=\"not for every family\"\n".to_owned();
+    let excuse =
+        "ignore \"unresolved-library\" \"libsolver.so.*\" reason=\"not for every family\"\n"
+            .to_owned();
     let plan = Case::new(&[libs(""), excuse], entries).legacy().plan();
     assert_eq!(plan.notes.len(), 1);
     assert!(

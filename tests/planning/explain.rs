@@ -25,7 +25,7 @@ fn case() -> Case {
             "artifacts-of \"core\" \"tools\" \"device\"\nartifact \"extra\" optional=\"-\"\nwithout-artifact \"tools\"\nwithout-component \"test\"\nkeep-link \"bin/link\"",
         ),
         "drop \"**\" component=\"test\" reason=\"tests are not shipped\"\n".to_owned(),
-        "system-library \"libc.so.6\" \"libm.so.6\"\nallow-missing \"libno.so.*\" reason=\"not in every build\"\n".to_owned(),
+        "system-library \"libc.so.6\" \"libm.so.6\"\nignore \"unresolved-library\" \"libno.so.*\" reason=\"not in every build\"\n".to_owned(),
     ];
     let entries = "base_lib_generic lib/libx.so.1.0 so libx.so.1 runpath=$ORIGIN glibc=2.17
                    base_lib_generic lib/libx.so.1 link libx.so.1.0

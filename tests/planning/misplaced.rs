@@ -30,7 +30,7 @@ fn a_path_of_an_isa_in_a_package_for_none_is_a_warning() {
         told,
         ["package `libs` has 4 files with the name of an ISA, but is for all ISAs: `lib/k/gfx1250-strict/x` (gfx1250-strict), `share/db/gfx803_36.db.txt` (gfx803), `share/db/gfx942130.db.txt` (gfx942) and 1 more
   distribution \"x-libs\" module=\"x_libs\" per=\"none\" <- in these wheels
-  help: build them as artifacts of the ISA, or allow them: allow-isa \"GLOB\" reason=\"…\"
+  help: build them as artifacts of the ISA, or accept them: ignore \"misplaced-code\" in=\"GLOB\" reason=\"…\"
 "]
     );
 }
@@ -61,30 +61,35 @@ const ONE: &str = "blas_lib_generic share/db/gfx942130.db.txt text a
 #[test]
 fn what_is_meant_is_allowed_with_a_reason() {
     for line in [
-        "allow-isa \"share/db/**\" reason=\"all GPUs' parameters\"",
-        "allow-isa \"share/db/**\" package=\"libs\" mode=\"kpack\" reason=\"all GPUs' parameters\"",
-        "allow-isa \"share/x\" \"share/db/*\" reason=\"all\" optional=\"not in every build\"",
+        "ignore \"misplaced-code\" in=\"share/db/**\" reason=\"all GPUs' parameters\"",
+        "ignore \"misplaced-code\" in=\"share/db/**\" package=\"libs\" mode=\"kpack\" reason=\"all GPUs' parameters\"",
+        "ignore \"misplaced-code\" in=\"{share/x,share/db/*}\" reason=\"all\" optional=\"not in every build\"",
     ] {
         assert_eq!(warnings(ONE, line), [""; 0], "{line}");
     }
     for line in ["package=\"device\"", "mode=\"legacy\"", "on=\"windows\""] {
-        let line = format!("allow-isa \"share/db/**\" {line} reason=\"r\" optional=\"o\"");
+        let line = format!(
+            "ignore \"misplaced-code\" in=\"share/db/**\" {line} reason=\"r\" optional=\"o\""
+        );
         assert_eq!(warnings(ONE, &line).len(), 1, "{line}");
     }
 }
 
 #[test]
 fn a_line_that_allows_nothing_is_told() {
-    let told = warnings(ONE, "allow-isa \"share/db/**\" \"lib/k_*\" \"gone/**\" reason=\"r\"");
+    let line = |glob: &str| format!("ignore \"misplaced-code\" in=\"{glob}\"");
+    let lines = ["share/db/**", "lib/k_*", "gone/**"].map(|glob| line(glob) + " reason=\"r\"\n");
+    let told = warnings(ONE, &lines.concat());
     let idle = |glob: &str| {
+        let line = line(glob);
         format!(
-            "`allow-isa \"{glob}\"` matches no file\n  allow-isa \"share/db/**\" \"lib/k_*\" \"gone/**\" reason=\"r\" <- no file with device code has such a path\n  help: correct the glob, remove the line, or give a reason: optional=\"…\"\n"
+            "`{line}` matches no file\n  {line} reason=\"r\" <- no file with device code has such a path\n  help: correct the glob, remove the line, or give a reason: optional=\"…\"\n"
         )
     };
     // Code in the package of its ISA needs no line.
     assert_eq!(told, [idle("lib/k_*"), idle("gone/**")]);
     // The plan does not read contents, so a file without an ISA in its name is not checked.
-    let unseen = "allow-isa \"share/db/**\" \"lib/libb.so.*\" reason=\"r\"";
+    let unseen = "ignore \"misplaced-code\" in=\"{share/db/**/*,lib/libb.so.*}\" reason=\"r\"";
     assert_eq!(warnings(ONE, unseen), [""; 0]);
 }
 

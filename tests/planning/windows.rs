@@ -214,7 +214,7 @@ fn an_import_library_of_a_dll_that_is_nowhere_is_an_error() {
                    base_dev_generic lib/hip.lib implib hip_7.dll";
     assert_eq!(
         case(&[core(""), devel()], entries).problem(),
-        "`lib/hip.lib` of x-devel needs `hip_7.dll`, which is neither in an artifact nor a system library\n\x20 artifact \"base\" \"dev\" <- takes `lib/hip.lib`\n\x20 help: add it to the build; if every system has it, write system-library \"hip_7.dll\"; if some builds leave it out, write allow-missing \"hip_7.dll\" reason=\"…\"\n"
+        "`lib/hip.lib` of x-devel needs `hip_7.dll`, which is neither in an artifact nor a system library\n\x20 artifact \"base\" \"dev\" <- takes `lib/hip.lib`\n\x20 help: add it to the build; if every system has it, write system-library \"hip_7.dll\"; if some builds leave it out, write ignore \"unresolved-library\" \"hip_7.dll\" reason=\"…\"\n"
     );
 }
 

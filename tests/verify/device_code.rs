@@ -200,7 +200,7 @@ fn what_cannot_be_read_is_told_and_can_be_ignored() {
 
 #[test]
 fn what_is_allowed_is_ignored_with_its_reason() {
-    let line = "allow-isa \"lib/*.hsaco\" package=\"core\" reason=\"one bundle for all\"\n";
+    let line = "ignore \"misplaced-code\" in=\"lib/*.hsaco\" package=\"core\" reason=\"one bundle for all\"\n";
     let (dir, _) = dist("demo", &[("lib/x.hsaco", &bundle(&["gfx942", "gfx1100"]))], line);
     let (status, found) = found(dir.path());
     assert_eq!((status, findings(&found)), (0, vec![]));
@@ -212,11 +212,12 @@ fn what_is_allowed_is_ignored_with_its_reason() {
 
 #[test]
 fn a_line_that_allows_nothing_is_told() {
-    let line = "allow-isa \"lib/*.hsaco\" package=\"core\" reason=\"one bundle for all\"\n";
+    let line = "ignore \"misplaced-code\" in=\"lib/*.hsaco\" package=\"core\" reason=\"one bundle for all\"\n";
     let told = |path: &str, bytes: &[u8], line: &str| {
         let (dir, _) = dist("demo", &[(path, bytes)], line);
         let output = rockpack(dir.path(), &["wheel", "verify", "dist"]);
-        text(&output.stderr).contains("`allow-isa \"lib/*.hsaco\"` matches no finding")
+        text(&output.stderr)
+            .contains("`ignore \"misplaced-code\" in=\"lib/*.hsaco\"` matches no finding")
     };
     assert!(told("lib/x.hsaco", b"no code", line));
     assert!(!told("lib/x.hsaco", b"no code", &line.replace('\n', " optional=\"why\"\n")));
@@ -250,7 +251,8 @@ fn devel_archives_are_read_too() {
     assert_eq!(told("demo", "_devel.tar", &archive, ""), (1, all.clone()));
     let packed = liblzma::encode_all(&archive[..], 1).unwrap();
     assert_eq!(told("demo", "_devel.tar.xz", &packed, ""), (1, all));
-    let fine = r#"allow-isa "lib/*.co" "lib/*.kpack" "lib/gfx906/**" reason="examples""#;
+    let fine =
+        r#"ignore "misplaced-code" in="{lib/*.co,lib/*.kpack,lib/gfx906/**/*}" reason="examples""#;
     assert_eq!(told("demo", "_devel.tar", &archive, fine), (0, vec![]));
     let broken = |path: &str, archive: &[u8]| {
         let (dir, _) = dist("demo", &[(path, archive)], "");

@@ -77,15 +77,14 @@ impl Field {
         matches!(self.role, Role::Child | Role::Leaf | Role::Flat)
     }
 
-    /// Returns whether it has lines that can count for some targets only.
-    pub fn has_conditions(&self) -> bool {
-        matches!(self.role, Role::Child | Role::Flat)
-            && (self.options.has("keep") || !self.options.has("of"))
+    /// Returns whether the node is nothing without a line of it.
+    pub fn is_needed(&self) -> bool {
+        self.options.value("times").is_some_and(|times| times.to_string() == "AtLeastOnce")
     }
 
-    /// Returns whether the field's text is part of the key that can be given once.
-    pub fn is_key(&self) -> bool {
-        self.options.has("key") || self.role == Role::Each
+    /// Returns whether it has lines that can count for some targets only.
+    pub fn has_conditions(&self) -> bool {
+        matches!(self.role, Role::Child | Role::Flat) && !self.options.has("of")
     }
 
     fn parsed(&self) -> TokenStream {
@@ -94,8 +93,9 @@ impl Field {
     }
 
     fn stored(&self) -> Option<TokenStream> {
-        let converts = self.options.has("via") && !self.options.has("present");
-        converts.then(|| quote!(.map(|read| base::source::Spanned::new(read.value.0, read.place))))
+        self.options
+            .has("via")
+            .then(|| quote!(.map(|read| base::source::Spanned::new(read.value.0, read.place))))
     }
 
     fn resolve(&self, variable: &TokenStream) -> Option<TokenStream> {

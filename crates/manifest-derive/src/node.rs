@@ -59,10 +59,9 @@ impl Node {
             return quote!(&[]);
         }
         let nodes = self.fields.iter().filter(|field| field.is_block()).map(Field::nodes);
-        let before = self.options.value("before").map(|specs| quote!(&[#specs],));
         let after = self.options.value("after").map(|specs| quote!(&[#specs],));
         quote!({
-            const PARTS: &[&[crate::NodeSpec]] = &[#before #(#nodes)* #after];
+            const PARTS: &[&[crate::NodeSpec]] = &[#(#nodes)* #after];
             &crate::node_spec::joined::<{ crate::node_spec::count(PARTS) }>(PARTS)
         })
     }
@@ -94,17 +93,17 @@ impl Node {
         let checks =
             self.options.values("check").map(|call| self.check(call, &quote!(node, scope)));
         let block = self.has_block().then(|| {
-            let own = self.options.has("own").then(|| quote!(let scope = &scope.inner();));
-            let within = self.options.value("within");
-            let within = within.map(|within| quote!(let scope = &#within(node, scope);));
-            let open = self.options.values("open");
-            let open = open.map(|call| quote!(#call(node, &mut lines, scope);));
+            let open = if let Some(open) = self.options.value("within") {
+                quote! {
+                    let (inner, mut lines) = #open(node, scope);
+                    let scope = &inner;
+                }
+            } else {
+                quote!(let mut lines = node.block();)
+            };
             let reads = block.iter().map(|field| field.read_block());
             quote! {
-                #own
-                #within
-                let mut lines = node.block();
-                #(#open)*
+                #open
                 #(#reads)*
                 lines.finish();
             }
@@ -136,21 +135,12 @@ impl Node {
 
     /// Returns the statement that notes a name that the file or package may have once.
     fn once(&self) -> Option<TokenStream> {
-        if !self.options.has("once") && !self.options.has("once_in_file") {
+        if !self.options.has("once") {
             return None;
         }
         let main = self.fields.iter().find(|field| field.role == Role::Each);
         let main = main.or_else(|| self.fields.iter().find(|field| field.role == Role::Arg))?;
         let ident = &main.ident;
-        let keys =
-            self.fields.iter().filter(|f| f.is_key() || f.ident == main.ident).map(|field| {
-                let other = &field.ident;
-                if other == ident {
-                    quote!(texts.push(key.value.to_string());)
-                } else {
-                    quote!(texts.extend(#other.iter().map(|text| text.value.to_string()));)
-                }
-            });
         let when = self.fields.iter().find(|field| field.role == Role::When);
         let known = if when.is_some() { quote!(knows_condition) } else { quote!(true) };
         let when = when.map_or_else(
@@ -162,14 +152,12 @@ impl Node {
         );
         let what = self.options.string("once");
         let what = what.map_or_else(|| quote!(node.word()), |what| quote!(#what));
-        let give =
-            if self.options.has("once_in_file") { quote!(give_in_file) } else { quote!(give) };
+        let in_file = self.options.value("once").is_some_and(|once| once.to_string() == "in_file");
+        let give = if in_file { quote!(give_in_file) } else { quote!(give) };
         Some(quote! {
             if #known {
                 for key in #ident.iter() {
-                    let mut texts: Vec<String> = Vec::new();
-                    #(#keys)*
-                    scope.#give(#what, &texts.join(" "), #when, &key.place);
+                    scope.#give(#what, &key.value.to_string(), #when, &key.place);
                 }
             }
         })
@@ -197,22 +185,18 @@ impl Node {
         }
     }
 
-    /// Returns the expression of one value: `then` or `maps` of the struct, a tuple of its fields, or a struct.
+    /// Returns the expression of one value: the struct, or `then` of it, which returns a value or an option.
     fn one(&self, value: impl Fn(&Field) -> TokenStream) -> TokenStream {
         let values: Vec<_> = self.fields.iter().map(value).collect();
-        if self.options.has("tuple") {
-            return quote!(Some((#(#values),*)));
-        }
-        let (then, maps) = (self.options.value("then"), self.options.value("maps"));
-        let own = then.is_some() || maps.is_some();
-        let made = if own { quote!(Self) } else { self.makes() };
-        let rest = self.options.has("rest").then(|| quote!(..Default::default()));
+        let then = self.options.value("then");
+        let made = if then.is_some() { quote!(Self) } else { self.makes() };
         let idents = self.fields.iter().map(|field| &field.ident);
-        let made = quote!(#made { #(#idents: #values,)* #rest });
-        match (then, maps) {
-            (Some(then), _) => quote!(#then(#made, node, scope)),
-            (None, Some(maps)) => quote!(Some(#maps(#made, node, scope))),
-            (None, None) => quote!(Some(#made)),
+        let made = quote!(#made { #(#idents: #values,)* });
+        if let Some(then) = then {
+            let makes = self.makes();
+            quote!(Option::<#makes>::from(#then(#made, node, scope)))
+        } else {
+            quote!(Some(#made))
         }
     }
 
@@ -230,7 +214,7 @@ impl Node {
         let lines: Vec<&Field> =
             self.fields.iter().filter(|field| field.has_conditions()).collect();
         let idents = lines.iter().map(|field| &field.ident);
-        let needed = lines.iter().filter(|field| field.options.has("at_least_once"));
+        let needed = lines.iter().filter(|field| field.is_needed());
         let needed = needed.map(|field| &field.ident);
         let when = self.fields.iter().find(|field| field.role == Role::When);
         let when = when.map(|field| &field.ident).into_iter();

@@ -17,6 +17,8 @@ pub enum Outer {
 pub struct Shape {
     pub outer: Outer,
     pub spanned: bool,
+    /// Whether its values are found by their names.
+    pub is_map: bool,
     pub inner: Type,
 }
 
@@ -29,11 +31,12 @@ impl Shape {
             }
             _ => (Outer::One, whole),
         };
+        let is_map = generic(whole).is_some_and(|(name, _)| name == "IndexMap");
         let (spanned, inner) = match generic(element) {
             Some((name, inner)) if name == "Spanned" => (true, inner),
             _ => (false, element),
         };
-        Self { outer, spanned, inner: inner.clone() }
+        Self { outer, spanned, is_map, inner: inner.clone() }
     }
 
     /// Returns whether the innermost type is called `name`.
@@ -46,7 +49,8 @@ fn generic(whole: &Type) -> Option<(String, &Type)> {
     let Type::Path(path) = whole else { return None };
     let last = path.path.segments.last()?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-    match arguments.args.first()? {
+    // The values of a map are its last argument.
+    match arguments.args.last()? {
         GenericArgument::Type(inner) => Some((last.ident.to_string(), inner)),
         _ => None,
     }

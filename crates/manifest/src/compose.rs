@@ -22,7 +22,7 @@ mod remove;
 mod tests;
 mod words;
 
-pub(crate) use words::{ALLOW_ABSENT, CHANGE, GROUP, INCLUDE, REMOVE};
+pub(crate) use words::{CHANGE, GROUP, INCLUDE, REMOVE};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {

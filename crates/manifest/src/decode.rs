@@ -3,7 +3,7 @@
 use super::compose::{self, Which};
 use super::line::{Context, Lines, Once, Scope};
 use super::reader::{Block, Faults};
-use super::{Beside, LibraryRule, Manifest, Package, Project, Python};
+use super::{Beside, Excuses, LibraryRule, Manifest, Package, Project, Python, VOCABULARY};
 use crate::kdl;
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems, Source};
@@ -82,7 +82,7 @@ pub(super) fn file(
     beside: Option<&Beside<'_>>,
     axes: Vec<&str>,
 ) -> Option<Manifest> {
-    let words = <Manifest as Lines>::NODES;
+    let words = VOCABULARY[0].nodes;
     let read = |source: &Source, path: &RelPath| match beside {
         Some(beside) => beside.open(faults.root(), source, path),
         None => Err("includes are not allowed here".to_owned()),
@@ -119,8 +119,12 @@ pub(super) fn check_file(
     check::packages(context.faults, packages, licenses, context.templates);
 }
 
-pub(super) fn refuse_both(scope: &Scope<'_, '_>, system: &[LibraryRule], missing: &[LibraryRule]) {
-    for rule in missing {
+pub(super) fn refuse_both(
+    scope: &Scope<'_, '_>,
+    system: &[LibraryRule],
+    excuses: Option<&Excuses>,
+) {
+    for rule in excuses.iter().flat_map(|excuses| &excuses.missing_libraries) {
         let Some(other) = system.iter().find(|s| s.name.as_str() == rule.name.as_str()) else {
             continue;
         };

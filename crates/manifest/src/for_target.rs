@@ -1,6 +1,6 @@
 use indexmap::IndexMap;
 
-use super::{HasCondition, HasGlob, Manifest, Rules, Script};
+use super::{HasGlob, Manifest, Rules};
 use crate::line::Keep;
 use base::target::Target;
 
@@ -12,12 +12,6 @@ impl Manifest {
         let mut manifest = self.clone();
         manifest.keep(target);
         manifest
-    }
-}
-
-impl Keep for Script {
-    fn keep(&mut self, target: Target) -> bool {
-        self.when().holds(target)
     }
 }
 

@@ -52,6 +52,12 @@ impl Glob {
         (self.text == "**" || self.text.ends_with("/**")) && self.matches(directory)
     }
 
+    /// Returns whether each of its alternatives has a word.
+    pub(crate) fn has_words(&self) -> bool {
+        let all = pattern::alternatives(self.as_str());
+        all.map_or(self.word().is_some(), |all| all.iter().all(|one| pattern::word(one).is_some()))
+    }
+
     pub(crate) fn word(&self) -> Option<&str> {
         pattern::word(&self.text)
     }

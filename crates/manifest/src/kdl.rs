@@ -1,22 +1,22 @@
 //! Reads KDL 2 (kdl.dev), the language of the manifest.
 //!
-//! Reading takes linear time; depth, nodes and values are limited. A mistake is reported at its
-//! place with a remedy, also for habits of other formats.
+//! The crate `kdl` reads; size and depth are limited before. A mistake is reported at its place with a remedy, also for
+//! habits of other formats.
 
 use std::ops::Range;
 
 use base::source::{Problems, Source};
 
+mod grammar;
 mod layout;
 mod limits;
+mod literal;
 mod mistake;
-mod number;
-mod parser;
-mod text;
+mod read;
 mod token;
 
 pub use layout::layout;
-pub use limits::{MOST_BYTES, MOST_DEPTH, MOST_PARTS, source};
+pub use limits::{MOST_BYTES, MOST_DEPTH, source};
 
 /// One node.
 #[derive(Debug, Clone, PartialEq)]
@@ -126,5 +126,5 @@ impl Value {
 /// All mistakes with their places, or an exceeded limit.
 pub fn parse(source: &Source) -> Result<Vec<Node>, Problems> {
     limits::check(source)?;
-    parser::parse(source)
+    read::nodes(source)
 }

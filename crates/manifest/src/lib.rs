@@ -8,17 +8,16 @@ use indexmap::IndexMap;
 use base::names::{PackageName, normalized};
 use base::source::{Problems, Source};
 use base::target::Condition;
-use compose::{ALLOW_ABSENT, CHANGE, GROUP, INCLUDE, REMOVE};
+use compose::{CHANGE, GROUP, INCLUDE, REMOVE};
 use manifest_derive::Line;
 
-mod allow_isa;
-mod allow_unowned;
 mod compose;
 mod compression;
 mod decode;
 mod devel_layout;
 mod drop_rule;
 mod families;
+mod finding;
 mod for_target;
 mod glob;
 mod ignore;
@@ -47,14 +46,12 @@ mod template;
 mod text;
 mod warnings;
 
-pub use allow_isa::AllowIsaRule;
-pub use allow_unowned::AllowUnownedRule;
 pub use compression::CompressionRule;
 pub use devel_layout::DevelLayout;
 pub use drop_rule::DropRule;
 pub use families::{Families, IsaFacts, Level, Wavefront};
 pub use glob::{Glob, GlobError, HasGlob, Rules};
-pub use ignore::IgnoreRule;
+pub use ignore::{Excuses, IgnoreRule, UnownedRule};
 pub use library::{LibraryName, LibraryNameError, LibraryRule};
 pub use license::{LicenseError, LicenseExpression, LicenseOf, LicenseText};
 pub use listing::Listing;
@@ -94,14 +91,20 @@ pub const VOCABULARY: [KdlFile; 2] = [
     KdlFile {
         name: "packages.kdl",
         does: "Declares the packages and the files that each of them ships.",
-        nodes: <Manifest as line::Lines>::NODES,
+        nodes: NODES_OF_PACKAGES,
     },
     KdlFile {
         name: "families.kdl",
         does: "Lists the ISAs and their families.",
-        nodes: <families::lines::FamiliesLines as line::Lines>::NODES,
+        nodes: families::lines::NODES,
     },
 ];
+
+const NODES_OF_PACKAGES: &[NodeSpec] = {
+    const LISTS: &[&[NodeSpec]] =
+        &[&[INCLUDE], <Manifest as line::Lines>::NODES, &[GROUP, CHANGE, REMOVE]];
+    &node_spec::joined::<{ node_spec::count(LISTS) }>(LISTS)
+};
 
 /// A line that can be for some targets only.
 pub trait HasCondition {
@@ -112,17 +115,15 @@ pub trait HasCondition {
 /// Packages to make, and the families that they can be made for.
 #[derive(Debug, Clone, Line)]
 #[line(
-    before(INCLUDE),
-    after(ALLOW_ABSENT, GROUP, CHANGE, REMOVE),
     check(decode::check_file(project, packages, python)),
-    check(decode::refuse_both(system_libraries, missing_libraries))
+    check(decode::refuse_both(system_libraries, excuses))
 )]
 pub struct Manifest {
     /// Lines of `common`, which only packages need.
     #[child(default)]
     pub project: Project,
     /// Packages in the order of the file, which is the order of the build.
-    #[child(of = Package, by = name, keep)]
+    #[child]
     pub packages: IndexMap<PackageName, Package>,
     /// Files that no package takes.
     #[child]
@@ -142,21 +143,12 @@ pub struct Manifest {
     /// Shared caches and build farms.
     #[child]
     pub remotes: Vec<RemoteRule>,
-    /// Expected findings in packages.
-    #[child]
-    pub ignores: Vec<IgnoreRule>,
-    /// Device code that can be in a package for another ISA, or for none.
-    #[child]
-    pub allowed_isas: Vec<AllowIsaRule>,
-    /// Files that may be in no package.
-    #[child]
-    pub allowed_unowned: Rules<AllowUnownedRule>,
+    /// Expected findings.
+    #[flat]
+    pub excuses: Excuses,
     /// Libraries of the system.
     #[child]
     pub system_libraries: Vec<LibraryRule>,
-    /// Libraries that some builds lack.
-    #[child(of = library::MissingLibrary)]
-    pub missing_libraries: Vec<LibraryRule>,
     /// ISAs and their families.
     pub families: Families,
     /// Texts of the two files, each followed by its included files.

@@ -1,4 +1,4 @@
-//! `system-library`, `allow-missing`, and names of libraries.
+//! `system-library`, and names of libraries.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,24 +19,6 @@ pub struct LibraryRule {
     /// Reason why the system has them.
     #[prop("WHY")]
     pub reason: Option<String>,
-}
-
-/// Names libraries that ELF files may need although no package has them: the plan has a note
-/// instead of an error.
-#[derive(Line)]
-#[line(
-    "allow-missing",
-    once,
-    makes = LibraryRule,
-    example = r#"allow-missing "libblas.so.*" reason="small builds leave it out""#
-)]
-pub(crate) struct MissingLibrary {
-    /// A name as in NEEDED, or a glob over such names.
-    #[each("SONAME", "a library")]
-    name: Spanned<LibraryName>,
-    /// Reason why they can be missing.
-    #[prop("WHY", required)]
-    reason: Option<String>,
 }
 
 impl fmt::Display for LibraryName {

@@ -12,7 +12,7 @@ mod tests;
 
 pub(crate) use context::Context;
 pub(crate) use once::Once;
-pub(crate) use scope::Scope;
+pub(crate) use scope::{Scope, inner};
 
 /// A type that a node becomes. `#[derive(Line)]` implements it.
 pub(crate) trait Line: Sized {

@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use crate::line::Scope;
+use crate::reader::Node;
 use crate::text::{TextError, WebAddress, refuse};
 use base::source::misspelled;
 use manifest_derive::Line;
@@ -43,7 +45,7 @@ pub struct Listing {
     "url",
     once,
     makes = (String, String),
-    tuple,
+    then = Address::pair,
     example = r#"url "Documentation" "https://example.org/docs""#
 )]
 struct Address {
@@ -54,6 +56,12 @@ struct Address {
     /// Its address.
     #[arg("https://…", "an address", via = WebAddress)]
     address: String,
+}
+
+impl Address {
+    fn pair(self, _: &Node<'_>, _: &Scope<'_, '_>) -> (String, String) {
+        (self.label, self.address)
+    }
 }
 
 impl Listing {

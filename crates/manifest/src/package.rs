@@ -40,9 +40,8 @@ choice!(
 #[derive(Debug, Clone, Line)]
 #[line(
     "package",
-    within = scope_of,
+    within = open,
     keep = reduce,
-    open = open,
     check(distribution::check_summary(summary, distributions)),
     check(distribution::check_modes(distributions)),
     check(keep(name)),
@@ -64,13 +63,13 @@ pub struct Package {
     /// selector: an sdist that installs the others; runtime: a wheel with a platform directory;
     /// devel: a wheel with an archive of everything, expanded on the user's machine; choice: a
     /// small wheel that requires the packages that a machine needs.
-    #[prop("selector|runtime|devel|choice", reads = kind)]
+    #[prop("selector|runtime|devel|choice", read = kind)]
     pub kind: PackageKind,
     /// Targets of the package.
     #[when]
     pub when: Condition,
     /// Distributions; at most one for each target, without one the package is not built for it.
-    #[child(kinds, at_least_once)]
+    #[child(kinds, times = AtLeastOnce)]
     pub distributions: Vec<Distribution>,
     /// Describes the package in one line, `Summary` in the metadata.
     #[leaf(
@@ -142,7 +141,7 @@ pub struct Package {
         "a package",
         "A runtime package.",
         kinds(Devel),
-        at_most_once,
+        times = AtMostOnce,
         once,
         resolve = PackageKind::Runtime,
         example = r#"artifacts-of "core" "device""#
@@ -202,7 +201,7 @@ pub struct Package {
     #[child(kinds(Runtime))]
     pub libraries: Vec<Library>,
     /// Console scripts.
-    #[child(kinds(Selector, Runtime, Devel), of = script::ScriptLine, keep)]
+    #[child(kinds(Selector, Runtime, Devel), of = script::ScriptLine)]
     pub scripts: Vec<Script>,
     /// Search paths of console scripts.
     #[child(kinds(Runtime))]
@@ -260,13 +259,17 @@ fn lacks_kind(node: &Node<'_>) -> bool {
 }
 
 /// Reads the kind; a missing one is likely the kind of the lines.
-fn kind(node: &mut Node<'_>, _: &Scope<'_, '_>) -> PackageKind {
+fn kind(node: &mut Node<'_>, _: &Scope<'_, '_>) -> Option<Spanned<PackageKind>> {
+    let at = |kind, node: &Node<'_>| Some(Spanned::new(kind, node.place()));
     if lacks_kind(node) {
         node.property::<PackageKind>("kind");
-        return likely(&node.block());
+        let kind = likely(&node.block());
+        return at(kind, node);
     }
     let meant = node.meant_kind();
-    let Some(kind) = node.required::<PackageKind>("kind") else { return PackageKind::Runtime };
+    let Some(kind) = node.required::<PackageKind>("kind") else {
+        return at(PackageKind::Runtime, node);
+    };
     if let Some(meant) = meant {
         let message = format!(
             "`{}` is a {} package, but its lines are of a {} package",
@@ -276,9 +279,9 @@ fn kind(node: &mut Node<'_>, _: &Scope<'_, '_>) -> PackageKind {
         );
         let problem = Problem::error(Code::WrongKind, message);
         node.report(problem.label(&kind.place, format!("did you mean `{}`?", meant.as_str())));
-        return meant;
+        return at(meant, node);
     }
-    kind.value
+    Some(kind)
 }
 
 fn likely(lines: &Block<'_>) -> PackageKind {
@@ -297,8 +300,15 @@ fn scope_of<'c, 'a>(node: &mut Node<'a>, outer: &Scope<'c, 'a>) -> Scope<'c, 'a>
     Scope::new(outer.context, kind)
 }
 
+fn open<'c, 'a>(node: &mut Node<'a>, outer: &Scope<'c, 'a>) -> (Scope<'c, 'a>, Block<'a>) {
+    let scope = scope_of(node, outer);
+    let mut lines = node.block();
+    refuse_lines_of_other_kinds(node, &mut lines);
+    (scope, lines)
+}
+
 /// Excuses lines that `decode::check` reports, and refuses lines that other kinds have.
-fn open(node: &Node<'_>, lines: &mut Block<'_>, _: &Scope<'_, '_>) {
+fn refuse_lines_of_other_kinds(node: &Node<'_>, lines: &mut Block<'_>) {
     if node.first_text().is_some() {
         lines.excuse(&["distribution", "summary"]);
     }
@@ -339,6 +349,7 @@ fn reduce(package: &mut Package, target: Target) {
     if target.system == System::Windows {
         package.rpaths.clear();
     }
+    package.scripts.retain(|script| script.when.holds(target));
 }
 
 impl Package {

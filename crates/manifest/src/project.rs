@@ -1,6 +1,7 @@
 //! `common`.
 
 use super::{CompressionRule, LicenseOf, LicenseText, Listing, PlatformTag, Rules};
+use crate::line::inner;
 use crate::text::{Specifier, WebAddress};
 use manifest_derive::Line;
 
@@ -8,7 +9,7 @@ use manifest_derive::Line;
 #[derive(Debug, Clone, Default, Line)]
 #[line(
     "common",
-    own,
+    within = inner,
     example = r#"common {
     author "The Example Project"
     home-page "https://example.org"

@@ -8,7 +8,7 @@ use std::any::{Any, TypeId};
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{ArgKind, Arity, Glob, NodeSpec, PackageKind, meant_kind};
+use super::{ArgKind, Arity, Glob, NodeSpec, PackageKind, finding, meant_kind};
 use crate::kdl::{self, Entry};
 use base::names::{Mode, System};
 use base::source::{Code, Place, Problem, Spanned, nearest};
@@ -102,6 +102,12 @@ impl<'a> Node<'a> {
                 .label(&self.place(), label)
                 .help(self.usage_help()),
         );
+    }
+
+    /// Returns the place of a property, read or not.
+    pub fn place_of(&self, name: &str) -> Option<Place> {
+        let entry = self.kdl.entries.iter().find(|entry| entry.key() == Some(name))?;
+        Some(self.faults.at(&entry.name.as_ref()?.span))
     }
 
     pub fn report(&self, problem: Problem) {
@@ -260,7 +266,11 @@ impl<'a> Node<'a> {
     }
 
     fn usage_help(&self) -> String {
-        format!("write it as `{}`", self.spec.map_or("", |spec| spec.usage))
+        let usage = match self.spec {
+            Some(spec) if spec.name == "ignore" => finding::usage(self.first_text()),
+            spec => spec.map_or("", |spec| spec.usage),
+        };
+        format!("write it as `{usage}`")
     }
 
     fn note(&self, takes: ArgKind, name: &'static str) {
@@ -276,6 +286,13 @@ impl<'a> Node<'a> {
         self.asked.push(name);
         let index = self.properties.iter().position(|entry| key(entry) == name)?;
         Some(self.properties.remove(index))
+    }
+
+    /// Parses a text that was read before its kind was known.
+    pub fn parsed<T: FromText>(&self, text: &Spanned<String>) -> Option<Spanned<T>> {
+        let value = value::parsed(self.faults, &text.value, text.place.clone());
+        self.broken.set(self.broken.get() || value.is_none());
+        value
     }
 
     fn read<T: FromText>(&self, entry: &Entry) -> Option<Spanned<T>> {

@@ -7,7 +7,7 @@ use base::names::NameError;
 use base::source::Spanned;
 use manifest_derive::Line;
 
-use crate::line::Scope;
+use crate::line::{Scope, inner};
 use crate::reader::Node;
 use crate::text::{Variable, checked_text, choice};
 use address::Address;
@@ -21,7 +21,7 @@ pub mod address;
 #[line(
     "remote",
     once,
-    own,
+    within = inner,
     usage = r#"remote "NAME" cache="grpcs://HOST" executor="grpcs://HOST" instance="NAME" … { … }"#,
     example = r#"remote "example" cache="grpcs://cache.example.org" instance="packages" {
     header "authorization" env="CACHE_AUTHORIZATION"

@@ -51,7 +51,7 @@ choice!(DeviceBy, "a criterion for device code", "path" => Path, "bundle" => Bun
 pub(crate) struct SplitLines {
     #[child]
     means: Means,
-    #[child(at_least_once)]
+    #[child(times = AtLeastOnce)]
     files: Vec<SplitFiles>,
     #[child]
     words: Vec<TargetWord>,
@@ -202,7 +202,7 @@ pub struct SplitFiles {
 #[line(
     "host",
     makes = SplitFiles,
-    maps = Host::files,
+    then = Host::files,
     example = r#"host "share/notes-*.txt" reason="they are read by people""#
 )]
 struct Host {

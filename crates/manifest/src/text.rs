@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::str::FromStr;
 
 use crate::Glob;
+use crate::finding::OF_LINES;
 use crate::glob::GlobError;
 use crate::reader::{Reason, either};
 use crate::template::TemplateError;
@@ -79,7 +80,8 @@ pub(crate) use choice;
 
 /// `offer` of a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Every {
+pub enum Every {
+    /// Every distribution.
     All,
 }
 
@@ -88,8 +90,12 @@ choice!(TagSource, "a source of a platform tag", "auto" => EachWheel, "common" =
 
 pub(crate) struct FindingName(pub Code);
 
+fn plan_findings() -> impl Iterator<Item = &'static Code> {
+    Code::OF_PLANS.iter().chain(&OF_LINES).chain(Code::OF_DIFFS)
+}
+
 fn known_findings() -> impl Iterator<Item = &'static Code> {
-    Code::OF_PACKAGES.iter().chain(Code::OF_PLANS).chain(Code::OF_DIFFS)
+    Code::OF_PACKAGES.iter().chain(plan_findings())
 }
 
 #[derive(Debug)]
@@ -117,8 +123,7 @@ impl Reason for FindingNameError {
     }
 
     fn help(&self) -> Option<String> {
-        let plans = Code::OF_PLANS.iter().chain(Code::OF_DIFFS);
-        let plans = either(plans.map(|code| code.as_str()));
+        let plans = either(plan_findings().map(|code| code.as_str()));
         Some(format!("use a code of `rockpack wheel verify`, or for plans and differences {plans}"))
     }
 }

@@ -28,7 +28,7 @@ pub use report::{Checked, IgnoredFinding, REPORT_FORMAT, Report};
 
 /// Rules for new packages.
 pub struct Gate<'g> {
-    /// Manifest with the `ignore` and `allow-isa` lines.
+    /// Manifest with the `ignore` lines.
     pub manifest: &'g Manifest,
     /// Codes of accepted findings.
     pub allowed: &'g [Code],

@@ -115,8 +115,8 @@ fn remedy(code: Code, what: &str) -> Option<&'static str> {
             WHEEL and RECORD"
         }
         Code::MisplacedCode => {
-            "move it to a package for its ISA, or accept it with an `allow-isa` line (`rockpack \
-             help manifest allow-isa`)"
+            "move it to a package for its ISA, or accept it with an `ignore` line (`rockpack help \
+             manifest ignore`)"
         }
         Code::NotAsPlanned => {
             "build the plan with `rockpack build --plan`; after `rockpack wheel retag` or \

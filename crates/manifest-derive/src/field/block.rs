@@ -13,9 +13,11 @@ impl Field {
     }
 
     fn times(&self) -> TokenStream {
+        if let Some(times) = self.options.value("times") {
+            return quote!(crate::Arity::#times);
+        }
         let times = match self.shape.outer {
-            Outer::Many if self.options.has("at_least_once") => "AtLeastOnce",
-            Outer::Many if !self.options.has("at_most_once") => "Any",
+            Outer::Many => "Any",
             Outer::One if !self.options.has("default") && !self.is_mark() => "Once",
             _ => "AtMostOnce",
         };
@@ -100,16 +102,15 @@ impl Field {
             };
         }
         if self.is_mark() {
-            let negated = (!self.options.has("not")).then(|| quote!(!));
-            return quote!(#negated #ident.is_empty());
+            return quote!(!#ident.is_empty());
         }
         let plain = self.role == Role::Leaf && !self.shape.spanned;
         let plain = plain.then(|| quote!(.map(|read| read.value)));
         if let Some(draft) = self.options.value("draft") {
             return quote!(#ident.into_iter().next()#plain.unwrap_or_else(|| #draft));
         }
-        if let Some(key) = self.options.value("by") {
-            return quote!(#ident.into_iter().map(|made| (made.#key.value.clone(), made)).collect());
+        if self.shape.is_map {
+            return quote!(#ident.into_iter().map(|made| (made.name.value.clone(), made)).collect());
         }
         match self.shape.outer {
             Outer::Many => quote!(#ident.into_iter()#plain.collect()),

@@ -52,12 +52,11 @@ impl Field {
     }
 
     fn is_flag(&self) -> bool {
-        self.shape.is("bool") && !self.options.has("present")
+        self.shape.is("bool")
     }
 
     fn is_required(&self) -> bool {
-        let has = |option| self.options.has(option);
-        has("required") || self.shape.outer == Outer::One && !has("default") && !has("present")
+        self.shape.outer == Outer::One && !self.options.has("default")
     }
 
     /// Returns the statements that read the part into a variable of the field's name.
@@ -83,13 +82,13 @@ impl Field {
     }
 
     fn read_part(&self) -> TokenStream {
-        if let Some(read) = self.options.value("read").or(self.options.value("reads")) {
+        if let Some(read) = self.options.value("read") {
             return quote!(#read(node, scope));
         }
         let (name, what) = (self.name(), self.options.text(1));
         let (parsed, stored) = (self.parsed(), self.stored());
         let list = stored.as_ref().map(|map| quote!(.into_iter()#map.collect::<Vec<_>>()));
-        let value = match self.kind() {
+        match self.kind() {
             "Flag" => quote!(node.flag(#name)),
             "Count" => quote!(node.count(#name)),
             "Required" => quote!(node.required::<#parsed>(#name)#stored),
@@ -98,12 +97,6 @@ impl Field {
             "OneOrMore" => quote!(node.at_least_one::<#parsed>(#what)#list),
             "OptionalArgument" => quote!(node.optional_argument::<#parsed>()#stored),
             _ => quote!(node.argument::<#parsed>(#what)#stored),
-        };
-        match self.options.value("except") {
-            Some(kind) => quote! {
-                if scope.kind == Some(crate::PackageKind::#kind) { None } else { #value }
-            },
-            None => value,
         }
     }
 
@@ -136,11 +129,8 @@ impl Field {
         let (ident, default) = (&self.ident, self.options.value("default"));
         let one = self.shape.outer == Outer::One;
         match self.kind() {
-            _ if self.options.has("reads") => quote!(#ident),
-            _ if self.options.has("present") => quote!(#ident.is_some()),
             "Count" if one => quote!(#ident.unwrap_or(#default)),
             "Flag" | "Count" => quote!(#ident),
-            "Required" if !one => quote!(Some(#ident?.value)),
             "Required" | "Argument" if self.shape.spanned => quote!(#ident?),
             "Required" | "Argument" => quote!(#ident?.value),
             "Optional" if one && default.is_some() => {

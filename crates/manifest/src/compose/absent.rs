@@ -1,17 +1,19 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::words::AllowAbsent;
-use super::{ALLOW_ABSENT, one};
+use super::one;
+use super::words::AbsentArtifacts;
 use crate::kdl::{Entry, Name, Node};
 use crate::reader::Faults;
 use base::names::Component;
 use base::source::{Code, Problem, Source};
 
 /// Gives `optional` to lines of `nodes` about artifacts or components that a build can lack.
-/// Reports each `allow-absent` of `file` that no line needs.
+/// Reports each `ignore "missing-artifact"` of `file` that no line needs.
 pub(super) fn spread(faults: &Faults, file: &Source, nodes: Vec<Node>) -> Vec<Node> {
-    let is_ours = |node: &Node| node.name.text == ALLOW_ABSENT.name;
+    let is_ours = |node: &Node| {
+        node.name.text == "ignore" && node.first_text() == Some(Code::MissingArtifact.as_str())
+    };
     let (lines, mut nodes): (Vec<_>, Vec<_>) = nodes.into_iter().partition(is_ours);
     let mut absent = Absent::default();
     for line in &lines {
@@ -47,7 +49,8 @@ struct Reason {
 
 impl Absent {
     fn learn(&mut self, faults: &Faults, line: &Node) {
-        let Some(AllowAbsent { names, component, reason }) = one::<AllowAbsent>(faults, line)
+        let Some(AbsentArtifacts { names, component, reason, .. }) =
+            one::<AbsentArtifacts>(faults, line)
         else {
             return;
         };
@@ -58,7 +61,7 @@ impl Absent {
             entry.key() == Some("reason") && entry.value.as_text() == Some(&*reason)
         };
         let Some(reason) = line.entries.iter().find(is_reason) else { return };
-        let spans = line.entries.iter().filter(|entry| entry.name.is_none());
+        let spans = line.entries.iter().filter(|entry| entry.name.is_none()).skip(1);
         for entry in spans {
             let Some(name) = names.iter().find(|n| entry.value.as_text() == Some(n.as_str()))
             else {
@@ -68,7 +71,8 @@ impl Absent {
             let key = (name.value.to_string(), component);
             let span = entry.span.clone();
             if let Some(first) = self.0.get(&key) {
-                let message = format!("`allow-absent` of {} is given twice", called(&key));
+                let message =
+                    format!("`ignore \"missing-artifact\"` of {} is given twice", called(&key));
                 let problem = Problem::error(Code::GivenTwice, message)
                     .label(&faults.at(&span), "given again here")
                     .label(&faults.at(&first.span), "first given here");

@@ -176,9 +176,9 @@ fn includes_of_the_built_in_manifest_are_files_of_the_program() {
 #[test]
 fn lines_about_what_a_build_can_lack_are_optional() {
     let found = composed(
-        r#"allow-absent "a" "own" reason="whole"
-allow-absent "b" component="run" reason="part"
-allow-absent "d" component="doc" reason="part"
+        r#"ignore "missing-artifact" "a" "own" reason="whole"
+ignore "missing-artifact" "b" component="run" reason="part"
+ignore "missing-artifact" "d" component="doc" reason="part"
 package "p" kind="runtime" {
     artifact "a" "lib" "run" on="linux"
     artifact "b" "lib" "run" "dev" mode="kpack"

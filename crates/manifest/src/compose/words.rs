@@ -12,7 +12,6 @@ pub(crate) const INCLUDE: NodeSpec = Include::SPEC;
 pub(crate) const CHANGE: NodeSpec = Change::SPEC;
 pub(crate) const REMOVE: NodeSpec = Remove::SPEC;
 pub(crate) const GROUP: NodeSpec = Group::SPEC;
-pub(crate) const ALLOW_ABSENT: NodeSpec = AllowAbsent::SPEC;
 
 /// Puts the nodes of another file here: of the built-in manifest, or of a file next to this one.
 #[derive(Line)]
@@ -82,15 +81,17 @@ pub(super) struct Remove {
     pub within: Option<String>,
 }
 
-/// Names artifacts that a build can lack: `artifact` and `drop` lines about them are optional, also
-/// in included files.
+/// `ignore "missing-artifact"`: names artifacts that a build can lack.
 #[derive(Line)]
 #[line(
-    "allow-absent",
-    usage = r#"allow-absent "ARTIFACT" "ARTIFACT" component="…" reason="WHY""#,
-    example = r#"allow-absent "example-debug" reason="debug tools are a build option""#
+    "ignore",
+    usage = r#"ignore "missing-artifact" "ARTIFACT" "ARTIFACT" component="…" reason="WHY""#
 )]
-pub(super) struct AllowAbsent {
+pub(super) struct AbsentArtifacts {
+    /// Code.
+    #[arg("CODE", "the code of a finding")]
+    #[expect(dead_code, reason = "lines with this code alone are read")]
+    pub code: Spanned<String>,
     /// An artifact of an `artifact` or `drop` line.
     #[arg("ARTIFACT", "an artifact")]
     pub names: Vec<Spanned<ArtifactName>>,

@@ -80,7 +80,7 @@ fn first_each<'p>(
 }
 
 fn is_required_in_full(package: &Package, rule: &RequireRule) -> bool {
-    package.requires.iter().any(|r| r.all && r.package.value == rule.package.value)
+    package.requires.iter().any(|r| r.is_of_all() && r.package.value == rule.package.value)
 }
 
 fn check_variant(faults: &Faults, package: &Package, rule: &VariantRule, target: &Package) {

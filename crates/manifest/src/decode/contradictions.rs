@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
-use crate::{AllowUnownedRule, ArtifactRule, DropRule, Manifest, Package, PathRule};
+use crate::{ArtifactRule, DropRule, Manifest, Package, PathRule, UnownedRule};
 use base::names::{ArtifactName, Component};
 use base::source::{Code, Place, Problem, Problems};
 use base::target::Target;
@@ -92,7 +92,7 @@ impl<'m> Drops<'m> {
 
     fn allowed(&self, manifest: &'m Manifest) -> Problems {
         let mut problems = Problems::new();
-        for allowed in manifest.allowed_unowned.iter() {
+        for allowed in manifest.excuses.unowned.iter() {
             let globs = [EVERY_FILE, allowed.glob.as_str()];
             let scopes = globs.into_iter().flat_map(|glob| {
                 [None, allowed.artifact.as_ref()].into_iter().flat_map(move |artifact| {
@@ -142,12 +142,14 @@ fn taken_and_dropped(
         .help("remove one of the lines, or replace \"**\" by globs of the files to drop")
 }
 
-fn allowed_and_dropped(allowed: &AllowUnownedRule, drop: &DropRule) -> Problem {
+fn allowed_and_dropped(allowed: &UnownedRule, drop: &DropRule) -> Problem {
     let glob = allowed.glob.as_str();
-    contradiction(format!("the files of `allow-unowned \"{glob}\"` are dropped"))
-        .label(&allowed.glob.place, "may be in no package")
-        .label(&drop.glob.place, format!("dropped here: {}", drop.reason))
-        .help("remove one of the lines")
+    contradiction(format!(
+        "files that `ignore \"unowned-files\" in=\"{glob}\"` excuses are dropped"
+    ))
+    .label(&allowed.glob.place, "may be in no package")
+    .label(&drop.glob.place, format!("dropped here: {}", drop.reason))
+    .help("remove one of the lines")
 }
 
 /// Reports artifacts and components that a devel package takes and leaves out.

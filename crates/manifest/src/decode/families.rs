@@ -5,12 +5,12 @@ use indexmap::IndexMap;
 use super::{Block, Context, Faults, Lines, Scope};
 use crate::families::lines::{AxisLine, FamiliesLines, IsaLine, LevelLine, SubprojectLine};
 use crate::kdl;
-use crate::{Families, IsaFacts, Level, Wavefront};
+use crate::{Families, IsaFacts, Level, VOCABULARY, Wavefront};
 use base::names::{Family, Isa};
 use base::source::{Code, Place, Problem, Spanned, nearest};
 
 pub(crate) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
-    let words = FamiliesLines::NODES;
+    let words = VOCABULARY[1].nodes;
     let context = Context::survey(faults, words, file, &|_, _| {
         Err("includes are not allowed here".to_owned())
     });

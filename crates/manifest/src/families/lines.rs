@@ -1,8 +1,10 @@
 //! Lines of families.kdl.
 
 use super::Wavefront;
+use crate::NodeSpec;
 use crate::compose::{CHANGE, INCLUDE, REMOVE};
-use crate::line::{Once, Scope};
+use crate::line::{Lines, Once, Scope, inner};
+use crate::node_spec::{count, joined};
 use crate::reader::Node;
 use crate::text::AxisName;
 use base::names::{Family, Isa};
@@ -10,9 +12,14 @@ use base::source::Spanned;
 use base::target::Condition;
 use manifest_derive::Line;
 
+/// Nodes of the file.
+pub(crate) const NODES: &[NodeSpec] = {
+    const LISTS: &[&[NodeSpec]] = &[&[INCLUDE], <FamiliesLines as Lines>::NODES, &[CHANGE, REMOVE]];
+    &joined::<{ count(LISTS) }>(LISTS)
+};
+
 /// Lines, before they are checked against each other.
 #[derive(Line)]
-#[line(before(INCLUDE), after(CHANGE, REMOVE))]
 pub(crate) struct FamiliesLines {
     #[child]
     pub isas: Vec<IsaLine>,
@@ -120,7 +127,7 @@ fn check_axis(_: &Node<'_>, scope: &Scope<'_, '_>, values: &[Spanned<Family>]) {
 #[derive(Line)]
 #[line(
     "subproject",
-    own,
+    within = inner,
     once,
     usage = r#"subproject "NAME" "NAME" { without "ISA" "FAMILY"; }"#,
     example = "subproject \"sparse\" {\n    without \"gpu90\"\n}"

@@ -3,7 +3,7 @@
 //! Works on tokens: texts and comments stay as written, and nodes stay on their lines.
 
 use super::token::{Token, TokenKind, token};
-use super::{Entry, Name, Node, parse};
+use super::{Entry, Name, Node, limits, parse};
 use base::source::{Code, Problem, Problems, Source};
 
 const INDENT: &str = "    ";
@@ -17,7 +17,8 @@ pub fn layout(source: &Source) -> Result<String, Problems> {
     let tokens = tokens(source.text());
     let mut layout = Layout { text: source.text(), tokens: &tokens, out: String::new(), depth: 0 };
     layout.run();
-    let laid_out = Source::new(source.name(), layout.out.as_str());
+    let laid_out = Source::new(format!("{}, formatted,", source.name()), layout.out.as_str());
+    limits::check(&laid_out)?;
     // Guard: formatting must not change the document.
     match parse(&laid_out) {
         Ok(after) if same(&before, &after) => Ok(layout.out),

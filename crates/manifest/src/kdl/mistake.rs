@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::text::Fault;
+use super::MOST_DEPTH;
+use super::literal::{Fault, KEYWORDS};
 use super::token::{Token, TokenKind, is_blank, is_newline, run};
-use super::{MOST_DEPTH, MOST_PARTS, Name, Node};
 use base::source::{Capped, Code, Problem, Problems, Source, nearest};
 
 pub(super) struct Mistakes<'a> {
@@ -21,7 +21,6 @@ pub(super) struct Mistakes<'a> {
 
 /// Quotes of other formats and of word processors, with their closing quotes.
 const QUOTES: &[char] = &['\'', '`', '‘', '’', '‚', '‛', '“', '”', '„', '‟', '«', '»'];
-const KEYWORDS: [&str; 6] = ["#true", "#false", "#null", "#inf", "#-inf", "#nan"];
 
 impl<'a> Mistakes<'a> {
     pub(crate) fn new(source: &'a Source) -> Self {
@@ -30,9 +29,9 @@ impl<'a> Mistakes<'a> {
         Self { source, text, found, braces, last: None, in_conflict: false, comma: 0 }
     }
 
-    pub(crate) fn or(self, nodes: Vec<Node>) -> Result<Vec<Node>, Problems> {
+    pub(crate) fn result(self) -> Result<(), Problems> {
         let found = if self.found.is_empty() { self.braces } else { self.found };
-        if found.is_empty() { Ok(nodes) } else { Err(found.into_problems()) }
+        if found.is_empty() { Ok(()) } else { Err(found.into_problems()) }
     }
 
     fn report(&mut self, at: Range<usize>, make: impl FnOnce(&str) -> (String, String, String)) {
@@ -56,11 +55,6 @@ impl<'a> Mistakes<'a> {
         self.braces.report(|| Problem::error(Code::NotKdl, message).label(&source.at(at), label));
     }
 
-    fn limit(&mut self, at: Range<usize>, message: String, label: &str) {
-        let source = self.source;
-        self.found.report(|| Problem::error(Code::Limit, message).label(&source.at(at), label));
-    }
-
     pub(crate) fn stray_close(&mut self, at: Range<usize>) {
         let label = "remove it, or check whether a block above ends too early";
         self.brace(at, "unmatched `}`", label);
@@ -79,13 +73,10 @@ impl<'a> Mistakes<'a> {
     }
 
     pub(crate) fn too_deep(&mut self, at: Range<usize>) {
+        let source = self.source;
         let message = format!("blocks are nested deeper than the limit of {MOST_DEPTH}");
-        self.limit(at, message, "too deep");
-    }
-
-    pub(crate) fn too_many(&mut self, at: usize) {
-        let message = format!("the file has more nodes and values than the limit of {MOST_PARTS}");
-        self.limit(at..at, message, "the limit is reached here");
+        self.found
+            .report(|| Problem::error(Code::Limit, message).label(&source.at(at), "too deep"));
     }
 
     pub(crate) fn second_block(&mut self, next: Token) {
@@ -160,9 +151,13 @@ impl<'a> Mistakes<'a> {
         self.say(at, "a property has no value", "add a value", "");
     }
 
-    pub(crate) fn text(&mut self, at: usize, fault: Fault) {
-        let within = |range: Range<usize>| at + range.start..at + range.end;
+    pub(crate) fn literal(&mut self, token: Token, fault: Fault) {
+        let within = |range: Range<usize>| token.start + range.start..token.start + range.end;
         match fault {
+            Fault::Unreadable => self.unreadable(token),
+            Fault::Unquoted => self.unquoted(token.range()),
+            Fault::BareKeyword => self.bare_keyword(token.range()),
+            Fault::Other(message) => self.say(token.range(), &message, "not a text", ""),
             Fault::Escape(range) => self.report(within(range), |text| {
                 let help = "write `\\\\` for a backslash, and `/` in paths";
                 (
@@ -206,7 +201,7 @@ impl<'a> Mistakes<'a> {
         }
     }
 
-    pub(crate) fn bare_keyword(&mut self, at: Range<usize>) {
+    fn bare_keyword(&mut self, at: Range<usize>) {
         self.report(at, |text| {
             let message = format!("`{text}` needs `#` or quotes");
             let help = format!("for a text, write \"{text}\"");
@@ -214,7 +209,7 @@ impl<'a> Mistakes<'a> {
         });
     }
 
-    pub(crate) fn unquoted(&mut self, at: Range<usize>) {
+    fn unquoted(&mut self, at: Range<usize>) {
         self.report(at, |text| {
             let quoted = text.replace('\\', "/").replace('"', "");
             let message = "a text with these characters needs quotes".to_owned();
@@ -223,13 +218,14 @@ impl<'a> Mistakes<'a> {
     }
 
     /// Without quotes `>=3.10` is a property `>` of the value 3.10.
-    pub(crate) fn comparison(&mut self, name: &Name) -> bool {
-        let is_sign = matches!(name.text.as_str(), ">" | "<" | "!" | "~");
+    pub(crate) fn comparison(&mut self, name: Range<usize>) -> bool {
+        let sign = &self.text[name.clone()];
+        let is_sign = matches!(sign, ">" | "<" | "!" | "~");
         if is_sign {
-            let end = name.span.start + run(&self.text[name.span.start..], |c| !is_blank(c));
-            let (source, at) = (self.source, name.span.start..end);
+            let end = name.start + run(&self.text[name.start..], |c| !is_blank(c));
+            let (source, at) = (self.source, name.start..end);
             let text = &self.text[at.clone()];
-            let message = format!("`{text}` without quotes is a property `{}`", name.text);
+            let message = format!("`{text}` without quotes is a property `{sign}`");
             self.found.report(|| {
                 Problem::error(Code::UnquotedText, message)
                     .label(&source.at(at), format!("add quotes: \"{text}\""))
@@ -238,10 +234,10 @@ impl<'a> Mistakes<'a> {
         is_sign
     }
 
-    pub(crate) fn assignment(&mut self, name: &Name, sign: Range<usize>) {
+    pub(crate) fn assignment(&mut self, name: Range<usize>, sign: Range<usize>) {
         let value = self.ahead(sign.end).trim_matches([' ', '\t', ':', ',']);
-        let start = name.span.start;
-        let name = name.text.trim_end_matches(':');
+        let start = name.start;
+        let name = self.text[name].trim_end_matches(':').trim_matches(['#', '"']);
         if self.continues(start) {
             let message = "a property without a node";
             let help = "a node ends with its line, unless ` \\` is the line's end";

@@ -2,6 +2,7 @@
 
 use super::{Context, Once};
 use crate::PackageKind;
+use crate::reader::{Block, Node};
 use base::names::PackageName;
 use base::source::{Place, Spanned};
 use base::target::Condition;
@@ -18,10 +19,6 @@ impl<'c, 'a> Scope<'c, 'a> {
         Self { context, kind, once: Once::default() }
     }
 
-    pub fn inner(&self) -> Self {
-        Self::new(self.context, self.kind)
-    }
-
     /// Notes a name that may be given once in the block; returns whether it is new.
     pub fn give(&self, what: &'static str, name: &str, when: Condition, place: &Place) -> bool {
         self.once.give(self.context.faults, (what, name), when, place)
@@ -34,4 +31,12 @@ impl<'c, 'a> Scope<'c, 'a> {
     pub fn resolve(&self, name: &Spanned<PackageName>, kind: Option<PackageKind>) {
         self.context.resolve(name, kind);
     }
+}
+
+/// Returns the block of a node with a scope of its own: its names count in it alone.
+pub(crate) fn inner<'c, 'a>(
+    node: &mut Node<'a>,
+    scope: &Scope<'c, 'a>,
+) -> (Scope<'c, 'a>, Block<'a>) {
+    (Scope::new(scope.context, scope.kind), node.block())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::compose::{self, ALLOW_ABSENT, CHANGE, GROUP, REMOVE, Which};
+use crate::compose::{self, CHANGE, GROUP, REMOVE, Which};
 use crate::decode::{families, file};
 use crate::kdl;
 use crate::reader::{Asked, Faults};
@@ -95,10 +95,6 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
         // Of the families' file they are the same.
         None if is_composed(word) => {
             return vec![Sample { of_packages: true, text: included() }];
-        }
-        None if word.name == ALLOW_ABSENT.name => {
-            let of_it = r#"drop "**" artifact="example-debug" reason="Sample""#;
-            vec![format!("{}{}\n{of_it}\n", project(), word.example)]
         }
         None if word.name == "subproject" => vec![format!("isa \"gpu90\"\n{}", word.example)],
         None if word.name == "common" || !of_packages => vec![word.example.to_owned()],
@@ -261,7 +257,7 @@ fn usages_show_every_part() {
         for part in word.parts.iter().filter(|part| !part.takes.is_argument()) {
             let shown = word.usage.contains(&format!(" {}=", part.name));
             // The usage shows the program, not the rarer function. `…` stands for further parts.
-            let is_cut = word.usage.contains(" … {");
+            let is_cut = word.usage.contains(" … ");
             assert!(
                 shown || is_cut || (word.name, part.name) == ("script", "function"),
                 "`{}` lacks {}",

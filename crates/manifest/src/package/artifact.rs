@@ -26,12 +26,12 @@ pub struct ArtifactRule {
     pub components: Vec<Spanned<Component>>,
     /// Reason why another package that can be installed with this one ships the same files; without
     /// it, an error. In runtime packages.
-    #[prop("WHY", except = Devel)]
+    #[prop("WHY", read = repeats)]
     pub repeats: Option<String>,
     /// Reason why its libraries may be in another directory than their files: files for single
     /// targets, and the directory `NAME` next to `libNAME.so`; without it, an error. In runtime
     /// packages.
-    #[prop("WHY", except = Devel)]
+    #[prop("WHY", read = apart)]
     pub apart: Option<String>,
     /// Reason why the line may match nothing; without it, an error.
     #[prop("WHY")]
@@ -42,6 +42,22 @@ pub struct ArtifactRule {
     /// Targets.
     #[when]
     pub when: Condition,
+}
+
+fn repeats(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<Spanned<String>> {
+    except_in_devel(node, scope, "repeats")
+}
+
+fn apart(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<Spanned<String>> {
+    except_in_devel(node, scope, "apart")
+}
+
+fn except_in_devel(
+    node: &mut Node<'_>,
+    scope: &Scope<'_, '_>,
+    name: &'static str,
+) -> Option<Spanned<String>> {
+    if scope.kind == Some(PackageKind::Devel) { None } else { node.property(name) }
 }
 
 fn components(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Vec<Spanned<Component>> {

@@ -1,7 +1,7 @@
 //! `index` in a selector.
 
 use crate::RequireRule;
-use crate::line::Scope;
+use crate::line::{Scope, inner};
 use crate::reader::Node;
 use base::names::PackageName;
 use base::source::{Code, Problem, Spanned};
@@ -15,7 +15,7 @@ use manifest_derive::Line;
 #[derive(Debug, Clone, Line)]
 #[line(
     "index",
-    own,
+    within = inner,
     once,
     check(check_name(name)),
     example = "index \"whl\" {\n    requires \"device\" offer=\"all\"\n}"
@@ -29,7 +29,7 @@ pub struct IndexRule {
     pub when: Condition,
     /// Requires another package, at the same version, only in this index.
     #[child(
-        at_least_once,
+        times = AtLeastOnce,
         name = "requires",
         usage = r#"requires "PACKAGE" offer="all" compatible="GLOB" mode="…" on="…""#,
         example = r#"requires "device" offer="all""#

@@ -16,8 +16,8 @@ pub struct RequireRule {
     #[arg("PACKAGE", "a package", resolve)]
     pub package: Spanned<PackageName>,
     /// all: every distribution of the package. Without it, the one for the same target.
-    #[prop("all", name = "offer", via = Every, present)]
-    pub all: bool,
+    #[prop("all")]
+    pub offer: Option<Every>,
     /// Installed paths of the required package that this package's files must match. With
     /// `--since`, this package is new when one of them changes, and accepts later versions of the
     /// required one. Without it, an overlay must match the files from its own artifacts, and every
@@ -27,6 +27,13 @@ pub struct RequireRule {
     /// Targets.
     #[when]
     pub when: Condition,
+}
+
+impl RequireRule {
+    /// Returns whether it requires every distribution of the package.
+    pub fn is_of_all(&self) -> bool {
+        self.offer.is_some()
+    }
 }
 
 /// Requires packages of others, `Requires-Dist` in the metadata.

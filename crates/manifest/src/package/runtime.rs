@@ -77,9 +77,9 @@ choice!(AliasForm, "a form of alias", "forward" => Forward, "copy" => Copy);
 #[derive(Debug, Clone, Line)]
 #[line(
     "find-library",
-    once_in_file,
+    once = in_file,
     check(one_name(name, so, dll)),
-    maps = usual,
+    then = usual,
     example = r#"find-library "fft" so="lib/libfft.so*" dll="bin/fft*.dll""#
 )]
 pub struct Library {
@@ -147,7 +147,7 @@ pub struct Environment {
     pub when: Condition,
     /// Adds directories to the search path.
     #[child(
-        at_least_once,
+        times = AtLeastOnce,
         name = "directory",
         usage = r#"directory "PACKAGE" "DIRECTORY" "DIRECTORY" optional="WHY" mode="…" on="…""#,
         example = r#"directory "core" "lib""#

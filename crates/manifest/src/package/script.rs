@@ -48,7 +48,7 @@ pub enum ScriptTarget {
 #[derive(Line)]
 #[line(
     "script",
-    once_in_file,
+    once = in_file,
     check(check_target(name, program, function)),
     makes = Script,
     then = usual,

@@ -146,7 +146,7 @@ fn short(text: String) -> Result<String, String> {
 #[line(
     "test",
     makes = Command,
-    rest,
+    then = Test::command,
     example = r#"test "{python}" "-m" "pytest" "{source}/tests" if="tests" needs="/dev/example""#
 )]
 pub struct Test {
@@ -171,7 +171,7 @@ pub struct Test {
 #[line(
     "docs",
     makes = Command,
-    rest,
+    then = Docs::command,
     example = r#"docs "{python}" "-m" "sphinx" "{source}/docs" "{docs}" if="docs/conf.py""#
 )]
 pub struct Docs {
@@ -183,6 +183,20 @@ pub struct Docs {
     /// Runs only if the checkout has this file or directory.
     #[prop("FILE", name = "if")]
     if_there: Option<RelPath>,
+}
+
+impl Test {
+    fn command(self, _: &Node<'_>, _: &Scope<'_, '_>) -> Command {
+        let Self { words, if_there, needs } = self;
+        Command { words, if_there, needs, ..Command::default() }
+    }
+}
+
+impl Docs {
+    fn command(self, _: &Node<'_>, _: &Scope<'_, '_>) -> Command {
+        let Self { words, if_there } = self;
+        Command { words, if_there, ..Command::default() }
+    }
 }
 
 /// Commands for an environment with the installed wheel.
@@ -203,7 +217,7 @@ pub type Pair<K> = (Spanned<K>, Spanned<Setting>);
     "env",
     once = "environment variable",
     makes = Pair::<String>,
-    tuple,
+    then = Env::pair,
     example = r#"env "EXAMPLE_PATH" "{devel}""#
 )]
 pub(crate) struct Env {
@@ -225,7 +239,7 @@ pub(crate) struct Env {
 #[line(
     "config-setting",
     makes = Pair::<String>,
-    tuple,
+    then = ConfigSetting::pair,
     example = r#"config-setting "cmake.build-type" "Release""#
 )]
 pub(crate) struct ConfigSetting {
@@ -242,7 +256,7 @@ pub(crate) struct ConfigSetting {
 #[line(
     "variable",
     makes = Pair::<PackageName>,
-    tuple,
+    then = Named::pair,
     example = r#"variable "build-type" "Release""#
 )]
 pub struct Named {
@@ -252,6 +266,24 @@ pub struct Named {
     /// Its value, with the placeholders of `env` except prefixes and variables.
     #[arg("VALUE", "a value")]
     value: Spanned<Setting>,
+}
+
+impl Env {
+    fn pair(self, _: &Node<'_>, _: &Scope<'_, '_>) -> Pair<String> {
+        (self.name, self.value)
+    }
+}
+
+impl ConfigSetting {
+    fn pair(self, _: &Node<'_>, _: &Scope<'_, '_>) -> Pair<String> {
+        (self.name, self.value)
+    }
+}
+
+impl Named {
+    fn pair(self, _: &Node<'_>, _: &Scope<'_, '_>) -> Pair<PackageName> {
+        (self.name, self.value)
+    }
 }
 
 const VERSION_PARTS: [&str; 3] = ["major", "minor", "patch"];

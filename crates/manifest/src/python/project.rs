@@ -5,7 +5,7 @@ use super::lines::{
 };
 use super::{PythonVersion, Selection};
 use crate::Glob;
-use crate::line::Scope;
+use crate::line::{Scope, inner};
 use crate::reader::Node;
 use crate::requirement::Requirement;
 use crate::setting::{Filling, Setting};
@@ -95,9 +95,9 @@ pub struct EveryProject {
 #[derive(Line)]
 #[line(
     "every-project",
-    own,
+    within = inner,
     makes = EveryProject,
-    maps = EveryProjectLine::variables,
+    then = EveryProjectLine::variables,
     example = r#"every-project {
     env "EXAMPLE_TARGETS" "{isas}"
 }"#
@@ -116,7 +116,7 @@ impl EveryProjectLine {
 
 #[derive(Line)]
 struct Shared {
-    #[child(at_least_once)]
+    #[child(times = AtLeastOnce)]
     sources: Vec<ProjectSource>,
     #[child]
     needs: Vec<Need>,
@@ -203,10 +203,10 @@ impl Shared {
 #[derive(Line)]
 #[line(
     "python-project",
-    own,
+    within = inner,
     makes = SourceProject,
-    maps = PythonProject::project,
-    check(check_pythons(pythons, isolated)),
+    then = PythonProject::project,
+    check(check_pythons(pythons, no_isolation)),
     example = r#"python-project "example-bindings" {
     source "bindings" subdirectory="python"
     after "example-runtime"
@@ -228,8 +228,8 @@ pub(super) struct PythonProject {
     #[child(of = ConfigSetting)]
     config_settings: Vec<Pair<String>>,
     /// Builds it with the packages of the Python that builds, without a separate environment.
-    #[leaf(name = "no-isolation", not)]
-    isolated: bool,
+    #[leaf]
+    no_isolation: bool,
     /// Copies the libraries of native projects that its wheel needs into the wheel, with
     /// auditwheel. Libraries in packages of artifacts, or of the installed ROCm, stay there.
     #[leaf]
@@ -243,7 +243,7 @@ pub(super) struct PythonProject {
         "a version",
         "A version; the interpreter needs no packages.",
         name = "python",
-        at_most_once,
+        times = AtMostOnce,
         once,
         example = r#"python "3.10" "3.12""#
     )]
@@ -277,7 +277,7 @@ impl PythonProject {
             libraries: self.libraries,
             config_settings: self.config_settings,
             pythons: self.pythons,
-            isolated: self.isolated,
+            isolated: !self.no_isolation,
             repair: self.repair,
             at_most: self.at_most,
             tests: Trial { requires: self.test_requires, commands: self.tests },
@@ -306,9 +306,9 @@ fn check_pythons(
 #[derive(Line)]
 #[line(
     "native-project",
-    own,
+    within = inner,
     makes = SourceProject,
-    maps = NativeProject::project,
+    then = NativeProject::project,
     example = r#"native-project "example-graph" {
     source "graph"
     cmake "-DCMAKE_BUILD_TYPE=Release" "-DCMAKE_PREFIX_PATH={devel}"
@@ -421,7 +421,7 @@ impl Libraries {
 #[line(
     "bindings",
     makes = Libraries,
-    maps = Bindings::libraries,
+    then = Bindings::libraries,
     check(check_bindings(names, among)),
     example = r#"bindings "^fft" "rand" env="EXAMPLE_LIBS""#
 )]

@@ -1,7 +1,7 @@
 //! `wheel` and `prefetch`.
 
 use crate::Glob;
-use crate::line::Scope;
+use crate::line::{Scope, inner};
 use crate::reader::Node;
 use crate::requirement::{Pin, Requirement};
 use crate::setting::Setting;
@@ -40,7 +40,7 @@ pub(crate) enum Wheel {
 #[derive(Line)]
 #[line(
     "wheel",
-    own,
+    within = inner,
     makes = Wheel,
     then = WheelLine::wheel,
     check(check_origin(split)),
@@ -168,7 +168,7 @@ impl Prefetch {
 #[line(
     "prefetch",
     makes = Prefetch,
-    maps = PrefetchLine::prefetch,
+    then = PrefetchLine::prefetch,
     check(check_prefetch(branch)),
     example = r#"prefetch "example-tools" path="wheels/example_tools-*.whl" requirement="example-tools>=2""#
 )]

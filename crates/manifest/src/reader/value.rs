@@ -75,6 +75,10 @@ pub(super) fn read<T: FromText>(
 ) -> Option<Spanned<T>> {
     let place = value_place(faults, entry);
     let text = text(faults, entry, &place, owner)?;
+    parsed(faults, text, place)
+}
+
+pub(super) fn parsed<T: FromText>(faults: &Faults, text: &str, place: Place) -> Option<Spanned<T>> {
     match text.parse::<T>() {
         Ok(value) => Some(Spanned::new(value, place)),
         Err(reason) => {

@@ -6,7 +6,7 @@ use base::source::{Code, Place};
 use catalog::{Catalog, Origin};
 use manifest::{Glob, IgnoreRule, Manifest};
 
-/// Lines of a change that accept losses: `drop`, `allow-unowned` and `ignore "loss"`.
+/// Lines of a change that accept losses: `drop`, `ignore "unowned-files"` and `ignore "loss"`.
 ///
 /// Those of the old manifest accepted earlier losses.
 #[derive(Debug)]
@@ -37,8 +37,8 @@ impl AllowedLosses {
         let (old, new) = (old.map(|old| old.for_target(target)), new.for_target(target));
         let known = old.as_ref().map(of_files).unwrap_or_default();
         let is_new = |line: &OfFiles| !known.iter().any(|other| other.is_like(line));
-        let known_ignores = old.as_ref().map_or(&[][..], |old| &old.ignores);
-        let ignores = new.ignores.iter().filter(|rule| rule.code.value == Code::Loss);
+        let known_ignores = old.as_ref().map_or(&[][..], |old| &old.excuses.findings);
+        let ignores = new.excuses.with(Code::Loss);
         let ignores = ignores.filter(|rule| !known_ignores.iter().any(|other| alike(other, rule)));
         Self {
             ignores: ignores.cloned().collect(),
@@ -71,7 +71,7 @@ fn of_files(manifest: &Manifest) -> Vec<OfFiles> {
         component: rule.component,
         reason: rule.reason.clone(),
     });
-    let unowned = manifest.allowed_unowned.iter().map(|rule| OfFiles {
+    let unowned = manifest.excuses.unowned.iter().map(|rule| OfFiles {
         what: "unowned",
         glob: rule.glob.value.clone(),
         place: rule.glob.place.clone(),

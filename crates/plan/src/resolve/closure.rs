@@ -200,7 +200,7 @@ impl<'a> Closure<'a> {
         }
         let (shipped, artifacts) = (self.shipped(file, name), self.artifacts(file, name));
         let nowhere = shipped.is_empty() && artifacts.first().is_none_or(|a| a.other_target);
-        match rule(&self.manifest.missing_libraries, library) {
+        match rule(&self.manifest.excuses.missing_libraries, library) {
             Some(rule) if nowhere && looked.in_the_way.is_none() => Resolved::Missing(rule),
             _ => Resolved::Unresolved { shipped, artifacts, in_the_way: looked.in_the_way },
         }

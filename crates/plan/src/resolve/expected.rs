@@ -13,12 +13,12 @@ pub(super) struct Expectations<'a> {
 
 impl<'a> Expectations<'a> {
     pub fn new(manifest: &'a Manifest) -> Self {
-        let rules = manifest.ignores.iter().filter(|rule| rule.is_of_plans()).collect();
+        let rules = manifest.excuses.findings.iter().filter(|rule| rule.is_of_plans()).collect();
         Self { rules, used: RefCell::default() }
     }
 
     pub fn find(&self, code: Code, package: &PackageName, path: &str) -> Option<usize> {
-        let found = self.rules.iter().position(|rule| rule.expects(code, package, path))?;
+        let found = self.rules.iter().position(|rule| rule.accepts(code, Some(package), path))?;
         self.used.borrow_mut().insert(found);
         Some(found)
     }

@@ -7,15 +7,15 @@ use base::names::{RelPath, TargetNames};
 use base::source::{Code, Problem, Problems};
 use base::target::Per;
 use base::text::counted;
-use manifest::{AllowIsaRule, Manifest};
+use manifest::{IgnoreRule, Manifest};
 
 const SHOWN: usize = 3;
 
-/// Warns of ISAs of other targets, and of unused `allow-isa` lines.
+/// Warns of ISAs of other targets, and of unused lines for misplaced code.
 pub(super) fn check(manifest: &Manifest, made: &[(ResolvedDist<'_>, Distribution)]) -> Problems {
     let check = Check {
         names: manifest.families.target_names(),
-        rules: &manifest.allowed_isas,
+        rules: manifest.excuses.with(Code::MisplacedCode).collect(),
         used: RefCell::default(),
     };
     let mut problems = Problems::new();
@@ -35,7 +35,7 @@ pub(super) fn check(manifest: &Manifest, made: &[(ResolvedDist<'_>, Distribution
 
 struct Check<'m> {
     names: TargetNames,
-    rules: &'m [AllowIsaRule],
+    rules: Vec<&'m IgnoreRule>,
     used: RefCell<BTreeSet<usize>>,
 }
 
@@ -65,7 +65,10 @@ impl Check<'_> {
             if !named.is_empty() && elsewhere.is_empty() {
                 continue;
             }
-            let about = |rule: &AllowIsaRule| rule.is_about(&dist.package.name, &path);
+            let package = &dist.package.name.value;
+            let about = |rule: &&IgnoreRule| {
+                rule.accepts(Code::MisplacedCode, Some(package), path.as_str())
+            };
             let allowed = self.rules.iter().position(about);
             self.used.borrow_mut().extend(allowed);
             if allowed.is_none() && !elsewhere.is_empty() {
@@ -79,20 +82,23 @@ impl Check<'_> {
 
     fn unused(&self, made: &[(ResolvedDist<'_>, Distribution)]) -> Problems {
         let used = self.used.borrow();
-        let is_made = |rule: &AllowIsaRule| {
-            rule.package
-                .as_ref()
-                .is_none_or(|name| made.iter().any(|(dist, _)| dist.package.name.value == *name))
+        let is_made = |rule: &IgnoreRule| {
+            rule.package.as_ref().is_none_or(|name| {
+                made.iter().any(|(dist, _)| dist.package.name.value == name.value)
+            })
         };
         let idle = self.rules.iter().enumerate().filter(|(index, rule)| {
             !used.contains(index) && rule.optional.is_none() && is_made(rule)
         });
         let mut problems = Problems::new();
         for (_, rule) in idle {
-            let what = format!("`allow-isa \"{}\"` matches no file", rule.glob.as_str());
+            let message = format!("`{}` matches no file", rule.title());
             problems.push(
-                Problem::warning(Code::MatchesNothing, what)
-                    .label(&rule.glob.place, "no file with device code has such a path")
+                Problem::warning(Code::MatchesNothing, message)
+                    .label(
+                        rule.glob.as_ref().map_or(&rule.code.place, |glob| &glob.place),
+                        "no file with device code has such a path",
+                    )
                     .help("correct the glob, remove the line, or give a reason: optional=\"…\""),
             );
         }
@@ -123,8 +129,8 @@ impl OtherIsas {
         Problem::warning(Code::MisplacedCode, message)
             .label(&dist.declared.name.place, "in these wheels")
             .help(
-                "build them as artifacts of the ISA, or allow them: allow-isa \"GLOB\" \
-                reason=\"…\"",
+                "build them as artifacts of the ISA, or accept them: ignore \"misplaced-code\" \
+                in=\"GLOB\" reason=\"…\"",
             )
             .of_fact(dist.package.name.value.to_string())
     }

@@ -117,8 +117,9 @@ fn globs(manifest: &Manifest, catalog: &Catalog) -> Problems {
     let narrowing = packages().flat_map(|p| p.includes.iter().chain(p.excludes.iter()));
     let narrowing = narrowing.filter(|rule| rule.optional.is_some()).map(|rule| &rule.glob);
     let forbidden = packages().flat_map(|p| p.forbids.iter()).map(|rule| &rule.glob);
-    let allowed = manifest.allowed_isas.iter().filter(|rule| rule.optional.is_some());
-    let globs: Vec<_> = narrowing.chain(forbidden).chain(allowed.map(|rule| &rule.glob)).collect();
+    let allowed = manifest.excuses.with(Code::MisplacedCode).filter(|rule| rule.optional.is_some());
+    let globs: Vec<_> =
+        narrowing.chain(forbidden).chain(allowed.filter_map(|rule| rule.glob.as_ref())).collect();
     let mut problems = Problems::new();
     for glob in &globs {
         let others = || globs.iter().filter(|other| other.as_str() != glob.as_str());

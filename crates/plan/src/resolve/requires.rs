@@ -64,7 +64,7 @@ fn required(
     targets: &Targets,
     dist: &ResolvedDist<'_>,
 ) -> Vec<Variant> {
-    if rule.all {
+    if rule.is_of_all() {
         variants(declared, targets, dist)
     } else {
         vec![declared.per.beside(&dist.variant)]

@@ -8,7 +8,7 @@ use manifest::{LibraryRule, Manifest};
 /// A pattern for missing libraries may match one shipped library: other builds lack it.
 pub(super) fn check(manifest: &Manifest, filled: &[Filled<'_>]) -> Problems {
     let mut problems = Problems::new();
-    let rules = [&manifest.system_libraries, &manifest.missing_libraries];
+    let rules = [&manifest.system_libraries, &manifest.excuses.missing_libraries];
     if rules.into_iter().flatten().all(|rule| !rule.name.is_glob()) {
         return problems;
     }
@@ -19,7 +19,7 @@ pub(super) fn check(manifest: &Manifest, filled: &[Filled<'_>]) -> Problems {
             problems.push(problem(rule, "is for libraries of the system", &label));
         }
     }
-    for rule in manifest.missing_libraries.iter().filter(|rule| rule.name.is_glob()) {
+    for rule in manifest.excuses.missing_libraries.iter().filter(|rule| rule.name.is_glob()) {
         let matching = || shipped.keys().filter(|name| rule.name.matches(name));
         let Some(first) = matching().next() else { continue };
         if let Some(other) = matching().find(|other| stem(other) != stem(first)) {

@@ -9,7 +9,7 @@ use super::targets::{Choice, Targets};
 use crate::Dropped;
 use base::source::{Code, Problem, Problems};
 use catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
-use manifest::{AllowUnownedRule, DropRule, Manifest};
+use manifest::{DropRule, Manifest, UnownedRule};
 
 mod allowed;
 mod cause;
@@ -23,7 +23,7 @@ pub(super) use report::{Ownership, check};
 #[derive(Clone, Copy)]
 pub(super) struct Left<'a> {
     pub item: Item<'a>,
-    pub allowed: Option<&'a AllowUnownedRule>,
+    pub allowed: Option<&'a UnownedRule>,
 }
 
 pub(super) struct Leftover<'a> {
@@ -85,8 +85,8 @@ fn allowing<'m>(
     manifest: &'m Manifest,
     artifact: &Artifact,
     entry: &CatalogEntry,
-) -> Option<&'m AllowUnownedRule> {
-    let mut matching = manifest.allowed_unowned.matching(&entry.path).map(|(_, rule)| rule);
+) -> Option<&'m UnownedRule> {
+    let mut matching = manifest.excuses.unowned.matching(&entry.path).map(|(_, rule)| rule);
     matching.find(|rule| is_about(rule.artifact.as_ref(), rule.component, artifact))
 }
 

@@ -1,7 +1,7 @@
 use base::names::{PackageName, RelPath};
 use base::source::{Code, Place, Problem, Problems};
 use check::verify::{Finding, Package};
-use manifest::{AllowIsaRule, Glob, IgnoreRule, Manifest};
+use manifest::{Glob, IgnoreRule, Manifest};
 
 use super::owner::Owner;
 
@@ -36,20 +36,14 @@ impl<'m> Judged<'m> {
             owners.iter().find(|(name, _)| *name == file).and_then(|(_, owner)| *owner)
         };
         let mut judged = Self { kept: Vec::new(), ignored: Vec::new(), idle: Problems::new() };
-        let mut used = vec![false; manifest.ignores.len()];
-        let mut allowed = vec![false; manifest.allowed_isas.len()];
+        let rules = &manifest.excuses.findings;
+        let mut used = vec![false; rules.len()];
         for finding in findings {
             let owner = owner_of(&finding.file);
-            let allows = |rule: &AllowIsaRule| allows(rule, &finding, owner);
             let fits = |rule: &IgnoreRule| fits(rule, &finding, owner);
-            if let Some(index) = manifest.allowed_isas.iter().position(allows) {
-                allowed[index] = true;
-                let rule = &manifest.allowed_isas[index];
-                let reason = Reason { text: &rule.reason, place: &rule.glob.place };
-                judged.ignored.push((finding, reason));
-            } else if let Some(index) = manifest.ignores.iter().position(fits) {
+            if let Some(index) = rules.iter().position(fits) {
                 used[index] = true;
-                let rule = &manifest.ignores[index];
+                let rule = &rules[index];
                 let reason = Reason { text: &rule.reason, place: &rule.code.place };
                 judged.ignored.push((finding, reason));
             } else {
@@ -57,23 +51,19 @@ impl<'m> Judged<'m> {
             }
         }
         // The plan, which also knows the devel tree, reports rules for missing files.
-        let needless = |rule: &AllowIsaRule| {
-            rule.optional.is_none()
-                && packages.iter().zip(&owners).any(|(package, (_, owner))| {
-                    package.members().any(|member| is_about(rule, member, *owner))
-                })
+        let has_files = |rule: &IgnoreRule| {
+            packages.iter().zip(&owners).any(|(package, (_, owner))| {
+                of_package(rule, *owner) && package.members().any(|member| is_within(rule, member))
+            })
         };
-        let rules = manifest.allowed_isas.iter().zip(allowed);
-        let rules = rules.filter(|(rule, allowed)| !allowed && needless(rule));
-        rules.for_each(|(rule, _)| judged.idle.push(needless_isa(rule)));
-        let concerned = |rule: &IgnoreRule| {
-            rule.is_of_packages()
-                && owners.iter().filter_map(|(_, owner)| *owner).any(|owner| {
-                    rule.package.as_ref().is_none_or(|package| package.value == *owner)
-                })
+        let concerned = |rule: &IgnoreRule| match rule.code.value {
+            Code::MisplacedCode => has_files(rule),
+            _ => {
+                rule.is_of_packages()
+                    && owners.iter().any(|(_, owner)| owner.is_some() && of_package(rule, *owner))
+            }
         };
-        let unused = manifest
-            .ignores
+        let unused = rules
             .iter()
             .zip(used)
             .filter(|(rule, used)| !used && rule.optional.is_none() && concerned(rule));
@@ -92,26 +82,20 @@ impl<'m> Judged<'m> {
 }
 
 fn fits(rule: &IgnoreRule, finding: &Finding, owner: Option<&PackageName>) -> bool {
-    let of_package = rule.package.as_ref().is_none_or(|package| Some(&package.value) == owner);
     let leads = || {
         rule.to.as_ref().is_none_or(|glob| finding.to.as_deref().is_some_and(|to| is_in(glob, to)))
     };
-    let within = || {
-        rule.glob
-            .as_ref()
-            .is_none_or(|glob| finding.member.as_deref().is_some_and(|member| is_in(glob, member)))
-    };
-    rule.code.value == finding.code && of_package && within() && leads()
+    let within =
+        || rule.glob.is_none() || finding.member.as_deref().is_some_and(|m| is_within(rule, m));
+    rule.code.value == finding.code && of_package(rule, owner) && within() && leads()
 }
 
-fn allows(rule: &AllowIsaRule, finding: &Finding, owner: Option<&PackageName>) -> bool {
-    let about = |member: &str| is_about(rule, member, owner);
-    finding.code == Code::MisplacedCode && finding.member.as_deref().is_some_and(about)
+fn of_package(rule: &IgnoreRule, owner: Option<&PackageName>) -> bool {
+    rule.package.as_ref().is_none_or(|package| Some(&package.value) == owner)
 }
 
-fn is_about(rule: &AllowIsaRule, member: &str, owner: Option<&PackageName>) -> bool {
-    let path = member.split_once('/').and_then(|(_, below)| below.parse::<RelPath>().ok());
-    owner.zip(path).is_some_and(|(owner, path)| rule.is_about(owner, &path))
+fn is_within(rule: &IgnoreRule, member: &str) -> bool {
+    rule.glob.as_ref().is_none_or(|glob| is_in(glob, member))
 }
 
 fn is_in(glob: &Glob, member: &str) -> bool {
@@ -120,17 +104,13 @@ fn is_in(glob: &Glob, member: &str) -> bool {
 }
 
 fn idle(rule: &IgnoreRule) -> Problem {
-    Problem::warning(
-        Code::MatchesNothing,
-        format!("`ignore \"{}\"` matches no finding", rule.code.value),
-    )
-    .label(&rule.code.place, "no finding with this code and place")
-    .help("remove the line, or give a reason: optional=\"…\"")
-}
-
-fn needless_isa(rule: &AllowIsaRule) -> Problem {
-    let what = format!("`allow-isa \"{}\"` matches no finding", rule.glob.as_str());
-    Problem::warning(Code::MatchesNothing, what)
-        .label(&rule.glob.place, "such files exist, but each is in a package of its ISA")
+    let (place, label) = match (&rule.glob, rule.code.value) {
+        (Some(glob), Code::MisplacedCode) => {
+            (&glob.place, "such files exist, but each is in a package of its ISA")
+        }
+        _ => (&rule.code.place, "no finding with this code and place"),
+    };
+    Problem::warning(Code::MatchesNothing, format!("`{}` matches no finding", rule.title()))
+        .label(place, label)
         .help("remove the line, or give a reason: optional=\"…\"")
 }

@@ -70,7 +70,7 @@ fn required(
         return Some(problem.help(help));
     }
     let mut built = targets.into_iter().filter_map(|at| target.distribution_for(at));
-    let several = built.find(|distribution| distribution.per != Per::None && !rule.all)?;
+    let several = built.find(|distribution| distribution.per != Per::None && !rule.is_of_all())?;
     let message = format!(
         "index `{}` requires `{other}`, which has a distribution for each {}",
         index.name.value, several.per

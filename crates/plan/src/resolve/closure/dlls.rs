@@ -200,7 +200,7 @@ impl<'a> Closure<'a> {
         let shipped: Vec<LoadedFile<'a>> = there.iter().map(|one| self.candidate(one)).collect();
         let artifacts = self.dlls.artifacts.get_or_init(|| self.dlls.in_artifacts(self.catalog));
         let artifacts = artifacts.get(name).cloned().unwrap_or_default();
-        match rule(&self.manifest.missing_libraries, library) {
+        match rule(&self.manifest.excuses.missing_libraries, library) {
             Some(rule) if shipped.is_empty() && artifacts.is_empty() => Resolved::Missing(rule),
             _ => {
                 let in_the_way = foreign.first().filter(|_| shipped.is_empty());

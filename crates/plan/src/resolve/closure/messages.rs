@@ -143,7 +143,7 @@ pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Probl
         )
         .help(format!(
             "add it to the build; if every system has it, write system-library \"{library}\"; if \
-             some builds leave it out, write allow-missing \"{library}\" reason=\"…\""
+             some builds leave it out, write ignore \"unresolved-library\" \"{library}\" reason=\"…\""
         ))
     };
     Some(problem)

@@ -1,11 +1,11 @@
 use super::Left;
 use base::source::{Code, Problem, Problems};
 use base::text::{counted, human_size};
-use manifest::{AllowUnownedRule, Manifest};
+use manifest::{Manifest, UnownedRule};
 
 pub(super) fn warnings(manifest: &Manifest, unowned: &[Left<'_>]) -> Problems {
     let mut problems = Problems::new();
-    for rule in manifest.allowed_unowned.iter() {
+    for rule in manifest.excuses.unowned.iter() {
         let by = |left: &&Left<'_>| left.allowed.is_some_and(|other| std::ptr::eq(other, rule));
         let files: Vec<&Left<'_>> = unowned.iter().filter(by).collect();
         if !files.is_empty() {
@@ -17,7 +17,7 @@ pub(super) fn warnings(manifest: &Manifest, unowned: &[Left<'_>]) -> Problems {
     problems
 }
 
-fn warning(rule: &AllowUnownedRule, files: &[&Left<'_>]) -> Problem {
+fn warning(rule: &UnownedRule, files: &[&Left<'_>]) -> Problem {
     let bytes = human_size(files.iter().map(|left| left.item.entry.size()).sum());
     let are = if files.len() == 1 { "is" } else { "are" };
     let what = format!("{} ({bytes}) {are} in no package", counted(files.len(), "file"));
@@ -27,8 +27,9 @@ fn warning(rule: &AllowUnownedRule, files: &[&Left<'_>]) -> Problem {
         .help("take the files in a package or on a `drop` line, then remove this line")
 }
 
-fn idle(rule: &AllowUnownedRule) -> Problem {
-    let what = format!("`allow-unowned \"{}\"` matches no unowned file", rule.glob.as_str());
+fn idle(rule: &UnownedRule) -> Problem {
+    let what =
+        format!("`ignore \"unowned-files\" in=\"{}\"` matches no unowned file", rule.glob.as_str());
     Problem::warning(Code::MatchesNothing, what)
         .label(&rule.glob.place, "each matching file is in a package or dropped")
         .help("remove the line, or give a reason: optional=\"…\"")

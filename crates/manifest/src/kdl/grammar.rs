@@ -1,26 +1,35 @@
-//! Parses nodes. After a mistake it continues at the next node.
+//! Order of the tokens: each misplaced one is a mistake, after which checking continues at the next node.
+//!
+//! Comes before the crate `kdl`, because that reads on inside of a block after a misplaced token as if the block had
+//! ended: it names the whole block or file, repeats the mistake for each enclosing block, and takes stack for each.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::mistake::Mistakes;
 use super::token::{Token, TokenKind, token};
-use super::{Entry, MOST_DEPTH, MOST_PARTS, Name, Node, Value, number, text};
+use super::{MOST_DEPTH, literal};
 use base::source::{Problems, Source};
 
-pub(super) fn parse(source: &Source) -> Result<Vec<Node>, Problems> {
+/// Returns the text with spaces in place of comments, of parts after `/-` and of idle semicolons: the crate `kdl` takes a
+/// stack frame for each star of a comment, and twice the time for each level of nested `/-`.
+///
+/// # Errors
+/// All mistakes with their places.
+pub(super) fn check(source: &Source) -> Result<String, Problems> {
     let start = if source.text().starts_with('\u{feff}') { 3 } else { 0 };
-    let mut parser = Parser {
+    let mut grammar = Grammar {
         text: source.text(),
+        plain: source.text().as_bytes().to_vec(),
         next: token(source.text(), start),
         apart: false,
         mistakes: Mistakes::new(source),
         open: Vec::new(),
         misfits: VecDeque::new(),
-        parts: 0,
     };
-    let nodes = parser.file();
-    parser.mistakes.or(nodes)
+    grammar.file();
+    grammar.mistakes.result()?;
+    Ok(String::from_utf8_lossy(&grammar.plain).into_owned())
 }
 
 /// A misplaced part that was reported.
@@ -36,36 +45,34 @@ struct Opened {
     outside: Option<Range<usize>>,
 }
 
-struct Parser<'a> {
+struct Grammar<'a> {
     text: &'a str,
+    plain: Vec<u8>,
     next: Token,
     /// After a skipped mistake, the next token needs no space before it.
     apart: bool,
     mistakes: Mistakes<'a>,
     open: Vec<Opened>,
     misfits: VecDeque<Opened>,
-    parts: usize,
 }
 
-impl<'a> Parser<'a> {
-    fn file(&mut self) -> Vec<Node> {
-        let mut nodes = Vec::new();
+impl<'a> Grammar<'a> {
+    fn file(&mut self) {
         loop {
-            nodes.append(&mut self.nodes());
+            self.nodes();
             if self.next.kind != TokenKind::Close {
-                return nodes;
+                return;
             }
             self.mistakes.stray_close(self.next.range());
             self.advance();
         }
     }
 
-    fn nodes(&mut self) -> Vec<Node> {
-        let mut nodes = Vec::new();
+    fn nodes(&mut self) {
         loop {
             self.skip_lines();
             match self.next.kind {
-                TokenKind::End | TokenKind::Close => return nodes,
+                TokenKind::End | TokenKind::Close => return,
                 TokenKind::Slashdash => {
                     let slashdash = self.advance();
                     self.skip_lines();
@@ -73,69 +80,65 @@ impl<'a> Parser<'a> {
                         self.mistakes.idle_slashdash(slashdash.range());
                     } else {
                         self.node();
+                        self.clear(slashdash.start..self.next.start);
                     }
                 }
-                _ => nodes.extend(self.node()),
+                _ => self.node(),
             }
         }
     }
 
-    fn node(&mut self) -> Option<Node> {
+    fn node(&mut self) {
         self.note_outside();
         if let Some(end) = self.mistakes.habit_of_lines(self.next) {
             self.seek(end);
-            return None;
-        }
-        let node = self.whole_node().ok();
-        if node.is_none() {
+        } else if self.whole_node().is_err() {
             self.skip_node();
         }
-        node
     }
 
-    fn whole_node(&mut self) -> Read<Node> {
-        let annotation = self.annotation()?;
-        let name = self.node_name()?;
-        self.count()?;
-        let mut node = Node { annotation, name, entries: Vec::new(), block: None };
-        let mut closed = false;
+    fn whole_node(&mut self) -> Read<()> {
+        self.annotation()?;
+        self.node_name()?;
+        let (mut has_block, mut closed) = (false, false);
         loop {
             let spaced = self.skip_space()? | std::mem::take(&mut self.apart);
             let kind = self.next.kind;
             match kind {
                 TokenKind::Newline | TokenKind::Semicolon | TokenKind::LineComment => {
                     self.advance();
-                    return Ok(node);
+                    return Ok(());
                 }
-                TokenKind::End | TokenKind::Close => return Ok(node),
-                TokenKind::Open if node.block.is_some() => {
-                    return self.lost(Mistakes::second_block);
-                }
+                TokenKind::End | TokenKind::Close => return Ok(()),
+                TokenKind::Open if has_block => return self.lost(Mistakes::second_block),
                 TokenKind::Open => {
-                    node.block = Some(self.block()?);
-                    closed = true;
+                    self.block()?;
+                    (has_block, closed) = (true, true);
                 }
                 TokenKind::Slashdash => closed |= self.left_out()?,
                 _ if self.reads_over_habit() => {}
                 _ if closed => return self.lost(Mistakes::behind_block),
                 _ if !spaced => return self.lost(Mistakes::no_space),
-                _ => node.entries.push(self.entry()?),
+                _ => self.entry()?,
             }
         }
     }
 
+    /// Returns whether the part is a block.
     fn left_out(&mut self) -> Read<bool> {
-        self.advance();
+        let slashdash = self.advance();
         self.skip_lines();
-        if self.next.kind == TokenKind::Open {
+        let is_block = self.next.kind == TokenKind::Open;
+        if is_block {
             self.block()?;
-            return Ok(true);
+        } else {
+            self.entry()?;
         }
-        self.entry()?;
-        Ok(false)
+        self.clear(slashdash.start..self.next.start);
+        Ok(is_block)
     }
 
-    fn block(&mut self) -> Read<Vec<Node>> {
+    fn block(&mut self) -> Read<()> {
         let open = self.next;
         if self.open.len() == MOST_DEPTH {
             self.mistakes.too_deep(open.range());
@@ -145,8 +148,8 @@ impl<'a> Parser<'a> {
         let indent = self.indentation(open.start);
         self.open.push(Opened { brace: open.range(), indent, outside: None });
         self.advance();
-        let nodes = self.nodes();
-        let Some(opened) = self.open.pop() else { return Ok(nodes) };
+        self.nodes();
+        let Some(opened) = self.open.pop() else { return Ok(()) };
         if self.next.kind == TokenKind::Close {
             if self.first_of_line(self.next.start).is_some_and(|indent| indent < opened.indent) {
                 self.misfits.push_back(opened);
@@ -156,7 +159,7 @@ impl<'a> Parser<'a> {
             let opened = self.misfits.pop_front().unwrap_or(opened);
             self.mistakes.open_block(opened.brace, opened.outside);
         }
-        Ok(nodes)
+        Ok(())
     }
 
     fn indentation(&self, at: usize) -> usize {
@@ -185,7 +188,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn node_name(&mut self) -> Read<Name> {
+    fn node_name(&mut self) -> Read<()> {
         if self.next.kind == TokenKind::Open {
             return self.lost(Mistakes::nameless_block);
         }
@@ -194,25 +197,23 @@ impl<'a> Parser<'a> {
             return Err(Lost);
         }
         let name = self.name()?;
-        if name.text.ends_with(':') && name.span.len() == name.text.len() {
-            self.mistakes.assignment(&name, name.span.end - 1..name.span.end);
+        if self.text[name.range()].ends_with(':') {
+            self.mistakes.assignment(name.range(), name.end - 1..name.end);
             self.apart = true;
-            return Ok(name);
+            return Ok(());
         }
         let mark = self.next;
         self.skip_space()?;
         let sign = self.next;
-        let written = &self.text[sign.range()];
-        if sign.kind == TokenKind::Equals
-            || sign.kind == TokenKind::Word && written.starts_with(':')
-        {
-            self.mistakes.assignment(&name, sign.start..sign.start + 1);
+        let colon = sign.kind == TokenKind::Word && self.text[sign.start..].starts_with(':');
+        if sign.kind == TokenKind::Equals || colon {
+            self.mistakes.assignment(name.range(), sign.start..sign.start + 1);
             self.seek(sign.start + 1);
             self.apart = true;
         } else {
             self.next = mark;
         }
-        Ok(name)
+        Ok(())
     }
 
     fn reads_over_habit(&mut self) -> bool {
@@ -224,41 +225,34 @@ impl<'a> Parser<'a> {
         habit.is_some()
     }
 
-    fn name(&mut self) -> Read<Name> {
-        match self.value()? {
-            (Value::Text(text), span) => Ok(Name { text, span }),
-            (_, span) => {
-                self.mistakes.no_name(span);
-                Err(Lost)
-            }
+    fn name(&mut self) -> Read<Token> {
+        let token = self.value()?;
+        if literal::is_text(token.kind, &self.text[token.range()]) {
+            return Ok(token);
         }
+        self.mistakes.no_name(token.range());
+        Err(Lost)
     }
 
-    fn entry(&mut self) -> Read<Entry> {
-        self.count()?;
-        let start = self.next.start;
-        let annotation = self.annotation()?;
-        let (value, value_span) = self.value()?;
+    fn entry(&mut self) -> Read<()> {
+        self.annotation()?;
+        let value = self.value()?;
         let mark = self.next;
         self.skip_space()?;
         if self.next.kind != TokenKind::Equals {
             self.next = mark;
-            let span = start..value_span.end;
-            return Ok(Entry { name: None, annotation, value, span, value_span });
+            return Ok(());
         }
-        let Value::Text(text) = value else {
-            self.mistakes.no_name(value_span);
+        if !literal::is_text(value.kind, &self.text[value.range()]) {
+            self.mistakes.no_name(value.range());
             return Err(Lost);
-        };
-        let name = Name { text, span: value_span };
-        let (annotation, value, value_span) = self.property(&name)?;
-        let span = start..value_span.end;
-        Ok(Entry { name: Some(name), annotation, value, span, value_span })
+        }
+        self.property(value)
     }
 
-    fn property(&mut self, name: &Name) -> Read<(Option<Name>, Value, Range<usize>)> {
+    fn property(&mut self, name: Token) -> Read<()> {
         let equals = self.advance();
-        if self.mistakes.comparison(name) {
+        if self.mistakes.comparison(name.range()) {
             return Err(Lost);
         }
         self.skip_space()?;
@@ -269,74 +263,35 @@ impl<'a> Parser<'a> {
         if self.mistakes.habit(self.next).is_some() {
             return Err(Lost);
         }
-        let annotation = self.annotation()?;
-        let (value, span) = self.value()?;
-        Ok((annotation, value, span))
+        self.annotation()?;
+        self.value().map(drop)
     }
 
-    fn annotation(&mut self) -> Read<Option<Name>> {
+    fn annotation(&mut self) -> Read<()> {
         if self.next.kind != TokenKind::OpenType {
-            return Ok(None);
+            return Ok(());
         }
         self.advance();
         self.skip_space()?;
-        let name = self.name()?;
+        self.name()?;
         self.skip_space()?;
         if self.next.kind != TokenKind::CloseType {
             return self.lost(Mistakes::open_annotation);
         }
         self.advance();
         self.skip_space()?;
-        Ok(Some(name))
+        Ok(())
     }
 
-    fn value(&mut self) -> Read<(Value, Range<usize>)> {
+    fn value(&mut self) -> Read<Token> {
         let token = self.next;
-        let written = &self.text[token.range()];
-        let value = match token.kind {
-            TokenKind::Quoted | TokenKind::Raw => {
-                let decoded = text::decode(written, token.kind == TokenKind::Raw);
-                Value::Text(decoded.map_err(|fault| {
-                    self.mistakes.text(token.start, fault);
-                    Lost
-                })?)
-            }
-            TokenKind::Word => self.word(written, token.range())?,
-            TokenKind::Keyword => match written {
-                "#true" => Value::Bool(true),
-                "#false" => Value::Bool(false),
-                "#null" => Value::Null,
-                "#inf" | "#-inf" | "#nan" => Value::Number,
-                _ => return self.lost(Mistakes::unreadable),
-            },
-            _ => return self.lost(Mistakes::unreadable),
-        };
-        self.advance();
-        Ok((value, token.range()))
-    }
-
-    fn word(&mut self, written: &str, span: Range<usize>) -> Read<Value> {
-        if number::is_meant(written) {
-            return number::parse(written).ok_or_else(|| {
-                self.mistakes.unquoted(span);
-                Lost
-            });
-        }
-        if matches!(written, "true" | "false" | "null" | "inf" | "-inf" | "nan") {
-            self.mistakes.bare_keyword(span);
+        let fault = literal::check(token.kind, &self.text[token.range()]);
+        if let Err(fault) = fault {
+            self.mistakes.literal(token, fault);
             return Err(Lost);
         }
-        Ok(Value::Text(written.to_owned()))
-    }
-
-    fn count(&mut self) -> Read<()> {
-        self.parts += 1;
-        if self.parts <= MOST_PARTS {
-            return Ok(());
-        }
-        self.mistakes.too_many(self.next.start);
-        self.seek(self.text.len());
-        Err(Lost)
+        self.advance();
+        Ok(token)
     }
 
     fn lost<T>(&mut self, report: impl FnOnce(&mut Mistakes<'a>, Token)) -> Read<T> {
@@ -397,9 +352,12 @@ impl<'a> Parser<'a> {
                 TokenKind::Space
                 | TokenKind::BlockComment
                 | TokenKind::LineComment
-                | TokenKind::Newline
-                | TokenKind::Semicolon => {
+                | TokenKind::Newline => {
                     self.advance();
+                }
+                TokenKind::Semicolon => {
+                    let idle = self.advance();
+                    self.clear(idle.range());
                 }
                 TokenKind::Continue if self.skip_continue().is_ok() => {}
                 _ => return,
@@ -407,7 +365,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips the rest of a node. A block that starts on its last line is read for its own mistakes.
+    /// Skips the rest of a node. A block that starts on its last line is read for its own mistakes: of several, the
+    /// innermost, because reading on in each would take the square of the time.
     fn skip_node(&mut self) {
         while let Some(open) = self.skip_line() {
             self.seek(open);
@@ -417,7 +376,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips to the end of the line or block; returns the start of a block that does not end in it.
+    /// Skips to the end of the line or block; returns the start of the last block that does not end in it.
     fn skip_line(&mut self) -> Option<usize> {
         let mut opened = Vec::new();
         loop {
@@ -425,7 +384,7 @@ impl<'a> Parser<'a> {
                 TokenKind::Open => opened.push(self.next.start),
                 TokenKind::Close if opened.pop().is_none() => return None,
                 TokenKind::Newline | TokenKind::End | TokenKind::LineComment => {
-                    return opened.first().copied();
+                    return opened.pop();
                 }
                 TokenKind::OpenText | TokenKind::OpenComment => self.mistakes.unreadable(self.next),
                 _ => {}
@@ -436,8 +395,15 @@ impl<'a> Parser<'a> {
 
     fn advance(&mut self) -> Token {
         let token = self.next;
+        if matches!(token.kind, TokenKind::LineComment | TokenKind::BlockComment) {
+            self.clear(token.range());
+        }
         self.seek(token.end);
         token
+    }
+
+    fn clear(&mut self, part: Range<usize>) {
+        self.plain[part].fill(b' ');
     }
 
     fn seek(&mut self, at: usize) {
