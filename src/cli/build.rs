@@ -22,8 +22,8 @@ use super::{ArtifactArgs, CacheArgs, DenyArgs, RemoteArgs, SetArgs, SinceArgs};
 /// --allow accepts findings. A project is built again only if its sources, environment, tools, or
 /// packages that it is built against changed since the build in OUT, or with --projects rebuild. If a
 /// project fails, all packages that do not wait for it are put in place, the exit status is 1, and
-/// OUT/logs/NAME.log has the output. ROCKPACK_PYTHON names the Python that builds them, with the
-/// modules build and pip (default: python3). pip heeds its own variables, such as PIP_NO_INDEX.
+/// OUT/logs/NAME.log has the output. `ROCKPACK_PYTHON` names the Python that builds them, with the
+/// modules build and pip (default: python3). pip heeds its own variables, such as `PIP_NO_INDEX`.
 ///
 /// Unchanged packages in OUT/dist that an earlier build's provenance names, and this build does not
 /// make, are removed. With --only, these are only other versions of the built packages; SHA256SUMS

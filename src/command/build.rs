@@ -101,6 +101,8 @@ struct Packed {
     built: Vec<Built>,
     /// Problem that is an error after the build.
     missed: Option<Problem>,
+    /// Unpacked archives: unnamed files, which end with the process.
+    _source: Box<dyn Source>,
 }
 
 impl Steps<'_> {
@@ -176,7 +178,7 @@ impl Steps<'_> {
         let has_others = !plan.projects.is_empty() || !plan.wheels.is_empty();
         if plan.distributions.is_empty() && has_others {
             let (inputs, missed) = (attestations.inputs, farmed.missed);
-            return Ok(Packed { plan, inputs, built: Vec::new(), missed });
+            return Ok(Packed { plan, inputs, built: Vec::new(), missed, _source: source });
         }
         ui::events::phase(Phase::Packages);
         let digests = digests.map_or_else(|| self.digests(), Ok)?;
@@ -196,7 +198,8 @@ impl Steps<'_> {
         let outcome = done.map_err(|e| unfinished(&plan, has_cache, &e))?;
         let missed = tell(self.shared.is_required(), &plan, &outcome)?.or(farmed.missed);
         farmed.line.map_or(Ok(()), |line| print(&line))?;
-        Ok(Packed { plan, inputs: attestations.inputs, built: outcome.built, missed })
+        let (inputs, built) = (attestations.inputs, outcome.built);
+        Ok(Packed { plan, inputs, built, missed, _source: source })
     }
 
     fn digests(self) -> Result<Digests, Problem> {
@@ -212,7 +215,7 @@ impl Steps<'_> {
         opened: MaybeSource,
     ) -> Result<Box<dyn Source>, Failure> {
         let open = || self.pool.install(|| artifacts::planned(self.asked, catalog, plan));
-        Ok(opened.map_or_else(open, Ok)?)
+        opened.map_or_else(open, Ok)
     }
 
     fn given<'g>(self, request: &'g Request, plan: &'g Plan) -> Given<'g>
