@@ -51,7 +51,7 @@ const COMPILED: &[(&str, &str, &[&[&str]])] = &[
     ("bfd-both-hashes.so", "gcc", &[SMALL, LIBRARY, BFD, &["-DLIBC", "-Wl,--hash-style=both,--build-id=none"]]),
     ("bfd-old-hash.so", "gcc", &[SMALL, LIBRARY, BFD, RPATH, &["-Wl,--hash-style=sysv"]]),
     ("bfd-verdef.so", "gcc", &[SMALL, LIBRARY, BFD, SONAME, &["-DLIBC", "-Wl,--version-script=versions", "-Wl,-z,norelro"]]),
-    ("bfd-alone.so", "gcc", &[SMALL, LIBRARY, BFD, &["-nostdlib"]]),
+    ("refused-bfd-alone.so", "gcc", &[SMALL, LIBRARY, BFD, &["-nostdlib"]]),
     ("bfd-separate.so", "gcc", &[LIBRARY, &["-DLIBC", "-nostartfiles", "-fuse-ld=bfd", "-Wl,-z,separate-code", "-s"]]),
     ("bfd-pie", "gcc", &[SMALL, BFD, RUNPATH, &["-DLIBC", "-fPIE", "-pie"]]),
     ("bfd-no-pie", "gcc", &[SMALL, BFD, &["-DLIBC", "-no-pie"]]),

@@ -167,7 +167,7 @@ python-project \"example-wave-cython\" {
 
 python-project \"example-wave\" {
     source \"wave\"
-    // Variables that setup.py or CMakeLists.txt reads; {devel} is the tree of --rocm-path:
+    // Variables that setup.py or CMakeLists.txt reads; {devel} is the installed tree that projects are built against:
     // env \"EXAMPLE_ISAS\" \"{isas}\"
     // env \"EXAMPLE_PATH\" \"{devel}\"
     test-requires \"pytest\"

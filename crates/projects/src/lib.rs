@@ -30,6 +30,7 @@ mod content;
 mod devel;
 mod dirty;
 mod draft;
+mod failed;
 mod filter;
 mod fingerprint;
 mod finish;

@@ -9,15 +9,17 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 use serde::Deserialize;
 
-use super::requirements::FETCHED;
+use super::failed::Failed;
 use super::snapshot::Snapshot;
 use super::wheelhouse::in_directory;
-use super::workspace::Failed;
 use base::partial::PartialDirectory;
 use base::regular;
 use base::text::with_causes;
 use record::provenance::ProjectInputs;
 use wheel::package::WheelName;
+
+/// Directory of downloads in a workspace.
+pub(crate) const FETCHED: &str = "fetched";
 
 /// Directory of wheels in the directory of a lock.
 const WHEELS: &str = "wheels";

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
+use super::lock::FETCHED;
 use super::sdists;
 use super::tools::Tools;
 use super::variables::{self, address};
@@ -20,8 +21,6 @@ use super::workspace::{Failed, INSTALLING, MAKING_ENVIRONMENT, Workspace};
 use base::names::Requirement;
 use base::regular;
 
-/// Directory of downloads in a workspace.
-pub(crate) const FETCHED: &str = "fetched";
 /// Rounds of a download, each for one sdist.
 const ROUNDS: usize = 32;
 /// Sdists that need sdists to be built.

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
+use super::lock::FETCHED;
 use super::reach::CACHE;
-use super::requirements::FETCHED;
 use super::tree::{Files, file_line};
 use super::used::Used;
 use base::regular;

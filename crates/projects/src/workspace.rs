@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use super::confined::Limits;
+pub(crate) use super::failed::Failed;
 use super::lock;
 use super::process::{Log, ProcessError, Run};
 use super::reach::Reach;
@@ -29,9 +30,6 @@ pub const TAIL: usize = 20;
 /// Working directory of rockpack's steps: Python imports from it, and no project can write into it.
 const ROOT: &str = "/";
 
-/// Free space in bytes below which a disk counts as full: failing programs leave a little.
-const ROOM: u64 = 256 * 1024;
-
 pub(crate) struct Workspace {
     pub directory: PathBuf,
     pub variables: BTreeMap<String, OsString>,
@@ -43,46 +41,6 @@ pub(crate) struct Workspace {
     pub constraints: Vec<String>,
     /// `None` for all rights of the user.
     pub reach: Option<Reach>,
-}
-
-#[derive(Debug, thiserror::Error)]
-#[error("{reason}")]
-pub struct Failed {
-    reason: String,
-}
-
-impl Failed {
-    pub fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into() }
-    }
-
-    /// Adds a cause that the failed program often cannot log: a full disk.
-    pub(crate) fn or_full(self, directory: &Path) -> Self {
-        match rustix::fs::statvfs(directory) {
-            Ok(disk) if disk.f_bavail.saturating_mul(disk.f_frsize) < ROOM => Self::new(format!(
-                "{}, since the disk of {} is full",
-                self.reason,
-                directory.display()
-            )),
-            _ => self,
-        }
-    }
-
-    pub fn of(self, version: &str) -> Self {
-        Self::new(format!("for Python {version}, {}", self.reason))
-    }
-}
-
-impl From<io::Error> for Failed {
-    fn from(error: io::Error) -> Self {
-        Self::new(with_causes(&error))
-    }
-}
-
-impl From<ProcessError> for Failed {
-    fn from(error: ProcessError) -> Self {
-        Self::new(with_causes(&error))
-    }
 }
 
 impl Workspace {

@@ -8,7 +8,7 @@ use base::text::with_causes;
 use super::super::{Failure, environment, print};
 use super::{prepare, write};
 use crate::builtin;
-use crate::cli::InitArgs;
+use crate::cli::{self, InitArgs};
 
 pub fn run(args: &InitArgs, directory: &Path) -> Result<(), Failure> {
     let draft = projects::draft(directory);
@@ -27,8 +27,9 @@ pub fn run(args: &InitArgs, directory: &Path) -> Result<(), Failure> {
         dir => format!(" --manifest {}", dir.display()),
     };
     print(&format!(
-        "{}\nbuild with rockpack build{manifest} --rocm-path /opt/rocm --sources {} -o out\n",
+        "{}\nbuild with rockpack build{manifest} {} --sources {} -o out\n",
         file.display(),
+        cli::AN_INSTALLATION,
         draft.sources.display()
     ))
 }

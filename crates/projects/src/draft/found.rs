@@ -89,7 +89,7 @@ impl Found {
         }
         if !self.variables.is_empty() {
             lines.push(
-                "// Variables that setup.py or CMakeLists.txt reads; {devel} is the tree of --rocm-path:"
+                "// Variables that setup.py or CMakeLists.txt reads; {devel} is the installed tree that projects are built against:"
                     .to_owned(),
             );
         }

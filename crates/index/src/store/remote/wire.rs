@@ -22,21 +22,20 @@ use crate::store::{Named, Options};
 use base::event::Listener;
 use fault::Fault;
 use home::Home;
+use limits::MOST_REDIRECTS;
 use received::{Kind, Received};
 use sent::{Clock, Sent};
 
 mod client;
 mod fault;
 mod home;
+mod limits;
 mod operation;
 mod received;
 mod sent;
 
 pub(super) use fault::fault;
 pub(super) use operation::Operation;
-
-/// Number of redirects that are followed, as in browsers and pip.
-const MOST_REDIRECTS: usize = 10;
 
 /// Mark of requests whose answer is an object: its reader limits the size.
 #[derive(Debug, Clone, Copy)]

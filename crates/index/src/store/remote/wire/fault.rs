@@ -3,9 +3,7 @@ use std::time::Duration;
 
 use object_store::client::{HttpError, HttpErrorKind};
 
-use super::MOST_REDIRECTS;
-use super::operation::{MOST_PAGES, Operation};
-use super::received::{LEAST, MOST_OF_SMALL};
+use super::limits::{LEAST, MOST_OF_SMALL, MOST_PAGES, MOST_REDIRECTS};
 
 /// Fault of a server or of the connection to it. Never has text of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,10 +65,4 @@ pub(in super::super) fn fault(error: &(dyn Error + 'static)) -> String {
         last = source;
     }
     last.to_string()
-}
-
-impl Operation {
-    pub(in super::super) fn stuck(&self) -> object_store::Error {
-        Fault::Stuck(self.patience(), self.fault()).into()
-    }
 }

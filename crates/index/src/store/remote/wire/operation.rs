@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
 use super::fault::Fault;
-
-/// 400,000 objects of stores with 1,000 in each page, in 200 MB of memory.
-pub(super) const MOST_PAGES: usize = 400;
+use super::limits::MOST_PAGES;
 
 /// Bytes that count as progress: at `patience`, less than the least pace.
 const STEP: u64 = 16 << 10;
@@ -114,4 +112,10 @@ impl Operation {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Operation {
+    pub(in super::super) fn stuck(&self) -> object_store::Error {
+        Fault::Stuck(self.patience(), self.fault()).into()
+    }
 }

@@ -12,13 +12,8 @@ use tokio::time::{Instant, Sleep};
 
 use super::client;
 use super::fault::{Fault, fault};
+use super::limits::{LEAST, MOST_OF_SMALL};
 use super::operation::Operation;
-
-/// Lowest rate, in bytes each second.
-pub(super) const LEAST: u64 = 1024;
-
-/// A page of a listing has at most 1,000 keys of 1,024 bytes (5,000 in Azure), most of them short.
-pub(super) const MOST_OF_SMALL: u64 = 8 << 20;
 
 /// Codes and messages of stores are short.
 const MOST_OF_ERROR: u64 = 64 << 10;
