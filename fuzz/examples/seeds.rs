@@ -36,7 +36,8 @@ void _start(void) { for (;;) answer++; }
 
 /// Options for small files: no start files, and pages of 4 KiB without padding.
 const SMALL: &[&str] = &["-O1", "-nostartfiles", "-Wl,-z,max-page-size=4096", "-fno-asynchronous-unwind-tables"];
-const LIBRARY: &[&str] = &["-shared", "-fPIC"];
+/// Without an entry: a library that can be started, and needs no other, is a loader and refused.
+const LIBRARY: &[&str] = &["-shared", "-fPIC", "-Wl,-e,0"];
 const RUNPATH: &[&str] = &["-Wl,--enable-new-dtags,-rpath,$ORIGIN/../lib:/opt"];
 const RPATH: &[&str] = &["-Wl,--disable-new-dtags,-rpath,$ORIGIN/../lib"];
 const SONAME: &[&str] = &["-Wl,-soname,libseed.so.1"];
@@ -51,7 +52,7 @@ const COMPILED: &[(&str, &str, &[&[&str]])] = &[
     ("bfd-both-hashes.so", "gcc", &[SMALL, LIBRARY, BFD, &["-DLIBC", "-Wl,--hash-style=both,--build-id=none"]]),
     ("bfd-old-hash.so", "gcc", &[SMALL, LIBRARY, BFD, RPATH, &["-Wl,--hash-style=sysv"]]),
     ("bfd-verdef.so", "gcc", &[SMALL, LIBRARY, BFD, SONAME, &["-DLIBC", "-Wl,--version-script=versions", "-Wl,-z,norelro"]]),
-    ("refused-bfd-alone.so", "gcc", &[SMALL, LIBRARY, BFD, &["-nostdlib"]]),
+    ("bfd-alone.so", "gcc", &[SMALL, LIBRARY, BFD, &["-nostdlib"]]),
     ("bfd-separate.so", "gcc", &[LIBRARY, &["-DLIBC", "-nostartfiles", "-fuse-ld=bfd", "-Wl,-z,separate-code", "-s"]]),
     ("bfd-pie", "gcc", &[SMALL, BFD, RUNPATH, &["-DLIBC", "-fPIE", "-pie"]]),
     ("bfd-no-pie", "gcc", &[SMALL, BFD, &["-DLIBC", "-no-pie"]]),

@@ -202,8 +202,8 @@ BOTH = (
         scripts=("hipcc",),
     ),
     Cause(
-        why="its Perl uses a module that the root lacks (Debian: libfile-which-perl)",
-        says="Can't locate File/Which.pm",
+        why="its Perl uses modules that the root lacks (Debian: perl-modules, libfile-which-perl)",
+        says="Can't locate File/",
         scripts=("roc-obj-extract", "roc-obj-ls"),
         debian=True,
     ),

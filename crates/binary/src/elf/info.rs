@@ -278,8 +278,8 @@ impl ElfInfo {
         }
     }
 
-    /// Returns whether the kernel can start the file at `entry`. Old linkers give each library the
-    /// start of its code as its entry.
+    /// Returns whether the kernel can start the file at `entry`. Zero is no entry (gABI), even if a segment of code begins
+    /// at address zero. Old linkers give each library the start of its code as its entry.
     fn starts_at(&self, entry: u64) -> bool {
         let is_code = |load: &Segment| {
             let code = load.address..load.address.saturating_add(load.file_size);
@@ -288,7 +288,8 @@ impl ElfInfo {
         let is_start = |section: &Section| {
             section.flags & elf::SHF_EXECINSTR.0 != 0 && section.address == entry
         };
-        self.tag(elf::DT_NEEDED).is_none()
+        entry != 0
+            && self.tag(elf::DT_NEEDED).is_none()
             && self.loads().any(is_code)
             && !self.sections.iter().any(is_start)
     }

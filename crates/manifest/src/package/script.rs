@@ -52,7 +52,7 @@ pub enum ScriptTarget {
     check(check_target(name, program, function)),
     makes = Script,
     then = usual,
-    usage = r#"script "NAME" "NAME" program="bin/NAME" expand-devel=#true optional="WHY" beside="bin/NAME" mode="…" on="…""#,
+    usage = r#"script "NAME" "NAME" program="…" expand-devel=#true optional="WHY" beside="…" mode="…" on="…""#,
     example = r#"script "fft-info" program="bin/fft-info" expand-devel=#true on="linux""#
 )]
 pub(crate) struct ScriptLine {
