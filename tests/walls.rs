@@ -119,18 +119,15 @@ impl Place {
             words.extend([self.python.to_str().unwrap(), &refusal]);
         }
         words.extend([PROGRAM, "build", "--rocm-path", "rocm", "--sources", "src", "-o", "out"]);
-        words.extend([
-            "--version",
-            "7.2.1",
-            "--verbose",
-            "--python",
-            self.python.to_str().unwrap(),
-        ]);
+        words.extend(["--version", "7.2.1", "--verbose"]);
         words.extend(options);
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).current_dir(self.dir.path()).env_clear();
         command.env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin").env("NO_COLOR", "1");
-        command.env("HOME", self.path("home")).env("TMPDIR", self.path("tmp"));
+        command
+            .env("ROCKPACK_PYTHON", &self.python)
+            .env("HOME", self.path("home"))
+            .env("TMPDIR", self.path("tmp"));
         command.env("PIP_FIND_LINKS", self.path("links")).env("PIP_NO_INDEX", "1");
         command.envs(variables.iter().copied()).output().unwrap()
     }

@@ -176,8 +176,8 @@ def full_disk(scene):
     scene.check("of the other only its log", f"{left}" if left else None)
 
 
-# Runs a program with a small file system in the place of a directory, and lists what it left there.
-SMALL = """mount -t tmpfs -o size="$1" none "$2" && place=$2 && shift 2 || exit 99
+# Runs a program with small file systems in the places of a directory and of builds, and lists the files left in the first.
+SMALL = """mkdir -p /var/tmp/rockpack && mount -t tmpfs -o size="$1" none /var/tmp/rockpack && mount -t tmpfs -o size="$1" none "$2" && place=$2 && shift 2 || exit 99
 "$@"; status=$?
 find "$place" -mindepth 1 -maxdepth 2 -not -path "*/logs/*" -printf "left: %P\\n"; exit $status"""
 

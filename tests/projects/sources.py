@@ -52,11 +52,11 @@ def write(directory, files):
         (directory / name).write_text(text, encoding="utf-8")
 
 
-def project(dest):
+def project(dest, wheel="example_own"):
     """Return the descriptors of the project in the statement that names its wheel, by name."""
     for path in sorted((dest / "dist").glob("provenance*.json")):
         statement = json.loads(path.read_text(encoding="utf-8"))
-        if any("example_own" in subject["name"] for subject in statement["subject"]):
+        if any(wheel in subject["name"] for subject in statement["subject"]):
             found = statement["predicate"]["buildDefinition"]["resolvedDependencies"]
             return {it["name"]: it for it in found if it["name"].startswith("project/")}
     return {}
@@ -144,7 +144,7 @@ def dirty(scene, dest, build, checkout, commit):
     scene.check("and so does its version", None if len(marked) == 1 else f"{wheels(dest)}")
     clean = [name for name in wheels(dest) if name not in marked]
     scene.check("the wheel of the clean checkout stays", None if clean and before.items() >= {(clean[0], digests(dest / "dist")[clean[0]])} else f"{clean}")
-    own = project(dest).get(f"project/{NAME}", {})
+    own = project(dest, marked[0]).get(f"project/{NAME}", {})
     notes = own.get("annotations", {})
     seen = (list(own.get("digest", {})), own.get("uri"), notes.get("dirty"), notes.get("commit"), notes.get("changed"))
     expected = (["sha256"], f"git+https://example.org/own.git@{commit}", 2, commit, ["example_own/__init__.py", "example_own/new.py"])

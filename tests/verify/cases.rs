@@ -530,7 +530,7 @@ fn names() -> Vec<Case> {
 fn programs() -> Vec<Case> {
     use Code::{
         BrokenElf, BrokenPe, ImportLeadsNowhere, LibraryNotFound, NotExecutable, RpathLeadsNowhere,
-        RpathOutside, Runpath, UnresolvedSymbol, WrongPlatform,
+        RpathOutside, Runpath, UnresolvedSymbol, UnusualLoader, WrongPlatform,
     };
     let rpath = |codes, title, rpath: &'static str| {
         linux(codes, title, move |w: &mut Wheel| {
@@ -543,6 +543,13 @@ fn programs() -> Vec<Case> {
         }),
         linux(&[NotExecutable], "program without execute bit", |w| {
             w.add(Member::new("demo/bin/tool", exec_stub(StubMachine::X86_64, "../x").unwrap()));
+        }),
+        linux(&[UnusualLoader], "a program with the loader of another system", |w| {
+            let usual = b"/lib64/ld-linux-x86-64.so.2";
+            let mut program = include_bytes!("../../fuzz/seeds/bfd-no-pie").to_vec();
+            let at = program.windows(usual.len()).position(|bytes| bytes == usual).unwrap();
+            program[at..at + 6].copy_from_slice(b"/nixst");
+            w.add(Member { mode: 0o100_755, ..Member::new("demo/bin/tool", program) });
         }),
         linux(&[NotExecutable], "a script without an execute bit", |w| {
             w.add(Member::new("demo/bin/tool", "#!/bin/sh\n"));

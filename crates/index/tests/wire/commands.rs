@@ -55,7 +55,7 @@ pub fn run<'c>(all: &'c [Case], group: &str, server: &str) {
             }
         });
     };
-    // A source of credentials cannot tell who asks.
+    // A source of credentials serves one case at a time: its requests do not name their case.
     let is_alone = light.iter().any(|(_, case)| case.phase == Phase::Credentials);
     each(light, if is_alone { 1 } else { AT_ONCE });
     each(heavy, 1);
@@ -67,7 +67,7 @@ pub fn run<'c>(all: &'c [Case], group: &str, server: &str) {
     println!("memory\t{}", memory());
 }
 
-/// A machine with much else to do is slow in cases that are not about time.
+/// A busy machine is slow in cases that are not about time.
 fn is_busy(case: &Case, said: &str) -> bool {
     let is_late = ["for 1 s", "for 2 s", "less than 1024"].iter().any(|late| said.contains(late));
     is_late && !matches!(case.fault.must, Must::Fail(""))
@@ -243,7 +243,7 @@ fn replace(bucket: &dyn Bucket) -> Result<(), String> {
     let headers =
         Headers { content_type: "", cache_control: "", content_encoding: "", sha256: None };
     let was = bucket.head(&key(SIDECAR)).map_err(text)?.ok_or("absent")?;
-    // Some servers count generations, and the stand-in has but the first.
+    // Some servers count generations, and the test server has only the first.
     let was = store::Object { version: was.version.or(Some("1".to_owned())), ..was };
     let written = bucket.replace(&was, Body::Bytes(b"new"), &headers).map_err(text)?;
     if written.is_done() { Ok(()) } else { Err("refused".to_owned()) }
