@@ -16,7 +16,6 @@
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 
 use plan::resolve;
-use review;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -4,7 +4,6 @@
 //! Plans of small trees list every file, plans of full trees every directory.
 
 use plan::resolve;
-use review;
 use std::path::{Path, PathBuf};
 
 use base::names::Mode;

@@ -6,7 +6,6 @@
 //! `build KEY=VALUE…` (facts).
 
 use plan::resolve;
-use review;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

@@ -173,7 +173,7 @@ impl Steps<'_> {
             None => (Farmed::default(), self.source(catalog, &plan, source)?),
         };
         let run = inputs::run()?;
-        let of_build = || attestations(run, request.clone(), self.manifest, catalog, &plan);
+        let of_build = || attestations(run, &request, self.manifest, catalog, &plan);
         let mut attestations = self.pool.install(of_build);
         let has_others = !plan.projects.is_empty() || !plan.wheels.is_empty();
         if plan.distributions.is_empty() && has_others {
@@ -352,14 +352,14 @@ fn contents(
 
 fn attestations(
     run: Run,
-    request: Request,
+    request: &Request,
     manifest: &Manifest,
     catalog: &Catalog,
     plan: &Plan,
 ) -> Attestations {
     let files: Vec<_> =
         manifest.sources.iter().map(|source| (source.name(), source.text())).collect();
-    let mut of_build = build::provenance::inputs(&request, &files, catalog);
+    let mut of_build = build::provenance::inputs(request, &files, catalog);
     of_build.run = run;
     let content = |it: &Distribution| Some((execute::output_path(plan, it), it.content.clone()?));
     of_build.contents = plan.distributions.iter().filter_map(content).collect();

@@ -5,7 +5,6 @@ use build::execute::{self, Digests};
 use catalog::Source;
 use manifest::Manifest;
 use plan::{Plan, Request};
-use review;
 
 use super::since::Set;
 use super::{Failure, environment, not_executed, print, print_exact};

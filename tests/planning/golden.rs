@@ -3,7 +3,6 @@
 //! `UPDATE_EXPECT=1 cargo test --test all planning::golden` rewrites `golden/*.txt`.
 
 use plan::resolve;
-use review;
 
 use base::names::System;
 use binary::elf::stub::{StubMachine, exec_stub};

@@ -2,7 +2,6 @@
 
 use catalog::Catalog;
 use plan::Plan;
-use review;
 
 use super::support::{Case, devel, package, runtime};
 

@@ -1,5 +1,6 @@
 //! Requirements of all forms, names of the manifest, and sdists.
 
+use std::fmt::Write as _;
 use std::process::Output;
 
 use fs_err as fs;
@@ -59,7 +60,7 @@ fn refuses_requirements_that_are_no_names() {
     let mut nodes = String::new();
     for (name, required) in forms {
         answering(&place, name, required);
-        nodes += &format!("python-project \"{name}\" {{ source \"{name}\"; }}\n");
+        writeln!(nodes, "python-project \"{name}\" {{ source \"{name}\"; }}").unwrap();
     }
     // A command that rewrites the file which says what is required.
     answering(&place, "six", "[]");
@@ -76,6 +77,8 @@ fn refuses_requirements_that_are_no_names() {
         assert!(log.contains("error: it requires `"), "{name}: {log}");
         assert!(!log.contains(" install ") && !log.contains(" download "), "{name}: {log}");
     }
+    // Pictures wrap their lines behind a dot.
+    let text = text.replace("· ", "");
     assert!(text.contains("an address; provide its wheel by `prefetch \"helper\"`"), "{text}");
     assert!(text.contains("a name with versions, without options and paths"), "{text}");
 }
@@ -89,35 +92,35 @@ fn no_index_provides_a_name_of_the_manifest() {
     answering(&place, "testing", "[]");
     linked(&place, "one", "99", "");
     linked(&place, "between", "1", "Requires-Dist: one\n");
-    let node = |name: &str, more: &str| {
+    let declared = |name: &str, more: &str| {
         format!("python-project \"{name}\" {{ source \"{name}\"; {more} }}\n")
     };
     let test = "test-requires \"one\"; test \"{python}\" \"-c\" \"import one\"";
-    let nodes = node("one", "")
-        + &node("direct", "")
-        + &node("indirect", "")
-        + &node("testing", test)
-        + &node("behind", "after \"one\"");
+    let nodes = declared("one", "")
+        + &declared("direct", "")
+        + &declared("indirect", "")
+        + &declared("testing", test)
+        + &declared("behind", "after \"one\"");
     answering(&place, "behind", "['one']");
-    let (output, text) = built(&place, &nodes, &["--only", "behind"]);
-    assert_eq!(output.status.code(), Some(2), "{text}");
+    let (output, printed) = built(&place, &nodes, &["--only", "behind"]);
+    assert_eq!(output.status.code(), Some(2), "{printed}");
     let message = "`behind` is built after `one`, which is neither built now nor in out";
-    assert!(text.contains(message) && text.contains("--only …,one"), "{text}");
+    assert!(printed.contains(message) && printed.contains("--only …,one"), "{printed}");
     assert!(!place.path("out/dist").exists());
     let only = ["--only", "direct", "--only", "indirect", "--only", "testing"];
     let options = [&only[..], &["--projects", "tests"]].concat();
-    let (output, text) = built(&place, &nodes, &options);
-    assert_eq!(output.status.code(), Some(1), "{text}");
+    let (output, printed) = built(&place, &nodes, &options);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
     for name in ["direct", "indirect", "testing.tests"] {
         let log = place.text(&format!("out/logs/{name}.log"));
         assert!(log.contains("it requires `one`, a name of this manifest"), "{name}: {log}");
         assert!(!log.contains(" install "), "{name}: {log}");
     }
     // The wheel of an earlier build satisfies them.
-    let (output, text) = built(&place, &nodes, &["--only", "one"]);
-    assert!(output.status.success(), "{text}");
-    let (output, text) = built(&place, &nodes, &["--only", "behind"]);
-    assert!(output.status.success(), "{text}");
+    let (output, printed) = built(&place, &nodes, &["--only", "one"]);
+    assert!(output.status.success(), "{printed}");
+    let (output, printed) = built(&place, &nodes, &["--only", "behind"]);
+    assert!(output.status.success(), "{printed}");
     let log = place.text("out/logs/behind.log");
     assert!(log.contains("Successfully installed one-1"), "{log}");
 }

@@ -181,12 +181,6 @@ impl<'a> Builder<'a> {
         Some(lock::OfItem::new(lock, &item.called()))
     }
 
-    /// Lists what a build fetched.
-    fn write_lock(&self, place: &Workspace, inputs: Option<&ProjectInputs>) -> Result<(), Failed> {
-        let lock = place.lock.as_ref().filter(|lock| !lock.is_fixed());
-        lock.map_or(Ok(()), |lock| lock.write(&place.directory, inputs))
-    }
-
     fn keeps(&self, item: Item<'_>) -> bool {
         self.settings.keep_work
             && match item {
@@ -294,7 +288,7 @@ impl<'a> Builder<'a> {
             let mut used = std::mem::take(&mut place.used);
             used.tools.extend(self.keeper.installed().map(|tree| ("devel".to_owned(), tree)));
             let inputs = recorded::inputs(project, self.sources()?, self.checkout(project)?, used)?;
-            self.write_lock(place, Some(&inputs))?;
+            write_lock(place, Some(&inputs))?;
             self.keeper.write(project, &finished, &made, inputs.clone())?;
             self.know(&project.name, inputs);
         }
@@ -352,7 +346,7 @@ impl<'a> Builder<'a> {
             processes,
         };
         let ran = site.run(commands, place)?;
-        self.write_lock(place, None)?;
+        write_lock(place, None)?;
         if kind == TrialKind::Docs && ran.passed > 0 {
             trial::put(&place.directory.join("docs"), &dest.join("docs"), &project.name)?;
         }
@@ -492,4 +486,10 @@ fn log_of(name: &str) -> String {
 
 fn path(text: &str) -> io::Result<RelPath> {
     text.parse().map_err(|e: base::names::PathError| io::Error::other(e.to_string()))
+}
+
+/// Lists the wheels that a build fetched, unless the list is given.
+fn write_lock(place: &Workspace, inputs: Option<&ProjectInputs>) -> Result<(), Failed> {
+    let lock = place.lock.as_ref().filter(|lock| !lock.is_fixed());
+    lock.map_or(Ok(()), |lock| lock.write(&place.directory, inputs))
 }

@@ -183,7 +183,9 @@ fn fetched(workspace: &Path) -> io::Result<Vec<PathBuf>> {
     let mut places = vec![workspace.join(FETCHED)];
     places.extend(in_directory(workspace, |_| true)?.into_iter().map(|it| it.join(FETCHED)));
     for place in places {
-        for wheel in in_directory(&place, |file| file.ends_with(".whl"))? {
+        for wheel in
+            in_directory(&place, |file| Path::new(file).extension().is_some_and(|e| e == "whl"))?
+        {
             wheels.insert(wheel.file_name().map(ToOwned::to_owned), wheel);
         }
     }

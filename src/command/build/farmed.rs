@@ -9,7 +9,6 @@ use base::text::{counted, human_size, with_causes};
 use build::execute::Elsewhere;
 use catalog::ArtifactId;
 use record::provenance::Contents;
-use review;
 use wheel::archive::Stage;
 
 use super::super::environment;

@@ -7,7 +7,6 @@ use base::regular;
 use base::source::{Code, Problem};
 use base::version::Version;
 use plan::resolve;
-use review;
 
 use super::projects;
 use super::{Failure, environment, print, tell_left_out};

@@ -8,7 +8,7 @@ use manifest::PackageKind;
 /// Lets a post release of selectors alone refer to the packages of its release, which exist.
 pub(super) fn refer_to_release<'d>(
     targets: &mut Targets,
-    dists: impl Iterator<Item = &'d ResolvedDist<'d>> + Clone,
+    dists: &(impl Iterator<Item = &'d ResolvedDist<'d>> + Clone),
     request: &Request,
 ) {
     let Some(release) = targets.version.release_of_post() else { return };
@@ -51,7 +51,7 @@ mod tests {
             let request = Request { only, ..Request::default() };
             let mut targets = given.targets.clone();
             targets.version = version.parse().unwrap();
-            refer_to_release(&mut targets, dists.iter(), &request);
+            refer_to_release(&mut targets, &dists.iter(), &request);
             assert_eq!(targets.version_of(&core.name).as_str(), expected, "{version}");
         }
     }

@@ -62,7 +62,7 @@ pub(super) fn attempt(
         }
     };
     problems.extend(only::check(manifest, targets.mode, &all, request));
-    post_release::refer_to_release(&mut targets, all.iter().chain(&elsewhere), request);
+    post_release::refer_to_release(&mut targets, &all.iter().chain(&elsewhere), request);
     let (generic, device): (Vec<&Artifact>, Vec<_>) =
         catalog.artifacts.iter().partition(|artifact| artifact.id.family.is_generic());
     let machine = machine(catalog);

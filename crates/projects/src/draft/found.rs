@@ -126,7 +126,7 @@ fn tests(directory: &Path) -> io::Result<Option<&'static str>> {
         let place = directory.join(name);
         let is_test = |entry: &fs::DirEntry| {
             let file = entry.file_name().to_string_lossy().into_owned();
-            file.starts_with("test_") && file.ends_with(".py")
+            file.starts_with("test_") && Path::new(&file).extension().is_some_and(|e| e == "py")
         };
         if place.is_dir() && entries(&place)?.iter().any(is_test) {
             return Ok(Some(name));

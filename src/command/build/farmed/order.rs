@@ -2,7 +2,6 @@ use std::collections::BTreeMap;
 
 use plan::{Distribution, Plan, Request};
 use remote::{Input, Order, Output};
-use review;
 
 use super::super::given::Given;
 use super::stored::Stored;
