@@ -134,7 +134,14 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
         }
         Some("wheel") => {
             let by = r#"device-by "path" distribution="sample-{isa}""#;
-            let lines = [("device-by", by), ("files", "files \"lib/**\"")];
+            let mut lines = vec![("device-by", by), ("files", "files \"lib/**\"")];
+            // Bundles and runtimes that read archives need each other.
+            let is_runtime = matches!(word.name, "runtime" | "older-runtime");
+            if is_runtime || word.example.contains("\"bundle\"") {
+                let by = r#"device-by "path" "bundle" root="lib" distribution="sample-{isa}""#;
+                let runtime = r#"runtime "libsample.so.7" requires-dist="sample>=7""#;
+                lines = vec![("device-by", by), lines[1], ("runtime", runtime)];
+            }
             vec![project() + &block("wheel \"sample\"", &lines, word) + OTHERS]
         }
         Some("native-project") => {

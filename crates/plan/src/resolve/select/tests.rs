@@ -61,10 +61,10 @@ fn a_drop_rule_counts_before_packages_only_everywhere_and_only_for_its_artifacts
     let entries = "a_lib_generic x text 1\na_test_generic y text 2";
     let (x, y) = (format!("x a_lib_generic < {lines}"), format!("y a_test_generic < {lines}"));
     let cases = [
-        (r#"drop "**" reason="-" everywhere=#true component="test""#, [&*x, "y - {}"]),
-        (r#"drop "**" reason="-" everywhere=#true artifact="a" component="lib""#, [&*y, "x - {}"]),
+        (r#"drop "y" reason="-" everywhere=#true component="test""#, [&*x, "y - {}"]),
+        (r#"drop "x" reason="-" everywhere=#true artifact="a" component="lib""#, [&*y, "x - {}"]),
         (r#"drop "**" reason="-" everywhere=#true artifact="b" optional="-""#, [&*x, &*y]),
-        (r#"drop "**" reason="-" component="test""#, [&*x, &*y]),
+        (r#"drop "y" reason="-" component="test""#, [&*x, &*y]),
     ];
     for (drop, expected) in cases {
         assert_eq!(core_with(drop, lines, entries), expected.map(|e| e.replace("{}", drop)));
