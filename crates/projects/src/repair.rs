@@ -43,7 +43,7 @@ impl Site<'_> {
             offered: self.offered,
             declared: self.declared,
         };
-        // Requirements of rockpack are none of the build.
+        // Tools of rockpack are not requirements of the build.
         let used = place.used.clone();
         let lines = TOOLS.join("\n");
         required.install(&lines, Author::Node, (&python, Vec::new()), "repair", place)?;

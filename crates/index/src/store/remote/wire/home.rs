@@ -23,7 +23,7 @@ impl Home {
         self.hosts().insert(host.to_owned());
     }
 
-    /// Rejects a link-local address that is no host of the configuration.
+    /// Rejects a link-local address, unless it is a configured host.
     pub(super) fn check(&self, url: &Url) -> Result<(), Fault> {
         let host = url.host_str().unwrap_or_default();
         let address = host.trim_start_matches('[').trim_end_matches(']').parse();
