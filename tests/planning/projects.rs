@@ -219,7 +219,8 @@ prefetch "unused" path="none/*.whl"
 prefetch "of-checkout" git="https://example.org/of-checkout"
 prefetch "of-no-checkout" git="https://example.org/of-no-checkout"
 python-project "of-checkout" optional="elsewhere" { source "there"; }
-python-project "of-no-checkout" optional="elsewhere" { source "absent"; }
+python-project "of-no-checkout" optional="elsewhere" { source "absent"; after "elsewhere"; }
+python-project "elsewhere" optional="elsewhere" { source "elsewhere"; }
 native-project "graph" { source "graph"; run "true"; after "of-files" "of-index"; }
 python-project "user" { source "user"; after "graph" "of-own-index" "of-git" "of-none" "of-checkout" "of-no-checkout"; }
 "#;
@@ -245,7 +246,9 @@ python-project "user" { source "user"; after "graph" "of-own-index" "of-git" "of
             "of-no-checkout @ git+https://example.org/of-no-checkout",
         ]
     );
-    assert!(plan.projects[2].after.contains(&name("of-files")), "by way of another project");
+    let after = &plan.projects[2].after;
+    assert!(after.contains(&name("of-files")), "by way of another project");
+    assert!(!after.contains(&name("elsewhere")), "a prefetched wheel needs no project: {after:?}");
     let problems = case("").problems();
     let missing = |text: &str| problems.iter().any(|problem| problem.contains(text));
     assert!(missing("wheel `of-none`, needed to build projects, is missing"), "{problems:?}");

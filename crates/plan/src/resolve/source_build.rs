@@ -187,7 +187,7 @@ fn build(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
         subdirectory: source.subdirectory.clone(),
         needs: project.needs.iter().flat_map(|need| need.files.clone()).collect(),
         include_ignored: project.include_ignored.iter().map(|g| g.as_str().to_owned()).collect(),
-        after: before(context.manifest, project),
+        after: before(context, project),
         run: given.run,
         native: given.native,
         branch: checkout
@@ -426,17 +426,24 @@ fn missing(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolv
     resolved.problems.push(problem.label(&source.checkout.place, label).help(help));
 }
 
-fn before(manifest: &Manifest, project: &SourceProject) -> Vec<PackageName> {
-    let mut known: BTreeSet<PackageName> = BTreeSet::new();
+/// Names of all projects that this one is built after, those of its dependencies included. A dependency
+/// whose wheel is prefetched adds none: its own requirements say what it needs.
+fn before(context: &Context<'_>, project: &SourceProject) -> Vec<PackageName> {
+    let python = &context.manifest.python;
+    let is_prefetched = |name: &PackageName| {
+        !context.sources.projects.contains_key(name)
+            && python.prefetched.iter().any(|wheel| wheel.name.value == *name)
+    };
+    let mut names: BTreeSet<PackageName> = BTreeSet::new();
     let mut next: Vec<&SourceProject> = vec![project];
     while let Some(project) = next.pop() {
         for name in &project.after {
-            if known.insert(name.value.clone()) {
-                next.extend(manifest.python.projects.iter().find(|p| p.name.value == name.value));
+            if names.insert(name.value.clone()) && !is_prefetched(&name.value) {
+                next.extend(python.projects.iter().find(|p| p.name.value == name.value));
             }
         }
     }
-    known.into_iter().collect()
+    names.into_iter().collect()
 }
 
 /// Dependencies first, otherwise in file order. The manifest has no cycles.
