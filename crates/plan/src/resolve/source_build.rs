@@ -426,8 +426,8 @@ fn missing(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolv
     resolved.problems.push(problem.label(&source.checkout.place, label).help(help));
 }
 
-/// Names of all projects that this one is built after, those of its dependencies included. A dependency
-/// whose wheel is prefetched adds none: its own requirements say what it needs.
+/// Names of this project's dependencies and of their dependencies. A prefetched wheel has none: its
+/// metadata lists its requirements, and `after` lines are for checkouts.
 fn before(context: &Context<'_>, project: &SourceProject) -> Vec<PackageName> {
     let python = &context.manifest.python;
     let is_prefetched = |name: &PackageName| {

@@ -9,7 +9,7 @@ use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::sources::Sources;
 use crate::resolve::unowned::{self, Causes, Left, Leftover, Ownership};
 use crate::resolve::{
-    apart_code, check, closure, compression, misplaced, misspelled, oversize, ownership, parted,
+    apart_code, check, closure, compression, misplaced, misspelled, oversize, ownership, parted, programs,
     platform, repeated, shards, source_build, taken_and_dropped, too_wide, unused_rules, windows,
 };
 use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
@@ -39,7 +39,7 @@ const OF_PATHS: [Check; 4] = [
     |it| it.lengths(),
 ];
 
-const OF_RULES: [Check; 3] = [
+const OF_RULES: [Check; 4] = [
     |it| {
         let Resolver { manifest, catalog, targets, .. } = it.resolver;
         let entries = apart_code::Entries { taken: it.selected, run: it.run };
@@ -49,6 +49,10 @@ const OF_RULES: [Check; 3] = [
     |it| {
         let Resolver { manifest, catalog, targets, .. } = it.resolver;
         misspelled::check(manifest, catalog, it.filled, targets.system)
+    },
+    |it| {
+        let Resolver { whole, manifest, targets, .. } = it.resolver;
+        programs::without_script(whole, manifest, it.filled, targets.system)
     },
 ];
 
