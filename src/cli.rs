@@ -1,7 +1,7 @@
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::ui::MessageFormat;
 
@@ -129,6 +129,17 @@ pub struct Cli {
     /// Print results and errors only: no warnings, notes or progress
     #[arg(short, long, global = true, help_heading = "Messages")]
     pub quiet: bool,
+
+    /// Colours: of terminals alone, also in pipes and files, or none
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        default_value_t = ColorChoice::Auto,
+        help_heading = "Messages"
+    )]
+    pub color: ColorChoice,
 }
 
 impl Cli {

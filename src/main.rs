@@ -31,7 +31,7 @@ fn main() {
     }
     panics::end_the_process();
     let cli = Cli::read(std::env::args_os()).unwrap_or_else(|e| e.exit());
-    ui::init(cli.message_format, cli.quiet, denies_warnings(&cli.command));
+    ui::init(cli.message_format, cli.color, cli.quiet, denies_warnings(&cli.command));
     // Unwatched signals end the process as usual.
     let _ = signals::watch();
     open_files::allow_many();

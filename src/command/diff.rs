@@ -1,7 +1,5 @@
 //! `rockpack diff`.
 
-use std::io::IsTerminal;
-
 use base::source::{Code, Problem, printable_lines};
 use review::diff;
 use review::diff::Diff;
@@ -52,7 +50,7 @@ fn shown(diff: &Diff, format: DiffFormat) -> Result<String, Failure> {
         DiffFormat::Files => diff::text(diff, true),
     };
     let text = ui::spelt(&printable_lines(&text)).into_owned();
-    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let colour = ui::is_coloured(&std::io::stdout());
     Ok(if colour { painted(&text) } else { text })
 }
 
