@@ -13,7 +13,7 @@ use super::item::{Item, is_before, trials};
 use super::kept::{Keeper, Product as KeptProduct};
 use super::place::{self, Place};
 use super::process::Log;
-use super::project::{self, Site};
+use super::project::{self, Part, Site};
 use super::snapshot::Snapshot;
 use super::tools::Tools;
 use super::trial::{self, Ran, TrialKind};
@@ -22,9 +22,10 @@ use super::workspace::{self, Failed, TAIL, Workspace};
 use super::{
     End, Happened, Made, MadeWheel, Missing, NotMade, Outcome, ProjectError, Settings, Tried, Why,
     again, compilers, complaints, devel, dirty, finish, lock, prefixes, private, recorded, resume,
-    taken, wheelhouse,
+    schedule, taken, wheelhouse,
 };
 use base::names::{PackageName, RelPath};
+use base::regular;
 use base::text::with_causes;
 use plan::{Plan, ProjectBuild, Trial};
 use record::gate::{Gate, GateError};
@@ -50,15 +51,23 @@ pub struct Builder<'a> {
     stage: &'a Stage,
     tools: Tools,
     work: PathBuf,
-    _place: Option<Place>,
+    _place: Place,
     items: Vec<Item<'a>>,
     devel: OnceLock<PathBuf>,
     made: Mutex<Made>,
     inputs: Mutex<BTreeMap<PackageName, ProjectInputs>>,
     keeper: Keeper<'a>,
     missing: Missing,
+    begun: Mutex<BTreeMap<usize, Result<Begun, Failure>>>,
     gate: &'a Gate<'a>,
     report: &'a (dyn Fn(Happened) + Sync),
+}
+
+/// A project whose requirements were resolved.
+struct Begun {
+    place: Workspace,
+    parts: Vec<Part>,
+    took: Duration,
 }
 
 impl<'a> Builder<'a> {
@@ -70,11 +79,10 @@ impl<'a> Builder<'a> {
         gate: &'a Gate<'a>,
         report: &'a (dyn Fn(Happened) + Sync),
     ) -> Result<Self, ProjectError> {
-        let place = (!settings.keep_work).then(|| place::take(settings, report)).transpose()?;
-        let work = match &place {
-            Some(place) => place.path().to_owned(),
-            None => stage.dest().canonicalize()?.join("work"),
-        };
+        let kept = stage.dest().canonicalize()?.join("work");
+        let kept = settings.keep_work.then_some(kept);
+        let place = place::take(settings, kept.as_deref(), report)?;
+        let work = place.path().to_owned();
         fs::create_dir_all(&work)?;
         fs::create_dir_all(stage.dest().join("logs"))?;
         fs::write(work.join("pep517.py"), include_str!("pep517.py"))?;
@@ -100,9 +108,59 @@ impl<'a> Builder<'a> {
             inputs: Mutex::default(),
             keeper,
             missing: compilers::missing(plan, settings),
+            begun: Mutex::default(),
             gate,
             report,
         })
+    }
+
+    /// Resolves the requirements of all projects that are built, so that a missing one is an error
+    /// before the first compiler runs.
+    pub fn resolve(&self) {
+        let is_built = |item: &Item<'_>| matches!(item, Item::Project(project) if !self.keeper.has(&project.name));
+        let built = self.all(is_built);
+        (self.report)(Happened::Resolving(built.len()));
+        let after = vec![Vec::new(); built.len()];
+        schedule::run(&after, self.settings.jobs, |index, processes| {
+            let item = self.items[built[index]];
+            let begun = self.begin(item, processes);
+            if begun.is_err() {
+                (self.report)(Happened::Failed(item.called()));
+            }
+            let mut all = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+            all.insert(built[index], begun);
+            Ok::<(), ()>(())
+        });
+    }
+
+    fn begin(&self, item: Item<'a>, processes: usize) -> Result<Begun, Failure> {
+        let start = Instant::now();
+        let mut place = self.open(item)?;
+        match self.parts(item, &mut place, processes) {
+            Ok(parts) => Ok(Begun { place, parts, took: start.elapsed() }),
+            Err(failed) => Err(self.failure(item, &place, failed)),
+        }
+    }
+
+    fn parts(
+        &self,
+        item: Item<'a>,
+        place: &mut Workspace,
+        processes: usize,
+    ) -> Result<Vec<Part>, Failed> {
+        let Item::Project(project) = item else { return Ok(Vec::new()) };
+        if let Some(program) = self.missing.get(&project.name) {
+            let reason = format!("it is built with {program}, which does not exist");
+            return Err(Failed::new(reason));
+        }
+        if let Some(lock) = place.lock.as_ref().filter(|lock| lock.is_fixed()) {
+            lock.check(self.checkout(project)?, &self.prefetched(project)?)?;
+        }
+        let is_last = !self
+            .items
+            .iter()
+            .any(|other| is_before(other, project) && !matches!(other, Item::Devel(_)));
+        self.site(project, processes)?.begin(self.settings, is_last, place)
     }
 
     pub fn order(&self) -> Vec<Vec<usize>> {
@@ -127,13 +185,42 @@ impl<'a> Builder<'a> {
             return self.keep(project, kept, start);
         }
         let called = item.called();
+        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
+        let Begun { mut place, parts, took } = match begun {
+            Some(begun) => begun?,
+            None => Begun { place: self.open(item)?, parts: Vec::new(), took: Duration::ZERO },
+        };
         (self.report)(Happened::Started(called.clone()));
-        let log = Log::create(self.stage.dest().join(log_of(&called)));
-        let log = log.map_err(|e| Failure { reason: with_causes(&e), tail: Vec::new() })?;
+        let done = match item {
+            Item::Trial(project, kind, trial) => {
+                let ran = self.tried(project, kind, trial, &mut place, processes);
+                ran.map(|ran| (Vec::new(), Some(ran)))
+            }
+            _ => self.wheels(item, parts, &mut place, processes).map(|wheels| (wheels, None)),
+        };
+        match done {
+            Ok((wheels, ran)) => {
+                self.clear(item, &place);
+                let took = took + start.elapsed();
+                (self.report)(Happened::Finished(called, names(&wheels), took));
+                Ok(Product { wheels, took, kept: false, ran })
+            }
+            Err(failed) => {
+                let failure = self.failure(item, &place, failed);
+                (self.report)(Happened::Failed(called));
+                Err(failure)
+            }
+        }
+    }
+
+    /// Opens the log and the directory of an item.
+    fn open(&self, item: Item<'_>) -> Result<Workspace, Failure> {
+        let called = item.called();
+        let fail = |e: io::Error| Failure { reason: with_causes(&e), tail: Vec::new() };
+        let log = Log::create(self.stage.dest().join(log_of(&called))).map_err(fail)?;
         let directory = self.work.join(&called);
-        self.tidy(item, &directory)
-            .map_err(|e| Failure { reason: with_causes(&e), tail: Vec::new() })?;
-        let mut place = Workspace {
+        self.tidy(item, &directory).map_err(fail)?;
+        Ok(Workspace {
             directory,
             variables: BTreeMap::new(),
             log,
@@ -141,37 +228,27 @@ impl<'a> Builder<'a> {
             lock: self.lock(&item),
             constraints: constraints(&item),
             reach: None,
-        };
-        let done = match item {
-            Item::Trial(project, kind, trial) => {
-                let ran = self.tried(project, kind, trial, &mut place, processes);
-                ran.map(|ran| (Vec::new(), Some(ran)))
-            }
-            _ => self.wheels(item, &mut place, processes).map(|wheels| (wheels, None)),
-        };
-        let done = done.map_err(|failed| failed.or_full(&place.directory));
-        let complaints = match &done {
-            Ok(_) => Vec::new(),
-            Err(_) => self.complaints(item, &place),
-        };
-        if !matches!(item, Item::Devel(_)) && !self.keeps(item) {
-            // Results were moved; a build that filled the disk frees room here.
-            let _ = fs::remove_dir_all(&place.directory);
+            downloads: Mutex::default(),
+        })
+    }
+
+    /// Ends the log of a failed item.
+    fn failure(&self, item: Item<'_>, place: &Workspace, failed: Failed) -> Failure {
+        let failed = failed.or_full(&place.directory);
+        let complaints = self.complaints(item, place);
+        self.clear(item, place);
+        let tail = complaints::before(&complaints, place.log.tail(TAIL));
+        let _ = place.log.say(&format!("error: {failed}\n{}", again(&item)));
+        if !complaints.is_empty() {
+            let _ = place.log.begin_with(&format!("{failed}:\n{}", complaints.join("\n")));
         }
-        match done {
-            Ok((wheels, ran)) => {
-                (self.report)(Happened::Finished(called, names(&wheels), start.elapsed()));
-                Ok(Product { wheels, took: start.elapsed(), kept: false, ran })
-            }
-            Err(failed) => {
-                (self.report)(Happened::Failed(called));
-                let tail = complaints::before(&complaints, place.log.tail(TAIL));
-                let _ = place.log.say(&format!("error: {failed}\n{}", again(&item)));
-                if !complaints.is_empty() {
-                    let _ = place.log.begin_with(&format!("{failed}:\n{}", complaints.join("\n")));
-                }
-                Err(Failure { reason: failed.to_string(), tail })
-            }
+        Failure { reason: failed.to_string(), tail }
+    }
+
+    /// Removes the directory of an item. A build that filled the disk frees room here.
+    fn clear(&self, item: Item<'_>, place: &Workspace) {
+        if !matches!(item, Item::Devel(_)) && !self.keeps(item) {
+            let _ = fs::remove_dir_all(&place.directory);
         }
     }
 
@@ -235,6 +312,7 @@ impl<'a> Builder<'a> {
     fn wheels(
         &self,
         item: Item<'_>,
+        parts: Vec<Part>,
         place: &mut Workspace,
         processes: usize,
     ) -> Result<Vec<PathBuf>, Failed> {
@@ -244,15 +322,8 @@ impl<'a> Builder<'a> {
                 taken::bring(wheel, self.settings.sources.as_ref(), &self.tools, place)?
             }
             Item::Project(project) => {
-                if let Some(program) = self.missing.get(&project.name) {
-                    let reason = format!("it is built with {program}, which does not exist");
-                    return Err(Failed::new(reason));
-                }
                 self.keeper.forget(&project.name)?;
-                if let Some(lock) = place.lock.as_ref().filter(|lock| lock.is_fixed()) {
-                    lock.check(Some(self.checkout(project)?))?;
-                }
-                let made = self.site(project, processes)?.build_all(self.settings, place)?;
+                let made = self.site(project, processes)?.build_all(parts, place)?;
                 if project.native.is_some() {
                     prefixes::keep(&self.work, &project.name, self.keeper.directory())?;
                 }
@@ -288,7 +359,7 @@ impl<'a> Builder<'a> {
             let mut used = std::mem::take(&mut place.used);
             used.tools.extend(self.keeper.installed().map(|tree| ("devel".to_owned(), tree)));
             let inputs = recorded::inputs(project, self.sources()?, self.checkout(project)?, used)?;
-            write_lock(place, Some(&inputs))?;
+            write_lock(place, Some((&inputs, &self.prefetched(project)?)))?;
             self.keeper.write(project, &finished, &made, inputs.clone())?;
             self.know(&project.name, inputs);
         }
@@ -366,6 +437,20 @@ impl<'a> Builder<'a> {
     fn checkout(&self, project: &ProjectBuild) -> Result<&Snapshot, Failed> {
         let checkout = self.keeper.source(&project.name);
         checkout.ok_or_else(|| Failed::new("its checkout was not read"))
+    }
+
+    /// Prefetched wheels that a project is built after.
+    fn prefetched(&self, project: &ProjectBuild) -> io::Result<lock::Digests> {
+        let dest = self.stage.dest();
+        let names = self.plan.prefetched.iter().map(|wheel| &wheel.name);
+        let mut digests = lock::Digests::new();
+        for name in names.filter(|name| project.after.contains(name)) {
+            for wheel in wheelhouse::of_other(dest, name)? {
+                let file = wheel.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                digests.insert(file, regular::sha256(&wheel)?);
+            }
+        }
+        Ok(digests)
     }
 
     fn remember(&self, name: &str, wheels: &[PathBuf]) {
@@ -489,7 +574,10 @@ fn path(text: &str) -> io::Result<RelPath> {
 }
 
 /// Lists the wheels that a build fetched, unless the list is given.
-fn write_lock(place: &Workspace, inputs: Option<&ProjectInputs>) -> Result<(), Failed> {
+fn write_lock(
+    place: &Workspace,
+    of_build: Option<(&ProjectInputs, &lock::Digests)>,
+) -> Result<(), Failed> {
     let lock = place.lock.as_ref().filter(|lock| !lock.is_fixed());
-    lock.map_or(Ok(()), |lock| lock.write(&place.directory, inputs))
+    lock.map_or(Ok(()), |lock| lock.write(&place.directory, of_build))
 }

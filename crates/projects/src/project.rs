@@ -15,13 +15,15 @@ use super::snapshot::Snapshot;
 use super::tools::Tools;
 use super::workspace::{BUILDING, Failed, MAKING_ENVIRONMENT, Workspace, wheel_in};
 use super::{Settings, checkout, native, private, repair, variables, wheelhouse};
-use base::names::RelPath;
+use base::names::{PackageName, RelPath};
 use base::regular;
 use manifest::{Filling, setting};
-use plan::ProjectBuild;
+use plan::{NativeBuild, ProjectBuild};
 use wheel::package::WheelName;
 
 const MOST_ANSWERED: u64 = 1 << 20;
+/// Number of processes of CMake.
+const PARALLEL: &str = "CMAKE_BUILD_PARALLEL_LEVEL";
 
 pub(crate) fn furnish(place: &mut Workspace, processes: usize) -> io::Result<()> {
     let temporary = place.directory.join("tmp");
@@ -33,7 +35,7 @@ pub(crate) fn furnish(place: &mut Workspace, processes: usize) -> io::Result<()>
         ("TMPDIR", temporary.into()),
         // The default is a random name, which debug information would contain.
         ("SKBUILD_BUILD_DIR", place.directory.join("build").into_os_string()),
-        ("CMAKE_BUILD_PARALLEL_LEVEL", processes.to_string().into()),
+        (PARALLEL, processes.to_string().into()),
     ];
     place.variables.extend(given.map(|(name, value)| (name.to_owned(), value)));
     Ok(())
@@ -60,29 +62,157 @@ pub struct Site<'a> {
     pub version: Option<&'a str>,
 }
 
+/// Project in the workspace of one Python version, up to its wheel.
+pub(crate) struct Part {
+    version: Option<String>,
+    place: Workspace,
+    /// `None` if only requirements were downloaded.
+    prepared: Option<Prepared>,
+}
+
+/// A copy of a checkout and its environment.
+struct Prepared {
+    source: PathBuf,
+    directory: PathBuf,
+    python: PathBuf,
+    /// State for kept work; `None` if it is noted, or nothing is kept.
+    state: Option<Record>,
+    is_new: bool,
+    setuptools: bool,
+}
+
 impl Site<'_> {
-    /// Builds a project for each Python version in a separate directory, until a wheel fits the
-    /// remaining versions.
-    pub(crate) fn build_all(
+    /// Resolves the requirements of a project for each Python version, in separate directories, as
+    /// far as they are known before other projects are built.
+    pub(crate) fn begin(
         &self,
         settings: &Settings,
+        is_last: bool,
+        place: &Workspace,
+    ) -> Result<Vec<Part>, Failed> {
+        let project = self.project;
+        if project.pythons.is_empty() {
+            return Ok(vec![self.part(None, settings, is_last, place)?]);
+        }
+        let versions = project.pythons.iter().map(String::as_str);
+        let part = |version| {
+            let part = self.part(Some(version), settings, is_last, place);
+            part.map_err(|failed| failed.of(version))
+        };
+        versions.map(part).collect()
+    }
+
+    fn part(
+        &self,
+        version: Option<&str>,
+        settings: &Settings,
+        is_last: bool,
+        outer: &Workspace,
+    ) -> Result<Part, Failed> {
+        let directory =
+            version.map_or_else(|| outer.directory.clone(), |v| outer.directory.join(v));
+        let mut place = Workspace { directory, ..outer.inner() };
+        furnish(&mut place, self.processes)?;
+        self.confine(settings, &mut place)?;
+        let site = self.of_version(version);
+        let prepared = if is_last && site.is_known() {
+            Some(site.prepare(&mut place)?)
+        } else if site.work_key.is_some() && resume::exists(&place.directory) {
+            None
+        } else {
+            site.resolve(is_last, &mut place)?
+        };
+        Ok(Part { version: version.map(str::to_owned), place, prepared })
+    }
+
+    fn of_version<'v>(&'v self, version: Option<&'v str>) -> Site<'v> {
+        let (offered, work_key) = (self.offered.clone(), self.work_key.clone());
+        Site { version, offered, work_key, prefixes: self.prefixes.clone(), ..*self }
+    }
+
+    /// Returns true if the requirements depend on nothing but the checkout. Commands can take long,
+    /// and can change them; the number of processes is known when the build begins.
+    fn is_known(&self) -> bool {
+        let project = self.project;
+        let settings = project.config_settings.values().flatten();
+        let mut texts = project.environment.values().chain(settings);
+        project.run.is_empty() && self.can_ask() && !texts.any(|text| names_jobs(text))
+    }
+
+    /// Returns true if a backend can be asked for requirements.
+    fn can_ask(&self) -> bool {
+        let project = self.project;
+        project.isolated && project.native.is_none() && (self.devel.is_some() || !project.devel)
+    }
+
+    /// Downloads the requirements of the node and of the checkout's pyproject.toml, except projects
+    /// before this one. Commands can change the file: if its requirements are not available, the
+    /// project is prepared in full, or the failure is left to its build.
+    fn resolve(&self, is_last: bool, place: &mut Workspace) -> Result<Option<Prepared>, Failed> {
+        let fresh = place.variables.clone();
+        let house = place.directory.join("wheelhouse");
+        wheelhouse::offer(&self.offered, &house, &mut place.variables)?;
+        let source = place.directory.join("source");
+        let python = place.directory.join("env/bin/python");
+        self.give_variables(place, &|text: &str| {
+            setting::fill(text, |filling| self.filled(filling, &source, &python))
+        });
+        let project = self.project;
+        let later = project.after.iter().map(PackageName::as_str).collect();
+        let required = self.required();
+        let lines = project.build_requires.join("\n");
+        required.resolve(&lines, Author::Node, &later, place)?;
+        let done = self
+            .static_requirements()
+            .map_or(Ok(()), |lines| required.resolve(&lines, Author::Project, &later, place));
+        fs::remove_dir_all(&house)?;
+        place.variables = fresh;
+        match done {
+            Err(failed) if project.run.is_empty() => Err(failed),
+            Err(_) if is_last && self.can_ask() => self.prepare(place).map(Some),
+            Err(failed) => {
+                place.log.say(&format!("before its commands: {failed}"))?;
+                Ok(None)
+            }
+            Ok(()) => Ok(None),
+        }
+    }
+
+    /// Requirements in the pyproject.toml of the checkout; `None` without it.
+    fn static_requirements(&self) -> Option<String> {
+        let project = self.project;
+        if !project.isolated || project.native.is_some() {
+            return None;
+        }
+        let root = self.sources.join(project.source.as_str());
+        let below = project.subdirectory.as_ref();
+        let directory = below.map_or_else(|| root.clone(), |below| root.join(below.as_str()));
+        let text = regular::read_to_string(directory.join("pyproject.toml"), MOST_ANSWERED).ok()?;
+        let file: toml::Table = toml::from_str(&text).ok()?;
+        let listed = file.get("build-system")?.get("requires")?.as_array()?;
+        let mut lines = listed.iter().map(toml::Value::as_str).collect::<Option<Vec<_>>>()?;
+        // The order in which the build asks for them.
+        lines.sort_unstable();
+        Some(lines.join("\n"))
+    }
+
+    /// Builds the parts, until a wheel fits the remaining versions.
+    pub(crate) fn build_all(
+        &self,
+        parts: Vec<Part>,
         place: &mut Workspace,
     ) -> Result<Vec<PathBuf>, Failed> {
-        if self.project.pythons.is_empty() {
-            self.confine(settings, place)?;
-            return self.build(place);
-        }
         let mut wheels = Vec::new();
-        for version in &self.project.pythons {
-            place.log.say(&format!("for Python {version}:"))?;
-            let directory = place.directory.join(version);
-            let mut inner = Workspace { directory, ..place.inner() };
-            furnish(&mut inner, self.processes)?;
-            self.confine(settings, &mut inner)?;
-            let (offered, work_key) = (self.offered.clone(), self.work_key.clone());
-            let prefixes = self.prefixes.clone();
-            let site = Site { version: Some(version), offered, work_key, prefixes, ..*self };
-            let made = site.build(&mut inner).map_err(|failed| failed.of(version))?;
+        for Part { version, place: mut inner, prepared } in parts {
+            if let Some(version) = &version {
+                inner.log.say(&format!("for Python {version}:"))?;
+            }
+            let site = self.of_version(version.as_deref());
+            let made = site.build(prepared, &mut inner);
+            let made = made.map_err(|failed| match &version {
+                Some(version) => failed.of(version),
+                None => failed,
+            })?;
             place.used.add(inner.used);
             let fits_all = made.iter().all(|wheel| fits_later(wheel));
             wheels.extend(made);
@@ -102,7 +232,29 @@ impl Site<'_> {
         private::confine(place, project, prefix.as_deref(), &settings.protected)
     }
 
-    fn build(&self, place: &mut Workspace) -> Result<Vec<PathBuf>, Failed> {
+    fn build(
+        &self,
+        prepared: Option<Prepared>,
+        place: &mut Workspace,
+    ) -> Result<Vec<PathBuf>, Failed> {
+        place.variables.insert(PARALLEL.to_owned(), self.processes.to_string().into());
+        let prepared = prepared.map_or_else(|| self.prepare(place), Ok)?;
+        if prepared.setuptools {
+            self.compile_at_once(place)?;
+        }
+        if let Some(native) = &self.project.native {
+            self.build_native(native, prepared, place)?;
+            return Ok(Vec::new());
+        }
+        let wheel = self.build_wheel(&prepared, place)?;
+        if self.project.repair {
+            return Ok(vec![self.repaired(&wheel, place)?]);
+        }
+        Ok(vec![wheel])
+    }
+
+    /// Copies the checkout, makes its environment, and installs its requirements.
+    fn prepare(&self, place: &mut Workspace) -> Result<Prepared, Failed> {
         let project = self.project;
         let source = place.directory.join("source");
         let from = self.sources.join(project.source.as_str());
@@ -147,59 +299,85 @@ impl Site<'_> {
             place.used.requirements = used.requirements;
             place.used.tools.insert("work".to_owned(), "resumed".to_owned());
         }
-        if let Some(native) = &project.native {
-            variables::show_fixed_paths(&mut place.variables, self.work, false);
-            let site = native::Site {
-                prefix: self.prefixes.join(project.name.as_str()),
-                processes: self.processes,
-                directory: &directory,
-            };
-            site.begin()?;
-            if is_new || native.cmake.is_none() {
-                self.run(&source, place, &fill)?;
-                note(state, place)?;
-            }
-            site.build(native, place, &fill)?;
-            return Ok(Vec::new());
+        let mut prepared = Prepared { source, directory, python, state, is_new, setuptools };
+        if project.native.is_none() {
+            self.prepare_wheel(&mut prepared, place)?;
         }
-        if is_new {
-            self.run(&source, place, &fill)?;
+        Ok(prepared)
+    }
+
+    /// Runs the commands, and installs the requirements of the backend.
+    fn prepare_wheel(&self, prepared: &mut Prepared, place: &mut Workspace) -> Result<(), Failed> {
+        let Prepared { source, directory, python, state, is_new, setuptools } = prepared;
+        let fill = |text: &str| setting::fill(text, |filling| self.filled(filling, source, python));
+        if *is_new {
+            self.run(source, place, &fill)?;
         }
         // After the commands, which compile without these flags.
-        variables::show_fixed_paths(&mut place.variables, self.work, setuptools);
-        let out = place.directory.join("out");
-        let settings = project
-            .config_settings
-            .iter()
-            .map(|(key, values)| (key, values.iter().map(|v| fill(v)).collect()))
-            .collect();
-        if !project.isolated {
-            let there = installed(&python, place)?;
+        variables::show_fixed_paths(&mut place.variables, self.work, *setuptools);
+        if !self.project.isolated {
+            let there = installed(python, place)?;
             place.used.were_there(there);
+        } else if *is_new {
+            self.requirements(directory, python, &self.config_settings(source, python), place)?;
+            note(state.take(), place)?;
         }
-        if project.isolated {
-            if is_new {
-                self.requirements(&directory, &python, &settings, place)?;
-                note(state, place)?;
-            }
-            self.hook("wheel", &directory, &python, &settings, &out, place)?;
+        Ok(())
+    }
+
+    fn build_native(
+        &self,
+        native: &NativeBuild,
+        prepared: Prepared,
+        place: &mut Workspace,
+    ) -> Result<(), Failed> {
+        let Prepared { source, directory, python, state, is_new, .. } = prepared;
+        let fill =
+            |text: &str| setting::fill(text, |filling| self.filled(filling, &source, &python));
+        variables::show_fixed_paths(&mut place.variables, self.work, false);
+        let site = native::Site {
+            prefix: self.prefixes.join(self.project.name.as_str()),
+            processes: self.processes,
+            directory: &directory,
+        };
+        site.begin()?;
+        if is_new || native.cmake.is_none() {
+            self.run(&source, place, &fill)?;
+            note(state, place)?;
+        }
+        site.build(native, place, &fill)
+    }
+
+    fn build_wheel(&self, prepared: &Prepared, place: &Workspace) -> Result<PathBuf, Failed> {
+        let Prepared { source, directory, python, .. } = prepared;
+        let out = place.directory.join("out");
+        let settings = self.config_settings(source, python);
+        if self.project.isolated {
+            self.hook("wheel", directory, python, &settings, &out, place)?;
         } else {
-            self.beside(&directory, &settings, &out, place)?;
+            self.beside(directory, &settings, &out, place)?;
         }
-        let wheel = wheel_in(&out, &project.name)?;
-        if project.repair {
-            let libraries =
-                project.after.iter().map(|name| self.prefixes.join(name.as_str()).join("lib"));
-            let site = repair::Site {
-                libraries: libraries.filter(|directory| directory.is_dir()).collect(),
-                offered: &self.offered,
-                declared: self.declared,
-                tree: self.devel,
-                tools: self.tools,
-            };
-            return Ok(vec![site.repair(&wheel, &project.name, place)?]);
-        }
-        Ok(vec![wheel])
+        wheel_in(&out, &self.project.name)
+    }
+
+    fn config_settings(&self, source: &Path, python: &Path) -> Configured<'_> {
+        let fill = |text: &str| setting::fill(text, |filling| self.filled(filling, source, python));
+        let settings = self.project.config_settings.iter();
+        settings.map(|(key, values)| (key, values.iter().map(|v| fill(v)).collect())).collect()
+    }
+
+    fn repaired(&self, wheel: &Path, place: &mut Workspace) -> Result<PathBuf, Failed> {
+        let project = self.project;
+        let libraries =
+            project.after.iter().map(|name| self.prefixes.join(name.as_str()).join("lib"));
+        let site = repair::Site {
+            libraries: libraries.filter(|directory| directory.is_dir()).collect(),
+            offered: &self.offered,
+            declared: self.declared,
+            tree: self.devel,
+            tools: self.tools,
+        };
+        site.repair(wheel, &project.name, place)
     }
 
     fn run(
@@ -269,6 +447,15 @@ impl Site<'_> {
         Ok(environment.join("bin/python"))
     }
 
+    fn required(&self) -> Requirements<'_> {
+        Requirements {
+            tools: self.tools,
+            version: self.version,
+            offered: &self.offered,
+            declared: self.declared,
+        }
+    }
+
     fn require(
         &self,
         python: &Path,
@@ -276,12 +463,7 @@ impl Site<'_> {
         (lines, author): (&str, Author),
         name: &str,
     ) -> Result<(), Failed> {
-        let required = Requirements {
-            tools: self.tools,
-            version: self.version,
-            offered: &self.offered,
-            declared: self.declared,
-        };
+        let required = self.required();
         if self.project.isolated {
             return required.install(lines, author, (python, Vec::new()), name, place);
         }
@@ -397,6 +579,10 @@ fn fits_later(wheel: &Path) -> bool {
         name.abi.split('.').all(|abi| abi == "abi3" || abi == "none")
             && (name.abi == "abi3" || name.python.split('.').any(|tag| tag.starts_with("py3")))
     })
+}
+
+fn names_jobs(text: &str) -> bool {
+    setting::places(text).iter().any(|filling| *filling == Filling::Jobs)
 }
 
 /// Returns true if setuptools is the backend, which is the default (PEP 517, "build-backend").
