@@ -11,26 +11,28 @@ use fs_err as fs;
 
 use super::item::{Item, is_before, trials};
 use super::kept::{Keeper, Product as KeptProduct};
+use super::parts::Part;
 use super::place::{self, Place};
-use super::process::Log;
-use super::project::{self, Part, Site};
+use super::project::{self, Site};
 use super::snapshot::Snapshot;
 use super::tools::Tools;
 use super::trial::{self, Ran, TrialKind};
-use super::used::Used;
 use super::workspace::{self, Failed, TAIL, Workspace};
 use super::{
     End, Happened, Made, MadeWheel, Missing, NotMade, Outcome, ProjectError, Settings, Tried, Why,
-    again, compilers, complaints, devel, dirty, finish, lock, prefixes, private, recorded, resume,
-    schedule, taken, wheelhouse,
+    again, compilers, complaints, devel, dirty, finish, lock, prefixes, private, recorded, taken,
+    wheelhouse,
 };
 use base::names::{PackageName, RelPath};
-use base::regular;
 use base::text::with_causes;
 use plan::{Plan, ProjectBuild, Trial};
 use record::gate::{Gate, GateError};
 use record::provenance::ProjectInputs;
 use wheel::archive::Stage;
+
+mod begun;
+
+use begun::Begun;
 
 pub(crate) struct Product {
     wheels: Vec<PathBuf>,
@@ -61,13 +63,6 @@ pub struct Builder<'a> {
     begun: Mutex<BTreeMap<usize, Result<Begun, Failure>>>,
     gate: &'a Gate<'a>,
     report: &'a (dyn Fn(Happened) + Sync),
-}
-
-/// A project whose requirements were resolved.
-struct Begun {
-    place: Workspace,
-    parts: Vec<Part>,
-    took: Duration,
 }
 
 impl<'a> Builder<'a> {
@@ -112,55 +107,6 @@ impl<'a> Builder<'a> {
             gate,
             report,
         })
-    }
-
-    /// Resolves the requirements of all projects that are built, so that a missing one is an error
-    /// before the first compiler runs.
-    pub fn resolve(&self) {
-        let is_built = |item: &Item<'_>| matches!(item, Item::Project(project) if !self.keeper.has(&project.name));
-        let built = self.all(is_built);
-        (self.report)(Happened::Resolving(built.len()));
-        let after = vec![Vec::new(); built.len()];
-        schedule::run(&after, self.settings.jobs, |index, processes| {
-            let item = self.items[built[index]];
-            let begun = self.begin(item, processes);
-            if begun.is_err() {
-                (self.report)(Happened::Failed(item.called()));
-            }
-            let mut all = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-            all.insert(built[index], begun);
-            Ok::<(), ()>(())
-        });
-    }
-
-    fn begin(&self, item: Item<'a>, processes: usize) -> Result<Begun, Failure> {
-        let start = Instant::now();
-        let mut place = self.open(item)?;
-        match self.parts(item, &mut place, processes) {
-            Ok(parts) => Ok(Begun { place, parts, took: start.elapsed() }),
-            Err(failed) => Err(self.failure(item, &place, failed)),
-        }
-    }
-
-    fn parts(
-        &self,
-        item: Item<'a>,
-        place: &mut Workspace,
-        processes: usize,
-    ) -> Result<Vec<Part>, Failed> {
-        let Item::Project(project) = item else { return Ok(Vec::new()) };
-        if let Some(program) = self.missing.get(&project.name) {
-            let reason = format!("it is built with {program}, which does not exist");
-            return Err(Failed::new(reason));
-        }
-        if let Some(lock) = place.lock.as_ref().filter(|lock| lock.is_fixed()) {
-            lock.check(self.checkout(project)?, &self.prefetched(project)?)?;
-        }
-        let is_last = !self
-            .items
-            .iter()
-            .any(|other| is_before(other, project) && !matches!(other, Item::Devel(_)));
-        self.site(project, processes)?.begin(self.settings, is_last, place)
     }
 
     pub fn order(&self) -> Vec<Vec<usize>> {
@@ -213,25 +159,6 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Opens the log and the directory of an item.
-    fn open(&self, item: Item<'_>) -> Result<Workspace, Failure> {
-        let called = item.called();
-        let fail = |e: io::Error| Failure { reason: with_causes(&e), tail: Vec::new() };
-        let log = Log::create(self.stage.dest().join(log_of(&called))).map_err(fail)?;
-        let directory = self.work.join(&called);
-        self.tidy(item, &directory).map_err(fail)?;
-        Ok(Workspace {
-            directory,
-            variables: BTreeMap::new(),
-            log,
-            used: Used::default(),
-            lock: self.lock(&item),
-            constraints: constraints(&item),
-            reach: None,
-            downloads: Mutex::default(),
-        })
-    }
-
     /// Ends the log of a failed item.
     fn failure(&self, item: Item<'_>, place: &Workspace, failed: Failed) -> Failure {
         let failed = failed.or_full(&place.directory);
@@ -265,18 +192,6 @@ impl<'a> Builder<'a> {
                 Item::Devel(_) => true,
                 Item::Taken(_) | Item::Trial(..) => false,
             }
-    }
-
-    fn tidy(&self, item: Item<'_>, directory: &Path) -> io::Result<()> {
-        match item {
-            Item::Project(project) if self.keeps(item) && !self.settings.anew => {
-                let versions = project.pythons.iter().map(|version| directory.join(version));
-                versions.chain([directory.to_owned()]).try_for_each(|place| resume::tidy(&place))
-            }
-            Item::Devel(_) if self.keeps(item) => resume::tidy(directory),
-            _ if directory.is_dir() => fs::remove_dir_all(directory),
-            _ => Ok(()),
-        }
     }
 
     fn complaints(&self, item: Item<'_>, place: &Workspace) -> Vec<String> {
@@ -439,20 +354,6 @@ impl<'a> Builder<'a> {
         checkout.ok_or_else(|| Failed::new("its checkout was not read"))
     }
 
-    /// Prefetched wheels that a project is built after.
-    fn prefetched(&self, project: &ProjectBuild) -> io::Result<lock::Digests> {
-        let dest = self.stage.dest();
-        let names = self.plan.prefetched.iter().map(|wheel| &wheel.name);
-        let mut digests = lock::Digests::new();
-        for name in names.filter(|name| project.after.contains(name)) {
-            for wheel in wheelhouse::of_other(dest, name)? {
-                let file = wheel.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                digests.insert(file, regular::sha256(&wheel)?);
-            }
-        }
-        Ok(digests)
-    }
-
     fn remember(&self, name: &str, wheels: &[PathBuf]) {
         if let Ok(name) = name.parse() {
             self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(name, wheels.to_vec());
@@ -531,13 +432,6 @@ impl<'a> Builder<'a> {
             }
         }
         Ok(outcome)
-    }
-}
-
-fn constraints(item: &Item<'_>) -> Vec<String> {
-    match item {
-        Item::Project(project) | Item::Trial(project, ..) => project.constraints.clone(),
-        Item::Taken(_) | Item::Devel(_) => Vec::new(),
     }
 }
 

@@ -43,6 +43,7 @@ mod lock;
 mod mounts;
 mod namespaces;
 mod native;
+mod parts;
 mod pending;
 mod place;
 mod prefetch;
