@@ -64,7 +64,9 @@ fn main() {
 /// Builds a project of this number of steps.
 fn built(dir: &Path, program: &str, way: (&[&str], &[&str]), steps: u32) -> Duration {
     let lines = "    run \"true\"\n".repeat(steps as usize);
-    let node = format!("native-project \"steps\" {{\n    source \"steps\"\n{lines}}}\n");
+    let node = format!(
+        "native-project \"steps\" {{\n    source \"steps\"\n    run \"touch\" \"{{prefix}}/file\"\n{lines}}}\n"
+    );
     fs::write(dir.join("packages.kdl"), MANIFEST.to_owned() + &node).unwrap();
     let build = ["build", "--sources", "src", "-o", "out", "--version", "7.2.1"];
     let words = [way.0, &[program], &build, &["--projects", "rebuild"], way.1].concat();
