@@ -203,7 +203,8 @@ impl Case {
 
 pub fn cases() -> Vec<Case> {
     use Deed::{
-        ArtifactFetch, Delete, Earlier, IndexFetch, IndexSeries, Mirror, Prune, Publish, Range, Replace,
+        ArtifactFetch, Delete, Earlier, IndexFetch, IndexSeries, Mirror, Prune, Publish, Range,
+        Replace,
     };
     use Group::{Azure, Container, Google, Https, Machine, S3, Signed, Web};
     let table: [(Group, Deed, &[Phase]); 30] = [

@@ -123,7 +123,8 @@ fn was_asked(number: usize, case: &Case, server: Addresses<'_>) -> bool {
 }
 
 fn tell_server(verb: &str, number: usize, case: &Case, server: Addresses<'_>) -> String {
-    let mut stream = std::net::TcpStream::connect(server.control.trim_start_matches("http://")).unwrap();
+    let mut stream =
+        std::net::TcpStream::connect(server.control.trim_start_matches("http://")).unwrap();
     let path = format!("/{verb}/{}/{number}", case.group.name());
     write!(stream, "GET {path} HTTP/1.1\r\nConnection: close\r\n\r\n").unwrap();
     let mut answer = [0; 12];
@@ -132,7 +133,8 @@ fn tell_server(verb: &str, number: usize, case: &Case, server: Addresses<'_>) ->
 }
 
 fn options(group: Group) -> Options {
-    let access = if matches!(group, Group::Web | Group::Https) { Access::Any } else { Access::Signed };
+    let access =
+        if matches!(group, Group::Web | Group::Https) { Access::Any } else { Access::Signed };
     let pause = Duration::from_millis(1);
     Options { access, retries: 1, pause, stall: STALL, patience: PATIENCE, ..Options::default() }
 }

@@ -179,12 +179,7 @@ use Must::{End, Fail, Succeed};
 pub static FAULTS: &[Fault] = &[
     Fault {
         closes: false,
-        ..fault(
-            "none",
-            Succeed,
-            |_, phase| phase != Phase::Delete && phase != Phase::List,
-            honest,
-        )
+        ..fault("none", Succeed, |_, phase| phase != Phase::Delete && phase != Phase::List, honest)
     },
     // Statuses.
     fault("status-400", Fail("400"), waits, |e| status(e, "400 Bad Request")),
@@ -441,10 +436,7 @@ pub static FAULTS: &[Fault] = &[
         closes: false,
         ..fault("time-invalid", Succeed, has_time_in_head, |e| dated(e, "yesterday", ""))
     },
-    Fault {
-        closes: false,
-        ..fault("time-empty", Succeed, has_time_in_head, |e| dated(e, "", ""))
-    },
+    Fault { closes: false, ..fault("time-empty", Succeed, has_time_in_head, |e| dated(e, "", "")) },
     fault("range-invalid", End, reads, |e| {
         e.send("HTTP/1.1 206 Partial Content\r\nETag: \"e\"\r\nContent-Range: bytes 9-1/x\r\nContent-Length: 1\r\n\r\nx")
     }),
@@ -590,8 +582,9 @@ pub static FAULTS: &[Fault] = &[
     door("tls-plain", Fail("it answers without encryption"), Door::Plain),
     door("tls-closes", Fail(""), Door::Closes),
     door("tls-closes-in-handshake", Fail(""), Door::ClosesInHandshake),
-    door("tls-stalls", Fail(""), Door::Stalls),
-    door("tls-drips", Fail(""), Door::Drips),
+    // One command each: cases of encrypted servers wait for one another.
+    Fault { is_heavy: true, ..door("tls-stalls", Fail(""), Door::Stalls) },
+    Fault { is_heavy: true, ..door("tls-drips", Fail(""), Door::Drips) },
     door("tls-endless", Fail("no encrypted connection"), Door::Endless),
     door("tls-old-version", Fail("no encrypted connection"), Door::OldVersion),
     Fault {
@@ -618,14 +611,9 @@ pub static FAULTS: &[Fault] = &[
     },
     Fault {
         door: Some(Door::Honest),
-        ..fault(
-            "tls-closes-in-body",
-            Fail("it ends early"),
-            reads,
-            |e| {
-                let bytes = half(e);
-                e.send(bytes)
-            },
-        )
+        ..fault("tls-closes-in-body", Fail("it ends early"), reads, |e| {
+            let bytes = half(e);
+            e.send(bytes)
+        })
     },
 ];

@@ -141,10 +141,7 @@ pub fn listen() -> (TcpListener, String) {
 }
 
 /// Each side waits for the other, so one thread serves both: a request has one piece of its head.
-fn forward(
-    mut client: StreamOwned<ServerConnection, TcpStream>,
-    server: &str,
-) -> io::Result<()> {
+fn forward(mut client: StreamOwned<ServerConnection, TcpStream>, server: &str) -> io::Result<()> {
     let server = TcpStream::connect(server.trim_start_matches("http://"))?;
     server.set_nodelay(true)?;
     server.set_read_timeout(Some(PAUSE))?;

@@ -80,9 +80,7 @@ impl From<&rustls::Error> for Fault {
             InvalidCertificate(NotValidForName | NotValidForNameContext { .. }) => {
                 Self::Certificate("is for other hosts")
             }
-            InvalidCertificate(Expired | ExpiredContext { .. }) => {
-                Self::Certificate("has expired")
-            }
+            InvalidCertificate(Expired | ExpiredContext { .. }) => Self::Certificate("has expired"),
             InvalidCertificate(NotValidYet | NotValidYetContext { .. }) => {
                 Self::Certificate("is not valid yet; is the clock right?")
             }
