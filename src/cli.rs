@@ -13,6 +13,7 @@ mod build;
 mod cache;
 mod check;
 mod completions;
+mod contract;
 mod delta;
 mod deny;
 mod diff;
@@ -58,6 +59,7 @@ pub use cache::{
 };
 pub use check::CheckArgs;
 pub use completions::{CompletionsArgs, ManArgs, Shell};
+pub use contract::{ContractArgs, ContractTo};
 pub use delta::DeltaArgs;
 pub use deny::DenyArgs;
 pub use diff::{DiffArgs, DiffFormat};
