@@ -46,6 +46,7 @@ mod set;
 mod since;
 mod size;
 mod split;
+mod variables;
 mod verify;
 mod versions;
 
@@ -90,6 +91,7 @@ pub use set::{CatalogArgs, SetArgs};
 pub use since::SinceArgs;
 pub use size::size;
 pub use split::SplitArgs;
+pub use variables::misspelled_variables;
 pub use verify::VerifyArgs;
 pub use versions::VersionsArgs;
 

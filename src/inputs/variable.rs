@@ -17,6 +17,9 @@ pub const PYTHON: &str = "ROCKPACK_PYTHON";
 /// Run of the builder.
 pub const INVOCATION_ID: &str = "ROCKPACK_INVOCATION_ID";
 
+/// All of them; options name the others.
+pub const ALL: [&str; 6] = [CACHE_SIZE, MEMORY, BUILD_DIRECTORY, BUILDER_ID, PYTHON, INVOCATION_ID];
+
 /// Returns the parsed value of a variable. An empty one counts as not set.
 /// Errors are the parser's, which decides the shown part of the value.
 pub fn variable<T, E: Display>(
