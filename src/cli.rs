@@ -134,7 +134,7 @@ pub struct Cli {
     #[arg(short, long, global = true, help_heading = "Messages")]
     pub quiet: bool,
 
-    /// Colours: of terminals alone, also in pipes and files, or none
+    /// Colours: for terminals only, also in pipes and files, or none
     #[arg(
         long,
         global = true,

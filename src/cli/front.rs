@@ -19,6 +19,8 @@ pub fn with_page(root: Command) -> Command {
         let help = format!("Form of problems: {}", values.join(", "));
         format.help(help).long_help(None).hide_env(true).hide_possible_values(true)
     });
+    // The page has the height of a screen; every command's help has --color.
+    let short = short.mut_arg("color", |color| color.hide(true));
     let page = short.help_template(template(&root)).render_help();
     root.override_help(page)
 }

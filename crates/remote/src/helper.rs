@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use super::auth::{HeaderError, valid};
+use super::header::{HeaderError, valid};
 use super::secret::Secret;
 
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -34,6 +34,7 @@ mod client;
 mod download;
 mod execution;
 mod farm;
+mod header;
 mod helper;
 mod netrc;
 mod observed;
@@ -49,8 +50,8 @@ use client::Client;
 use farm::Farm;
 
 pub use action::{Digest, DigestError};
-pub use auth::{HeaderError, header};
 pub use farm::Executor;
+pub use header::{HeaderError, header};
 pub use helper::Helper;
 pub use orders::{Heard, Input, Node, Order, Orders, Output};
 pub use secret::Secret;

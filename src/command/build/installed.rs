@@ -44,7 +44,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let plan = if tree.is_some() {
         resolve::plan_installed(&manifest, &request)?
     } else {
-        ui::tell("note: neither --artifact-dir nor --rocm-path: only projects are built");
+        ui::tell("note: neither artifacts nor an installation is named: only projects are built");
         resolve::plan_alone(&manifest, &request)?
     };
     tell_left_out(args, &plan);

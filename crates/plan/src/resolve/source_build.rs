@@ -102,8 +102,8 @@ pub(super) fn resolve(
 fn without_tree(tree: &Tree, project: &SourceProject) -> Problem {
     let (reason, help) = match tree {
         Tree::None => (
-            "uses ROCm, but none is named",
-            "name an installed one by --rocm-path, or its artifacts by --artifact-dir",
+            "uses a devel tree, but none is named",
+            "give the options of an installation or of artifacts: see `rockpack build --help`",
         ),
         Tree::Package(_) | Tree::Installed => (
             "uses the tree of a devel package, but none is made",
