@@ -3,6 +3,7 @@
 pub mod built;
 pub mod diff;
 mod html;
+pub mod ledger;
 mod markdown;
 mod planned;
 mod shares;
