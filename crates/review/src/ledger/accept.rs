@@ -19,9 +19,8 @@ pub(super) fn sorted(compared: Compared, rules: &[AcceptRule]) -> Sorted<'_> {
     let mut taken: BTreeMap<usize, Vec<Difference>> = BTreeMap::new();
     let mut unexplained = Vec::new();
     for (distribution, difference) in differences {
-        let accepts = |rule: &AcceptRule| {
-            rule.accepts(difference.class, &distribution, &difference.name)
-        };
+        let accepts =
+            |rule: &AcceptRule| rule.accepts(difference.class, &distribution, &difference.name);
         let mut lines = rules.iter().enumerate().filter(|(_, rule)| accepts(rule));
         let first = lines.next().map(|(index, _)| index);
         for (index, _) in lines {
@@ -49,5 +48,10 @@ pub(super) fn sorted(compared: Compared, rules: &[AcceptRule]) -> Sorted<'_> {
         let line = class.place.shown().to_string();
         Accepted { line, class: class.value, reason: reason.clone(), differences }
     });
-    Sorted { packages: counts.into_values().collect(), accepted: accepted.collect(), unexplained, idle }
+    Sorted {
+        packages: counts.into_values().collect(),
+        accepted: accepted.collect(),
+        unexplained,
+        idle,
+    }
 }

@@ -55,7 +55,12 @@ pub(super) fn sets(theirs: &[Package], ours: &[Package]) -> Result<Compared, Rea
     }
     for (side, packages, left) in [("old", theirs, &mut gone), ("new", ours, &mut come)] {
         for package in packages {
-            compared.differs(package, LedgerClass::Package, &package.name, format!("only on the {side} side"));
+            compared.differs(
+                package,
+                LedgerClass::Package,
+                &package.name,
+                format!("only on the {side} side"),
+            );
             left.extend(leftovers(package, None));
         }
     }
@@ -142,10 +147,9 @@ impl Compared {
                 (File::Bytes { .. }, File::Link(to)) => {
                     self.differs(new, LedgerClass::Link, path, format!("a file → {to}"));
                 }
-                (
-                    File::Bytes { executable: was, .. },
-                    File::Bytes { executable: is, .. },
-                ) if was != is => {
+                (File::Bytes { executable: was, .. }, File::Bytes { executable: is, .. })
+                    if was != is =>
+                {
                     let detail = if *is { "executable now" } else { "not executable now" };
                     self.differs(new, LedgerClass::Different, path, detail.to_owned());
                 }

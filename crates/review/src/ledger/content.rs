@@ -45,7 +45,9 @@ pub(super) fn each_of_wheel(
             .map_err(unread)?;
             continue;
         }
-        let Some(path) = installed(wheel, &entry.name).filter(|path| wanted(path)) else { continue };
+        let Some(path) = installed(wheel, &entry.name).filter(|path| wanted(path)) else {
+            continue;
+        };
         let mut bytes = wheel.member(entry)?;
         let body = Body::Bytes(&mut bytes, entry.size);
         visit(Member { path, body, executable: entry.mode & 0o111 != 0 }).map_err(unread)?;

@@ -75,7 +75,11 @@ fn lines(old: &str, new: &str) -> Compared {
         return Compared::Different(format!("line {number}: {} → {}", cut(from), cut(to)));
     }
     let (old, new) = (old.lines().count(), new.lines().count());
-    if old == new { Compared::Meaning } else { Compared::Different(format!("{old} lines → {new} lines")) }
+    if old == new {
+        Compared::Meaning
+    } else {
+        Compared::Different(format!("{old} lines → {new} lines"))
+    }
 }
 
 /// Lines of generated files can be long.

@@ -12,8 +12,17 @@ const MOST: usize = 40;
 
 /// Titles of the columns of counts.
 const COUNTS: [&str; 11] = [
-    "package", "equal", "meaning", "rpath", "moved", "theirs", "ours", "different", "facts",
-    "accepted", "unexplained",
+    "package",
+    "equal",
+    "meaning",
+    "rpath",
+    "moved",
+    "theirs",
+    "ours",
+    "different",
+    "facts",
+    "accepted",
+    "unexplained",
 ];
 
 /// Table with a title.
@@ -30,15 +39,18 @@ fn verdict(ledger: &Ledger) -> String {
     let lines = counted(ledger.accepted.len(), "line");
     match total.unexplained {
         0 => format!("every difference is explained: {} by {lines}", total.accepted),
-        count => format!("{} unexplained, {} explained by {lines}", counted(count, "difference"), total.accepted),
+        count => format!(
+            "{} unexplained, {} explained by {lines}",
+            counted(count, "difference"),
+            total.accepted
+        ),
     }
 }
 
 /// Sections in the order of the page. `all` shows every difference.
 fn sections(ledger: &Ledger, all: bool) -> Vec<Section> {
     let rows = ledger.packages.iter().chain([&ledger.total()]).map(row).collect();
-    let mut sections =
-        vec![Section { title: String::new(), columns: &COUNTS, rows, left_out: 0 }];
+    let mut sections = vec![Section { title: String::new(), columns: &COUNTS, rows, left_out: 0 }];
     let most = if all { usize::MAX } else { MOST };
     if !ledger.unexplained.is_empty() {
         let shown = ledger.unexplained.iter().take(most);
@@ -67,9 +79,10 @@ fn sections(ledger: &Ledger, all: bool) -> Vec<Section> {
     }
     if all {
         sections.extend(ledger.accepted.iter().map(|line| {
-            let rows = line.differences.iter().map(|it| {
-                vec![it.package.clone(), it.name.clone(), it.detail.clone()]
-            });
+            let rows = line
+                .differences
+                .iter()
+                .map(|it| vec![it.package.clone(), it.name.clone(), it.detail.clone()]);
             Section {
                 title: format!("{} {}", line.line, line.class.as_str()),
                 columns: &["package", "file or name", "difference"],
@@ -95,9 +108,8 @@ fn row(counts: &Counts) -> Vec<String> {
         accepted,
         unexplained,
     } = counts;
-    let numbers = [
-        equal, meaning, rpath, moved, theirs, ours, different, facts, accepted, unexplained,
-    ];
+    let numbers =
+        [equal, meaning, rpath, moved, theirs, ours, different, facts, accepted, unexplained];
     let shown = |count: &usize| if *count == 0 { "·".to_owned() } else { count.to_string() };
     [package.clone()].into_iter().chain(numbers.into_iter().map(shown)).collect()
 }
@@ -108,7 +120,8 @@ impl Section {
     }
 
     fn more(&self) -> Option<String> {
-        (self.left_out > 0).then(|| format!("… and {} more: --format files shows them", self.left_out))
+        (self.left_out > 0)
+            .then(|| format!("… and {} more: --format files shows them", self.left_out))
     }
 }
 

@@ -104,9 +104,8 @@ impl Both<'_> {
         let notes = |info: &ElfInfo, file: &dyn ReadAt| {
             let sections = info.sections.iter();
             let notes = sections.filter(|it| it.kind == elf::SHT_NOTE && it.is_allocated());
-            let bytes = |it: &Section| {
-                read_bytes(file, info.file_len, it.offset, it.size, "a note").ok()
-            };
+            let bytes =
+                |it: &Section| read_bytes(file, info.file_len, it.offset, it.size, "a note").ok();
             let mut notes: Vec<_> = notes.map(bytes).collect();
             notes.sort();
             notes
