@@ -22,6 +22,8 @@ pub(super) fn facts(
     };
     for field in fields(metadata).0 {
         match &*field.name.to_ascii_lowercase() {
+            // Packages are paired by it, in any spelling.
+            "name" => {}
             "requires-dist" => {
                 let (name, text) = requirement(&field.value);
                 add(LedgerClass::Requirement, &name, text);
