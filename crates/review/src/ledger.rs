@@ -111,6 +111,7 @@ pub struct Accepted {
     pub differences: Vec<Difference>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
 fn word<S: Serializer>(class: &LedgerClass, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(class.as_str())
 }

@@ -28,7 +28,7 @@ pub fn run(args: &DiffArgs, file: &Path) -> Result<(), Failure> {
         let (theirs, ours) = (packages(old)?, packages(new)?);
         let labels = [old, new].map(|path| path.display().to_string());
         ledger::ledger(labels, &theirs, &ours, &rules)
-            .map_err(|error| Failure::from(environment(with_causes(&error))))
+            .map_err(|error| environment(with_causes(&error)))
     })?;
     print_exact(&shown(&ledger, args.format())?)?;
     problems.extend(unexplained(&ledger, file));
@@ -56,7 +56,7 @@ fn packages(directory: &Path) -> Result<Vec<Package>, Failure> {
     })?;
     let read: Vec<_> = packages.par_iter().map(ledger::read).collect();
     let read = read.into_iter().collect::<Result<_, _>>();
-    read.map_err(|error| environment(with_causes(&error)).into())
+    read.map_err(|error| environment(with_causes(&error)))
 }
 
 fn unexplained(ledger: &Ledger, file: &Path) -> Problems {

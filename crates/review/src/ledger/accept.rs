@@ -27,15 +27,12 @@ pub(super) fn sorted(compared: Compared, rules: &[AcceptRule]) -> Sorted<'_> {
             taken.entry(index).or_default();
         }
         let counts = counts.entry(difference.package.clone()).or_default();
-        match first {
-            Some(index) => {
-                counts.accepted += 1;
-                taken.entry(index).or_default().push(difference);
-            }
-            None => {
-                counts.unexplained += 1;
-                unexplained.push(difference);
-            }
+        if let Some(index) = first {
+            counts.accepted += 1;
+            taken.entry(index).or_default().push(difference);
+        } else {
+            counts.unexplained += 1;
+            unexplained.push(difference);
         }
     }
     unexplained.sort_by(|a, b| (a.class, &a.package, &a.name).cmp(&(b.class, &b.package, &b.name)));

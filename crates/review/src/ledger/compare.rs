@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::content::contents;
 use super::meaning;
-use super::moved;
+use super::moved::{Joined, Leftover, joined};
 use super::package::{File, Package, unreadable};
 use super::pairs::{Pairs, pairs};
 use super::{Counts, Difference};
-use base::hash::Sha256;
 use manifest::LedgerClass;
 use wheel::package::ReadError;
 
@@ -19,25 +18,6 @@ pub(super) struct Compared {
     pub counts: BTreeMap<String, Counts>,
     /// With the distribution of each, as indexes compare it.
     pub differences: Vec<(String, Difference)>,
-}
-
-/// File without a file of its path on the other side.
-pub(super) struct Leftover<'p> {
-    package: &'p Package,
-    path: &'p str,
-    file: &'p File,
-    /// Its package is on one side only, and is reported as a whole.
-    is_in_lone_package: bool,
-}
-
-impl Leftover<'_> {
-    /// Bytes by which a moved file is recognized: empty files are all alike.
-    pub fn bytes(&self) -> Option<Sha256> {
-        match self.file {
-            File::Bytes { sha256, size, .. } if *size > 0 => Some(*sha256),
-            File::Bytes { .. } | File::Link(_) => None,
-        }
-    }
 }
 
 /// Compares all packages.
@@ -64,7 +44,15 @@ pub(super) fn sets(theirs: &[Package], ours: &[Package]) -> Result<Compared, Rea
             left.extend(leftovers(package, None));
         }
     }
-    moved::joined(gone, come, &mut compared);
+    let Joined { moves, theirs, ours } = joined(gone, come);
+    for (from, to) in &moves {
+        compared.moved(from, to);
+    }
+    for (files, class) in [(theirs, LedgerClass::OnlyTheirs), (ours, LedgerClass::OnlyOurs)] {
+        for file in &files {
+            compared.alone(file, class);
+        }
+    }
     Ok(compared)
 }
 
@@ -103,14 +91,14 @@ impl Compared {
     }
 
     /// Adds a file that only one side has.
-    pub fn alone(&mut self, file: &Leftover<'_>, class: LedgerClass) {
+    fn alone(&mut self, file: &Leftover<'_>, class: LedgerClass) {
         if !file.is_in_lone_package {
             self.differs(file.package, class, file.path, String::new());
         }
     }
 
     /// Adds a file that the other side has elsewhere.
-    pub fn moved(&mut self, from: &Leftover<'_>, to: &Leftover<'_>) {
+    fn moved(&mut self, from: &Leftover<'_>, to: &Leftover<'_>) {
         let place = if from.package.title == to.package.title {
             format!("→ {}", to.path)
         } else {

@@ -1,6 +1,7 @@
 //! Facts of metadata: each a class, a name and values.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use base::names::Requirement;
 use manifest::LedgerClass;
@@ -58,12 +59,12 @@ fn requirement(text: &str) -> (String, String) {
     versions.sort_unstable();
     let mut normal = it.name.clone();
     if !it.extras.is_empty() {
-        normal += &format!("[{}]", it.extras.join(","));
+        let _ = write!(normal, "[{}]", it.extras.join(","));
     }
     normal += &versions.join(",");
     if let Some((_, marker)) = text.split_once(';') {
         let words: Vec<&str> = marker.split_whitespace().collect();
-        normal += &format!("; {}", words.join(" ").replace('\'', "\""));
+        let _ = write!(normal, "; {}", words.join(" ").replace('\'', "\""));
     }
     (it.name, normal)
 }

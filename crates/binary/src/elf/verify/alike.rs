@@ -187,3 +187,49 @@ fn named(info: &ElfInfo, file: &dyn ReadAt) -> Option<Vec<Named>> {
     };
     records::<Sym64<LE>>(&bytes).iter().map(symbol).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elf::{Edited, Edits, RpathEdit, edit};
+
+    fn program() -> Vec<u8> {
+        std::fs::read("/bin/ls").unwrap()
+    }
+
+    fn with_rpath(file: &Vec<u8>, directory: &str) -> Vec<u8> {
+        let edits = Edits::rpath(RpathEdit::Set(vec![directory.to_owned()]));
+        let plan = edit(file, &edits).unwrap();
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut Edited::new(file, &plan).reader(), &mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn two_edits_of_one_program_are_alike_and_neither_is_an_edit_of_the_other() {
+        let file = program();
+        let one = with_rpath(&file, "$ORIGIN/../lib");
+        let other = with_rpath(&file, &format!("$ORIGIN/{}", "x".repeat(5000)));
+        assert_eq!(alike(&one, &other), Ok(()));
+        assert!(crate::elf::compare(&one, &other).is_err());
+    }
+
+    #[test]
+    fn a_changed_byte_of_code_or_of_a_symbol_is_a_difference() {
+        let file = program();
+        let one = with_rpath(&file, "$ORIGIN/../lib");
+        let info = inspect(&one).unwrap();
+        for kind in [elf::SHT_PROGBITS, elf::SHT_DYNSYM] {
+            let interpreter = info.segment(elf::PT_INTERP).map(|segment| segment.address);
+            let mut sections = info.sections.iter();
+            let section = sections
+                .find(|it| it.kind == kind && it.is_allocated() && Some(it.address) != interpreter);
+            let mut changed = one.clone();
+            // The second symbol's value: the first is empty.
+            let at = usize::try_from(section.unwrap().offset).unwrap() + 33;
+            changed[at] ^= 1;
+            assert!(alike(&one, &changed).is_err(), "{kind:?}");
+            assert!(alike(&changed, &one).is_err(), "{kind:?}");
+        }
+    }
+}
