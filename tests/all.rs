@@ -49,6 +49,7 @@ mod index;
 mod init_command;
 mod isas;
 mod kdl;
+mod ledger;
 mod manifest_errors;
 mod manifest_files;
 mod messages;

@@ -80,7 +80,8 @@ fn the_manifest_is_short() {
 /// A name that no line needs is no mistake for manifests that include this one, so it is looked for here.
 #[test]
 fn every_allowed_absence_is_of_an_artifact_that_lines_name() {
-    let own = kdl_files().into_iter().filter(|name| name != "families.kdl");
+    let others = ["families.kdl", "manifest/parity.kdl"];
+    let own = kdl_files().into_iter().filter(|name| !others.contains(&name.as_str()));
     let texts = own.map(|name| text(&name).replace("include \"manifest/", "/-include \"manifest/"));
     let one: String = texts.collect();
     decode(&one, &text("families.kdl")).unwrap();

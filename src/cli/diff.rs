@@ -22,8 +22,13 @@ use super::{ArtifactArgs, CatalogArgs, DenyArgs, SetArgs};
 /// one line. Version bumps and moved manifest lines are ignored. Plans are compared with built
 /// packages by paths, sizes of copied files, rpaths of edited files, links, texts and metadata.
 ///
+/// With --ledger, OLD and NEW are packages of any maker, whose bytes are compared: each difference
+/// needs a line of the ledger that accepts it with a reason, and each line a difference. Prints the
+/// counts of each package, then what no line accepts, the worst first.
+///
 /// Exit status: 0 nothing lost, 1 a loss that the change does not allow, or an error in a manifest
-/// or the artifacts (with --exit-code also: differences), 2 error in the command line, an input
+/// or the artifacts (with --exit-code also: differences; with --ledger: a difference that no line
+/// accepts, or a line without one), 2 error in the command line, an input
 /// file, or git.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = DIFF_EXAMPLES)]
@@ -44,6 +49,16 @@ pub struct DiffArgs {
     /// If OLD does not plan, compare with the newest commit before it (first parents) that does
     #[arg(long, requires = "manifest_at", help_heading = "Input")]
     pub against_last_good: bool,
+
+    /// Compare packages of any maker by this file of `accept` lines, or by the `built-in` one
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        help_heading = "Input",
+        conflicts_with_all = ["manifest_at", "exit_code"]
+    )]
+    pub ledger: Option<PathBuf>,
 
     #[command(flatten)]
     pub catalog: Option<CatalogArgs>,
@@ -104,6 +119,9 @@ Examples:
 
   Check that packages are as planned:
     rockpack diff --exit-code plan.json out/dist
+
+  Check that packages differ from those of another tool only as a file says:
+    rockpack diff --ledger parity.kdl theirs/dist out/dist
 ";
 
 impl DiffArgs {

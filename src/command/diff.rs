@@ -11,12 +11,16 @@ use crate::{inputs, ui};
 mod allowed;
 mod at_revision;
 mod last_good;
+mod ledger;
 mod lost;
 mod side;
 
 use side::{Sides, Which};
 
 pub fn run(args: &DiffArgs) -> Result<(), Failure> {
+    if let Some(file) = &args.ledger {
+        return ledger::run(args, file);
+    }
     let (old, new) = args.sides().map_err(|text| Problem::usage(Code::Environment, text))?;
     let (diff, faults) = inputs::pool(args.set.threads.jobs)?.install(|| {
         let sides = Sides::new(args);

@@ -52,5 +52,5 @@ pub use imports::Import;
 pub use info::{ElfInfo, ElfKind, inspect, inspect_any};
 pub use plan::plan_edit;
 pub use rpath::{Leads, Rpath, RpathEntry, rpath_text, walked};
-pub use verify::{compare, inherited, verify};
+pub use verify::{alike, compare, inherited, verify};
 pub use violation::Violation;

@@ -4,6 +4,7 @@ pub mod built;
 pub mod contract;
 pub mod diff;
 mod html;
+pub mod ledger;
 mod markdown;
 mod planned;
 mod shares;

@@ -172,6 +172,7 @@ codes! {
 
     // Differences.
     Loss "loss" "Users lose something that the change does not allow: a file, a command, a package." @Diff
+    Unexplained "unexplained" "No line of a ledger accepts a difference between packages."
 
     // Built packages.
     BrokenPackage "broken-package" "The file is not a readable wheel or sdist." @Packages

@@ -13,12 +13,15 @@ use super::layout::MOST_PADDING;
 use super::violation::{Violation, check};
 use crate::ReadAt;
 
+mod alike;
 mod contents;
 mod names;
 mod sections;
 mod segments;
 mod symbols;
 mod tables;
+
+pub use alike::alike;
 
 /// Bytes of padding to the largest pages on both sides.
 const PADDING: u64 = 3 * 0x1_0000;

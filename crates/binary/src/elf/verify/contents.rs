@@ -87,15 +87,19 @@ impl Both<'_> {
         tables.chain(segments.map(|it| Part::new("I17", it.address, it.file_size))).collect()
     }
 
-    /// Ignores bytes that are not in the old file.
     fn difference_in(&self, part: Part) -> io::Result<Option<String>> {
-        let mut at = part.start;
-        while at < part.end {
+        self.difference_at(part.start, part.end - part.start)
+    }
+
+    /// Ignores bytes that are not in the old file.
+    pub(super) fn difference_at(&self, address: u64, size: u64) -> io::Result<Option<String>> {
+        let (mut at, end) = (address, address.saturating_add(size));
+        while at < end {
             let Some((from, old_left)) = self.old.bytes_from(at) else { return Ok(None) };
             let Some((to, new_left)) = self.new.bytes_from(at) else {
                 return Ok(Some(format!("address {at:#x} has no bytes in the file")));
             };
-            let size = (part.end - at).min(old_left).min(new_left);
+            let size = (end - at).min(old_left).min(new_left);
             if let Some(Difference { at: inside, old, new }) =
                 self.first_difference(from, to, size)?
             {

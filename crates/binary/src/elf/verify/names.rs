@@ -6,16 +6,16 @@ use crate::elf::info::ElfInfo;
 use crate::elf::plan::plan_edit;
 use crate::elf::violation::{Violation, check};
 
-fn name_of(info: &ElfInfo, tag: DynamicTag) -> Option<&[u8]> {
+pub(super) fn name_of(info: &ElfInfo, tag: DynamicTag) -> Option<&[u8]> {
     info.string("a name", info.tag(tag)?).ok()
 }
 
-fn needed(info: &ElfInfo) -> Vec<&[u8]> {
+pub(super) fn needed(info: &ElfInfo) -> Vec<&[u8]> {
     let names = info.entries_of(elf::DT_NEEDED).map(|at| info.string("DT_NEEDED", at));
     names.map(Result::unwrap_or_default).collect()
 }
 
-fn versioned(info: &ElfInfo) -> Vec<&[u8]> {
+pub(super) fn versioned(info: &ElfInfo) -> Vec<&[u8]> {
     let names = info.needs.entries.iter().map(|need| info.string("vn_file", need.file));
     names.map(Result::unwrap_or_default).collect()
 }

@@ -1,0 +1,93 @@
+//! Content that differs in bytes: its meaning, or its first difference.
+
+use std::io;
+
+use binary::elf::{self, ElfFacts, ReadAt};
+use wheel::package::Kept;
+
+/// Result of a comparison of contents.
+pub(super) enum Compared {
+    /// The same meaning.
+    Meaning,
+    /// The same program or library with other search paths, which the text names.
+    Rpath(String),
+    /// Different; the text is the first difference.
+    Different(String),
+}
+
+/// Larger files are no text that people write.
+const LONGEST_TEXT: u64 = 8 << 20;
+
+/// Compares the contents of files at one path.
+pub(super) fn compared(path: &str, theirs: &Kept, ours: &Kept) -> io::Result<Compared> {
+    if let (Ok(Some(old)), Ok(Some(new))) = (elf::facts(theirs), elf::facts(ours)) {
+        return Ok(programs(theirs, &old, ours, &new));
+    }
+    let (Some(old), Some(new)) = (text(theirs)?, text(ours)?) else {
+        let sizes = (ReadAt::len(theirs)?, ReadAt::len(ours)?);
+        return Ok(Compared::Different(format!("{} bytes → {} bytes", sizes.0, sizes.1)));
+    };
+    let is_json = std::path::Path::new(path).extension().is_some_and(|it| it == "json");
+    Ok(if is_json && same_values(&old, &new) { Compared::Meaning } else { lines(&old, &new) })
+}
+
+/// Proves that two files are edits of one program: editors leave no equal bytes.
+fn programs(theirs: &Kept, old: &ElfFacts, ours: &Kept, new: &ElfFacts) -> Compared {
+    if let Err(violations) = elf::alike(theirs, ours) {
+        let first = violations.first().map(ToString::to_string).unwrap_or_default();
+        return Compared::Different(first);
+    }
+    let paths = |facts: &ElfFacts| (facts.rpath.clone(), facts.runpath.clone());
+    if paths(old) == paths(new) {
+        return Compared::Meaning;
+    }
+    Compared::Rpath(format!("{} → {}", search(old), search(new)))
+}
+
+fn search(facts: &ElfFacts) -> String {
+    match (&facts.rpath, &facts.runpath) {
+        (_, Some(path)) => format!("RUNPATH {path}"),
+        (Some(path), None) => format!("RPATH {path}"),
+        (None, None) => "none".to_owned(),
+    }
+}
+
+fn text(kept: &Kept) -> io::Result<Option<String>> {
+    let len = ReadAt::len(kept)?;
+    if len > LONGEST_TEXT {
+        return Ok(None);
+    }
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
+    kept.read_exact_at(0, &mut bytes)?;
+    Ok(String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')))
+}
+
+fn same_values(old: &str, new: &str) -> bool {
+    let value = |text| serde_json::from_str::<serde_json::Value>(text).ok();
+    value(old).is_some_and(|old| Some(old) == value(new))
+}
+
+/// Line ends have no meaning, and neither have blank lines at the end.
+fn lines(old: &str, new: &str) -> Compared {
+    let (old, new) = (old.trim_end(), new.trim_end());
+    let mut pairs = (1..).zip(old.lines().zip(new.lines()));
+    if let Some((number, (from, to))) = pairs.find(|(_, (from, to))| from != to) {
+        return Compared::Different(format!("line {number}: {} → {}", cut(from), cut(to)));
+    }
+    let (old, new) = (old.lines().count(), new.lines().count());
+    if old == new {
+        Compared::Meaning
+    } else {
+        Compared::Different(format!("{old} lines → {new} lines"))
+    }
+}
+
+/// Lines of generated files can be long.
+fn cut(line: &str) -> String {
+    const MOST: usize = 60;
+    let line = line.trim();
+    match line.char_indices().nth(MOST) {
+        Some((at, _)) => format!("`{}…`", &line[..at]),
+        None => format!("`{line}`"),
+    }
+}

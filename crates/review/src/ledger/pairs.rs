@@ -1,0 +1,31 @@
+use std::collections::BTreeMap;
+
+use super::package::Package;
+use base::names::Form;
+
+/// Packages of both sides with one name, and those of one side.
+pub(super) struct Pairs<'p> {
+    pub both: Vec<(&'p Package, &'p Package)>,
+    pub theirs: Vec<&'p Package>,
+    pub ours: Vec<&'p Package>,
+}
+
+/// Pairs packages by family directory, distribution and form.
+pub(super) fn pairs<'p>(theirs: &'p [Package], ours: &'p [Package]) -> Pairs<'p> {
+    let key = |package: &'p Package| (package.title.as_str(), package.form == Form::Sdist);
+    let mut left: BTreeMap<_, Vec<&Package>> = BTreeMap::new();
+    for package in ours {
+        left.entry(key(package)).or_default().push(package);
+    }
+    let mut pairs = Pairs { both: Vec::new(), theirs: Vec::new(), ours: Vec::new() };
+    for package in theirs {
+        // Several packages of one name are wheels for several interpreters: by the order of their file names.
+        let same = left.get_mut(&key(package)).filter(|same| !same.is_empty());
+        match same {
+            Some(same) => pairs.both.push((package, same.remove(0))),
+            None => pairs.theirs.push(package),
+        }
+    }
+    pairs.ours = left.into_values().flatten().collect();
+    pairs
+}
