@@ -84,7 +84,7 @@ fn resolves_requirements_before_the_first_build() {
         assert!(wheel.is_file(), "{name}: {text}");
     }
     let log = place.text("out/logs/late.log");
-    assert!(log.contains("before its commands: it"), "{log}");
+    assert!(log.contains("before its commands: fetching the sdist of absent-before"), "{log}");
 }
 
 /// An index of the files in a directory, with the number of its answers.

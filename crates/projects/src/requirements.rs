@@ -72,7 +72,7 @@ impl Requirements<'_> {
         Ok(place.used.report(&report)?)
     }
 
-    /// Downloads requirements, one a line, without those that `later` has the names of.
+    /// Downloads requirements, one a line, except the names in `later`.
     pub fn resolve(
         &self,
         lines: &str,
@@ -277,7 +277,7 @@ fn not_from_index(name: &str) -> Failed {
 /// Returns the name, and the requirement as pip reads it in one way only.
 fn plain(line: &str, author: Author, offered: &[PathBuf]) -> Result<(String, String), Failed> {
     let refused = |reason: &str| Failed::new(format!("it requires `{}`: {reason}", line.trim()));
-    // pip replaces `${NAME}`, joins lines at `\\` and drops what follows `#`.
+    // pip replaces `${NAME}`, joins lines at `\\` and drops comments (`#`).
     let parsed = line.parse::<Requirement>().ok().filter(|_| !line.contains(['$', '\\']));
     let parsed = parsed.ok_or_else(|| {
         refused("a requirement is a name with versions, without options and paths")
