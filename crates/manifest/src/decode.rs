@@ -171,7 +171,7 @@ mod tests {
         let core = &manifest.packages["core".parse::<base::names::PackageName>().as_ref().unwrap()];
         assert_eq!(
             (core.kind, core.artifacts.len(), core.scripts.len()),
-            (PackageKind::Runtime, 37, 30)
+            (PackageKind::Runtime, 37, 31)
         );
         assert_eq!(core.distribution_for(Target::ALL[2]).unwrap().name.as_str(), "rocm-sdk-core");
     }

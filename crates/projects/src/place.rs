@@ -211,6 +211,8 @@ mod tests {
                 lock.file().unlock().unwrap();
                 assert!(!kept.join("wave").exists() && named.join(KEPT).is_file());
                 drop(Place::take(&named).unwrap());
+            } else {
+                drop(place);
             }
             assert!(kept.join("wave/build/a.o").is_file() && !named.exists());
         }

@@ -523,6 +523,8 @@ fn get(store: &Store, key: &str, request: &Request) -> Answer {
     let range = range.and_then(|range| range.split_once('-'));
     let range = range.and_then(|(a, b)| Some((a.parse::<usize>().ok()?, b.parse::<usize>().ok()?)));
     let mut answer = match range {
+        // A client that continues after a fault can have more than the page said.
+        Some((from, _)) if from >= bytes.len() => Answer::new("416 Range Not Satisfiable", ""),
         Some((from, to)) => {
             let to = to.min(bytes.len() - 1);
             let mut part = Answer::new("206 Partial Content", &bytes[from..=to]);
