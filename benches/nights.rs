@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use base::source::Source;
-use check::{Command, Set, Targets, judge};
+use check::{Set, Targets, judge};
 use fs_err as fs;
 use index::publish::{self, Form, Layout, Mirror, Retention};
 use index::simple;
@@ -134,7 +134,8 @@ fn manifest() -> Manifest {
 
 fn publish(dir: &Path, bucket: &Failing) {
     let (manifest, layout) = (manifest(), Layout::of(Form::Projects));
-    let gate = Gate { manifest: &manifest, allowed: &[], told: &|_| () };
+    let gate =
+        Gate { command: check::Command::Publish, manifest: &manifest, allowed: &[], told: &|_| () };
     let options = publish::Options { layout, jobs: 1, ..publish::Options::default() };
     publish::publish(dir, bucket, &options, &gate, &|_| ()).unwrap();
 }
@@ -181,7 +182,7 @@ fn verify(dir: &Path) {
     });
     let packages = gate::read(&entrants.collect::<Vec<_>>(), &targets).unwrap();
     let set = Set { packages, environment: &|_: &str| true, targets: None };
-    let errors = judge(&set, Command::Verify);
+    let errors = judge(&set, check::Command::Verify);
     assert!(errors.is_empty(), "{errors:?}");
 }
 

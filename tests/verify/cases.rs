@@ -144,10 +144,20 @@ fn cut_archive() -> Vec<u8> {
 
 pub fn cases() -> Vec<Case> {
     let names = [names(), variants()].into_iter().flatten().collect();
-    [archives(), members(), records(), metadata(), names, programs(), sets(), sdists()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        archives(),
+        members(),
+        records(),
+        metadata(),
+        names,
+        environments(),
+        programs(),
+        sets(),
+        sdists(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Makes a wheel variant and its index file, both with these properties.
@@ -527,16 +537,7 @@ fn names() -> Vec<Case> {
     ]
 }
 
-fn programs() -> Vec<Case> {
-    use Code::{
-        BrokenElf, BrokenPe, ImportLeadsNowhere, LibraryNotFound, NotExecutable, RpathLeadsNowhere,
-        RpathOutside, Runpath, UnresolvedSymbol, UnusualLoader, WrongPlatform,
-    };
-    let rpath = |codes, title, rpath: &'static str| {
-        linux(codes, title, move |w: &mut Wheel| {
-            w.add(Member::new("demo/lib/liba.so", library(rpath)));
-        })
-    };
+fn environments() -> Vec<Case> {
     vec![
         any(&[Code::UnsafeName], "a program with the name of the interpreter", |w| {
             w.add(Member::new("demo-1.0.data/data/bin/python3.11", "#!python\n"));
@@ -569,6 +570,20 @@ fn programs() -> Vec<Case> {
                 w.add(Member::new("demo/liba.so", made.unwrap()));
             },
         ),
+    ]
+}
+
+fn programs() -> Vec<Case> {
+    use Code::{
+        BrokenElf, BrokenPe, ImportLeadsNowhere, LibraryNotFound, NotExecutable, RpathLeadsNowhere,
+        RpathOutside, Runpath, UnresolvedSymbol, UnusualLoader, WrongPlatform,
+    };
+    let rpath = |codes, title, rpath: &'static str| {
+        linux(codes, title, move |w: &mut Wheel| {
+            w.add(Member::new("demo/lib/liba.so", library(rpath)));
+        })
+    };
+    vec![
         any(&[Code::UnreadCode], "an archive of device code that is cut", |wheel| {
             wheel.add(Member::new("demo/.kpack/x.kpack", cut_archive()));
         }),

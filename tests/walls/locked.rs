@@ -114,7 +114,8 @@ fn answer(stream: &mut TcpStream, links: &std::path::Path) {
             let entries = fs::read_dir(links).unwrap();
             let files = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
             let of_name = files.filter(|file| file.starts_with(&format!("{name}-")));
-            of_name.map(|file| format!("<a href=\"{file}\">{file}</a>")).collect::<String>().into()
+            let links = of_name.map(|file| format!("<a href=\"{file}\">{file}</a>"));
+            links.collect::<Vec<_>>().concat().into()
         },
         |file| fs::read(links.join(file)).unwrap_or_default(),
     );

@@ -46,7 +46,7 @@ pub(crate) struct Place {
     kept: Option<PathBuf>,
     /// `None` with kept work, which the next build returns if this one is killed.
     registration: Option<Registration>,
-    _lock: File,
+    lock: File,
 }
 
 impl Place {
@@ -62,7 +62,7 @@ impl Place {
                 number => PathBuf::from(format!("{}.{number}", first.display())),
             };
             if let Some(lock) = lock(&path)? {
-                let mut place = Self { path, kept: None, registration: None, _lock: lock };
+                let mut place = Self { path, kept: None, registration: None, lock };
                 place.clear()?;
                 place.registration = Some(cleanup::path(place.path.clone()));
                 return Ok(place);
@@ -121,6 +121,8 @@ impl Drop for Place {
             return;
         }
         let _ = fs::remove_dir_all(&self.path);
+        // Another build finds no directory, or an unlocked one.
+        let _ = self.lock.file().unlock();
     }
 }
 
@@ -206,7 +208,7 @@ mod tests {
             fs::write(named.join("wave/build/a.o"), "").unwrap();
             if is_killed {
                 std::mem::forget(place.kept.take());
-                let lock = place._lock.try_clone().unwrap();
+                let lock = place.lock.try_clone().unwrap();
                 std::mem::forget(place);
                 lock.file().unlock().unwrap();
                 assert!(!kept.join("wave").exists() && named.join(KEPT).is_file());

@@ -98,12 +98,12 @@ pub(super) fn error(error: reqwest::Error) -> HttpError {
             };
         }
         if let Some(cause) = cause.downcast_ref::<io::Error>() {
-            if let Some(cause) = of_encryption(cause) {
-                return Fault::from(cause).into();
-            }
             use io::ErrorKind::{
                 BrokenPipe, ConnectionAborted, ConnectionReset, TimedOut, UnexpectedEof,
             };
+            if let Some(cause) = of_encryption(cause) {
+                return Fault::from(cause).into();
+            }
             is_early |= cause.kind() == UnexpectedEof;
             kind = match (kind, cause.kind()) {
                 (HttpErrorKind::Unknown, TimedOut) => HttpErrorKind::Timeout,
