@@ -53,7 +53,8 @@ pub const SEVERITY: &[(Code, [Level; Command::ALL.len()])] = &[
     (Code::FileAndDirectory, [LINES, E, OTHERS, E, E, E]),
     (Code::TwoOwners, [LINES, E, OTHERS, PART, E, STORE]),
     (Code::CaseClash, [LINES, E, OTHERS, E, E, E]),
-    (Code::RpathOutside, [SOURCES, E, E, E, E, E]),
+    // An edit leaves rpaths as they were, and flags of some Pythons add theirs to modules of projects.
+    (Code::RpathOutside, [SOURCES, E, E, W, E, E]),
     (Code::LibraryNotFound, [LINES, E, E, E, E, E]),
     (Code::UnmetRequirement, [LINES, E, OTHERS, PART, E, STORE]),
     (Code::UnmetExtra, [LINES, E, OTHERS, E, E, E]),
