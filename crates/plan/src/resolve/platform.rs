@@ -222,6 +222,7 @@ fn alias(step: &Step) -> Option<ElfFacts> {
         interpreter: None,
         forbidden: Vec::new(),
         isa_level: None,
+        executable_stack: None,
     })
 }
 
