@@ -551,6 +551,13 @@ fn programs() -> Vec<Case> {
             program[at..at + 6].copy_from_slice(b"/nixst");
             w.add(Member { mode: 0o100_755, ..Member::new("demo/bin/tool", program) });
         }),
+        linux(&[Code::ExecutableStack], "a library that makes stacks executable", |w| {
+            let mut library = library("$ORIGIN");
+            let header = [0x6474_e551_u32, 6].map(u32::to_le_bytes).concat();
+            let at = library.windows(8).position(|bytes| bytes == header).unwrap();
+            library[at + 4] = 7;
+            w.add(Member::new("demo/lib/liba.so", library));
+        }),
         linux(&[NotExecutable], "a script without an execute bit", |w| {
             w.add(Member::new("demo/bin/tool", "#!/bin/sh\n"));
         }),
@@ -560,6 +567,9 @@ fn programs() -> Vec<Case> {
         windows(&[ImportLeadsNowhere], "a DLL that nobody has", |w| {
             let imports = ["Gone.dll"];
             w.add(Member::new("demo/bin/a.dll", dll(Machine::X86_64, &imports)));
+        }),
+        windows(&[Code::ForeignExtension], "a DLL of another Python", |w| {
+            w.add(Member::new("demo/bin/a.dll", dll(Machine::X86_64, &["python27.dll"])));
         }),
         windows(&[ImportLeadsNowhere], "an import library of a DLL that nobody has", |w| {
             let library = import_stub(Machine::X86_64, "gone.dll", "gone");

@@ -8,13 +8,23 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use base::source::Code;
 use binary::policy::{
-    self, Libc, Mixed, Needs, Obstacle, Shipped, Subject, SymbolSet, Unresolved, Unused, Verdict,
+    self, Libc, Mixed, Needs, Obstacle, ObstacleKind, Shipped, Subject, SymbolSet, Unresolved,
+    Unused, Verdict,
 };
 use binary::site::{Linked, Site};
+use binary::systems::PythonTags;
+use binary::systems::stable_abi::Release;
 use wheel::package::{OpenError, WheelName};
 
+use crate::dlls;
+use crate::verify::Finding;
+
 mod contents;
+mod runs;
+
+pub use runs::{OnSystem, Runs, runs};
 
 use contents::Contents;
 
@@ -58,10 +68,21 @@ pub struct Audit {
     pub unfound: Vec<Unfound>,
     /// Files with symbols that neither the wheels nor the systems of policies define.
     pub unresolved: Vec<Unresolved>,
+    /// Faults of loading that `verify` reports too.
+    pub findings: Vec<Finding>,
     /// Files with needed libraries of the wheels, of which they use no symbol.
     pub unused: Vec<Unused>,
     /// ELF files that were not judged.
     pub ignored: Vec<Ignored>,
+    /// Verdicts for the systems that the command names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub on: Vec<OnSystem>,
+    /// Python and ABI tags.
+    #[serde(skip)]
+    interpreter: (String, String),
+    /// Oldest Python with all functions of the stable ABI that a file uses, and the file.
+    #[serde(skip)]
+    abi_needs: Vec<(Release, String)>,
     #[serde(skip)]
     needs: Option<Needs>,
 }
@@ -154,17 +175,61 @@ pub fn audit_with(wheels: &[&Path], others: &[&Path]) -> Result<Vec<Audit>, Audi
     }
     let files = contents.iter().flat_map(|wheel| &wheel.files);
     let symbols = SymbolSet::new(files.filter_map(|file| file.symbols.as_ref()));
-    let of_symbols = |wheel: &Contents| -> (Vec<Unresolved>, Vec<Unused>) {
+    let of_symbols = |wheel: &Contents| -> OfSymbols {
         let unresolved = wheel.files.iter().filter_map(|file| file.unresolved(&symbols));
         let unused = wheel.files.iter().filter_map(|file| file.unused(&symbols));
-        (unresolved.collect(), unused.collect())
+        let python = PythonTags { python: &wheel.name.python, abi: &wheel.name.abi };
+        let of_abi = wheel.files.iter().flat_map(|file| file.of_python(&symbols, &python));
+        (unresolved.collect(), unused.collect(), of_abi.collect(), wheel.abi_needs(&symbols))
     };
     let found: Vec<_> = contents.iter().take(wheels.len()).map(of_symbols).collect();
+    let imports = imports(&contents);
     let judged = contents.into_iter().zip(found);
-    let judged = judged.map(|(wheel, (unresolved, unused))| {
-        Ok(Audit { unresolved, unused, ..judge(wheel, &shipped)? })
+    let judged = judged.map(|(mut wheel, (unresolved, unused, of_abi, abi_needs))| {
+        let own = std::mem::take(&mut wheel.findings).into_iter().chain(of_abi);
+        let own = own.map(|finding| finding.within(&wheel.file));
+        let others = imports.iter().filter(|finding| finding.file == wheel.file).cloned();
+        let findings: Vec<Finding> = own.chain(others).collect();
+        let mut audit = judge(wheel, &shipped)?;
+        audit.external_libraries.extend(external_dlls(&findings));
+        Ok(Audit { unresolved, unused, findings, abi_needs, ..audit })
     });
     judged.collect()
+}
+
+type OfSymbols = (Vec<Unresolved>, Vec<Unused>, Vec<Finding>, Vec<(Release, String)>);
+
+fn external_dlls(findings: &[Finding]) -> Vec<Obstacle> {
+    let mut by_name: BTreeMap<&str, Obstacle> = BTreeMap::new();
+    for finding in findings.iter().filter(|it| it.code == Code::ImportLeadsNowhere) {
+        let (Some(library), Some(file)) = (&finding.to, &finding.member) else { continue };
+        let obstacle = by_name.entry(library).or_insert_with(|| Obstacle {
+            kind: ObstacleKind::Library,
+            needs: library.clone(),
+            library: None,
+            symbol: None,
+            file: file.clone(),
+            files: 0,
+        });
+        obstacle.files += 1;
+    }
+    by_name.into_values().collect()
+}
+
+fn imports(contents: &[Contents]) -> Vec<Finding> {
+    let names = contents.iter().map(|wheel| wheel.name.dist.normalized()).collect::<Vec<_>>();
+    let names = names.iter().map(String::as_str).collect();
+    let sets: Vec<_> = contents
+        .iter()
+        .map(|wheel| dlls::Package {
+            file: &wheel.file,
+            python: PythonTags { python: &wheel.name.python, abi: &wheel.name.abi },
+            is_whole: dlls::is_whole(&wheel.requires, &names),
+            dlls: &wheel.dlls,
+        })
+        .collect();
+    let others = contents.iter().flat_map(|wheel| wheel.names.iter().cloned()).collect();
+    dlls::findings(&sets, &others, &|_| false)
 }
 
 fn lose(contents: &mut [Contents]) {
@@ -210,6 +275,10 @@ fn judge(wheel: Contents, shipped: &Shipped) -> Result<Audit, AuditError> {
         unfound: wheel.files.iter().flat_map(|file| file.lost.iter().cloned()).collect(),
         unresolved: Vec::new(),
         unused: Vec::new(),
+        findings: Vec::new(),
+        on: Vec::new(),
+        interpreter: (wheel.name.python, wheel.name.abi),
+        abi_needs: Vec::new(),
         ignored: wheel.ignored,
         needs,
     };

@@ -4,4 +4,7 @@
 //! Takes packages that the crate `wheel` reads; returns findings. Knows neither manifests nor plans.
 
 pub mod audit;
+mod dlls;
+mod stable_abi;
+mod stack;
 pub mod verify;

@@ -17,12 +17,12 @@ use ::wheel::package::Requirement;
 use base::names::Form;
 use base::source::{Code, Severity};
 use base::version::Version;
+use binary::dlls::Dll;
 use binary::site::Linked;
 
 mod algorithm;
 mod archived;
 mod code;
-mod dlls;
 mod elf;
 mod entry_points;
 mod extensions;
@@ -55,11 +55,11 @@ pub use parts::{left, lost};
 pub use report::{Shown, first, problems};
 pub use sdist::sdist;
 pub use sums::{Beside, beside};
+pub(crate) use symbols::listed;
 pub use together::together;
 pub use variants::variants_beside;
 
 use code::Told;
-use dlls::Imports;
 use elf::{Search, Taken};
 
 /// Fault of a package.
@@ -110,7 +110,8 @@ impl Finding {
         }
     }
 
-    fn warning(code: Code, what: impl Into<Cow<'static, str>>) -> Self {
+    /// Creates a warning, like [`Finding::error`].
+    pub fn warning(code: Code, what: impl Into<Cow<'static, str>>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, what) }
     }
 
@@ -128,7 +129,9 @@ impl Finding {
         self
     }
 
-    fn to(mut self, target: impl Into<String>) -> Self {
+    /// Sets the target.
+    #[must_use]
+    pub fn to(mut self, target: impl Into<String>) -> Self {
         self.to = Some(target.into());
         self
     }
@@ -167,7 +170,9 @@ pub struct Package {
     searches: Vec<Search>,
     linked: Vec<(String, Linked)>,
     symbols: Vec<Taken>,
-    imports: Vec<Imports>,
+    /// Python and ABI tags; empty if unknown.
+    python: (String, String),
+    dlls: Vec<Dll>,
     archived: Vec<String>,
     requires: Vec<Requirement>,
     variant: Option<variants::Told>,
@@ -196,7 +201,8 @@ impl Package {
             searches: Vec::new(),
             linked: Vec::new(),
             symbols: Vec::new(),
-            imports: Vec::new(),
+            python: Default::default(),
+            dlls: Vec::new(),
             archived: Vec::new(),
             requires: Vec::new(),
             variant: None,

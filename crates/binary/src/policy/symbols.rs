@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::Architecture;
 use super::given::is_given;
 use crate::elf::{ElfFacts, ElfInfo, Import, ReadAt};
+use crate::systems::stable_abi::is_python;
 
 /// Libraries with versions for all symbols.
 const VERSIONED: &[&str] = &[
@@ -47,6 +48,8 @@ pub struct Symbols {
     /// Sorted hashes, since a set can have millions of symbols.
     defined: Vec<u64>,
     wanted: Vec<Import>,
+    /// Imports with names of Python's.
+    python: Vec<String>,
     /// Hashes of the names of all imports.
     imported: Vec<u64>,
     is_module: bool,
@@ -93,11 +96,13 @@ impl Symbols {
         let loaded = facts.kind.is_library();
         let given = |import: &Import| loaded && import.version.is_none() && is_given(&import.name);
         let wanted = info.imports(file);
+        let python = wanted.iter().filter(|i| !i.weak && is_python(&i.name));
         Some(Self {
             architecture,
             names: facts.soname.iter().cloned().chain([own]).collect(),
             needed: facts.needed.clone(),
             defined,
+            python: python.map(|import| import.name.clone()).collect(),
             imported: wanted.iter().map(|import| hash(import.name.as_bytes(), None)).collect(),
             wanted: wanted.into_iter().filter(|i| !i.weak && !given(i)).collect(),
             is_module,
@@ -147,6 +152,18 @@ impl<'s> SymbolSet<'s> {
             None => closed,
         };
         missing.iter().filter(certain).map(|import| shown(import)).collect()
+    }
+
+    /// Symbols of Python that a file imports, except those that the set defines; empty if a library
+    /// outside of the set could define them.
+    pub fn of_python<'f>(&self, file: &'f Symbols) -> Vec<&'f str> {
+        if file.python.is_empty() || !self.is_closed(file) {
+            return Vec::new();
+        }
+        let here = |name: &&String| {
+            !self.defined.contains(&(file.architecture, hash(name.as_bytes(), None)))
+        };
+        file.python.iter().filter(here).map(String::as_str).collect()
     }
 
     /// Needed libraries of the set that define none of the file's imports. A file without imports
@@ -237,6 +254,7 @@ mod tests {
             names: vec![name.to_owned()],
             needed: needed.iter().map(|name| (*name).to_owned()).collect(),
             defined,
+            python: Vec::new(),
             imported: wanted.iter().map(|text| hash(import(text).name.as_bytes(), None)).collect(),
             wanted: wanted.iter().map(import).collect(),
             is_module: false,

@@ -2,21 +2,33 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::{Ignored, Unfound};
+use crate::verify::Finding;
+use crate::{stable_abi, stack};
+use binary::dlls::Dll;
 use binary::elf::{self, ElfFacts, ElfInfo, ElfKind, Import, Machine};
-use binary::pe;
+use binary::pe::{self, ImportLibrary as Library};
 use binary::policy::{
     self, Architecture, Subject, SymbolSet, Symbols, Unresolved, Unused, windows_tag,
 };
 use binary::site::Linked;
+use binary::systems::PythonTags;
+use binary::systems::stable_abi::{Release, newest};
 use wheel::package::devel_archive::{self, is_devel_archive};
 use wheel::package::wheel::site_path;
-use wheel::package::{ContentKind, FileContent, Kept, OpenError, Wheel, WheelName};
+use wheel::package::{
+    ContentKind, FileContent, Kept, Metadata, OpenError, Requirement, Wheel, WheelName,
+};
 
 pub(super) struct Contents {
     pub file: String,
     pub name: WheelName,
     pub files: Vec<File>,
     pub pe_files: Vec<(String, &'static str)>,
+    pub dlls: Vec<Dll>,
+    /// Names of all files.
+    pub names: Vec<String>,
+    pub requires: Vec<Requirement>,
+    pub findings: Vec<Finding>,
     pub ignored: Vec<Ignored>,
     /// A file for a machine without policies, and the machine.
     pub foreign: Option<(String, String)>,
@@ -42,6 +54,12 @@ impl File {
     pub fn unused(&self, set: &SymbolSet<'_>) -> Option<Unused> {
         let libraries = set.unused(self.symbols.as_ref()?);
         (!libraries.is_empty()).then(|| Unused { file: self.path.clone(), libraries })
+    }
+
+    pub fn of_python(&self, set: &SymbolSet<'_>, python: &PythonTags<'_>) -> Vec<Finding> {
+        let symbols = self.symbols.as_ref().map(|own| set.of_python(own)).unwrap_or_default();
+        let found = stable_abi::findings(python, symbols);
+        found.into_iter().map(|finding| finding.of(&*self.path)).collect()
     }
 
     pub fn name(&self) -> &str {
@@ -73,6 +91,23 @@ impl File {
 }
 
 impl Contents {
+    /// Oldest Python with all functions of the stable ABI that each file uses.
+    pub fn abi_needs(&self, set: &SymbolSet<'_>) -> Vec<(Release, String)> {
+        let python = PythonTags { python: &self.name.python, abi: &self.name.abi };
+        if python.stable_abi().is_none() {
+            return Vec::new();
+        }
+        let of_elf = self.files.iter().filter_map(|file| {
+            let symbols = set.of_python(file.symbols.as_ref()?);
+            Some((newest(symbols)?, file.path.clone()))
+        });
+        let of_pe = self
+            .dlls
+            .iter()
+            .filter_map(|dll| Some((newest(stable_abi::of_dll(dll))?, dll.path.clone())));
+        of_elf.chain(of_pe).collect()
+    }
+
     pub fn read(path: &Path) -> Result<Self, OpenError> {
         let wheel = Wheel::open(path)?;
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -81,6 +116,10 @@ impl Contents {
             name: wheel.name().clone(),
             files: Vec::new(),
             pe_files: Vec::new(),
+            dlls: Vec::new(),
+            names: Vec::new(),
+            requires: requires(&wheel),
+            findings: Vec::new(),
             ignored: Vec::new(),
             foreign: None,
         };
@@ -89,12 +128,14 @@ impl Contents {
             let read = if is_devel_archive(name) {
                 devel_archive::each(name, member, |archived, bytes| {
                     let path = format!("{name}: {}", archived.path);
+                    contents.add_name(&archived.path);
                     if archived.is_file() {
                         contents.add(&path, None, archived.size, bytes)?;
                     }
                     Ok(())
                 })
             } else {
+                contents.add_name(name);
                 contents.add(name, site_path(name), entry.size, member)
             };
             read.map_err(|source| wheel.unread(name, source))?;
@@ -131,16 +172,32 @@ impl Contents {
         match content.kind() {
             ContentKind::Elf => self.add_elf(path, installed, &content.keep(size)?),
             ContentKind::Pe => self.add_pe(path, &content.keep(size)?),
+            ContentKind::Archive if path.ends_with(".lib") => {
+                if let Ok(Some(library)) = pe::import_library(&content.keep(size)?) {
+                    let Library { machine, dlls, .. } = library;
+                    self.dlls.push(Dll::import_library(path.to_owned(), machine, &dlls));
+                }
+            }
             ContentKind::Archive | ContentKind::Script | ContentKind::Data => {}
         }
         Ok(())
+    }
+
+    fn add_name(&mut self, path: &str) {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        self.names.push(name.to_ascii_lowercase());
     }
 
     fn add_pe(&mut self, path: &str, file: &Kept) {
         let ignored = |reason| Ignored { file: path.to_owned(), reason };
         match pe::facts(file) {
             Ok(Some(facts)) => match windows_tag(&facts) {
-                Some(tag) => self.pe_files.push((path.to_owned(), tag)),
+                Some(tag) => {
+                    // Unreadable tables can have any symbol.
+                    let symbols = pe::symbols(file).ok().flatten();
+                    self.dlls.push(Dll::new(path.to_owned(), &facts, symbols));
+                    self.pe_files.push((path.to_owned(), tag));
+                }
                 None => self.ignored.push(ignored("no platform tag covers it".to_owned())),
             },
             Ok(None) => {}
@@ -163,6 +220,7 @@ impl Contents {
             self.ignored.push(Ignored { file: path.to_owned(), reason: machine.clone() });
             self.foreign.get_or_insert((path.to_owned(), machine));
         } else if facts.kind.runs_on_hosts() {
+            self.findings.extend(stack::finding(&facts).map(|finding| finding.of(path)));
             let symbols = Symbols::of(&info, &facts, path, file);
             // Only versioned imports occur in messages.
             let imports =
@@ -174,6 +232,12 @@ impl Contents {
             self.files.push(File { path, facts, imports, symbols, linked, lost, lost_names });
         }
     }
+}
+
+/// A wheel without readable metadata requires nothing.
+fn requires(wheel: &Wheel) -> Vec<Requirement> {
+    let text = wheel.info("METADATA").unwrap_or_default();
+    Metadata::parse(&text).requirements().filter_map(Result::ok).collect()
 }
 
 /// `EM_ARM`.

@@ -1,16 +1,19 @@
 use std::io::{self, Read};
 
+use super::Finding;
 use super::code::Targets;
-use super::elf::{archive, binary};
+use super::elf::{FileRole, archive, binary};
 use super::reading::{Tee, fault};
 use ::binary::device_code::{self, Code};
+use ::binary::dlls::Dll;
 use wheel::package::{self, Fault, FaultKind, FileContent, devel_archive};
 
 #[derive(Debug)]
 pub(crate) struct Archived {
     pub(super) path: String,
     pub(super) code: Code,
-    pub(super) imports: Vec<String>,
+    pub(super) dll: Option<Dll>,
+    pub(super) stack: Option<Finding>,
 }
 
 #[derive(Debug, Default)]
@@ -54,15 +57,16 @@ fn file(path: &str, size: u64, bytes: &mut dyn Read, targets: &Targets) -> io::R
     if matches!(kind, package::ContentKind::Elf | package::ContentKind::Pe) {
         let kept = content.keep(size)?;
         let code = device_code::of_binary(&kept)?;
-        let is_pe = kind == package::ContentKind::Pe;
-        let imports = if is_pe { binary(&path, &kept).imports() } else { Vec::new() };
-        return Ok(Archived { path, code, imports });
+        let role = binary(&path, &kept);
+        let dll = role.dll(&path);
+        let stack = if let FileRole::Elf(binary) = role { binary.stack } else { None };
+        return Ok(Archived { path, code, dll, stack });
     }
     let mut sink = targets.reading.sink(targets.names_one(&path));
     let mut tee = Tee::new(kind, size, Some(&mut sink));
     content.copy_to(&mut tee)?;
-    let imports = tee.kept.map(|bytes| archive(&bytes).imports()).unwrap_or_default();
-    Ok(Archived { path, code: sink.finish(), imports })
+    let dll = tee.kept.and_then(|bytes| archive(&bytes).dll(&path));
+    Ok(Archived { path, code: sink.finish(), dll, stack: None })
 }
 
 /// Reader that keeps its error even if its user replaces it.

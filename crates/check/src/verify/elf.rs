@@ -1,11 +1,15 @@
 use std::sync::Arc;
 
 use binary::Format;
+use binary::dlls::Dll;
 use binary::elf::{self, ElfError, ElfInfo, ElfKind, Machine, ReadAt};
-use binary::pe::{ImportLibrary, PeFacts, import_library};
+use binary::pe::{self, ImportLibrary, PeFacts, PeSymbols, import_library};
 use binary::policy::{Architecture, Symbols, unusual_loader};
 use binary::site::Linked;
 use wheel::package::wheel::site_path;
+
+use super::Finding;
+use crate::stack;
 
 #[derive(Debug)]
 pub(super) struct Binary {
@@ -20,6 +24,8 @@ pub(super) struct Binary {
     pub loader: Option<String>,
     /// Loader properties, if installed below site-packages.
     pub linked: Option<Linked>,
+    /// Request for an executable stack.
+    pub stack: Option<Finding>,
     /// Imported and defined symbols, if the loader loads the file.
     pub symbols: Option<Arc<Symbols>>,
 }
@@ -56,7 +62,7 @@ pub(super) enum FileRole {
     Data,
     Script,
     Elf(Binary),
-    Pe(Box<PeFacts>),
+    Pe(Box<PeFacts>, Option<Box<PeSymbols>>),
     ImportLibrary(Box<ImportLibrary>),
     /// Not readable to its end.
     BrokenImportLibrary(String),
@@ -65,12 +71,15 @@ pub(super) enum FileRole {
 }
 
 impl FileRole {
-    /// DLLs imported by a PE file, or provided by an import library.
-    pub fn imports(&self) -> Vec<String> {
+    /// PE file or import library, for the comparison of imports.
+    pub fn dll(&self, path: &str) -> Option<Dll> {
+        let path = path.to_owned();
         match self {
-            Self::Pe(facts) => facts.imports.iter().chain(&facts.delayed).cloned().collect(),
-            Self::ImportLibrary(library) => library.dlls.clone(),
-            _ => Vec::new(),
+            Self::Pe(facts, symbols) => Some(Dll::new(path, facts, symbols.as_deref().cloned())),
+            Self::ImportLibrary(library) => {
+                Some(Dll::import_library(path, library.machine, &library.dlls))
+            }
+            _ => None,
         }
     }
 }
@@ -87,7 +96,10 @@ pub(super) fn binary(name: &str, file: &(impl ReadAt + ?Sized)) -> FileRole {
     let read = match elf::inspect(file) {
         Ok(info) => read_elf(name, &info, file).map_err(binary::BinaryError::from),
         Err(ElfError::NotElf) => match binary::read(file) {
-            Ok(Some(binary::Binary::Pe(facts))) => Ok(FileRole::Pe(facts)),
+            // Unreadable tables can have any symbol.
+            Ok(Some(binary::Binary::Pe(facts))) => {
+                Ok(FileRole::Pe(facts, pe::symbols(file).ok().flatten().map(Box::new)))
+            }
             Ok(_) => Ok(FileRole::Data),
             Err(error) => Err(error),
         },
@@ -109,6 +121,7 @@ fn read_elf(
         machine: facts.machine,
         has_soname: facts.soname.is_some(),
         loader: unusual_loader(&facts).map(str::to_owned),
+        stack: stack::finding(&facts),
         symbols: symbols.map(Arc::new),
         linked: site_path(name).and_then(|path| Linked::new(path, &facts, is_module)),
         rpath: facts.rpath,

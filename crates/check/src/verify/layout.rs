@@ -134,7 +134,7 @@ fn start(entry: &DirectoryEntry, member: &Member) -> Option<Finding> {
             Some(Finding::error(Code::BrokenPe, what).because(why.clone()))
         }
         FileRole::Elf(_)
-        | FileRole::Pe(_)
+        | FileRole::Pe(..)
         | FileRole::ImportLibrary(_)
         | FileRole::Script
         | FileRole::Data => None,

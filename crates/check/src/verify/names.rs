@@ -159,7 +159,7 @@ impl<'w> Names<'w> {
                 {
                     ("an ELF", binary.architecture())
                 }
-                FileRole::Pe(facts) => ("a PE", windows_tag(facts)),
+                FileRole::Pe(facts, _) => ("a PE", windows_tag(facts)),
                 _ => continue,
             };
             let Some(needs) = needs else { continue };

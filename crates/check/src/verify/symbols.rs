@@ -3,6 +3,9 @@
 use super::{Finding, Package};
 use base::source::Code;
 use binary::policy::SymbolSet;
+use binary::systems::PythonTags;
+
+use crate::stable_abi;
 
 const NAMED: usize = 3;
 
@@ -17,19 +20,26 @@ impl<'p> Defined<'p> {
         let files = package.symbols.iter().filter_map(|taken| {
             let missing = self.0.unresolved(&taken.symbols);
             let what = "neither the packages nor the system define symbols of a file";
-            let finding = (!missing.is_empty())
-                .then(|| Finding::error(Code::UnresolvedSymbol, what).because(named(&missing)))?;
+            let finding = (!missing.is_empty()).then(|| {
+                Finding::error(Code::UnresolvedSymbol, what).because(listed(&missing, NAMED))
+            })?;
             Some(finding.of(&*taken.member).within(&package.file))
         });
-        files.collect()
+        let python = PythonTags { python: &package.python.0, abi: &package.python.1 };
+        let of_abi = package.symbols.iter().flat_map(|taken| {
+            let found = stable_abi::findings(&python, self.0.of_python(&taken.symbols));
+            found.into_iter().map(|finding| finding.of(&*taken.member).within(&package.file))
+        });
+        files.chain(of_abi).collect()
     }
 }
 
-fn named(symbols: &[String]) -> String {
+/// Shows the first few of many names.
+pub(crate) fn listed(symbols: &[String], most: usize) -> String {
     let mut text: Vec<String> =
-        symbols.iter().take(NAMED).map(|symbol| format!("`{symbol}`")).collect();
-    if symbols.len() > NAMED {
-        text.push(format!("{} more", symbols.len() - NAMED));
+        symbols.iter().take(most).map(|symbol| format!("`{symbol}`")).collect();
+    if symbols.len() > most {
+        text.push(format!("{} more", symbols.len() - most));
     }
     match text.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),

@@ -1,7 +1,6 @@
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::dlls::Names;
 use super::offers::Offers;
 use super::rpath::Directories;
 use super::symbols::Defined;
@@ -9,24 +8,47 @@ use super::{Finding, Package, loading};
 use base::names::Form;
 use base::names::{Lookalikes, folded};
 use base::source::Code;
+use binary::systems::PythonTags;
+
+use crate::dlls;
 
 /// Checks packages as a set; equal names are never installed together. `on_system` decides on
 /// libraries of users' systems.
 pub fn together(packages: &[Package], on_system: &dyn Fn(&str) -> bool) -> Vec<Finding> {
     let mut found = owners(packages);
-    let (directories, names) = (Directories::new(packages), Names::new(packages));
+    let directories = Directories::new(packages);
     let defined = Defined::new(packages);
     found.extend(loading(packages, on_system));
     let offers = Offers::new(packages);
     for package in packages {
         found.extend(directories.check(package));
         found.extend(defined.check(package));
-        found.extend(names.check(package, on_system));
         let requirements =
             package.requires.iter().filter_map(|requirement| offers.unmet(requirement));
         found.extend(requirements.map(|finding| finding.within(&package.file)));
     }
+    found.extend(imports(packages, on_system));
     found
+}
+
+/// Compares imports of DLLs.
+fn imports(packages: &[Package], on_system: &dyn Fn(&str) -> bool) -> Vec<Finding> {
+    if packages.iter().all(|package| package.dlls.is_empty()) {
+        return Vec::new();
+    }
+    let names: BTreeSet<&str> = packages.iter().filter_map(|it| it.name.as_deref()).collect();
+    let sets: Vec<_> = packages
+        .iter()
+        .map(|package| dlls::Package {
+            file: &package.file,
+            python: PythonTags { python: &package.python.0, abi: &package.python.1 },
+            is_whole: dlls::is_whole(&package.requires, &names),
+            dlls: &package.dlls,
+        })
+        .collect();
+    let others = packages.iter().flat_map(|p| p.installed.keys().chain(&p.archived));
+    let others = others.filter_map(|path| path.rsplit('/').next());
+    dlls::findings(&sets, &others.map(str::to_ascii_lowercase).collect(), on_system)
 }
 
 const FEW: usize = 4;

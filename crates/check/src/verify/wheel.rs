@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::code::{Targets, Told};
-use super::dlls::Imports;
 use super::elf::{FileRole, Search, Taken};
 use super::member::Member;
 use super::metadata::Rules;
@@ -13,13 +12,14 @@ use super::record::Record;
 use super::{Finding, Package, entry_points, layout, member, variants};
 use base::names::Form;
 use base::source::Code;
+use binary::dlls::Dll;
 use binary::site::Linked;
 use wheel::archive::variants::MEMBER;
 use wheel::package::ZipFile;
 use wheel::package::directory::DirectoryEntry;
 use wheel::package::entry_points::EntryPoints;
 use wheel::package::wheel::site_path;
-use wheel::package::{Header, Metadata, WheelFile};
+use wheel::package::{Header, Metadata, WheelFile, WheelName};
 
 /// Minimum packed size, except for the last part.
 const PART: u64 = 32 << 20;
@@ -96,7 +96,7 @@ impl Wheel {
         package.files = entries.iter().filter(|entry| !entry.is_directory()).count();
         package.size = members.iter().map(|member| member.size).sum();
         let is_binary =
-            |member: &&Member| matches!(member.kind, FileRole::Elf(_) | FileRole::Pe(_));
+            |member: &&Member| matches!(member.kind, FileRole::Elf(_) | FileRole::Pe(..));
         package.binaries = members.iter().filter(is_binary).count();
         package.searches = entries
             .iter()
@@ -111,9 +111,12 @@ impl Wheel {
         let loaded = entries.iter().zip(members);
         package.linked = loaded.filter_map(|(entry, member)| linked(entry, member)).collect();
         let both = entries.iter().zip(members);
-        package.imports = both.flat_map(|(entry, member)| imports(entry, member)).collect();
+        package.dlls = both.flat_map(|(entry, member)| dlls(entry, member)).collect();
         let archived = members.iter().flat_map(|member| &member.archived);
         package.archived = archived.map(|file| file.path.clone()).collect();
+        if let Ok(WheelName { python, abi, .. }) = self.file.file_name().parse() {
+            package.python = (python, abi);
+        }
         package.code = self.code(members);
         let (installed, doubles) = layout::installed(entries);
         package.installed = installed;
@@ -122,6 +125,8 @@ impl Wheel {
         found.extend(of_archives.cloned().map(Finding::from));
         let loaders = entries.iter().zip(members);
         found.extend(loaders.filter_map(|(entry, member)| loader(entry, member)));
+        let stacks = entries.iter().zip(members);
+        found.extend(stacks.flat_map(|(entry, member)| stacks_of(entry, member)));
         found.extend(layout::check(entries, members, self.file.dist_info()));
         let only_linux = Names::new(&self.file.file_name(), "").is_only_for_linux();
         found.extend(layout::clashes(&package.installed, only_linux));
@@ -249,14 +254,20 @@ fn linked(entry: &DirectoryEntry, member: &Member) -> Option<(String, Linked)> {
     Some((entry.name.clone(), binary.linked.clone()?))
 }
 
-fn imports<'m>(
+fn stacks_of<'m>(
     entry: &'m DirectoryEntry,
     member: &'m Member,
-) -> impl Iterator<Item = Imports> + 'm {
-    let own = Imports { member: entry.name.clone(), libraries: member.kind.imports() };
-    let archived = member
-        .archived
-        .iter()
-        .map(|file| Imports { member: file.path.clone(), libraries: file.imports.clone() });
-    std::iter::once(own).chain(archived).filter(|imports| !imports.libraries.is_empty())
+) -> impl Iterator<Item = Finding> + 'm {
+    let own = match &member.kind {
+        FileRole::Elf(binary) => binary.stack.clone(),
+        _ => None,
+    };
+    let archived = member.archived.iter();
+    let archived = archived.filter_map(|file| Some(file.stack.clone()?.of(&*file.path)));
+    own.map(|finding| finding.of(&*entry.name)).into_iter().chain(archived)
+}
+
+fn dlls<'m>(entry: &'m DirectoryEntry, member: &'m Member) -> impl Iterator<Item = Dll> + 'm {
+    let own = member.kind.dll(&entry.name);
+    own.into_iter().chain(member.archived.iter().filter_map(|file| file.dll.clone()))
 }
