@@ -558,6 +558,13 @@ fn programs() -> Vec<Case> {
             library[at + 4] = 7;
             w.add(Member::new("demo/lib/liba.so", library));
         }),
+        linux(&[Code::StableAbi], "functions outside of the stable ABI, and later ones", |w| {
+            w.call("demo-1.0-cp39-abi3-linux_x86_64.whl");
+            w.edit("WHEEL", "py3-none", "cp39-abi3");
+            let wanted = ["PyList_New", "PyUnicode_FromKindAndData", "PyObject_Vectorcall"];
+            let module = symbols::library("m.abi3.so", &["libc.so.6"], &["PyInit_m"], &wanted);
+            w.add(Member::new("demo/m.abi3.so", module));
+        }),
         linux(&[NotExecutable], "a script without an execute bit", |w| {
             w.add(Member::new("demo/bin/tool", "#!/bin/sh\n"));
         }),

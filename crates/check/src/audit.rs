@@ -19,7 +19,7 @@ use binary::systems::stable_abi::Release;
 use wheel::package::{OpenError, WheelName};
 
 use crate::dlls;
-use crate::verify::Finding;
+use crate::finding::Finding;
 
 mod contents;
 mod runs;

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::finding::{Finding, listed};
 use crate::stable_abi;
-use crate::verify::Finding;
 use base::source::Code;
 use binary::Machine;
 use binary::dlls::{Dll, DllFault, Dlls};
@@ -143,5 +143,5 @@ fn severe(at_start: bool, code: Code, what: String) -> Finding {
 
 fn named(symbols: &[&PeSymbol]) -> String {
     let names: Vec<String> = symbols.iter().map(|symbol| symbol.to_string()).collect();
-    crate::verify::listed(&names, NAMED)
+    listed(&names, NAMED)
 }

@@ -5,6 +5,7 @@
 
 pub mod audit;
 mod dlls;
+mod finding;
 mod stable_abi;
 mod stack;
 pub mod verify;

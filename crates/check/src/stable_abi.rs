@@ -1,6 +1,6 @@
 //! Symbols of Python in abi3 wheels, for verify and audit alike.
 
-use crate::verify::{Finding, listed};
+use crate::finding::{Finding, listed};
 use base::source::Code;
 use binary::dlls::Dll;
 use binary::pe::PeSymbol;

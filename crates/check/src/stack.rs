@@ -1,6 +1,6 @@
 //! Executable stacks, for verify and audit alike.
 
-use crate::verify::Finding;
+use crate::finding::Finding;
 use base::source::Code;
 use binary::elf::{ElfFacts, ExecutableStack};
 use binary::policy::{Libc, libc};

@@ -8,14 +8,10 @@
 //! Faults of the reader ([`wheel::package`]) become findings (`fault`). Members are read once and
 //! sequentially, with memory for a few blocks and one ELF file.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-
-use serde::Serialize;
 
 use ::wheel::package::Requirement;
 use base::names::Form;
-use base::source::{Code, Severity};
 use base::version::Version;
 use binary::dlls::Dll;
 use binary::site::Linked;
@@ -48,6 +44,7 @@ mod variants;
 mod wheel;
 
 pub use self::wheel::Wheel;
+pub use crate::finding::Finding;
 pub use code::{Targets, misplaced};
 pub use loading::loading;
 pub use member::Member;
@@ -55,94 +52,11 @@ pub use parts::{left, lost};
 pub use report::{Shown, first, problems};
 pub use sdist::sdist;
 pub use sums::{Beside, beside};
-pub(crate) use symbols::listed;
 pub use together::together;
 pub use variants::variants_beside;
 
 use code::Told;
 use elf::{Search, Taken};
-
-/// Fault of a package.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Finding {
-    /// Code of the fault.
-    #[serde(serialize_with = "code")]
-    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
-    pub code: Code,
-    /// Error or warning.
-    #[serde(serialize_with = "severity")]
-    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
-    pub severity: Severity,
-    /// File of the package, as given by the caller.
-    pub file: String,
-    /// Member, if any.
-    pub member: Option<String>,
-    /// Description, identical for equal faults.
-    pub what: Cow<'static, str>,
-    /// Detail of this member.
-    pub detail: Option<String>,
-    /// Target of a reference, such as an rpath directory.
-    pub to: Option<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
-fn code<S: serde::Serializer>(code: &Code, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(code.as_str())
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
-fn severity<S: serde::Serializer>(severity: &Severity, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(if *severity == Severity::Error { "error" } else { "warning" })
-}
-
-impl Finding {
-    /// Creates an error; [`Finding::within`] sets the file.
-    pub fn error(code: Code, what: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            code,
-            severity: Severity::Error,
-            file: String::new(),
-            member: None,
-            what: what.into(),
-            detail: None,
-            to: None,
-        }
-    }
-
-    /// Creates a warning, like [`Finding::error`].
-    pub fn warning(code: Code, what: impl Into<Cow<'static, str>>) -> Self {
-        Self { severity: Severity::Warning, ..Self::error(code, what) }
-    }
-
-    /// Sets the member.
-    #[must_use]
-    pub fn of(mut self, member: impl Into<String>) -> Self {
-        self.member = Some(member.into());
-        self
-    }
-
-    /// Sets the detail.
-    #[must_use]
-    pub fn because(mut self, detail: impl Into<String>) -> Self {
-        self.detail = Some(detail.into());
-        self
-    }
-
-    /// Sets the target.
-    #[must_use]
-    pub fn to(mut self, target: impl Into<String>) -> Self {
-        self.to = Some(target.into());
-        self
-    }
-
-    /// Sets the file.
-    #[must_use]
-    pub fn within(mut self, file: &str) -> Self {
-        file.clone_into(&mut self.file);
-        self
-    }
-}
 
 /// Checked package.
 #[derive(Debug)]

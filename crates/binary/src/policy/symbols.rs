@@ -157,7 +157,9 @@ impl<'s> SymbolSet<'s> {
     /// Symbols of Python that a file imports, except those that the set defines; empty if a library
     /// outside of the set could define them.
     pub fn of_python<'f>(&self, file: &'f Symbols) -> Vec<&'f str> {
-        if file.python.is_empty() || !self.is_closed(file) {
+        // The interpreter loads a module, also one without a C library in NEEDED.
+        let known = self.loads(file).is_some_and(|linked| linked || file.is_module);
+        if file.python.is_empty() || !known {
             return Vec::new();
         }
         let here = |name: &&String| {
@@ -190,8 +192,14 @@ impl<'s> SymbolSet<'s> {
         }
     }
 
-    /// True if all loaded libraries belong to the set or version all their symbols.
+    /// True if all loaded libraries are known, and the file does not rely on its loader for symbols.
     fn is_closed(&self, file: &Symbols) -> bool {
+        self.loads(file) == Some(true)
+    }
+
+    /// Returns whether a C library is loaded; `None` unless all loaded libraries belong to the set
+    /// or version all their symbols.
+    fn loads(&self, file: &Symbols) -> Option<bool> {
         let (mut seen, mut next) = (BTreeSet::new(), vec![file.needed.as_slice()]);
         let mut linked = false;
         while let Some(needed) = next.pop() {
@@ -203,11 +211,11 @@ impl<'s> SymbolSet<'s> {
                 match self.files.get(&(file.architecture, library)) {
                     Some(more) => next.extend(more.iter().map(|file| file.needed.as_slice())),
                     None if is_versioned(library) => {}
-                    None => return false,
+                    None => return None,
                 }
             }
         }
-        linked
+        Some(linked)
     }
 }
 

@@ -2,7 +2,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::{Ignored, Unfound};
-use crate::verify::Finding;
+use crate::finding::Finding;
 use crate::{stable_abi, stack};
 use binary::dlls::Dll;
 use binary::elf::{self, ElfFacts, ElfInfo, ElfKind, Import, Machine};

@@ -5,6 +5,7 @@ use base::source::Code;
 use binary::policy::SymbolSet;
 use binary::systems::PythonTags;
 
+use crate::finding::listed;
 use crate::stable_abi;
 
 const NAMED: usize = 3;
@@ -31,18 +32,5 @@ impl<'p> Defined<'p> {
             found.into_iter().map(|finding| finding.of(&*taken.member).within(&package.file))
         });
         files.chain(of_abi).collect()
-    }
-}
-
-/// Shows the first few of many names.
-pub(crate) fn listed(symbols: &[String], most: usize) -> String {
-    let mut text: Vec<String> =
-        symbols.iter().take(most).map(|symbol| format!("`{symbol}`")).collect();
-    if symbols.len() > most {
-        text.push(format!("{} more", symbols.len() - most));
-    }
-    match text.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => text.concat(),
     }
 }
