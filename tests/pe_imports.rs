@@ -159,5 +159,5 @@ fn each_function_is_in_the_dll_or_where_it_forwards_to() {
     let (user, library) = built(dir, "one\nsix @7 NONAME\nfar=other.real\n");
     assert_eq!(faults(&user, &[&library, &other]), [""; 0], "an ordinal is its number alone");
     let (user, library) = built(dir, "one @100\ntwo @8 NONAME\nsix @101\n");
-    assert_eq!(faults(&user, &[&library, &other]), ["undefined #7 far"]);
+    assert_eq!(faults(&user, &[&library, &other]), ["undefined far #7"]);
 }

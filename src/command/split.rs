@@ -5,7 +5,6 @@ use std::path::Path;
 
 use base::source::{Code, Problem};
 use base::text::{counted, human_size, with_causes};
-use record::gate::{Gate, GateError};
 use rewrite::split::{self, Ask, Division, Part, SplitError};
 use wheel::package::{OpenError, ReadError};
 
@@ -27,43 +26,19 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     let split = split::plan(&manifest, &ask).map_err(|error| failure(error, args))?;
     let listed: String = split.divisions.iter().map(division).collect();
     let dest = args.output.as_deref().filter(|_| !args.dry_run);
-    let gate = gate::of(&manifest, &args.making.allow.allow);
     let Some(dest) = dest else {
-        check(args, &gate)?;
         let end = summary(&split.divisions, ", if written");
         return print(&(listed + &end + &sizes(&split.divisions, None)?));
     };
     print(&listed)?;
     repaired(dest)?;
+    let gate = gate::of(&manifest, &args.making.allow.allow);
     let run = inputs::run()?;
     let done = split.write(dest, run, &ask, &gate);
     let done = done.map_err(|error| failure(error, args))?;
     let text = made(&done.packages, &done.removed, "run");
     let end = summary(&split.divisions, &format!(" in {}", dest.display()));
     print(&(text + &end + &sizes(&split.divisions, Some(dest))?))
-}
-
-/// Faults that the new wheels do not take over.
-const MENDED: [Code; 8] = [
-    Code::MemberMode,
-    Code::MemberOrder,
-    Code::MemberTwice,
-    Code::MemberTime,
-    Code::NotInRecord,
-    Code::OnlyInRecord,
-    Code::RecordForm,
-    Code::StrayBytes,
-];
-
-/// Refuses wheels whose files have faults, which the gate finds in the new wheels.
-fn check(args: &SplitArgs, gate: &Gate<'_>) -> Result<(), Failure> {
-    let checked = gate.check(args.wheels.iter().map(std::path::PathBuf::as_path));
-    let mut findings = match checked {
-        Err(GateError::Refused(findings)) => findings,
-        other => return other.map_err(|error| gate::failure(&error)),
-    };
-    findings.retain(|finding| !MENDED.contains(&finding.code));
-    if findings.is_empty() { Ok(()) } else { Err(gate::failure(&GateError::Refused(findings))) }
 }
 
 /// Bytes before and after, packed and installed; without files in `dest`, packed bytes of new files
