@@ -65,7 +65,7 @@ pub use allowed_losses::AllowedLosses;
 pub use closure::{Closure, InArtifact, LoadedFile, Need, Resolved};
 pub use functions::functions;
 pub use gone::{Why, with_reasons};
-pub use installed::plan_installed;
+pub use installed::{plan_alone, plan_installed};
 pub use licenses::without_license_text;
 pub use needed::{Requested, needed};
 pub use targets::target;
