@@ -48,6 +48,7 @@ mod resolver;
 mod rpath;
 mod runtime_data;
 mod select;
+mod set;
 mod shards;
 mod shared;
 mod shared_module;

@@ -11,7 +11,7 @@ use base::text::with_causes;
 use catalog::Demands;
 use manifest::{Dated, Manifest};
 use record::content::Rules;
-use record::gate::Gate;
+use record::gate::{self, Gate};
 use rockpack_index::earlier::{Wanted, earlier};
 use rockpack_index::fetch::{self, RemoteArchive, Selection, fetch_pinned, pin, select};
 use rockpack_index::publish::{self, Form, Layout, Mirror, Retention};
@@ -203,7 +203,8 @@ fn publish_set(bucket: &dyn Bucket, dist: &Path) -> Result<(), String> {
         source("packages.kdl", "common {\n    author \"A\"\n    requires-python \">=3.8\"\n}\n");
     let families = source("families.kdl", include_str!("../../../../families.kdl"));
     let manifest = Manifest::decode(&packages, &families).map_err(messages)?;
-    let gate = Gate { manifest: &manifest, allowed: &[], told: &|_| () };
+    let gate =
+        Gate { command: gate::Command::Publish, manifest: &manifest, allowed: &[], told: &|_| () };
     let options =
         publish::Options { layout: Layout::of(Form::Projects), jobs: 1, ..Default::default() };
     publish::publish(dist, bucket, &options, &gate, &|_| ()).map(drop).map_err(text)

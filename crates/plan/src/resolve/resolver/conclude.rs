@@ -9,10 +9,12 @@ use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::sources::Sources;
 use crate::resolve::unowned::{self, Causes, Left, Leftover, Ownership};
 use crate::resolve::{
-    apart_code, check, closure, compression, misplaced, misspelled, oversize, ownership, parted, programs,
-    platform, repeated, shards, source_build, taken_and_dropped, too_wide, unused_rules, windows,
+    apart_code, check, closure, compression, misplaced, misspelled, oversize, ownership, parted,
+    platform, programs, repeated, set, shards, source_build, taken_and_dropped, too_wide,
+    unused_rules, windows,
 };
 use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
+use base::names::System;
 use base::source::{Problem, Problems};
 use base::version::Version;
 use catalog::Origin;
@@ -119,6 +121,14 @@ impl<'a> Resolver<'a> {
             problems.push(platform::unknown());
         }
         let Some(platform_tag) = platform_tag else { return Err(problems) };
+        // Otherwise consequences of earlier errors.
+        if !problems.has_errors() {
+            let (manifest, made) = (self.manifest, made.iter().map(|(_, it)| it));
+            let names = (&self.targets.version, &*platform_tag);
+            let is_asked = self.request.platform_tag.is_some();
+            let is_asked = is_asked && self.targets.system == System::Linux;
+            problems.extend(set::check(manifest, sources, names, is_asked, made));
+        }
         let made = self.with_former(made, &mut problems);
         let version = self.targets.version.clone();
         let has_modes = !self.manifest.families.isas.is_empty() || self.request.mode.is_some();
