@@ -169,7 +169,7 @@ impl Scheme {
 
 fn place(member: &str) -> (Scheme, &str) {
     let Some((top, rest)) = member.split_once('/') else { return (Scheme::Site, member) };
-    if !top.ends_with(".data") {
+    if top.strip_suffix(".data").is_none() {
         return (Scheme::Site, member);
     }
     match rest.split_once('/') {

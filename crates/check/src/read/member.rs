@@ -33,7 +33,9 @@ pub(super) fn read(
 ) -> io::Result<Member> {
     let (mut hash, mut size) = (algorithm.map(Algorithm::hasher), 0);
     let bytes = Shown::new(zip.unpacked(entry), |bytes: &[u8]| {
-        hash.iter_mut().for_each(|hash| hash.update(bytes));
+        if let Some(hash) = &mut hash {
+            hash.update(bytes);
+        }
         size += bytes.len() as u64;
     });
     let mut devel = Devel::default();

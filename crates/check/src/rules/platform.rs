@@ -78,7 +78,7 @@ impl<'s> Systems<'s> {
         for Lost { package, file, library, own, .. } in libraries::lost(set) {
             if own.is_some() {
                 let names = systems.lost.entry((&package.file, &file.member)).or_default();
-                names.push(library.to_owned());
+                names.push(library);
             }
         }
         for (_, file, needs) in set.binaries() {

@@ -126,7 +126,9 @@ const FAULTS: &[(&str, Code, Change)] = &[
     }),
     ("owners", Code::TwoOwners, |set| {
         set.push(package("b", "any"));
-        set.iter_mut().for_each(|it| it.files.push(file("c/x", Kind::Data)));
+        for package in set {
+            package.files.push(file("c/x", Kind::Data));
+        }
     }),
     ("owners", Code::CaseClash, |set| {
         set.push(package("b", "any"));
@@ -228,7 +230,9 @@ fn cell(rule: &Rule, code: Code, command: Command, notes: &mut Vec<String>) -> S
 fn a_table_says_which_command_runs_which_rule() {
     let mut notes = Vec::new();
     let mut table = format!("{:<13} {:<20}", "rule", "code");
-    Command::ALL.iter().for_each(|command| write!(table, " {:<8}", command.name()).unwrap());
+    for command in Command::ALL {
+        write!(table, " {:<8}", command.name()).unwrap();
+    }
     table.push('\n');
     for rule in RULES {
         for code in rule.codes {
@@ -242,7 +246,7 @@ fn a_table_says_which_command_runs_which_rule() {
     for (number, note) in notes.iter().enumerate() {
         writeln!(table, "({}) {note}", number + 1).unwrap();
     }
-    let table: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    let table = table.lines().map(str::trim_end).collect::<Vec<_>>().join("\n") + "\n";
     let place = concat!(env!("CARGO_MANIFEST_DIR"), "/src/rules/table.txt");
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         fs_err::write(place, &table).unwrap();

@@ -25,13 +25,13 @@ pub(super) fn check<'a>(
     sources: &Sources<'a>,
     (version, platform_tag): (&Version, &str),
     tag_is_asked: bool,
-    distributions: impl Iterator<Item = &'a Distribution> + Clone,
+    distributions: &[&'a Distribution],
 ) -> Problems {
     let reader = Reader { sources, version, platform_tag };
-    let packages = distributions.clone().map(|distribution| reader.package(distribution));
+    let packages = distributions.iter().map(|distribution| reader.package(distribution));
     let set = Set { packages: packages.collect(), environment: &|_: &str| true, targets: None };
     let owner = |file: &str| {
-        let mut all = distributions.clone();
+        let mut all = distributions.iter();
         all.find(|distribution| distribution.name.as_str() == file).map(|it| &it.package)
     };
     // Warnings are of single files, and only `verify` lists these.

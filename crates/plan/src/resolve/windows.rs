@@ -18,7 +18,9 @@ pub(super) fn paths<'a>(
     for distribution in distributions {
         let members = || distribution.all_members().filter(|m| m.step != Step::Directory);
         let limit = manifest.project.windows_paths;
-        too_long(limit, distribution, members()).into_iter().for_each(|it| problems.push(it));
+        problems.extend(
+            too_long(limit, distribution, members()).map_or_else(Problems::new, Problems::from),
+        );
     }
     problems
 }
