@@ -10,6 +10,7 @@ use crate::{inputs, ui};
 
 mod allowed;
 mod at_revision;
+mod last_good;
 mod lost;
 mod side;
 
@@ -19,8 +20,13 @@ pub fn run(args: &DiffArgs) -> Result<(), Failure> {
     let (old, new) = args.sides().map_err(|text| Problem::usage(Code::Environment, text))?;
     let (diff, faults) = inputs::pool(args.set.threads.jobs)?.install(|| {
         let sides = Sides::new(args);
-        let old = sides.read(Which::Old, old.map(AsRef::as_ref))?;
-        let new = sides.read(Which::New, new.map(AsRef::as_ref))?;
+        let (old, new) = (old.map(AsRef::as_ref), new.map(AsRef::as_ref));
+        let (old, new) = if Sides::plans(old) {
+            let new = sides.read(Which::New, new)?;
+            (last_good::old(&sides, old, &new)?, new)
+        } else {
+            (sides.read(Which::Old(None), old)?, sides.read(Which::New, new)?)
+        };
         let diff = sides.with_reasons(&old, &new, |new| diff::diff(&old.contents(), &new));
         new.warnings().into_iter().for_each(ui::show_problems);
         let mut faults = lost::faults(&old, &new);

@@ -32,6 +32,7 @@ mod misspelled;
 mod needed;
 mod notes;
 mod only;
+mod other_system;
 mod oversize;
 mod ownership;
 mod parted;
