@@ -80,12 +80,12 @@ pub const NAMED: [Named; 44] = [
 
 impl Named {
     /// Returns the edit on one of its lines, chosen by the seed.
-    pub fn edit(&self, lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
+    pub fn edit(&self, lines: &[Line], noise: &mut Noise) -> Edit {
         let fits = |line: &&Line| line.text.contains(self.on) && line.text.contains(self.from);
         let lines: Vec<&Line> = lines.iter().filter(fits).collect();
         assert!(!lines.is_empty(), "no line for {}", self.kind);
         let line = lines[noise.below(lines.len())];
         let text = self.to.map(|to| line.text.replacen(self.from, to, 1));
-        Some(vec![Edit { file: line.file, number: line.number, text }])
+        Edit { file: line.file, number: line.number, text }
     }
 }

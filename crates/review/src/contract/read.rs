@@ -81,7 +81,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         tags.split('.').map(str::to_owned).collect()
     }
 
-    /// The declared module. A selector's sdist tells it in the facts.
+    /// The declared module. A selector's sdist has it in the facts.
     fn module(&self) -> Option<&str> {
         let is_selector = self.fact("package").is_none();
         let selector = self.fact("selector").filter(|_| is_selector);
@@ -112,7 +112,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         let command = |(name, object): (&String, &String)| {
             let script = self.fact("scripts").and_then(|scripts| scripts.get(name));
             let program = script.and_then(|script| script.get("program")?.as_str());
-            // A renamed module is a loss of its own.
+            // The rule of imports judges a renamed module.
             let function = object.strip_prefix(module).map(|rest| rest.trim_start_matches('.'));
             let starts = program.or(function).unwrap_or(object).to_owned();
             let expands = script.and_then(|script| script.get("expand_devel")?.as_bool());
@@ -121,7 +121,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.package.entry_points.iter().map(command).collect()
     }
 
-    /// Every package lists all names; the contract has those of its own libraries.
+    /// The names of the package's libraries, among the names of the set that every package lists.
     fn libraries(&self) -> Option<BTreeMap<String, Leads>> {
         let rows = self.fact("libraries")?.as_object()?;
         let package = self.fact("package").and_then(Value::as_str)?;

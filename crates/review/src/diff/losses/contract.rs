@@ -1,4 +1,4 @@
-//! Losses by contract: a rule for each field says what is narrower.
+//! Losses by contract: a rule for each field finds the narrower ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ struct All<'s, 'a> {
     offered: &'s Offered<'s, 'a>,
     /// Contracts of the new packages.
     new: &'s [Contract],
-    /// New names by old ones: a renamed package is a loss of its own.
+    /// New names by old ones: `packages` judges renamed ones.
     renamed: BTreeMap<&'s str, &'s str>,
 }
 
@@ -90,7 +90,7 @@ impl<'s> Pair<'s, '_> {
         self.keep_links(keep_links.as_ref(), new, found);
     }
 
-    /// A path of the package's own directory is told without it.
+    /// Shortens a path below the package's directory.
     fn add(&self, kind: LossKind, name: &str, to: &str, found: &mut Found) {
         let below = name.strip_prefix(self.old.name.as_str());
         let name = below.and_then(|rest| rest.strip_prefix('/')).unwrap_or(name);
@@ -102,7 +102,7 @@ impl<'s> Pair<'s, '_> {
         found.add(Of::new(kind, of), to, &lost, 0, self.all.compared.new);
     }
 
-    /// Contracts of the new package and of those that pip installs with it.
+    /// Contracts of the new package and of the packages that pip installs with it.
     fn brought(&self) -> impl Iterator<Item = &'s Contract> {
         let packages = self.all.compared.new.packages.iter().zip(self.all.new);
         let with = packages.filter(|(package, _)| self.all.offered.brings(self.new, package));
