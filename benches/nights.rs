@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use base::source::Source;
-use check::verify;
+use check::{Command, Set, Targets, judge};
 use fs_err as fs;
 use index::publish::{self, Form, Layout, Mirror, Retention};
 use index::simple;
@@ -173,14 +173,15 @@ fn mirror(from: &Failing, to: &Failing) {
 }
 
 fn verify(dir: &Path) {
-    let targets = Arc::new(verify::Targets::new(manifest().families.target_names()));
+    let targets = Arc::new(Targets::new(manifest().families.target_names()));
     let found = wheel::package::packages(dir).unwrap();
     let entrants = found.into_iter().map(|found| {
         let name = found.path.file_name().unwrap().to_string_lossy().into_owned();
         Entrant { path: found.path, form: found.form, name, file_name: None }
     });
     let packages = gate::read(&entrants.collect::<Vec<_>>(), &targets).unwrap();
-    let errors = verify::together(&packages, &|_| true);
+    let set = Set { packages, environment: &|_: &str| true, targets: None };
+    let errors = judge(&set, Command::Verify);
     assert!(errors.is_empty(), "{errors:?}");
 }
 

@@ -1,7 +1,7 @@
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::ui::MessageFormat;
 
@@ -13,6 +13,7 @@ mod build;
 mod cache;
 mod check;
 mod completions;
+mod contract;
 mod delta;
 mod deny;
 mod diff;
@@ -45,6 +46,7 @@ mod set;
 mod since;
 mod size;
 mod split;
+mod variables;
 mod verify;
 mod versions;
 
@@ -58,6 +60,7 @@ pub use cache::{
 };
 pub use check::CheckArgs;
 pub use completions::{CompletionsArgs, ManArgs, Shell};
+pub use contract::{ContractArgs, ContractTo};
 pub use delta::DeltaArgs;
 pub use deny::DenyArgs;
 pub use diff::{DiffArgs, DiffFormat};
@@ -88,6 +91,7 @@ pub use set::{CatalogArgs, SetArgs};
 pub use since::SinceArgs;
 pub use size::size;
 pub use split::SplitArgs;
+pub use variables::misspelled_variables;
 pub use verify::VerifyArgs;
 pub use versions::VersionsArgs;
 
@@ -129,6 +133,17 @@ pub struct Cli {
     /// Print results and errors only: no warnings, notes or progress
     #[arg(short, long, global = true, help_heading = "Messages")]
     pub quiet: bool,
+
+    /// Colours: of terminals alone, also in pipes and files, or none
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        default_value_t = ColorChoice::Auto,
+        help_heading = "Messages"
+    )]
+    pub color: ColorChoice,
 }
 
 impl Cli {

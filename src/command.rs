@@ -18,6 +18,7 @@ mod build;
 mod cache;
 mod check;
 mod completions;
+mod contract;
 mod delta;
 mod diff;
 mod edited;

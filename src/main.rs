@@ -31,7 +31,8 @@ fn main() {
     }
     panics::end_the_process();
     let cli = Cli::read(std::env::args_os()).unwrap_or_else(|e| e.exit());
-    ui::init(cli.message_format, cli.quiet, denies_warnings(&cli.command));
+    ui::init(cli.message_format, cli.color, cli.quiet, denies_warnings(&cli.command));
+    ui::show_problems(&cli::misspelled_variables());
     // Unwatched signals end the process as usual.
     let _ = signals::watch();
     open_files::allow_many();

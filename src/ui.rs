@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use anstream::stream::RawStream;
+use anstream::{AutoStream, ColorChoice};
 use base::names::DistName;
 use base::source::{Code, Problem, Problems, Severity, printable_lines};
 use base::text::counted;
@@ -85,7 +87,13 @@ fn is_wanted(problem: &Problem) -> bool {
 }
 
 /// Sets the form, and whether warnings are errors; only the first call counts.
-pub fn init(format: MessageFormat, quiet: bool, deny_warnings: bool) {
+pub fn init(format: MessageFormat, color: clap::ColorChoice, quiet: bool, deny_warnings: bool) {
+    match color {
+        clap::ColorChoice::Auto => ColorChoice::Auto,
+        clap::ColorChoice::Always => ColorChoice::Always,
+        clap::ColorChoice::Never => ColorChoice::Never,
+    }
+    .write_global();
     let _ = FORMAT.set(format);
     let _ = QUIET.set(quiet);
     let _ = DENY.set(deny_warnings);
@@ -169,9 +177,14 @@ fn width_of(stream: &impl AsFd) -> usize {
 
 const WIDTH: usize = 100;
 
+/// Returns whether a stream gets colours: by `--color`, `NO_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE`, and
+/// the terminal.
+pub fn is_coloured(stream: &impl RawStream) -> bool {
+    AutoStream::choice(stream) != ColorChoice::Never
+}
+
 pub fn bold(text: &str) -> String {
-    let shown = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    if shown { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
+    if is_coloured(&io::stdout()) { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
 }
 
 pub fn tell(text: &str) {

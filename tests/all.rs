@@ -1,6 +1,7 @@
 //! All integration tests in one program: it links once, and its tests share the cores.
 //!
-//! `cargo test --test all cli::` runs the tests of one file.
+//! `cargo test --test all cli::` runs the tests of one file. Those that take minutes are compiled with the feature
+//! `long-tests`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -20,9 +21,11 @@ mod demo_tree;
 mod diff;
 mod documented_steps;
 mod elf_command;
+#[cfg(feature = "long-tests")]
 mod elf_conformance;
 mod elf_corpus;
 mod elf_mutations;
+#[cfg(feature = "long-tests")]
 mod elf_strippers;
 mod elf_stub;
 mod elf_verify;
@@ -33,10 +36,13 @@ mod failed_builds;
 mod fetch_command;
 mod fmt_command;
 mod full_disks;
+#[cfg(feature = "long-tests")]
 mod gate;
 mod golden;
 mod help;
+#[cfg(feature = "long-tests")]
 mod hostile_members;
+#[cfg(feature = "long-tests")]
 mod hostile_packages;
 mod independent;
 mod index;

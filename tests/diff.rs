@@ -6,6 +6,8 @@
 mod built;
 #[path = "diff/command.rs"]
 mod command;
+#[path = "diff/contract.rs"]
+mod contract;
 #[path = "diff/large.rs"]
 mod large;
 #[path = "diff/output.rs"]

@@ -130,3 +130,33 @@ fn sigusr1_prints_the_work_of_each_thread_and_the_build_goes_on() {
     assert!(build.wait().unwrap().success());
     reader.join().unwrap();
 }
+
+#[test]
+fn events_whose_reader_leaves_are_an_error() {
+    let dir = scratch(true);
+    let fifo = dir.path().join("events");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let args = [&BUILD[..], &["--events", "events"]].concat();
+    let mut build = uncached(dir.path(), &args);
+    let build = build.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut log = BufReader::new(fs_err::File::open(&fifo).unwrap());
+    log.read_line(&mut String::new()).unwrap();
+    drop(log);
+    let output = build.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("cannot write the events to events: Broken pipe"));
+    assert!(dir.path().join("out/dist/SHA256SUMS").exists());
+}
+
+#[test]
+fn events_at_a_closed_pipe_are_an_error() {
+    let dir = scratch(true);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let args = [&BUILD[..], &["--events", "/dev/stdout", "--quiet"]].concat();
+    let output =
+        uncached(dir.path(), &args).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(dir.path().join("out/dist/SHA256SUMS").exists());
+}

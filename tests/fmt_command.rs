@@ -137,6 +137,24 @@ fn files_are_replaced_and_checked() {
 }
 
 #[test]
+fn included_files_are_formatted_too() {
+    let dir = TempDir::new().unwrap();
+    let at = |path: &str| dir.path().join("m").join(path);
+    fs::create_dir_all(at("more")).unwrap();
+    let includes = "include \"built-in\"\ninclude \"more/a.kdl\"\n";
+    fs::write(at("packages.kdl"), includes).unwrap();
+    fs::write(at("families.kdl"), "include \"built-in\"\n").unwrap();
+    fs::write(at("more/a.kdl"), "include \"more/b.kdl\"\n").unwrap();
+    fs::write(at("more/b.kdl"), "a   b\n").unwrap();
+    let check = rockpack(dir.path(), &["fmt", "--check", "--manifest", "m"]);
+    assert_eq!(check.status.code(), Some(1));
+    assert!(text(&check.stderr).contains("m/more/b.kdl:1:"), "{}", text(&check.stderr));
+    let done = rockpack(dir.path(), &["fmt", "--manifest", "m"]);
+    assert_eq!((done.status.code(), text(&done.stdout)), (Some(0), "m/more/b.kdl\n".to_owned()));
+    assert_eq!(fs::read_to_string(at("more/b.kdl")).unwrap(), "a b\n");
+}
+
+#[test]
 fn a_file_with_a_mistake_is_not_touched_nor_is_another() {
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("packages.kdl"), "a {\n").unwrap();

@@ -6,7 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use ::check::verify;
+use ::check::read::{self, Wheel};
+use ::check::{Set, judge};
 use base::source::{Code, Severity};
 use fs_err as fs;
 use tempfile::TempDir;
@@ -70,17 +71,17 @@ fn errors(dir: &Path) -> BTreeSet<Code> {
     for path in packages(dir) {
         let file = path.file_name().unwrap().to_string_lossy().into_owned();
         let package = if path.extension().unwrap() == "whl" {
-            let wheel = verify::Wheel::open(&path, &file).unwrap();
+            let wheel = Wheel::open(&path, &file).unwrap();
             let members: Vec<_> =
                 wheel.parts().into_iter().flat_map(|part| wheel.read(part).unwrap()).collect();
-            wheel.conclude(&members)
+            wheel.conclude(members)
         } else {
-            verify::sdist(&path, &file).unwrap()
+            read::sdist(&path, &file).unwrap()
         };
         read.push(package);
     }
-    let lost = verify::loading(&read, &|_| false);
-    let found = read.iter().flat_map(|package| &package.findings).chain(&lost);
+    let set = Set { packages: read, environment: &|_: &str| false, targets: None };
+    let found = judge(&set, check::Command::Edit).into_iter();
     found.filter(|found| found.severity == Severity::Error).map(|found| found.code).collect()
 }
 

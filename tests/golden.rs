@@ -35,6 +35,23 @@ fn legacy_full() {
     compare("legacy-full", Mode::Legacy, directories::text);
 }
 
+/// The contract of the shipped manifest is one page: what users rely on, for `git diff`.
+#[test]
+fn contract_of_the_manifest() {
+    let promised = review::contract::promised(&repository::manifest());
+    let page = review::contract::page(&promised);
+    crate::expected::compare("golden/contract.txt", &page);
+    let text = serde_json::to_string(&promised).unwrap();
+    assert_eq!(serde_json::from_str::<review::contract::Contracts>(&text).unwrap(), promised);
+}
+
+#[test]
+fn contract_of_a_full_tree() {
+    let catalog = Catalog::load(&golden("kpack-full.catalog.json.xz")).unwrap();
+    let contracts = review::contract::contracts(&planned(&catalog).0);
+    crate::expected::compare("golden/kpack-full-contract.txt", &review::contract::page(&contracts));
+}
+
 /// Compares `golden/NAME.txt` with the plan of `golden/NAME.catalog.json.xz`.
 fn compare(name: &str, mode: Mode, list: impl Fn(&Plan) -> String) {
     let (plan, warnings) =

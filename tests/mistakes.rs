@@ -18,10 +18,15 @@ use edits::{Edit, KINDS, Line};
 
 #[path = "mistakes/edits.rs"]
 mod edits;
+#[path = "mistakes/named.rs"]
+mod named;
 #[path = "mistakes/promises.rs"]
 mod promises;
 
 const SEEDS: u64 = 32;
+
+/// Seeds of a mistake of one place.
+const NAMED_SEEDS: u64 = 5;
 
 /// Of these mistakes, one is planned on the full catalog; all with `ROCKPACK_THOROUGH`.
 const FULL: u64 = 16;
@@ -35,6 +40,7 @@ enum Outcome {
     NotPlanned,
     Warned,
     Noted,
+    Lost,
     Shown,
     Harmless,
     Silent,
@@ -110,7 +116,11 @@ impl Scene {
         }
         let (old, now) =
             (Contents::of_plan("old", &self.plan), Contents::of_plan("new", &new.plan));
-        let shown = diff::text(&diff::diff(&old, &now), true);
+        let diff = diff::diff(&old, &now);
+        if diff.lost().next().is_some() {
+            return (Outcome::Lost, diff.verdict());
+        }
+        let shown = diff::text(&diff, true);
         let hidden = lost.iter().find(|(distribution, _)| !shown.contains(distribution.as_str()));
         let (distribution, fact) = hidden.unwrap_or(&lost[0]);
         let fact = fact.lines().next().unwrap_or_default();
@@ -198,7 +208,14 @@ fn no_mistake_is_silent() {
             cases.extend(edits.map(|edits| (kind, seed, scene, edits)));
         }
     }
-    assert!(cases.len() >= 300, "{}", cases.len());
+    for (named, number) in named::NAMED.iter().zip(100..) {
+        for seed in 0..NAMED_SEEDS {
+            let edit = named.edit(&small.lines, &mut Noise(number * 10_000 + seed));
+            cases.push((named.kind, seed, &small, vec![edit]));
+        }
+    }
+    let kinds: BTreeSet<&str> = cases.iter().map(|(kind, ..)| *kind).collect();
+    assert!(cases.len() >= 500 && kinds.len() >= 50, "{} of {}", cases.len(), kinds.len());
     let outcomes = cases.par_iter().map(|(kind, seed, scene, edits)| {
         let (outcome, text) = scene.outcome(edits);
         println!("{outcome:?}: {kind} {seed}: {text}{}", scene.shown(edits));

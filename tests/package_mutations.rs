@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ::check::audit;
-use ::check::verify::{self, Wheel};
+use ::check::read::{self, Wheel};
 use ::wheel::package::packages;
 use ::wheel::retag;
 use flate2::Compression;
@@ -94,9 +94,9 @@ fn all_read(dir: &Path) -> bool {
         let changed = audit::audit(&[&found.path]).is_ok()
             & retag::retag(&found.path, &tag, &dir.join("retagged")).is_ok();
         fs_err::remove_dir_all(dir.join("retagged")).ok();
-        changed & wheel.conclude(&members).findings.is_empty()
+        changed & wheel.conclude(members).faults.is_empty()
     } else {
-        verify::sdist(&found.path, SDIST).unwrap().findings.is_empty()
+        read::sdist(&found.path, SDIST).unwrap().faults.is_empty()
     };
     let listed = simple::write(dir, simple::Layout::Flat, None).is_ok();
     compared & verified & listed

@@ -22,6 +22,8 @@ mod golden;
 mod html;
 #[path = "planning/indexes.rs"]
 mod indexes;
+#[path = "planning/judged.rs"]
+mod judged;
 #[path = "planning/kinds.rs"]
 mod kinds;
 #[path = "planning/links.rs"]

@@ -299,6 +299,7 @@ fn every_code_of_planning_has_a_fixture() {
         Code::OtherSystem,
         Code::PathTooLong,
         Code::UnsafeName,
+        Code::WrongPlatform,
     ];
     // `tests/diff` shows these: they are about two builds.
     let compared = [Code::CollidingNames, Code::Loss];

@@ -300,3 +300,28 @@ fn what_projects_are_built_against_is_there_before_anything_is_built() {
     let all = said("example,meta,core,libraries,devel,profiler");
     assert!(all.contains("no-such-python"), "{all}");
 }
+
+#[test]
+fn branches_with_numbers_need_a_version_only_to_clone() {
+    let Some(dir) = place() else { return };
+    let run = |command: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
+            .args(["project", command, "--sources", "src"])
+            .current_dir(dir.path())
+            .env("NO_COLOR", "1")
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), text + &String::from_utf8_lossy(&output.stderr))
+    };
+    let (code, text) = run("list");
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("--version V names its branch in file://"), "{text}");
+    let (code, text) = run("clone");
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("wave was not cloned: each version has a branch"), "{text}");
+    assert!(!dir.path().join("src/wave").exists());
+    project(dir.path(), "clone", &[]);
+    let (code, text) = run("list");
+    assert_eq!(code, Some(0), "any branch is expected: {text}");
+}

@@ -49,8 +49,15 @@ fn told(skipped: &Skipped) -> String {
         let what: Vec<&str> = what.into_iter().collect();
         let _ = write!(text, "\n    {lacking}: {}", what.join("; "));
     }
-    if !cfg!(feature = "schema-tests") {
-        text += "\nNot compiled: tests of the feature schema-tests (`cargo test --all-features`)";
+    let features = [
+        ("schema-tests", cfg!(feature = "schema-tests")),
+        ("long-tests", cfg!(feature = "long-tests")),
+    ];
+    for (feature, _) in features.iter().filter(|(_, compiled)| !compiled) {
+        let _ = write!(
+            text,
+            "\nNot compiled: tests of the feature {feature} (`cargo test --all-features`)"
+        );
     }
     text
 }

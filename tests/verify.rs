@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
+use ::check::read::Wheel;
+use ::check::{Set, judge};
 use base::source::Code;
 use binary::elf::stub::{StubMachine, exec_stub};
 use serde_json::Value;
@@ -386,10 +388,12 @@ fn findings_are_annotations_too() {
 
 /// Returns the number of findings in one wheel, without running the program.
 fn found_in(path: &Path) -> usize {
-    let wheel = ::check::verify::Wheel::open(path, "demo").unwrap();
+    let wheel = Wheel::open(path, "demo").unwrap();
     let members: Vec<_> =
         wheel.parts().into_iter().flat_map(|part| wheel.read(part).unwrap()).collect();
-    wheel.conclude(&members).findings.len()
+    let package = wheel.conclude(members);
+    let set = Set { packages: vec![package], environment: &|_: &str| false, targets: None };
+    judge(&set, check::Command::Verify).len()
 }
 
 /// Every changed byte of a wheel is found, except unused bytes of headers.

@@ -16,8 +16,12 @@ use walkdir::WalkDir;
 use crate::program::PROGRAM;
 use crate::skips::skip;
 
+#[path = "walls/kept.rs"]
+mod kept;
 #[path = "walls/late.rs"]
 mod late;
+#[path = "walls/locked.rs"]
+mod locked;
 #[path = "walls/requirements.rs"]
 mod requirements;
 

@@ -40,7 +40,7 @@ pub const AN_INSTALLATION: &str = "--rocm-path /opt/rocm";
 pub struct BuildArgs {
     /// Directory of artifacts or archives {name}_{component}_{family}, or address of archives in a
     /// store (s3://, gs://, az://, https://, file://)
-    #[arg(long, value_name = "DIR_OR_URL", value_hint = ValueHint::DirPath, required_unless_present_any = ["catalog", "store", "artifacts_digest", "installed"], help_heading = "Input")]
+    #[arg(long, value_name = "DIR_OR_URL", value_hint = ValueHint::DirPath, required_unless_present_any = ["catalog", "store", "artifacts_digest", "installed", "sources"], help_heading = "Input")]
     pub artifact_dir: Option<PathBuf>,
 
     /// Store of packages.kdl, with --run, instead of the directory
@@ -61,7 +61,7 @@ pub struct BuildArgs {
     ///
     /// `{devel}` in packages.kdl is this directory. Packages of artifacts are left out, and projects
     /// do not require them. The version defaults to the one in .info/version; `{isas}` are those of
-    /// --linux-amdgpu-families.
+    /// --linux-amdgpu-families. Projects that do not use `{devel}` need neither this nor artifacts.
     #[arg(long = "rocm-path", value_name = "DIR", value_hint = ValueHint::DirPath, requires = "sources", conflicts_with_all = ["artifact_dir", "store", "catalog", "plan", "artifacts_digest"], help_heading = "Input")]
     pub installed: Option<PathBuf>,
 

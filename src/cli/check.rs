@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::DenyArgs;
+use super::{ContractArgs, DenyArgs};
 
 /// Check packages.kdl and families.kdl without artifacts
 ///
@@ -19,6 +19,13 @@ pub struct CheckArgs {
 
     #[command(flatten)]
     pub deny: DenyArgs,
+
+    #[command(flatten)]
+    pub contract: ContractArgs,
+
+    /// The contract as JSON
+    #[arg(long, requires = "contract", help_heading = "Output")]
+    pub json: bool,
 }
 
 const CHECK_EXAMPLES: &str = "\
@@ -28,6 +35,10 @@ Examples:
 
   As annotations on the changed lines of a pull request:
     rockpack check --manifest packaging --message-format github
+
+  What the manifest promises to users, and in CI, whether the committed file says it:
+    rockpack check --contract contract.txt
+    rockpack check --contract contract.txt --check
 
   For code scanning:
     rockpack check --message-format sarif 2> rockpack.sarif

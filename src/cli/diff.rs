@@ -41,6 +41,10 @@ pub struct DiffArgs {
     #[arg(long, value_name = "REV", help_heading = "Input")]
     pub manifest_at: Option<String>,
 
+    /// If OLD does not plan, compare with the newest commit before it (first parents) that does
+    #[arg(long, requires = "manifest_at", help_heading = "Input")]
+    pub against_last_good: bool,
+
     #[command(flatten)]
     pub catalog: Option<CatalogArgs>,
 
@@ -88,6 +92,9 @@ Examples:
 
   The same as a comment for a pull request:
     rockpack diff --artifact-dir artifacts --manifest-at origin/main --format markdown > comment.md
+
+  The effect of a repair, if main does not plan:
+    rockpack diff --artifact-dir artifacts --manifest-at main --against-last-good
 
   Two manifests on the same artifacts:
     rockpack diff --artifact-dir artifacts old/ new/

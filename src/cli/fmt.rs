@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-/// Format packages.kdl and families.kdl
+/// Format packages.kdl, families.kdl and the files that they include
 ///
 /// Sets indentation, spaces and blank lines. Comments, texts and the meaning stay. Files with a
 /// syntax error are not changed; others are replaced in one step.
@@ -12,10 +12,13 @@ use clap::{Args, ValueHint};
 #[derive(Debug, Args)]
 #[command(after_long_help = FMT_EXAMPLES)]
 pub struct FmtArgs {
-    /// Files; `-` formats standard input to standard output [default: packages.kdl and families.kdl
-    /// of this directory]
+    /// Files; `-` formats standard input to standard output [default: all files of the manifest]
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
+
+    /// Directory of the manifest, without FILE [default: this directory]
+    #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
+    pub manifest: Option<PathBuf>,
 
     /// Write nothing; show the first unformatted line of each file
     #[arg(long)]

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::{ArtifactArgs, CatalogArgs, DenyArgs, SetArgs, SinceArgs};
+use super::{ArtifactArgs, CatalogArgs, ContractArgs, DenyArgs, SetArgs, SinceArgs};
 
 /// Show the packages that a build would make, without writing a byte
 ///
@@ -38,12 +38,22 @@ pub struct PlanArgs {
     pub estimate: bool,
 
     /// Form of the plan
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t, help_heading = "Output")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        default_value_t,
+        conflicts_with = "contract",
+        help_heading = "Output"
+    )]
     format: PlanFormat,
 
     /// The same as --format json
     #[arg(long, conflicts_with = "format", help_heading = "Output")]
-    json: bool,
+    pub json: bool,
+
+    #[command(flatten)]
+    pub contract: ContractArgs,
 
     /// Maximum number of jobs of --format shards
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), required_if_eq("format", "shards"), requires = "format", conflicts_with = "sources", help_heading = "Output")]
@@ -96,6 +106,9 @@ Examples:
 
   The jobs of a matrix, to be united by `rockpack merge`:
     rockpack plan --catalog catalog.json.zst --version 7.2.0 --format shards --shards 4
+
+  Everything that users can rely on, as a file for `git diff`:
+    rockpack plan --catalog catalog.json.zst --contract contract.txt
 
   On the summary of a GitHub job, and as a page to look around in:
     rockpack plan --artifact-dir artifacts --format markdown >> \"$GITHUB_STEP_SUMMARY\"

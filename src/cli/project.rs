@@ -41,9 +41,9 @@ pub struct CheckoutArgs {
     #[arg(long, value_name = "DIR", env = "ROCKPACK_SOURCES", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub sources: PathBuf,
 
-    /// Version that determines the expected branches
+    /// Version that determines the expected branches [default: branches without a version]
     #[arg(long, value_name = "V")]
-    pub version: Version,
+    pub version: Option<Version>,
 
     /// Ask git for the commit of each expected branch
     #[arg(long)]

@@ -8,8 +8,8 @@ use base::source::{Code, Problem, Severity, printable, printable_lines};
 use base::text::{Column, Table, counted, with_causes};
 use binary::policy::{Obstacle, ObstacleKind, Unresolved, Unused};
 use binary::systems::System;
+use check::Finding;
 use check::audit::{self, Audit, AuditError, Audits, Ignored, OnSystem, Runs, Unfound};
-use check::verify::Finding;
 use wheel::package::OpenError;
 
 use super::wheels::wheels;

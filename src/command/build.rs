@@ -35,8 +35,8 @@ use reviewed::Reviewed;
 
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     open_events(args)?;
-    if let Some(tree) = &args.installed {
-        return installed::run(args, tree);
+    if installed::is_asked(args) {
+        return installed::run(args);
     }
     check_artifacts(args)?;
     let pool = begin(args)?;

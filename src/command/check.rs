@@ -2,18 +2,24 @@
 
 use manifest::{Manifest, Package};
 
+use base::source::{Code, Problem};
 use base::text::counted;
 
-use super::{Failure, print};
+use super::{Failure, contract, print};
 use crate::cli::CheckArgs;
 use crate::{inputs, ui};
 
 pub fn run(args: &CheckArgs) -> Result<(), Failure> {
+    let to = args.contract.to().map_err(|text| Problem::usage(Code::Environment, text))?;
     let sources = inputs::manifest::files(args.manifest.as_deref())?;
     let manifest = inputs::manifest::decode(&sources)?;
     ui::show_problems(&manifest.warnings());
     if ui::has_denied() {
         return Err(Failure::Reported);
+    }
+    if let Some(to) = to {
+        let promised = review::contract::promised(&manifest);
+        return contract::tell(&promised, &to, args.json, args.contract.check);
     }
     let [packages, families] = [&sources.0, &sources.1].map(inputs::manifest::label);
     print(&format!("{packages} and {families}: {}", summary(&manifest)))

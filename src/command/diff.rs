@@ -1,7 +1,5 @@
 //! `rockpack diff`.
 
-use std::io::IsTerminal;
-
 use base::source::{Code, Problem, printable_lines};
 use review::diff;
 use review::diff::Diff;
@@ -12,6 +10,7 @@ use crate::{inputs, ui};
 
 mod allowed;
 mod at_revision;
+mod last_good;
 mod lost;
 mod side;
 
@@ -21,8 +20,13 @@ pub fn run(args: &DiffArgs) -> Result<(), Failure> {
     let (old, new) = args.sides().map_err(|text| Problem::usage(Code::Environment, text))?;
     let (diff, faults) = inputs::pool(args.set.threads.jobs)?.install(|| {
         let sides = Sides::new(args);
-        let old = sides.read(Which::Old, old.map(AsRef::as_ref))?;
-        let new = sides.read(Which::New, new.map(AsRef::as_ref))?;
+        let (old, new) = (old.map(AsRef::as_ref), new.map(AsRef::as_ref));
+        let (old, new) = if Sides::plans(old) {
+            let new = sides.read(Which::New, new)?;
+            (last_good::old(&sides, old, &new)?, new)
+        } else {
+            (sides.read(Which::Old(None), old)?, sides.read(Which::New, new)?)
+        };
         let diff = sides.with_reasons(&old, &new, |new| diff::diff(&old.contents(), &new));
         new.warnings().into_iter().for_each(ui::show_problems);
         let mut faults = lost::faults(&old, &new);
@@ -52,7 +56,7 @@ fn shown(diff: &Diff, format: DiffFormat) -> Result<String, Failure> {
         DiffFormat::Files => diff::text(diff, true),
     };
     let text = ui::spelt(&printable_lines(&text)).into_owned();
-    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let colour = ui::is_coloured(&std::io::stdout());
     Ok(if colour { painted(&text) } else { text })
 }
 

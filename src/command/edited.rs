@@ -10,17 +10,16 @@ use record::gate::Entrant;
 use wheel::archive::zip::ZipError;
 use wheel::edit::{Made, MakeError, Prepared};
 use wheel::package::OpenError;
-use wheel::retag::RetagError;
 
 use super::{Failure, gate, print};
-use crate::cli::AllowArgs;
 use crate::{inputs, ui};
 
 pub struct Edited<'a> {
     /// Directory for the new wheels; without one, the directory of the old wheel.
     pub output: Option<&'a Path>,
     pub manifest: Option<&'a Path>,
-    pub allow: &'a AllowArgs,
+    /// Codes of accepted findings.
+    pub allowed: &'a [Code],
 }
 
 impl Edited<'_> {
@@ -58,7 +57,7 @@ impl Edited<'_> {
         })?;
         let manifest = inputs::manifest::quietly(self.manifest)?;
         let entrants: Vec<_> = prepared.iter().filter_map(entrant).collect();
-        let passed = gate::of(&manifest, &self.allow.allow).check_as(&entrants);
+        let passed = gate::of(check::Command::Edit, &manifest, self.allowed).check_as(&entrants);
         passed.map_err(|error| gate::failure(&error))?;
         Ok(prepared)
     }
@@ -73,9 +72,9 @@ fn entrant(prepared: &Prepared) -> Option<Entrant> {
     Entrant::renamed(prepared.file(), prepared.place())
 }
 
-pub fn all<W>(
+fn all<W>(
     wheels: impl IntoIterator<Item = W>,
-    mut work: impl FnMut(W) -> Result<(), RetagError>,
+    mut work: impl FnMut(W) -> Result<(), MakeError>,
 ) -> Result<(), Failure> {
     let mut refused = Problems::new();
     for wheel in wheels {
@@ -101,21 +100,17 @@ fn said(done: &Made) -> String {
     format!("{}{}\n", done.path.display(), if done.was_there { " (was there already)" } else { "" })
 }
 
-fn problem(error: &RetagError) -> Problem {
+fn problem(error: &MakeError) -> Problem {
     let problem = Problem::error(Code::WheelRefused, with_causes(error));
     match error {
-        RetagError::Contradicted { .. } => problem.help("write the tag anyway with --force"),
-        RetagError::Make(MakeError::Exists { .. }) => {
-            problem.help("move it away, or give another directory with -o")
-        }
-        RetagError::Make(_) => problem,
+        MakeError::Exists { .. } => problem.help("move it away, or give another directory with -o"),
+        _ => problem,
     }
 }
 
 /// Returns true if the disk or the command line is at fault, not a wheel.
-fn blames_machine(error: &RetagError) -> bool {
+fn blames_machine(error: &MakeError) -> bool {
     use MakeError::{Open, Write, Zip};
-    let RetagError::Make(error) = error else { return false };
     let is_output = |error: &ZipError| matches!(error, ZipError::Write { .. });
     matches!(error, Write { .. } | Open(OpenError::Io(_)))
         || matches!(error, Zip { source, .. } if is_output(source))

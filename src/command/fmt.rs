@@ -1,5 +1,6 @@
 //! `rockpack fmt`.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -15,28 +16,30 @@ use crate::builtin;
 use crate::cli::FmtArgs;
 use crate::inputs::{contained, near};
 
+/// A text, its file, and the text laid out.
+struct Formatted {
+    file: PathBuf,
+    source: Source,
+    text: String,
+}
+
 /// Reads all files before the first is written.
 pub fn run(args: &FmtArgs) -> Result<(), Failure> {
-    let own = [builtin::PACKAGES.0, builtin::FAMILIES.0].map(PathBuf::from);
-    let files = if args.files.is_empty() { &own[..] } else { &args.files };
     let (mut read, mut wrong) = (Vec::new(), Problems::new());
-    for file in files {
+    if args.files.is_empty() {
+        of_manifest(args.manifest.as_deref().unwrap_or(Path::new(".")), &mut read, &mut wrong)?;
+    }
+    for file in &args.files {
         let source = match file {
             file if is_standard(file) => standard_input()?,
-            file if args.files.is_empty() => {
-                read_file(file, contained::place(Path::new("."), file))?
-            }
             file => read_file(file, Ok(file.clone()))?,
         };
-        match kdl::layout(&source) {
-            Ok(text) => read.push((file, source, text)),
-            Err(problems) => wrong.extend(problems),
-        }
+        wrong.extend(format(file.clone(), source, &mut read).err().unwrap_or_default());
     }
     if !wrong.is_empty() {
         return Err(wrong.into());
     }
-    for (file, source, text) in &read {
+    for Formatted { file, source, text } in &read {
         if args.check {
             wrong.extend(first_difference(source, text).map(Problems::from).unwrap_or_default());
         } else if is_standard(file) {
@@ -47,6 +50,34 @@ pub fn run(args: &FmtArgs) -> Result<(), Failure> {
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.into()) }
+}
+
+fn format(file: PathBuf, source: Source, read: &mut Vec<Formatted>) -> Result<(), Problems> {
+    let text = kdl::layout(&source)?;
+    read.push(Formatted { file, source, text });
+    Ok(())
+}
+
+/// Reads the files of the manifest in a directory, each followed by those that it includes.
+fn of_manifest(
+    directory: &Path,
+    read: &mut Vec<Formatted>,
+    wrong: &mut Problems,
+) -> Result<(), Failure> {
+    let mut next = vec![builtin::FAMILIES.0.to_owned(), builtin::PACKAGES.0.to_owned()];
+    let mut names = BTreeSet::new();
+    while let Some(name) = next.pop() {
+        if !names.insert(name.clone()) {
+            continue;
+        }
+        // Without `./`, which users do not type.
+        let file = directory.strip_prefix(".").unwrap_or(directory).join(&name);
+        let source = read_file(&file, contained::place(directory, Path::new(&name)))?;
+        // In the order of their lines.
+        next.extend(manifest::includes(&source).unwrap_or_default().into_iter().rev());
+        wrong.extend(format(file, source, read).err().unwrap_or_default());
+    }
+    Ok(())
 }
 
 fn is_standard(file: &Path) -> bool {

@@ -2,15 +2,16 @@
 
 use base::source::Code;
 use base::text::with_causes;
-use check::verify::{Finding, Shown};
+use check::report::Shown;
+use check::{Command, Finding};
 use manifest::Manifest;
 use record::gate::{self, Gate, GateError};
 
 use super::{Failure, environment};
 use crate::ui;
 
-pub fn of<'g>(manifest: &'g Manifest, allowed: &'g [Code]) -> Gate<'g> {
-    Gate { manifest, allowed, told: &warn }
+pub fn of<'g>(command: Command, manifest: &'g Manifest, allowed: &'g [Code]) -> Gate<'g> {
+    Gate { command, manifest, allowed, told: &warn }
 }
 
 pub fn warn(allowed: &[Finding]) {

@@ -7,7 +7,7 @@ use manifest::Manifest;
 use plan::{Plan, Request};
 
 use super::since::Set;
-use super::{Failure, environment, not_executed, print, print_exact};
+use super::{Failure, contract, environment, not_executed, print, print_exact};
 use crate::cli::{PlanArgs, PlanFormat};
 use crate::inputs::{
     self,
@@ -16,7 +16,12 @@ use crate::inputs::{
 
 pub fn run(args: &PlanArgs) -> Result<(), Failure> {
     let (format, most) = args.format().map_err(|text| Problem::usage(Code::Environment, text))?;
+    let to = args.contract.to().map_err(|text| Problem::usage(Code::Environment, text))?;
     let plan = inputs::pool(args.set.threads.jobs)?.install(|| made(args))?;
+    if let Some(to) = to {
+        let contracts = review::contract::contracts(&plan);
+        return contract::tell(&contracts, &to, args.json, args.contract.check);
+    }
     match format {
         PlanFormat::Text => print(&review::summary_text(&plan, args.set.verbose)),
         PlanFormat::Files => print(&review::files_text(&plan)),

@@ -20,7 +20,7 @@ fn listed(args: &CheckoutArgs, clone: bool) -> Result<(), Failure> {
     let sources = inputs::manifest::sources(args.manifest.as_deref())?;
     let manifest = inputs::manifest::decode(&sources)?;
     let survey = || {
-        projects::checkouts(&manifest, &args.sources, &args.version)
+        projects::checkouts(&manifest, &args.sources, args.version.as_ref())
             .map_err(|e| environment(format!("cannot read the sources: {}", with_causes(&e))))
     };
     let (mut checkouts, mut problems) = (survey()?, Problems::new());
@@ -62,6 +62,10 @@ fn cloned(checkout: &CheckoutState, args: &CheckoutArgs) -> Result<(), Box<Probl
 
 fn clone(checkout: &CheckoutState, args: &CheckoutArgs) -> Result<(), Box<Problem>> {
     let directory = &checkout.directory;
+    if checkout.needs_version {
+        let message = format!("{directory} was not cloned: each version has a branch");
+        return Err(Problem::usage(Code::Environment, message).help("--version V names it").into());
+    }
     if let Err(error) = checkout.clone_into(&args.sources) {
         let message = format!("{directory} was not cloned: {}", with_causes(&error));
         let problem = Problem::error(Code::Environment, message);
@@ -161,6 +165,9 @@ fn how_to_get(checkout: &CheckoutState, args: &CheckoutArgs) -> String {
     let Some(address) = &checkout.git else {
         return "the manifest has no address for it".to_owned();
     };
+    if checkout.needs_version {
+        return format!("--version V names its branch in {address}");
+    }
     let branch = checkout.expected_branch.as_ref();
     let branch = branch.map(|branch| format!("--branch {branch} ")).unwrap_or_default();
     let place = args.sources.join(checkout.directory.as_str());

@@ -27,7 +27,7 @@ pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
         Some(dest) if !args.dry_run => {
             repaired(dest)?;
             let threads = inputs::pool(args.making.threads.jobs)?.current_num_threads();
-            let gate = gate::of(&manifest, &args.making.allow.allow);
+            let gate = gate::of(check::Command::Edit, &manifest, &args.making.allow.allow);
             let run = inputs::run()?;
             let done = promotion.write(dest, run, threads, &gate);
             let done = done.map_err(|error| failure(&error, args))?;

@@ -65,7 +65,7 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
             let _ = print(&line(step));
         }
     };
-    let gate = gate::of(&manifest, &args.allow.allow);
+    let gate = gate::of(check::Command::Publish, &manifest, &args.allow.allow);
     let summary = publish::publish(&args.dir, &*bucket, &options, &gate, &told);
     let summary = summary.map_err(|error| failure(&error))?;
     if args.public.is_none() {

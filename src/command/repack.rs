@@ -9,7 +9,8 @@ use crate::cli::RepackArgs;
 
 pub fn run(args: &RepackArgs) -> Result<(), Failure> {
     let RepackArgs { compression, output, manifest, allow, .. } = args;
-    let edited = Edited { output: Some(output), manifest: manifest.as_deref(), allow };
+    let (output, manifest) = (Some(output.as_path()), manifest.as_deref());
+    let edited = Edited { output, manifest, allowed: &allow.allow };
     edited.put(&wheels(&args.wheels)?, |wheel, into| {
         repack::prepare(wheel, (*compression).into(), into)
     })

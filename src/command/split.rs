@@ -32,7 +32,7 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     };
     print(&listed)?;
     repaired(dest)?;
-    let gate = gate::of(&manifest, &args.making.allow.allow);
+    let gate = gate::of(check::Command::Edit, &manifest, &args.making.allow.allow);
     let run = inputs::run()?;
     let done = split.write(dest, run, &ask, &gate);
     let done = done.map_err(|error| failure(error, args))?;

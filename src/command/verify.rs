@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use base::source::{Code, Problems, Severity};
 use base::text::with_causes;
-use check::verify::{self, Finding, Package, Shown};
+use check::report::{self, Shown};
+use check::{Command, Finding, Package, Targets, judge};
+#[cfg(feature = "remote")]
 use manifest::Manifest;
 use plan::Plan;
 use rayon::prelude::*;
-use record::gate::{self, Judged};
+use record::gate::{self, Judged, System};
 use review::{self, built};
 use wheel::package::{Found, ReadError};
 
@@ -37,8 +39,10 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
         .transpose()?;
     args.paths.iter().try_for_each(|path| super::repaired(path))?;
     let given = Given::new(&args.paths, &args.with)?;
-    let (packages, findings, untried) =
-        inputs::pool(args.threads.jobs)?.install(|| checked(&manifest, &given, plan.as_ref()))?;
+    let (system, targets) =
+        (System(&manifest), Arc::new(Targets::new(manifest.families.target_names())));
+    let (packages, findings, untried) = inputs::pool(args.threads.jobs)?
+        .install(|| checked(&system, &targets, &given, plan.as_ref()))?;
     let mut judged = Judged::new(&manifest, &packages, findings);
     let (allowed, kept) = gate::let_through(judged.kept, &args.allow.allow);
     judged.kept = kept;
@@ -48,7 +52,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     }
     ui::show_problems(&untried);
     ui::show_problems(&judged.idle);
-    ui::show_problems(&verify::problems(&judged.kept, shown));
+    ui::show_problems(&report::problems(&judged.kept, shown));
     ui::show_problems(&gate::warnings(&allowed, shown));
     judged.kept.extend(
         allowed.into_iter().map(|finding| Finding { severity: Severity::Warning, ..finding }),
@@ -70,34 +74,32 @@ pub fn of_plan(
     packages: Vec<(Found, String)>,
 ) -> Result<Vec<Finding>, Failure> {
     let given = Given::of(packages);
-    let targets = Arc::new(verify::Targets::new(manifest.families.target_names()));
+    let targets = Arc::new(Targets::new(manifest.families.target_names()));
     let read =
         gate::read(&given.entrants(), &targets).map_err(|error| environment(error.to_string()))?;
-    let mut findings: Vec<Finding> = read.iter().flat_map(|it| it.findings.clone()).collect();
+    let system = System(manifest);
+    let set = system.set(&targets, read);
+    let mut findings = judge(&set, Command::Edit);
     findings.extend(as_planned(&given, plan, &findings)?);
-    let mut kept = Judged::new(manifest, &read, findings).kept;
+    let mut kept = Judged::new(manifest, &set.packages, findings).kept;
     kept.retain(|finding| finding.severity == Severity::Error);
     Ok(kept)
 }
 
-fn checked(
-    manifest: &Manifest,
+fn checked<'s>(
+    system: &'s System<'_>,
+    targets: &'s Arc<Targets>,
     given: &Given,
     plan: Option<&(String, Plan)>,
-) -> Result<(Vec<Package>, Vec<Finding>, Problems), Failure> {
-    let targets = Arc::new(verify::Targets::new(manifest.families.target_names()));
-    let mut packages =
-        gate::read(&given.entrants(), &targets).map_err(|error| environment(error.to_string()))?;
-    let mut findings: Vec<Finding> =
-        packages[..given.judged].iter().flat_map(|package| package.findings.clone()).collect();
-    let rules = || manifest.system_libraries.iter().chain(&manifest.excuses.missing_libraries);
-    let on_system = |library: &str| rules().any(|rule| rule.name.matches(library));
-    let mut together = verify::together(&packages, &on_system);
-    together.extend(parts::of_splits(manifest, &targets, &packages));
-    let together = together.into_iter();
+) -> Result<(Vec<Package<'s>>, Vec<Finding>, Problems), Failure> {
+    let packages =
+        gate::read(&given.entrants(), targets).map_err(|error| environment(error.to_string()))?;
+    let set = system.set(targets, packages);
+    let mut findings = judge(&set, Command::Verify);
+    findings.extend(parts::of_splits(system.0, targets, &set.packages));
+    findings.retain(|finding| given.concerns(finding));
+    let mut packages = set.packages;
     packages.truncate(given.judged);
-    findings.extend(gate::misplaced(manifest, &targets, &packages));
-    findings.extend(together.filter(|finding| given.concerns(finding)));
     findings.extend(given.variants(&packages).map_err(|error| environment(error.to_string()))?);
     findings.extend(given.sums().map_err(|error| environment(error.to_string()))?);
     findings.extend(given.provenance().map_err(|error| environment(error.to_string()))?);

@@ -17,6 +17,18 @@ pub const PYTHON: &str = "ROCKPACK_PYTHON";
 /// Run of the builder.
 pub const INVOCATION_ID: &str = "ROCKPACK_INVOCATION_ID";
 
+/// All of them, and those of the program's own build; options name the others.
+pub const ALL: [&str; 8] = [
+    CACHE_SIZE,
+    MEMORY,
+    BUILD_DIRECTORY,
+    BUILDER_ID,
+    PYTHON,
+    INVOCATION_ID,
+    "ROCKPACK_SOURCE",
+    "ROCKPACK_VERSION",
+];
+
 /// Returns the parsed value of a variable. An empty one counts as not set.
 /// Errors are the parser's, which decides the shown part of the value.
 pub fn variable<T, E: Display>(

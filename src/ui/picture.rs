@@ -1,4 +1,4 @@
-use std::io::{self, IsTerminal};
+use std::io;
 
 use base::source::{self, Look, Problem, Severity};
 
@@ -17,8 +17,7 @@ pub fn draw(problem: &Problem) -> String {
     if problem.severity() == Severity::Advice && problem.labels().is_empty() {
         return format!("note: {}\n", locale::spelt(&source::printable(problem.message())));
     }
-    let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let look = Look { colour, unicode: locale::is_unicode() };
+    let look = Look { colour: super::is_coloured(&io::stderr()), unicode: locale::is_unicode() };
     let text = source::picture(problem, super::width_of(&io::stderr()), look);
     text.trim_end().to_owned() + "\n\n"
 }

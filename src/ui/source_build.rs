@@ -12,6 +12,10 @@ use super::{seconds, tell};
 
 pub fn tell_of(happened: &Happened) {
     match happened {
+        Happened::Resolving(0) => {}
+        Happened::Resolving(count) => {
+            tell(&format!("requirements of {}", counted(*count, "project")));
+        }
         Happened::Started(name) => tell(&format!("{name}: started")),
         Happened::Finished(name, wheels, took) if wheels.is_empty() => {
             tell(&format!("{name}: {}", seconds(*took)));

@@ -132,6 +132,54 @@ fn mistakes_in_the_old_manifest_name_its_revision() {
     assert!(err.contains("HEAD:packages.kdl:"), "{err}");
 }
 
+/// Main does not plan; the change repairs it, and is compared with the commit before.
+#[test]
+fn a_repair_is_compared_with_the_last_manifest_that_plans() {
+    if !has_git() {
+        return;
+    }
+    let dir = scratch();
+    git(dir.path(), &["init", "-q"]);
+    let commit = |name: &str| {
+        git(dir.path(), &["add", "m"]);
+        git(dir.path(), &["commit", "-q", "-m", name]);
+    };
+    commit("fine");
+    edit(dir.path(), "artifact \"base\"", "artefact \"base\"");
+    commit("faulty");
+    edit(dir.path(), "artefact \"base\"", "artifact \"base\"");
+    edit(dir.path(), "summary \"ROCm math", "summary \"All math");
+    let artifacts = ["--artifact-dir", "artifacts", "--manifest-at", "HEAD", "m"];
+    let (status, _, err) = diff(dir.path(), &artifacts);
+    assert!(status == Some(1) && words(&err).contains("HEAD does not plan: "), "{err}");
+    assert!(words(&err).contains("--against-last-good"), "{err}");
+    let (status, out, err) = diff(dir.path(), &[&artifacts[..], &["--against-last-good"]].concat());
+    assert_eq!(status, Some(0), "{out}{err}");
+    assert!(out.starts_with("nothing lost\n") && out.contains("HEAD does not plan: "), "{out}");
+    assert!(words(&err).contains("HEAD does not plan: "), "{err}");
+}
+
+/// An ISA that the change declares is no fault of the old side, which has none of its packages.
+#[test]
+fn a_new_isa_is_an_addition() {
+    if !has_git() {
+        return;
+    }
+    let dir = scratch();
+    let file = dir.path().join("m/families.kdl");
+    let families = fs_err::read_to_string(&file).unwrap();
+    let line = families.lines().find(|line| line.starts_with("isa \"gfx1100\"")).unwrap();
+    fs_err::write(&file, families.replace(line, "")).unwrap();
+    git(dir.path(), &["init", "-q"]);
+    git(dir.path(), &["add", "m"]);
+    git(dir.path(), &["commit", "-q", "-m", "one"]);
+    fs_err::write(&file, &families).unwrap();
+    let artifacts = ["--artifact-dir", "artifacts", "--manifest-at", "HEAD", "m"];
+    let (status, out, err) = diff(dir.path(), &artifacts);
+    assert_eq!(status, Some(0), "{out}{err}");
+    assert!(out.starts_with("nothing lost\n"), "{out}");
+}
+
 #[test]
 fn without_git_that_is_said() {
     let dir = scratch();

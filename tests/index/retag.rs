@@ -10,7 +10,7 @@ use ::wheel::archive::deflate::{BLOCK, Encoder, Level, Method, Packed};
 use ::wheel::archive::wheel::wheel_file;
 use ::wheel::archive::zip::ZipWriter;
 use ::wheel::edit::MakeError;
-use ::wheel::retag::{check, retag};
+use ::wheel::retag::retag;
 use base::names::PlatformTags;
 use fs_err as fs;
 use tempfile::TempDir;
@@ -196,17 +196,9 @@ fn what_is_there_is_not_overwritten() {
 }
 
 #[test]
-fn a_tag_that_is_contradicted_or_none_is_refused() {
+fn refuses_malformed_tags() {
     let dir = TempDir::new().unwrap();
     let old = wheel(dir.path(), "one", "1.0", &[]);
-    let error = check(&old, &platform("manylinux_2_28_x86_64.manylinux_2_17_x86_64"), |tag| {
-        tag.contains("2_17").then(|| "one.so needs memcpy@GLIBC_2.28".to_owned())
-    });
-    let said = error.unwrap_err().to_string();
-    assert!(
-        said.ends_with("cannot be `manylinux_2_17_x86_64`: one.so needs memcpy@GLIBC_2.28"),
-        "{said}"
-    );
     for tag in ["garbage", "manylinux2014", "Linux_x86_64", "linux_x86_64..any"] {
         let refused =
             rockpack(dir.path(), &["wheel", "retag", "--platform-tag", tag, old.to_str().unwrap()]);

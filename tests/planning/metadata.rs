@@ -145,6 +145,23 @@ fn on_windows_programs_end_in_exe() {
 }
 
 #[test]
+fn a_program_without_its_script_is_a_warning() {
+    let warnings = |lines: &str| {
+        let lines = format!("artifact \"base\" \"lib\"\n{lines}");
+        let entries = "base_lib_generic bin/info.exe dll info.exe";
+        let case = Case::new(&[runtime("core", &lines)], entries)
+            .asking(|r| r.platform_tag = Some("win_amd64".parse().unwrap()));
+        case.plan_and_warnings().1
+    };
+    let linux = "script \"info\" program=\"bin/info\" on=\"linux\"";
+    let found = warnings(linux);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("package `core` ships `bin/info` without its script `info`\n"));
+    let windows = "script \"info\" program=\"bin/info\" on=\"windows\" optional=\"why\"";
+    assert!(warnings(&format!("{linux}\n{windows}")).is_empty());
+}
+
+#[test]
 fn without_scripts_there_is_no_module_for_them() {
     let plan = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], ENTRIES).plan();
     assert!(

@@ -82,6 +82,18 @@ fn what_the_build_says_it_is_for_is_built() {
     );
 }
 
+/// A line for the other system alone leaves no package for the ISAs of the build.
+#[test]
+fn a_line_for_the_other_system_is_named_where_a_target_has_no_artifact() {
+    let elsewhere = super::support::device("artifact \"blas\" \"lib\"")
+        .replace("per=\"isa\"", "per=\"isa\" on=\"windows\"");
+    let mut case = Case::new(&[elsewhere], "blas_lib_gfx942 lib/k.co code");
+    case.catalog.build.targets = vec!["gfx942".to_owned()];
+    let problems = case.problems().join("");
+    assert!(problems.contains("no artifact for gfx942, which is listed"), "{problems}");
+    assert!(problems.contains("on=\"windows\" <- is for the other system alone"), "{problems}");
+}
+
 #[test]
 fn without_a_list_no_target_is_left_out_silently() {
     let entries = format!("{ENTRIES}\nnew_lib_gfx950 lib/new.co code");

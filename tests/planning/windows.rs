@@ -352,6 +352,6 @@ fn names_that_windows_keeps_for_itself_are_errors() {
     let entries = "base_lib_generic include/Aux.h text\nbase_lib_generic bin/a.dll dll a.dll";
     assert_eq!(
         case(&[core("")], entries).problem(),
-        "x-core installs `_x_core/include/Aux.h`: `Aux.h` is a reserved device name\n\x20 help: rename it in the build, or exclude it: Windows does not allow this name\n"
+        "x-core: invalid name on Windows: `_x_core/include/Aux.h` (`Aux.h` is a reserved device name)\n\x20 help: rename it in the build, or exclude it: Windows does not allow this name\n"
     );
 }

@@ -25,5 +25,5 @@ def write(directory, name, version="1", files=None, unlisted=None):
     file = f"{name}-{version}-py3-none-any.whl"
     with zipfile.ZipFile(Path(directory, file), "w") as archive:
         for path, text in {**members, **(unlisted or {}), f"{info}/RECORD": record}.items():
-            archive.writestr(path, text)
+            archive.writestr(zipfile.ZipInfo(path), text)  # of one time
     return file

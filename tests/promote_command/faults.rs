@@ -224,3 +224,36 @@ fn a_killed_run_leaves_all_or_nothing() {
     assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")));
     assert!(!dir.join("out/.rockpack-partial").exists());
 }
+
+/// Opening a FIFO waits, and a device has no end.
+#[test]
+fn special_files_are_no_packages_and_no_statement() {
+    let dir = scratch(true);
+    let dir = dir.path();
+    build(dir, "old", "7.10.0rc1", &["--only", "core"]);
+    let package = wheel(&dir.join("old/dist"));
+    for path in [package, dir.join("old/dist/provenance.intoto.json")] {
+        let kept = fs::read(&path).unwrap();
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        for kind in ["is a FIFO", "is a device", "is a directory"] {
+            fs::remove_file(&path).unwrap();
+            match kind {
+                "is a FIFO" => {
+                    let fifo = rustix::fs::FileType::Fifo;
+                    rustix::fs::mknodat(rustix::fs::CWD, &path, fifo, mode, 0).unwrap();
+                }
+                "is a device" => std::os::unix::fs::symlink("/dev/zero", &path).unwrap(),
+                _ => fs::create_dir(&path).unwrap(),
+            }
+            let args = ["wheel", "promote", "old", "--to", "7.10.0", "-o", "out"];
+            let output = rockpack(dir, &args);
+            assert_eq!(output.status.code(), Some(2), "{kind}: {}", said(&output));
+            assert!(said(&output).contains(kind), "{kind} in {}", said(&output));
+            assert!(!dir.join("out").exists(), "{kind}");
+            if kind == "is a directory" {
+                fs::remove_dir(&path).unwrap();
+                fs::write(&path, &kept).unwrap();
+            }
+        }
+    }
+}

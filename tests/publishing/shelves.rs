@@ -183,3 +183,42 @@ fn a_store_stays_that_of_its_stream() {
     assert_eq!(contents(&dir.path().join("store")), before);
     assert!(publish_v5(dir.path(), "core", &[]).status.success());
 }
+
+/// The rows of a kind in facts/ownership.tsv, which has the streams, names and shelves of the index
+/// that users have today.
+fn ownership(kind: &str) -> Vec<Vec<String>> {
+    let facts = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/facts/ownership.tsv");
+    let facts = fs::read_to_string(facts).unwrap();
+    let rows = facts.lines().map(|line| line.split('\t').map(str::to_owned).collect());
+    rows.filter(|row: &Vec<String>| row[0] == kind).map(|row| row[1..].to_vec()).collect()
+}
+
+#[test]
+fn shelves_are_those_of_the_index_that_users_have() {
+    let dir = TempDir::new().unwrap();
+    let packages = ownership("PACKAGE");
+    for package in &packages {
+        wheel(&dir.path().join("dist"), &package[0], "1.0", &[]);
+    }
+    let output = publish_v5(dir.path(), "dist", &[]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let routes = json(&dir.path().join("store/v5/rocm-whl-next-routes.json")).unwrap();
+    let shelves: Vec<(&str, &str)> = list(&routes, "routes")
+        .iter()
+        .map(|route| (route["package"].as_str().unwrap(), route["owner_path"].as_str().unwrap()))
+        .collect();
+    let expected: BTreeSet<(&str, &str)> =
+        packages.iter().map(|row| (row[0].as_str(), row[1].as_str())).collect();
+    assert_eq!(shelves.into_iter().collect::<BTreeSet<_>>(), expected);
+}
+
+#[test]
+fn streams_are_those_of_the_index_that_users_have() {
+    let dir = TempDir::new().unwrap();
+    wheel(&dir.path().join("dist"), "rocm-sdk-core", "1.0", &[]);
+    for stream in ownership("STREAM").concat() {
+        let words = ["index", "publish", "dist", &stream, "--layout", "v5", "--stream", &stream];
+        let output = rockpack(dir.path(), &[&words[..], &["--manifest", "built-in"]].concat());
+        assert!(output.status.success(), "{stream}: {}", text(&output.stderr));
+    }
+}

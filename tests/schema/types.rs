@@ -17,6 +17,7 @@ use plan::Plan;
 use plan::resolve::explain;
 use projects::{CHECKOUTS_FORMAT, CheckoutStates};
 use record::gate::{REPORT_FORMAT, Report};
+use review::contract::{CONTRACT_FORMAT, Contracts};
 use review::diff::{self, Diff};
 use review::{SHARES_FORMAT, Shares};
 use rewrite::release::{OUTPUTS_FORMAT, Outputs};
@@ -30,6 +31,7 @@ fn the_published_schemas_are_those_of_the_types() {
     published::<SavedCatalog>("catalog", CATALOG_FORMAT);
     published::<SavedLock>("lock", LOCK_FORMAT);
     published::<FetchPlan>("fetch", FETCH_PLAN_FORMAT);
+    published::<Contracts>("contract", CONTRACT_FORMAT);
     published::<Diff>("diff", diff::FORMAT);
     published::<Shares>("shards", SHARES_FORMAT);
     published::<explain::Document>("explain", explain::FORMAT);

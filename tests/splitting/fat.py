@@ -116,8 +116,7 @@ def manifest(dest):
         shutil.copytree(root / name, dest / name)
     splits = dest / "manifest" / "splits.kdl"
     text = re.sub(r"\n *older-runtime (?:.*\\\n)*.*", "", splits.read_text())
-    names = " ".join(f'"lib{start}*.so.*"' for start in ("amdhip64", "hip", "roc"))
-    splits.write_text(re.sub(r'\n *runtime .*', f'\n    runtime {names} requires-dist="rocm-bootstrap"', text))
+    splits.write_text(re.sub(r"\n *runtime .*", '\n    runtime "libamdhip64.so.*" requires-dist="rocm-bootstrap"', text))
 
 
 def framework(libraries, dest):

@@ -538,6 +538,37 @@ fn programs() -> Vec<Case> {
         })
     };
     vec![
+        any(&[Code::UnsafeName], "a program with the name of the interpreter", |w| {
+            w.add(Member::new("demo-1.0.data/data/bin/python3.11", "#!python\n"));
+        }),
+        any(&[Code::UnsafeName], "a file in place of the environment's", |w| {
+            w.add(Member::new("demo-1.0.data/data/pyvenv.cfg", "home = /usr\n"));
+        }),
+        any(&[Code::UnsafeName], "metadata of another package", |w| {
+            let other = "demo-1.0.data/purelib/bar-2.0.dist-info/METADATA";
+            w.add(Member::new(other, "Name: bar\nVersion: 2.0\n"));
+        }),
+        any(&[Code::MemberTwice], "metadata that another scheme replaces", |w| {
+            let site = "demo-1.0.data/data/lib/python3.11/site-packages";
+            let text = "Name: demo\nVersion: 2.0\n";
+            w.add(Member::new(&format!("{site}/demo-1.0.dist-info/METADATA"), text));
+        }),
+        any(&[Code::FileAndDirectory], "a file in place of a directory of programs", |w| {
+            w.add(Member::new("demo-1.0.data/data/bin", "text\n"));
+        }),
+        any(&[Code::UnsafeName], "a device of Windows", |w| {
+            w.add(Member::new("demo/CON.txt", "text\n"));
+        }),
+        changed(
+            "manylinux_2_17_x86_64",
+            &[Code::TagContradicted],
+            "a library that some systems of the tag lack",
+            |w| {
+                let needed = ("liba.so", "libdrm.so.2");
+                let made = forwarding_library(StubMachine::X86_64, needed.0, needed.1, "$ORIGIN");
+                w.add(Member::new("demo/liba.so", made.unwrap()));
+            },
+        ),
         any(&[Code::UnreadCode], "an archive of device code that is cut", |wheel| {
             wheel.add(Member::new("demo/.kpack/x.kpack", cut_archive()));
         }),

@@ -24,7 +24,7 @@ fn answering(place: &Place, name: &str, required: &str) {
 }
 
 /// Writes a wheel with these requirements where pip finds it without being told.
-fn linked(place: &Place, name: &str, version: &str, requires: &str) {
+pub(crate) fn linked(place: &Place, name: &str, version: &str, requires: &str) {
     let script = format!(
         "import sys; sys.path.insert(0, 'src/one')\nimport whole_wheel\n\
          old = whole_wheel.row\n\

@@ -60,20 +60,21 @@ fn shown(text: &str) -> String {
     let is_whole = host.is_some() || !path.contains('@');
     let path = if is_whole { path.split(['?', '#']).next().unwrap_or_default() } else { "" };
     let cut = if is_whole && rest.contains(['?', '#']) { "?…" } else { "" };
-    format!("{scheme}://{}{path}{cut}", host.unwrap_or("…"))
+    format!("{scheme}://{}{path}{cut}", host.as_deref().unwrap_or("…"))
 }
 
-/// Host and port. The user of `az://` is a container.
-fn host<'a>(scheme: &str, authority: &'a str) -> Option<&'a str> {
+/// Host and port. The user of `az://` is a container, that of `ssh://` an account.
+fn host(scheme: &str, authority: &str) -> Option<String> {
     const SIGNS: [&str; 2] = ["@", "%40"];
     let end = SIGNS.iter().filter_map(|sign| Some((authority.rfind(sign)?, sign.len()))).max();
     let (user, host) = match end {
         Some((at, len)) => (&authority[..at], &authority[at + len..]),
         None => ("", authority),
     };
-    let is_container = scheme == "az" && !user.is_empty();
-    let is_plain = user.chars().all(|c| c.is_ascii_alphanumeric() || "-$".contains(c));
-    let shown = if is_container && is_plain { authority } else { host };
+    let user = if scheme == "ssh" { user.split(':').next().unwrap_or_default() } else { user };
+    let is_public = ["az", "ssh"].contains(&scheme) && !user.is_empty();
+    let is_plain = user.chars().all(|c| c.is_ascii_alphanumeric() || "-_$".contains(c));
+    let shown = if is_public && is_plain { format!("{user}@{host}") } else { host.to_owned() };
     let (name, port) = match host.rsplit_once(':') {
         Some((name, port)) if !host.ends_with(']') => (name, port),
         _ => (host, ""),
@@ -116,6 +117,7 @@ mod tests {
             ("s3://AK:hun/ter2@b", "s3://…"),
             ("az://u:hunter2@account/p", "az://account/p"),
             ("az://c@account/p", "az://c@account/p"),
+            ("ssh://git:hunter2@h:22/p", "ssh://git@h:22/p"),
             ("https:/me:hunter2@h/p", "https:…"),
             ("me:hunter2@h", "me:…"),
             ("out/dist", "out/dist"),

@@ -46,6 +46,7 @@ mod path;
 mod platform;
 mod requirement;
 mod target_names;
+pub mod windows;
 
 pub use compression::Compression;
 pub use family::{Family, Isa, without_features};

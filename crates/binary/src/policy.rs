@@ -21,7 +21,7 @@ mod verdict;
 mod windows;
 
 pub use architecture::Architecture;
-pub use facts::{facts, facts_of};
+pub use facts::{facts, facts_of, forbidden};
 pub use level::{Level, LevelError};
 pub use needs::{Mixed, Needs, Shipped, Subject, libc, unusual_loader};
 pub use obstacle::{Obstacle, ObstacleKind};

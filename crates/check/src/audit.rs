@@ -8,25 +8,22 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use base::source::Code;
+use base::source::{Code, Severity};
 use binary::policy::{
-    self, Libc, Mixed, Needs, Obstacle, ObstacleKind, Shipped, Subject, SymbolSet, Unresolved,
-    Unused, Verdict,
+    self, Mixed, Needs as PolicyNeeds, Obstacle, ObstacleKind, SymbolSet, Unresolved, Unused,
+    Verdict, windows_tag,
 };
-use binary::site::{Linked, Site};
 use binary::systems::PythonTags;
 use binary::systems::stable_abi::Release;
-use wheel::package::{OpenError, WheelName};
+use wheel::package::OpenError;
 
-use crate::dlls;
-use crate::finding::Finding;
+use crate::rules::platform::{self, Systems};
+use crate::rules::{self, libraries, stable_abi, symbols};
+use crate::{Command, File, Finding, Kind, Needs, Package, Set, judge, read, report};
 
-mod contents;
 mod runs;
 
 pub use runs::{OnSystem, Runs, runs};
-
-use contents::Contents;
 
 /// Format number of [`Audits`].
 pub const FORMAT: u32 = 1;
@@ -84,7 +81,7 @@ pub struct Audit {
     #[serde(skip)]
     abi_needs: Vec<(Release, String)>,
     #[serde(skip)]
-    needs: Option<Needs>,
+    needs: Option<PolicyNeeds>,
 }
 
 impl Audit {
@@ -166,38 +163,28 @@ pub fn audit(wheels: &[&Path]) -> Result<Vec<Audit>, AuditError> {
 
 /// Audits wheels with `others`, which are not audited.
 pub fn audit_with(wheels: &[&Path], others: &[&Path]) -> Result<Vec<Audit>, AuditError> {
-    let mut contents: Vec<Contents> =
-        wheels.iter().chain(others).map(|path| Contents::read(path)).collect::<Result<_, _>>()?;
-    lose(&mut contents);
-    let mut shipped = Shipped::default();
-    for file in contents.iter().flat_map(|wheel| &wheel.files) {
-        shipped.add(file.name(), &file.facts);
+    let all = wheels.iter().chain(others);
+    let packages = all.map(|path| read::facts(path)).collect::<Result<_, _>>()?;
+    let set = Set { packages, environment: &|_: &str| false, targets: None };
+    let (systems, symbols) = (Systems::new(&set), symbols::of_set(&set));
+    let mut wrong = BTreeMap::new();
+    for finding in judge(&set, Command::Audit) {
+        if TAGS.contains(&finding.code) && finding.severity == Severity::Error {
+            wrong.entry(finding.file.clone()).or_insert(finding);
+        }
     }
-    let files = contents.iter().flat_map(|wheel| &wheel.files);
-    let symbols = SymbolSet::new(files.filter_map(|file| file.symbols.as_ref()));
-    let of_symbols = |wheel: &Contents| -> OfSymbols {
-        let unresolved = wheel.files.iter().filter_map(|file| file.unresolved(&symbols));
-        let unused = wheel.files.iter().filter_map(|file| file.unused(&symbols));
-        let python = PythonTags { python: &wheel.name.python, abi: &wheel.name.abi };
-        let of_abi = wheel.files.iter().flat_map(|file| file.of_python(&symbols, &python));
-        (unresolved.collect(), unused.collect(), of_abi.collect(), wheel.abi_needs(&symbols))
-    };
-    let found: Vec<_> = contents.iter().take(wheels.len()).map(of_symbols).collect();
-    let imports = imports(&contents);
-    let judged = contents.into_iter().zip(found);
-    let judged = judged.map(|(mut wheel, (unresolved, unused, of_abi, abi_needs))| {
-        let own = std::mem::take(&mut wheel.findings).into_iter().chain(of_abi);
-        let own = own.map(|finding| finding.within(&wheel.file));
-        let others = imports.iter().filter(|finding| finding.file == wheel.file).cloned();
-        let findings: Vec<Finding> = own.chain(others).collect();
-        let mut audit = judge(wheel, &shipped)?;
-        audit.external_libraries.extend(external_dlls(&findings));
-        Ok(Audit { unresolved, unused, findings, abi_needs, ..audit })
+    let mut unfound = unfound(&set);
+    let loading = rules::loading(&set);
+    let judged = set.packages.iter().take(wheels.len()).map(|package| {
+        let mut audit = judged(package, &systems)?;
+        audit.unfound = unfound.remove(&package.file).unwrap_or_default();
+        audit.of_symbols(package, &symbols);
+        audit.of_loading(package, &loading);
+        audit.wrong = wrong.remove(&package.file).map(said);
+        Ok(audit)
     });
     judged.collect()
 }
-
-type OfSymbols = (Vec<Unresolved>, Vec<Unused>, Vec<Finding>, Vec<(Release, String)>);
 
 fn external_dlls(findings: &[Finding]) -> Vec<Obstacle> {
     let mut by_name: BTreeMap<&str, Obstacle> = BTreeMap::new();
@@ -216,87 +203,118 @@ fn external_dlls(findings: &[Finding]) -> Vec<Obstacle> {
     by_name.into_values().collect()
 }
 
-fn imports(contents: &[Contents]) -> Vec<Finding> {
-    let names = contents.iter().map(|wheel| wheel.name.dist.normalized()).collect::<Vec<_>>();
-    let names = names.iter().map(String::as_str).collect();
-    let sets: Vec<_> = contents
-        .iter()
-        .map(|wheel| dlls::Package {
-            file: &wheel.file,
-            python: PythonTags { python: &wheel.name.python, abi: &wheel.name.abi },
-            is_whole: dlls::is_whole(&wheel.requires, &names),
-            dlls: &wheel.dlls,
-        })
-        .collect();
-    let others = contents.iter().flat_map(|wheel| wheel.names.iter().cloned()).collect();
-    dlls::findings(&sets, &others, &|_| false)
-}
+/// Codes of wrong tags.
+const TAGS: [Code; 3] = [Code::WrongPlatform, Code::TagContradicted, Code::UnusualLoader];
 
-fn lose(contents: &mut [Contents]) {
-    let all = contents.iter().enumerate().flat_map(|(wheel, contents)| {
-        let files = contents.files.iter().enumerate();
-        files.filter_map(move |(file, it)| Some(((wheel, file), it.linked.as_ref()?)))
-    });
-    let (places, linked): (Vec<(usize, usize)>, Vec<&Linked>) = all.unzip();
-    let lost = Site::new(linked.iter().copied()).lost().into_iter().filter_map(|lost| {
-        let of = places[lost.file];
-        let own = lost.there.iter().map(|there| places[*there]).find(|there| there.0 == of.0)?;
-        let is_promised = policy::is_promised(linked[lost.file].machine, lost.library);
-        let at = contents[own.0].files[own.1].path().to_owned();
-        (!is_promised).then(|| (of, lost.library.to_owned(), at, lost.certain))
-    });
-    let lost: Vec<_> = lost.collect();
-    for ((wheel, file), library, at, certain) in lost {
-        contents[wheel].files[file].lose(&library, &at, certain);
+/// The finding without the names of wheel and code.
+fn said(finding: Finding) -> String {
+    match finding {
+        Finding { code: Code::TagContradicted, detail: Some(detail), .. } => detail,
+        finding => report::first(&[finding]).unwrap_or_default(),
     }
 }
 
-/// Reason why a tag is wrong.
-pub fn contradiction(audit: &Audit, tag: &str) -> Option<String> {
-    audit.needs.as_ref()?.contradiction(tag)
+/// Libraries of the same wheel, by file.
+fn unfound(set: &Set<'_>) -> BTreeMap<String, Vec<Unfound>> {
+    let mut unfound: BTreeMap<String, Vec<Unfound>> = BTreeMap::new();
+    for lost in libraries::lost(set) {
+        let Some(own) = lost.own else { continue };
+        unfound.entry(lost.package.file.clone()).or_default().push(Unfound {
+            file: lost.file.member.to_string(),
+            library: lost.library,
+            at: own.member.to_string(),
+            certain: lost.certain,
+        });
+    }
+    unfound
 }
 
-fn judge(wheel: Contents, shipped: &Shipped) -> Result<Audit, AuditError> {
-    let subjects: Vec<Subject<'_>> = wheel.files.iter().map(contents::File::subject).collect();
-    let hint = libc_of(&wheel.name);
-    let file = wheel.file;
-    let needs = Needs::of(&subjects, shipped, hint)
-        .map_err(|source| AuditError::Mixed { wheel: file.clone(), source })?;
+fn judged(package: &Package<'_>, systems: &Systems<'_>) -> Result<Audit, AuditError> {
+    let file = package.file.clone();
+    let needs = systems.needs(package);
+    let needs = needs.map_err(|source| AuditError::Mixed { wheel: file.clone(), source })?;
+    let files = Files::of(package);
+    let PythonTags { python, abi } = package.python();
+    let named = package.tags.as_ref().map(|tags| tags.platform.clone()).unwrap_or_default();
     let mut audit = Audit {
         file,
         tag: "any".to_owned(),
         also: Vec::new(),
-        named: wheel.name.platform,
+        named,
         wrong: None,
-        binaries: wheel.files.len(),
+        binaries: files.hosted,
         forced_by: Vec::new(),
         next_older: None,
         external_libraries: Vec::new(),
-        unfound: wheel.files.iter().flat_map(|file| file.lost.iter().cloned()).collect(),
+        unfound: Vec::new(),
         unresolved: Vec::new(),
-        unused: Vec::new(),
         findings: Vec::new(),
+        unused: Vec::new(),
+        ignored: files.ignored,
         on: Vec::new(),
-        interpreter: (wheel.name.python, wheel.name.abi),
+        interpreter: (python.to_owned(), abi.to_owned()),
         abi_needs: Vec::new(),
-        ignored: wheel.ignored,
         needs,
     };
     match &audit.needs {
-        Some(_) => audit.decide(hint),
-        None if !wheel.pe_files.is_empty() => audit.decide_windows(&wheel.pe_files),
-        None => audit.check_system(wheel.foreign)?,
+        Some(_) => audit.decide(platform::libc(package)),
+        None if !files.windows.is_empty() => audit.decide_windows(&files.windows),
+        None => audit.check_system(files.foreign)?,
     }
+    audit.ignored.sort_by(|one, other| one.file.cmp(&other.file));
     Ok(audit)
 }
 
-fn libc_of(name: &WheelName) -> Option<Libc> {
-    let means = |libc: &Libc| name.platform.split('.').any(|tag| tag.starts_with(libc.prefix()));
-    [Libc::Glibc, Libc::Musl].into_iter().find(means)
+/// Files of a wheel, by what decides on its tag.
+#[derive(Default)]
+struct Files {
+    /// Number of ELF files that hosts load.
+    hosted: usize,
+    /// Tags of PE files.
+    windows: Vec<&'static str>,
+    ignored: Vec<Ignored>,
+    /// A file for a machine without policies, and the machine.
+    foreign: Option<(String, String)>,
+}
+
+impl Files {
+    fn of(package: &Package<'_>) -> Self {
+        let mut files = Self::default();
+        let ignored = |file: &File<'_>, reason: &str| Ignored {
+            file: platform::shown(package, file),
+            reason: reason.to_owned(),
+        };
+        for (file, needs, judged) in platform::hosted(package) {
+            match judged {
+                Ok(()) => files.hosted += usize::from(is_hosted(needs)),
+                Err(reason) => {
+                    let ignored = ignored(file, &reason);
+                    files.foreign.get_or_insert((ignored.file.clone(), reason));
+                    files.ignored.push(ignored);
+                }
+            }
+        }
+        for file in &package.files {
+            match &file.kind {
+                Kind::Broken(_, reason) => files.ignored.push(ignored(file, reason)),
+                Kind::Binary(needs) => match needs.pe().map(windows_tag) {
+                    Some(Some(tag)) => files.windows.push(tag),
+                    Some(None) => files.ignored.push(ignored(file, "no platform tag covers it")),
+                    None => {}
+                },
+                _ => {}
+            }
+        }
+        files
+    }
+}
+
+fn is_hosted(needs: &Needs<'_>) -> bool {
+    needs.elf().is_some_and(|facts| facts.kind.runs_on_hosts())
 }
 
 impl Audit {
-    fn decide(&mut self, hint: Option<Libc>) {
+    fn decide(&mut self, hint: Option<policy::Libc>) {
         let Some(needs) = &self.needs else { return };
         let Verdict { tag, also, older } = needs.verdict(hint);
         let other = needs.other_libc.iter().map(|file| Ignored {
@@ -305,7 +323,6 @@ impl Audit {
         });
         self.ignored.extend(other);
         self.binaries -= needs.other_libc.len();
-        self.wrong = needs.contradiction(&self.named);
         self.external_libraries = needs.external_libraries(hint);
         (self.tag, self.also) = (tag, also);
         if let Some(older) = older {
@@ -313,20 +330,35 @@ impl Audit {
         }
     }
 
-    /// A file with a tag that the name lacks makes the name wrong.
-    fn decide_windows(&mut self, files: &[(String, &'static str)]) {
+    fn decide_windows(&mut self, tags: &[&'static str]) {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for (_, tag) in files {
+        for tag in tags {
             *counts.entry(tag).or_default() += 1;
         }
-        let most = files.iter().map(|(_, tag)| *tag).max_by_key(|tag| counts[tag]);
-        self.binaries = files.len();
-        most.unwrap_or_default().clone_into(&mut self.tag);
-        let named = |tag: &str| self.named.split('.').any(|own| own == tag);
-        self.wrong = files
-            .iter()
-            .find(|(_, tag)| !named(tag))
-            .map(|(file, tag)| format!("`{file}` is for {tag}"));
+        let most = tags.iter().max_by_key(|tag| counts[*tag]);
+        self.binaries = tags.len();
+        most.copied().unwrap_or_default().clone_into(&mut self.tag);
+    }
+
+    fn of_symbols(&mut self, package: &Package<'_>, set: &SymbolSet<'_>) {
+        for (file, needs) in package.binaries() {
+            let Some(own) = needs.elf_symbols() else { continue };
+            let (symbols, libraries) = (set.unresolved(own), set.unused(own));
+            if !symbols.is_empty() {
+                let file = platform::shown(package, file);
+                self.unresolved.push(Unresolved { file, symbols });
+            }
+            if !libraries.is_empty() {
+                self.unused.push(Unused { file: platform::shown(package, file), libraries });
+            }
+        }
+        self.abi_needs = stable_abi::needs(package, set);
+    }
+
+    fn of_loading(&mut self, package: &Package<'_>, loading: &[Finding]) {
+        let findings = loading.iter().filter(|finding| finding.file == package.file);
+        self.findings = findings.cloned().collect();
+        self.external_libraries.extend(external_dlls(&self.findings));
     }
 
     fn check_system(&mut self, foreign: Option<(String, String)>) -> Result<(), AuditError> {

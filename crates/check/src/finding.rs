@@ -1,5 +1,3 @@
-//! Faults of packages.
-
 use std::borrow::Cow;
 
 use serde::Serialize;
@@ -14,7 +12,7 @@ pub struct Finding {
     #[serde(serialize_with = "code")]
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub code: Code,
-    /// Error or warning.
+    /// Error or warning, by the command (`SEVERITY`).
     #[serde(serialize_with = "severity")]
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub severity: Severity,
@@ -41,7 +39,7 @@ fn severity<S: serde::Serializer>(severity: &Severity, serializer: S) -> Result<
 }
 
 impl Finding {
-    /// Creates an error; [`Finding::within`] sets the file.
+    /// Creates an error, unless the table of the command lowers it; [`Finding::within`] sets the file.
     pub fn error(code: Code, what: impl Into<Cow<'static, str>>) -> Self {
         Self {
             code,
@@ -54,7 +52,7 @@ impl Finding {
         }
     }
 
-    /// Creates a warning, like [`Finding::error`].
+    /// Creates a warning: the evidence is doubtful, or users lose nothing.
     pub fn warning(code: Code, what: impl Into<Cow<'static, str>>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, what) }
     }
@@ -85,18 +83,5 @@ impl Finding {
     pub fn within(mut self, file: &str) -> Self {
         file.clone_into(&mut self.file);
         self
-    }
-}
-
-/// Shows the first few of many names.
-pub(crate) fn listed(symbols: &[String], most: usize) -> String {
-    let mut text: Vec<String> =
-        symbols.iter().take(most).map(|symbol| format!("`{symbol}`")).collect();
-    if symbols.len() > most {
-        text.push(format!("{} more", symbols.len() - most));
-    }
-    match text.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => text.concat(),
     }
 }

@@ -16,7 +16,7 @@ use base::source::{Problems, Source};
 mod absent;
 mod change;
 mod group;
-mod include;
+pub(crate) mod include;
 mod remove;
 #[cfg(test)]
 mod tests;

@@ -38,7 +38,8 @@ pub(crate) struct Ignore {
     #[prop("PACKAGE", resolve)]
     package: Option<Spanned<PackageName>>,
     /// In these files only: paths in the wheel, or below its platform directory; of unowned-files, installed paths; for a
-    /// library that the runtime finds by name, its pattern; for a loss, also the name of a command, extra or distribution.
+    /// library that the runtime finds by name, its pattern; for a loss, also a name in its line: of a command, an extra, a
+    /// module, a licence, a Python release.
     #[prop("GLOB", name = "in")]
     files: Option<Spanned<Glob>>,
     /// Only rpaths to these directories, relative to site-packages.

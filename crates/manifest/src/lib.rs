@@ -46,6 +46,7 @@ mod template;
 mod text;
 mod warnings;
 
+pub use compose::include::includes;
 pub use compression::CompressionRule;
 pub use devel_layout::DevelLayout;
 pub use drop_rule::DropRule;

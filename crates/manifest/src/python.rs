@@ -131,18 +131,32 @@ pub struct Checkout {
     pub init: Option<RelPath>,
 }
 
+/// Places for a version's numbers in a branch.
+const NUMBERS: [&str; 3] = ["{major}", "{minor}", "{patch}"];
+
 impl Checkout {
     /// Returns the branch for a version (`release/7.2`).
     pub fn branch_of(&self, version: &Version) -> Option<String> {
-        let parts = ["{major}", "{minor}", "{patch}"].into_iter().zip(version.numbers());
+        let parts = NUMBERS.into_iter().zip(version.numbers());
         let fill =
             |text: String, (place, number): (&str, u64)| text.replace(place, &number.to_string());
         self.branch.as_ref().map(|branch| parts.fold(branch.value.clone(), fill))
     }
 
+    /// Returns true if each version has a branch of its own.
+    pub fn has_versions(&self) -> bool {
+        self.branch
+            .as_ref()
+            .is_some_and(|branch| NUMBERS.iter().any(|it| branch.value.contains(it)))
+    }
+
     /// Returns the branches that a version can have, the expected one first: repositories have
-    /// `release/5.6` for 5.6.0.
-    pub fn branches_of(&self, version: &Version) -> Vec<String> {
+    /// `release/5.6` for 5.6.0. Without a version, returns the branch of all.
+    pub fn branches_of(&self, version: Option<&Version>) -> Vec<String> {
+        let Some(version) = version else {
+            let branch = self.branch.as_ref().filter(|_| !self.has_versions());
+            return branch.map(|branch| branch.value.clone()).into_iter().collect();
+        };
         let mut branches = Vec::from_iter(self.branch_of(version));
         if let Some(branch) = self.branch.as_ref().filter(|_| version.numbers()[2] == 0) {
             let value = branch.value.replace(".{patch}", "");
@@ -257,7 +271,7 @@ mod tests {
             Checkout { directory, git: String::new(), branch, history: false, init: None };
         let of = |version: &str| checkout.branch_of(&version.parse().unwrap()).unwrap();
         assert_eq!([of("7.2.1rc2.dev3"), of("10")], ["rel-7.2.1", "rel-10.0.0"]);
-        let all = |version: &str| checkout.branches_of(&version.parse().unwrap());
+        let all = |version: &str| checkout.branches_of(Some(&version.parse().unwrap()));
         assert_eq!(all("5.6"), ["rel-5.6.0", "rel-5.6"]);
         assert_eq!(all("5.6.1"), ["rel-5.6.1"]);
     }

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::process::shown;
-use super::redacted::redacted;
 use super::variables::is_recorded;
+use base::address::redacted;
 
 /// Options of this program that variables replace.
 const OWN: [&str; 4] =

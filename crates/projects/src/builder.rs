@@ -11,18 +11,17 @@ use fs_err as fs;
 
 use super::item::{Item, is_before, trials};
 use super::kept::{Keeper, Product as KeptProduct};
+use super::parts::Part;
 use super::place::{self, Place};
-use super::process::Log;
 use super::project::{self, Site};
 use super::snapshot::Snapshot;
 use super::tools::Tools;
 use super::trial::{self, Ran, TrialKind};
-use super::used::Used;
 use super::workspace::{self, Failed, TAIL, Workspace};
 use super::{
     End, Happened, Made, MadeWheel, Missing, NotMade, Outcome, ProjectError, Settings, Tried, Why,
-    again, compilers, complaints, devel, dirty, finish, lock, prefixes, private, recorded, resume,
-    taken, wheelhouse,
+    again, compilers, complaints, devel, dirty, finish, lock, prefixes, private, recorded, taken,
+    wheelhouse,
 };
 use base::names::{PackageName, RelPath};
 use base::text::with_causes;
@@ -30,6 +29,10 @@ use plan::{Plan, ProjectBuild, Trial};
 use record::gate::{Gate, GateError};
 use record::provenance::ProjectInputs;
 use wheel::archive::Stage;
+
+mod begun;
+
+use begun::Begun;
 
 pub(crate) struct Product {
     wheels: Vec<PathBuf>,
@@ -50,13 +53,14 @@ pub struct Builder<'a> {
     stage: &'a Stage,
     tools: Tools,
     work: PathBuf,
-    _place: Option<Place>,
+    _place: Place,
     items: Vec<Item<'a>>,
     devel: OnceLock<PathBuf>,
     made: Mutex<Made>,
     inputs: Mutex<BTreeMap<PackageName, ProjectInputs>>,
     keeper: Keeper<'a>,
     missing: Missing,
+    begun: Mutex<BTreeMap<usize, Result<Begun, Failure>>>,
     gate: &'a Gate<'a>,
     report: &'a (dyn Fn(Happened) + Sync),
 }
@@ -70,11 +74,10 @@ impl<'a> Builder<'a> {
         gate: &'a Gate<'a>,
         report: &'a (dyn Fn(Happened) + Sync),
     ) -> Result<Self, ProjectError> {
-        let place = (!settings.keep_work).then(|| place::take(settings, report)).transpose()?;
-        let work = match &place {
-            Some(place) => place.path().to_owned(),
-            None => stage.dest().canonicalize()?.join("work"),
-        };
+        let kept = stage.dest().canonicalize()?.join("work");
+        let kept = settings.keep_work.then_some(kept);
+        let place = place::take(settings, kept.as_deref(), report)?;
+        let work = place.path().to_owned();
         fs::create_dir_all(&work)?;
         fs::create_dir_all(stage.dest().join("logs"))?;
         fs::write(work.join("pep517.py"), include_str!("pep517.py"))?;
@@ -100,6 +103,7 @@ impl<'a> Builder<'a> {
             inputs: Mutex::default(),
             keeper,
             missing: compilers::missing(plan, settings),
+            begun: Mutex::default(),
             gate,
             report,
         })
@@ -127,51 +131,51 @@ impl<'a> Builder<'a> {
             return self.keep(project, kept, start);
         }
         let called = item.called();
-        (self.report)(Happened::Started(called.clone()));
-        let log = Log::create(self.stage.dest().join(log_of(&called)));
-        let log = log.map_err(|e| Failure { reason: with_causes(&e), tail: Vec::new() })?;
-        let directory = self.work.join(&called);
-        self.tidy(item, &directory)
-            .map_err(|e| Failure { reason: with_causes(&e), tail: Vec::new() })?;
-        let mut place = Workspace {
-            directory,
-            variables: BTreeMap::new(),
-            log,
-            used: Used::default(),
-            lock: self.lock(&item),
-            constraints: constraints(&item),
-            reach: None,
+        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
+        let Begun { mut place, parts, took } = match begun {
+            Some(begun) => begun?,
+            None => Begun { place: self.open(item)?, parts: Vec::new(), took: Duration::ZERO },
         };
+        (self.report)(Happened::Started(called.clone()));
         let done = match item {
             Item::Trial(project, kind, trial) => {
                 let ran = self.tried(project, kind, trial, &mut place, processes);
                 ran.map(|ran| (Vec::new(), Some(ran)))
             }
-            _ => self.wheels(item, &mut place, processes).map(|wheels| (wheels, None)),
+            _ => self.wheels(item, parts, &mut place, processes).map(|wheels| (wheels, None)),
         };
-        let done = done.map_err(|failed| failed.or_full(&place.directory));
-        let complaints = match &done {
-            Ok(_) => Vec::new(),
-            Err(_) => self.complaints(item, &place),
-        };
-        if !matches!(item, Item::Devel(_)) && !self.keeps(item) {
-            // Results were moved; a build that filled the disk frees room here.
-            let _ = fs::remove_dir_all(&place.directory);
-        }
         match done {
             Ok((wheels, ran)) => {
-                (self.report)(Happened::Finished(called, names(&wheels), start.elapsed()));
-                Ok(Product { wheels, took: start.elapsed(), kept: false, ran })
+                self.clear(item, &place);
+                let took = took + start.elapsed();
+                (self.report)(Happened::Finished(called, names(&wheels), took));
+                Ok(Product { wheels, took, kept: false, ran })
             }
             Err(failed) => {
+                let failure = self.failure(item, &place, failed);
                 (self.report)(Happened::Failed(called));
-                let tail = complaints::before(&complaints, place.log.tail(TAIL));
-                let _ = place.log.say(&format!("error: {failed}\n{}", again(&item)));
-                if !complaints.is_empty() {
-                    let _ = place.log.begin_with(&format!("{failed}:\n{}", complaints.join("\n")));
-                }
-                Err(Failure { reason: failed.to_string(), tail })
+                Err(failure)
             }
+        }
+    }
+
+    /// Ends the log of a failed item.
+    fn failure(&self, item: Item<'_>, place: &Workspace, failed: Failed) -> Failure {
+        let failed = failed.or_full(&place.directory);
+        let complaints = self.complaints(item, place);
+        self.clear(item, place);
+        let tail = complaints::before(&complaints, place.log.tail(TAIL));
+        let _ = place.log.say(&format!("error: {failed}\n{}", again(&item)));
+        if !complaints.is_empty() {
+            let _ = place.log.begin_with(&format!("{failed}:\n{}", complaints.join("\n")));
+        }
+        Failure { reason: failed.to_string(), tail }
+    }
+
+    /// Removes the directory of an item. A build that filled the disk frees room here.
+    fn clear(&self, item: Item<'_>, place: &Workspace) {
+        if !matches!(item, Item::Devel(_)) && !self.keeps(item) {
+            let _ = fs::remove_dir_all(&place.directory);
         }
     }
 
@@ -188,18 +192,6 @@ impl<'a> Builder<'a> {
                 Item::Devel(_) => true,
                 Item::Taken(_) | Item::Trial(..) => false,
             }
-    }
-
-    fn tidy(&self, item: Item<'_>, directory: &Path) -> io::Result<()> {
-        match item {
-            Item::Project(project) if self.keeps(item) && !self.settings.anew => {
-                let versions = project.pythons.iter().map(|version| directory.join(version));
-                versions.chain([directory.to_owned()]).try_for_each(|place| resume::tidy(&place))
-            }
-            Item::Devel(_) if self.keeps(item) => resume::tidy(directory),
-            _ if directory.is_dir() => fs::remove_dir_all(directory),
-            _ => Ok(()),
-        }
     }
 
     fn complaints(&self, item: Item<'_>, place: &Workspace) -> Vec<String> {
@@ -235,6 +227,7 @@ impl<'a> Builder<'a> {
     fn wheels(
         &self,
         item: Item<'_>,
+        parts: Vec<Part>,
         place: &mut Workspace,
         processes: usize,
     ) -> Result<Vec<PathBuf>, Failed> {
@@ -244,15 +237,8 @@ impl<'a> Builder<'a> {
                 taken::bring(wheel, self.settings.sources.as_ref(), &self.tools, place)?
             }
             Item::Project(project) => {
-                if let Some(program) = self.missing.get(&project.name) {
-                    let reason = format!("it is built with {program}, which does not exist");
-                    return Err(Failed::new(reason));
-                }
                 self.keeper.forget(&project.name)?;
-                if let Some(lock) = place.lock.as_ref().filter(|lock| lock.is_fixed()) {
-                    lock.check(Some(self.checkout(project)?))?;
-                }
-                let made = self.site(project, processes)?.build_all(self.settings, place)?;
+                let made = self.site(project, processes)?.build_all(parts, place)?;
                 if project.native.is_some() {
                     prefixes::keep(&self.work, &project.name, self.keeper.directory())?;
                 }
@@ -288,7 +274,7 @@ impl<'a> Builder<'a> {
             let mut used = std::mem::take(&mut place.used);
             used.tools.extend(self.keeper.installed().map(|tree| ("devel".to_owned(), tree)));
             let inputs = recorded::inputs(project, self.sources()?, self.checkout(project)?, used)?;
-            write_lock(place, Some(&inputs))?;
+            write_lock(place, Some((&inputs, &self.prefetched(project)?)))?;
             self.keeper.write(project, &finished, &made, inputs.clone())?;
             self.know(&project.name, inputs);
         }
@@ -449,13 +435,6 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn constraints(item: &Item<'_>) -> Vec<String> {
-    match item {
-        Item::Project(project) | Item::Trial(project, ..) => project.constraints.clone(),
-        Item::Taken(_) | Item::Devel(_) => Vec::new(),
-    }
-}
-
 fn names(wheels: &[PathBuf]) -> Vec<String> {
     let name =
         |wheel: &PathBuf| wheel.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -489,7 +468,10 @@ fn path(text: &str) -> io::Result<RelPath> {
 }
 
 /// Lists the wheels that a build fetched, unless the list is given.
-fn write_lock(place: &Workspace, inputs: Option<&ProjectInputs>) -> Result<(), Failed> {
+fn write_lock(
+    place: &Workspace,
+    of_build: Option<(&ProjectInputs, &lock::Digests)>,
+) -> Result<(), Failed> {
     let lock = place.lock.as_ref().filter(|lock| !lock.is_fixed());
-    lock.map_or(Ok(()), |lock| lock.write(&place.directory, inputs))
+    lock.map_or(Ok(()), |lock| lock.write(&place.directory, of_build))
 }

@@ -18,7 +18,7 @@ use super::tree::{hashed, tree_hash};
 use base::names::{PackageName, RelPath};
 use base::partial::PartialDirectory;
 use base::version::Version;
-use manifest::{Manifest, ProjectSource, SourceProject};
+use manifest::{Checkout, Manifest, ProjectSource, SourceProject};
 
 /// Format number of [`CheckoutStates`].
 pub const CHECKOUTS_FORMAT: u32 = 1;
@@ -55,6 +55,9 @@ pub struct CheckoutState {
     /// Branches that the version can have, the expected one first.
     #[serde(skip)]
     pub branches: Vec<String>,
+    /// Each version has a branch, and none was named.
+    #[serde(skip)]
+    pub needs_version: bool,
     /// Commit in the remote repository, if requested.
     pub expected_commit: Option<String>,
     /// Remote repository.
@@ -90,11 +93,12 @@ pub enum State {
     Dirty,
 }
 
-/// Returns the state of every checkout that projects use, in manifest order.
+/// Returns the state of every checkout that projects use, in manifest order. Without a version, any
+/// branch is expected where the manifest names one for each version.
 pub fn checkouts(
     manifest: &Manifest,
     root: &Path,
-    version: &Version,
+    version: Option<&Version>,
 ) -> io::Result<Vec<CheckoutState>> {
     let sources = survey(manifest, root)?;
     let python = &manifest.python;
@@ -136,7 +140,8 @@ pub fn checkouts(
             changed: content.changed.iter().map(|path| path.display().to_string()).collect(),
             tree,
             expected_branch: None,
-            branches: declared.map(|checkout| checkout.branches_of(version)).unwrap_or_default(),
+            branches: declared.map(|it| it.branches_of(version)).unwrap_or_default(),
+            needs_version: version.is_none() && declared.is_some_and(Checkout::has_versions),
             expected_commit: None,
             git: declared.map(|checkout| checkout.git.clone()),
             init: declared.and_then(|checkout| checkout.init.clone()),
@@ -197,7 +202,9 @@ impl CheckoutState {
 
     /// Requests the commit of the expected branch from the remote repository, and compares it.
     pub fn ask(&mut self) -> Result<(), GitError> {
-        let Some(address) = &self.git else { return Ok(()) };
+        let Some(address) = self.git.as_ref().filter(|_| !self.needs_version) else {
+            return Ok(());
+        };
         let heads = remote::commits(address, &self.branches)?;
         if heads.is_empty() {
             let said = format!("the repository has no branch {}", self.branches.join(" or "));

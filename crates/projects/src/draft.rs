@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::git_program::git_in;
-use super::redacted::public_address;
+use super::remote::public_address;
 use base::directory::entries;
 
 mod found;

@@ -3,7 +3,7 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::redacted::redacted;
+use base::address::redacted;
 
 /// Failure of git.
 #[derive(Debug, thiserror::Error)]

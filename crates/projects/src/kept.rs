@@ -217,7 +217,9 @@ impl<'a> Keeper<'a> {
     pub fn work_key(&self, project: &ProjectBuild, made: &Made) -> io::Result<String> {
         let dest = self.directory.parent().unwrap_or(&self.directory);
         let history = self.source(&project.name).map(|source| source.history(&self.root));
-        self.key_of(project, made, dest, history.transpose()?)
+        let key = self.key_of(project, made, dest, history.transpose()?)?;
+        // Settings of build systems contain the path.
+        Ok(format!("{key} in {}", self.work.display()))
     }
 
     /// Hash of the packages of artifacts, tools and variables.

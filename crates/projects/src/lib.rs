@@ -43,6 +43,7 @@ mod lock;
 mod mounts;
 mod namespaces;
 mod native;
+mod parts;
 mod pending;
 mod place;
 mod prefetch;
@@ -52,7 +53,6 @@ mod process;
 mod project;
 mod reach;
 mod recorded;
-mod redacted;
 mod remote;
 mod repair;
 mod repositories;
@@ -129,6 +129,8 @@ pub struct Settings {
 /// Progress event, from any thread.
 #[derive(Debug, Clone)]
 pub enum Happened {
+    /// The requirements of this number of projects are resolved.
+    Resolving(usize),
     /// Started.
     Started(String),
     /// Finished, with wheels and duration.
@@ -323,6 +325,7 @@ pub fn build(
     let tools = tools(plan, settings)?;
     let stage = Stage::open(dest)?;
     let builder = Builder::new(plan, settings, &stage, tools, gate, report)?;
+    builder.resolve();
     let after = builder.order();
     let ends =
         schedule::run(&after, settings.jobs, |index, processes| builder.make(index, processes));

@@ -71,7 +71,11 @@ struct Tool {
 #[derive(Default, Deserialize)]
 struct Ours {
     tree: Option<String>,
+    prefetched: Option<Digests>,
 }
+
+/// SHA-256 of files.
+pub(crate) type Digests = BTreeMap<String, String>;
 
 impl OfItem {
     pub fn new(lock: &Lock, called: &str) -> Self {
@@ -99,21 +103,37 @@ impl OfItem {
         list.map_err(|e| failed(format!("{}: {e}", file.display())))
     }
 
-    /// Fails if the wheels are not the listed ones, or the checkout is another.
-    pub fn check(&self, checkout: Option<&Snapshot>) -> Result<(), Failed> {
+    /// Fails if the wheels are not the listed ones, or the checkout or prefetched wheels are others.
+    pub fn check(&self, checkout: &Snapshot, prefetched: &Digests) -> Result<(), Failed> {
         let list = self.read()?;
         for wheel in list.wheels() {
             self.checked(wheel)?;
         }
-        let expected = list.tool.rockpack.tree;
-        match checkout.zip(expected) {
-            Some((checkout, tree)) if checkout.tree != tree => Err(Failed::new(format!(
+        let listed = list.tool.rockpack;
+        if let Some(tree) = listed.tree.filter(|tree| *tree != checkout.tree) {
+            return Err(Failed::new(format!(
                 "its lock is of files {tree}, and its checkout has {}: check out the locked commit, \
                  or write the lock anew, without --locked",
                 checkout.tree
-            ))),
-            _ => Ok(()),
+            )));
         }
+        let listed = listed.prefetched.unwrap_or_default();
+        let differs = |name: &&String| listed.get(*name) != prefetched.get(*name);
+        let other = listed.keys().chain(prefetched.keys()).find(differs);
+        other.map_or(Ok(()), |name| {
+            Err(Failed::new(format!(
+                "its lock lists other prefetched wheels: `{name}` differs; fetch the listed one, or \
+                 write the lock anew, without --locked"
+            )))
+        })
+    }
+
+    /// Failure for a requirement that no listed wheel meets.
+    pub fn lacks(&self, requirement: &str) -> Failed {
+        Failed::new(format!(
+            "its lock {} lacks `{requirement}`: write the lock anew, without --locked",
+            self.file().display()
+        ))
     }
 
     /// Copies the listed wheels into `to`.
@@ -141,7 +161,11 @@ impl OfItem {
     }
 
     /// Writes the list, and copies the wheels that a build fetched in `workspace`.
-    pub fn write(&self, workspace: &Path, inputs: Option<&ProjectInputs>) -> Result<(), Failed> {
+    pub fn write(
+        &self,
+        workspace: &Path,
+        of_build: Option<(&ProjectInputs, &Digests)>,
+    ) -> Result<(), Failed> {
         let place = self.lock.directory.join(WHEELS);
         fs::create_dir_all(&place)?;
         let partial = PartialDirectory::new(&self.lock.directory, ".rockpack-lock-")?;
@@ -162,8 +186,8 @@ impl OfItem {
                 fs::metadata(&wheel)?.len(),
             );
         }
-        if let Some(inputs) = inputs {
-            text += &of_build(inputs);
+        if let Some((inputs, prefetched)) = of_build {
+            text += &inputs_of(inputs, prefetched);
         }
         let file = partial.path().join("pylock.toml");
         fs::write(&file, text)?;
@@ -192,17 +216,25 @@ fn fetched(workspace: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(wheels.into_values().collect())
 }
 
-/// Checkout and tools, in the table for tools (PEP 751, `[tool]`).
-fn of_build(inputs: &ProjectInputs) -> String {
+/// Checkout, prefetched wheels and tools, in the table for tools (PEP 751, `[tool]`).
+fn inputs_of(inputs: &ProjectInputs, prefetched: &Digests) -> String {
     let mut text = format!("\n[tool.rockpack]\ncheckout = {}\n", quoted(&inputs.checkout));
     let _ = writeln!(text, "tree = {}", quoted(&inputs.tree));
     let commit = inputs.repositories.first().and_then(|repository| repository.commit.as_ref());
     if let Some(commit) = commit {
         let _ = writeln!(text, "commit = {}", quoted(commit));
     }
-    text += "\n[tool.rockpack.tools]\n";
-    for (name, version) in &inputs.tools {
-        let _ = writeln!(text, "{} = {}", quoted(name), quoted(version));
+    let submodules = inputs.repositories.iter().skip(1);
+    let submodules = submodules.filter_map(|it| Some((&it.path, it.commit.as_ref()?)));
+    for (name, pairs) in [
+        ("submodules", submodules.collect()),
+        ("prefetched", prefetched.iter().collect::<Vec<_>>()),
+        ("tools", inputs.tools.iter().collect()),
+    ] {
+        let _ = writeln!(text, "\n[tool.rockpack.{name}]");
+        for (key, value) in pairs {
+            let _ = writeln!(text, "{} = {}", quoted(key), quoted(value));
+        }
     }
     text
 }
@@ -234,12 +266,11 @@ mod tests {
             text.contains("name = \"six-x\"\nversion = \"1.0\"\nwheels = [{ name = \"Six_x-1.0"),
             "{text}"
         );
-        item.check(None).unwrap();
         item.provide(&to).unwrap();
         assert_eq!(fs::read(to.join(file)).unwrap(), b"one");
         assert!(to.join("two-2-cp312-cp312-any.whl").is_file());
         fs::write(lock.directory.join(WHEELS).join(file), "other").unwrap();
-        let failed = item.check(None).unwrap_err().to_string();
+        let failed = item.provide(&to).unwrap_err().to_string();
         assert_eq!(failed, format!("its lock: `wheels/{file}` has another SHA-256 than the list"));
         fs::write(item.file(), "[[packages]]\nwheels = [{ path = \"../a\", hashes = {} }]\n")
             .unwrap();

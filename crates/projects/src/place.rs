@@ -1,37 +1,51 @@
 //! Directory in which projects are built: equal on all machines, because compilers and build systems
 //! store its path in their output.
 
+use std::ffi::OsStr;
 use std::fs::TryLockError;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use fs_err::{self as fs, File};
 use rustix::process::geteuid;
 
-use super::{Happened, Settings};
+use super::{Happened, Settings, tree_copy};
 use base::cleanup::{self, Registration};
+use base::regular;
 
 /// Default, on a disk and not in memory, as object files can be large.
 const DIRECTORY: &str = "/var/tmp/rockpack";
 /// Directories of builds at the same time, and of different users.
 const MOST: usize = 256;
 
-/// Takes the directory of `settings`; reports another one.
-pub(crate) fn take(settings: &Settings, report: &(dyn Fn(Happened) + Sync)) -> io::Result<Place> {
+/// File with the path of kept work that is here.
+const KEPT: &str = "kept-for";
+const MOST_PATH: u64 = 4096;
+
+/// Takes the directory of `settings`, with the work that is kept in `kept`; reports another one.
+pub(crate) fn take(
+    settings: &Settings,
+    kept: Option<&Path>,
+    report: &(dyn Fn(Happened) + Sync),
+) -> io::Result<Place> {
     let first = settings.build_directory.as_deref().unwrap_or(Path::new(DIRECTORY));
-    let place = Place::take(first)?;
+    let mut place = Place::take(first)?;
+    kept.map_or(Ok(()), |kept| place.bring(kept))?;
     if place.path() != first {
         report(Happened::Elsewhere(place.path().to_owned()));
     }
     Ok(place)
 }
 
-/// A locked directory, removed when dropped.
+/// A locked directory, removed when dropped. Kept work returns to its place.
 #[derive(Debug)]
 pub(crate) struct Place {
     path: PathBuf,
-    _registration: Registration,
+    kept: Option<PathBuf>,
+    /// `None` with kept work, which the next build returns if this one is killed.
+    registration: Option<Registration>,
     _lock: File,
 }
 
@@ -48,9 +62,9 @@ impl Place {
                 number => PathBuf::from(format!("{}.{number}", first.display())),
             };
             if let Some(lock) = lock(&path)? {
-                let registration = cleanup::path(path.clone());
-                let place = Self { path, _registration: registration, _lock: lock };
+                let mut place = Self { path, kept: None, registration: None, _lock: lock };
                 place.clear()?;
+                place.registration = Some(cleanup::path(place.path.clone()));
                 return Ok(place);
             }
         }
@@ -61,8 +75,34 @@ impl Place {
         &self.path
     }
 
-    /// Removes the files of a killed build.
+    /// Moves kept work here: object files and settings of build systems contain the path.
+    fn bring(&mut self, kept: &Path) -> io::Result<()> {
+        fs::create_dir_all(kept)?;
+        self.registration = None;
+        fs::write(self.path.join(KEPT), kept.as_os_str().as_bytes())?;
+        self.kept = Some(kept.to_owned());
+        base::directory::entries(kept)?
+            .iter()
+            .try_for_each(|entry| moved(&entry.path(), &self.path.join(entry.file_name())))
+    }
+
+    /// Returns kept work to its place, unless that is gone.
+    fn give_back(&self, kept: &Path) -> io::Result<()> {
+        if !kept.is_dir() {
+            return Ok(());
+        }
+        let entries = base::directory::entries(&self.path)?;
+        let entries = entries.iter().filter(|entry| entry.file_name() != KEPT);
+        entries
+            .into_iter()
+            .try_for_each(|entry| moved(&entry.path(), &kept.join(entry.file_name())))
+    }
+
+    /// Removes the files of a killed build, and returns its kept work.
     fn clear(&self) -> io::Result<()> {
+        if let Ok(kept) = regular::read(self.path.join(KEPT), MOST_PATH) {
+            self.give_back(Path::new(OsStr::from_bytes(&kept)))?;
+        }
         for entry in base::directory::entries(&self.path)? {
             if entry.file_type()?.is_dir() {
                 fs::remove_dir_all(entry.path())?;
@@ -76,8 +116,38 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
+        if let Some(Err(_)) = self.kept.as_ref().map(|kept| self.give_back(kept)) {
+            // The next build tries again.
+            return;
+        }
         let _ = fs::remove_dir_all(&self.path);
     }
+}
+
+/// Moves a file or directory, also to another file system. A whole one in its place stays.
+fn moved(from: &Path, to: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(to).is_ok() {
+        return Ok(());
+    }
+    match fs::rename(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {}
+        done => return done,
+    }
+    let mut partial = to.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    let kind = fs::symlink_metadata(from)?.file_type();
+    if partial.is_dir() {
+        fs::remove_dir_all(&partial)?;
+    }
+    if !kind.is_dir() {
+        tree_copy::copy_file(from, kind, &partial)?;
+        fs::rename(partial, to)?;
+        return fs::remove_file(from);
+    }
+    tree_copy::copy(from, &partial)?;
+    fs::rename(partial, to)?;
+    fs::remove_dir_all(from)
 }
 
 /// Returns `None` for a directory of another process or user.
@@ -123,6 +193,30 @@ mod tests {
         fs::create_dir_all(named.join("left")).unwrap();
         let again = Place::take(&named).unwrap();
         assert_eq!((again.path(), fs::read_dir(&named).unwrap().count()), (&*named, 0));
+    }
+
+    #[test]
+    fn kept_work_returns_even_after_a_killed_build() {
+        let dir = tempfile::tempdir().unwrap();
+        let (named, kept) = (dir.path().join("work"), dir.path().join("out/work"));
+        for is_killed in [false, true] {
+            let mut place = Place::take(&named).unwrap();
+            place.bring(&kept).unwrap();
+            fs::create_dir_all(named.join("wave/build")).unwrap();
+            fs::write(named.join("wave/build/a.o"), "").unwrap();
+            if is_killed {
+                std::mem::forget(place.kept.take());
+                let lock = place._lock.try_clone().unwrap();
+                std::mem::forget(place);
+                lock.file().unlock().unwrap();
+                assert!(!kept.join("wave").exists() && named.join(KEPT).is_file());
+                drop(Place::take(&named).unwrap());
+            }
+            assert!(kept.join("wave/build/a.o").is_file() && !named.exists());
+        }
+        let mut place = Place::take(&named).unwrap();
+        place.bring(&kept).unwrap();
+        assert!(named.join("wave/build/a.o").is_file() && !kept.join("wave").exists());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use fs_err as fs;
@@ -37,7 +38,7 @@ pub fn fill(
     report: &(dyn Fn(Happened) + Sync),
 ) -> Result<Vec<NotMade>, ProjectError> {
     let dest = stage.dest().canonicalize()?;
-    let place = place::take(settings, report)?;
+    let place = place::take(settings, None, report)?;
     let work = place.path().to_owned();
     fs::create_dir_all(dest.join("logs"))?;
     let fetcher = Fetcher { plan, settings, tools, dest: &dest, work, report };
@@ -100,6 +101,7 @@ impl Fetcher<'_> {
             lock: None,
             constraints: Vec::new(),
             reach: None,
+            downloads: Mutex::default(),
         };
         match self.fetch(wheel, &mut place) {
             Ok(wheels) => {

@@ -18,10 +18,11 @@ use super::{Settings, checkout, native, private, repair, variables, wheelhouse};
 use base::names::RelPath;
 use base::regular;
 use manifest::{Filling, setting};
-use plan::ProjectBuild;
-use wheel::package::WheelName;
+use plan::{NativeBuild, ProjectBuild};
 
-const MOST_ANSWERED: u64 = 1 << 20;
+pub(crate) const MOST_ANSWERED: u64 = 1 << 20;
+/// Number of processes of CMake.
+const PARALLEL: &str = "CMAKE_BUILD_PARALLEL_LEVEL";
 
 pub(crate) fn furnish(place: &mut Workspace, processes: usize) -> io::Result<()> {
     let temporary = place.directory.join("tmp");
@@ -33,7 +34,7 @@ pub(crate) fn furnish(place: &mut Workspace, processes: usize) -> io::Result<()>
         ("TMPDIR", temporary.into()),
         // The default is a random name, which debug information would contain.
         ("SKBUILD_BUILD_DIR", place.directory.join("build").into_os_string()),
-        ("CMAKE_BUILD_PARALLEL_LEVEL", processes.to_string().into()),
+        (PARALLEL, processes.to_string().into()),
     ];
     place.variables.extend(given.map(|(name, value)| (name.to_owned(), value)));
     Ok(())
@@ -60,40 +61,19 @@ pub struct Site<'a> {
     pub version: Option<&'a str>,
 }
 
-impl Site<'_> {
-    /// Builds a project for each Python version in a separate directory, until a wheel fits the
-    /// remaining versions.
-    pub(crate) fn build_all(
-        &self,
-        settings: &Settings,
-        place: &mut Workspace,
-    ) -> Result<Vec<PathBuf>, Failed> {
-        if self.project.pythons.is_empty() {
-            self.confine(settings, place)?;
-            return self.build(place);
-        }
-        let mut wheels = Vec::new();
-        for version in &self.project.pythons {
-            place.log.say(&format!("for Python {version}:"))?;
-            let directory = place.directory.join(version);
-            let mut inner = Workspace { directory, ..place.inner() };
-            furnish(&mut inner, self.processes)?;
-            self.confine(settings, &mut inner)?;
-            let (offered, work_key) = (self.offered.clone(), self.work_key.clone());
-            let prefixes = self.prefixes.clone();
-            let site = Site { version: Some(version), offered, work_key, prefixes, ..*self };
-            let made = site.build(&mut inner).map_err(|failed| failed.of(version))?;
-            place.used.add(inner.used);
-            let fits_all = made.iter().all(|wheel| fits_later(wheel));
-            wheels.extend(made);
-            if fits_all {
-                break;
-            }
-        }
-        Ok(wheels)
-    }
+/// A copy of a checkout and its environment.
+pub(crate) struct Prepared {
+    source: PathBuf,
+    directory: PathBuf,
+    python: PathBuf,
+    /// State for kept work; `None` if it is noted, or nothing is kept.
+    state: Option<Record>,
+    is_new: bool,
+    setuptools: bool,
+}
 
-    fn confine(&self, settings: &Settings, place: &mut Workspace) -> io::Result<()> {
+impl Site<'_> {
+    pub(crate) fn confine(&self, settings: &Settings, place: &mut Workspace) -> io::Result<()> {
         if settings.unconfined {
             return Ok(());
         }
@@ -102,7 +82,29 @@ impl Site<'_> {
         private::confine(place, project, prefix.as_deref(), &settings.protected)
     }
 
-    fn build(&self, place: &mut Workspace) -> Result<Vec<PathBuf>, Failed> {
+    pub(crate) fn build(
+        &self,
+        prepared: Option<Prepared>,
+        place: &mut Workspace,
+    ) -> Result<Vec<PathBuf>, Failed> {
+        place.variables.insert(PARALLEL.to_owned(), self.processes.to_string().into());
+        let prepared = prepared.map_or_else(|| self.prepare(place), Ok)?;
+        if prepared.setuptools {
+            self.compile_at_once(place)?;
+        }
+        if let Some(native) = &self.project.native {
+            self.build_native(native, prepared, place)?;
+            return Ok(Vec::new());
+        }
+        let wheel = self.build_wheel(&prepared, place)?;
+        if self.project.repair {
+            return Ok(vec![self.repaired(&wheel, place)?]);
+        }
+        Ok(vec![wheel])
+    }
+
+    /// Copies the checkout, makes its environment, and installs its requirements.
+    pub(crate) fn prepare(&self, place: &mut Workspace) -> Result<Prepared, Failed> {
         let project = self.project;
         let source = place.directory.join("source");
         let from = self.sources.join(project.source.as_str());
@@ -147,59 +149,85 @@ impl Site<'_> {
             place.used.requirements = used.requirements;
             place.used.tools.insert("work".to_owned(), "resumed".to_owned());
         }
-        if let Some(native) = &project.native {
-            variables::show_fixed_paths(&mut place.variables, self.work, false);
-            let site = native::Site {
-                prefix: self.prefixes.join(project.name.as_str()),
-                processes: self.processes,
-                directory: &directory,
-            };
-            site.begin()?;
-            if is_new || native.cmake.is_none() {
-                self.run(&source, place, &fill)?;
-                note(state, place)?;
-            }
-            site.build(native, place, &fill)?;
-            return Ok(Vec::new());
+        let mut prepared = Prepared { source, directory, python, state, is_new, setuptools };
+        if project.native.is_none() {
+            self.prepare_wheel(&mut prepared, place)?;
         }
-        if is_new {
-            self.run(&source, place, &fill)?;
+        Ok(prepared)
+    }
+
+    /// Runs the commands, and installs the requirements of the backend.
+    fn prepare_wheel(&self, prepared: &mut Prepared, place: &mut Workspace) -> Result<(), Failed> {
+        let Prepared { source, directory, python, state, is_new, setuptools } = prepared;
+        let fill = |text: &str| setting::fill(text, |filling| self.filled(filling, source, python));
+        if *is_new {
+            self.run(source, place, &fill)?;
         }
         // After the commands, which compile without these flags.
-        variables::show_fixed_paths(&mut place.variables, self.work, setuptools);
-        let out = place.directory.join("out");
-        let settings = project
-            .config_settings
-            .iter()
-            .map(|(key, values)| (key, values.iter().map(|v| fill(v)).collect()))
-            .collect();
-        if !project.isolated {
-            let there = installed(&python, place)?;
+        variables::show_fixed_paths(&mut place.variables, self.work, *setuptools);
+        if !self.project.isolated {
+            let there = installed(python, place)?;
             place.used.were_there(there);
+        } else if *is_new {
+            self.requirements(directory, python, &self.config_settings(source, python), place)?;
+            note(state.take(), place)?;
         }
-        if project.isolated {
-            if is_new {
-                self.requirements(&directory, &python, &settings, place)?;
-                note(state, place)?;
-            }
-            self.hook("wheel", &directory, &python, &settings, &out, place)?;
+        Ok(())
+    }
+
+    fn build_native(
+        &self,
+        native: &NativeBuild,
+        prepared: Prepared,
+        place: &mut Workspace,
+    ) -> Result<(), Failed> {
+        let Prepared { source, directory, python, state, is_new, .. } = prepared;
+        let fill =
+            |text: &str| setting::fill(text, |filling| self.filled(filling, &source, &python));
+        variables::show_fixed_paths(&mut place.variables, self.work, false);
+        let site = native::Site {
+            prefix: self.prefixes.join(self.project.name.as_str()),
+            processes: self.processes,
+            directory: &directory,
+        };
+        site.begin()?;
+        if is_new || native.cmake.is_none() {
+            self.run(&source, place, &fill)?;
+            note(state, place)?;
+        }
+        site.build(native, place, &fill)
+    }
+
+    fn build_wheel(&self, prepared: &Prepared, place: &Workspace) -> Result<PathBuf, Failed> {
+        let Prepared { source, directory, python, .. } = prepared;
+        let out = place.directory.join("out");
+        let settings = self.config_settings(source, python);
+        if self.project.isolated {
+            self.hook("wheel", directory, python, &settings, &out, place)?;
         } else {
-            self.beside(&directory, &settings, &out, place)?;
+            self.beside(directory, &settings, &out, place)?;
         }
-        let wheel = wheel_in(&out, &project.name)?;
-        if project.repair {
-            let libraries =
-                project.after.iter().map(|name| self.prefixes.join(name.as_str()).join("lib"));
-            let site = repair::Site {
-                libraries: libraries.filter(|directory| directory.is_dir()).collect(),
-                offered: &self.offered,
-                declared: self.declared,
-                tree: self.devel,
-                tools: self.tools,
-            };
-            return Ok(vec![site.repair(&wheel, &project.name, place)?]);
-        }
-        Ok(vec![wheel])
+        wheel_in(&out, &self.project.name)
+    }
+
+    fn config_settings(&self, source: &Path, python: &Path) -> Configured<'_> {
+        let fill = |text: &str| setting::fill(text, |filling| self.filled(filling, source, python));
+        let settings = self.project.config_settings.iter();
+        settings.map(|(key, values)| (key, values.iter().map(|v| fill(v)).collect())).collect()
+    }
+
+    fn repaired(&self, wheel: &Path, place: &mut Workspace) -> Result<PathBuf, Failed> {
+        let project = self.project;
+        let libraries =
+            project.after.iter().map(|name| self.prefixes.join(name.as_str()).join("lib"));
+        let site = repair::Site {
+            libraries: libraries.filter(|directory| directory.is_dir()).collect(),
+            offered: &self.offered,
+            declared: self.declared,
+            tree: self.devel,
+            tools: self.tools,
+        };
+        site.repair(wheel, &project.name, place)
     }
 
     fn run(
@@ -240,7 +268,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    fn filled(&self, filling: &Filling, source: &Path, python: &Path) -> Option<String> {
+    pub(crate) fn filled(&self, filling: &Filling, source: &Path, python: &Path) -> Option<String> {
         let prefix = |name: &str| self.prefixes.join(name).display().to_string();
         Some(match filling {
             Filling::Devel => self.devel?.display().to_string(),
@@ -269,6 +297,15 @@ impl Site<'_> {
         Ok(environment.join("bin/python"))
     }
 
+    pub(crate) fn required(&self) -> Requirements<'_> {
+        Requirements {
+            tools: self.tools,
+            version: self.version,
+            offered: &self.offered,
+            declared: self.declared,
+        }
+    }
+
     fn require(
         &self,
         python: &Path,
@@ -276,12 +313,7 @@ impl Site<'_> {
         (lines, author): (&str, Author),
         name: &str,
     ) -> Result<(), Failed> {
-        let required = Requirements {
-            tools: self.tools,
-            version: self.version,
-            offered: &self.offered,
-            declared: self.declared,
-        };
+        let required = self.required();
         if self.project.isolated {
             return required.install(lines, author, (python, Vec::new()), name, place);
         }
@@ -366,7 +398,7 @@ impl Site<'_> {
         place.run_in(Path::new("/"), BUILDING, &command)
     }
 
-    fn give_variables(&self, place: &mut Workspace, fill: &impl Fn(&str) -> String) {
+    pub(crate) fn give_variables(&self, place: &mut Workspace, fill: &impl Fn(&str) -> String) {
         let project = self.project;
         let passed =
             project.pass.iter().filter_map(|name| Some((name.clone(), std::env::var_os(name)?)));
@@ -388,15 +420,6 @@ fn ignored(file: &RelPath) -> String {
     format!(
         "the checkout has {file}, which git ignores: `include-ignored \"{file}\"` in the project takes it"
     )
-}
-
-/// True without extension modules, or only with the stable ABI.
-fn fits_later(wheel: &Path) -> bool {
-    let name = wheel.file_name().unwrap_or_default().to_string_lossy();
-    name.parse::<WheelName>().is_ok_and(|name| {
-        name.abi.split('.').all(|abi| abi == "abi3" || abi == "none")
-            && (name.abi == "abi3" || name.python.split('.').any(|tag| tag.starts_with("py3")))
-    })
 }
 
 /// Returns true if setuptools is the backend, which is the default (PEP 517, "build-backend").

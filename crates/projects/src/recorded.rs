@@ -6,12 +6,13 @@ use std::io;
 use std::path::Path;
 
 use super::process::{Run, answer};
-use super::redacted::{public_address, redacted};
+use super::remote::public_address;
 use super::snapshot::Snapshot;
 use super::tree::file_hash;
 use super::used::Used;
 use super::variables::{self, is_recorded};
 use super::workspace::Workspace;
+use base::address::redacted;
 use base::names::normalized;
 use plan::ProjectBuild;
 use record::provenance::{BuildRequirement, ProjectInputs, ProjectRepository, RequirementDigest};

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::git_program::{GitError, git};
+use base::address::Address;
 
 /// Name of the default branch.
 pub const HEAD: &str = "HEAD";
@@ -63,6 +64,19 @@ fn parts(branch: &str) -> (String, Vec<u64>) {
     (format!("{}*{}", &branch[..start], &branch[last + 1..]), numbers.collect())
 }
 
+/// Address of a repository without secrets; `None` for a local path.
+pub(crate) fn public_address(address: &str) -> Option<String> {
+    let Some((scheme, _)) = address.split_once("://") else {
+        // `user@host:path` of ssh; paths have `/` before any `:`.
+        let (host, path) = address.split_once(':')?;
+        let is_host = !host.is_empty() && !host.contains('/') && !path.starts_with("//");
+        let path = path.trim_start_matches('/');
+        return is_host.then(|| Address::new(format!("ssh://{host}/{path}")).to_string());
+    };
+    let without_query = address.split(['?', '#']).next().unwrap_or_default();
+    (scheme != "file").then(|| Address::new(without_query).to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,5 +105,21 @@ mod tests {
             ["release/rocm-rel-5.6", "release/rocm-rel-5.4.3"]
         );
         assert_eq!(near("release/rocm-rel-6.3.0").last().unwrap(), "release/rocm-rel-5.6");
+    }
+
+    #[test]
+    fn addresses_keep_no_secret_and_no_place_of_this_machine() {
+        for (address, expected) in [
+            ("https://example.org/a.git", Some("https://example.org/a.git")),
+            ("https://user:word@example.org/a?key=1", Some("https://example.org/a")),
+            ("https://t@ken@example.org/a", Some("https://example.org/a")),
+            ("ssh://git:word@example.org:22/a", Some("ssh://git@example.org:22/a")),
+            ("git@example.org:group/a.git", Some("ssh://git@example.org/group/a.git")),
+            ("file:///home/a/b", None),
+            ("/home/a/b", None),
+            ("../b", None),
+        ] {
+            assert_eq!(public_address(address).as_deref(), expected, "{address}");
+        }
     }
 }

@@ -72,6 +72,21 @@ impl Requirements<'_> {
         Ok(place.used.report(&report)?)
     }
 
+    /// Downloads requirements, one a line, without those that `later` has the names of.
+    pub fn resolve(
+        &self,
+        lines: &str,
+        author: Author,
+        later: &BTreeSet<&str>,
+        place: &Workspace,
+    ) -> Result<(), Failed> {
+        let is_later = |line: &&str| {
+            line.parse::<Requirement>().is_ok_and(|it| later.contains(it.name.as_str()))
+        };
+        let lines: Vec<&str> = lines.lines().filter(|line| !is_later(line)).collect();
+        self.download(&self.checked(&lines.join("\n"), author)?, place, DEPTH)
+    }
+
     /// Returns plain requirements. Wheels of this build replace requirements with an address.
     fn checked(&self, lines: &str, author: Author) -> Result<Vec<String>, Failed> {
         let lines = lines.lines().filter(|line| !line.trim().is_empty());
@@ -94,14 +109,13 @@ impl Requirements<'_> {
         let (given, indirect): (Vec<String>, Vec<String>) =
             external(required, self.offered).into_iter().partition(|line| required.contains(line));
         let lines = [given, self.checked(&indirect.join("\n"), Author::Project)?].concat();
-        if lines.is_empty() {
+        if lines.is_empty() || place.has_downloaded(&lines) {
             return Ok(());
         }
         let fetched = place.directory.join(FETCHED);
-        if let Some(lock) = place.lock.as_ref().filter(|lock| lock.is_fixed()) {
-            return lock.provide(&fetched);
-        }
         fs::create_dir_all(&fetched)?;
+        let lock = place.lock.as_ref().filter(|lock| lock.is_fixed());
+        lock.map_or(Ok(()), |lock| lock.provide(&fetched))?;
         let file = place.directory.join("fetched.txt");
         fs::write(&file, lines.join("\n") + "\n")?;
         let python = self.fetching_python(place)?;
@@ -110,16 +124,22 @@ impl Requirements<'_> {
         let words = words.chain([fetched.clone().into(), "-r".into(), file.into()]);
         let constraints = constraints(place)?.map(|file| ["-c".into(), file.into()]);
         let words = words.chain(constraints.into_iter().flatten());
+        let words = words.chain(lock.map(|_| "--no-index".into()));
         let command = self.tools.pip_alone(&python, words);
         let mut tried = BTreeSet::new();
         for _ in 0..ROUNDS {
             let before = place.log.length();
             let Err(failed) = place.fetch("fetching its requirements", &command) else {
-                return self.check_names(&fetched);
+                self.check_names(&fetched)?;
+                place.note_download(lines);
+                return Ok(());
             };
             let Some(missing) = sdists::without_wheel(&place.log.since(before)) else {
                 return Err(failed);
             };
+            if let Some(lock) = lock {
+                return Err(lock.lacks(&missing));
+            }
             if depth == 0 || !tried.insert(missing.clone()) {
                 return Err(failed);
             }

@@ -63,6 +63,11 @@ impl Record {
     }
 }
 
+/// Returns true if an earlier build left work, whose requirements are installed.
+pub(crate) fn exists(directory: &Path) -> bool {
+    directory.join(RECORD).is_file()
+}
+
 pub(crate) fn tidy(directory: &Path) -> io::Result<()> {
     FRESH.map(|name| directory.join(name)).iter().try_for_each(|path| removed(path))
 }

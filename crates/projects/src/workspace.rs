@@ -1,9 +1,10 @@
 //! Directory and environment in which an item is made, and its failures.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use fs_err as fs;
 
@@ -41,6 +42,8 @@ pub(crate) struct Workspace {
     pub constraints: Vec<String>,
     /// `None` for all rights of the user.
     pub reach: Option<Reach>,
+    /// Requirements that were downloaded together.
+    pub downloads: Mutex<BTreeSet<Vec<String>>>,
 }
 
 impl Workspace {
@@ -54,7 +57,17 @@ impl Workspace {
             lock: self.lock.clone(),
             constraints: self.constraints.clone(),
             reach: None,
+            downloads: Mutex::default(),
         }
+    }
+
+    /// Returns true if these requirements were downloaded together.
+    pub fn has_downloaded(&self, lines: &[String]) -> bool {
+        self.downloads.lock().unwrap_or_else(PoisonError::into_inner).contains(lines)
+    }
+
+    pub fn note_download(&self, lines: Vec<String>) {
+        self.downloads.lock().unwrap_or_else(PoisonError::into_inner).insert(lines);
     }
 
     /// Runs a step of rockpack, without network access.

@@ -1,7 +1,7 @@
-//! Gate of directories and stores: new packages must pass [`check::verify`] for a single package.
+//! Gate of directories and stores: new packages must pass the rules of `check` for the command that places them.
 //!
 //! ```text
-//! files ─entrants─► read (each once) ─► findings ─Judged (the manifest's lines)─► errors ─allowed codes─► refused
+//! files ─entrants─► read (each once) ─► Set ─judge─► findings ─Judged (the manifest's lines)─► errors ─allowed─► refused
 //! ```
 //!
 //! Packages of artifacts do not pass the gate: tests run `verify` on the code that writes them.
@@ -13,7 +13,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::source::{Code, Problems, Severity};
-use check::verify::{self, Finding, Package, Shown, Targets};
+pub use check::Command;
+use check::report::{Shown, problems as shown_problems};
+use check::{Environment, Finding, Package, Set, Targets, judge};
 use manifest::Manifest;
 
 mod judged;
@@ -22,12 +24,14 @@ mod read;
 mod report;
 
 pub use judged::{Judged, Reason};
-pub use owner::{Owner, filled, known_target, misplaced};
+pub use owner::{Owner, filled, known_target};
 pub use read::{Entrant, read};
 pub use report::{Checked, IgnoredFinding, REPORT_FORMAT, Report};
 
 /// Rules for new packages.
 pub struct Gate<'g> {
+    /// Command that places the packages.
+    pub command: Command,
     /// Manifest with the `ignore` lines.
     pub manifest: &'g Manifest,
     /// Codes of accepted findings.
@@ -78,11 +82,12 @@ impl Gate<'_> {
     fn check_with(
         &self,
         entrants: &[Entrant],
-        more: impl FnOnce(&[Entrant], &[Package]) -> io::Result<Vec<Finding>>,
+        more: impl FnOnce(&[Entrant], &[Package<'_>]) -> io::Result<Vec<Finding>>,
     ) -> Result<(), GateError> {
         let targets = Arc::new(Targets::new(self.manifest.families.target_names()));
-        let packages = read(entrants, &targets)?;
-        let errors = self.errors(&targets, &packages, more(entrants, &packages)?);
+        let system = System(self.manifest);
+        let set = system.set(&targets, read(entrants, &targets)?);
+        let errors = self.errors(&set, more(entrants, &set.packages)?);
         let (allowed, refused) = let_through(errors, self.allowed);
         if !refused.is_empty() {
             return Err(GateError::Refused(refused));
@@ -93,27 +98,41 @@ impl Gate<'_> {
         Ok(())
     }
 
-    fn errors(&self, targets: &Targets, packages: &[Package], more: Vec<Finding>) -> Vec<Finding> {
-        let own = packages.iter().flat_map(|package| package.findings.iter().cloned());
-        let misplaced = owner::misplaced(self.manifest, targets, packages);
-        let rules = || self.manifest.system_libraries.iter();
-        let on_system = |library: &str| rules().any(|rule| rule.name.matches(library));
-        let loading = verify::loading(packages, &on_system);
-        let all = own.chain(misplaced).chain(loading).chain(more).collect();
-        let mut kept = Judged::new(self.manifest, packages, all).kept;
+    fn errors(&self, set: &Set<'_>, more: Vec<Finding>) -> Vec<Finding> {
+        let all = judge(set, self.command).into_iter().chain(more).collect();
+        let mut kept = Judged::new(self.manifest, &set.packages, all).kept;
         kept.retain(|finding| finding.severity == Severity::Error);
         kept
     }
 }
 
-fn variants(entrants: &[Entrant], packages: &[Package]) -> io::Result<Vec<Finding>> {
+/// Systems of users, as a manifest states them.
+pub struct System<'m>(pub &'m Manifest);
+
+impl System<'_> {
+    /// Set of finished packages, with the facts that the manifest states.
+    pub fn set<'s>(&'s self, targets: &'s Targets, mut packages: Vec<Package<'s>>) -> Set<'s> {
+        owner::tell(self.0, &mut packages);
+        Set { packages, environment: self, targets: Some(targets) }
+    }
+}
+
+impl Environment for System<'_> {
+    fn on_system(&self, library: &str) -> bool {
+        let Manifest { system_libraries, excuses, .. } = self.0;
+        let mut rules = system_libraries.iter().chain(&excuses.missing_libraries);
+        rules.any(|rule| rule.name.matches(library))
+    }
+}
+
+fn variants(entrants: &[Entrant], packages: &[Package<'_>]) -> io::Result<Vec<Finding>> {
     let directories: BTreeSet<&Path> = entrants.iter().filter_map(|it| it.path.parent()).collect();
     let mut findings = Vec::new();
     for directory in directories {
         let is_here =
-            |(entrant, _): &(&Entrant, &Package)| entrant.path.parent() == Some(directory);
+            |(entrant, _): &(&Entrant, &Package<'_>)| entrant.path.parent() == Some(directory);
         let here = entrants.iter().zip(packages).filter(is_here);
-        findings.extend(verify::variants_beside(directory, here.map(|(_, package)| package))?);
+        findings.extend(check::read::variants_beside(directory, here.map(|(_, package)| package))?);
     }
     Ok(findings)
 }
@@ -131,7 +150,7 @@ pub fn warnings(allowed: &[Finding], shown: Shown) -> Problems {
         allowed.iter().map(|finding| Finding { severity: Severity::Warning, ..finding.clone() });
     let doubtful: Vec<Finding> = doubtful.collect();
     let mut warnings = Problems::new();
-    for problem in verify::problems(&doubtful, shown).iter() {
+    for problem in shown_problems(&doubtful, shown).iter() {
         let help = format!("allowed by --allow {}", problem.code());
         warnings.push(problem.clone().help(help));
     }
@@ -141,7 +160,7 @@ pub fn warnings(allowed: &[Finding], shown: Shown) -> Problems {
 /// Errors with the option that accepts them.
 pub fn problems(refused: &[Finding]) -> Problems {
     let mut problems = Problems::new();
-    for problem in verify::problems(refused, Shown::Few).iter() {
+    for problem in shown_problems(refused, Shown::Few).iter() {
         let option = format!("`--allow {}` makes it a warning", problem.code());
         let help = match problem.remedy() {
             Some(remedy) => format!("{remedy}; {option}"),

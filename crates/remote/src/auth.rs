@@ -39,7 +39,12 @@ pub enum HeaderError {
 /// Fails for a header that cannot be sent. Errors contain neither name nor value.
 pub fn header(text: &str) -> Result<(String, Secret), HeaderError> {
     let (name, value) = text.split_once('=').ok_or(HeaderError::Form)?;
-    let (name, value) = (name.trim().to_lowercase(), value.trim());
+    valid(name.trim(), value.trim())
+}
+
+/// A header that can be sent.
+pub(super) fn valid(name: &str, value: &str) -> Result<(String, Secret), HeaderError> {
+    let name = name.to_lowercase();
     let key = MetadataKey::<Ascii>::from_bytes(name.as_bytes());
     let key = key.map_err(|_| HeaderError::Name)?;
     MetadataValue::<Ascii>::try_from(value).map_err(|_| HeaderError::Value)?;

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
+use super::auth::{HeaderError, valid};
 use super::secret::Secret;
 
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -32,6 +34,10 @@ pub(super) enum HelperError {
     Failed(PathBuf, std::process::ExitStatus),
     #[error("the credential helper {} does not answer with headers in JSON", .0.display())]
     Answer(PathBuf),
+    #[error("the credential helper {} answers with more than {} MiB", .0.display(), MOST >> 20)]
+    Large(PathBuf),
+    #[error("the credential helper {} answers with a header that cannot be sent", .0.display())]
+    Header(PathBuf, #[source] HeaderError),
 }
 
 #[derive(Deserialize)]
@@ -63,6 +69,27 @@ impl Helper {
 
     /// Runs the helper; hides its standard error, which can contain secrets.
     pub(super) fn headers(&self, host: &str) -> Result<Vec<(String, Secret)>, HelperError> {
+        self.headers_within(host, PATIENCE)
+    }
+
+    fn headers_within(
+        &self,
+        host: &str,
+        patience: Duration,
+    ) -> Result<Vec<(String, Secret)>, HelperError> {
+        let program = || self.program.clone();
+        let said = self.output(host, Instant::now() + patience)?;
+        let answer: Answer =
+            serde_json::from_slice(&said).map_err(|_| HelperError::Answer(program()))?;
+        let each = |(name, values): (String, Vec<String>)| {
+            values.into_iter().map(move |value| (name.clone(), value))
+        };
+        let headers = answer.headers.into_iter().flat_map(each);
+        let headers = headers.map(|(name, value)| valid(&name, &value));
+        headers.collect::<Result<_, _>>().map_err(|error| HelperError::Header(program(), error))
+    }
+
+    fn output(&self, host: &str, end: Instant) -> Result<Vec<u8>, HelperError> {
         let program = || self.program.clone();
         let run = |error| HelperError::Run(program(), error);
         let mut child = Command::new(command(&self.program))
@@ -77,34 +104,35 @@ impl Helper {
             // A helper may ignore its input.
             let _ = input.write_all(asked.as_bytes());
         }
-        let output = child.stdout.take();
-        let reader = std::thread::spawn(move || {
-            let mut said = Vec::new();
-            let read = output.map(|output| output.take(MOST).read_to_end(&mut said));
-            read.transpose().map(|_| said)
-        });
-        let began = Instant::now();
+        let (sender, receiver) = mpsc::channel();
+        if let Some(output) = child.stdout.take() {
+            std::thread::spawn(move || {
+                let mut said = Vec::new();
+                let read = output.take(MOST + 1).read_to_end(&mut said);
+                // Its receiver may have given up.
+                let _ = sender.send(read.map(|_| said));
+            });
+        }
+        // A program that the helper leaves behind can hold its output open.
+        let said = receiver.recv_timeout(end.saturating_duration_since(Instant::now()));
+        let is_large = matches!(&said, Ok(Ok(said)) if said.len() as u64 > MOST);
         let status = loop {
             match child.try_wait().map_err(run)? {
-                Some(status) => break status,
-                None if began.elapsed() > PATIENCE => {
+                Some(status) => break Some(status),
+                None if is_large || end <= Instant::now() => {
                     let _ = child.kill();
                     let _ = child.wait();
-                    return Err(HelperError::Slow(program()));
+                    break None;
                 }
                 None => std::thread::sleep(Duration::from_millis(5)),
             }
         };
-        if !status.success() {
-            return Err(HelperError::Failed(program(), status));
+        match (status, said) {
+            _ if is_large => Err(HelperError::Large(program())),
+            (Some(status), _) if !status.success() => Err(HelperError::Failed(program(), status)),
+            (None, _) | (_, Err(_)) => Err(HelperError::Slow(program())),
+            (Some(_), Ok(said)) => said.map_err(run),
         }
-        let said = reader.join().map_err(|_| HelperError::Answer(program()))?.map_err(run)?;
-        let answer: Answer =
-            serde_json::from_slice(&said).map_err(|_| HelperError::Answer(program()))?;
-        let each = |(name, values): (String, Vec<String>)| {
-            values.into_iter().map(move |value| (name.to_lowercase(), Secret::new(value)))
-        };
-        Ok(answer.headers.into_iter().flat_map(each).collect())
     }
 }
 
@@ -144,10 +172,24 @@ mod tests {
     fn a_helper_that_fails_gives_a_reason_and_none_of_its_output() {
         for (script, reason) in [
             ("echo secret; exit 3", "failed: exit status: 3"),
+            ("echo secret >&2; exit 3", "failed: exit status: 3"),
+            ("kill -9 $$", "failed: signal: 9"),
             ("echo secret", "does not answer with headers"),
+            ("echo '{\"headers\":[\"secret\"]}'", "does not answer with headers"),
+            ("exec cat /dev/zero", "answers with more than 1 MiB"),
+            ("trap '' PIPE; while :; do echo secret; done 2>/dev/null", "answers with more than"),
+            ("printf '{\"headers\":{\"a\":[\"secret\\\\n\"]}}'", "a header that cannot be sent"),
+            ("echo '{\"headers\":{\"a secret\":[\"b\"]}}'", "a header that cannot be sent"),
         ] {
-            let error = helper(script).1.headers("cache").unwrap_err().to_string();
-            assert!(error.contains(reason) && !error.contains("secret"), "{error}");
+            let error = helper(script).1.headers("cache").unwrap_err();
+            let text = base::text::with_causes(&error);
+            assert!(text.contains(reason) && !text.contains("secret"), "{script}: {text}");
+        }
+        let soon = Duration::from_millis(100);
+        for script in ["exec sleep 60", "sleep 60 &", "exec sleep 60 >&-"] {
+            let (_dir, helper) = helper(script);
+            let error = helper.headers_within("cache", soon).unwrap_err().to_string();
+            assert!(error.contains("did not answer in"), "{script}: {error}");
         }
         let missing = Helper::parse("/nowhere/helper").headers("cache").unwrap_err();
         assert!(missing.to_string().contains("cannot run the credential helper /nowhere/helper"));

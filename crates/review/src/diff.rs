@@ -10,7 +10,7 @@ use base::names::Mode;
 mod absent;
 mod assemble;
 mod compare;
-mod contents;
+pub(crate) mod contents;
 mod facts;
 mod fields;
 mod group;

@@ -2,7 +2,7 @@ use super::diff;
 use super::diff::{Contents, MovedEnd, PackageChange};
 use crate::built::Built;
 use base::source::Code;
-use check::verify::Finding;
+use check::Finding;
 use plan::Plan;
 
 /// Reports differences between `built` and the plan.

@@ -3,7 +3,7 @@
 //!
 //! The result equals a build for the other tag, byte for byte.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::edit::{Edit, EditError, Made, MakeError, MemberContent, Prepared};
 use crate::package::header::rewritten;
@@ -12,24 +12,6 @@ use base::names::{PlatformTags, VariantLabel};
 use base::version::Version;
 
 mod same;
-
-/// Fault of retagging.
-#[derive(Debug, thiserror::Error)]
-pub enum RetagError {
-    /// Wheel that cannot be read or written.
-    #[error(transparent)]
-    Make(#[from] MakeError),
-    /// Tag that a file contradicts.
-    #[error("{} cannot be `{tag}`: {reason}", .wheel.display())]
-    Contradicted {
-        /// Wheel.
-        wheel: PathBuf,
-        /// Tag.
-        tag: String,
-        /// Contradiction.
-        reason: String,
-    },
-}
 
 /// Writes `wheel` into `into` under one or more platform tags
 /// (`manylinux_2_28_x86_64.linux_x86_64`).
@@ -65,22 +47,6 @@ pub fn reversion(wheel: &Path, version: &Version, into: &Path) -> Result<Made, M
     edit.replace(&member, MemberContent::text(metadata)).map_err(failed)?;
     edit.set_version(version).map_err(failed)?;
     edit.prepare(place)?.put()
-}
-
-/// Refuses tags before [`retag`] writes anything; `contradiction` gives a reason against a tag.
-pub fn check(
-    wheel: &Path,
-    platform: &PlatformTags,
-    mut contradiction: impl FnMut(&str) -> Option<String>,
-) -> Result<(), RetagError> {
-    Wheel::open(wheel).map_err(MakeError::from)?;
-    for tag in platform.iter() {
-        if let Some(reason) = contradiction(tag) {
-            let (wheel, tag) = (wheel.to_owned(), tag.to_owned());
-            return Err(RetagError::Contradicted { wheel, tag, reason });
-        }
-    }
-    Ok(())
 }
 
 /// The rest stays as its maker spelt it.

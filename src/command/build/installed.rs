@@ -1,4 +1,4 @@
-//! `--rocm-path`: projects alone, against an installed tree.
+//! Projects alone: against an installed tree (`--rocm-path`), or such as need no ROCm.
 
 use std::path::{Path, PathBuf};
 
@@ -17,20 +17,36 @@ use crate::ui;
 const VERSION: &str = ".info/version";
 const MOST_OF_VERSION: u64 = 4096;
 
-pub fn run(args: &BuildArgs, tree: &Path) -> Result<(), Failure> {
+/// Returns true if the command line names projects, and neither artifacts nor a plan of them.
+pub fn is_asked(args: &BuildArgs) -> bool {
+    let has_artifacts = args.artifact_dir.is_some()
+        || args.store.is_some()
+        || args.catalog.is_some()
+        || args.plan.is_some()
+        || args.remote.artifacts_digest.is_some()
+        || args.since.since.is_some();
+    args.installed.is_some() || args.set.sources.is_some() && !has_artifacts
+}
+
+pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     ui::events::phase(Phase::Plan);
     let jobs = inputs::pool(args.set.threads.jobs)?.current_num_threads();
     let sources = inputs::manifest::sources(args.set.manifest.as_deref())?;
     ui::tell_manifest(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
-    let tree = checked(tree)?;
+    let tree = args.installed.as_deref().map(checked).transpose()?;
     let mut request = inputs::request(&manifest, &args.set)?;
     let asked = request.clone();
-    request.version = request.version.or_else(|| version(&tree));
+    request.version = request.version.or_else(|| version(tree.as_deref()?));
     if request.platform_tag.is_none() {
         request.platform_tag = format!("linux_{}", std::env::consts::ARCH).parse().ok();
     }
-    let plan = resolve::plan_installed(&manifest, &request)?;
+    let plan = if tree.is_some() {
+        resolve::plan_installed(&manifest, &request)?
+    } else {
+        ui::tell("note: neither --artifact-dir nor --rocm-path: only projects are built");
+        resolve::plan_alone(&manifest, &request)?
+    };
     tell_left_out(args, &plan);
     let Some(projects) = projects::settings(args, &manifest, &plan, jobs)? else { return Ok(()) };
     projects::check(args, &plan, &projects)?;

@@ -235,7 +235,7 @@ pub fn build(
     tell_without_effect(plan);
     // Otherwise, programs that left their process group keep running.
     let _ = cleanup::adopt_orphans();
-    let gate = gate::of(manifest, &args.set.allow);
+    let gate = gate::of(check::Command::Edit, manifest, &args.set.allow);
     let built = projects::build(plan, settings, &args.output, &gate, &|happened| {
         ui::source_build::tell_of(&happened);
     });

@@ -7,7 +7,7 @@ use base::source::{Code, Problem, Source};
 use manifest::MOST_OF_README;
 use manifest::kdl;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, environment};
 
 /// Reads a file under git's name for it.
 pub fn read(directory: &Path, revision: &str, name: &str) -> Result<Source, Failure> {
@@ -40,6 +40,24 @@ pub fn text(directory: &Path, revision: &str, path: &RelPath) -> Result<String, 
         return Err(format!("it is larger than the limit of {MOST_OF_README} bytes"));
     }
     String::from_utf8(output.stdout).map_err(|_| "it is not UTF-8".to_owned())
+}
+
+/// Commits that a search for one that plans tries: each needs a plan.
+const MOST: usize = 20;
+
+/// Returns the commits before a revision that changed the directory, along first parents, the
+/// newest first.
+pub fn before(directory: &Path, revision: &str) -> Result<Vec<String>, Failure> {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(directory).args(["rev-list", "--first-parent", "--abbrev-commit"]);
+    // The newest of them made the revision's own files.
+    git.arg(format!("--max-count={}", MOST + 1)).args(["--end-of-options", revision, "--", "."]);
+    let output = git.output().map_err(|e| environment(format!("cannot start git: {e}")))?;
+    if !output.status.success() {
+        return Err(environment(format!("git has no commits of {revision}: {}", reason(&output))));
+    }
+    let commits = String::from_utf8_lossy(&output.stdout);
+    Ok(commits.lines().skip(1).map(str::to_owned).collect())
 }
 
 fn show(directory: &Path, revision: &str, name: &str) -> io::Result<Output> {

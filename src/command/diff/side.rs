@@ -1,5 +1,7 @@
 use plan::resolve;
+use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use base::source::{Code, Problem, Problems, Source};
@@ -22,9 +24,10 @@ use crate::cli::{BUILT_IN, DiffArgs};
 use crate::inputs;
 use crate::inputs::artifacts::Asked;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Which {
-    Old,
+#[derive(Clone, Copy)]
+pub enum Which<'s> {
+    /// With the new side, which is read before a manifest: the manifest can lack its ISAs.
+    Old(Option<&'s Side>),
     New,
 }
 
@@ -70,6 +73,10 @@ impl Side {
         self.planned.as_ref()
     }
 
+    pub fn labelled(self, label: String) -> Self {
+        Self { label, ..self }
+    }
+
     pub fn warnings(&self) -> Option<&Problems> {
         self.planned.as_ref().map(|planned| &planned.warnings)
     }
@@ -90,15 +97,39 @@ impl<'a> Sides<'a> {
     }
 
     /// Reads the manifest if `path` is missing, for the old side at the requested revision.
-    pub fn read(&self, which: Which, path: Option<&Path>) -> Result<Side, Failure> {
+    pub fn read(&self, which: Which<'_>, path: Option<&Path>) -> Result<Side, Failure> {
         match (path, &self.args.manifest_at) {
             (Some(path), _) => self.at(which, path),
-            (None, Some(revision)) if which == Which::Old => self.at_revision(revision),
+            (None, Some(revision)) if let Which::Old(new) = which => {
+                self.at_revision(revision, new)
+            }
             (None, _) => self.manifest(which, self.args.set.manifest.as_deref()),
         }
     }
 
-    fn at(&self, which: Which, path: &Path) -> Result<Side, Failure> {
+    pub fn revision(&self) -> Option<&str> {
+        self.args.manifest_at.as_deref()
+    }
+
+    pub fn wants_last_good(&self) -> bool {
+        self.args.against_last_good
+    }
+
+    /// Returns the directory of the compared manifest, which determines the repository.
+    pub fn repository(&self) -> &Path {
+        let beside =
+            self.args.old.as_deref().filter(|path| path.join(builtin::PACKAGES.0).is_file());
+        beside.or(self.args.set.manifest.as_deref()).unwrap_or(Path::new("."))
+    }
+
+    /// Returns whether a side is a manifest, which must be planned.
+    pub fn plans(path: Option<&Path>) -> bool {
+        path.is_none_or(|path| {
+            path.as_os_str() == BUILT_IN || path.join(builtin::PACKAGES.0).is_file()
+        })
+    }
+
+    fn at(&self, which: Which<'_>, path: &Path) -> Result<Side, Failure> {
         if path.as_os_str() == BUILT_IN {
             return self.manifest(which, Some(path));
         }
@@ -120,35 +151,36 @@ impl<'a> Sides<'a> {
         built(path)
     }
 
-    fn manifest(&self, which: Which, directory: Option<&Path>) -> Result<Side, Failure> {
+    fn manifest(&self, which: Which<'_>, directory: Option<&Path>) -> Result<Side, Failure> {
         let sources = inputs::manifest::sources(directory)?;
         self.planned(which, &sources.0, inputs::manifest::decode(&sources)?)
     }
 
-    fn at_revision(&self, revision: &str) -> Result<Side, Failure> {
-        // The compared manifest determines the repository.
-        let beside =
-            self.args.old.as_deref().filter(|path| path.join(builtin::PACKAGES.0).is_file());
-        let directory = beside.or(self.args.set.manifest.as_deref()).unwrap_or(Path::new("."));
+    pub fn at_revision(&self, revision: &str, new: Option<&Side>) -> Result<Side, Failure> {
+        let directory = self.repository();
         let read = |name: &str| at_revision::read(directory, revision, name);
         let sources = (read(builtin::PACKAGES.0)?, read(builtin::FAMILIES.0)?);
         let manifest = inputs::manifest::decode_with(&sources, &|path| {
             at_revision::text(directory, revision, path)
         })?;
-        self.planned(Which::Old, &sources.0, manifest)
+        self.planned(Which::Old(new), &sources.0, manifest)
     }
 
     /// Plans a manifest, with rules under the same names for both sides. Unowned files do not stop
     /// a comparison: a change may correct the old side's, and the new side's are reported later.
     fn planned(
         &self,
-        which: Which,
+        which: Which<'_>,
         packages: &Source,
         manifest: Manifest,
     ) -> Result<Side, Failure> {
         let mut request = inputs::request(&manifest, &self.args.set)?;
         let (catalog, templates) = (self.catalog(&manifest, &request)?, builtin::templates());
-        let is_new = which == Which::New;
+        let catalog = &*match which {
+            Which::Old(new) => of_its_time(catalog, &manifest, new),
+            Which::New => Cow::Borrowed(catalog),
+        };
+        let is_new = matches!(which, Which::New);
         request.allow_unowned |= !is_new;
         let mut faults = Problems::new();
         let planned = resolve::plan(&manifest, catalog, &templates, &request);
@@ -210,6 +242,22 @@ impl<'a> Sides<'a> {
         let catalog = inputs::catalog(args.catalog.as_deref(), asked)?;
         Ok(self.catalog.get_or_init(|| catalog))
     }
+}
+
+/// Leaves out the artifacts of ISAs that the new side declares and the old one does not.
+fn of_its_time<'c>(catalog: &'c Catalog, old: &Manifest, new: Option<&Side>) -> Cow<'c, Catalog> {
+    let names = |manifest: &Manifest| -> BTreeSet<String> {
+        manifest.families.names().map(str::to_owned).collect()
+    };
+    let declared = new.and_then(Side::planned).map(|new| names(&new.manifest)).unwrap_or_default();
+    let later: BTreeSet<String> = declared.difference(&names(old)).cloned().collect();
+    let mut catalog = Cow::Borrowed(catalog);
+    if !later.is_empty() {
+        let catalog = catalog.to_mut();
+        catalog.artifacts.retain(|artifact| !later.contains(artifact.id.family.as_str()));
+        catalog.build.targets.retain(|target| !later.contains(target));
+    }
+    catalog
 }
 
 fn are_of_ownership(problems: &Problems) -> bool {

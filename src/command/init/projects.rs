@@ -16,8 +16,7 @@ pub fn run(args: &InitArgs, directory: &Path) -> Result<(), Failure> {
         draft.map_err(|e| environment(format!("cannot read the sources: {}", with_causes(&e))))?;
     let Some(draft) = draft else {
         let message = format!("no pyproject.toml or setup.py below {}", directory.display());
-        let help = "give a checkout, or the directory of several ones";
-        return Err(Problem::error(Code::MissingSource, message).help(help).into());
+        return Err(Problem::error(Code::MissingSource, message).help(help(directory)).into());
     };
     let file = args.dir.join(builtin::PACKAGES.0);
     prepare(args, std::slice::from_ref(&file))?;
@@ -26,10 +25,26 @@ pub fn run(args: &InitArgs, directory: &Path) -> Result<(), Failure> {
         dir if dir == "." => String::new(),
         dir => format!(" --manifest {}", dir.display()),
     };
+    let needs_tree = draft.text.contains("{devel}");
+    let tree = if needs_tree { format!(" {}", cli::AN_INSTALLATION) } else { String::new() };
     print(&format!(
-        "{}\nbuild with rockpack build{manifest} {} --sources {} -o out\n",
+        "{}\nbuild with rockpack build{manifest}{tree} --sources {} -o out\n",
         file.display(),
-        cli::AN_INSTALLATION,
         draft.sources.display()
     ))
+}
+
+/// Remedy for a checkout without projects. CMake makes some of a template.
+fn help(directory: &Path) -> String {
+    let mut places = vec![directory.to_owned()];
+    places.extend(base::directory::entries(directory).into_iter().flatten().map(|it| it.path()));
+    let templates = places.iter().map(|place| place.join("pyproject.toml.in"));
+    match templates.into_iter().find(|template| template.is_file()) {
+        Some(template) => format!(
+            "CMake makes it of {}: write a `python-project` whose `run` lines call CMake and copy \
+             the result to the project's directory",
+            template.display()
+        ),
+        None => "give a checkout, or the directory of several ones".to_owned(),
+    }
 }

@@ -75,6 +75,7 @@ pub const ENVIRONMENT: Entries = &[
     ),
     ("ROCKPACK_NO_CACHE", "If set, nothing is kept for the next build, as with --no-cache."),
     ("TMPDIR", "The directory for unpacked archives of artifacts during a run [default: /tmp]."),
-    ("NO_COLOR", "If set, output has no colours."),
+    ("NO_COLOR", "If set, output has no colours, unless --color or CLICOLOR_FORCE demands them."),
+    ("CLICOLOR_FORCE", "If set, output has colours, also in a pipe."),
     ("LC_ALL, LC_CTYPE, LANG", "With a locale without UTF-8, messages and tables are ASCII."),
 ];

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use base::names::{Form, RelPath};
 use base::source::{Code, Problem};
 use base::text::with_causes;
-use check::verify::{self, Finding, Package};
+use check::{Finding, Package};
 use rayon::prelude::*;
 use record::gate::Entrant;
 use record::recorded;
@@ -101,12 +101,13 @@ impl Given {
     }
 
     /// Returns contradictions between wheel variants and the files that list them.
-    pub fn variants(&self, packages: &[Package]) -> io::Result<Vec<Finding>> {
+    pub fn variants(&self, packages: &[Package<'_>]) -> io::Result<Vec<Finding>> {
         let mut findings = Vec::new();
         for directory in &self.directories {
             let lies = |found: &Found| found.path.parent() == Some(directory);
             let here = self.packages.iter().zip(packages).filter(|((found, _), _)| lies(found));
-            findings.extend(verify::variants_beside(directory, here.map(|(_, package)| package))?);
+            findings
+                .extend(check::read::variants_beside(directory, here.map(|(_, package)| package))?);
         }
         Ok(findings)
     }
@@ -127,7 +128,7 @@ impl Given {
         let mut findings = Vec::new();
         let mut lists = Vec::new();
         for directory in &self.directories {
-            lists.extend(verify::beside(directory)?.map(|list| (directory, list)));
+            lists.extend(check::beside(directory)?.map(|list| (directory, list)));
         }
         for (directory, list) in &lists {
             let checked: Vec<io::Result<Option<Finding>>> =

@@ -1,16 +1,12 @@
 //! Wheels of a split by any program, checked together.
 
-use check::verify::{self, Finding, Package};
+use check::{Finding, Package, Targets};
 use manifest::{Manifest, SplitRule};
 use record::assignment;
 use record::gate::{filled, known_target};
 
 /// Follows the `wheel` lines of the manifest with `device-by`.
-pub fn of_splits(
-    manifest: &Manifest,
-    targets: &verify::Targets,
-    packages: &[Package],
-) -> Vec<Finding> {
+pub fn of_splits(manifest: &Manifest, targets: &Targets, packages: &[Package<'_>]) -> Vec<Finding> {
     let splits = manifest.python.splits.iter();
     splits.flat_map(|rule| of_split(manifest, rule, targets, packages)).collect()
 }
@@ -18,12 +14,12 @@ pub fn of_splits(
 fn of_split(
     manifest: &Manifest,
     rule: &SplitRule,
-    targets: &verify::Targets,
-    packages: &[Package],
+    targets: &Targets,
+    packages: &[Package<'_>],
 ) -> Vec<Finding> {
     let host = rule.name.as_str();
     let device = |name: &str| filled(rule.device.as_str(), name).map(str::to_owned);
-    let mut found = verify::lost(packages, &|name| name == host || device(name).is_some());
+    let mut found = check::lost(packages, &|name| name == host || device(name).is_some());
     let home = assignment::home(rule, &manifest.families);
     // An unsplit wheel has files for targets too, but no wheels for them.
     let is_split = packages.iter().any(|p| p.name.as_deref().and_then(device).is_some());
@@ -31,9 +27,9 @@ fn of_split(
         let Some(name) = package.name.as_deref() else { continue };
         if let Some(target) = device(name) {
             let target = known_target(manifest, &target);
-            found.extend(verify::misplaced(targets, package, Some(&target)));
+            found.extend(check::misplaced(targets, package, Some(&target)));
         } else if name == host && is_split {
-            found.extend(verify::left(package, &home));
+            found.extend(check::left(package, &home));
         }
     }
     found

@@ -2,21 +2,21 @@ use std::fmt::Write as _;
 
 use base::source::{Severity, printable};
 use base::text::{Column, Table, human_size, plural};
-use check::verify::{Finding, Package};
+use check::{Finding, Package};
 use record::gate::{Judged, Report};
 
 use crate::command::{Failure, environment};
 
-pub fn text(packages: &[Package], judged: &Judged<'_>) -> String {
+pub fn text(packages: &[Package<'_>], judged: &Judged<'_>) -> String {
     let numbers = [7, 8, 8, 12].map(|width| Column::right().of(width));
     let mut table = Table::new([Column::left()].into_iter().chain(numbers));
     table.row(["package", "files", "size", "binaries", "entry points"]);
     for package in packages {
         let own = judged.kept.iter().filter(|finding| finding.file == package.file);
         let counts = [
-            grouped(package.files),
+            grouped(package.file_count()),
             human_size(package.size),
-            dash(package.binaries),
+            dash(package.binary_count()),
             dash(package.entry_points),
         ];
         let [files, size, binaries, points] = counts;
@@ -24,7 +24,7 @@ pub fn text(packages: &[Package], judged: &Judged<'_>) -> String {
         table.row([name, files, size, binaries, points, verdict(own)]);
     }
     let mut text = table.to_string();
-    let files = packages.iter().map(|package| package.files).sum();
+    let files = packages.iter().map(Package::file_count).sum();
     let ignored = if judged.ignored.is_empty() {
         String::new()
     } else {
@@ -75,7 +75,7 @@ fn grouped(count: usize) -> String {
     text
 }
 
-pub fn json(packages: &[Package], judged: &Judged<'_>) -> Result<String, Failure> {
+pub fn json(packages: &[Package<'_>], judged: &Judged<'_>) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(&Report::new(packages, judged))
         .map_err(|error| environment(format!("cannot write JSON: {error}")))?;
     Ok(text + "\n")

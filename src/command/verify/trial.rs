@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use base::cleanup;
 use base::source::Code;
-use check::verify::Finding;
+use check::Finding;
 use plan::Templates;
 use wheel::package::zip_file::LONGEST_TEXT;
 use wheel::package::{Metadata, Sdist};

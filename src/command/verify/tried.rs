@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use base::source::{Code, Problem, Problems, Severity};
-use check::verify::{Finding, Package};
+use check::{Finding, Package};
 use plan::Form;
 use rayon::prelude::*;
 
@@ -13,10 +13,9 @@ use super::trial::{self, Trial};
 use crate::builtin;
 
 /// Returns faults, and notes about sdists that were not tried.
-pub fn sdists(given: &Given, packages: &[Package]) -> io::Result<(Vec<Finding>, Problems)> {
-    let sound = |package: &Package| {
-        package.form == Form::Sdist
-            && package.findings.iter().all(|f| f.severity != Severity::Error)
+pub fn sdists(given: &Given, packages: &[Package<'_>]) -> io::Result<(Vec<Finding>, Problems)> {
+    let sound = |package: &Package<'_>| {
+        package.form == Form::Sdist && package.faults.iter().all(|f| f.severity != Severity::Error)
     };
     let sdists: Vec<(&Path, &str)> = given
         .packages

@@ -137,7 +137,7 @@ codes! {
     VersionTrap "version-trap" "Installers interpret this version in a surprising way."
     PlatformTag "platform-tag" "The platform tag is missing or malformed (PEP 425)."
     TagTooNew "tag-too-new" "The platform tag is newer than the manifest allows."
-    TagContradicted "tag-contradicted" "The files need a newer system than the platform tag promises."
+    TagContradicted "tag-contradicted" "The files need a newer system than the platform tag promises." @Packages
     ImpossibleName "impossible-name" "A name is invalid after its placeholders are filled in."
     UnknownTarget "unknown-target" "No family or ISA has this name."
     MissingTarget "missing-target" "A requested family or ISA has no artifact."

@@ -1,5 +1,5 @@
 use super::is_forbidden_somewhere;
-use crate::elf::{self, ElfError, ElfFacts, ElfInfo, ReadAt};
+use crate::elf::{self, ElfError, ElfFacts, ElfInfo, Import, ReadAt};
 use crate::{Binary, BinaryError};
 
 /// Reads like [`crate::read()`], with symbols that any policy forbids.
@@ -14,9 +14,14 @@ pub fn facts(file: &(impl ReadAt + ?Sized)) -> Result<Option<Binary>, BinaryErro
 /// Returns [`ElfInfo::facts`] with symbols that any policy forbids.
 pub fn facts_of(info: &ElfInfo, file: &(impl ReadAt + ?Sized)) -> Result<ElfFacts, ElfError> {
     let mut facts = info.facts()?;
+    facts.forbidden = forbidden(&facts, &info.imports(file));
+    Ok(facts)
+}
+
+/// Imported symbols that a policy forbids although it allows their library.
+pub fn forbidden(facts: &ElfFacts, imports: &[Import]) -> Vec<String> {
     let is_forbidden =
         |symbol: &str| facts.needed.iter().any(|library| is_forbidden_somewhere(library, symbol));
-    let strong = info.imports(file).into_iter().filter(|import| !import.weak);
-    facts.forbidden = strong.map(|import| import.name).filter(|name| is_forbidden(name)).collect();
-    Ok(facts)
+    let strong = imports.iter().filter(|import| !import.weak);
+    strong.map(|import| &import.name).filter(|name| is_forbidden(name)).cloned().collect()
 }

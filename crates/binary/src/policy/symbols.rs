@@ -47,6 +47,7 @@ pub struct Symbols {
     needed: Vec<String>,
     /// Sorted hashes, since a set can have millions of symbols.
     defined: Vec<u64>,
+    /// Without symbols that every Python has.
     wanted: Vec<Import>,
     /// Imports with names of Python's.
     python: Vec<String>,
@@ -104,9 +105,14 @@ impl Symbols {
             defined,
             python: python.map(|import| import.name.clone()).collect(),
             imported: wanted.iter().map(|import| hash(import.name.as_bytes(), None)).collect(),
-            wanted: wanted.into_iter().filter(|i| !i.weak && !given(i)).collect(),
+            wanted: wanted.into_iter().filter(|i| !given(i)).collect(),
             is_module,
         })
+    }
+
+    /// Imported symbols, without those that every Python has.
+    pub fn imports(&self) -> &[Import] {
+        &self.wanted
     }
 
     /// Returns whether Python can import the file.
@@ -145,7 +151,8 @@ impl<'s> SymbolSet<'s> {
 
     /// Symbols that a file imports and no file defines.
     pub fn unresolved(&self, file: &Symbols) -> Vec<String> {
-        let missing: Vec<&Import> = file.wanted.iter().filter(|i| self.lacks(file, i)).collect();
+        let missing: Vec<&Import> =
+            file.wanted.iter().filter(|i| !i.weak && self.lacks(file, i)).collect();
         let closed = missing.iter().any(|i| i.version.is_none()) && self.is_closed(file);
         let certain = |import: &&&Import| match &import.version {
             Some((_, library)) => self.files.contains_key(&(file.architecture, library)),

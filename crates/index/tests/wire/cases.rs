@@ -24,23 +24,39 @@ pub enum Group {
     Container,
     /// Azure with credentials of the machine.
     Machine,
+    /// Encrypted.
+    Https,
+    /// S3, encrypted.
+    Signed,
 }
 
 impl Group {
-    pub const ALL: [Self; 6] =
-        [Self::S3, Self::Azure, Self::Google, Self::Web, Self::Container, Self::Machine];
+    pub const ALL: [Self; 8] = [
+        Self::S3,
+        Self::Azure,
+        Self::Google,
+        Self::Web,
+        Self::Container,
+        Self::Machine,
+        Self::Https,
+        Self::Signed,
+    ];
 
     pub fn name(self) -> String {
         format!("{self:?}").to_lowercase()
     }
 
+    pub fn is_encrypted(self) -> bool {
+        matches!(self, Self::Https | Self::Signed)
+    }
+
     /// Address of the store of a case.
     pub fn url(self, case: usize, server: &str) -> String {
         match self {
-            Self::S3 | Self::Container => format!("s3://bucket/c{case}"),
+            Self::S3 | Self::Container | Self::Signed => format!("s3://bucket/c{case}"),
             Self::Azure | Self::Machine => format!("az://bucket/c{case}"),
             Self::Google => format!("gs://bucket/c{case}"),
-            Self::Web => format!("{server}/c{case}"),
+            Self::Web | Self::Https => format!("{server}/c{case}"),
         }
     }
 
@@ -50,7 +66,7 @@ impl Group {
             vec![
                 ("AWS_ENDPOINT", text(server)),
                 ("AWS_REGION", text("us-east-1")),
-                ("AWS_ALLOW_HTTP", text("true")),
+                ("AWS_ALLOW_HTTP", (self != Self::Signed).to_string()),
             ]
         };
         let azure = || {
@@ -61,7 +77,7 @@ impl Group {
             ]
         };
         match self {
-            Self::S3 => [
+            Self::S3 | Self::Signed => [
                 s3(),
                 vec![
                     ("AWS_ACCESS_KEY_ID", text("AKIAHUNTER2")),
@@ -83,7 +99,7 @@ impl Group {
                 ("GOOGLE_BEARER_TOKEN", text("hunter2bearer")),
                 ("GOOGLE_ALLOW_HTTP", text("true")),
             ],
-            Self::Web => Vec::new(),
+            Self::Web | Self::Https => Vec::new(),
             Self::Container => {
                 let token = dir.join("container-token");
                 std::fs::write(&token, "hunter2token").unwrap();
@@ -108,6 +124,8 @@ impl Group {
 pub enum Deed {
     ArtifactFetch,
     IndexFetch,
+    /// The same by way of a version between, with two patches.
+    IndexSeries,
     Publish,
     Mirror,
     Prune,
@@ -122,6 +140,8 @@ pub enum Deed {
 /// Requests of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
+    /// Before the first request.
+    Connect,
     Credentials,
     List,
     Head,
@@ -129,6 +149,8 @@ pub enum Phase {
     File,
     Sidecar,
     Patch,
+    /// First patch of a series.
+    Series,
     Probe,
     Write,
     PageWrite,
@@ -156,8 +178,11 @@ impl Case {
         }
         // A package may lack patches, and a new store its pages.
         let is_empty = self.deed == Deed::Publish && self.fault.name == "closes-in-body";
-        let is_optional = is_empty || self.phase == Phase::Patch;
-        let must = if is_optional { Must::End } else { self.fault.must };
+        let must = match self.phase {
+            Phase::Patch | Phase::Series => Must::Succeed,
+            _ if is_empty => Must::End,
+            _ => self.fault.must,
+        };
         match must {
             Must::End => None,
             // Its package has no METADATA, so nothing may go.
@@ -178,10 +203,11 @@ impl Case {
 
 pub fn cases() -> Vec<Case> {
     use Deed::{
-        ArtifactFetch, Delete, Earlier, IndexFetch, Mirror, Prune, Publish, Range, Replace,
+        ArtifactFetch, Delete, Earlier, IndexFetch, IndexSeries, Mirror, Prune, Publish, Range,
+        Replace,
     };
-    use Group::{Azure, Container, Google, Machine, S3, Web};
-    let table: [(Group, Deed, &[Phase]); 22] = [
+    use Group::{Azure, Container, Google, Https, Machine, S3, Signed, Web};
+    let table: [(Group, Deed, &[Phase]); 30] = [
         (S3, ArtifactFetch, &[Phase::List, Phase::File, Phase::Sidecar]),
         (S3, IndexFetch, &[Phase::Page, Phase::File]),
         (S3, Publish, &[Phase::Probe, Phase::Head, Phase::Page, Phase::Write, Phase::PageWrite]),
@@ -199,17 +225,29 @@ pub fn cases() -> Vec<Case> {
         (Google, Replace, &[Phase::Write]),
         (Web, ArtifactFetch, &[Phase::Head, Phase::File]),
         (Web, IndexFetch, &[Phase::Page, Phase::File, Phase::Patch]),
+        (Web, IndexSeries, &[Phase::Patch, Phase::Series]),
+        (S3, IndexSeries, &[Phase::Series]),
         (Web, Mirror, &[Phase::Page]),
         (Web, Earlier, &[Phase::Page]),
         (Web, Range, &[Phase::File]),
         (Container, ArtifactFetch, &[Phase::Credentials]),
         (Machine, ArtifactFetch, &[Phase::Credentials]),
+        (Https, ArtifactFetch, &[Phase::Connect, Phase::Head, Phase::File]),
+        (Https, IndexFetch, &[Phase::Connect, Phase::Page, Phase::File]),
+        (Https, Mirror, &[Phase::Connect, Phase::Page]),
+        (Signed, ArtifactFetch, &[Phase::Connect, Phase::List, Phase::File]),
+        (Signed, Publish, &[Phase::Connect, Phase::Probe, Phase::Write, Phase::PageWrite]),
+        (Signed, Prune, &[Phase::Connect, Phase::List]),
     ];
     let mut all = Vec::new();
     for (group, deed, phases) in table {
         for &phase in phases {
             let is_light = |fault: &Fault| !fault.is_heavy || deed == ArtifactFetch;
-            let fits = |fault: &&'static Fault| (fault.fits)(group, phase) && is_light(fault);
+            let fits = |fault: &&'static Fault| {
+                fault.door.is_some() == group.is_encrypted()
+                    && (fault.fits)(group, phase)
+                    && is_light(fault)
+            };
             all.extend(FAULTS.iter().filter(fits).map(|fault| Case { group, deed, phase, fault }));
         }
     }

@@ -11,7 +11,7 @@ use base::text::with_causes;
 use catalog::Demands;
 use manifest::{Dated, Manifest};
 use record::content::Rules;
-use record::gate::Gate;
+use record::gate::{self, Gate};
 use rockpack_index::earlier::{Wanted, earlier};
 use rockpack_index::fetch::{self, RemoteArchive, Selection, fetch_pinned, pin, select};
 use rockpack_index::publish::{self, Form, Layout, Mirror, Retention};
@@ -20,7 +20,7 @@ use tempfile::TempDir;
 
 use crate::cases::{Case, Deed, Group, Phase};
 use crate::faults::Must;
-use crate::server::{FILE, SIDECAR, WHEEL, wheel};
+use crate::server::{FILE, OLD, SIDECAR, WHEEL, another, wheel};
 
 /// Sixtieth part of the program's, and a thirtieth part of its stall.
 pub const PATIENCE: Duration = Duration::from_secs(2);
@@ -28,7 +28,14 @@ const STALL: Duration = Duration::from_secs(1);
 /// Most commands wait.
 const AT_ONCE: usize = 48;
 
-pub fn run<'c>(all: &'c [Case], group: &str, server: &str) {
+/// Addresses of the server.
+#[derive(Debug, Clone, Copy)]
+pub struct Addresses<'s> {
+    pub control: &'s str,
+    pub store: &'s str,
+}
+
+pub fn run<'c>(all: &'c [Case], group: &str, server: Addresses<'_>) {
     let place = temporary();
     let dist = place.path().join("dist");
     std::fs::create_dir(&dist).unwrap();
@@ -55,8 +62,7 @@ pub fn run<'c>(all: &'c [Case], group: &str, server: &str) {
             }
         });
     };
-    // A source of credentials serves one case at a time: its requests do not name their case.
-    let is_alone = light.iter().any(|(_, case)| case.phase == Phase::Credentials);
+    let is_alone = light.iter().any(|(_, case)| is_alone(case));
     each(light, if is_alone { 1 } else { AT_ONCE });
     each(heavy, 1);
     let busy = busy.into_inner().unwrap();
@@ -65,6 +71,11 @@ pub fn run<'c>(all: &'c [Case], group: &str, server: &str) {
         tell(case, &outcome(number, case, server, &dist));
     }
     println!("memory\t{}", memory());
+}
+
+/// One case at a time: neither requests of credentials nor new connections name their case.
+fn is_alone(case: &Case) -> bool {
+    case.phase == Phase::Credentials || case.group.is_encrypted()
 }
 
 /// A busy machine is slow in cases that are not about time.
@@ -85,15 +96,15 @@ fn memory() -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-fn outcome(number: usize, case: &Case, server: &str, dist: &Path) -> (Duration, String) {
+fn outcome(number: usize, case: &Case, server: Addresses<'_>, dist: &Path) -> (Duration, String) {
     let start = Instant::now();
     let dir = temporary();
-    if case.phase == Phase::Credentials {
+    if is_alone(case) {
         tell_server("now", number, case, server);
     }
     // Threads of a pool would wait for each other.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let done = pool.install(|| deed(number, case, server, dist, dir.path()));
+    let done = pool.install(|| deed(number, case, server.store, dist, dir.path()));
     let said = match done {
         Ok(()) => "done".to_owned(),
         Err(text) => format!("error: {}", text.replace(['\n', '\t'], " ")),
@@ -107,12 +118,13 @@ fn tell(case: &Case, (took, said): &(Duration, String)) {
 }
 
 /// True if the server came to play the fault.
-fn was_asked(number: usize, case: &Case, server: &str) -> bool {
+fn was_asked(number: usize, case: &Case, server: Addresses<'_>) -> bool {
     tell_server("asked", number, case, server).starts_with("HTTP/1.1 200")
 }
 
-fn tell_server(verb: &str, number: usize, case: &Case, server: &str) -> String {
-    let mut stream = std::net::TcpStream::connect(server.trim_start_matches("http://")).unwrap();
+fn tell_server(verb: &str, number: usize, case: &Case, server: Addresses<'_>) -> String {
+    let mut stream =
+        std::net::TcpStream::connect(server.control.trim_start_matches("http://")).unwrap();
     let path = format!("/{verb}/{}/{number}", case.group.name());
     write!(stream, "GET {path} HTTP/1.1\r\nConnection: close\r\n\r\n").unwrap();
     let mut answer = [0; 12];
@@ -121,7 +133,8 @@ fn tell_server(verb: &str, number: usize, case: &Case, server: &str) -> String {
 }
 
 fn options(group: Group) -> Options {
-    let access = if group == Group::Web { Access::Any } else { Access::Signed };
+    let access =
+        if matches!(group, Group::Web | Group::Https) { Access::Any } else { Access::Signed };
     let pause = Duration::from_millis(1);
     Options { access, retries: 1, pause, stall: STALL, patience: PATIENCE, ..Options::default() }
 }
@@ -134,7 +147,7 @@ fn deed(number: usize, case: &Case, server: &str, dist: &Path, dir: &Path) -> Re
     let bucket = open(case.group, &case.group.url(number, server))?;
     match case.deed {
         Deed::ArtifactFetch => artifact_fetch(case.group, &bucket, dir),
-        Deed::IndexFetch => index_fetch(&bucket, dir),
+        Deed::IndexFetch | Deed::IndexSeries => index_fetch(&bucket, dir),
         Deed::Publish => publish_set(&*bucket, dist),
         Deed::Mirror => mirror(&*bucket, dir),
         Deed::Prune => prune(&*bucket),
@@ -159,7 +172,7 @@ fn messages(problems: Problems) -> String {
 }
 
 fn artifact_fetch(group: Group, bucket: &Arc<dyn Bucket>, dir: &Path) -> Result<(), String> {
-    let archives = if group == Group::Web {
+    let archives = if matches!(group, Group::Web | Group::Https) {
         let object = bucket.head(&key(FILE)).map_err(text)?.ok_or("absent")?;
         vec![RemoteArchive::new(bucket.clone(), object, None)]
     } else {
@@ -171,18 +184,17 @@ fn artifact_fetch(group: Group, bucket: &Arc<dyn Bucket>, dir: &Path) -> Result<
 }
 
 fn index_fetch(bucket: &Arc<dyn Bucket>, dir: &Path) -> Result<(), String> {
-    let old = wheel_of_the_day_before();
-    std::fs::write(dir.join("a_part-0.9-py3-none-any.whl"), old).unwrap();
+    std::fs::write(dir.join(OLD), another(OLD)).unwrap();
     let open = |url: &str, named: Named| {
         store::open(url, &Options { named, access: Access::Anonymous, ..options(Group::Web) })
     };
     let files = select(bucket, &open, &[pin("a-part==1.0").unwrap()]).map_err(messages)?;
-    fetch_pinned(&files, dir).map(drop).map_err(messages)
-}
-
-/// Of another content, so that a patch is looked for.
-fn wheel_of_the_day_before() -> Vec<u8> {
-    vec![7; 4096]
+    let fetched = fetch_pinned(&files, dir).map(drop).map_err(messages);
+    match (std::fs::read(dir.join(WHEEL)), &fetched) {
+        (Ok(bytes), Ok(())) if bytes == wheel() => fetched,
+        (Err(_), Err(_)) => fetched,
+        (left, _) => Err(format!("{fetched:?}, and the file is {left:?}")),
+    }
 }
 
 fn publish_set(bucket: &dyn Bucket, dist: &Path) -> Result<(), String> {
@@ -191,7 +203,8 @@ fn publish_set(bucket: &dyn Bucket, dist: &Path) -> Result<(), String> {
         source("packages.kdl", "common {\n    author \"A\"\n    requires-python \">=3.8\"\n}\n");
     let families = source("families.kdl", include_str!("../../../../families.kdl"));
     let manifest = Manifest::decode(&packages, &families).map_err(messages)?;
-    let gate = Gate { manifest: &manifest, allowed: &[], told: &|_| () };
+    let gate =
+        Gate { command: gate::Command::Publish, manifest: &manifest, allowed: &[], told: &|_| () };
     let options =
         publish::Options { layout: Layout::of(Form::Projects), jobs: 1, ..Default::default() };
     publish::publish(dist, bucket, &options, &gate, &|_| ()).map(drop).map_err(text)

@@ -4,7 +4,8 @@ use std::io;
 use std::time::Duration;
 
 use crate::cases::{ECHO, Group, Phase};
-use crate::server::{Answer, Exchange, item, listing};
+use crate::server::{Answer, Exchange, TIME, TIME_IN_XML, item, listing};
+use crate::tls::Door;
 
 /// Required outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct Fault {
     pub is_heavy: bool,
     /// The connection ends with the answer.
     pub closes: bool,
+    /// Of encrypted connections.
+    pub door: Option<Door>,
     pub fits: fn(Group, Phase) -> bool,
     pub play: fn(&mut Exchange<'_>) -> io::Result<()>,
 }
@@ -33,7 +36,7 @@ impl std::fmt::Debug for Fault {
     }
 }
 
-const DRIP: Duration = Duration::from_millis(40);
+pub const DRIP: Duration = Duration::from_millis(40);
 const NO_PAUSE: Duration = Duration::ZERO;
 const HEAD_200: &str =
     "HTTP/1.1 200 OK\r\nETag: \"e\"\r\nLast-Modified: Mon, 02 Nov 2026 00:00:00 GMT\r\n";
@@ -44,7 +47,45 @@ const fn fault(
     fits: fn(Group, Phase) -> bool,
     play: fn(&mut Exchange<'_>) -> io::Result<()>,
 ) -> Fault {
-    Fault { name, must, is_heavy: false, closes: true, fits, play }
+    Fault { name, must, is_heavy: false, closes: true, door: None, fits, play }
+}
+
+/// Fault of a connection, behind which the server is honest.
+const fn door(name: &'static str, must: Must, door: Door) -> Fault {
+    Fault {
+        closes: false,
+        door: Some(door),
+        ..fault(name, must, |_, phase| phase == Phase::Connect, honest)
+    }
+}
+
+/// The honest answer with another time, in the head or in the body of a listing.
+fn dated(exchange: &mut Exchange<'_>, time: &str, in_xml: &str) -> io::Result<()> {
+    let mut honest = exchange.honest();
+    for (name, value) in &mut honest.headers {
+        if *name == "Last-Modified" {
+            time.clone_into(value);
+        }
+    }
+    if exchange.request.phase() == Phase::List {
+        let body = String::from_utf8(honest.body).unwrap();
+        honest.body = body.replace(TIME, time).replace(TIME_IN_XML, in_xml).into_bytes();
+    }
+    exchange.answer(&honest)
+}
+
+fn has_time_in_head(group: Group, phase: Phase) -> bool {
+    phase != Phase::List && has_time(group, phase)
+}
+
+/// Answers with the time of an object.
+fn has_time(group: Group, phase: Phase) -> bool {
+    reads(group, phase) || matches!(phase, Phase::List | Phase::Head)
+}
+
+fn honest(exchange: &mut Exchange<'_>) -> io::Result<()> {
+    let bytes = exchange.honest.bytes(exchange.is_head());
+    exchange.send(bytes)
 }
 
 fn any(_: Group, _: Phase) -> bool {
@@ -61,7 +102,7 @@ fn stores(group: Group, phase: Phase) -> bool {
 }
 
 fn reads(_: Group, phase: Phase) -> bool {
-    matches!(phase, Phase::File | Phase::Page | Phase::Sidecar | Phase::Patch)
+    matches!(phase, Phase::File | Phase::Page | Phase::Sidecar | Phase::Patch | Phase::Series)
 }
 
 fn lists(_: Group, phase: Phase) -> bool {
@@ -138,15 +179,7 @@ use Must::{End, Fail, Succeed};
 pub static FAULTS: &[Fault] = &[
     Fault {
         closes: false,
-        ..fault(
-            "none",
-            Succeed,
-            |_, phase| phase != Phase::Delete && phase != Phase::Patch && phase != Phase::List,
-            |e| {
-                let bytes = e.honest.bytes(e.is_head());
-                e.send(bytes)
-            },
-        )
+        ..fault("none", Succeed, |_, phase| phase != Phase::Delete && phase != Phase::List, honest)
     },
     // Statuses.
     fault("status-400", Fail("400"), waits, |e| status(e, "400 Bad Request")),
@@ -239,11 +272,17 @@ pub static FAULTS: &[Fault] = &[
     ),
     fault("endless-403", End, any, |e| endless(e, "HTTP/1.1 403 Forbidden\r\n", NO_PAUSE)),
     fault("endless-404", End, any, |e| endless(e, "HTTP/1.1 404 Not Found\r\n", NO_PAUSE)),
-    fault("endless-200", End, any, |e| endless(e, HEAD_200, NO_PAUSE)),
+    fault("endless-200", End, |_, phase| phase != Phase::Page, |e| endless(e, HEAD_200, NO_PAUSE)),
     fault("endless-chunks", End, any, |e| {
         e.send(format!("{HEAD_200}Transfer-Encoding: chunked\r\n\r\n"))?;
         e.endless(b"4\r\nxxxx\r\n", NO_PAUSE)
     }),
+    fault(
+        "endless-page",
+        Fail("larger than the limit of 50331648 bytes"),
+        |_, phase| phase == Phase::Page,
+        |e| endless(e, HEAD_200, NO_PAUSE),
+    ),
     fault("endless-list", Fail("more than 8 MiB"), lists, |e| endless(e, HEAD_200, NO_PAUSE)),
     // Slow answers.
     fault(
@@ -369,12 +408,35 @@ pub static FAULTS: &[Fault] = &[
         e.send([0xff, 0xfe])?;
         e.send("\"\r\nContent-Length: 1\r\n\r\nx")
     }),
-    fault("time-9999", End, any, |e| {
-        e.send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nLast-Modified: Fri, 31 Dec 9999 23:59:59 GMT\r\nContent-Length: 1\r\n\r\nx")
-    }),
-    fault("time-invalid", End, any, |e| {
-        e.send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nLast-Modified: yesterday\r\nContent-Length: 1\r\n\r\nx")
-    }),
+    Fault {
+        closes: false,
+        ..fault("time-9999", Succeed, has_time, |e| {
+            dated(e, "Fri, 31 Dec 9999 23:59:59 GMT", "9999-12-31T23:59:59.999Z")
+        })
+    },
+    Fault {
+        closes: false,
+        ..fault("time-1601", Succeed, has_time, |e| {
+            dated(e, "Mon, 01 Jan 1601 00:00:00 GMT", "1601-01-01T00:00:00.000Z")
+        })
+    },
+    Fault {
+        closes: false,
+        ..fault("time-0", End, has_time, |e| {
+            dated(e, "Sat, 01 Jan 0000 00:00:00 GMT", "0000-01-01T00:00:00.000Z")
+        })
+    },
+    Fault {
+        closes: false,
+        ..fault("time-10000", Succeed, has_time_in_head, |e| {
+            dated(e, "Sat, 01 Jan 10000 00:00:00 GMT", "")
+        })
+    },
+    Fault {
+        closes: false,
+        ..fault("time-invalid", Succeed, has_time_in_head, |e| dated(e, "yesterday", ""))
+    },
+    Fault { closes: false, ..fault("time-empty", Succeed, has_time_in_head, |e| dated(e, "", "")) },
     fault("range-invalid", End, reads, |e| {
         e.send("HTTP/1.1 206 Partial Content\r\nETag: \"e\"\r\nContent-Range: bytes 9-1/x\r\nContent-Length: 1\r\n\r\nx")
     }),
@@ -472,11 +534,7 @@ pub static FAULTS: &[Fault] = &[
                 let answer = if forced {
                     e.store.lock().unwrap().force(".rockpack-conditions", b"")
                 } else {
-                    Answer {
-                        status: e.honest.status,
-                        headers: e.honest.headers.clone(),
-                        body: Vec::new(),
-                    }
+                    Answer { body: Vec::new(), ..e.honest() }
                 };
                 e.answer(&answer)
             },
@@ -489,8 +547,7 @@ pub static FAULTS: &[Fault] = &[
             if let Some(first) = bytes.first_mut() {
                 *first ^= 1;
             }
-            let answer =
-                Answer { status: e.honest.status, headers: e.honest.headers.clone(), body: bytes };
+            let answer = Answer { body: bytes, ..e.honest() };
             e.answer(&answer)
         })
     },
@@ -501,7 +558,7 @@ pub static FAULTS: &[Fault] = &[
                 ("ETag", format!("\"{}\"", e.number)),
                 ("Last-Modified", "Mon, 02 Nov 2026 00:00:00 GMT".to_owned()),
             ];
-            let answer = Answer { status: e.honest.status, headers, body: e.honest.body.clone() };
+            let answer = Answer { headers, ..e.honest() };
             e.answer(&answer)
         })
     },
@@ -513,5 +570,50 @@ pub static FAULTS: &[Fault] = &[
             |_, phase| matches!(phase, Phase::Write | Phase::PageWrite),
             |_| Err(io::ErrorKind::ConnectionReset.into()),
         )
+    },
+    // Encryption.
+    door("tls", Succeed, Door::Honest),
+    door("tls-expired", Fail("its certificate has expired"), Door::Expired),
+    door("tls-not-yet-valid", Fail("its certificate is not valid yet"), Door::Early),
+    door("tls-other-authority", Fail("of no trusted authority"), Door::OtherAuthority),
+    door("tls-self-signed", Fail("of no trusted authority"), Door::SelfSigned),
+    door("tls-other-name", Fail("its certificate is for other hosts"), Door::OtherName),
+    door("tls-mutual", Fail("requires a certificate of the client"), Door::Mutual),
+    door("tls-plain", Fail("it answers without encryption"), Door::Plain),
+    door("tls-closes", Fail(""), Door::Closes),
+    door("tls-closes-in-handshake", Fail(""), Door::ClosesInHandshake),
+    // One command each: cases of encrypted servers wait for one another.
+    Fault { is_heavy: true, ..door("tls-stalls", Fail(""), Door::Stalls) },
+    Fault { is_heavy: true, ..door("tls-drips", Fail(""), Door::Drips) },
+    door("tls-endless", Fail("no encrypted connection"), Door::Endless),
+    door("tls-old-version", Fail("no encrypted connection"), Door::OldVersion),
+    Fault {
+        door: Some(Door::Honest),
+        ..fault(
+            "tls-redirect-in-the-clear",
+            Fail("without the encryption of https://"),
+            |_, phase| phase != Phase::Connect,
+            |e| elsewhere(e, "302 Found"),
+        )
+    },
+    Fault {
+        door: Some(Door::Honest),
+        ..fault(
+            "tls-redirect-to-itself-in-the-clear",
+            Fail("without the encryption of https://"),
+            |_, phase| phase != Phase::Connect,
+            |e| {
+                let host = e.request.headers.get("host").cloned().unwrap_or_default();
+                let to = format!("http://{host}{}", e.request.path);
+                redirect(e, "307 Temporary Redirect", &to)
+            },
+        )
+    },
+    Fault {
+        door: Some(Door::Honest),
+        ..fault("tls-closes-in-body", Fail("it ends early"), reads, |e| {
+            let bytes = half(e);
+            e.send(bytes)
+        })
     },
 ];

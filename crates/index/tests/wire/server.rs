@@ -3,23 +3,29 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use base::hash::Sha256;
+use rockpack_index::patch;
 use tempfile::TempDir;
 use wheel::archive::deflate::Packed;
 use wheel::archive::metadata::Metadata;
 use wheel::archive::wheel::{WheelWriter, dist_info_dir, wheel_file_name};
 
 use crate::cases::{Case, Group, Phase};
+use crate::tls::{Door, Doors, listen};
 
 pub const FILE: &str = "base_lib_generic.tar.xz";
 pub const SIDECAR: &str = "base_lib_generic.tar.xz.sha256sum";
 pub const WHEEL: &str = "a_part-1.0-py3-none-any.whl";
-const TIME: &str = "Mon, 02 Nov 2026 00:00:00 GMT";
+/// Earlier versions, of which a copy of the index has the oldest.
+pub const OLD: &str = "a_part-0.8-py3-none-any.whl";
+const MIDDLE: &str = "a_part-0.9-py3-none-any.whl";
+pub const TIME_IN_XML: &str = "2026-11-02T00:00:00.000Z";
+pub const TIME: &str = "Mon, 02 Nov 2026 00:00:00 GMT";
 const CONTENT: &[u8] = b"0123456789";
 
 pub fn wheel() -> Vec<u8> {
@@ -39,6 +45,11 @@ pub fn wheel() -> Vec<u8> {
     }
     assert_eq!(wheel_file_name(&dist, &version, "any"), WHEEL);
     wheel.finish().unwrap().into_inner()
+}
+
+/// Bytes of an earlier version: nobody opens it.
+pub fn another(name: &str) -> Vec<u8> {
+    [&wheel()[..], name.as_bytes()].concat()
 }
 
 pub struct Request {
@@ -103,7 +114,7 @@ impl Request {
         self.query.contains("list-type=2") || self.query.contains("comp=list")
     }
 
-    fn phase(&self) -> Phase {
+    pub fn phase(&self) -> Phase {
         let key = self.key();
         let is_page = key.is_empty()
             || key.ends_with("index.json")
@@ -116,7 +127,9 @@ impl Request {
             "PUT" if is_page => Phase::PageWrite,
             "PUT" => Phase::Write,
             "DELETE" | "POST" => Phase::Delete,
-            _ if key.rsplit_once('.').is_some_and(|(_, end)| end == "patch") => Phase::Patch,
+            _ if key.rsplit_once('.').is_some_and(|(_, end)| end == "patch") => {
+                if key.contains(MIDDLE) { Phase::Series } else { Phase::Patch }
+            }
             _ if key.ends_with(".sha256sum") && self.method == "GET" => Phase::Sidecar,
             _ if is_page => Phase::Page,
             "HEAD" => Phase::Head,
@@ -125,6 +138,7 @@ impl Request {
     }
 }
 
+#[derive(Clone)]
 pub struct Answer {
     pub status: &'static str,
     pub headers: Vec<(&'static str, String)>,
@@ -170,6 +184,10 @@ impl Exchange<'_> {
         self.stream.write_all(bytes.as_ref())
     }
 
+    pub fn honest(&self) -> Answer {
+        self.honest.clone()
+    }
+
     pub fn is_head(&self) -> bool {
         self.request.method == "HEAD"
     }
@@ -213,14 +231,27 @@ impl Store {
             add(FILE, CONTENT);
             add(SIDECAR, format!("{}\n", sha256(CONTENT)).as_bytes());
         } else if case.deed != Deed::Publish {
-            let wheel = wheel();
+            let (wheel, old, middle) = (wheel(), another(OLD), another(MIDDLE));
+            let file = |name: &str, bytes: &[u8]| {
+                serde_json::json!({"filename": name, "url": name, "size": bytes.len(),
+                    "hashes": {"sha256": sha256(bytes)}})
+            };
+            let mut files = vec![file(WHEEL, &wheel)];
+            let mut add_patch = |name: &str, from: &[u8], to: &[u8]| {
+                let patch = patch::encode(from, to).unwrap().unwrap();
+                add(&format!("a-part/{}", patch::patch_name(name, &sha256(from))), &patch);
+            };
+            if case.deed == Deed::IndexSeries {
+                files.extend([file(MIDDLE, &middle), file(OLD, &old)]);
+                add_patch(MIDDLE, &old, &middle);
+                add_patch(WHEEL, &middle, &wheel);
+            } else if case.phase == Phase::Patch {
+                add_patch(WHEEL, &old, &wheel);
+            }
             let page = serde_json::json!({
                 "meta": {"api-version": "1.1"},
                 "name": "a-part",
-                "files": [
-                    {"filename": WHEEL, "url": WHEEL, "size": wheel.len(),
-                     "hashes": {"sha256": sha256(&wheel)}},
-                ],
+                "files": files,
             });
             add("a-part/index.json", page.to_string().as_bytes());
             add("index.json", br#"{"projects":[{"name":"a-part"}]}"#);
@@ -291,7 +322,7 @@ pub fn item(group: Group, key: &str, size: usize, number: u64) -> String {
              <Etag>{tag}</Etag></Properties></Blob>"
         ),
         _ => format!(
-            "<Contents><Key>{key}</Key><LastModified>2026-11-02T00:00:00.000Z</LastModified>\
+            "<Contents><Key>{key}</Key><LastModified>{TIME_IN_XML}</LastModified>\
              <ETag>{tag}</ETag><Size>{size}</Size></Contents>"
         ),
     }
@@ -319,8 +350,11 @@ pub fn listing(group: Group, items: &str, token: Option<&str>) -> String {
 
 pub struct Server {
     pub address: String,
+    /// Addresses of the groups with encryption.
+    encrypted: BTreeMap<String, String>,
     pub secrets: PathBuf,
-    pub certificate: Option<PathBuf>,
+    /// The trusted authority, a file in PEM.
+    pub authority: PathBuf,
     _dir: TempDir,
     shared: Arc<Shared>,
 }
@@ -356,8 +390,18 @@ impl Server {
                 std::thread::spawn(move || drop(shared.talk(&stream)));
             }
         });
-        let (secrets, certificate) = (dir.path().to_owned(), one_certificate(dir.path()));
-        Self { address, secrets, certificate, _dir: dir, shared }
+        let doors = Doors::new(dir.path());
+        let (secrets, authority) = (dir.path().to_owned(), doors.authority.clone());
+        let doors = Arc::new(doors);
+        let encrypted = Group::ALL.into_iter().filter(|group| group.is_encrypted());
+        let open = |group: Group| (group.name(), open(&doors, group, &address, &shared));
+        let encrypted = encrypted.map(open).collect();
+        Self { address, encrypted, secrets, authority, _dir: dir, shared }
+    }
+
+    /// Address of the stores of a group.
+    pub fn store(&self, group: Group) -> &str {
+        self.encrypted.get(&group.name()).unwrap_or(&self.address)
     }
 
     /// True if the fault of a case was played.
@@ -439,6 +483,16 @@ impl Shared {
         }
     }
 
+    /// Door of the next connection.
+    fn door(&self, group: Group) -> Option<Door> {
+        let number = *self.now.lock().unwrap().get(&group.name())?;
+        let case = &self.cases[number];
+        if case.phase == Phase::Connect {
+            self.counts[number].fetch_add(1, Ordering::SeqCst);
+        }
+        case.fault.door
+    }
+
     fn of_credentials(&self, path: &str) -> Option<usize> {
         let group = match path.as_bytes().get("/credentials/".len())? {
             b'c' => Group::Container,
@@ -492,13 +546,19 @@ fn credentials(group: Group) -> Answer {
     Answer::new("200 OK", text)
 }
 
-/// The first certificate of the machine: each client reads them all, and no case has TLS.
-fn one_certificate(dir: &Path) -> Option<PathBuf> {
-    const END: &str = "-----END CERTIFICATE-----\n";
-    let all = std::fs::read_to_string("/etc/ssl/certs/ca-certificates.crt").ok()?;
-    let file = dir.join("certificate.pem");
-    std::fs::write(&file, &all[..all.find(END)? + END.len()]).ok()?;
-    Some(file)
+/// Serves encrypted connections behind the door of the case that runs; returns the address.
+fn open(doors: &Arc<Doors>, group: Group, server: &str, shared: &Arc<Shared>) -> String {
+    let (listener, address) = listen();
+    let (doors, server, shared) = (doors.clone(), server.to_owned(), shared.clone());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let Some(door) = shared.door(group) else { continue };
+            let (doors, server) = (doors.clone(), server.clone());
+            // A client that leaves is no failure.
+            std::thread::spawn(move || drop(doors.serve(stream, door, &server)));
+        }
+    });
+    address
 }
 
 /// Another origin, which keeps what it hears.

@@ -5,12 +5,23 @@ use std::collections::BTreeSet;
 use super::{Beside, Composer, Which, words};
 use crate::kdl;
 use base::names::RelPath;
-use base::source::{Code, Problem, Source, misspelled};
+use base::source::{Code, Problem, Problems, Source, misspelled};
 
 /// The built-in manifest, also for `--manifest`.
 const BUILT_IN: &str = "built-in";
 
 const FEW: usize = 3;
+
+/// Returns the files that `include` lines of a manifest's file name, in their order.
+///
+/// # Errors
+/// The text is not KDL.
+pub fn includes(source: &Source) -> Result<Vec<String>, Problems> {
+    let nodes = kdl::parse(source)?;
+    let includes = nodes.iter().filter(|node| node.name.text == super::INCLUDE.name);
+    let files = includes.filter_map(kdl::Node::first_text).filter(|file| *file != BUILT_IN);
+    Ok(files.map(str::to_owned).collect())
+}
 
 pub(super) fn name(node: &kdl::Node) -> Option<(String, String)> {
     let once = matches!(

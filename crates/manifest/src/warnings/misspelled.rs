@@ -1,8 +1,11 @@
 //! Names that are nearly other names.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::{Families, Library, Manifest, Script, ScriptTarget};
+use indexmap::IndexMap;
+
+use crate::{Families, IsaFacts, Library, Manifest, Script, ScriptTarget, Wavefront};
 use base::source::{Code, Place, Problem, Problems, misspelled};
 
 /// Variables with lists of directories that loaders, compilers and interpreters read.
@@ -39,7 +42,57 @@ pub(super) fn of(manifest: &Manifest) -> Problems {
         }
     }
     problems.extend(families(&manifest.families));
+    problems.extend(spellings(&manifest.families));
+    problems.extend(wavefronts(&manifest.families));
     problems.in_order()
+}
+
+/// Families whose first words differ in their case alone; the more frequent spelling is right, or
+/// the first.
+fn spellings(families: &Families) -> Problems {
+    let first = |family: &str| family.split('-').next().unwrap_or_default().to_owned();
+    let mut counts: IndexMap<String, usize> = IndexMap::new();
+    let lists = families.isas.values().flat_map(|facts| &facts.families);
+    lists.for_each(|family| *counts.entry(first(family)).or_default() += 1);
+    let mut problems = Problems::new();
+    for facts in families.isas.values() {
+        for family in &facts.families {
+            let own = first(family);
+            let rank = |word: &str| counts.get_index_of(word).map(|at| (counts[word], Reverse(at)));
+            let alike = |other: &&String| **other != own && other.eq_ignore_ascii_case(&own);
+            let other = counts.keys().filter(alike).max_by_key(|other| rank(other));
+            if let Some(other) = other.filter(|other| rank(other) > rank(&own)) {
+                let message = format!("family `{family}` is spelt `{other}` elsewhere");
+                problems.push(problem(&facts.place, message, &family.replacen(&own, other, 1)));
+            }
+        }
+    }
+    problems
+}
+
+/// ISAs below one level have one wavefront: a single other one is a slip.
+fn wavefronts(families: &Families) -> Problems {
+    let mut levels: BTreeMap<&str, Vec<(&str, &IsaFacts, Wavefront)>> = BTreeMap::new();
+    for (isa, facts) in &families.isas {
+        let top = families.above(isa.as_str()).pop();
+        if let Some((top, wave)) = top.zip(facts.wave) {
+            levels.entry(top).or_default().push((isa.as_str(), facts, wave));
+        }
+    }
+    let mut problems = Problems::new();
+    for (level, isas) in levels {
+        for (isa, facts, wave) in &isas {
+            let mut others = isas.iter().filter(|(other, ..)| other != isa).map(|one| one.2);
+            let Some(first) = others.next() else { continue };
+            let is_alone = first != *wave && isas.len() > 2 && others.all(|one| one == first);
+            if is_alone {
+                let (is, usual) = (wave.lanes(), first.lanes());
+                let message = format!("ISA `{isa}` alone of `{level}` has wave={is}");
+                problems.push(problem(&facts.place, message, &format!("wave={usual}")));
+            }
+        }
+    }
+    problems
 }
 
 fn problem(place: &Place, message: String, near: &str) -> Problem {

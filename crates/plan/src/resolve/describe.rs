@@ -68,7 +68,11 @@ pub(super) fn starts(script: &Script, system: System, ships: impl Fn(&RelPath) -
     }
 }
 
-fn has_program(program: &RelPath, system: System, ships: impl Fn(&RelPath) -> bool) -> bool {
+pub(super) fn has_program(
+    program: &RelPath,
+    system: System,
+    ships: impl Fn(&RelPath) -> bool,
+) -> bool {
     let exe = format!("{program}.exe").parse().ok().filter(|_| system == System::Windows);
     ships(program) || exe.is_some_and(|exe| ships(&exe))
 }

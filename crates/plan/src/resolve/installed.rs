@@ -14,10 +14,23 @@ use manifest::Manifest;
 ///
 /// If nothing can be built, or a project needs more than the tree.
 pub fn plan_installed(manifest: &Manifest, request: &Request) -> Result<Plan, Problems> {
+    planned(manifest, request, Tree::Installed)
+}
+
+/// Plans projects alone that need no ROCm.
+///
+/// # Errors
+///
+/// As [`plan_installed`], and for each project that uses `{devel}`.
+pub fn plan_alone(manifest: &Manifest, request: &Request) -> Result<Plan, Problems> {
+    planned(manifest, request, Tree::None)
+}
+
+fn planned(manifest: &Manifest, request: &Request, tree: Tree) -> Result<Plan, Problems> {
     let (targets, mut problems) = targets::without_artifacts(manifest, request);
     let manifest = &manifest.for_target(targets.target());
     problems.extend(only_projects(manifest, request));
-    let python = source_build::resolve(manifest, request, Tree::Installed, &targets);
+    let python = source_build::resolve(manifest, request, tree, &targets);
     let Resolved { projects, wheels, prefetched, notes, problems: more, .. } = python;
     problems.extend(more);
     if problems.is_empty() && projects.is_empty() && wheels.is_empty() {

@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
 
+use super::set;
 use super::sources::Sources;
 use crate::{Distribution, Member, Request, Step};
 use base::names::{LibcTag, PlatformTags, System};
 use base::source::{Code, Place, Problem, Problems};
 use base::text::counted;
-use binary::elf::{ElfFacts, ElfKind};
+use binary::elf::ElfFacts;
 use binary::policy::{Level, Mixed, Needs, Obstacle, Shipped, Subject, Verdict};
 use manifest::Manifest;
 
@@ -210,20 +211,7 @@ impl<'a> Files<'a> {
 
 fn alias(step: &Step) -> Option<ElfFacts> {
     let Step::Alias { soname, needed, rpath, machine } = step else { return None };
-    Some(ElfFacts {
-        kind: ElfKind::SharedLibrary,
-        machine: machine.machine(),
-        soname: Some(soname.clone()),
-        needed: vec![needed.clone()],
-        rpath: Some(rpath.clone()),
-        runpath: None,
-        glibc: None,
-        versions: Vec::new(),
-        interpreter: None,
-        forbidden: Vec::new(),
-        isa_level: None,
-        executable_stack: None,
-    })
+    Some(set::alias(soname, needed, rpath, *machine))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use super::describe::{is_optional, starts};
+use super::describe::{has_program, is_optional, starts};
 use super::install_tree::View;
 use super::links::{Filled, Owners, is_shipped};
 use super::place::{Placed, shared_library};
@@ -38,6 +38,42 @@ pub(super) fn missing(
         });
     }
     problems
+}
+
+/// Programs that are shipped without a command: the lines of their scripts are for other targets.
+pub(super) fn without_script(
+    whole: &Manifest,
+    manifest: &Manifest,
+    filled: &[Filled<'_>],
+    system: System,
+) -> Problems {
+    let mut problems = Problems::new();
+    for one in filled {
+        let name = &one.dist.package.name.value;
+        let declared = whole.packages.get(name).map_or(&[][..], |package| &package.scripts);
+        let scripts = manifest.packages.get(name).map_or(&[][..], |package| &package.scripts);
+        let has_script = |script: &Script| {
+            scripts.iter().any(|it| *it.name == *script.name || *it.target == *script.target)
+        };
+        let ships = |path: &RelPath| one.runtime.placed.contains_key(path);
+        for script in declared.iter().filter(|script| !has_script(script)) {
+            if let ScriptTarget::Program(program) = &*script.target
+                && has_program(program, system, ships)
+            {
+                problems.push(for_others(script, program, one));
+            }
+        }
+    }
+    problems
+}
+
+fn for_others(script: &Script, program: &RelPath, one: &Filled<'_>) -> Problem {
+    let (name, package) = (script.name.as_str(), &*one.dist.package.name);
+    let message = format!("package `{package}` ships `{program}` without its script `{name}`");
+    Problem::warning(Code::ScriptTarget, message)
+        .label(&script.name.place, "this line is for other targets")
+        .of_fact(fact(script, one))
+        .help("add the script for this target too, or exclude the program")
 }
 
 fn kept_out(script: &Script, program: &RelPath, one: &Filled<'_>, refusal: Refusal<'_>) -> Problem {

@@ -39,6 +39,8 @@ pub(super) fn names(manifest: &Manifest) -> impl Iterator<Item = &PackageName> {
 pub(super) enum Tree {
     Package(Option<DevelTree>),
     Installed,
+    /// The command line names neither artifacts nor an installed tree.
+    None,
 }
 
 impl Tree {
@@ -47,7 +49,7 @@ impl Tree {
     }
 
     fn exists(&self) -> bool {
-        !matches!(self, Self::Package(None))
+        !matches!(self, Self::None | Self::Package(None))
     }
 }
 
@@ -94,6 +96,23 @@ pub(super) fn resolve(
     resolved.problems.extend(selection::unknown(manifest, request));
     resolved.notes.extend(absent(&resolved.absent));
     resolved
+}
+
+/// Problem of a project that uses `{devel}`.
+fn without_tree(tree: &Tree, project: &SourceProject) -> Problem {
+    let (reason, help) = match tree {
+        Tree::None => (
+            "uses ROCm, but none is named",
+            "name an installed one by --rocm-path, or its artifacts by --artifact-dir",
+        ),
+        Tree::Package(_) | Tree::Installed => (
+            "uses the tree of a devel package, but none is made",
+            "declare a devel package and a selector for this mode, or write another path",
+        ),
+    };
+    let text = format!("project `{}` {reason}", project.name.value);
+    let problem = Problem::error(Code::NotBuiltInMode, text);
+    problem.label(&project.name.place, "uses `{devel}`").help(help)
 }
 
 const NAMED: usize = 3;
@@ -167,18 +186,7 @@ fn build(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
     let wants_devel = |text: &str| setting::places(text).contains(&Filling::Devel);
     let devel = given.texts().any(wants_devel);
     if devel && !context.tree.exists() {
-        let problem = Problem::error(
-            Code::NotBuiltInMode,
-            format!(
-                "project `{}` uses the tree of a devel package, but none is made",
-                project.name.value
-            ),
-        );
-        let problem = problem.label(&project.name.place, "uses `{devel}`");
-        resolved.problems.push(problem.help(
-            "declare a devel package and a selector for this mode, or write \
-                another path",
-        ));
+        resolved.problems.push(without_tree(context.tree, project));
     }
     let checkout = context.manifest.python.checkout(&source.checkout);
     resolved.projects.push(ProjectBuild {
@@ -426,8 +434,8 @@ fn missing(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolv
     resolved.problems.push(problem.label(&source.checkout.place, label).help(help));
 }
 
-/// Names of all projects that this one is built after, those of its dependencies included. A dependency
-/// whose wheel is prefetched adds none: its own requirements say what it needs.
+/// Names of this project's dependencies and of their dependencies. A prefetched wheel has none: its
+/// metadata lists its requirements, and `after` lines are for checkouts.
 fn before(context: &Context<'_>, project: &SourceProject) -> Vec<PackageName> {
     let python = &context.manifest.python;
     let is_prefetched = |name: &PackageName| {

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use binary::elf::ElfFacts;
 use binary::pe::{ImportLibrary, PeFacts};
-use catalog::{ArtifactId, Catalog, CatalogEntry, Origin};
+use catalog::{ArtifactId, Catalog, CatalogEntry, EntryKind, FileType, Origin};
 
 pub(super) struct Sources<'a>(HashMap<&'a str, Vec<(&'a ArtifactId, &'a CatalogEntry)>>);
 
@@ -13,7 +13,7 @@ impl<'a> Sources<'a> {
             for entry in artifact
                 .entries
                 .iter()
-                .filter(|entry| entry.binary().is_some() || entry.import_library().is_some())
+                .filter(|entry| matches!(&entry.kind, EntryKind::File { content, .. } if !matches!(content, FileType::Data)))
             {
                 sources.entry(entry.path.as_str()).or_default().push((&artifact.id, entry));
             }
@@ -38,7 +38,7 @@ impl<'a> Sources<'a> {
         self.entry(origin)?.import_library()
     }
 
-    fn entry(&self, origin: &Origin) -> Option<&'a CatalogEntry> {
+    pub fn entry(&self, origin: &Origin) -> Option<&'a CatalogEntry> {
         let there = self.0.get(origin.path.as_str())?.iter();
         let is = |(artifact, entry): &&(&ArtifactId, &CatalogEntry)| {
             **artifact == origin.artifact && entry.base == origin.base

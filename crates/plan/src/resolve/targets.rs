@@ -1,8 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::other_system;
 use crate::{Request, Since};
 use base::names::{ArtifactName, DistName, Mode, PlatformTags, System};
-use base::source::{Code, Problem, Problems, nearest};
+use base::source::{Code, Place, Problem, Problems, nearest};
 use base::target::{Target, Values};
 use base::version::{Version, VersionError};
 use binary::{BinaryKind, Format};
@@ -175,7 +176,8 @@ pub(super) fn resolve(
     let said = said(manifest, catalog);
     let asked = published.get(&system);
     let choice = Choice::of(mode, asked.is_some(), &said);
-    let built = built(choice, asked, &said, &there, &mut problems);
+    let others = other_system::lines(manifest, Target { mode, system });
+    let built = built(choice, asked, &said, &there, &others, &mut problems);
     let marked = published.len() == 2;
     published.entry(system).or_insert_with(|| built.clone());
     if request.since.is_some() && marked {
@@ -471,6 +473,7 @@ fn built(
     asked: Option<&Vec<String>>,
     said: &[String],
     there: &[String],
+    others: &[&Place],
     problems: &mut Problems,
 ) -> Vec<String> {
     let wanted = match choice {
@@ -482,16 +485,13 @@ fn built(
         wanted.iter().filter(|w| !there.contains(w)).map(String::as_str).collect();
     if !missing.is_empty() {
         let found = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
-        problems.push(
-            Problem::error(
-                Code::MissingTarget,
-                format!("no artifact for {}, which is {}", missing.join(", "), choice.text()),
-            )
-            .help(format!(
-                "request other families with --linux-amdgpu-families, or add the artifacts; the \
-                 device artifacts are for {found}"
-            )),
-        );
+        let message = format!("no artifact for {}, which is {}", missing.join(", "), choice.text());
+        let problem = Problem::error(Code::MissingTarget, message).help(format!(
+            "request other families with --linux-amdgpu-families, or add the artifacts; the \
+             device artifacts are for {found}"
+        ));
+        let label = "is for the other system alone";
+        problems.push(others.iter().fold(problem, |problem, place| problem.label(place, label)));
     }
     wanted.into_iter().filter(|target| there.contains(target)).collect()
 }

@@ -1,6 +1,6 @@
 use base::names::{PackageName, RelPath};
 use base::source::{Code, Place, Problem, Problems};
-use check::verify::{Finding, Package};
+use check::{Finding, Package};
 use manifest::{Glob, IgnoreRule, Manifest};
 
 use super::owner::Owner;
@@ -25,7 +25,7 @@ pub struct Reason<'m> {
 
 impl<'m> Judged<'m> {
     /// Applies the manifest's rules to the findings; the first match counts.
-    pub fn new(manifest: &'m Manifest, packages: &[Package], findings: Vec<Finding>) -> Self {
+    pub fn new(manifest: &'m Manifest, packages: &[Package<'_>], findings: Vec<Finding>) -> Self {
         let owners: Vec<(&str, Option<&PackageName>)> = packages
             .iter()
             .map(|package| {
@@ -53,7 +53,8 @@ impl<'m> Judged<'m> {
         // The plan, which also knows the devel tree, reports rules for missing files.
         let has_files = |rule: &IgnoreRule| {
             packages.iter().zip(&owners).any(|(package, (_, owner))| {
-                of_package(rule, *owner) && package.members().any(|member| is_within(rule, member))
+                of_package(rule, *owner)
+                    && package.files.iter().any(|file| is_within(rule, &file.member))
             })
         };
         let concerned = |rule: &IgnoreRule| match rule.code.value {

@@ -1,6 +1,6 @@
 use base::names::{PackageName, normalized};
 use base::target::Per;
-use check::verify::{self, Finding, Package};
+use check::{Known, Package};
 use manifest::{Distribution, Manifest};
 
 /// Package of the manifest.
@@ -12,7 +12,7 @@ pub struct Owner<'m> {
 
 impl<'m> Owner<'m> {
     /// By the distribution's name, in the most exact template.
-    pub fn of(manifest: &'m Manifest, package: &Package) -> Option<Self> {
+    pub fn of(manifest: &'m Manifest, package: &Package<'_>) -> Option<Self> {
         let name = package.name.as_deref()?;
         let lines = manifest.packages.values().flat_map(|package| {
             package.distributions.iter().map(move |line| (&package.name.value, line))
@@ -24,16 +24,13 @@ impl<'m> Owner<'m> {
     }
 }
 
-/// Device code that is not in the package of its ISA. Packages outside the manifest are skipped.
-pub fn misplaced(
-    manifest: &Manifest,
-    targets: &verify::Targets,
-    packages: &[Package],
-) -> Vec<Finding> {
-    let judged = packages.iter().filter_map(|p| Some((p, Owner::of(manifest, p)?)));
-    judged
-        .flat_map(|(package, owner)| verify::misplaced(targets, package, owner.target.as_deref()))
-        .collect()
+/// Facts that the manifest states: the target of each package that it describes.
+pub(super) fn tell(manifest: &Manifest, packages: &mut [Package<'_>]) {
+    for package in packages {
+        if let Some(owner) = Owner::of(manifest, package) {
+            package.target = Known::Is(owner.target);
+        }
+    }
 }
 
 fn target(manifest: &Manifest, line: &Distribution, filled: &str) -> Option<String> {

@@ -8,7 +8,8 @@ use rayon::prelude::*;
 
 use base::names::Form;
 use base::regular;
-use check::verify::{self, Member, Package, Targets, Wheel};
+use check::read::{self, Member, Wheel};
+use check::{Package, Targets};
 
 /// Package to read.
 #[derive(Debug, Clone)]
@@ -51,7 +52,7 @@ impl Entrant {
 }
 
 /// Faults of packages are findings.
-pub fn read(packages: &[Entrant], targets: &Arc<Targets>) -> io::Result<Vec<Package>> {
+pub fn read(packages: &[Entrant], targets: &Arc<Targets>) -> io::Result<Vec<Package<'static>>> {
     let opened: Vec<io::Result<Option<Wheel>>> =
         packages.par_iter().map(|package| package.open(targets)).collect();
     let opened = opened.into_iter().collect::<io::Result<Vec<_>>>()?;
@@ -68,11 +69,11 @@ pub fn read(packages: &[Entrant], targets: &Arc<Targets>) -> io::Result<Vec<Pack
         members[index].extend(part.map_err(|error| regular::of(path, error))?);
     }
     let all: Vec<_> = opened.into_iter().zip(members).zip(packages).collect();
-    let concluded: Vec<io::Result<Package>> = all
+    let concluded: Vec<io::Result<Package<'_>>> = all
         .into_par_iter()
         .map(|((wheel, members), package)| match wheel {
-            Some(wheel) => Ok(wheel.conclude(&members)),
-            None => verify::sdist(&package.path, &package.name),
+            Some(wheel) => Ok(wheel.conclude(members)),
+            None => read::sdist(&package.path, &package.name),
         })
         .collect();
     concluded.into_iter().collect()

@@ -3,7 +3,7 @@ use serde::Serialize;
 use super::Judged;
 use base::names::Form;
 use base::source::Severity;
-use check::verify::{Finding, Package};
+use check::{Finding, Package};
 
 /// Format number of [`Report`].
 pub const REPORT_FORMAT: u32 = 1;
@@ -62,7 +62,7 @@ pub struct IgnoredFinding {
 
 impl Report {
     /// All findings of these packages.
-    pub fn new(packages: &[Package], judged: &Judged<'_>) -> Self {
+    pub fn new(packages: &[Package<'_>], judged: &Judged<'_>) -> Self {
         let ignored = judged.ignored.iter().map(|(finding, reason)| IgnoredFinding {
             finding: finding.clone(),
             reason: reason.text.to_owned(),
@@ -78,15 +78,15 @@ impl Report {
     }
 }
 
-fn checked(package: &Package) -> Checked {
+fn checked(package: &Package<'_>) -> Checked {
     Checked {
         file: package.file.clone(),
         form: package.form,
         name: package.name.clone(),
         version: package.version.as_ref().map(ToString::to_string),
-        files: package.files,
+        files: package.file_count(),
         size: package.size,
-        binaries: package.binaries,
+        binaries: package.binary_count(),
         entry_points: package.entry_points,
     }
 }

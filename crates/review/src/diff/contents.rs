@@ -249,7 +249,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    pub(super) fn shown(&self, file: &File<'a>) -> Cow<'a, str> {
+    pub(crate) fn shown(&self, file: &File<'a>) -> Cow<'a, str> {
         match file.area {
             Area::Platform | Area::Other => Cow::Borrowed(file.path),
             Area::Module => {
@@ -260,7 +260,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    pub(super) fn installed(&self, file: &File<'_>) -> String {
+    pub(crate) fn installed(&self, file: &File<'_>) -> String {
         match (file.area, self.platform_dir) {
             (Area::Platform, Some(root)) => format!("{root}/{}", file.path),
             (Area::Platform | Area::Other | Area::License, _) => file.path.to_owned(),
@@ -268,7 +268,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    pub(super) fn extent(&self) -> (usize, u64) {
+    pub(crate) fn extent(&self) -> (usize, u64) {
         let files = self.files.iter().filter(|f| !f.is_directory());
         files.fold((0, 0), |(count, size), file| (count + 1, size + file.size))
     }
@@ -319,18 +319,22 @@ impl<'a> File<'a> {
         Self { area, path, content, size: file.size, executable: file.executable, rule: None }
     }
 
-    pub(super) fn is_directory(&self) -> bool {
+    pub(crate) fn is_directory(&self) -> bool {
         matches!(self.content, EntryContent::Directory)
     }
 
-    pub(super) fn origin(&self) -> Option<&'a Origin> {
+    pub(crate) fn is_license(&self) -> bool {
+        self.area == Area::License
+    }
+
+    pub(crate) fn origin(&self) -> Option<&'a Origin> {
         match self.content {
             EntryContent::Planned(step) => step.source(),
             EntryContent::Built(_) | EntryContent::Link(_) | EntryContent::Directory => None,
         }
     }
 
-    pub(super) fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self.content {
             EntryContent::Planned(step) => step.name(),
             EntryContent::Built(bytes) => bytes.made.as_ref().map_or("file", Step::name),

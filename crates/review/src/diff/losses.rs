@@ -9,10 +9,12 @@ use super::pair::Pairs;
 use plan::Lost;
 use plan::Note;
 
+mod contract;
 mod files;
-mod metadata;
 mod offered;
 mod packages;
+mod platform;
+mod python;
 mod said;
 
 use offered::Offered;
@@ -53,26 +55,54 @@ pub enum LossKind {
     DeviceCode,
     /// Programs that no package has.
     Programs,
+    /// A release of Python that no package is for.
+    Python,
+    /// A GPU that no package is for.
+    Gpu,
     /// A package under another name: machines keep the old one.
     Renamed,
     /// A package that is not built.
     Package,
+    /// A Python module.
+    Import,
     /// A distribution that a package does not require.
     Requirement,
     /// Files of a package that it does not require.
     Elsewhere,
     /// A command.
     Command,
+    /// A command that starts another program.
+    Program,
     /// An extra.
     Extra,
+    /// An extra that installs less.
+    Installs,
     /// A name for `find_libraries`.
     Name,
+    /// A name for `find_libraries` that leads to another library.
+    Leads,
+    /// A directory of Python modules.
+    PythonPath,
+    /// A directory in a variable of programs.
+    Variable,
+    /// A library that cannot be preloaded now.
+    Forward,
+    /// A command without the devel tree.
+    Expands,
+    /// A link in the expanded devel tree.
+    KeptLink,
+    /// A licence.
+    License,
+    /// A package of another project that must be installed.
+    Needs,
     /// A package that is smaller by more than a tenth.
     Shrunk,
     /// A platform tag for newer systems.
     Platform,
     /// Other files that no package has.
     Files,
+    /// Licence texts that no package has.
+    LicenseTexts,
 }
 
 const SHOWN: usize = 3;
@@ -114,7 +144,7 @@ pub(super) fn find(compared: &Compared<'_, '_>) -> Vec<Loss> {
     let offered = Offered::new(compared.new);
     packages::find(compared, &mut found);
     files::find(compared, &offered, &mut found);
-    metadata::find(compared, &offered, &mut found);
+    contract::find(compared, &offered, &mut found);
     let mut losses: Vec<Loss> =
         found.0.into_iter().map(|(group, things)| said::loss(group, things)).collect();
     losses.sort_by_key(|loss| (loss.allowed.is_some(), loss.kind, std::cmp::Reverse(loss.size)));

@@ -127,7 +127,7 @@ impl<'a> Ordered<'a> {
         let plan = of_one(given.plan, distribution);
         let packages = vec![(found, made.path.to_string())];
         let findings = verify::of_plan(given.manifest, &("the plan".to_owned(), plan), packages)?;
-        let first = check::verify::first(&findings);
+        let first = check::report::first(&findings);
         Ok(first.map(|what| format!("its packages differ from the plan: {what}")))
     }
 

@@ -10,7 +10,7 @@ use crate::publish::page_store::PageStore;
 use crate::publish::workers::each;
 use crate::publish::{PublishError, page, read};
 use crate::simple::{IndexedFile, Link, addresses, project_of};
-use crate::store::Object;
+use crate::store::{ErrorKind, Object, StoreError};
 use base::names::RelPath;
 use base::version::Version;
 
@@ -95,9 +95,13 @@ impl Inventory {
             }
         }
         let places: Vec<_> = places.into_iter().collect();
+        let listed: BTreeSet<&RelPath> = objects.iter().map(|object| &object.key).collect();
         let pages = each(&places, jobs, |(place, (title, uncached))| {
             let (place, title, uncached) = (place.clone(), title.clone(), *uncached);
             let (names, yanked) = named(store, &place)?;
+            for key in [&place.json, &place.html].into_iter().filter(|key| listed.contains(key)) {
+                store.page(key)?.ok_or_else(|| hidden(store, key))?;
+            }
             Ok::<_, PublishError>(Page { place, title, uncached, names, yanked })
         })?;
         let elsewhere = elsewhere(store, layout, &objects, &pages, jobs)?;
@@ -116,6 +120,12 @@ impl Inventory {
     pub(super) fn projects<'i>(&'i self, page: &'i Page) -> impl Iterator<Item = &'i str> {
         page.names.iter().filter_map(|key| Some(&*self.items.get(key)?.project))
     }
+}
+
+/// Without a listed page, the packages that it names would seem to be of no page.
+fn hidden(store: &PageStore<'_>, key: &RelPath) -> StoreError {
+    let text = "it is listed and cannot be found: try again when the store is consistent";
+    StoreError::of_key(ErrorKind::Unavailable, store.bucket.name(), "read", key, text)
 }
 
 fn indexes(objects: &[Object]) -> BTreeSet<RelPath> {
@@ -175,8 +185,8 @@ fn elsewhere(
     };
     let pages: Vec<&RelPath> = objects.iter().map(|object| &object.key).filter(is_page).collect();
     let names = |key: &&RelPath| {
-        let page = page::object_at(store.bucket, key)?;
-        let addresses = page.map(|page| addresses(&page.bytes)).unwrap_or_default();
+        let page = page::object_at(store.bucket, key)?.ok_or_else(|| hidden(store, key))?;
+        let addresses = addresses(&page.bytes);
         let names = addresses.iter().filter_map(|address| {
             let path = address.split(['?', '#']).next()?;
             let name = percent_decode_str(path.rsplit('/').next()?).decode_utf8().ok()?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, LAST_MODIFIED, LOCATION, TRANSFER_ENCODING};
 use http::request::Parts;
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody,
     HttpResponse, HttpResponseBody, HttpService,
@@ -224,11 +224,14 @@ fn is_listing(parts: &Parts) -> bool {
     parameters.any(|parameter| ["list-type=2", "comp=list"].contains(&parameter))
 }
 
-/// Removes a time that no calendar has: some servers make it up, and it only saves transfers.
+/// Replaces a time that no calendar has: some servers make it up, it only saves transfers, and
+/// clients of Azure and Google require one.
 fn mend(headers: &mut HeaderMap) {
-    let time = headers.get(LAST_MODIFIED).and_then(|time| time.to_str().ok());
-    if time.is_some_and(|time| jiff::fmt::rfc2822::parse(time).is_err()) {
-        headers.remove(LAST_MODIFIED);
+    const LONG_AGO: HeaderValue = HeaderValue::from_static("Thu, 01 Jan 1970 00:00:00 GMT");
+    if let Some(time) = headers.get_mut(LAST_MODIFIED)
+        && !time.to_str().is_ok_and(|time| jiff::fmt::rfc2822::parse(time).is_ok())
+    {
+        *time = LONG_AGO;
     }
 }
 

@@ -10,9 +10,11 @@ use crate::resolve::sources::Sources;
 use crate::resolve::unowned::{self, Causes, Left, Leftover, Ownership};
 use crate::resolve::{
     apart_code, check, closure, compression, misplaced, misspelled, oversize, ownership, parted,
-    platform, repeated, shards, source_build, taken_and_dropped, too_wide, unused_rules, windows,
+    platform, programs, repeated, set, shards, source_build, taken_and_dropped, too_wide,
+    unused_rules, windows,
 };
 use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
+use base::names::System;
 use base::source::{Problem, Problems};
 use base::version::Version;
 use catalog::Origin;
@@ -39,7 +41,7 @@ const OF_PATHS: [Check; 4] = [
     |it| it.lengths(),
 ];
 
-const OF_RULES: [Check; 3] = [
+const OF_RULES: [Check; 4] = [
     |it| {
         let Resolver { manifest, catalog, targets, .. } = it.resolver;
         let entries = apart_code::Entries { taken: it.selected, run: it.run };
@@ -49,6 +51,10 @@ const OF_RULES: [Check; 3] = [
     |it| {
         let Resolver { manifest, catalog, targets, .. } = it.resolver;
         misspelled::check(manifest, catalog, it.filled, targets.system)
+    },
+    |it| {
+        let Resolver { whole, manifest, targets, .. } = it.resolver;
+        programs::without_script(whole, manifest, it.filled, targets.system)
     },
 ];
 
@@ -115,6 +121,14 @@ impl<'a> Resolver<'a> {
             problems.push(platform::unknown());
         }
         let Some(platform_tag) = platform_tag else { return Err(problems) };
+        // Otherwise consequences of earlier errors.
+        if !problems.has_errors() {
+            let planned: Vec<&Distribution> = made.iter().map(|(_, it)| it).collect();
+            let names = (&self.targets.version, &*platform_tag);
+            let is_asked = self.request.platform_tag.is_some();
+            let is_asked = is_asked && self.targets.system == System::Linux;
+            problems.extend(set::check(self.manifest, sources, names, is_asked, &planned));
+        }
         let made = self.with_former(made, &mut problems);
         let version = self.targets.version.clone();
         let has_modes = !self.manifest.families.isas.is_empty() || self.request.mode.is_some();

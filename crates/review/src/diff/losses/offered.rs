@@ -34,7 +34,7 @@ impl<'s, 'a> Offered<'s, 'a> {
         self.closure(&package.name.normalized()).contains(name)
     }
 
-    fn closure(&self, name: &str) -> Rc<BTreeSet<String>> {
+    pub fn closure(&self, name: &str) -> Rc<BTreeSet<String>> {
         if let Some(known) = self.closures.borrow().get(name) {
             return Rc::clone(known);
         }

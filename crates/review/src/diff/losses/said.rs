@@ -4,8 +4,14 @@ use super::{Group, Loss, LossKind, SHOWN, Things};
 use base::text::{counted, human_size};
 use plan::Note;
 
+/// Columns of a terminal.
+const WIDEST: usize = 80;
+
 pub(super) fn loss(group: Group, things: Things) -> Loss {
-    let text = text(&group, &things);
+    let fewest = if narrows(group.kind) { 1 } else { SHOWN };
+    let texts = (fewest..=SHOWN).rev().map(|most| text(&group, &things, most));
+    let text = texts.reduce(|wide, narrow| if is_wide(&wide) { narrow } else { wide });
+    let text = text.unwrap_or_default();
     let Things { names, packages, size, .. } = things;
     let mut packages = packages.into_iter();
     let package = packages.next().flatten().filter(|_| packages.next().is_none());
@@ -30,10 +36,33 @@ pub(super) fn loss(group: Group, things: Things) -> Loss {
     }
 }
 
-fn text(group: &Group, things: &Things) -> String {
+/// A line about a field has as many names as fit; one about files has all that are shown.
+fn narrows(kind: LossKind) -> bool {
+    matches!(
+        kind,
+        LossKind::Python
+            | LossKind::Gpu
+            | LossKind::Import
+            | LossKind::Leads
+            | LossKind::PythonPath
+            | LossKind::Variable
+            | LossKind::Forward
+            | LossKind::Expands
+            | LossKind::KeptLink
+            | LossKind::LicenseTexts
+            | LossKind::Needs
+    )
+}
+
+fn is_wide(text: &str) -> bool {
+    text.chars().count() > WIDEST
+}
+
+/// At most `most` names.
+fn text(group: &Group, things: &Things, most: usize) -> String {
     let Group { kind, of, to, .. } = group;
     let (count, size) = (things.names.len(), human_size(things.size));
-    let (list, are) = (list(things), if count == 1 { "is" } else { "are" });
+    let (list, are) = (shown(&things.names, most), if count == 1 { "is" } else { "are" });
     let absent =
         |what: &str| format!("{} ({size}) {are} in no package now: {list}", counted(count, what));
     match kind {
@@ -42,7 +71,7 @@ fn text(group: &Group, things: &Things) -> String {
         LossKind::Files => absent("file"),
         LossKind::DeviceCode => format!(
             "device code for {} shrinks by {size}: {} {are} in no package now: {list}",
-            shown(&things.variants),
+            shown(&things.variants, most),
             counted(count, "file")
         ),
         LossKind::Shrunk if of.is_empty() => format!("`{list}` shrinks by {size} ({to} %)"),
@@ -76,20 +105,54 @@ fn text(group: &Group, things: &Things) -> String {
         LossKind::Name => {
             format!("{} of libraries {are} unknown now: {list}", counted(count, "name"))
         }
-        LossKind::Platform if of.is_empty() => {
-            format!("machines with glibc below {to} lose every package")
+        LossKind::Platform => format!("machines with {to} lose {}", every(of)),
+        LossKind::Python => format!("Python {list}: {} cannot be installed", every(of)),
+        LossKind::Gpu => format!("machines with {list} lose {}", every(of)),
+        LossKind::Import if to.is_empty() => format!("users of `{of}` cannot import {list}"),
+        LossKind::Import => format!("users of `{of}` cannot import {list}: it is {to} now"),
+        LossKind::Program => format!("{list} of `{of}` {} {to} now", s(count, "start")),
+        LossKind::Installs => format!("`{of}[{list}]` does not install `{to}` now"),
+        LossKind::Leads if to.is_empty() => {
+            format!("{list} {} to no library now", s(count, "lead"))
         }
-        LossKind::Platform => format!("machines with glibc below {to} lose `{of}`"),
+        LossKind::Leads => format!("{list} {} to another library now: {to}", s(count, "lead")),
+        LossKind::PythonPath => {
+            format!("`{of}` takes {} from sys.path: {list}", counted(count, "directory"))
+        }
+        LossKind::Variable => {
+            format!("`{of}` loses {} of {to}: {list}", counted(count, "directory"))
+        }
+        LossKind::Forward => format!("{list} of `{of}` cannot be preloaded: it forwards"),
+        LossKind::Expands => {
+            format!(
+                "{} of `{of}` {} not use the devel tree now: {list}",
+                counted(count, "command"),
+                if count == 1 { "does" } else { "do" }
+            )
+        }
+        LossKind::KeptLink => {
+            format!("the tree of `{of}` has {} less: {list}", counted(count, "link"))
+        }
+        LossKind::License => format!("`{of}` has the licence {to} now, not {list}"),
+        LossKind::LicenseTexts => {
+            format!("{} {are} in no package now: {list}", counted(count, "licence text"))
+        }
+        LossKind::Needs => format!("`{of}` needs {} now: {list}", counted(count, "package")),
     }
 }
 
-fn list(things: &Things) -> String {
-    shown(&things.names)
+fn every(of: &str) -> String {
+    if of.is_empty() { "every package".to_owned() } else { format!("`{of}`") }
 }
 
-fn shown(names: &BTreeSet<String>) -> String {
-    let first: Vec<&str> = names.iter().take(SHOWN).map(String::as_str).collect();
-    let more = if names.len() > SHOWN { ", …" } else { "" };
+/// Verb for a number of subjects.
+fn s(count: usize, verb: &str) -> String {
+    if count == 1 { format!("{verb}s") } else { verb.to_owned() }
+}
+
+fn shown(names: &BTreeSet<String>, most: usize) -> String {
+    let first: Vec<&str> = names.iter().take(most).map(String::as_str).collect();
+    let more = if names.len() > most { ", …" } else { "" };
     first.join(", ") + more
 }
 

@@ -17,10 +17,19 @@ const AGENT: &str = concat!("rockpack/", env!("CARGO_PKG_VERSION"));
 /// Takes proxy, certificates and protocol of `options`; times are those of [`super::Wire`].
 #[expect(clippy::disallowed_types, reason = "the only client")]
 pub(super) fn client(options: &ClientOptions, home: &Arc<Home>) -> Result<reqwest::Client> {
-    let wrong = |error: reqwest::Error| object_store::Error::Generic {
-        store: "connection",
-        source: error.without_url().into(),
-    };
+    if let Ok(client) = builder(options, home)?.build() {
+        return Ok(client);
+    }
+    // A machine without certificates trusts no server, and reads those without encryption.
+    builder(options, home)?.tls_certs_only([]).build().map_err(wrong)
+}
+
+fn wrong(error: reqwest::Error) -> object_store::Error {
+    object_store::Error::Generic { store: "connection", source: error.without_url().into() }
+}
+
+#[expect(clippy::disallowed_types, reason = "the only client")]
+fn builder(options: &ClientOptions, home: &Arc<Home>) -> Result<reqwest::ClientBuilder> {
     let text = |key| options.get_config_value(&key);
     let is_set = |key| value::<bool>(text(key)).unwrap_or(false);
     let mut builder = reqwest::ClientBuilder::new()
@@ -58,7 +67,7 @@ pub(super) fn client(options: &ClientOptions, home: &Arc<Home>) -> Result<reqwes
     } else if is_set(ClientConfigKey::Http1Only) {
         builder = builder.http1_only();
     }
-    builder.build().map_err(wrong)
+    Ok(builder)
 }
 
 fn value<T: FromStr>(text: Option<String>) -> Option<T> {
@@ -89,6 +98,9 @@ pub(super) fn error(error: reqwest::Error) -> HttpError {
             };
         }
         if let Some(cause) = cause.downcast_ref::<io::Error>() {
+            if let Some(cause) = of_encryption(cause) {
+                return Fault::from(cause).into();
+            }
             use io::ErrorKind::{
                 BrokenPipe, ConnectionAborted, ConnectionReset, TimedOut, UnexpectedEof,
             };
@@ -108,4 +120,10 @@ pub(super) fn error(error: reqwest::Error) -> HttpError {
         return HttpError::new(kind, Fault::Early);
     }
     HttpError::new(kind, error.without_url())
+}
+
+/// Layers of the connection wrap errors in one another.
+fn of_encryption(error: &io::Error) -> Option<&rustls::Error> {
+    let inner = error.get_ref()?;
+    inner.downcast_ref().or_else(|| of_encryption(inner.downcast_ref()?))
 }

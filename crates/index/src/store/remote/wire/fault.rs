@@ -25,6 +25,14 @@ pub(in super::super) enum Fault {
     Redirects,
     #[error("`{0}` is a link-local address, which only a configured server may have")]
     LinkLocal(String),
+    #[error("its certificate {0}")]
+    Certificate(&'static str),
+    #[error("it requires a certificate of the client, and rockpack has none")]
+    Client,
+    #[error("it answers without encryption: correct https:// or the port")]
+    Plain,
+    #[error("no encrypted connection: {0}")]
+    Tls(String),
     #[error("it neither takes nor sends a byte for {} s", .0.as_secs_f32())]
     Silence(Duration),
     #[error("the server sends less than {LEAST} bytes each second")]
@@ -55,6 +63,35 @@ impl From<Fault> for HttpError {
 impl From<Fault> for object_store::Error {
     fn from(fault: Fault) -> Self {
         Self::Generic { store: "connection", source: fault.into() }
+    }
+}
+
+impl From<&rustls::Error> for Fault {
+    fn from(error: &rustls::Error) -> Self {
+        use rustls::CertificateError::{
+            BadSignature, Expired, ExpiredContext, NotValidForName, NotValidForNameContext,
+            NotValidYet, NotValidYetContext, UnknownIssuer,
+        };
+        use rustls::Error::{AlertReceived, InvalidCertificate, InvalidMessage};
+        use rustls::{AlertDescription, InvalidMessage as Message};
+
+        match error {
+            // Its names are text of the server.
+            InvalidCertificate(NotValidForName | NotValidForNameContext { .. }) => {
+                Self::Certificate("is for other hosts")
+            }
+            InvalidCertificate(Expired | ExpiredContext { .. }) => Self::Certificate("has expired"),
+            InvalidCertificate(NotValidYet | NotValidYetContext { .. }) => {
+                Self::Certificate("is not valid yet; is the clock right?")
+            }
+            // A bad signature is that of another authority with the same name.
+            InvalidCertificate(UnknownIssuer | BadSignature) => Self::Certificate(
+                "is of no trusted authority; SSL_CERT_FILE can name a file of trusted ones",
+            ),
+            AlertReceived(AlertDescription::CertificateRequired) => Self::Client,
+            InvalidMessage(Message::InvalidContentType) => Self::Plain,
+            error => Self::Tls(error.to_string()),
+        }
     }
 }
 

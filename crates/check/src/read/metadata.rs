@@ -1,0 +1,281 @@
+use super::license;
+use crate::{Finding, Package};
+use base::names::normalized;
+use base::source::Code;
+use base::version::Version;
+use wheel::package::{Header, Metadata};
+
+/// Known metadata versions, oldest first (core metadata specification).
+const VERSIONS: [(u32, u32); 8] = [(1, 0), (1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (2, 4), (2, 5)];
+
+const ONCE: [&str; 16] = [
+    "Metadata-Version",
+    "Name",
+    "Version",
+    "Summary",
+    "Description-Content-Type",
+    "Keywords",
+    "Home-page",
+    "Download-URL",
+    "Author",
+    "Author-email",
+    "Maintainer",
+    "Maintainer-email",
+    "License",
+    "License-Expression",
+    "Requires-Python",
+    "Description",
+];
+
+const SINCE: [(&str, (u32, u32)); 7] = [
+    ("Provides-Extra", (2, 1)),
+    ("Description-Content-Type", (2, 1)),
+    ("Dynamic", (2, 2)),
+    ("License-Expression", (2, 4)),
+    ("License-File", (2, 4)),
+    ("Import-Name", (2, 5)),
+    ("Import-Namespace", (2, 5)),
+];
+
+pub(super) struct Rules<'m>(pub &'m Metadata);
+
+fn error(what: impl Into<std::borrow::Cow<'static, str>>) -> Finding {
+    Finding::error(Code::MetadataField, what)
+}
+
+impl Rules<'_> {
+    pub fn check(&self) -> Vec<Finding> {
+        let mut found = self.version();
+        found.extend(stray(self.0.header(), "its metadata"));
+        found.extend(self.counts());
+        found.extend(self.license());
+        found.extend(self.values());
+        found.extend(self.requirements());
+        found
+    }
+
+    fn told_version(&self) -> Option<(u32, u32)> {
+        let (major, minor) = self.0.first("Metadata-Version")?.split_once('.')?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    }
+
+    fn version(&self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        let newest = VERSIONS[VERSIONS.len() - 1];
+        match self.told_version() {
+            Some(version) if VERSIONS.contains(&version) => {
+                let fields = SINCE
+                    .iter()
+                    .filter(|(field, since)| *since > version && self.0.first(field).is_some());
+                let (told, what) = (
+                    format!("{}.{}", version.0, version.1),
+                    "is newer than the given Metadata-Version",
+                );
+                // A warning only: widely used tools write these fields too early, and installers
+                // accept them.
+                found.extend(fields.map(|(field, _)| {
+                    Finding::warning(Code::MetadataField, format!("{field} {what}"))
+                        .because(told.clone())
+                }));
+            }
+            Some((2, minor)) if minor > newest.1 => {
+                found.push(
+                    Finding::warning(
+                        Code::MetadataField,
+                        "its Metadata-Version is newer than rockpack knows",
+                    )
+                    .because(format!("2.{minor}")),
+                );
+            }
+            _ => found.push(error("it has no known Metadata-Version")),
+        }
+        found
+    }
+
+    fn counts(&self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        for field in ["Name", "Version"] {
+            if self.0.first(field).is_none_or(str::is_empty) {
+                found.push(error(format!("its metadata has no {field}")));
+            }
+        }
+        let twice = ONCE.iter().filter(|field| self.0.all(field).len() > 1);
+        found.extend(twice.map(|field| error(format!("its metadata has {field} twice"))));
+        found
+    }
+
+    fn license(&self) -> Vec<Finding> {
+        let Some(expression) = self.0.first("License-Expression") else { return Vec::new() };
+        let mut found = Vec::new();
+        if let Some(reason) = license::wrong(expression) {
+            let what = "its License-Expression is not an SPDX expression";
+            found.push(error(what).because(format!("`{expression}`: {reason}")));
+        }
+        if self.0.first("License").is_some() {
+            found.push(error(
+                "it has both License and License-Expression; index servers reject this",
+            ));
+        }
+        if self.0.all("Classifier").iter().any(|classifier| classifier.starts_with("License ::")) {
+            found.push(Finding::warning(
+                Code::MetadataField,
+                "it has both a licence classifier and License-Expression, which PEP 639 deprecates",
+            ));
+        }
+        found
+    }
+
+    fn values(&self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        let text = |field| self.0.first(field);
+        let invalid = |field: &str, text: &str| {
+            error(format!("its {field} is malformed")).because(format!("`{text}`"))
+        };
+        if let Some(name) =
+            text("Name").filter(|name| !name.is_empty() && normalized(name).is_none())
+        {
+            found.push(invalid("Name", name));
+        }
+        if let Some(name) = text("Name").filter(|_| self.0.header().is_padded("Name")) {
+            let what = "blanks follow its Name, which some installers reject";
+            found.push(error(what).because(format!("`{name}`")));
+        }
+        if let Some(version) = text("Version")
+            .filter(|version| !version.is_empty() && version.parse::<Version>().is_err())
+        {
+            found.push(invalid("Version", version));
+        }
+        if let Some(python) = text("Requires-Python")
+            .filter(|python| python.parse::<pep440_rs::VersionSpecifiers>().is_err())
+        {
+            found.push(invalid("Requires-Python", python));
+        }
+        if text("Summary").is_some_and(|summary| summary.contains('\n')) {
+            found.push(error("its Summary has more than one line"));
+        }
+        for extra in self.0.all("Provides-Extra") {
+            match normalized(&extra) {
+                None => found.push(invalid("Provides-Extra", &extra)),
+                Some(name) if name != extra && self.told_version() >= Some((2, 3)) => {
+                    found.push(
+                        Finding::warning(Code::MetadataField, "an extra's name is not normalised")
+                            .because(format!("write `{name}`, not `{extra}`")),
+                    );
+                }
+                Some(_) => {}
+            }
+        }
+        found
+    }
+
+    fn requirements(&self) -> Vec<Finding> {
+        let (mut found, offered) = (Vec::new(), self.0.extras());
+        for requirement in self.0.requirements() {
+            let requirement = match requirement {
+                Ok(requirement) => requirement,
+                Err(text) => {
+                    let what = "a Requires-Dist is not a requirement";
+                    let finding = Finding::error(Code::RequirementForm, what);
+                    found.push(finding.because(format!("`{text}`")));
+                    continue;
+                }
+            };
+            for extra in requirement.of_extras.iter().filter(|extra| !offered.contains(*extra)) {
+                found.push(Finding::error(
+                    Code::UnmetExtra,
+                    format!(
+                        "it has a requirement for its extra `{extra}`, but does not offer that \
+                         extra"
+                    ),
+                ));
+            }
+        }
+        found
+    }
+
+    pub fn license_files(&self, has: impl Fn(&str) -> bool) -> Vec<Finding> {
+        let absent = self.0.all("License-File").into_iter().filter(|file| !has(file));
+        absent
+            .map(|file| Finding::error(Code::LicenseFile, "missing License-File").of(file))
+            .collect()
+    }
+
+    pub fn tell(&self, package: &mut Package<'_>) {
+        package.name = self.0.name().ok().map(|name| name.normalized());
+        package.version = self.0.version().ok();
+        package.requires = self.0.requirements().filter_map(Result::ok).collect();
+        package.extras = self.0.extras();
+    }
+}
+
+pub(super) fn stray(header: &Header, file: &str) -> Option<Finding> {
+    let line = header.stray()?;
+    let what = format!("{file} has a line that is not a field, which programs read differently");
+    Some(error(what).because(format!("`{line}`")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> Vec<String> {
+        let found = Rules(&Metadata::parse(text)).check();
+        found
+            .into_iter()
+            .map(|f| f.detail.map_or(f.what.to_string(), |detail| format!("{} ({detail})", f.what)))
+            .collect()
+    }
+
+    #[test]
+    fn what_is_whole_has_no_findings() {
+        assert!(said("Metadata-Version: 2.4\nName: a\nVersion: 1\nLicense-Expression: MIT\nProvides-Extra: x-y\nRequires-Dist: b; extra == 'x_y'\n").is_empty());
+        assert!(said("Metadata-Version: 1.2\nName: a\nVersion: 1\nLicense: MIT\n").is_empty());
+    }
+
+    #[test]
+    fn fields_are_held_to_what_they_are() {
+        for (text, needle) in [
+            ("Name: a\nVersion: 1\n", "no known Metadata-Version"),
+            ("Metadata-Version: 2.9\nName: a\nVersion: 1\n", "newer than rockpack knows (2.9)"),
+            ("Metadata-Version: 2.1\nName: a\nVersion: 1\nDynamic: x\n", "Dynamic is newer"),
+            ("Metadata-Version: 2.1\nVersion: 1\n", "no Name"),
+            ("Metadata-Version: 2.1\nName: -\nVersion: 1\n", "its Name is malformed"),
+            ("Metadata-Version: 2.1\nName: a\nVersion: x\n", "its Version is malformed"),
+            ("Metadata-Version: 2.1\nName: a\nVersion: 1\nVersion: 2\n", "Version twice"),
+            (
+                "Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Python: 3\n",
+                "its Requires-Python is malformed",
+            ),
+            ("Metadata-Version: 2.1\nName: a\nVersion: 1\nSummary: x\n  y\n", "more than one line"),
+            (
+                "Metadata-Version: 2.4\nName: a\nVersion: 1\nProvides-Extra: X.y\n",
+                "write `x-y`, not `X.y`",
+            ),
+            (
+                "Metadata-Version: 2.4\nName: a\nVersion: 1\nLicense: x\nLicense-Expression: MIT\n",
+                "both License",
+            ),
+            (
+                "Metadata-Version: 2.4\nName: a\nVersion: 1\nClassifier: License :: OSI\nLicense-Expression: MIT\n",
+                "classifier",
+            ),
+            (
+                "Metadata-Version: 2.4\nName: a\nVersion: 1\nLicense-Expression: no licence\n",
+                "not an SPDX expression (`no licence`",
+            ),
+            ("Metadata-Version: 2.1\nName: a\nVersion: 1\njunk\n", "not a field, which"),
+            ("Metadata-Version: 2.1\nName: a \nVersion: 1\n", "blanks follow its Name"),
+            (
+                "Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Dist: b=1\n",
+                "is not a requirement (`b=1`)",
+            ),
+            (
+                "Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Dist: b; extra == 'x'\n",
+                "extra `x`",
+            ),
+        ] {
+            let said = said(text);
+            assert!(said.len() == 1 && said[0].contains(needle), "{needle:?}: {said:?}");
+        }
+    }
+}

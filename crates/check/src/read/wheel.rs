@@ -1,0 +1,224 @@
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::member::Member;
+use super::metadata::Rules;
+use super::names::Names;
+use super::record::Record;
+use super::{entry_points, layout, member, variants};
+use crate::{File, Finding, Kind, Known, Package, Scheme, Targets, Why};
+use base::names::{Form, oversize};
+use base::source::Code;
+use wheel::archive::variants::MEMBER;
+use wheel::package::ZipFile;
+use wheel::package::directory::DirectoryEntry;
+use wheel::package::entry_points::EntryPoints;
+use wheel::package::{self, Fault, Header, Metadata, OpenError, WheelFile};
+
+/// Minimum packed size, except for the last part.
+const PART: u64 = 32 << 20;
+
+/// Wheel with its directory read.
+#[derive(Debug)]
+pub struct Wheel {
+    file: WheelFile,
+    name: String,
+    /// `None` if nobody compares it.
+    record: Option<Record>,
+    targets: Option<Arc<Targets>>,
+}
+
+impl Wheel {
+    /// An invalid archive is a finding.
+    pub fn open(path: &Path, name: &str) -> io::Result<Self> {
+        let file = WheelFile::read(path)?;
+        let zip = file.zip();
+        let record = file.dist_info().and_then(|dir| zip.find(&format!("{dir}/RECORD")));
+        // Reading members reports a member that cannot be unpacked.
+        let record = record.and_then(|at| zip.member(&zip.entries()[at]).ok());
+        let record = record.map(|text| Record::read(text, zip.directory())).unwrap_or_default();
+        Ok(Self { file, name: name.to_owned(), record: Some(record), targets: None })
+    }
+
+    /// Enables detection of device code, for the rule of misplaced code.
+    #[must_use]
+    pub fn with_targets(mut self, targets: &Arc<Targets>) -> Self {
+        self.targets = Some(Arc::clone(targets));
+        self
+    }
+
+    /// Sets the future file name, which is checked instead.
+    #[must_use]
+    pub fn called(mut self, file_name: &str) -> Self {
+        self.file = self.file.called(file_name);
+        self
+    }
+
+    fn zip(&self) -> &ZipFile {
+        self.file.zip()
+    }
+
+    /// Divides the members for threads, only by size.
+    pub fn parts(&self) -> Vec<Range<usize>> {
+        let (mut parts, mut start, mut bytes) = (Vec::new(), 0, 0);
+        for (index, entry) in self.zip().entries().iter().enumerate() {
+            bytes += entry.compressed;
+            if bytes >= PART || index + 1 == self.zip().entries().len() {
+                parts.push(start..index + 1);
+                (start, bytes) = (index + 1, 0);
+            }
+        }
+        parts
+    }
+
+    /// Reads a part. Faults of members are in the result.
+    pub fn read(&self, part: Range<usize>) -> io::Result<Vec<Member>> {
+        let entries = self.zip().entries().get(part.clone()).unwrap_or_default();
+        part.zip(entries)
+            .map(|(at, entry)| {
+                let algorithm = self.record.as_ref().map(|record| record.algorithm(at));
+                member::read(self.zip(), entry, algorithm, self.targets.as_deref())
+            })
+            .collect()
+    }
+
+    /// Result, given all members in order.
+    pub fn conclude(self, members: Vec<Member>) -> Package<'static> {
+        let mut package = Package::new(&self.name, Form::Wheel);
+        let mut faults: Vec<Finding> =
+            self.file.faults().iter().cloned().map(Finding::from).collect();
+        let entries = self.zip().entries();
+        package.size = members.iter().map(|member| member.size).sum();
+        package.tags = self.file.file_name().parse().ok();
+        package.info = self.file.dist_info().map(str::to_owned);
+        let of_archives = members.iter().flat_map(|member| &member.archive_faults);
+        faults.extend(of_archives.cloned().map(Finding::from));
+        faults.extend(layout::check(entries, &members, self.file.dist_info()));
+        let record = self.record(&members);
+        for (entry, member) in entries.iter().zip(members) {
+            package.files.extend(file(entry, member));
+        }
+        if let Some(dist_info) = self.file.dist_info() {
+            faults.extend(record);
+            faults.extend(self.metadata(dist_info, &mut package));
+        }
+        package.faults = faults.into_iter().map(|finding| finding.within(&self.name)).collect();
+        package
+    }
+
+    fn record(&self, members: &[Member]) -> Vec<Finding> {
+        let (Some(rows), Some(dist_info)) = (&self.record, self.file.dist_info()) else {
+            return Vec::new();
+        };
+        let record = format!("{dist_info}/RECORD");
+        if self.zip().find(&record).is_none() {
+            return vec![missing("RECORD")];
+        }
+        let mut found = rows.findings.clone();
+        found.extend(rows.compare(&record, self.zip().directory(), members));
+        found
+    }
+
+    fn metadata(&self, dist_info: &str, package: &mut Package<'_>) -> Vec<Finding> {
+        let mut found = Vec::new();
+        let wheel = self.needed("WHEEL", &mut found);
+        let has = |path: &str| self.zip().find(path).is_some();
+        let file_name = self.file.file_name();
+        let names = Names::new(&file_name, dist_info);
+        found.extend(names.findings());
+        let variant = self.text(MEMBER, &mut found);
+        let (variant, wrong) = variants::told(names.label(), variant.as_deref());
+        package.variant = variant;
+        found.extend(wrong);
+        if let Some(text) = self.needed("METADATA", &mut found) {
+            let metadata = Metadata::parse(&text);
+            let rules = Rules(&metadata);
+            found.extend(rules.check());
+            found.extend(rules.license_files(|file| {
+                has(&format!("{dist_info}/licenses/{file}")) || has(&format!("{dist_info}/{file}"))
+            }));
+            found.extend(names.compare(&metadata));
+            rules.tell(package);
+        }
+        if let Some(text) = wheel {
+            found.extend(names.tags(&Header::parse(&text)));
+        }
+        let text = self.text("entry_points.txt", &mut found).unwrap_or_default();
+        let (points, file) = (EntryPoints::parse(&text), format!("{dist_info}/entry_points.txt"));
+        found.extend(points.faults.iter().cloned().map(|fault| fault.of(&*file).into()));
+        let modules = entry_points::Modules::new(&package.files);
+        let mut commands = Vec::new();
+        for (entry, object) in points.sound() {
+            package.entry_points += 1;
+            commands.extend(entry.is_script().then(|| entry.name.clone()));
+            found.extend(
+                modules
+                    .check(entry, &object, |member| self.file.text(member).map(|(text, _)| text)),
+            );
+        }
+        // The reader reports repeated entries.
+        commands.sort();
+        commands.dedup();
+        let unread = Known::Unknown(Why::NoFact);
+        let command = |name| File::below(Scheme::Scripts, name, unread, Kind::Command);
+        package.files.extend(commands.into_iter().map(command));
+        found
+    }
+
+    fn needed(&self, file: &str, found: &mut Vec<Finding>) -> Option<String> {
+        let text = self.text(file, found);
+        if text.is_none() {
+            found.push(missing(file));
+        }
+        text
+    }
+
+    fn text(&self, file: &str, found: &mut Vec<Finding>) -> Option<String> {
+        let name = format!("{}/{file}", self.file.dist_info()?);
+        let (text, fault) = self.file.text(&name)?;
+        found.extend(fault.map(Finding::from));
+        Some(text)
+    }
+}
+
+/// Reads a wheel, of which any fault of the archive is an error. Does not compare RECORD.
+pub fn facts(path: &Path) -> Result<Package<'static>, OpenError> {
+    let strict = package::Wheel::open(path)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let wheel = Wheel { record: None, ..Wheel::open(path, &name)? };
+    let mut members = Vec::new();
+    for (at, entry) in strict.entries().iter().enumerate() {
+        let unread = |source| strict.unread(&entry.name, source);
+        for member in wheel.read(at..at + 1).map_err(unread)? {
+            let of_archive = member.archive_faults.first().and_then(Fault::refusal);
+            if let Some(fault) = member.fault.clone().or(of_archive) {
+                return Err(unread(io::Error::new(io::ErrorKind::InvalidData, fault)));
+            }
+            members.push(member);
+        }
+    }
+    Ok(wheel.conclude(members))
+}
+
+fn missing(file: &str) -> Finding {
+    Finding::error(Code::MissingMetadata, format!("its metadata directory has no {file}"))
+}
+
+/// Names too long for any system are faults of the archive.
+fn file(entry: &DirectoryEntry, member: Member) -> Vec<File<'static>> {
+    let Member { kind, code, archived, fault, .. } = member;
+    if entry.is_directory() || oversize(&entry.name).is_some() {
+        return archived;
+    }
+    // Permissions of links have no effect.
+    let is_link = entry.mode & 0o170_000 == 0o120_000;
+    // Windows has no permissions of others, so tools make some up.
+    let permissions = entry.mode & if entry.is_unix { 0o7777 } else { 0o7775 };
+    let mode = if is_link { Known::Unknown(Why::NoFact) } else { Known::Is(permissions) };
+    let kind = if fault.is_some() && kind.is_plain() { Kind::Unread } else { kind };
+    let mut file = File::of_wheel(entry.name.clone(), mode, kind);
+    file.code = code;
+    std::iter::once(file).chain(archived).collect()
+}

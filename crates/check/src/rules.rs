@@ -1,0 +1,171 @@
+//! Rules over a set. Each runs for every command that can know the facts it asks for.
+
+use base::source::{Code, Severity};
+
+use crate::{Command, Fact, Finding, Level, Rule, Set, level};
+
+pub mod code;
+mod content;
+mod dlls;
+mod extensions;
+pub(crate) mod libraries;
+mod lookalikes;
+mod modes;
+pub(crate) mod names;
+mod owners;
+mod places;
+pub(crate) mod platform;
+mod requirements;
+mod rpaths;
+pub(crate) mod stable_abi;
+mod stacks;
+pub(crate) mod symbols;
+
+/// All rules, in the order of their findings.
+pub const RULES: &[Rule] = &[
+    Rule {
+        name: "places",
+        codes: &[Code::UnsafeName, Code::MemberTwice, Code::FileAndDirectory],
+        asks: &[Fact::Paths],
+        run: places::check,
+    },
+    Rule { name: "names", codes: &[Code::UnsafeName], asks: &[Fact::Paths], run: names::check },
+    Rule {
+        name: "lookalikes",
+        codes: &[Code::CaseClash],
+        asks: &[Fact::Paths],
+        run: lookalikes::check,
+    },
+    Rule { name: "modes", codes: &[Code::MemberMode], asks: &[Fact::Modes], run: modes::check },
+    Rule {
+        name: "programs",
+        codes: &[Code::NotExecutable],
+        asks: &[Fact::Modes, Fact::Binaries],
+        run: modes::programs,
+    },
+    Rule {
+        name: "scripts",
+        codes: &[Code::NotExecutable],
+        asks: &[Fact::Modes, Fact::Content],
+        run: modes::scripts,
+    },
+    Rule {
+        name: "content",
+        codes: &[Code::BrokenElf, Code::BrokenPe],
+        asks: &[Fact::Content],
+        run: content::check,
+    },
+    Rule {
+        name: "loaders",
+        codes: &[Code::UnusualLoader],
+        asks: &[Fact::Binaries],
+        run: platform::loaders,
+    },
+    Rule {
+        name: "machines",
+        codes: &[Code::WrongPlatform],
+        asks: &[Fact::Binaries, Fact::Tags],
+        run: platform::machines,
+    },
+    Rule {
+        name: "tags",
+        codes: &[Code::TagContradicted],
+        asks: &[Fact::Binaries, Fact::Tags],
+        run: platform::tags,
+    },
+    Rule {
+        name: "extensions",
+        codes: &[Code::ForeignExtension],
+        asks: &[Fact::Paths, Fact::Tags],
+        run: extensions::check,
+    },
+    Rule {
+        name: "owners",
+        codes: &[Code::TwoOwners, Code::CaseClash, Code::FileAndDirectory],
+        asks: &[Fact::Paths, Fact::Others],
+        run: owners::check,
+    },
+    Rule {
+        name: "libraries",
+        codes: &[Code::LibraryNotFound],
+        asks: &[Fact::Binaries],
+        run: libraries::check,
+    },
+    Rule {
+        name: "rpaths",
+        codes: &[Code::RpathOutside, Code::RpathLeadsNowhere, Code::Runpath],
+        asks: &[Fact::Binaries],
+        run: rpaths::check,
+    },
+    Rule {
+        name: "symbols",
+        codes: &[Code::UnresolvedSymbol],
+        asks: &[Fact::Symbols],
+        run: symbols::check,
+    },
+    Rule {
+        name: "dlls",
+        codes: &[Code::ImportLeadsNowhere, Code::ForeignExtension],
+        asks: &[Fact::Binaries, Fact::Others],
+        run: dlls::check,
+    },
+    Rule {
+        name: "functions",
+        codes: &[Code::UnresolvedSymbol],
+        asks: &[Fact::Symbols, Fact::Others],
+        run: dlls::functions,
+    },
+    Rule {
+        name: "stacks",
+        codes: &[Code::ExecutableStack],
+        asks: &[Fact::Binaries],
+        run: stacks::check,
+    },
+    Rule {
+        name: "stable-abi",
+        codes: &[Code::StableAbi],
+        asks: &[Fact::Symbols, Fact::Tags],
+        run: stable_abi::check,
+    },
+    Rule {
+        name: "requirements",
+        codes: &[Code::UnmetRequirement, Code::UnmetExtra],
+        asks: &[Fact::Requirements],
+        run: requirements::check,
+    },
+    Rule {
+        name: "device-code",
+        codes: &[Code::MisplacedCode, Code::UnreadCode],
+        asks: &[Fact::DeviceCode, Fact::Targets],
+        run: code::check,
+    },
+];
+
+/// Finds faults of loading that need no other rule's report in an audit.
+pub(crate) fn loading(set: &Set<'_>) -> Vec<Finding> {
+    let rules = [stacks::check, stable_abi::check, dlls::check, dlls::functions];
+    rank(rules.iter().flat_map(|rule| rule(set)), Command::Audit).collect()
+}
+
+/// Judges a set for a command: faults of reading first, by package, then all rules.
+pub fn judge(set: &Set<'_>, command: Command) -> Vec<Finding> {
+    let faults = set.packages.iter().flat_map(|package| package.faults.iter().cloned());
+    let rules = RULES.iter().filter(|rule| command.hole(rule).is_none());
+    let findings = faults.chain(rules.flat_map(|rule| (rule.run)(set)));
+    rank(findings, command).collect()
+}
+
+/// Gives findings the severity that a command has for their codes; drops those it does not judge.
+pub fn rank(
+    findings: impl IntoIterator<Item = Finding>,
+    command: Command,
+) -> impl Iterator<Item = Finding> {
+    findings.into_iter().filter_map(move |finding| match level(finding.code, command) {
+        Level::Error => Some(finding),
+        Level::Warning => Some(Finding { severity: Severity::Warning, ..finding }),
+        Level::Off(_) => None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! Installed paths that replace files of an installer, of the interpreter, or of the package itself.
+
+use std::collections::{HashMap, HashSet};
+
+use base::source::Code;
+
+use crate::{File, Finding, Kind, Package, Scheme, Set};
+
+/// Files of the metadata directory that installers write themselves.
+const OF_INSTALLERS: [&str; 4] = ["INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json"];
+/// Directories of an environment, on any system.
+const DIRECTORIES: [&str; 7] =
+    ["bin", "include", "lib", "lib64", "scripts", "share", "lib/site-packages"];
+/// Programs of installers, with the packages that own them.
+const INSTALLERS: [(&str, &str); 3] = [("pip", "pip"), ("uv", "uv"), ("uvx", "uv")];
+
+pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for package in &set.packages {
+        let own = package.installed().filter_map(|file| {
+            let finding = of_installers(package, file).or_else(|| of_environment(package, file))?;
+            Some(finding.of(&*file.member))
+        });
+        let all = own.chain(twice(package)).chain(nested(package));
+        found.extend(all.map(|finding| finding.within(&package.file)));
+    }
+    found
+}
+
+fn of_installers(package: &Package<'_>, file: &File<'_>) -> Option<Finding> {
+    let (top, rest) = file.site_path()?.split_once('/')?;
+    let error = |what: &'static str| Some(Finding::error(Code::UnsafeName, what));
+    if top.ends_with(".egg-info") {
+        return error("metadata of an old format, which installers take for another package");
+    }
+    let info = package.info.as_deref()?;
+    if top == info && OF_INSTALLERS.contains(&rest) {
+        let what = "file of the metadata directory that installers write themselves";
+        return Some(Finding::error(Code::MemberTwice, what));
+    }
+    if top != info && top.ends_with(".dist-info") {
+        return error("metadata of another package, which installers do not know to remove");
+    }
+    None
+}
+
+fn of_environment(package: &Package<'_>, file: &File<'_>) -> Option<Finding> {
+    let path = file.path();
+    match file.scheme {
+        Scheme::Scripts if is_of_python(path) => {
+            let what = "program with the name of the interpreter, which installers overwrite and \
+                later remove";
+            Some(Finding::error(Code::UnsafeName, what).because(format!("`{path}`")))
+        }
+        Scheme::Scripts => {
+            let (_, owner) = INSTALLERS.into_iter().find(|(name, _)| is_version_of(path, name))?;
+            let what = "program with the name of an installer";
+            (package.name.as_deref() != Some(owner))
+                .then(|| Finding::error(Code::UnsafeName, what).because(format!("`{path}`")))
+        }
+        Scheme::Data if path.eq_ignore_ascii_case("pyvenv.cfg") => {
+            let what = "configuration of the environment, which installers overwrite";
+            Some(Finding::error(Code::UnsafeName, what))
+        }
+        Scheme::Data
+            if DIRECTORIES.iter().any(|directory| path.eq_ignore_ascii_case(directory)) =>
+        {
+            let what = "file in place of a directory of the environment";
+            Some(Finding::error(Code::FileAndDirectory, what).because(format!("`{path}`")))
+        }
+        _ => None,
+    }
+}
+
+/// `python`, `pythonw`, and scripts that start an environment.
+fn is_of_python(program: &str) -> bool {
+    let is_activate = |name: &str| {
+        name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("activate"))
+            && name[8..].chars().next().is_none_or(|next| next == '.')
+    };
+    ["python", "pythonw"].iter().any(|name| is_version_of(program, name)) || is_activate(program)
+}
+
+/// Matches `pip`, `pip3`, `PIP3.11.exe`, but not `pip-audit`.
+fn is_version_of(program: &str, name: &str) -> bool {
+    let lower = program.to_ascii_lowercase();
+    let stem = lower.strip_suffix(".exe").unwrap_or(&lower);
+    let is_version =
+        |rest: &str| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b't');
+    let rest = stem.strip_prefix(name);
+    rest.is_some_and(|rest| is_version(rest) && !rest.starts_with(['t', '.']))
+}
+
+/// Two members at one path: the later one replaces the earlier.
+fn twice(package: &Package<'_>) -> Vec<Finding> {
+    let (mut at, mut found) = (HashMap::new(), Vec::new());
+    for file in package.installed() {
+        let Some(other) = at.insert((file.scheme, file.path()), file) else { continue };
+        if matches!(file.kind, Kind::Command) {
+            let what = "script with the name of another file";
+            let finding = Finding::error(Code::MemberTwice, what).of(&*other.member);
+            found.push(finding.because(format!("`{}`", file.path())));
+        } else if other.member != file.member {
+            // The reader reports two members of one name.
+            let what = "installed to the path of another member";
+            let finding = Finding::error(Code::MemberTwice, what).of(&*file.member);
+            found.push(finding.because(format!("`{}`", other.member)));
+        }
+    }
+    found
+}
+
+fn nested(package: &Package<'_>) -> Vec<Finding> {
+    let files: HashSet<(Scheme, &str)> =
+        package.installed().map(|file| (file.scheme, file.path())).collect();
+    let mut found: Vec<Finding> = package
+        .installed()
+        .filter_map(|file| {
+            let mut above = file.path().match_indices('/').map(|(at, _)| &file.path()[..at]);
+            let parent = above.find(|parent| files.contains(&(file.scheme, *parent)))?;
+            let finding = Finding::error(Code::FileAndDirectory, "path below a file");
+            Some(finding.of(file.to_string()).because(format!("`{parent}`")))
+        })
+        .collect();
+    found.sort_by(|one, other| one.member.cmp(&other.member));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_an_interpreter_are_known_in_any_spelling() {
+        for name in ["python", "python3", "Python3.11.exe", "PYTHON", "python3.13t", "pythonw.exe"]
+        {
+            assert!(is_of_python(name), "{name}");
+        }
+        for name in ["activate", "Activate.ps1", "activate.bat"] {
+            assert!(is_of_python(name), "{name}");
+        }
+        for name in ["python-config", "pythonista", "ipython", "activate-global", "pythont"] {
+            assert!(!is_of_python(name), "{name}");
+        }
+        assert!(is_version_of("pip3.12", "pip") && !is_version_of("pip-audit", "pip"));
+    }
+}

@@ -1,0 +1,104 @@
+use base::source::Code;
+
+use crate::{Fact, Rule};
+
+/// Command that judges a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Command {
+    /// `plan`, and `build`, which plans before it packs.
+    Plan,
+    /// `wheel verify`.
+    Verify,
+    /// `wheel audit`, which also finishes the wheels of projects.
+    Audit,
+    /// `wheel retag`, `repack`, `split`, `promote`: new wheels of some packages.
+    Edit,
+    /// `merge`: the whole set of a build.
+    Merge,
+    /// `index publish`: into a store with the sets of many nights.
+    Publish,
+}
+
+/// Level of a code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// An error, unless the evidence is doubtful.
+    Error,
+    /// A warning at most.
+    Warning,
+    /// Not judged, with the reason.
+    Off(&'static str),
+}
+
+use Level::{Error as E, Off};
+
+/// A wheel alone lacks what its requirements install; the other packages of a set are elsewhere.
+const PART: Level = Off("only a part of the set is there");
+const STORE: Level = Off("a store has many sets");
+const OTHERS: Level = Off("says nothing about a platform tag");
+
+/// The resolver names the lines of the manifest that decide.
+const LINES: Level = Off("the resolver judges it, with lines of the manifest");
+
+/// A plan keeps the entries that the build of a file wrote.
+const SOURCES: Level = Off("the sources have the entries, and a plan keeps them");
+
+/// Levels that differ by command. Every other code is an error for each command that knows its facts.
+///
+/// Columns: plan, verify, audit, edit, merge, publish.
+pub const SEVERITY: &[(Code, [Level; Command::ALL.len()])] = &[
+    (Code::TagContradicted, [LINES, E, E, E, E, E]),
+    (Code::BrokenElf, [LINES, E, OTHERS, E, E, E]),
+    (Code::BrokenPe, [LINES, E, OTHERS, E, E, E]),
+    (Code::FileAndDirectory, [LINES, E, OTHERS, E, E, E]),
+    (Code::TwoOwners, [LINES, E, OTHERS, PART, E, STORE]),
+    (Code::CaseClash, [LINES, E, OTHERS, E, E, E]),
+    (Code::RpathOutside, [SOURCES, E, E, E, E, E]),
+    (Code::LibraryNotFound, [LINES, E, E, E, E, E]),
+    (Code::UnmetRequirement, [LINES, E, OTHERS, PART, E, STORE]),
+    (Code::UnmetExtra, [LINES, E, OTHERS, E, E, E]),
+    (Code::ImportLeadsNowhere, [LINES, E, E, PART, E, STORE]),
+];
+
+impl Command {
+    /// All commands, in the order of the columns.
+    pub const ALL: [Self; 6] =
+        [Self::Plan, Self::Verify, Self::Audit, Self::Edit, Self::Merge, Self::Publish];
+
+    /// Name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Verify => "verify",
+            Self::Audit => "audit",
+            Self::Edit => "edit",
+            Self::Merge => "merge",
+            Self::Publish => "publish",
+        }
+    }
+
+    /// Reason for which a command cannot run a rule: a fact that it does not know.
+    pub fn hole(self, rule: &Rule) -> Option<(Fact, &'static str)> {
+        rule.asks.iter().find_map(|fact| Some((*fact, self.unknown(*fact)?)))
+    }
+
+    fn unknown(self, fact: Fact) -> Option<&'static str> {
+        UNKNOWN.iter().find(|(command, of, _)| (*command, *of) == (self, fact)).map(|row| row.2)
+    }
+}
+
+/// Facts that a command's reader does not know, with the reason.
+const UNKNOWN: &[(Command, Fact, &str)] = &[
+    (Command::Plan, Fact::Symbols, "never in a catalog: 38 MB of names for one tree"),
+    (Command::Plan, Fact::DeviceCode, "a catalog has no content"),
+    (Command::Plan, Fact::Requirements, "the resolver writes them, for this set"),
+    (Command::Audit, Fact::Targets, "no manifest is read"),
+    (Command::Edit, Fact::Others, "only some packages of the set are there"),
+    (Command::Publish, Fact::Others, "a store has the sets of many nights"),
+];
+
+/// Level of a code for a command.
+pub fn level(code: Code, command: Command) -> Level {
+    let row = SEVERITY.iter().find(|(of, _)| *of == code);
+    row.map_or(Level::Error, |(_, levels)| levels[command as usize])
+}

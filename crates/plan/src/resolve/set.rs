@@ -1,0 +1,189 @@
+//! Reader of plans: planned files with the facts of their sources, and their judgement.
+
+use std::borrow::Cow;
+
+use super::sources::Sources;
+use crate::{Archive, Distribution, Member, Step};
+use base::names::{Form, PackageName};
+use base::source::{Code, Problems, Severity};
+use base::version::Version;
+use binary::elf::stub::StubMachine;
+use binary::elf::{ElfFacts, ElfKind};
+use catalog::{CatalogEntry, EntryKind, FileType};
+use check::{
+    Command, Facts, File, Finding, Kind, Known, Needs, Package, Scheme, Set, Why, judge, report,
+};
+use manifest::Manifest;
+use wheel::archive::wheel::{dist_info_dir, wheel_file_name};
+use wheel::package::Fault;
+use wheel::unpacking::{MemberFault, MemberKind, Tree};
+
+/// Reports faults that `verify` would find in the packages, as far as a catalog tells; a manifest can ignore them.
+/// Another check warns of a tag that is asked for.
+pub(super) fn check<'a>(
+    manifest: &Manifest,
+    sources: &Sources<'a>,
+    (version, platform_tag): (&Version, &str),
+    tag_is_asked: bool,
+    distributions: &[&'a Distribution],
+) -> Problems {
+    let reader = Reader { sources, version, platform_tag };
+    let packages = distributions.iter().map(|distribution| reader.package(distribution));
+    let set = Set { packages: packages.collect(), environment: &|_: &str| true, targets: None };
+    let owner = |file: &str| {
+        let mut all = distributions.iter();
+        all.find(|distribution| distribution.name.as_str() == file).map(|it| &it.package)
+    };
+    // Warnings are of single files, and only `verify` lists these.
+    let errors = judge(&set, Command::Plan).into_iter().filter(|finding| {
+        finding.severity == Severity::Error
+            && !(tag_is_asked && finding.code == Code::WrongPlatform)
+            && !is_ignored(manifest, finding, owner(&finding.file))
+    });
+    report::problems(&errors.collect::<Vec<_>>(), report::Shown::Few)
+}
+
+fn is_ignored(manifest: &Manifest, finding: &Finding, owner: Option<&PackageName>) -> bool {
+    let member = finding.member.as_deref().unwrap_or_default();
+    let below = member.split_once('/').map_or("", |(_, below)| below);
+    let mut rules = manifest.excuses.with(finding.code);
+    rules.any(|rule| [member, below].iter().any(|path| rule.accepts(finding.code, owner, path)))
+}
+
+struct Reader<'r, 'a> {
+    sources: &'r Sources<'a>,
+    version: &'r Version,
+    platform_tag: &'r str,
+}
+
+impl<'a> Reader<'_, 'a> {
+    fn package(&self, distribution: &'a Distribution) -> Package<'a> {
+        let name = &distribution.name;
+        let mut package = Package::new(name.as_str(), distribution.form);
+        package.name = Some(name.normalized());
+        package.version = Some(self.version.clone());
+        package.size = distribution.size();
+        if distribution.form == Form::Sdist {
+            let files = distribution.members.iter().map(|member| {
+                File::below(Scheme::Source, member.path.as_str(), mode(member), Kind::Unread)
+            });
+            package.files.extend(files);
+            return package;
+        }
+        let tag = distribution.platform_tag.as_deref().unwrap_or(self.platform_tag);
+        package.tags = wheel_file_name(name, self.version, tag).parse().ok();
+        package.info = dist_info_dir(name, self.version).ok().map(|info| info.to_string());
+        let files = distribution.members.iter().filter(|member| member.step != Step::Directory);
+        package.files.extend(files.map(|member| {
+            File::of_wheel(member.path.as_str(), mode(member), self.kind(&member.step))
+        }));
+        let unread = Known::Unknown(Why::NoFact);
+        let commands = distribution.entry_points.keys();
+        package.files.extend(
+            commands.map(|command| {
+                File::below(Scheme::Scripts, command.as_str(), unread, Kind::Command)
+            }),
+        );
+        if let Some(archive) = &distribution.archive {
+            self.archive(archive, &mut package);
+        }
+        for file in &mut package.files {
+            file.code = Known::Unknown(Why::NoBytes);
+        }
+        package
+    }
+
+    fn archive(&self, archive: &'a Archive, package: &mut Package<'a>) {
+        let mut tree = Tree::new(false);
+        let mut faults: Vec<MemberFault> = Vec::new();
+        for member in &archive.members {
+            let path = member.path.as_str();
+            let kind = match &member.step {
+                Step::Link { target } => MemberKind::Symlink(target.clone()),
+                Step::Directory => MemberKind::Directory,
+                _ => MemberKind::File,
+            };
+            faults.extend(tree.add(path, &kind).err().map(|refusal| refusal.of(path)));
+            let kind = self.kind(&member.step);
+            package.files.push(File::below(Scheme::Devel, path, mode(member), kind));
+        }
+        faults.extend(tree.lost());
+        package.faults.extend(faults.into_iter().map(|fault| {
+            let member = format!("{}!{}", archive.path, fault.member);
+            Finding::from(Fault::from(fault).of(member)).within(&package.file)
+        }));
+    }
+
+    fn kind(&self, step: &'a Step) -> Kind<'a> {
+        match step {
+            Step::Copy { source } => {
+                self.sources.entry(source).map_or(Kind::Data, |entry| of_entry(entry, None))
+            }
+            Step::Relink { source, rpath } => {
+                self.sources.entry(source).map_or(Kind::Data, |entry| of_entry(entry, Some(rpath)))
+            }
+            Step::Alias { soname, needed, rpath, machine } => {
+                elf(Cow::Owned(alias(soname, needed, rpath, *machine)))
+            }
+            Step::Link { target } => Kind::Link(target.as_str().into()),
+            Step::Stub { .. } | Step::Directory => Kind::Unread,
+            Step::Render { text }
+                if text.pieces().first().is_some_and(|it| it.starts_with("#!")) =>
+            {
+                Kind::Script
+            }
+            Step::Render { .. } => Kind::Data,
+        }
+    }
+}
+
+fn mode(member: &Member) -> Known<u32> {
+    Known::Is(if member.executable { 0o755 } else { 0o644 })
+}
+
+fn of_entry<'a>(entry: &'a CatalogEntry, rpath: Option<&String>) -> Kind<'a> {
+    let EntryKind::File { content, .. } = &entry.kind else { return Kind::Unread };
+    match content {
+        FileType::Elf(facts) => elf(match rpath {
+            Some(rpath) => {
+                let (rpath, runpath) = (Some(rpath.clone()), None);
+                Cow::Owned(ElfFacts { rpath, runpath, ..(**facts).clone() })
+            }
+            None => Cow::Borrowed(facts),
+        }),
+        FileType::Pe(facts) => needs(Facts::Pe(Cow::Borrowed(facts))),
+        FileType::ImportLibrary(library) => Kind::ImportLibrary(library.clone()),
+        FileType::BrokenElf(why) => Kind::Broken(binary::Format::Elf, why.as_str().into()),
+        FileType::BrokenPe(why) => Kind::Broken(binary::Format::Pe, why.as_str().into()),
+        FileType::BrokenImportLibrary(why) => Kind::BrokenImportLibrary(why.as_str().into()),
+        FileType::Script => Kind::Script,
+        FileType::Data => Kind::Data,
+    }
+}
+
+fn elf(facts: Cow<'_, ElfFacts>) -> Kind<'_> {
+    needs(Facts::Elf(facts))
+}
+
+fn needs(facts: Facts<'_>) -> Kind<'_> {
+    let unread = Known::Unknown(Why::NoBytes);
+    Kind::Binary(Box::new(Needs { facts, symbols: unread, flags: Known::Unknown(Why::NoBytes) }))
+}
+
+/// Facts of a generated library that only needs another one.
+pub(super) fn alias(soname: &str, needed: &str, rpath: &str, machine: StubMachine) -> ElfFacts {
+    ElfFacts {
+        kind: ElfKind::SharedLibrary,
+        machine: machine.machine(),
+        soname: Some(soname.to_owned()),
+        needed: vec![needed.to_owned()],
+        rpath: Some(rpath.to_owned()),
+        runpath: None,
+        glibc: None,
+        versions: Vec::new(),
+        interpreter: None,
+        forbidden: Vec::new(),
+        isa_level: None,
+        executable_stack: None,
+    }
+}

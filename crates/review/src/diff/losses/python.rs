@@ -1,0 +1,45 @@
+use std::collections::BTreeSet;
+
+use pep440_rs::{Version, VersionSpecifiers};
+
+use super::super::contents::Package;
+use super::{Compared, Found, LossKind, Of, general};
+use plan::Lost;
+
+/// Minor releases of Python 3 that a change is judged for: later ones are far away.
+const MINORS: u32 = 30;
+
+/// First and last release of a minor one: `>=3.10.4` excludes the first alone.
+const MICROS: [u32; 2] = [0, 99];
+
+/// Finds releases of Python that no new package is for.
+pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
+    let pairs = compared.pairs.both();
+    let pairs = pairs.map(|(was, is)| (&compared.old.packages[was], &compared.new.packages[is]));
+    let lost: Vec<_> = pairs.map(|(old, new)| (old, gone(old, new))).collect();
+    let all = lost.iter().all(|(_, gone)| !gone.is_empty() && *gone == lost[0].1);
+    for (old, releases) in &lost {
+        let of = if all { String::new() } else { general(old) };
+        for release in releases {
+            let package = old.package.filter(|_| !all);
+            let lost = Lost { package, name: release, origin: None };
+            found.add(Of::new(LossKind::Python, &of), "", &lost, 0, compared.new);
+        }
+    }
+}
+
+fn gone(old: &Package<'_>, new: &Package<'_>) -> BTreeSet<String> {
+    let (was, is) = (&old.metadata.requires_python, &new.metadata.requires_python);
+    if was == is {
+        return BTreeSet::new();
+    }
+    let specifiers = |text: &str| text.parse::<VersionSpecifiers>().ok();
+    let Some((was, is)) = specifiers(was).zip(specifiers(is)) else { return BTreeSet::new() };
+    let minors = (0..MINORS).filter(|minor| {
+        MICROS.iter().any(|micro| {
+            let release = Version::new([3, u64::from(*minor), u64::from(*micro)]);
+            was.contains(&release) && !is.contains(&release)
+        })
+    });
+    minors.map(|minor| format!("3.{minor}")).collect()
+}

@@ -1,0 +1,93 @@
+//! `--contract` of `rockpack check` and `rockpack plan`.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use base::partial::PartialFile;
+use base::regular;
+use base::source::{Code, Problem};
+use base::text::counted;
+use review::contract::{self, Contracts};
+
+use super::{Failure, environment, print_exact};
+use crate::cli::ContractTo;
+
+/// A contract of 200 packages has 1 MB.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Lines of a difference in a message.
+const SHOWN: usize = 6;
+
+/// Mode of a file for a repository.
+const MODE: u32 = 0o644;
+
+/// Prints or writes a contract, or compares a file with it.
+pub fn tell(
+    contracts: &Contracts,
+    to: &ContractTo<'_>,
+    json: bool,
+    check: bool,
+) -> Result<(), Failure> {
+    let text = if json {
+        let json = serde_json::to_string_pretty(contracts)
+            .map_err(|e| environment(format!("cannot write the contract as JSON: {e}")))?;
+        json + "\n"
+    } else {
+        contract::page(contracts)
+    };
+    match to {
+        ContractTo::Standard => print_exact(&text),
+        ContractTo::File(file) if check => compare(file, &text),
+        ContractTo::File(file) => write(file, &text),
+    }
+}
+
+fn write(file: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |e| environment(format!("cannot write {}: {e}", file.display()));
+    let mut target = PartialFile::beside(file, MODE).map_err(failed)?;
+    target.write_all(text.as_bytes()).map_err(failed)?;
+    target.persist(file).map_err(failed)?;
+    Ok(())
+}
+
+fn compare(file: &Path, today: &str) -> Result<(), Failure> {
+    let text = regular::read_to_string(file, MOST_BYTES)
+        .map_err(|e| environment(format!("cannot read {}: {e}", file.display())))?;
+    let lines = differences(&text, today);
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let message = format!("{} is not the contract of today", file.display());
+    let more = lines.len().saturating_sub(SHOWN);
+    let mut help: Vec<String> = lines.into_iter().take(SHOWN).collect();
+    help.extend((more > 0).then(|| format!("and {}", counted(more, "more line"))));
+    help.push("write it with the same command without --check, and review its difference".into());
+    Err(Problem::error(Code::Loss, message).help(help.join("\n")).into())
+}
+
+/// Lines of one text alone, with their sign.
+fn differences(old: &str, new: &str) -> Vec<String> {
+    let only = |one: &str, other: &str, sign: char| -> Vec<String> {
+        let others: std::collections::HashSet<&str> = other.lines().collect();
+        let lines = one.lines().filter(|line| !others.contains(line));
+        lines.map(|line| format!("{sign} {}", line.trim())).collect()
+    };
+    let mut all = only(old, new, '-');
+    all.extend(only(new, old, '+'));
+    if all.is_empty() && old != new {
+        all.push("the order of the lines differs".to_owned());
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shows_lines_of_one_text_alone() {
+        assert_eq!(differences("a\n  b\n", "a\n  b\n"), [""; 0]);
+        assert_eq!(differences("a\n  b\n", "a\n  c\n"), ["- b", "+ c"]);
+        assert_eq!(differences("a\nb\n", "b\na\n"), ["the order of the lines differs"]);
+    }
+}
