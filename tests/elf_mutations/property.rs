@@ -51,7 +51,7 @@ pub fn inspect(bytes: &[u8]) -> Option<ElfFacts> {
 }
 
 /// Number of edits to try.
-const EDITS: usize = 8;
+pub const EDITS: usize = 8;
 
 /// Edits the file in several ways. Returns the number of accepted edits; each is proven to be
 /// right, and to have no effect when repeated.
