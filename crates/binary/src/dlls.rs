@@ -54,19 +54,18 @@ impl Dll {
         let is_library = facts.kind == PeKind::Library;
         let is_module = path.to_ascii_lowercase().ends_with(".pyd");
         let is_started = facts.kind == PeKind::Program || is_module;
-        let (imports, exports) = match symbols {
-            Some(symbols) => (symbols.imports, Some(symbols.exports)),
-            None => {
-                let bare = |delayed| {
-                    move |library: &String| PeImport {
-                        library: library.clone(),
-                        delayed,
-                        symbols: Vec::new(),
-                    }
-                };
-                let imports = facts.imports.iter().map(bare(false));
-                (imports.chain(facts.delayed.iter().map(bare(true))).collect(), None)
-            }
+        let (imports, exports) = if let Some(symbols) = symbols {
+            (symbols.imports, Some(symbols.exports))
+        } else {
+            let bare = |delayed| {
+                move |library: &String| PeImport {
+                    library: library.clone(),
+                    delayed,
+                    symbols: Vec::new(),
+                }
+            };
+            let imports = facts.imports.iter().map(bare(false));
+            (imports.chain(facts.delayed.iter().map(bare(true))).collect(), None)
         };
         Self { path, machine: facts.machine, imports, exports, is_library, is_started }
     }

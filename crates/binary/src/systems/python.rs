@@ -9,7 +9,7 @@ pub struct PythonTags<'t> {
     pub abi: &'t str,
 }
 
-/// Installed with CPython 3.8 and later.
+/// Installed with `CPython` 3.8 and later.
 const RUNTIME: [&str; 2] = ["vcruntime140.dll", "vcruntime140_1.dll"];
 
 impl PythonTags<'_> {

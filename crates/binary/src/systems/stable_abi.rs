@@ -1,4 +1,4 @@
-//! CPython's stable ABI (PEP 384).
+//! `CPython`'s stable ABI (PEP 384).
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

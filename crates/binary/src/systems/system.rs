@@ -12,7 +12,7 @@ pub enum System {
     Glibc(Release),
     /// Linux with a release of musl.
     Musl(Release),
-    /// Release of CPython, with the GIL.
+    /// Release of `CPython`, with the GIL.
     CPython(Release),
     /// Windows 10 and later.
     Windows,

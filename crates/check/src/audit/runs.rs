@@ -32,7 +32,6 @@ pub struct OnSystem {
     pub no: Option<String>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
 fn shown<S: Serializer>(system: &System, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(system)
 }

@@ -29,12 +29,12 @@ struct Import<'i> {
 
 /// Finds DLLs that are nowhere.
 pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
-    each(set, |import| import.library())
+    each(set, library)
 }
 
 /// Finds functions that the DLLs of the set lack.
 pub(super) fn functions(set: &Set<'_>) -> Vec<Finding> {
-    each(set, |import| import.functions())
+    each(set, of_functions)
 }
 
 fn each(set: &Set<'_>, judge: fn(&Import<'_>) -> Option<Finding>) -> Vec<Finding> {
@@ -106,46 +106,45 @@ fn is_private(library: &str) -> bool {
     })
 }
 
+fn library(import: &Import<'_>) -> Option<Finding> {
+    let library = import.library;
+    match &import.fault {
+        DllFault::Missing => Some(import.missing()),
+        DllFault::OtherMachine(other) => {
+            let machine = match other.machine {
+                Machine::X86_64 => "x86-64".to_owned(),
+                Machine::Aarch64 => "aarch64".to_owned(),
+                Machine::Other { number, .. } => format!("machine {number:#x}"),
+            };
+            let what = format!("the imported `{library}` is in the packages only for {machine}");
+            Some(import.severe(Code::ImportLeadsNowhere, what))
+        }
+        DllFault::Undefined(_) | DllFault::Forwarded(..) => None,
+    }
+}
+
+fn of_functions(import: &Import<'_>) -> Option<Finding> {
+    let library = import.library;
+    match &import.fault {
+        DllFault::Undefined(symbols) => {
+            let what =
+                format!("the imported `{library}` of the packages lacks functions of a file");
+            let names: Vec<String> = symbols.iter().map(ToString::to_string).collect();
+            Some(import.severe(Code::UnresolvedSymbol, what).because(named(&names)))
+        }
+        DllFault::Forwarded(symbol, to) => {
+            let what = format!(
+                "the imported `{library}` of the packages forwards a function to one that no \
+                 library has"
+            );
+            let finding = import.severe(Code::UnresolvedSymbol, what);
+            Some(finding.because(format!("`{symbol}` to `{to}`")))
+        }
+        DllFault::Missing | DllFault::OtherMachine(_) => None,
+    }
+}
+
 impl Import<'_> {
-    fn library(&self) -> Option<Finding> {
-        let library = self.library;
-        match &self.fault {
-            DllFault::Missing => Some(self.missing()),
-            DllFault::OtherMachine(other) => {
-                let machine = match other.machine {
-                    Machine::X86_64 => "x86-64".to_owned(),
-                    Machine::Aarch64 => "aarch64".to_owned(),
-                    Machine::Other { number, .. } => format!("machine {number:#x}"),
-                };
-                let what =
-                    format!("the imported `{library}` is in the packages only for {machine}");
-                Some(self.severe(Code::ImportLeadsNowhere, what))
-            }
-            DllFault::Undefined(_) | DllFault::Forwarded(..) => None,
-        }
-    }
-
-    fn functions(&self) -> Option<Finding> {
-        let library = self.library;
-        match &self.fault {
-            DllFault::Undefined(symbols) => {
-                let what =
-                    format!("the imported `{library}` of the packages lacks functions of a file");
-                let names: Vec<String> = symbols.iter().map(|symbol| symbol.to_string()).collect();
-                Some(self.severe(Code::UnresolvedSymbol, what).because(named(&names)))
-            }
-            DllFault::Forwarded(symbol, to) => {
-                let what = format!(
-                    "the imported `{library}` of the packages forwards a function to one that no \
-                     library has"
-                );
-                let finding = self.severe(Code::UnresolvedSymbol, what);
-                Some(finding.because(format!("`{symbol}` to `{to}`")))
-            }
-            DllFault::Missing | DllFault::OtherMachine(_) => None,
-        }
-    }
-
     fn missing(&self) -> Finding {
         let (library, PythonTags { python, abi }) = (self.library, self.python);
         let warning = |what: String| Finding::warning(Code::ImportLeadsNowhere, what);
