@@ -61,6 +61,7 @@ mod outputs;
 mod ownership;
 mod package_mutations;
 mod pe_files;
+mod pe_imports;
 mod planning;
 mod planning_errors;
 mod problem_codes;

@@ -18,5 +18,7 @@ mod others;
 mod refusals;
 #[path = "elf_conformance/splits.rs"]
 mod splits;
+#[path = "elf_conformance/stacks.rs"]
+mod stacks;
 #[path = "elf_conformance/tools.rs"]
 mod tools;

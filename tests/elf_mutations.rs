@@ -45,7 +45,7 @@ fn the_seeds_themselves_are_edited_or_refused() {
     for (path, bytes) in seeds {
         let name = path.file_name().unwrap().to_str().unwrap();
         // The name says whether edits are refused.
-        let want = if name.starts_with("refused-") { 0 } else { 7 };
+        let want = if name.starts_with("refused-") { 0 } else { property::EDITS };
         assert_eq!(accepted(name, &bytes, [0; 5]), Ok(want), "{name}");
     }
 }

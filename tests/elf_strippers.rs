@@ -55,7 +55,7 @@ fn edits(facts: &ElfFacts, random: &mut Random, dir: &Path) -> Edits {
             needed.push(Rename { from: from.clone(), to });
         }
     }
-    Edits { rpath, soname, needed }
+    Edits { rpath, soname, needed, ..Edits::default() }
 }
 
 fn named(facts: ElfFacts) -> (Option<String>, Vec<String>, Option<String>) {

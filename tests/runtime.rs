@@ -73,7 +73,7 @@ fn the_runtime_does_what_it_says() {
 
 #[test]
 fn the_doctor_finds_each_fault() {
-    run(&["test_doctor", "test_doctor_files", "test_doctor_hostile", "test_loader"]);
+    run(&["test_doctor", "test_doctor_files", "test_doctor_hostile", "test_loader", "test_dlls"]);
 }
 
 #[test]

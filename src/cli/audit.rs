@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use binary::systems::System;
 use clap::{Args, ValueHint};
 
 /// Compute the platform tag that wheels can have, and the files that decide it
@@ -12,10 +13,11 @@ use clap::{Args, ValueHint};
 /// Prints the best tag, the needs that rule out the next older one (each with the first file, and a
 /// symbol of each version), the changes that would lift them, libraries that the user's system must
 /// have, undefined symbols, if all libraries loaded with the file are known, and needed libraries of
-/// the wheels of which a file uses no symbol. A wheel without ELF files is for `any` platform.
+/// the wheels of which a file uses no symbol. Lists libraries and programs with an executable stack
+/// and, in Windows wheels, imports of DLLs and functions that no DLL provides. A wheel without ELF files is for `any` platform.
 ///
-/// Exit status: 0 audited, 1 a tag in a wheel's name is wrong, a library of a wheel is not found, a
-/// symbol is undefined, or a wheel cannot be audited, 2 a file can't be read.
+/// Exit status: 0 audited, 1 a tag in a wheel's name is wrong, a library of a wheel is not found or
+/// refused, a symbol is undefined, or a wheel cannot be audited, 2 a file can't be read.
 #[derive(Debug, Args)]
 #[command(after_long_help = AUDIT_EXAMPLES)]
 pub struct AuditArgs {
@@ -27,6 +29,13 @@ pub struct AuditArgs {
     #[arg(long = "with", value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub with: Vec<PathBuf>,
 
+    /// Systems to judge, separated by commas: glibc-2.43, musl-1.2, cpython-3.13, windows
+    ///
+    /// Prints for each wheel whether it runs there, or the first reason against it. Other systems
+    /// than the wheel's are a reason too. Does not change the exit status.
+    #[arg(long, value_name = "SYSTEM", value_delimiter = ',')]
+    pub on: Vec<System>,
+
     /// Print the results as JSON: `{"wheels": [{"file", "tag", ...}]}`
     ///
     /// Each wheel has `file`, `tag`, `also` (equally good tags), `named` (tags in its name),
@@ -34,7 +43,9 @@ pub struct AuditArgs {
     /// (needs that rule out the next older tag), `next_older` (that tag, or null),
     /// `external_libraries`, `unfound` (`file` with a shipped `library` that the loader does not
     /// find, its place `at`, and whether loading is `certain` to fail), `unresolved` (`file` with
-    /// undefined `symbols`), `unused` (`file` with needed `libraries` that it does not use) and
+    /// undefined `symbols`), `findings` (faults of loading, as in `rockpack wheel verify --json`),
+    /// `unused` (`file` with needed `libraries` that it does not use), `on` (with --on: `system`,
+    /// and `no`, the reason against it, or null) and
     /// `ignored` (unaudited ELF files, with the reason). A need has `kind` (processor, library,
     /// version or symbol), `needs`, `library`, `symbol`, `file` (the first with it) and `files`
     /// (their number).
@@ -46,6 +57,9 @@ const AUDIT_EXAMPLES: &str = "\
 Examples:
   All wheels of a build, as the set that is installed together:
     rockpack wheel audit out/dist
+
+  Systems that run a wheel:
+    rockpack wheel audit --on glibc-2.17,glibc-2.43,cpython-3.13 demo-1.0-cp39-abi3-*.whl
 
   The tag of each wheel, for a script:
     rockpack wheel audit --json dist/*.whl | jq -r '.wheels[] | \"\\(.tag) \\(.file)\"'

@@ -40,7 +40,7 @@ pub struct ShowArgs {
     pub json: bool,
 }
 
-/// Write a copy of an ELF file with another rpath, SONAME or NEEDED
+/// Write a copy of an ELF file with another rpath, SONAME, NEEDED or stack
 ///
 /// All changes are one edit: OUT has all of them, or isn't written. With an rpath option, OUT has
 /// RPATH and no RUNPATH. The result is checked against FILE before OUT appears.
@@ -52,7 +52,7 @@ pub struct ShowArgs {
 /// Exit status: 0 written, 1 the file can't be edited, 2 usage or environment error.
 #[derive(Debug, Args)]
 #[command(after_long_help = EDIT_EXAMPLES)]
-#[command(group = ArgGroup::new("changes").args(["rpath", "add_rpath", "convert_rpath", "soname", "rename_needed"]).required(true).multiple(true))]
+#[command(group = ArgGroup::new("changes").args(["rpath", "add_rpath", "convert_rpath", "soname", "rename_needed", "clear_execstack"]).required(true).multiple(true))]
 #[command(group = ArgGroup::new("search path").args(["rpath", "add_rpath", "convert_rpath"]))]
 pub struct EditArgs {
     /// File to read
@@ -86,12 +86,21 @@ pub struct EditArgs {
     /// Rename a library in NEEDED and in the version needs; may be repeated
     #[arg(long, value_name = "FROM=TO", value_parser = parse_rename, help_heading = "Changes")]
     rename_needed: Vec<Rename>,
+
+    /// Remove the request for an executable stack, unless the code has trampolines
+    ///
+    /// glibc 2.41 and later refuse to load a library with this request, in GNU_STACK or by its
+    /// absence. Linkers write it for nested functions (trampolines), and for assembler sources
+    /// without `.note.GNU-stack`. The edit proves that the file has no trampoline of GCC; code that
+    /// the program itself writes to its stack can't be found.
+    #[arg(long, help_heading = "Changes")]
+    clear_execstack: bool,
 }
 
 /// Check an edited ELF file against its original
 ///
-/// Works for edits by any tool: differences in rpath, SONAME and NEEDED are the edit. Nothing else
-/// may differ. Each violation names its invariant (I1 to I18). An invariant that OLD already breaks
+/// Works for edits by any tool: differences in rpath, SONAME and NEEDED, and a cleared request for
+/// an executable stack, are the edit. Nothing else may differ. Each violation names its invariant (I1 to I18). An invariant that OLD already breaks
 /// is a warning.
 ///
 /// Exit status: 0 all invariants hold, 1 one is violated or OLD cannot be edited, 2 a file can't be
@@ -116,6 +125,9 @@ Examples:
     rockpack elf edit libz.so.1 -o out/libz_private.so.1 --soname libz_private.so.1
     rockpack elf edit libfoo.so.1 -o out/libfoo.so.1 --rename-needed libz.so.1=libz_private.so.1
 
+  A library that glibc 2.41 refuses to load for its executable stack:
+    rockpack elf edit libfoo.so.1 -o out/libfoo.so.1 --clear-execstack
+
   The steps of an edit, without making it:
     rockpack elf edit libfoo.so.1 --add-rpath '$ORIGIN/../lib' --dry-run
 ";
@@ -127,6 +139,7 @@ impl EditArgs {
             rpath: self.rpath_edit(),
             soname: self.soname.clone(),
             needed: self.rename_needed.clone(),
+            clear_execstack: self.clear_execstack,
         }
     }
 
@@ -188,9 +201,11 @@ mod tests {
             Edits {
                 rpath: RpathEdit::Keep,
                 soname: Some("s".to_owned()),
-                needed: vec![rename("a", "b"), rename("c", "d=e")]
+                needed: vec![rename("a", "b"), rename("c", "d=e")],
+                clear_execstack: false,
             }
         );
+        assert!(edits(&["--clear-execstack"]).unwrap().clear_execstack);
     }
 
     #[test]

@@ -4,10 +4,12 @@ use std::borrow::Borrow;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use base::source::{Code, Problem, printable, printable_lines};
+use base::source::{Code, Problem, Severity, printable, printable_lines};
 use base::text::{Column, Table, counted, with_causes};
 use binary::policy::{Obstacle, ObstacleKind, Unresolved, Unused};
-use check::audit::{self, Audit, AuditError, Audits, Ignored, Unfound};
+use binary::systems::System;
+use check::Finding;
+use check::audit::{self, Audit, AuditError, Audits, Ignored, OnSystem, Runs, Unfound};
 use wheel::package::OpenError;
 
 use super::wheels::wheels;
@@ -20,7 +22,17 @@ pub fn run(args: &AuditArgs) -> Result<(), Failure> {
     let paths: Vec<&Path> = wheels.iter().map(std::path::PathBuf::as_path).collect();
     let with = if args.with.is_empty() { Vec::new() } else { self::wheels(&args.with)? };
     let with: Vec<&Path> = with.iter().map(std::path::PathBuf::as_path).collect();
-    let audits = audit::audit_with(&paths, &with).map_err(|error| failure(&error))?;
+    let mut audits = audit::audit_with(&paths, &with).map_err(|error| failure(&error))?;
+    for audit in &mut audits {
+        let verdict = |system: &System| OnSystem {
+            system: *system,
+            no: match audit::runs(audit, *system) {
+                Runs::Yes => None,
+                Runs::No(reason) => Some(reason),
+            },
+        };
+        audit.on = args.on.iter().map(verdict).collect();
+    }
     let audits = Audits { format: audit::FORMAT, wheels: audits };
     if args.json {
         let json = serde_json::to_string_pretty(&audits)
@@ -33,6 +45,7 @@ pub fn run(args: &AuditArgs) -> Result<(), Failure> {
         audit.wrong.is_some()
             || !audit.unresolved.is_empty()
             || audit.unfound.iter().any(|it| it.certain)
+            || audit.findings.iter().any(|it| it.severity == Severity::Error)
     };
     if audits.wheels.iter().any(bad) { Err(Failure::Reported) } else { Ok(()) }
 }
@@ -73,6 +86,12 @@ fn text(audit: &Audit) -> String {
         format!(" (also {})", audit.also.join(", "))
     };
     let _ = writeln!(text, "  {}{also}, {files}", audit.tag);
+    let mut systems = Table::new([Column::left()]).indented(2);
+    for OnSystem { system, no } in &audit.on {
+        let verdict = no.as_ref().map_or_else(|| "yes".to_owned(), |no| format!("no: {no}"));
+        systems.row([system.to_string(), verdict]);
+    }
+    text += &systems.to_string();
     if let Some(wrong) = &audit.wrong {
         let _ = writeln!(text, "  wrong name: {wrong}");
     }
@@ -99,6 +118,7 @@ fn text(audit: &Audit) -> String {
     }
     text + &unfound(&audit.unfound)
         + &unresolved(&audit.unresolved)
+        + &faults(&audit.findings)
         + &unused(&audit.unused)
         + &ignored(&audit.ignored)
 }
@@ -164,6 +184,20 @@ fn unresolved(files: &[Unresolved]) -> String {
     list("symbols that neither the wheels nor the system define", files, |it| {
         format!("{}: {}", it.file, listed(&it.symbols))
     })
+}
+
+fn faults(findings: &[Finding]) -> String {
+    let of = |severity| {
+        let one = |finding: &&Finding| finding.severity == severity;
+        findings.iter().filter(one).collect::<Vec<_>>()
+    };
+    let line = |finding: &&Finding| {
+        let member = finding.member.as_deref().unwrap_or_default();
+        let detail = finding.detail.iter().map(|detail| format!(" ({detail})")).collect::<String>();
+        format!("{member}: {}{detail}", finding.what)
+    };
+    list("files that fail to load", &of(Severity::Error), line)
+        + &list("files that can fail to load", &of(Severity::Warning), line)
 }
 
 fn unused(files: &[Unused]) -> String {

@@ -1,13 +1,14 @@
 //! `rockpack wheel split`.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use base::source::{Code, Problem};
 use base::text::{counted, human_size, with_causes};
 use rewrite::split::{self, Ask, Division, Part, SplitError};
 use wheel::package::{OpenError, ReadError};
 
-use super::{Failure, gate, made, print, repaired};
+use super::{Failure, environment, gate, made, print, repaired};
 use crate::cli::SplitArgs;
 use crate::{inputs, ui};
 
@@ -20,12 +21,14 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
         version: args.version.as_ref(),
         beside: args.beside.as_deref(),
         threads: inputs::pool(args.making.threads.jobs)?.current_num_threads(),
+        allowed: &args.making.allow.allow,
     };
     let split = split::plan(&manifest, &ask).map_err(|error| failure(error, args))?;
     let listed: String = split.divisions.iter().map(division).collect();
     let dest = args.output.as_deref().filter(|_| !args.dry_run);
     let Some(dest) = dest else {
-        return print(&(listed + &summary(&split.divisions, ", if written")));
+        let end = summary(&split.divisions, ", if written");
+        return print(&(listed + &end + &sizes(&split.divisions, None)?));
     };
     print(&listed)?;
     repaired(dest)?;
@@ -34,7 +37,36 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     let done = split.write(dest, run, &ask, &gate);
     let done = done.map_err(|error| failure(error, args))?;
     let text = made(&done.packages, &done.removed, "run");
-    print(&(text + &summary(&split.divisions, &format!(" in {}", dest.display()))))
+    let end = summary(&split.divisions, &format!(" in {}", dest.display()));
+    print(&(text + &end + &sizes(&split.divisions, Some(dest))?))
+}
+
+/// Bytes before and after, packed and installed; without files in `dest`, packed bytes of new files
+/// are not known.
+fn sizes(divisions: &[Division], dest: Option<&Path>) -> Result<String, Failure> {
+    let length = |path: &Path| {
+        fs_err::metadata(path).map(|it| it.len()).map_err(|error| environment(error.to_string()))
+    };
+    let froms = divisions.iter().map(|division| length(&division.from));
+    let before = froms.sum::<Result<u64, _>>()?;
+    let parts = || divisions.iter().flat_map(|division| &division.parts);
+    let installed: u64 = divisions.iter().map(|division| division.installed).sum();
+    let after: u64 = parts().map(|part| part.bytes).sum();
+    let mut text =
+        format!("installed: {} before, {} after\n", human_size(installed), human_size(after));
+    let Some(dest) = dest else { return Ok(text) };
+    let packed = parts().map(|part| length(&dest.join(part.output.as_str())));
+    let packed = packed.sum::<Result<u64, _>>()?;
+    let _ = writeln!(text, "packed: {} before, {} after", human_size(before), human_size(packed));
+    if packed > before {
+        let more = human_size(packed - before);
+        let _ = writeln!(
+            text,
+            "note: {more} more are packed in total, since each file of code is packed alone; one \
+             machine downloads the host wheel and the wheel of its ISA"
+        );
+    }
+    Ok(text)
 }
 
 fn division(division: &Division) -> String {
@@ -62,6 +94,18 @@ fn division(division: &Division) -> String {
             counted(emptied.bundles, "offload bundle"),
             human_size(emptied.freed)
         );
+    }
+    for (names, effect) in [
+        (&division.rehashed, "get a new row of RECORD"),
+        (&division.modes, "lose permissions to write by others"),
+    ] {
+        if let Some(first) = names.first() {
+            let _ = writeln!(
+                text,
+                "note: {} {effect}, the first is {first}",
+                counted(names.len(), "file")
+            );
+        }
     }
     if !division.left_out.is_empty() {
         let left_out = division.left_out.join(", ");

@@ -232,6 +232,7 @@ fn several_edits_of_each_linkers_files_are_one_plan() {
             ]),
             soname: Some("a_soname_nobody_had.so.77".to_owned()),
             needed: vec![rename("libstdc++.so.6", name)],
+            clear_execstack: false,
         };
         let library = bench.edit(&bench.library(&[linker]), &edits);
         let after = facts(&library);

@@ -9,6 +9,10 @@ use super::loader::{self, Image, Segment, number, tag};
 /// Loaded data by its meaning, equal before and after an edit.
 type Found = BTreeMap<String, Vec<u8>>;
 
+/// `PF_X`.
+const EXECUTE: u32 = 1;
+/// `EM_X86_64`.
+const X86_64: u64 = 62;
 /// Maximum number of compared bytes of a symbol; symbols of some mutants are larger than memory.
 const MOST: u64 = 4096;
 
@@ -22,7 +26,10 @@ pub fn check(before: &[u8], after: &[u8], edits: &Edits) {
         let found = edits.needed.iter().rfind(|rename| rename.from.as_bytes() == name);
         found.map_or(name, |rename| rename.to.clone().into_bytes())
     };
-    let want = Reading { image: &old, shape: &old, masks: &masks }.all(rename);
+    let mut want = Reading { image: &old, shape: &old, masks: &masks }.all(rename);
+    if edits.clear_execstack {
+        want.insert("stack".to_owned(), shown(&cleared(&old)));
+    }
     let have = Reading { image: &new, shape: &old, masks: &masks }.all(|name| name);
     for (what, bytes) in &want {
         assert_eq!(have.get(what), Some(bytes), "{what}, of {edits:?}");
@@ -30,6 +37,38 @@ pub fn check(before: &[u8], after: &[u8], edits: &Edits) {
     // A note with a wrong address has the right one after moving.
     let more = have.keys().find(|what| !want.contains_key(*what) && !what.starts_with("note"));
     assert_eq!(more, None, "of {edits:?}");
+}
+
+/// Headers of the stack after clearing the request of an executable one, which the last header decides, or on x86-64
+/// its absence.
+fn cleared(image: &Image<'_>) -> Vec<Segment> {
+    let mut stack = of_kinds(image, &[loader::STACK]);
+    match stack.last() {
+        Some(last) if last.flags & EXECUTE != 0 => {
+            for header in &mut stack {
+                header.flags &= !EXECUTE;
+            }
+        }
+        None if number(image.file, 18, 2) == Some(X86_64) => stack.push(Segment {
+            kind: loader::STACK,
+            flags: 6,
+            offset: 0,
+            address: 0,
+            file_size: 0,
+            memory_size: 0,
+            align: 16,
+        }),
+        _ => {}
+    }
+    stack
+}
+
+fn of_kinds(image: &Image<'_>, kinds: &[u32]) -> Vec<Segment> {
+    image.segments.iter().filter(|it| kinds.contains(&it.kind)).cloned().collect()
+}
+
+fn shown(segments: &[Segment]) -> Vec<u8> {
+    format!("{segments:?}").into_bytes()
 }
 
 /// Memory that an edit may change: the file header, the tables of headers, the dynamic section and
@@ -156,13 +195,10 @@ impl Reading<'_> {
     }
 
     fn segments(&self, found: &mut Found) {
-        let kinds = [loader::TLS, loader::EH_FRAME, loader::STACK, loader::RELRO];
-        let of_kind = |image: &Image<'_>| -> Vec<Segment> {
-            image.segments.iter().filter(|it| kinds.contains(&it.kind)).cloned().collect()
-        };
-        found.insert("segments".to_owned(), format!("{:?}", of_kind(self.image)).into_bytes());
-        let read = [loader::TLS, loader::EH_FRAME];
-        for segment in of_kind(self.shape).iter().filter(|it| read.contains(&it.kind)) {
+        let kinds = [loader::TLS, loader::EH_FRAME, loader::RELRO];
+        found.insert("segments".to_owned(), shown(&of_kinds(self.image, &kinds)));
+        found.insert("stack".to_owned(), shown(&of_kinds(self.image, &[loader::STACK])));
+        for segment in of_kinds(self.shape, &[loader::TLS, loader::EH_FRAME]) {
             let what = format!("bytes of segment {:#x} at {:#x}", segment.kind, segment.address);
             found.insert(what, self.fixed(segment.address, segment.file_size.min(MOST)));
         }

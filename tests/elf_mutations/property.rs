@@ -51,7 +51,7 @@ pub fn inspect(bytes: &[u8]) -> Option<ElfFacts> {
 }
 
 /// Number of edits to try.
-const EDITS: usize = 7;
+pub const EDITS: usize = 8;
 
 /// Edits the file in several ways. Returns the number of accepted edits; each is proven to be
 /// right, and to have no effect when repeated.
@@ -121,7 +121,8 @@ fn every_edit(facts: &ElfFacts) -> [Edits; EDITS] {
         Edits::rpath(RpathEdit::Convert),
         Edits { soname: soname.clone(), ..Edits::default() },
         Edits { needed: needed.clone(), ..Edits::default() },
-        Edits { rpath: RpathEdit::Append(entries(1)), soname, needed },
+        Edits { clear_execstack: true, ..Edits::default() },
+        Edits { rpath: RpathEdit::Append(entries(1)), soname, needed, clear_execstack: true },
     ]
 }
 

@@ -50,6 +50,7 @@ fn needs(case: &Case, name: &str, path: &str) -> Vec<String> {
                 format!("{} when {} loads it", found.member.path, loader.member.path)
             }
             Resolved::Luck(found) => format!("{} by luck", found.member.path),
+            Resolved::Windows => "Windows".to_owned(),
             Resolved::System(rule) => format!("system ({})", rule.name.as_str()),
             Resolved::Missing(rule) => format!("missing ({})", rule.name.as_str()),
             Resolved::Unresolved { .. } => "nowhere".to_owned(),

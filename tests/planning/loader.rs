@@ -190,7 +190,7 @@ fn said(resolved: &Resolved<'_>) -> String {
         Resolved::Member(found) => found.member.path.to_string(),
         Resolved::ThroughLoader { found, .. } => format!("{} by loaders", found.member.path),
         Resolved::Unresolved { .. } => "nowhere".to_owned(),
-        Resolved::Luck(_) | Resolved::System(_) | Resolved::Missing(_) => {
+        Resolved::Luck(_) | Resolved::System(_) | Resolved::Windows | Resolved::Missing(_) => {
             panic!("one distribution, no rules: {resolved:?}")
         }
     }

@@ -145,5 +145,6 @@ fn facts(kind: ElfKind, soname: Option<&str>, options: &BTreeMap<&str, &str>) ->
         interpreter: None,
         forbidden: Vec::new(),
         isa_level: None,
+        executable_stack: None,
     }
 }

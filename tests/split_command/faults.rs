@@ -95,19 +95,9 @@ fn code_that_is_elsewhere_than_its_path_says() {
 fn wheels_that_cannot_be_copied() {
     let file = "frame/lib/blas/generic.dat";
     let row = "`frame/lib/blas/generic.dat`";
-    refuses(
-        &frame().row(file, None),
-        &[row, "has no row", "see its faults with `rockpack wheel verify`"],
-    );
-    let hex = format!("{file},sha256={},2400", "ab".repeat(32));
-    refuses(&frame().row(file, Some(&hex)), &[row, "is not a SHA-256 in base64"]);
+    // A row of another form is written anew, one of another size only if allowed.
     let short = format!("{file},sha256={},7", "a".repeat(43));
     refuses(&frame().row(file, Some(&short)), &[row, "has 2400 bytes, but its row has `7`"]);
-    let twice = format!("{short}\n{short}");
-    refuses(
-        &frame().row(file, Some(&twice)),
-        &["RECORD: `frame/lib/blas/generic.dat` has two rows"],
-    );
     let other = METADATA.replace("Version: 2.1+ex7", "Version: 2.2");
     let info = "frame-2.1+ex7.dist-info/METADATA";
     let made = frame().without(info).info("METADATA", other.as_bytes());
@@ -260,7 +250,7 @@ wheel "vision" {
     );
     vision.write(&dir.join("in"));
     let shown = done(dir, &[&SPLIT[..], &[path]].concat());
-    assert!(shown.ends_with("8 wheels of 2 in out\n"), "{shown}");
+    assert!(shown.contains("\n8 wheels of 2 in out\n"), "{shown}");
     done(dir, &["wheel", "verify", "out/dist"]);
     // Wheels of an earlier run are removed; the split wheel never is.
     let shown = done(dir, &["wheel", "split", path, "-o", "out"]);

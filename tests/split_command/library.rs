@@ -12,7 +12,9 @@ pub const BUNDLES: usize = 0x1000;
 pub const RUNTIME: &str = "librun.so.7";
 const SONAME: &str = "libfat.so\0";
 /// End of the program headers.
-const HEADERS_END: usize = 64 + 3 * 56;
+const HEADERS_END: usize = 64 + 4 * 56;
+/// `PT_GNU_STACK`, without which the loader makes stacks executable.
+const STACK: u32 = 0x6474_e551;
 /// Address of an additional word, filled by a relocation.
 const OTHER: usize = 8;
 
@@ -215,6 +217,7 @@ impl Library {
             segment(1, 4, 0, BUNDLES + self.section().len() + behind),
             segment(1, 6, records, end),
             segment(2, 6, last.at, end),
+            segment(STACK, 6, 0, 0),
         ];
         put(64, &segments.concat());
         let mut names = vec![0];
@@ -266,7 +269,7 @@ impl Library {
         header.extend(1_u32.to_le_bytes());
         header.extend([0, 64, sections_at as u64].map(u64::to_le_bytes).concat());
         header.extend(0_u32.to_le_bytes());
-        let counts = [64, 56, 3, 64, sections as u16, sections as u16 - 1];
+        let counts = [64, 56, 4, 64, sections as u16, sections as u16 - 1];
         header.extend(counts.map(u16::to_le_bytes).concat());
         header
     }

@@ -597,6 +597,20 @@ fn programs() -> Vec<Case> {
             program[at..at + 6].copy_from_slice(b"/nixst");
             w.add(Member { mode: 0o100_755, ..Member::new("demo/bin/tool", program) });
         }),
+        linux(&[Code::ExecutableStack], "a library that makes stacks executable", |w| {
+            let mut library = library("$ORIGIN");
+            let header = [0x6474_e551_u32, 6].map(u32::to_le_bytes).concat();
+            let at = library.windows(8).position(|bytes| bytes == header).unwrap();
+            library[at + 4] = 7;
+            w.add(Member::new("demo/lib/liba.so", library));
+        }),
+        linux(&[Code::StableAbi], "functions outside of the stable ABI, and later ones", |w| {
+            w.call("demo-1.0-cp39-abi3-linux_x86_64.whl");
+            w.edit("WHEEL", "py3-none", "cp39-abi3");
+            let wanted = ["PyList_New", "PyUnicode_FromKindAndData", "PyObject_Vectorcall"];
+            let module = symbols::library("m.abi3.so", &["libc.so.6"], &["PyInit_m"], &wanted);
+            w.add(Member::new("demo/m.abi3.so", module));
+        }),
         linux(&[NotExecutable], "a script without an execute bit", |w| {
             w.add(Member::new("demo/bin/tool", "#!/bin/sh\n"));
         }),
@@ -606,6 +620,9 @@ fn programs() -> Vec<Case> {
         windows(&[ImportLeadsNowhere], "a DLL that nobody has", |w| {
             let imports = ["Gone.dll"];
             w.add(Member::new("demo/bin/a.dll", dll(Machine::X86_64, &imports)));
+        }),
+        windows(&[Code::ForeignExtension], "a DLL of another Python", |w| {
+            w.add(Member::new("demo/bin/a.dll", dll(Machine::X86_64, &["python27.dll"])));
         }),
         windows(&[ImportLeadsNowhere], "an import library of a DLL that nobody has", |w| {
             let library = import_stub(Machine::X86_64, "gone.dll", "gone");

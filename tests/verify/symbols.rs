@@ -22,7 +22,7 @@ pub fn library(soname: &str, needed: &[&str], defined: &[&str], wanted: &[&str])
             symbols.push(symbol);
         }
     }
-    let (symbols_at, count) = (64 + 2 * 56, symbols.len());
+    let (symbols_at, count) = (64 + 3 * 56, symbols.len());
     let hash_at = symbols_at + 24 * count;
     let mut hash = vec![1, u32::try_from(count).unwrap(), 0];
     hash.resize(3 + count, 0);
@@ -39,8 +39,9 @@ pub fn library(soname: &str, needed: &[&str], defined: &[&str], wanted: &[&str])
     ]);
     let end = dynamic_at + 16 * dynamic.len();
     let mut file = header();
-    file.extend(segment(1, 0, end));
-    file.extend(segment(2, dynamic_at, 16 * dynamic.len()));
+    file.extend(segment(1, 4, 0, end));
+    file.extend(segment(2, 4, dynamic_at, 16 * dynamic.len()));
+    file.extend(segment(STACK, 6, 0, 0));
     file.extend(symbols.concat());
     file.extend(hash.iter().flat_map(|word| word.to_le_bytes()));
     file.extend(strings);
@@ -51,7 +52,10 @@ pub fn library(soname: &str, needed: &[&str], defined: &[&str], wanted: &[&str])
     file
 }
 
-/// Makes the header of a shared library with two segments.
+/// `PT_GNU_STACK`, without which the loader makes stacks executable.
+const STACK: u32 = 0x6474_e551;
+
+/// Makes the header of a shared library with three segments.
 fn header() -> Vec<u8> {
     let mut file = b"\x7fELF\x02\x01\x01".to_vec();
     file.resize(16, 0);
@@ -59,14 +63,14 @@ fn header() -> Vec<u8> {
     file.extend(1_u32.to_le_bytes());
     file.extend([0_u64, 64, 0].map(u64::to_le_bytes).concat());
     file.extend(0_u32.to_le_bytes());
-    file.extend([64_u16, 56, 2, 64, 0, 0].map(u16::to_le_bytes).concat());
+    file.extend([64_u16, 56, 3, 64, 0, 0].map(u16::to_le_bytes).concat());
     file
 }
 
 /// Makes a segment with equal offsets in memory and file.
-fn segment(kind: u32, at: usize, size: usize) -> Vec<u8> {
+fn segment(kind: u32, flags: u32, at: usize, size: usize) -> Vec<u8> {
     let (at, size) = (at as u64, size as u64);
-    let mut bytes = [kind, 4].map(u32::to_le_bytes).concat();
+    let mut bytes = [kind, flags].map(u32::to_le_bytes).concat();
     bytes.extend([at, at, at, size, size, 0x1000].map(u64::to_le_bytes).concat());
     bytes
 }

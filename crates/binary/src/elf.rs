@@ -1,4 +1,5 @@
-//! Reader of ELF facts and symbols, and editor of rpath, SONAME and NEEDED.
+//! Reader of ELF facts and symbols, and editor of rpath, SONAME, NEEDED and executable
+//! stacks.
 //!
 //! ```text
 //! ReadAt ─inspect─► ElfInfo ─facts──────► ElfFacts
@@ -33,6 +34,7 @@ mod preconditions;
 mod ranges;
 mod relocate;
 mod rpath;
+mod stack;
 pub mod stub;
 mod symbols;
 mod verify;
@@ -52,5 +54,6 @@ pub use imports::Import;
 pub use info::{ElfInfo, ElfKind, inspect, inspect_any};
 pub use plan::plan_edit;
 pub use rpath::{Leads, Rpath, RpathEntry, rpath_text, walked};
+pub use stack::ExecutableStack;
 pub use verify::{alike, compare, inherited, verify};
 pub use violation::Violation;

@@ -10,6 +10,7 @@
 #![warn(missing_docs)]
 
 pub mod device_code;
+pub mod dlls;
 pub mod elf;
 mod facts;
 pub mod loader;
@@ -19,6 +20,7 @@ pub mod policy;
 mod read;
 mod read_at;
 pub mod site;
+pub mod systems;
 #[cfg(test)]
 mod tests;
 

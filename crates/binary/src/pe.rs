@@ -1,6 +1,6 @@
 //! PE reader for Windows programs and DLLs (Microsoft, "PE Format").
 //!
-//! Reads only headers, imported DLLs, name and version. Positions are checked first, so that forged
+//! Reads only headers, imports, exports, name and version. Positions are checked first, so that forged
 //! ones cost neither memory nor time.
 
 mod error;
@@ -8,10 +8,12 @@ mod facts;
 mod image;
 mod import_library;
 pub(super) mod stub;
+mod symbols;
 mod version;
 
 pub use error::PeError;
 pub use facts::{PeFacts, PeKind, facts};
 pub use import_library::{ImportLibrary, import_library, import_stub};
 pub use stub::{Stub, stub};
+pub use symbols::{Exports, Forwarder, PeImport, PeSymbol, PeSymbols, symbols};
 pub use version::PeVersion;

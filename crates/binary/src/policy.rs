@@ -23,7 +23,7 @@ mod windows;
 pub use architecture::Architecture;
 pub use facts::{facts, facts_of, forbidden};
 pub use level::{Level, LevelError};
-pub use needs::{Mixed, Needs, Shipped, Subject, unusual_loader};
+pub use needs::{Mixed, Needs, Shipped, Subject, libc, unusual_loader};
 pub use obstacle::{Obstacle, ObstacleKind};
 pub use symbols::{SymbolSet, Symbols, Unresolved, Unused};
 pub use table::{Policy, is_promised, policies};

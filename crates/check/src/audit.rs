@@ -10,14 +10,20 @@ use serde::Serialize;
 
 use base::source::{Code, Severity};
 use binary::policy::{
-    self, Mixed, Needs as PolicyNeeds, Obstacle, SymbolSet, Unresolved, Unused, Verdict,
-    windows_tag,
+    self, Mixed, Needs as PolicyNeeds, Obstacle, ObstacleKind, SymbolSet, Unresolved, Unused,
+    Verdict, windows_tag,
 };
+use binary::systems::PythonTags;
+use binary::systems::stable_abi::Release;
 use wheel::package::OpenError;
 
 use crate::rules::platform::{self, Systems};
-use crate::rules::{libraries, symbols};
+use crate::rules::{self, libraries, stable_abi, symbols};
 use crate::{Command, File, Finding, Kind, Needs, Package, Set, judge, read, report};
+
+mod runs;
+
+pub use runs::{OnSystem, Runs, runs};
 
 /// Format number of [`Audits`].
 pub const FORMAT: u32 = 1;
@@ -59,10 +65,21 @@ pub struct Audit {
     pub unfound: Vec<Unfound>,
     /// Files with symbols that neither the wheels nor the systems of policies define.
     pub unresolved: Vec<Unresolved>,
+    /// Faults of loading that `verify` reports too.
+    pub findings: Vec<Finding>,
     /// Files with needed libraries of the wheels, of which they use no symbol.
     pub unused: Vec<Unused>,
     /// ELF files that were not judged.
     pub ignored: Vec<Ignored>,
+    /// Verdicts for the systems that the command names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub on: Vec<OnSystem>,
+    /// Python and ABI tags.
+    #[serde(skip)]
+    interpreter: (String, String),
+    /// Oldest Python with all functions of the stable ABI that a file uses, and the file.
+    #[serde(skip)]
+    abi_needs: Vec<(Release, String)>,
     #[serde(skip)]
     needs: Option<PolicyNeeds>,
 }
@@ -157,14 +174,33 @@ pub fn audit_with(wheels: &[&Path], others: &[&Path]) -> Result<Vec<Audit>, Audi
         }
     }
     let mut unfound = unfound(&set);
+    let loading = rules::loading(&set);
     let judged = set.packages.iter().take(wheels.len()).map(|package| {
         let mut audit = judged(package, &systems)?;
         audit.unfound = unfound.remove(&package.file).unwrap_or_default();
         audit.of_symbols(package, &symbols);
+        audit.of_loading(package, &loading);
         audit.wrong = wrong.remove(&package.file).map(said);
         Ok(audit)
     });
     judged.collect()
+}
+
+fn external_dlls(findings: &[Finding]) -> Vec<Obstacle> {
+    let mut by_name: BTreeMap<&str, Obstacle> = BTreeMap::new();
+    for finding in findings.iter().filter(|it| it.code == Code::ImportLeadsNowhere) {
+        let (Some(library), Some(file)) = (&finding.to, &finding.member) else { continue };
+        let obstacle = by_name.entry(library).or_insert_with(|| Obstacle {
+            kind: ObstacleKind::Library,
+            needs: library.clone(),
+            library: None,
+            symbol: None,
+            file: file.clone(),
+            files: 0,
+        });
+        obstacle.files += 1;
+    }
+    by_name.into_values().collect()
 }
 
 /// Codes of wrong tags.
@@ -198,6 +234,7 @@ fn judged(package: &Package<'_>, systems: &Systems<'_>) -> Result<Audit, AuditEr
     let needs = systems.needs(package);
     let needs = needs.map_err(|source| AuditError::Mixed { wheel: file.clone(), source })?;
     let files = Files::of(package);
+    let PythonTags { python, abi } = package.python();
     let named = package.tags.as_ref().map(|tags| tags.platform.clone()).unwrap_or_default();
     let mut audit = Audit {
         file,
@@ -211,8 +248,12 @@ fn judged(package: &Package<'_>, systems: &Systems<'_>) -> Result<Audit, AuditEr
         external_libraries: Vec::new(),
         unfound: Vec::new(),
         unresolved: Vec::new(),
+        findings: Vec::new(),
         unused: Vec::new(),
         ignored: files.ignored,
+        on: Vec::new(),
+        interpreter: (python.to_owned(), abi.to_owned()),
+        abi_needs: Vec::new(),
         needs,
     };
     match &audit.needs {
@@ -245,7 +286,7 @@ impl Files {
         };
         for (file, needs, judged) in platform::hosted(package) {
             match judged {
-                Ok(()) => files.hosted += usize::from(runs(needs)),
+                Ok(()) => files.hosted += usize::from(is_hosted(needs)),
                 Err(reason) => {
                     let ignored = ignored(file, &reason);
                     files.foreign.get_or_insert((ignored.file.clone(), reason));
@@ -268,7 +309,7 @@ impl Files {
     }
 }
 
-fn runs(needs: &Needs<'_>) -> bool {
+fn is_hosted(needs: &Needs<'_>) -> bool {
     needs.elf().is_some_and(|facts| facts.kind.runs_on_hosts())
 }
 
@@ -301,7 +342,7 @@ impl Audit {
 
     fn of_symbols(&mut self, package: &Package<'_>, set: &SymbolSet<'_>) {
         for (file, needs) in package.binaries() {
-            let Some(own) = needs.symbols.get() else { continue };
+            let Some(own) = needs.elf_symbols() else { continue };
             let (symbols, libraries) = (set.unresolved(own), set.unused(own));
             if !symbols.is_empty() {
                 let file = platform::shown(package, file);
@@ -311,6 +352,13 @@ impl Audit {
                 self.unused.push(Unused { file: platform::shown(package, file), libraries });
             }
         }
+        self.abi_needs = stable_abi::needs(package, set);
+    }
+
+    fn of_loading(&mut self, package: &Package<'_>, loading: &[Finding]) {
+        let findings = loading.iter().filter(|finding| finding.file == package.file);
+        self.findings = findings.cloned().collect();
+        self.external_libraries.extend(external_dlls(&self.findings));
     }
 
     fn check_system(&mut self, foreign: Option<(String, String)>) -> Result<(), AuditError> {

@@ -29,7 +29,7 @@ mod targets;
 pub use file::{File, Kind, Scheme};
 pub use finding::Finding;
 pub use known::{Known, Why};
-pub use needs::{Facts, Needs};
+pub use needs::{Facts, Needs, Symbols};
 pub use package::{Package, VariantFacts};
 pub use parts::{left, lost};
 pub use rule::{Fact, Rule};

@@ -1,8 +1,8 @@
 use std::borrow::Cow;
 
 use binary::elf::ElfFacts;
-use binary::pe::PeFacts;
-use binary::policy::Symbols;
+use binary::pe::{PeFacts, PeSymbols};
+use binary::policy;
 
 use crate::Known;
 
@@ -11,7 +11,7 @@ use crate::Known;
 pub struct Needs<'a> {
     /// Headers and names: machine, libraries, versions, search directories.
     pub facts: Facts<'a>,
-    /// Imported and defined symbols. Too large for a catalog: a plan never knows them.
+    /// Imported and defined symbols, if a host loads the file. Too large for a catalog: a plan never knows them.
     pub symbols: Known<Symbols>,
     /// `e_flags` of an ELF file.
     pub flags: Known<u32>,
@@ -24,6 +24,15 @@ pub enum Facts<'a> {
     Elf(Cow<'a, ElfFacts>),
     /// Of a PE file.
     Pe(Cow<'a, PeFacts>),
+}
+
+/// Symbols by format.
+#[derive(Debug, Clone)]
+pub enum Symbols {
+    /// Of an ELF file.
+    Elf(policy::Symbols),
+    /// Of a PE file.
+    Pe(PeSymbols),
 }
 
 impl Needs<'_> {
@@ -43,6 +52,22 @@ impl Needs<'_> {
         }
     }
 
+    /// Symbols of an ELF file.
+    pub fn elf_symbols(&self) -> Option<&policy::Symbols> {
+        match self.symbols.get()? {
+            Symbols::Elf(symbols) => Some(symbols),
+            Symbols::Pe(_) => None,
+        }
+    }
+
+    /// Functions that a PE file imports and exports.
+    pub fn pe_symbols(&self) -> Option<&PeSymbols> {
+        match self.symbols.get()? {
+            Symbols::Pe(symbols) => Some(symbols),
+            Symbols::Elf(_) => None,
+        }
+    }
+
     /// Facts that both formats have.
     pub fn common(&self) -> binary::Facts<'_> {
         match &self.facts {
@@ -53,6 +78,6 @@ impl Needs<'_> {
 
     /// Returns whether Python imports the file.
     pub fn is_module(&self) -> bool {
-        self.symbols.get().is_some_and(Symbols::is_module)
+        self.elf_symbols().is_some_and(policy::Symbols::is_module)
     }
 }

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use base::names::{Form, VariantLabel};
 use base::version::Version;
+use binary::systems::PythonTags;
 use wheel::archive::variants::Variants;
 use wheel::package::{Requirement, WheelName};
 
@@ -96,6 +97,14 @@ impl<'a> Package<'a> {
     /// Binaries with their files, those of a devel archive too.
     pub fn binaries(&self) -> impl Iterator<Item = (&File<'a>, &Needs<'a>)> {
         self.files.iter().filter_map(|file| Some((file, file.needs()?)))
+    }
+
+    /// Tags of the interpreter; without valid ones, of any.
+    pub fn python(&self) -> PythonTags<'_> {
+        match &self.tags {
+            Some(tags) => PythonTags { python: &tags.python, abi: &tags.abi },
+            None => PythonTags { python: "py3", abi: "none" },
+        }
     }
 
     /// Returns whether all platform tags are for Linux.

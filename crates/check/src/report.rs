@@ -110,6 +110,13 @@ fn remedy(code: Code, what: &str) -> Option<&'static str> {
         Code::ImportLeadsNowhere => {
             "ship it, add its package with `--with`, or declare it with a `system-library` line"
         }
+        Code::ExecutableStack => {
+            "link it with `-z noexecstack` and assembler sources with `.note.GNU-stack`, or clear it \
+             with `rockpack elf edit --clear-execstack`"
+        }
+        Code::StableAbi => {
+            "define `Py_LIMITED_API` as the oldest Python in the tags, or raise that tag"
+        }
         Code::Runpath => "convert it to DT_RPATH with `rockpack elf edit --convert-rpath`",
         Code::LibraryNotFound => LIBRARY,
         Code::RpathOutside => "set the rpath relative to `$ORIGIN`",

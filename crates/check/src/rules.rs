@@ -17,6 +17,8 @@ mod places;
 pub(crate) mod platform;
 mod requirements;
 mod rpaths;
+pub(crate) mod stable_abi;
+mod stacks;
 pub(crate) mod symbols;
 
 /// All rules, in the order of their findings.
@@ -103,9 +105,27 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "dlls",
-        codes: &[Code::ImportLeadsNowhere],
+        codes: &[Code::ImportLeadsNowhere, Code::ForeignExtension],
         asks: &[Fact::Binaries, Fact::Others],
         run: dlls::check,
+    },
+    Rule {
+        name: "functions",
+        codes: &[Code::UnresolvedSymbol],
+        asks: &[Fact::Symbols, Fact::Others],
+        run: dlls::functions,
+    },
+    Rule {
+        name: "stacks",
+        codes: &[Code::ExecutableStack],
+        asks: &[Fact::Binaries],
+        run: stacks::check,
+    },
+    Rule {
+        name: "stable-abi",
+        codes: &[Code::StableAbi],
+        asks: &[Fact::Symbols, Fact::Tags],
+        run: stable_abi::check,
     },
     Rule {
         name: "requirements",
@@ -120,6 +140,12 @@ pub const RULES: &[Rule] = &[
         run: code::check,
     },
 ];
+
+/// Finds faults of loading that need no other rule's report in an audit.
+pub(crate) fn loading(set: &Set<'_>) -> Vec<Finding> {
+    let rules = [stacks::check, stable_abi::check, dlls::check, dlls::functions];
+    rank(rules.iter().flat_map(|rule| rule(set)), Command::Audit).collect()
+}
 
 /// Judges a set for a command: faults of reading first, by package, then all rules.
 pub fn judge(set: &Set<'_>, command: Command) -> Vec<Finding> {

@@ -30,7 +30,7 @@ pub enum Level {
     Off(&'static str),
 }
 
-use Level::{Error as E, Off, Warning as W};
+use Level::{Error as E, Off};
 
 /// A wheel alone lacks what its requirements install; the other packages of a set are elsewhere.
 const PART: Level = Off("only a part of the set is there");
@@ -58,7 +58,7 @@ pub const SEVERITY: &[(Code, [Level; Command::ALL.len()])] = &[
     (Code::LibraryNotFound, [LINES, E, E, E, E, E]),
     (Code::UnmetRequirement, [LINES, E, OTHERS, PART, E, STORE]),
     (Code::UnmetExtra, [LINES, E, OTHERS, E, E, E]),
-    (Code::ImportLeadsNowhere, [LINES, W, OTHERS, PART, W, STORE]),
+    (Code::ImportLeadsNowhere, [LINES, E, E, PART, E, STORE]),
 ];
 
 impl Command {

@@ -50,6 +50,8 @@ pub struct Ask<'a> {
     pub beside: Option<&'a Path>,
     /// Number of threads.
     pub threads: usize,
+    /// Codes of accepted findings.
+    pub allowed: &'a [Code],
 }
 
 /// Division of wheels.
@@ -68,7 +70,7 @@ pub struct Split {
 /// required versions contradict each other.
 pub fn plan(manifest: &Manifest, ask: &Ask<'_>) -> Result<Split, SplitError> {
     let beside = ask.beside.map(Beside::read).transpose()?;
-    let inputs = ask.wheels.iter().map(|path| Input::open(path, manifest));
+    let inputs = ask.wheels.iter().map(|path| Input::open(path, manifest, ask.allowed));
     let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
     none(versions(&inputs))?;
     let divisions =

@@ -7,14 +7,15 @@
 //! Kept members are copied as they are stored, with their times and modes. Entries of directories and signatures of
 //! the old RECORD are dropped.
 
-use std::io;
+use std::io::{self, Read as _};
 
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
 use crate::archive::Timestamp;
-use crate::archive::checksum::Digest;
-use crate::archive::zip::{ZipError, ZipWriter};
+use crate::archive::checksum::{Digest, Hasher};
+use crate::archive::deflate::BLOCK;
+use crate::archive::zip::{CopiedMember, ZipError, ZipWriter};
 use crate::package::directory::DirectoryEntry;
 use crate::package::record::is_signature;
 use crate::package::{Wheel, copied};
@@ -36,10 +37,13 @@ pub use error::{EditError, Fault, MakeError};
 pub use output::{Hashes, Output, Sink};
 pub use packing::{Packing, xz_preset};
 pub use prepared::{Made, Prepared};
-pub use rows::RecordRows;
+pub use rows::{RecordRows, RowFault};
 
 use content::Attributes;
 use record::{OldRecord, Order, Row};
+
+/// Permissions that `verify` refuses: for writing by others, and of other users.
+pub const UNSOUND: u32 = 0o7022;
 
 /// Decisions about the members of a wheel.
 #[derive(Debug)]
@@ -48,6 +52,8 @@ pub struct Edit<'w> {
     dist_info: String,
     members: IndexMap<RelPath, Source<'w>>,
     order: Order,
+    /// Whether kept members lose permissions that `verify` refuses.
+    is_mending: bool,
 }
 
 /// Source of a member's bytes. `index` is a member of the old wheel, whose row of RECORD stays.
@@ -55,6 +61,8 @@ pub struct Edit<'w> {
 enum Source<'w> {
     Kept {
         index: usize,
+        /// Computes a new row of RECORD.
+        rehashed: bool,
     },
     Repacked {
         index: usize,
@@ -70,7 +78,7 @@ enum Source<'w> {
 impl Source<'_> {
     fn old(&self) -> Option<usize> {
         match self {
-            Self::Kept { index } | Self::Repacked { index, .. } => Some(*index),
+            Self::Kept { index, .. } | Self::Repacked { index, .. } => Some(*index),
             Self::New { replaced, .. } => *replaced,
         }
     }
@@ -103,12 +111,28 @@ impl<'w> Edit<'w> {
     /// Edit without members, with the metadata directory `dist_info`.
     pub fn part_of(wheel: &'w Wheel, dist_info: &str) -> Self {
         let dist_info = dist_info.to_owned();
-        Self { wheel, dist_info, members: IndexMap::new(), order: Order::Members }
+        Self {
+            wheel,
+            dist_info,
+            members: IndexMap::new(),
+            order: Order::Members,
+            is_mending: false,
+        }
     }
 
     /// Keeps the member at `index` under `name`.
     pub fn keep(&mut self, index: usize, name: &str) -> Result<(), EditError> {
-        self.insert(name.parse()?, Source::Kept { index })
+        self.insert(name.parse()?, Source::Kept { index, rehashed: false })
+    }
+
+    /// Keeps the member at `index` like [`Edit::keep`], with a new row of RECORD.
+    pub fn rehash(&mut self, index: usize, name: &str) -> Result<(), EditError> {
+        self.insert(name.parse()?, Source::Kept { index, rehashed: true })
+    }
+
+    /// Removes permissions of kept members that `verify` refuses.
+    pub fn mend_modes(&mut self) {
+        self.is_mending = true;
     }
 
     /// Adds a member, with the time of METADATA.
@@ -131,7 +155,7 @@ impl<'w> Edit<'w> {
     /// Packs members of the old wheel anew.
     pub fn repack(&mut self, packing: Packing) {
         for source in self.members.values_mut() {
-            if let Source::Kept { index } | Source::Repacked { index, .. } = *source {
+            if let Source::Kept { index, .. } | Source::Repacked { index, .. } = *source {
                 *source = Source::Repacked { index, packing };
             }
         }
@@ -201,12 +225,13 @@ impl<'w> Edit<'w> {
     ) -> Result<Option<Digest>, EditError> {
         let attributes = self.attributes(source.old())?;
         match source {
-            Source::Kept { index } => {
+            Source::Kept { index, rehashed } => {
                 let entry = &self.wheel.entries()[index];
                 let mut packed = self.wheel.zip().packed(entry);
                 let copy = |sink: &mut S| sink.copy_old(entry.data, &mut packed);
-                zip.copy_by(name, &copied(entry)?, copy)?;
-                Ok(None)
+                let member = CopiedMember { mode: attributes.mode, ..copied(entry)? };
+                zip.copy_by(name, &member, copy)?;
+                rehashed.then(|| self.digest(entry)).transpose()
             }
             Source::Repacked { index, packing } => {
                 let entry = &self.wheel.entries()[index];
@@ -228,11 +253,26 @@ impl<'w> Edit<'w> {
         }
     }
 
+    fn digest(&self, entry: &DirectoryEntry) -> Result<Digest, EditError> {
+        let (mut hasher, mut member) = (Hasher::default(), self.wheel.member(entry)?);
+        let mut block = vec![0; BLOCK];
+        loop {
+            let read = member.read(&mut block);
+            match read.map_err(|error| self.wheel.unread(&entry.name, error))? {
+                0 => return Ok(hasher.finish()),
+                count => hasher.update(&block[..count]),
+            }
+        }
+    }
+
     fn attributes(&self, old: Option<usize>) -> Result<Attributes, EditError> {
         let metadata = || self.wheel.zip().find(&format!("{}/METADATA", self.wheel.dist_info()));
         let Some(index) = old.or_else(metadata) else { return Ok(Attributes::default()) };
         let like = copied(&self.wheel.entries()[index])?;
         Ok(match old {
+            Some(_) if self.is_mending => {
+                Attributes { mode: like.mode & !UNSOUND, time: like.time }
+            }
             Some(_) => Attributes { mode: like.mode, time: like.time },
             None => Attributes { time: like.time, ..Attributes::default() },
         })

@@ -58,6 +58,9 @@ fn summary(old: &ElfFacts, new: &ElfFacts) -> String {
     }
     let renames = old.needed.iter().zip(&new.needed).filter(|(from, to)| from != to);
     lines.extend(renames.map(|(from, to)| format!("NEEDED `{from}` → `{to}`")));
+    if old.executable_stack.is_some() && new.executable_stack.is_none() {
+        lines.push("the stack is no longer executable".to_owned());
+    }
     if lines.is_empty() {
         lines.push("no difference in rpath, SONAME and NEEDED".to_owned());
     }

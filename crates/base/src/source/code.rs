@@ -205,6 +205,8 @@ codes! {
     ForeignExtension "foreign-extension" "An extension module is for another Python or platform than the tags of its wheel." @Packages
     EntryPoint "entry-point" "An entry point is malformed, or its target does not exist." @Packages
     ImportLeadsNowhere "import-leads-nowhere" "A file imports a DLL that neither the packages nor the system have." @Packages
+    ExecutableStack "executable-stack" "A file asks for an executable stack, which newer C libraries refuse to libraries." @Packages
+    StableAbi "stable-abi" "A module of an abi3 wheel uses a function that its oldest or a later Python lacks." @Packages
     UnresolvedSymbol "unresolved-symbol" "A file needs a symbol that neither the packages nor the system define." @Packages
     LibraryNotFound "library-not-found" "A file needs a library of its package or of the set, but no rpath leads to it." @Packages
     RpathOutside "rpath-outside" "A file searches for libraries outside of site-packages." @Packages

@@ -20,6 +20,14 @@ pub struct Edits {
     /// New names of needed libraries, in `DT_NEEDED` and in the version needs.
     #[serde(default)]
     pub needed: Vec<Rename>,
+    /// Remove the request for an executable stack, if no trampoline needs it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub clear_execstack: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// Change of `DT_RPATH`. All except [`RpathEdit::Keep`] remove `DT_RUNPATH`.

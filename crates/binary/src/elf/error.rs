@@ -134,6 +134,15 @@ pub enum ElfError {
         /// Required padding in bytes.
         padding: u64,
     },
+    /// Nested functions with trampolines.
+    #[error(
+        "the code at byte {offset:#x} writes a trampoline of a nested function to the stack, which \
+         must stay executable"
+    )]
+    Trampoline {
+        /// Offset of the trampoline's instructions.
+        offset: u64,
+    },
     /// Violation of invariants.
     #[error("the edit would break the file: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Verification(Vec<Violation>),

@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ElfError;
 use super::info::{ElfInfo, ElfKind, inspect};
+use super::stack::ExecutableStack;
 use crate::Machine;
 use crate::ReadAt;
 
@@ -34,6 +35,9 @@ pub struct ElfFacts {
     /// Required x86-64 level, such as 2 for x86-64-v2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isa_level: Option<u8>,
+    /// Request for an executable stack.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executable_stack: Option<ExecutableStack>,
 }
 
 /// Needed symbol versions of one library.
@@ -77,6 +81,7 @@ impl ElfInfo {
             // `policy::facts` adds these.
             forbidden: Vec::new(),
             isa_level: self.isa_level,
+            executable_stack: self.executable_stack(),
         })
     }
 

@@ -9,6 +9,7 @@ use super::header::{SEGMENT_SIZE, Segment};
 use super::info::ElfKind;
 use super::ranges::Claim;
 use super::relocate::Block;
+use super::stack::ExecutableStack;
 use crate::ReadAt;
 
 /// Limit of old kernels: headers in one page.
@@ -138,6 +139,48 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         }
     }
 
+    /// Makes the stack not executable, in the file's own header or a new one.
+    pub(super) fn clear_executable_stack(&mut self, old: ExecutableStack) -> Result<(), ElfError> {
+        if let Some(offset) = self.info.trampoline(self.file)? {
+            return Err(ElfError::Trampoline { offset });
+        }
+        match old {
+            ExecutableStack::Flag => {
+                for segment in &mut self.segments {
+                    *segment = segment.without_executable_stack();
+                }
+                self.steps.push("GNU_STACK rwx → rw-".to_owned());
+            }
+            ExecutableStack::NoHeader => {
+                self.add_stack_header()?;
+                self.steps.push("a new GNU_STACK header rw-".to_owned());
+            }
+        }
+        self.steps.push("no trampoline of a nested function is in the file".to_owned());
+        Ok(())
+    }
+
+    fn add_stack_header(&mut self) -> Result<(), ElfError> {
+        let claims = self.info.claims(self.file);
+        let is_free = match self.free_slot(&claims)? {
+            Slot::Here => true,
+            // Moved blocks need a LOAD segment, and with it a second slot.
+            Slot::Cleared(_) => false,
+            Slot::TableMoves => self.free_sections(&claims)?,
+        };
+        let count = self.segments.len() as u64 + if is_free { 1 } else { 2 };
+        if count > MOST_HEADERS {
+            return Err(ElfError::TooManyHeaders { count });
+        }
+        if is_free {
+            self.segments.push(Segment::plain_stack());
+            return Ok(());
+        }
+        let home = self.open_load(false, self.kernel_distance())?;
+        self.segments.push(Segment::plain_stack());
+        self.fill(home, &Growth { added: Vec::new(), dynamic: false }, &[], true)
+    }
+
     pub(super) fn free_slot(&mut self, claims: &[Claim]) -> Result<Slot, ElfError> {
         if let Some(step) = self.drop_entry(elf::PT_NULL) {
             self.steps.push(step);
@@ -211,7 +254,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         let index = self.segments.iter().position(|segment| segment.kind == kind)?;
         self.segments.remove(index);
         let name = if kind == elf::PT_NULL { "PT_NULL" } else { "PT_PHDR" };
-        Some(format!("the {name} entry makes room for a LOAD segment"))
+        Some(format!("the {name} entry makes room for another"))
     }
 
     /// Loaders and kernels prefer `PT_GNU_PROPERTY`.
@@ -224,10 +267,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         };
         let index = self.segments.iter().position(same)?;
         self.segments.remove(index);
-        Some(
-            "the PT_NOTE entry that PT_GNU_PROPERTY doubles makes room for a LOAD segment"
-                .to_owned(),
-        )
+        Some("the PT_NOTE entry that PT_GNU_PROPERTY doubles makes room for another".to_owned())
     }
 
     /// Distance that kernels before 5.18 require (address of the table: first LOAD plus `e_phoff`).

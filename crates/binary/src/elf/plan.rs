@@ -27,10 +27,14 @@ pub fn plan_edit(
         steps: Vec::new(),
         edits: edits.clone(),
     };
-    if wanted.entries == dynamic.entries && wanted.needs.is_empty() {
+    let stack = info.executable_stack().filter(|_| edits.clear_execstack);
+    if wanted.entries == dynamic.entries && wanted.needs.is_empty() && stack.is_none() {
         return Ok(plan);
     }
     let mut builder = ElfBuilder::new(file, info, table_at, dynamic.place(), strings.place());
+    if let Some(stack) = stack {
+        builder.clear_executable_stack(stack)?;
+    }
     builder.take(wanted, dynamic.capacity)?;
     (plan.overlays, plan.new_len, plan.steps) = builder.finish()?;
     Ok(plan)
@@ -91,7 +95,7 @@ impl Strings {
 impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
     fn take(&mut self, wanted: Wanted, capacity: u64) -> Result<(), ElfError> {
         self.entries = wanted.entries;
-        self.steps = wanted.steps;
+        self.steps.extend(wanted.steps);
         let dynamic = !self.fit(capacity);
         self.grow(&Growth { added: wanted.added, dynamic })?;
         for (at, file) in wanted.needs {

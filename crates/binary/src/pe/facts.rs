@@ -47,12 +47,15 @@ pub struct PeFacts {
 /// Reads the facts; `None` without a PE signature.
 pub fn facts(file: &(impl ReadAt + ?Sized)) -> Result<Option<PeFacts>, PeError> {
     let Some(image) = Image::read(file)? else { return Ok(None) };
+    let (delayed, imports): (Vec<PeTable>, Vec<_>) =
+        tables(&image)?.into_iter().partition(|table| table.delayed);
+    let names = |tables: Vec<PeTable>| tables.into_iter().map(|table| table.library).collect();
     Ok(Some(PeFacts {
         kind: kind(&image),
         machine: image.machine,
         name: own_name(&image)?,
-        imports: imports(&image)?,
-        delayed: delayed(&image)?,
+        imports: names(imports),
+        delayed: names(delayed),
         version: version(&image)?,
     }))
 }
@@ -81,46 +84,70 @@ fn own_name<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Option<String>, 
     }
 }
 
-fn imports<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Vec<String>, PeError> {
-    // The loader stops at the first entry that lacks one of the two.
-    let read = |entry: &pe::ImageImportDescriptor| {
-        if entry.first_thunk.get(LE) == 0 { 0 } else { entry.name.get(LE) }
-    };
-    table(image, pe::IMAGE_DIRECTORY_ENTRY_IMPORT, "the import directory", 12, read)
+/// Imports of one DLL.
+pub(super) struct PeTable {
+    pub library: String,
+    pub delayed: bool,
+    /// Address of the lookup table; 0 if the file has none.
+    pub thunks: u32,
+    /// Subtracted from addresses in old delay-load tables.
+    pub base: u32,
+    /// Offset of the entry.
+    pub from: u64,
 }
 
-fn delayed<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Vec<String>, PeError> {
+/// Reads the import directory, then the delay-load directory.
+pub(super) fn tables<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Vec<PeTable>, PeError> {
+    // The loader stops at the first entry that lacks one of the two.
+    let read = |entry: &pe::ImageImportDescriptor| {
+        let first = entry.first_thunk.get(LE);
+        let name = if first == 0 { 0 } else { entry.name.get(LE) };
+        // Borland's linker writes only the second table.
+        let lookup = entry.original_first_thunk.get(LE);
+        (name, if lookup == 0 { first } else { lookup }, 0)
+    };
+    let (what, index) = ("the import directory", pe::IMAGE_DIRECTORY_ENTRY_IMPORT);
+    let mut found = table(image, index, what, 12, read)?;
     // Old linkers wrote absolute addresses and left this bit clear.
     let base = image.base.unwrap_or(0);
     let read = |entry: &pe::ImageDelayloadDescriptor| {
-        let name = entry.dll_name_rva.get(LE);
-        let relative = entry.attributes.get(LE) & pe::IMAGE_DELAYLOAD_RVA_BASED != 0;
+        let (name, thunks) = (entry.dll_name_rva.get(LE), entry.import_name_table_rva.get(LE));
+        if entry.attributes.get(LE) & pe::IMAGE_DELAYLOAD_RVA_BASED != 0 || name == 0 {
+            return (name, thunks, 0);
+        }
         // An address below the base is invalid, but is not the end of the table.
-        if relative || name == 0 { name } else { name.checked_sub(base).unwrap_or(u32::MAX) }
+        let relative = |address: u32| address.checked_sub(base).unwrap_or(u32::MAX);
+        (relative(name), if thunks == 0 { 0 } else { relative(thunks) }, base)
     };
-    table(image, pe::IMAGE_DIRECTORY_ENTRY_DELAY_IMPORT, "the delay-load directory", 4, read)
+    let (what, index) = ("the delay-load directory", pe::IMAGE_DIRECTORY_ENTRY_DELAY_IMPORT);
+    let delayed = table(image, index, what, 4, read)?;
+    found.extend(delayed.into_iter().map(|table| PeTable { delayed: true, ..table }));
+    Ok(found)
 }
 
-/// `read` returns the address of a name from offset `field`.
+/// `read` returns the addresses of a name, from offset `field`, and of the lookup table, and the
+/// base of addresses in it.
 fn table<T: Pod, R: ReadAt + ?Sized>(
     image: &Image<'_, R>,
     index: usize,
     what: &'static str,
     field: u64,
-    read: impl Fn(&T) -> u32,
-) -> Result<Vec<String>, PeError> {
+    read: impl Fn(&T) -> (u32, u32, u32),
+) -> Result<Vec<PeTable>, PeError> {
     let Some((address, from)) = image.directory(index) else { return Ok(Vec::new()) };
     let (start, end) = image.place(address, what, from)?;
-    let (mut names, mut at, len) = (Vec::new(), start, size_of::<T>() as u64);
+    let (mut tables, mut at, len) = (Vec::new(), start, size_of::<T>() as u64);
     loop {
-        if at + len > end || names.len() == MOST_IMPORTS {
+        if at + len > end || tables.len() == MOST_IMPORTS {
             return Err(PeError::Endless { what, offset: start });
         }
         let entry: T = image.record(at, what)?;
-        match read(&entry) {
-            0 => return Ok(names),
-            name => names.push(image.name(name, what, at + field)?),
+        let (name, thunks, base) = read(&entry);
+        if name == 0 {
+            return Ok(tables);
         }
+        let library = image.name(name, what, at + field)?;
+        tables.push(PeTable { library, delayed: false, thunks, base, from: at });
         at += len;
     }
 }

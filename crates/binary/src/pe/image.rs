@@ -14,6 +14,10 @@ use crate::{Machine, ReadAt};
 const MOST_SECTIONS: u16 = 96;
 /// Windows' limit of a path (`MAX_PATH`).
 const LONGEST_NAME: usize = 260;
+/// Read at first.
+const USUAL_SYMBOL: usize = 128;
+/// Limit of Microsoft's compiler is 4096, of others more.
+const LONGEST_SYMBOL: usize = 1 << 16;
 
 pub(super) struct Image<'r, R: ?Sized> {
     file: &'r R,
@@ -168,6 +172,12 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
         self.directories.get(index).copied().filter(|(address, _)| *address != 0)
     }
 
+    /// Size of the directory whose entry is at offset `from`.
+    pub fn directory_size(&self, from: u64) -> Result<u32, PeError> {
+        let size: U32<LE> = self.record(from + 4, "the data directories")?;
+        Ok(size.get(LE))
+    }
+
     /// File offset of an address and of its section's end. `field` and `from` locate the address in
     /// errors.
     pub fn place(
@@ -208,6 +218,19 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
         };
         let name = name.filter(good).ok_or(PeError::Name { field, offset: at })?;
         Ok(name.to_owned())
+    }
+
+    /// Reads like [`Image::name`], with the names of C++, which are longer and can have any byte.
+    pub fn symbol(&self, address: u32, field: &'static str, from: u64) -> Result<String, PeError> {
+        let (at, end) = self.place(address, field, from)?;
+        let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
+        for most in [USUAL_SYMBOL, LONGEST_SYMBOL] {
+            let bytes = self.bytes(at, left.min(most), "a name")?;
+            if let Some(end) = bytes.iter().position(|byte| *byte == 0).filter(|end| *end > 0) {
+                return Ok(String::from_utf8_lossy(&bytes[..end]).into_owned());
+            }
+        }
+        Err(PeError::Name { field, offset: at })
     }
 
     pub fn bytes(&self, offset: u64, len: usize, what: &'static str) -> Result<Vec<u8>, PeError> {

@@ -190,7 +190,8 @@ pub fn unusual_loader(facts: &ElfFacts) -> Option<&str> {
     facts.interpreter.as_deref().filter(|path| !architecture.has_loader(path))
 }
 
-fn libc(facts: &ElfFacts) -> Option<Libc> {
+/// Returns the C library that a file is linked with, if it names one.
+pub fn libc(facts: &ElfFacts) -> Option<Libc> {
     let names =
         || {
             facts.needed.iter().map(String::as_str).chain(

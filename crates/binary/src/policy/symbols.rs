@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::Architecture;
 use super::given::is_given;
 use crate::elf::{ElfFacts, ElfInfo, Import, ReadAt};
+use crate::systems::stable_abi::is_python;
 
 /// Libraries with versions for all symbols.
 const VERSIONED: &[&str] = &[
@@ -48,6 +49,8 @@ pub struct Symbols {
     defined: Vec<u64>,
     /// Without symbols that every Python has.
     wanted: Vec<Import>,
+    /// Imports with names of Python's.
+    python: Vec<String>,
     /// Hashes of the names of all imports.
     imported: Vec<u64>,
     is_module: bool,
@@ -94,11 +97,13 @@ impl Symbols {
         let loaded = facts.kind.is_library();
         let given = |import: &Import| loaded && import.version.is_none() && is_given(&import.name);
         let wanted = info.imports(file);
+        let python = wanted.iter().filter(|i| !i.weak && is_python(&i.name));
         Some(Self {
             architecture,
             names: facts.soname.iter().cloned().chain([own]).collect(),
             needed: facts.needed.clone(),
             defined,
+            python: python.map(|import| import.name.clone()).collect(),
             imported: wanted.iter().map(|import| hash(import.name.as_bytes(), None)).collect(),
             wanted: wanted.into_iter().filter(|i| !given(i)).collect(),
             is_module,
@@ -156,6 +161,20 @@ impl<'s> SymbolSet<'s> {
         missing.iter().filter(certain).map(|import| shown(import)).collect()
     }
 
+    /// Symbols of Python that a file imports, except those that the set defines; empty if a library
+    /// outside of the set could define them.
+    pub fn of_python<'f>(&self, file: &'f Symbols) -> Vec<&'f str> {
+        // The interpreter loads a module, also one without a C library in NEEDED.
+        let known = self.loads(file).is_some_and(|linked| linked || file.is_module);
+        if file.python.is_empty() || !known {
+            return Vec::new();
+        }
+        let here = |name: &&String| {
+            !self.defined.contains(&(file.architecture, hash(name.as_bytes(), None)))
+        };
+        file.python.iter().filter(here).map(String::as_str).collect()
+    }
+
     /// Needed libraries of the set that define none of the file's imports. A file without imports
     /// is another name of what it needs.
     pub fn unused(&self, file: &Symbols) -> Vec<String> {
@@ -180,8 +199,14 @@ impl<'s> SymbolSet<'s> {
         }
     }
 
-    /// True if all loaded libraries belong to the set or version all their symbols.
+    /// True if all loaded libraries are known, and the file does not rely on its loader for symbols.
     fn is_closed(&self, file: &Symbols) -> bool {
+        self.loads(file) == Some(true)
+    }
+
+    /// Returns whether a C library is loaded; `None` unless all loaded libraries belong to the set
+    /// or version all their symbols.
+    fn loads(&self, file: &Symbols) -> Option<bool> {
         let (mut seen, mut next) = (BTreeSet::new(), vec![file.needed.as_slice()]);
         let mut linked = false;
         while let Some(needed) = next.pop() {
@@ -193,11 +218,11 @@ impl<'s> SymbolSet<'s> {
                 match self.files.get(&(file.architecture, library)) {
                     Some(more) => next.extend(more.iter().map(|file| file.needed.as_slice())),
                     None if is_versioned(library) => {}
-                    None => return false,
+                    None => return None,
                 }
             }
         }
-        linked
+        Some(linked)
     }
 }
 
@@ -244,6 +269,7 @@ mod tests {
             names: vec![name.to_owned()],
             needed: needed.iter().map(|name| (*name).to_owned()).collect(),
             defined,
+            python: Vec::new(),
             imported: wanted.iter().map(|text| hash(import(text).name.as_bytes(), None)).collect(),
             wanted: wanted.iter().map(import).collect(),
             is_module: false,

@@ -3,9 +3,9 @@ use std::borrow::Cow;
 use ::binary::BinaryError;
 use ::binary::elf::{self, ElfError, ElfInfo, ReadAt};
 use ::binary::pe::{self, import_library};
-use ::binary::policy::{Symbols, forbidden};
+use ::binary::policy::{self, forbidden};
 
-use crate::{Facts, Kind, Known, Needs, Why};
+use crate::{Facts, Kind, Known, Needs, Symbols, Why};
 
 pub(super) fn archive(file: &(impl ReadAt + ?Sized)) -> Kind<'static> {
     match import_library(file) {
@@ -26,7 +26,7 @@ pub(super) fn binary(name: &str, file: &(impl ReadAt + ?Sized)) -> Kind<'static>
         Err(ElfError::NotElf) => match pe::facts(file) {
             Ok(Some(facts)) => Kind::Binary(Box::new(Needs {
                 facts: Facts::Pe(Cow::Owned(facts)),
-                symbols: Known::Unknown(Why::NoFact),
+                symbols: pe_symbols(file),
                 flags: Known::Unknown(Why::NoFact),
             })),
             Ok(None) => Kind::Data,
@@ -36,19 +36,28 @@ pub(super) fn binary(name: &str, file: &(impl ReadAt + ?Sized)) -> Kind<'static>
     }
 }
 
+/// Damaged tables are no fault of a file that loads: they can have any symbol.
+fn pe_symbols(file: &(impl ReadAt + ?Sized)) -> Known<Symbols> {
+    match pe::symbols(file) {
+        Ok(Some(symbols)) => Known::Is(Symbols::Pe(symbols)),
+        Ok(None) => Known::Unknown(Why::NoFact),
+        Err(_) => Known::Unknown(Why::Broken),
+    }
+}
+
 fn read_elf(
     name: &str,
     info: &ElfInfo,
     file: &(impl ReadAt + ?Sized),
 ) -> Result<Needs<'static>, ElfError> {
     let mut facts = info.facts()?;
-    let symbols = Symbols::of(info, &facts, name, file);
+    let symbols = policy::Symbols::of(info, &facts, name, file);
     if let Some(symbols) = &symbols {
         facts.forbidden = forbidden(&facts, symbols.imports());
     }
     Ok(Needs {
         facts: Facts::Elf(Cow::Owned(facts)),
-        symbols: symbols.map_or(Known::Unknown(Why::NoFact), Known::Is),
+        symbols: symbols.map_or(Known::Unknown(Why::NoFact), |it| Known::Is(Symbols::Elf(it))),
         flags: Known::Is(info.flags()),
     })
 }

@@ -105,7 +105,7 @@ impl<'s> Systems<'s> {
                 Some(Subject {
                     file: shown,
                     facts: needs.elf()?,
-                    imports: needs.symbols.get().map_or(&[], |symbols| symbols.imports()),
+                    imports: needs.elf_symbols().map_or(&[], |symbols| symbols.imports()),
                     lost: self.lost.get(&(&*package.file, &*file.member)).unwrap_or(&none),
                 })
             })

@@ -9,13 +9,13 @@ const NAMED: usize = 3;
 
 /// Symbols of the files that a loader loads.
 pub(crate) fn of_set<'s>(set: &'s Set<'_>) -> SymbolSet<'s> {
-    SymbolSet::new(set.binaries().filter_map(|(_, _, needs)| needs.symbols.get()))
+    SymbolSet::new(set.binaries().filter_map(|(_, _, needs)| needs.elf_symbols()))
 }
 
 pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
     let defined = of_set(set);
     let files = set.binaries().filter_map(|(package, file, needs)| {
-        let missing = defined.unresolved(needs.symbols.get()?);
+        let missing = defined.unresolved(needs.elf_symbols()?);
         let what = "neither the packages nor the system define symbols of a file";
         let finding = (!missing.is_empty())
             .then(|| Finding::error(Code::UnresolvedSymbol, what).because(named(&missing)))?;
@@ -24,7 +24,8 @@ pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
     files.collect()
 }
 
-fn named(symbols: &[String]) -> String {
+/// Shows the first few of many names.
+pub(super) fn named(symbols: &[String]) -> String {
     let mut text: Vec<String> =
         symbols.iter().take(NAMED).map(|symbol| format!("`{symbol}`")).collect();
     if symbols.len() > NAMED {

@@ -10,12 +10,11 @@ use base::source::Severity;
 use binary::elf::forward::forwarding_library;
 use binary::elf::stub::{StubMachine, exec_stub};
 use binary::elf::{self, ElfFacts};
-use binary::pe::{self, PeKind, Stub, stub};
-use binary::policy::Symbols;
+use binary::pe::{self, Exports, PeImport, PeKind, PeSymbol, PeSymbols, Stub, stub};
 use binary::{Machine, policy};
 
 use super::*;
-use crate::{Facts, File, Kind, Known, Needs, Package, Scheme, Targets, Why};
+use crate::{Facts, File, Kind, Known, Needs, Package, Scheme, Symbols, Targets, Why};
 
 #[path = "../../../../tests/verify/symbols.rs"]
 mod symbols;
@@ -49,11 +48,11 @@ fn library(needed: &str, rpath: &str) -> Vec<u8> {
 fn elf(bytes: &[u8], change: impl FnOnce(&mut ElfFacts)) -> Kind<'static> {
     let info = elf::inspect(bytes).unwrap();
     let mut facts = policy::facts_of(&info, bytes).unwrap();
-    let symbols = Symbols::of(&info, &facts, "liba.so", bytes);
+    let symbols = policy::Symbols::of(&info, &facts, "liba.so", bytes);
     change(&mut facts);
     Kind::Binary(Box::new(Needs {
         facts: Facts::Elf(Cow::Owned(facts)),
-        symbols: symbols.map_or(Known::Unknown(Why::NoFact), Known::Is),
+        symbols: symbols.map_or(Known::Unknown(Why::NoFact), |it| Known::Is(Symbols::Elf(it))),
         flags: Known::Is(info.flags()),
     }))
 }
@@ -66,6 +65,19 @@ fn dll(imports: &[&str]) -> Kind<'static> {
         symbols: Known::Unknown(Why::NoFact),
         flags: Known::Unknown(Why::NoFact),
     }))
+}
+
+/// A DLL without functions that imports some from each of others.
+fn dll_with(imports: &[&str], symbols: &[PeSymbol]) -> Kind<'static> {
+    let Kind::Binary(mut needs) = dll(imports) else { panic!("a DLL is a binary") };
+    let import = |library: &&str| PeImport {
+        library: (*library).to_owned(),
+        delayed: false,
+        symbols: symbols.to_vec(),
+    };
+    let imports = imports.iter().map(import).collect();
+    needs.symbols = Known::Is(Symbols::Pe(PeSymbols { exports: Exports::default(), imports }));
+    Kind::Binary(needs)
 }
 
 /// A fault for each code of each rule.
@@ -165,7 +177,29 @@ const FAULTS: &[(&str, Code, Change)] = &[
     }),
     ("dlls", Code::ImportLeadsNowhere, |set| {
         set[0].tags = "a-1.0-py3-none-win_amd64.whl".parse().ok();
-        set[0].files.push(file("a/a.dll", dll(&["none.dll"])));
+        set[0].files.push(file("a/b.pyd", dll(&["none.dll"])));
+    }),
+    ("dlls", Code::ForeignExtension, |set| {
+        set[0].tags = "a-1.0-cp312-cp312-win_amd64.whl".parse().ok();
+        set[0].files.push(file("a/b.pyd", dll(&["python311.dll"])));
+    }),
+    ("functions", Code::UnresolvedSymbol, |set| {
+        set[0].tags = "a-1.0-py3-none-win_amd64.whl".parse().ok();
+        let wanted = [PeSymbol::Name("none".to_owned())];
+        set[0].files.push(file("a/b.pyd", dll_with(&["a.dll"], &wanted)));
+        set[0].files.push(file("a/a.dll", dll_with(&[], &[])));
+    }),
+    ("stacks", Code::ExecutableStack, |set| {
+        let library = elf(&library("libc.so.6", "$ORIGIN"), |facts| {
+            facts.executable_stack = Some(elf::ExecutableStack::Flag);
+        });
+        set[0].files.push(file("a/x.so", library));
+    }),
+    ("stable-abi", Code::StableAbi, |set| {
+        set[0].tags = "a-1.0-cp39-abi3-manylinux_2_17_x86_64.whl".parse().ok();
+        let wanted = ["PyUnicode_FromKindAndData"];
+        let module = symbols::library("m.abi3.so", &["libc.so.6"], &["PyInit_m"], &wanted);
+        set[0].files.push(file("a/m.abi3.so", elf(&module, |_| ())));
     }),
     ("requirements", Code::UnmetRequirement, |set| {
         set.push(package("b", "any"));

@@ -88,6 +88,8 @@ pub enum Resolved<'a> {
     Luck(LoadedFile<'a>),
     /// Provided by the system.
     System(&'a LibraryRule),
+    /// Part of Windows or of the interpreter.
+    Windows,
     /// Missing, as this rule allows.
     Missing(&'a LibraryRule),
     /// Missing.

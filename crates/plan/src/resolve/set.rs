@@ -184,5 +184,6 @@ pub(super) fn alias(soname: &str, needed: &str, rpath: &str, machine: StubMachin
         interpreter: None,
         forbidden: Vec::new(),
         isa_level: None,
+        executable_stack: None,
     }
 }

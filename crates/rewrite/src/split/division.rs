@@ -15,6 +15,7 @@ use base::source::{Code, Problem, Problems, Spanned};
 use manifest::{Families, Manifest, Template};
 use record::assignment::Line;
 use wheel::archive::wheel::dist_info_dir;
+use wheel::edit::{UNSOUND, files};
 use wheel::package::{Wheel, WheelName};
 
 /// A wheel and its parts.
@@ -34,6 +35,13 @@ pub struct Division {
     pub emptied: Vec<Emptied>,
     /// Requirements without a built package.
     pub left_out: Vec<String>,
+    /// Names of members that get a new row of RECORD.
+    pub rehashed: Vec<String>,
+    /// Names of members that lose permissions.
+    pub modes: Vec<String>,
+    /// Unpacked bytes of the wheel.
+    pub installed: u64,
+    pub(super) stale: BTreeSet<usize>,
     pub(super) wheel: Wheel,
     pub(super) fats: Vec<Fat>,
     pub(super) group: String,
@@ -103,9 +111,29 @@ pub(super) fn divided(
     let group = fat::group(&input);
     let (name, version) = (input.wheel.name().dist.normalized(), input.version().to_owned());
     let left_out = left_out.into_iter().collect();
-    let Input { path: from, wheel, .. } = input;
+    let Input { path: from, wheel, rehashed: stale, .. } = input;
+    let entries = wheel.entries();
+    let rehashed = stale.iter().map(|index| entries[*index].name.clone()).collect();
+    let unsound = files(&wheel).filter(|(_, entry)| entry.is_unix && entry.mode & UNSOUND != 0);
+    let modes = unsound.map(|(_, entry)| entry.name.clone()).collect();
+    let installed = entries.iter().map(|entry| entry.size).sum();
     let Sorted { whole, fats, .. } = sorted;
-    Ok(Division { from, name, version, parts, whole, emptied, left_out, wheel, fats, group })
+    Ok(Division {
+        from,
+        name,
+        version,
+        parts,
+        whole,
+        emptied,
+        left_out,
+        rehashed,
+        modes,
+        installed,
+        stale,
+        wheel,
+        fats,
+        group,
+    })
 }
 
 fn emptied(input: &Input<'_>, fats: &[Fat]) -> Vec<Emptied> {

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::error::SplitError;
@@ -16,6 +17,8 @@ pub(super) struct Input<'m> {
     pub text: String,
     pub metadata: Metadata,
     pub members: Vec<(usize, RelPath)>,
+    /// Members whose rows of RECORD are written anew.
+    pub rehashed: BTreeSet<usize>,
 }
 
 pub(super) fn refused(path: &Path, what: &str, help: impl Into<String>) -> Problem {
@@ -25,7 +28,7 @@ pub(super) fn refused(path: &Path, what: &str, help: impl Into<String>) -> Probl
 
 impl<'m> Input<'m> {
     /// Opens a wheel; unpacks only its metadata.
-    pub fn open(path: &Path, manifest: &'m Manifest) -> Result<Self, SplitError> {
+    pub fn open(path: &Path, manifest: &'m Manifest, allowed: &[Code]) -> Result<Self, SplitError> {
         let verify = "see its faults with `rockpack wheel verify`";
         let wrong = |what: &str| SplitError::Refused(refused(path, what, verify).into());
         let risky = |kind| {
@@ -42,8 +45,8 @@ impl<'m> Input<'m> {
         let wheel = Wheel::open(path)?;
         let name = wheel.name().dist.normalized();
         let rule = rule(path, manifest, &name)?;
-        let rows = RecordRows::read(&wheel.info("RECORD")?);
-        let rows = rows.map_err(|what| wrong(&format!("RECORD: {what}")))?;
+        // Without readable rows, all are written anew.
+        let rows = RecordRows::read(&wheel.info("RECORD")?).ok();
         let text = wheel.info("METADATA")?;
         let metadata = Metadata::parse(&text);
         let same = metadata.name().is_ok_and(|dist| dist.normalized() == name)
@@ -51,8 +54,13 @@ impl<'m> Input<'m> {
         if !same {
             return Err(wrong("its metadata is of another package than its file name"));
         }
-        let members = members(&wheel, &rows).map_err(|what| wrong(&what))?;
-        Ok(Self { path: path.to_owned(), rule, wheel, text, metadata, members })
+        let members = members(&wheel).map_err(|what| wrong(&what))?;
+        let rehashed = rehashed(&wheel, rows.as_ref(), allowed).map_err(|what| {
+            let help =
+                "a row with another size doubts the file; `--allow record-hash` writes it anew";
+            SplitError::Refused(refused(path, &what, help).into())
+        })?;
+        Ok(Self { path: path.to_owned(), rule, wheel, text, metadata, members, rehashed })
     }
 
     pub fn name(&self) -> &str {
@@ -81,14 +89,32 @@ fn rule<'m>(path: &Path, manifest: &'m Manifest, name: &str) -> Result<&'m Split
     Err(SplitError::Refused(refused(path, &what, help).into()))
 }
 
-fn members(wheel: &Wheel, rows: &RecordRows) -> Result<Vec<(usize, RelPath)>, String> {
+fn members(wheel: &Wheel) -> Result<Vec<(usize, RelPath)>, String> {
     let member = |(index, entry): (usize, &DirectoryEntry)| {
         let path: RelPath = entry.name.parse().map_err(|error| format!("{error}"))?;
         copied(entry).map_err(|error| error.to_string())?;
-        rows.check(entry).map_err(|what| format!("RECORD: {what}"))?;
         Ok((index, path))
     };
     files(wheel).map(member).collect()
+}
+
+/// Members whose rows a new RECORD mends; others are copied with their rows.
+fn rehashed(
+    wheel: &Wheel,
+    rows: Option<&RecordRows>,
+    allowed: &[Code],
+) -> Result<BTreeSet<usize>, String> {
+    let mut rehashed = BTreeSet::new();
+    for (index, entry) in files(wheel) {
+        match rows.map(|rows| rows.check(entry)) {
+            Some(Ok(())) => {}
+            Some(Err(fault)) if !fault.is_of_form && !allowed.contains(&Code::RecordHash) => {
+                return Err(format!("RECORD: {}", fault.what));
+            }
+            Some(Err(_)) | None => drop(rehashed.insert(index)),
+        }
+    }
+    Ok(rehashed)
 }
 
 pub(super) fn none(problems: Problems) -> Result<(), SplitError> {

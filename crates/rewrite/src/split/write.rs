@@ -71,12 +71,17 @@ fn edit<'d>(
     part: &'d Part,
 ) -> Result<Edit<'d>, EditError> {
     let mut edit = Edit::part_of(&division.wheel, &part.info);
+    edit.mend_modes();
     for archive in &part.archives {
         let code = code(division, packed, archive).map_err(Fault::from)?;
         edit.add(&archive.path, MemberContent::Stream(code))?;
     }
     for (index, name) in &part.members {
-        edit.keep(*index, name)?;
+        if division.stale.contains(index) {
+            edit.rehash(*index, name)?;
+        } else {
+            edit.keep(*index, name)?;
+        }
         if let Some(fat) = division.fats.iter().find(|fat| fat.member == *index) {
             let (packing, size) = (Packing::Deflate(Level::Default), Size::Exact(fat.size()));
             let emptied = Stream::new(packing, size, |sink| copy(fat.reader(), sink));

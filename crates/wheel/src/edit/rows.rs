@@ -7,6 +7,15 @@ use crate::package::record::Rows;
 #[derive(Debug)]
 pub struct RecordRows(BTreeMap<String, (String, String)>);
 
+/// Fault of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowFault {
+    /// Description.
+    pub what: String,
+    /// Whether a new row mends it; a row with another size doubts the member.
+    pub is_of_form: bool,
+}
+
 /// Lengths are in base64 without padding (binary distribution format: SHA-256 or better).
 const HASHES: [(&str, usize); 8] = [
     ("sha256=", 43),
@@ -40,19 +49,23 @@ impl RecordRows {
     ///
     /// # Errors
     /// The fault of the row.
-    pub fn check(&self, entry: &DirectoryEntry) -> Result<(), String> {
+    pub fn check(&self, entry: &DirectoryEntry) -> Result<(), RowFault> {
         let name = &entry.name;
-        let (hash, size) = self.0.get(name).ok_or_else(|| format!("`{name}` has no row"))?;
+        let form = |what: String| Err(RowFault { what, is_of_form: true });
+        let Some((hash, size)) = self.0.get(name) else {
+            return form(format!("`{name}` has no row"));
+        };
         let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         let is_hash = HASHES.iter().any(|(kind, length)| {
             hash.strip_prefix(kind)
                 .is_some_and(|text| text.len() == *length && text.chars().all(fine))
         });
         if !is_hash {
-            return Err(format!("the hash `{hash}` of `{name}` is not a SHA-256 in base64"));
+            return form(format!("the hash `{hash}` of `{name}` is not a SHA-256 in base64"));
         }
         if size.parse() != Ok(entry.size) {
-            return Err(format!("`{name}` has {} bytes, but its row has `{size}`", entry.size));
+            let what = format!("`{name}` has {} bytes, but its row has `{size}`", entry.size);
+            return Err(RowFault { what, is_of_form: size.is_empty() });
         }
         Ok(())
     }
@@ -92,7 +105,7 @@ mod tests {
                 header: 0,
                 data: 0,
             };
-            rows.check(&entry).map_err(|why| why.replace(&hex, "HEX"))
+            rows.check(&entry).map_err(|fault| fault.what.replace(&hex, "HEX"))
         };
         assert_eq!(said("a"), Ok(()));
         let wrong = ["b", "c", "d", "e", "f"].map(|name| said(name).unwrap_err());

@@ -145,8 +145,7 @@ impl Both<'_> {
 
     /// Checks I18: other segments used by loaders are unchanged, and no new kinds exist.
     pub(super) fn check_other_segments(&self, found: &mut Vec<Violation>) {
-        let mut kinds =
-            vec![elf::PT_TLS, elf::PT_GNU_RELRO, elf::PT_GNU_STACK, elf::PT_GNU_EH_FRAME];
+        let mut kinds = vec![elf::PT_TLS, elf::PT_GNU_RELRO, elf::PT_GNU_EH_FRAME];
         if self.freed.is_some() {
             kinds.push(elf::PT_DYNAMIC);
         }
@@ -165,15 +164,56 @@ impl Both<'_> {
             }
         }
         check(found, "I18", old == new, || {
-            "PT_TLS, PT_GNU_RELRO, PT_GNU_STACK or unwind tables changed".to_owned()
+            "PT_TLS, PT_GNU_RELRO or unwind tables changed".to_owned()
         });
-        let (before, after) = (counts(self.old), counts(self.new));
+        self.check_stack(found);
+        let (mut before, after) = (counts(self.old), counts(self.new));
+        if self.clears_stack() {
+            before.entry(elf::PT_GNU_STACK.0).or_insert(1);
+        }
         let mut more: Vec<_> =
             after.iter().filter(|(kind, count)| before.get(*kind).unwrap_or(&0) < *count).collect();
         more.sort();
         for (kind, _) in more {
             check(found, "I18", false, || format!("a program header of type {kind:#x} appeared"));
         }
+    }
+
+    /// Returns whether the edit may remove the request for an executable stack.
+    fn clears_stack(&self) -> bool {
+        let asked = match (self.plan, self.freed) {
+            (Some(plan), _) => plan.edits().clear_execstack,
+            (None, freed) => freed.is_none() && self.new.executable_stack().is_none(),
+        };
+        asked && self.old.executable_stack().is_some()
+    }
+
+    /// Checks I18: `PT_GNU_STACK` is unchanged, or lost its flag on request, and no trampoline
+    /// needs it.
+    fn check_stack(&self, found: &mut Vec<Violation>) {
+        let stack = |info: &ElfInfo| {
+            let all = info.segments.iter().filter(|it| it.kind == elf::PT_GNU_STACK);
+            all.cloned().collect::<Vec<_>>()
+        };
+        let (old, new) = (stack(self.old), stack(self.new));
+        if !self.clears_stack() {
+            check(found, "I18", old == new, || "PT_GNU_STACK changed".to_owned());
+            return;
+        }
+        let cleared: Vec<Segment> = if old.is_empty() {
+            vec![Segment::plain_stack()]
+        } else {
+            old.iter().map(Segment::without_executable_stack).collect()
+        };
+        check(found, "I18", new == cleared, || {
+            "PT_GNU_STACK changed in more than its executable flag".to_owned()
+        });
+        // The plan of an edit is refused for a trampoline.
+        let trampoline =
+            if self.plan.is_none() { self.old.trampoline(self.before) } else { Ok(None) };
+        check(found, "I18", matches!(trampoline, Ok(None)), || {
+            "the stack is no longer executable, but the code writes a trampoline there".to_owned()
+        });
     }
 }
 

@@ -9,8 +9,13 @@ use crate::resolve::sources::Sources;
 use crate::{Distribution, Member, Step};
 use base::names::RelPath;
 use binary::Machine;
+use binary::systems::PythonTags;
+use binary::systems::windows::{Provider, provider};
 use catalog::{Catalog, EntryKind};
 use manifest::{Manifest, Package};
+
+/// A plan does not name the interpreters of its modules.
+const ANY: PythonTags<'_> = PythonTags { python: "py3", abi: "none" };
 
 #[derive(Debug)]
 struct File<'a> {
@@ -161,6 +166,8 @@ impl<'a> Closure<'a> {
             (None, lucky) => {
                 if let Some(rule) = rule(&self.manifest.system_libraries, library) {
                     Resolved::System(rule)
+                } else if provider(library, &ANY).is_some_and(Provider::is_certain) {
+                    Resolved::Windows
                 } else if let Some(lucky) = lucky {
                     Resolved::Luck(self.candidate(lucky))
                 } else {

@@ -74,6 +74,7 @@ impl<'a> Report<'_, 'a> {
         self.used.add(&file, &need);
         match &need.resolved {
             Resolved::Member(found) => self.twice(file, *found, &need),
+            Resolved::Windows => {}
             Resolved::System(rule) | Resolved::Missing(rule) => {
                 let key = (
                     matches!(need.resolved, Resolved::Missing(_)),
@@ -176,6 +177,7 @@ impl<'a> Report<'_, 'a> {
                 _,
                 Resolved::Member(_)
                 | Resolved::System(_)
+                | Resolved::Windows
                 | Resolved::Missing(_)
                 | Resolved::Luck(_),
             ) => None,

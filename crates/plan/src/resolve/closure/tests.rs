@@ -29,6 +29,7 @@ fn told(need: &Need<'_>) -> String {
         }
         Resolved::Luck(found) => format!("by luck {}", paths(&[*found])),
         Resolved::System(rule) => format!("by {}", line(&rule.name.place)),
+        Resolved::Windows => "by Windows".to_owned(),
         Resolved::Missing(rule) => format!("missing by {}", line(&rule.name.place)),
         Resolved::Unresolved { shipped, artifacts, in_the_way } => {
             let artifacts: Vec<String> =

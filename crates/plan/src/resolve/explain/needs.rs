@@ -54,6 +54,8 @@ pub enum Whereabouts {
         /// Declaring rule.
         rule: Rule,
     },
+    /// Part of Windows or of the interpreter.
+    Windows,
     /// Missing, as a rule allows.
     Missing {
         /// Rule.
@@ -103,6 +105,7 @@ fn needed(need: Need<'_>) -> Needed {
         }
         Resolved::Luck(found) => Whereabouts::Luck(at(&found)),
         Resolved::System(rule) => Whereabouts::System { rule: Rule::at(&rule.name.place) },
+        Resolved::Windows => Whereabouts::Windows,
         Resolved::Missing(rule) => Whereabouts::Missing { rule: Rule::at(&rule.name.place) },
         Resolved::Unresolved { shipped, artifacts, in_the_way } => Whereabouts::Unresolved {
             shipped: shipped.iter().chain(&in_the_way).map(at).collect(),

@@ -396,8 +396,9 @@ fn lands(landing: &Landing, verbose: bool, elf_known: bool, text: &mut String) {
 }
 
 fn needs(landing: &Landing, verbose: bool, text: &mut String) {
-    let of_system =
-        |needed: &&Needed| !verbose && matches!(needed.found, Whereabouts::System { .. });
+    let of_system = |needed: &&Needed| {
+        !verbose && matches!(needed.found, Whereabouts::System { .. } | Whereabouts::Windows)
+    };
     let (system, others): (Vec<_>, Vec<_>) = landing.needs.iter().partition(of_system);
     let mut table = Table::new([Column::left()]);
     for needed in others {
@@ -428,6 +429,7 @@ fn whereabouts(needed: &Needed) -> String {
         Whereabouts::Luck(at) => {
             format!("{}, which no requirement installs together with this file", place(at))
         }
+        Whereabouts::Windows => "part of Windows or Python".to_owned(),
         Whereabouts::System { rule } => format!("a system library: {}", rule.place),
         Whereabouts::Missing { rule } => format!("missing, as allowed: {}", rule.place),
         Whereabouts::Unresolved { shipped, artifacts } => match (&shipped[..], &artifacts[..]) {

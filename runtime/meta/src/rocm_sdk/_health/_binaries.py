@@ -28,14 +28,20 @@ def shared_libraries(root: Path) -> Iterator[str]:
 
 
 def programs(root: Path) -> Iterator[str]:
-    """Yield the executable ELF files below `root`, as sorted relative paths with `/`."""
+    """Yield the programs below `root`, as sorted relative paths with `/`."""
     for directory, subdirectories, names in os.walk(root):
         subdirectories.sort()
         for name in sorted(names):
             path = Path(directory, name)
-            may_start = _SO_NAME.fullmatch(name) is None and os.access(path, os.X_OK)
-            if may_start and _elf_header(path) is not None:
+            if _is_program(path):
                 yield path.relative_to(root).as_posix()
+
+
+def _is_program(path: Path) -> bool:
+    if sys.platform == "win32":
+        return path.suffix.lower() == ".exe"
+    may_start = _SO_NAME.fullmatch(path.name) is None and os.access(path, os.X_OK)
+    return may_start and _elf_header(path) is not None
 
 
 def _is_shared_library(path: Path) -> bool:

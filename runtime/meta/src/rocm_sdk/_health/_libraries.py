@@ -8,9 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .._libraries import dll_directories
 from .._loader import ElfError, Loader, Missing
 from .._packages import Installed, describe
+from .._pe import PeError
 from ._binaries import is_extension_module, programs, shared_libraries
+from ._dlls import Dlls, Lack, system_directories
 from ._finding import ERROR, Finding, find_system_library, install, named, reinstall
 
 
@@ -47,7 +50,7 @@ def check(installed: list[Installed]) -> tuple[int, list[Finding]]:
     Each missing or too old library has one finding, for all its users.
     """
     if sys.platform == "win32":
-        return 0, []
+        return _check_dlls(installed, Dlls(dll_directories(), system_directories()))
     loader = Loader()
     missing: dict[tuple[str, str], _Users] = {}
     findings: list[Finding] = []
@@ -67,6 +70,34 @@ def check(installed: list[Installed]) -> tuple[int, list[Finding]]:
     return count, [*findings, *lacks]
 
 
+def _check_dlls(installed: list[Installed], dlls: Dlls) -> tuple[int, list[Finding]]:
+    users: dict[Lack, set[str]] = {}
+    findings: list[Finding] = []
+    count = 0
+    for one, path in _files(installed):
+        count += 1
+        short = _short(str(path), installed)
+        try:
+            found = dlls.lacks(path)
+        except (PeError, OSError) as error:
+            findings.append(Finding("library-damaged", ERROR, short, str(error), reinstall(one)))
+            continue
+        for lack in found:
+            users.setdefault(lack, set()).add(short)
+    lacks = sorted(users.items(), key=lambda item: (item[0].library, item[0].functions))
+    return count, [*findings, *(_finding_of_dll(*item, installed) for item in lacks)]
+
+
+def _finding_of_dll(lack: Lack, users: set[str], installed: list[Installed]) -> Finding:
+    needed = f"needed by {named(sorted(users))}"
+    if lack.functions:
+        message = f"it has no {named(lack.functions)}; {needed}"
+        remedy = "install the packages of one version"
+        return Finding("library-too-old", ERROR, lack.library, message, remedy)
+    message = f"it {lack.reason}; {needed}"
+    return Finding("library-missing", ERROR, lack.library, message, _remedy(lack.library, installed))
+
+
 def _key(item: tuple[tuple[str, str], _Users]) -> tuple[str, str]:
     return item[0]
 
@@ -76,7 +107,7 @@ def _files(installed: list[Installed]) -> Iterator[tuple[Installed, Path]]:
     for one in installed:
         if one.package.kind != "devel" and one.root not in seen:
             seen.add(one.root)
-            for name in [*shared_libraries(one.root), *programs(one.root)]:
+            for name in dict.fromkeys([*shared_libraries(one.root), *programs(one.root)]):
                 # Extension modules need their version of Python.
                 if not is_extension_module(name):
                     yield one, one.root / name
@@ -85,12 +116,26 @@ def _files(installed: list[Installed]) -> Iterator[tuple[Installed, Path]]:
 def explain(path: Path) -> str | None:
     """Return the reason if missing needs or damage prevent loading a library."""
     if sys.platform == "win32":
-        return None
+        return _explain_dll(path)
     try:
         lacks = Loader().missing(str(path))
     except (ElfError, OSError) as error:
         return str(error)
     return "; ".join(dict.fromkeys(map(_description, lacks))) or None
+
+
+def _explain_dll(path: Path) -> str | None:
+    try:
+        lacks = Dlls(dll_directories(), system_directories()).lacks(path)
+    except (PeError, OSError) as error:
+        return str(error)
+    texts = (
+        f"{lack.library} has no {named(lack.functions)}"
+        if lack.functions
+        else f"{lack.library} {lack.reason}"
+        for lack in lacks
+    )
+    return "; ".join(texts) or None
 
 
 def _description(lack: Missing) -> str:

@@ -1,0 +1,72 @@
+//! Systems by name and release.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::stable_abi::Release;
+
+/// System, or one part of it, on which a wheel has to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum System {
+    /// Linux with a release of glibc.
+    Glibc(Release),
+    /// Linux with a release of musl.
+    Musl(Release),
+    /// Release of `CPython`, with the GIL.
+    CPython(Release),
+    /// Windows 10 and later.
+    Windows,
+}
+
+/// Text that is no system.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no system: write glibc-2.43, musl-1.2, cpython-3.13 or windows")]
+pub struct SystemError(pub String);
+
+impl FromStr for System {
+    type Err = SystemError;
+
+    fn from_str(text: &str) -> Result<Self, SystemError> {
+        let error = || SystemError(text.to_owned());
+        if text == "windows" {
+            return Ok(Self::Windows);
+        }
+        let (name, release) = text.split_once('-').ok_or_else(error)?;
+        let (major, minor) = release.split_once('.').ok_or_else(error)?;
+        let number = |text: &str| text.parse().map_err(|_| error());
+        let release = (number(major)?, number(minor)?);
+        match name {
+            "glibc" => Ok(Self::Glibc(release)),
+            "musl" => Ok(Self::Musl(release)),
+            "cpython" => Ok(Self::CPython(release)),
+            _ => Err(error()),
+        }
+    }
+}
+
+impl fmt::Display for System {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, (major, minor)) = match self {
+            Self::Glibc(release) => ("glibc", release),
+            Self::Musl(release) => ("musl", release),
+            Self::CPython(release) => ("cpython", release),
+            Self::Windows => return f.write_str("windows"),
+        };
+        write!(f, "{name}-{major}.{minor}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_is_its_name() {
+        for text in ["glibc-2.43", "musl-1.2", "cpython-3.13", "windows"] {
+            assert_eq!(text.parse::<System>().unwrap().to_string(), text);
+        }
+        for text in ["glibc", "glibc-2", "linux-2.43", "cpython-3.x", ""] {
+            assert_eq!(text.parse::<System>(), Err(SystemError(text.to_owned())));
+        }
+    }
+}

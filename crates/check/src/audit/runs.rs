@@ -1,0 +1,111 @@
+//! Verdict of a wheel on a system.
+
+use serde::{Serialize, Serializer};
+
+use super::Audit;
+use base::source::{Code, Severity};
+use binary::policy::{Level, Libc};
+use binary::systems::System;
+use binary::systems::stable_abi::Release;
+
+/// The first glibc that refuses libraries with an executable stack.
+const REFUSES_STACKS: Release = (2, 41);
+
+/// Whether a wheel runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Runs {
+    /// Nothing known prevents it.
+    Yes,
+    /// First reason against it.
+    No(String),
+}
+
+/// Verdict for one system.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct OnSystem {
+    /// Name of the system.
+    #[serde(serialize_with = "shown")]
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
+    pub system: System,
+    /// Reason why the wheel does not run there; null if it runs.
+    pub no: Option<String>,
+}
+
+fn shown<S: Serializer>(system: &System, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(system)
+}
+
+/// Judges the needs of a wheel on a system.
+pub fn runs(audit: &Audit, system: System) -> Runs {
+    let reason = match system {
+        System::Glibc(release) => audit.on_linux(Libc::Glibc, release),
+        System::Musl(release) => audit.on_linux(Libc::Musl, release),
+        System::CPython(release) => audit.on_python(release),
+        System::Windows => audit.on_windows(),
+    };
+    reason.map_or(Runs::Yes, Runs::No)
+}
+
+impl Audit {
+    fn on_linux(&self, libc: Libc, release: Release) -> Option<String> {
+        if self.tag.starts_with("win") {
+            return Some("its binaries are for Windows".to_owned());
+        }
+        let needs = self.needs.as_ref()?;
+        if needs.libc.is_some_and(|other| other != libc) {
+            return Some(format!("`{}` is linked with another C library", needs.file));
+        }
+        let beyond = needs.beyond(Level { libc, release });
+        let refuses = libc == Libc::Glibc && release >= REFUSES_STACKS;
+        let stacks = refuses.then(|| self.fault(Code::ExecutableStack)).flatten();
+        let lost = self.unfound.iter().find(|it| it.certain);
+        let lost = || lost.map(|it| format!("`{}` does not find {}", it.file, it.library));
+        let undefined = || {
+            let first = self.unresolved.first()?;
+            Some(format!("`{}` needs `{}`, which no library defines", first.file, first.symbols[0]))
+        };
+        beyond.first().map(ToString::to_string).or(stacks).or_else(lost).or_else(undefined)
+    }
+
+    fn on_windows(&self) -> Option<String> {
+        if !self.tag.starts_with("win") {
+            return (self.tag != "any").then(|| "its binaries are for Linux".to_owned());
+        }
+        let errors = self.findings.iter().filter(|it| it.severity == Severity::Error);
+        let mut errors = errors.filter(|it| it.code != Code::StableAbi);
+        errors
+            .next()
+            .map(|it| format!("`{}`: {}", it.member.as_deref().unwrap_or_default(), it.what))
+    }
+
+    /// Judges tags; the stable ABI by the symbols of its modules.
+    fn on_python(&self, (major, minor): Release) -> Option<String> {
+        let (python, abi) = &self.interpreter;
+        let digits = |tag: &str, start: &str| tag.strip_prefix(start)?.parse::<u32>().ok();
+        let own = format!("cp{major}{minor}");
+        let fits = python.split('.').any(|tag| {
+            let (exact, later) = (tag == own, digits(tag, "cp3").is_some_and(|it| it <= minor));
+            let generic = tag == format!("py{major}")
+                || digits(tag, "py3").is_some_and(|it| major == 3 && it <= minor);
+            abi.split('.').any(|abi| match abi {
+                "none" => generic || exact,
+                "abi3" => major == 3 && later,
+                _ => exact && abi == own,
+            })
+        });
+        if !fits {
+            return Some(format!("its tags are {python}-{abi}"));
+        }
+        let later = self.abi_needs.iter().find(|(release, _)| *release > (major, minor));
+        later.map(|((major, minor), file)| format!("`{file}` needs Python {major}.{minor}"))
+    }
+
+    fn fault(&self, code: Code) -> Option<String> {
+        let errors = self.findings.iter().filter(|it| it.severity == Severity::Error);
+        let mut errors = errors.filter(|it| it.code == code);
+        errors
+            .next()
+            .map(|it| format!("`{}`: {}", it.member.as_deref().unwrap_or_default(), it.what))
+    }
+}

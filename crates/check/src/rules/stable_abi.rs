@@ -1,0 +1,66 @@
+//! Symbols of Python that modules of abi3 wheels import.
+
+use base::source::Code;
+use binary::policy::SymbolSet;
+use binary::systems::PythonTags;
+use binary::systems::stable_abi::{AbiFault, Release, faults, newest};
+
+use super::dlls;
+use super::platform::shown;
+use super::symbols::{named, of_set};
+use crate::{Finding, Needs, Package, Set, Symbols};
+
+pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
+    let all = of_set(set);
+    let found = set.binaries().flat_map(|(package, file, needs)| {
+        let found = of_symbols(&package.python(), of_file(&all, needs)).into_iter();
+        found.map(|finding| finding.of(&*file.member).within(&package.file))
+    });
+    found.collect()
+}
+
+/// Oldest Python with all functions of the stable ABI that a file of an abi3 wheel uses, and the file.
+pub(crate) fn needs(package: &Package<'_>, all: &SymbolSet<'_>) -> Vec<(Release, String)> {
+    if package.python().stable_abi().is_none() {
+        return Vec::new();
+    }
+    let files = package
+        .binaries()
+        .filter_map(|(file, needs)| Some((newest(of_file(all, needs))?, shown(package, file))));
+    files.collect()
+}
+
+fn of_file<'n>(all: &SymbolSet<'_>, needs: &'n Needs<'_>) -> Vec<&'n str> {
+    match needs.symbols.get() {
+        Some(Symbols::Elf(symbols)) => all.of_python(symbols),
+        Some(Symbols::Pe(symbols)) => dlls::of_python(symbols).collect(),
+        None => Vec::new(),
+    }
+}
+
+fn of_symbols(python: &PythonTags<'_>, symbols: Vec<&str>) -> Vec<Finding> {
+    let Some(oldest) = python.stable_abi() else { return Vec::new() };
+    let (mut outside, mut later, mut newest) = (Vec::new(), Vec::new(), oldest);
+    for fault in faults(symbols, oldest) {
+        match fault {
+            AbiFault::Outside(symbol) => outside.push(symbol),
+            AbiFault::Later(symbol, release) => {
+                later.push(symbol);
+                newest = newest.max(release);
+            }
+        }
+    }
+    let outside = (!outside.is_empty()).then(|| {
+        let what = "module of an abi3 wheel with functions outside of the stable ABI";
+        Finding::error(Code::StableAbi, what).because(named(&outside))
+    });
+    let later = (!later.is_empty()).then(|| {
+        let ((major, minor), (newer, newer_minor)) = (oldest, newest);
+        let what = format!(
+            "module of a wheel for Python {major}.{minor} and later with functions of Python \
+             {newer}.{newer_minor}"
+        );
+        Finding::error(Code::StableAbi, what).because(named(&later))
+    });
+    outside.into_iter().chain(later).collect()
+}

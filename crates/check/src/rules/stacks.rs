@@ -1,0 +1,33 @@
+//! Requests for an executable stack.
+
+use base::source::Code;
+use binary::elf::{ElfFacts, ExecutableStack};
+use binary::policy::{Libc, libc};
+
+use crate::{Finding, Set};
+
+pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
+    let asking = set.binaries().filter_map(|(package, file, needs)| {
+        Some(of_file(needs.elf()?)?.of(&*file.member).within(&package.file))
+    });
+    asking.collect()
+}
+
+/// An error for a library, which glibc 2.41 and later do not load, and a warning for a program, which the kernel
+/// starts. musl ignores the request of a library.
+fn of_file(facts: &ElfFacts) -> Option<Finding> {
+    let because = match facts.executable_stack? {
+        ExecutableStack::Flag => "GNU_STACK is rwx",
+        ExecutableStack::NoHeader => "it has no GNU_STACK",
+    };
+    let finding = if facts.kind.is_library() {
+        if libc(facts) == Some(Libc::Musl) {
+            return None;
+        }
+        let what = "library with an executable stack, which glibc 2.41 and later refuse to load";
+        Finding::error(Code::ExecutableStack, what)
+    } else {
+        Finding::warning(Code::ExecutableStack, "program with an executable stack")
+    };
+    Some(finding.because(because))
+}
