@@ -54,6 +54,7 @@ fn edits() -> Edits {
         rpath: RpathEdit::Set(RPATH.split(':').map(str::to_owned).collect()),
         soname: Some(SONAME.to_owned()),
         needed: vec![Rename { from: NEEDED.0.to_owned(), to: NEEDED.1.to_owned() }],
+        clear_execstack: false,
     }
 }
 

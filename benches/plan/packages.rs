@@ -65,6 +65,7 @@ fn artifact(n: usize) -> Artifact {
         interpreter: None,
         forbidden: Vec::new(),
         isa_level: None,
+        executable_stack: None,
     };
     let file = |content| EntryKind::File { size: 5000, executable: false, content };
     let link = EntryKind::Symlink { target: format!("libl{n}.so.1") };

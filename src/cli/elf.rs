@@ -89,7 +89,7 @@ pub struct EditArgs {
 
     /// Remove the request for an executable stack, unless the code has trampolines
     ///
-    /// glibc 2.41 and later refuse to load a library with this request, in GNU_STACK or by its
+    /// glibc 2.41 and later refuse to load a library with this request, in `GNU_STACK` or by its
     /// absence. Linkers write it for nested functions (trampolines), and for assembler sources
     /// without `.note.GNU-stack`. The edit proves that the file has no trampoline of GCC; code that
     /// the program itself writes to its stack can't be found.

@@ -193,7 +193,7 @@ fn faults(findings: &[Finding]) -> String {
     };
     let line = |finding: &&Finding| {
         let member = finding.member.as_deref().unwrap_or_default();
-        let detail = finding.detail.iter().map(|detail| format!(" ({detail})")).collect::<String>();
+        let detail = finding.detail.as_ref().map_or_else(String::new, |text| format!(" ({text})"));
         format!("{member}: {}{detail}", finding.what)
     };
     list("files that fail to load", &of(Severity::Error), line)

@@ -152,6 +152,8 @@ pub fn cases() -> Vec<Case> {
         names,
         environments(),
         programs(),
+        dlls(),
+        libraries(),
         sets(),
         sdists(),
     ]
@@ -574,15 +576,7 @@ fn environments() -> Vec<Case> {
 }
 
 fn programs() -> Vec<Case> {
-    use Code::{
-        BrokenElf, BrokenPe, ImportLeadsNowhere, LibraryNotFound, NotExecutable, RpathLeadsNowhere,
-        RpathOutside, Runpath, UnresolvedSymbol, UnusualLoader, WrongPlatform,
-    };
-    let rpath = |codes, title, rpath: &'static str| {
-        linux(codes, title, move |w: &mut Wheel| {
-            w.add(Member::new("demo/lib/liba.so", library(rpath)));
-        })
-    };
+    use Code::{BrokenElf, NotExecutable, UnusualLoader};
     vec![
         any(&[Code::UnreadCode], "an archive of device code that is cut", |wheel| {
             wheel.add(Member::new("demo/.kpack/x.kpack", cut_archive()));
@@ -617,6 +611,12 @@ fn programs() -> Vec<Case> {
         linux(&[BrokenElf], "what starts like an ELF file", |w| {
             w.add(Member::new("demo/bin/tool", b"\x7fELF and no more".to_vec()));
         }),
+    ]
+}
+
+fn dlls() -> Vec<Case> {
+    use Code::{BrokenPe, ImportLeadsNowhere, WrongPlatform};
+    vec![
         windows(&[ImportLeadsNowhere], "a DLL that nobody has", |w| {
             let imports = ["Gone.dll"];
             w.add(Member::new("demo/bin/a.dll", dll(Machine::X86_64, &imports)));
@@ -649,6 +649,17 @@ fn programs() -> Vec<Case> {
             let bytes = dll(Machine::X86_64, &[]);
             w.add(Member::new("demo/bin/a.dll", bytes[..0x90].to_vec()));
         }),
+    ]
+}
+
+fn libraries() -> Vec<Case> {
+    use Code::{LibraryNotFound, RpathLeadsNowhere, RpathOutside, Runpath, UnresolvedSymbol};
+    let rpath = |codes, title, rpath: &'static str| {
+        linux(codes, title, move |w: &mut Wheel| {
+            w.add(Member::new("demo/lib/liba.so", library(rpath)));
+        })
+    };
+    vec![
         rpath(&[RpathOutside], "an absolute rpath", "/opt/build/lib"),
         rpath(&[RpathOutside], "an rpath out of site-packages", "$ORIGIN/../../../lib"),
         rpath(&[RpathLeadsNowhere], "an rpath that leads nowhere", "$ORIGIN/../lib64:$ORIGIN"),

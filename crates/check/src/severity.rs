@@ -30,7 +30,7 @@ pub enum Level {
     Off(&'static str),
 }
 
-use Level::{Error as E, Off};
+use Level::{Error as E, Off, Warning as W};
 
 /// A wheel alone lacks what its requirements install; the other packages of a set are elsewhere.
 const PART: Level = Off("only a part of the set is there");
