@@ -1,5 +1,5 @@
 //! Steps that hip-python, rocm-llvm-python and hipGRAPH document, with the shipped nodes: the table
-//! of `docs/projects.md`.
+//! of `docs/hip-python.md`.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use manifest::{Beside, Manifest};
 use plan::{Plan, Request, resolve};
 use tempfile::TempDir;
 
-const DOCS: &str = include_str!("../docs/projects.md");
+const DOCS: &str = include_str!("../docs/hip-python.md");
 
 /// Files that make checkouts of release branches complete.
 const FILES: [&str; 15] = [

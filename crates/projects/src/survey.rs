@@ -15,7 +15,9 @@ use plan::Sources;
 pub fn survey(manifest: &Manifest, root: &Path) -> io::Result<Sources> {
     let mut sources = Sources::default();
     let found = |project: &SourceProject| {
-        project.sources.iter().position(|source| holds(root, project, source))
+        let mut sources = project.sources.iter();
+        let complete = sources.clone().position(|source| holds(root, project, source));
+        complete.or_else(|| sources.position(|source| is_generated(root, project, source)))
     };
     let projects = &manifest.python.projects;
     let found: Vec<Option<usize>> = projects.iter().map(found).collect();
@@ -65,6 +67,14 @@ fn holds(root: &Path, project: &SourceProject, source: &ProjectSource) -> bool {
         Some(Native { cmake: None }) => directory.is_dir(),
         None => SCRIPTS.iter().any(|name| directory.join(name).is_file()),
     }
+}
+
+/// True if `run` lines can write the build script, as CMake does for some projects. A directory without
+/// one is also a version without this project: then its node is optional, or its lines have conditions.
+fn is_generated(root: &Path, project: &SourceProject, source: &ProjectSource) -> bool {
+    let runs = project.run.iter().any(|command| command.if_there.is_none());
+    let required = project.native.is_none() && project.optional.is_none();
+    runs && required && root.join(source.directory().as_str()).is_dir()
 }
 
 const SCRIPTS: [&str; 2] = ["pyproject.toml", "setup.py"];
@@ -149,4 +159,34 @@ fn matching(root: &Path, glob: &Glob) -> io::Result<Vec<RelPath>> {
     }
     files.sort();
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use base::source::Source;
+    use fs_err as fs;
+
+    use super::*;
+
+    #[test]
+    fn run_lines_can_write_the_build_script() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("smi/python")).unwrap();
+        fs::write(dir.path().join("smi/CMakeLists.txt"), "").unwrap();
+        for (head, lines, complete) in [
+            ("", "", false),
+            ("", "run \"cmake\"", true),
+            ("", "run \"cmake\" if=\"extra\"", false),
+            (" optional=\"later versions have it\"", "run \"cmake\"", false),
+        ] {
+            let text = format!(
+                "python-project \"smi\"{head} {{\n source \"smi\" subdirectory=\"python\"\n {lines}\n}}"
+            );
+            let packages = Source::new("packages.kdl", &text);
+            let families = Source::new("families.kdl", "isa \"gfx942\" \"gfx94X\"\n");
+            let manifest = Manifest::decode(&packages, &families).unwrap();
+            let sources = survey(&manifest, dir.path()).unwrap();
+            assert_eq!(!sources.projects.is_empty(), complete, "{text}");
+        }
+    }
 }

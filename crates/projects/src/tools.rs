@@ -64,13 +64,13 @@ impl ToolsError {
     /// Remedy.
     pub fn remedy(&self) -> String {
         match self {
-            Self::NoPython { .. } => "name another: --python PATH".to_owned(),
+            Self::NoPython { .. } => "name another in the variable ROCKPACK_PYTHON".to_owned(),
             Self::NoInterpreter { version, .. } => format!(
                 "install it in a directory of PATH, with its module venv, or remove \"{version}\" from the project's `python` line"
             ),
             Self::Lacks { .. } | Self::OldPip { .. } => {
                 "make an environment that has them, and name its Python: python3 -m venv tools && tools/bin/pip install --upgrade build pip, \
-                 then --python tools/bin/python"
+                 then export ROCKPACK_PYTHON=tools/bin/python"
                     .to_owned()
             }
         }
@@ -277,7 +277,7 @@ mod tests {
             none.to_string(),
             "the Python `/no/such/python` for building projects does not run"
         );
-        assert!(none.remedy().contains("--python"));
+        assert!(none.remedy().contains("ROCKPACK_PYTHON"));
         assert!(
             ["22.3", "23.0.1", "26.1"].into_iter().all(installs_elsewhere)
                 && !["9.0", "22.2.9"].into_iter().any(installs_elsewhere)
