@@ -26,8 +26,13 @@ const behind = (element) => {
     const colour = getComputedStyle(at).backgroundColor;
     if (rgb(colour)[3] === 255) return rgb(colour);
   }
-  return rgb("white");
+  return canvas;
 };
+// Colour behind a page without a background of its own: that of the root's scheme.
+const probe = document.documentElement.appendChild(document.createElement("i"));
+probe.style.backgroundColor = "Canvas";
+const canvas = rgb(getComputedStyle(probe).backgroundColor);
+probe.remove();
 const bad = [];
 const seen = [...document.querySelectorAll("h1, h2, h3, p, a, th, td, dt, dd, li, button, input, .tile > .name, .tile > .size, .soft")]
   .filter((e) => e.checkVisibility() && (e.textContent || e.value));
@@ -218,6 +223,31 @@ def theme(browser, uri, name):
             return f"only {seen['seen']} texts were looked at"
     browser.theme("light")
     return f"contrast below 4.5: {found[:6]}" if found else None
+
+
+def readable(browser, uri, texts):
+    """Text has contrast in both themes, and nothing is wider than a laptop's or a phone's window."""
+    problems = []
+    for name in ("light", "dark"):
+        browser.theme(name)
+        for width, mobile in ((1280, False), (390, True)):
+            browser.window(width, 844, mobile=mobile)
+            browser.goto("about:blank")
+            browser.goto(uri)
+            browser.wait("document.readyState === 'complete'")
+            seen = browser.run(CONTRAST)
+            wide = browser.run("return document.documentElement.scrollWidth")
+            if seen["bad"]:
+                problems.append(f"{name}: contrast below 4.5: {seen['bad'][:3]}")
+            if (seen["page"] > 0.5) != (name == "light"):
+                problems.append(f"the page is not {name}")
+            if seen["seen"] < texts:
+                problems.append(f"only {seen['seen']} texts")
+            if wide > width:
+                problems.append(f"{wide} of {width} wide")
+    browser.theme("light")
+    browser.window(1440, 900)
+    return "; ".join(dict.fromkeys(problems)) or None
 
 
 def narrow(browser, uri):

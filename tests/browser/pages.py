@@ -17,6 +17,30 @@ def plan_and_page(rockpack, artifacts, more=()):
     return json.loads(text), page.decode()
 
 
+def others(rockpack, artifacts, directory):
+    """Pages of an index, of a difference and of a ledger, made from packages with and without one family."""
+    def run(*words):
+        done = subprocess.run([str(rockpack), *words], capture_output=True)
+        if done.returncode not in (0, 1):
+            raise RuntimeError(f"{words}: {done.stderr.decode()}")
+        return done.stdout.decode()
+
+    sides = {"all": [], "one": ["--linux-amdgpu-families", "gfx94X-dcgpu"]}
+    for name, families in sides.items():
+        run("build", "--artifact-dir", str(artifacts), "-o", str(directory / name), *families)
+    dists = [str(directory / name / "dist") for name in sides]
+    run("index", "write", dists[0])
+    yield "an index's page of a package", Path(dists[0]) / "simple/rocm-sdk-core/index.html"
+    yield "an index's first page", Path(dists[0]) / "simple/index.html"
+    for title, more in {"the page of a difference": [], "the page of a ledger": ["--ledger", "built-in"]}.items():
+        yield title, write_to(directory / f"{title}.html", run("diff", *dists, *more, "--format", "html"))
+
+
+def write_to(path, page):
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
 def files(plan):
     """Every file that is installed, with the title of its distribution."""
     for distribution in plan["distributions"]:

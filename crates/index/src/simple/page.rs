@@ -10,7 +10,8 @@ use base::names::RelPath;
 /// Mark of pages that this program may replace.
 pub(super) const MARK: &str = r#"<meta name="generator" content="rockpack">"#;
 
-const STYLE: &str = "body{font:15px/1.7 system-ui,sans-serif;margin:2rem auto;max-width:64rem;padding:0 1rem;color-scheme:light dark}\
+const STYLE: &str = ":root{color-scheme:light dark}\
+body{font:15px/1.7 system-ui,sans-serif;margin:2rem auto;max-width:64rem;padding:0 1rem;overflow-wrap:anywhere}\
 small{opacity:.65;margin-left:.6em}code{font-size:.93em}";
 
 fn page(title: &str, version: &str, body: &str) -> String {
