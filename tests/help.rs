@@ -339,3 +339,25 @@ fn the_manual_page_is_rendered_without_a_warning() {
         assert!(run(man, &["--warnings", "-l", file]).contains("EXIT STATUS"));
     }
 }
+
+#[test]
+fn codes_have_a_page_with_levels_and_an_accepting_line() {
+    let page = printed(&["help", "rpath-outside"]);
+    let expected = "\
+rpath-outside
+    A file searches for libraries outside of site-packages.
+
+    plan                           the sources have the entries, and a plan keeps them
+    verify, audit, merge, publish  error
+    edit                           warning
+
+    To accept it, in packages.kdl (`rockpack help manifest ignore`):
+      ignore \"rpath-outside\" package=\"…\" in=\"…\" reason=\"…\"
+";
+    assert_eq!(page, expected);
+    let page = printed(&["help", "not-kdl"]);
+    assert_eq!(page, "not-kdl\n    The file is not KDL.\n");
+    assert!(printed(&["help", "cache"]).contains("Usage: rockpack cache"));
+    let output = rockpack(&["help", "rpath-outsid"]);
+    assert!(text(&output.stderr).contains("did you mean `rpath-outside`?"));
+}

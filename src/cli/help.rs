@@ -5,14 +5,15 @@ use super::HelpCommand;
 /// Explain commands and the manifest; man page, completions, versions
 ///
 /// `help COMMAND` is the same as `COMMAND --help`. `help manifest` explains every node of
-/// packages.kdl and families.kdl, `help manifest NODE` one node.
+/// packages.kdl and families.kdl, `help manifest NODE` one node. `help CODE` explains the code of a
+/// problem: its meaning, the commands that report it, and a line that accepts it.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP_EXAMPLES, disable_help_subcommand = true, args_conflicts_with_subcommands = true)]
 pub struct HelpArgs {
     #[command(subcommand)]
     pub command: Option<HelpCommand>,
 
-    /// Command, or `manifest`
+    /// Command, `manifest`, or the code of a problem
     #[arg(value_name = "TOPIC")]
     pub topic: Option<String>,
 
@@ -36,6 +37,9 @@ Examples:
 
   One node:
     rockpack help manifest artifact
+
+  The code of a problem:
+    rockpack help rpath-outside
 
   A command, and a subcommand:
     rockpack help build

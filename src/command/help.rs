@@ -11,6 +11,7 @@ use super::{Failure, environment, print_exact};
 use crate::cli::{Cli, HelpArgs};
 use crate::ui;
 
+mod code;
 mod commands;
 mod manifest;
 mod markdown;
@@ -34,7 +35,16 @@ pub fn run(args: &HelpArgs) -> Result<(), Failure> {
         _ if args.markdown || args.json => Err(environment(
             "--markdown and --json take only the topic `manifest`: `rockpack help manifest`",
         )),
+        // The command `cache` comes before the code of this name.
+        (Some(topic), None) if built().find_subcommand(topic).is_none() => topic_of_code(topic),
         (topic, name) => command(topic.into_iter().chain(name)),
+    }
+}
+
+fn topic_of_code(topic: &str) -> Result<(), Failure> {
+    match code::named(topic) {
+        Some(code) => print_exact(&code::page(code, ui::width())),
+        None => command(std::iter::once(topic)),
     }
 }
 
@@ -98,9 +108,10 @@ fn unknown(above: &Command, name: &str) -> Problem {
         .chain(manifest)
         .collect();
     let problem = Problem::usage(Code::Environment, format!("`{path}` has no command `{name}`"));
-    match nearest(name, topics.iter().copied()) {
+    let code = || code::near(name).filter(|_| above.get_name() == "rockpack");
+    match nearest(name, topics.iter().copied()).or_else(code) {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
         None if topics.is_empty() => problem.help(format!("`{path}` has no subcommands")),
-        None => problem.help(format!("topics: {}", topics.join(", "))),
+        None => problem.help(format!("topics: {}; codes: schema/problems.md", topics.join(", "))),
     }
 }

@@ -108,12 +108,12 @@ fn kinds(kinds: &[PackageKind]) -> String {
     }
 }
 
-fn paragraph(text: &mut String, indent: usize, words: &str, width: usize) {
+pub fn paragraph(text: &mut String, indent: usize, words: &str, width: usize) {
     let indent = " ".repeat(indent);
     let _ = writeln!(text, "{}", textwrap::fill(words, wrapped(width, &indent, &indent)));
 }
 
-fn columns(text: &mut String, indent: usize, lines: &[(String, &str)], width: usize) {
+pub fn columns(text: &mut String, indent: usize, lines: &[(String, &str)], width: usize) {
     let widest = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let hanging = " ".repeat(indent + widest + 2);
     for (name, words) in lines {
