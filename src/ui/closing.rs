@@ -23,7 +23,7 @@ const COLUMNS: [(&str, usize); 5] =
 /// Returns a table of at most `width` columns. If that is too narrow, checksums are dropped first,
 /// then times.
 pub fn closing_table(plan: &Plan, outcome: &Outcome, width: usize) -> String {
-    let tags = tags(outcome.built.iter().map(|b| b.path.file_name()));
+    let tags = tags(outcome.built.iter().map(|b| b.path.as_str()));
     let mut rows: Vec<Row> = outcome
         .built
         .iter()
@@ -67,16 +67,19 @@ pub fn closing_table(plan: &Plan, outcome: &Outcome, width: usize) -> String {
     text
 }
 
-/// Returns ends of names with their projects, the most frequent first. Ignores variants, with a label
-/// behind the tags.
-fn tags<'a>(names: impl Iterator<Item = &'a str>) -> Vec<(&'a str, Vec<&'a str>)> {
+/// Returns ends of names with their projects, the most frequent first. A project in a directory of its
+/// family has the directory, since the other families can have another tag. Ignores variants, with a
+/// label behind the tags.
+fn tags<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<(&'a str, Vec<&'a str>)> {
     let is_variant =
         |name: &&str| name.parse::<WheelName>().is_ok_and(|name| name.variant.is_some());
     let mut tags: Vec<(&str, Vec<&str>)> = Vec::new();
-    for name in names.filter(|name| !is_variant(name)) {
-        let Some(stem) = name.strip_suffix(".whl") else { continue };
+    for path in paths.map(|path| path.strip_prefix("dist/").unwrap_or(path)) {
+        let start = path.rfind('/').map_or(0, |at| at + 1);
+        let name = &path[start..];
+        let Some(stem) = name.strip_suffix(".whl").filter(|_| !is_variant(&name)) else { continue };
         let Some((at, _)) = stem.rmatch_indices('-').nth(2) else { continue };
-        let project = name.split('-').next().unwrap_or(name);
+        let project = &path[..start + name.find('-').unwrap_or(name.len())];
         match tags.iter_mut().find(|(tag, _)| *tag == &name[at..]) {
             Some((_, projects)) => projects.push(project),
             None => tags.push((&name[at..], vec![project])),
@@ -241,15 +244,16 @@ mod tests {
     fn the_tags_of_wheels_are_told_below_the_table() {
         let names = [
             "x-1.tar.gz",
-            "d-1-py3-none-any.whl",
+            "dist/one/d-1-py3-none-any.whl",
+            "dist/two/d-1-py3-none-linux_x86_64.whl",
             "a_b-1-py3-none-linux_x86_64.whl",
             "c-1-py3-none-linux_x86_64.whl",
             "c-1-py3-none-linux_x86_64-gpu1.whl",
         ];
         let (linux, any) = ("-py3-none-linux_x86_64.whl", "-py3-none-any.whl");
         let tags = tags(names.into_iter());
-        assert_eq!(tags, [(linux, vec!["a_b", "c"]), (any, vec!["d"])]);
+        assert_eq!(tags, [(linux, vec!["two/d", "a_b", "c"]), (any, vec!["one/d"])]);
         let short = names.map(|name| without_tags(name, &tags));
-        assert_eq!(short, ["x-1.tar.gz", "d-1", "a_b-1", "c-1", names[4]]);
+        assert_eq!(short, ["x-1.tar.gz", "dist/one/d-1", "dist/two/d-1", "a_b-1", "c-1", names[5]]);
     }
 }

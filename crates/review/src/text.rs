@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::iter;
 
 use base::text::{Column, Table, counted, human_size};
 use catalog::{ArtifactId, Origin};
@@ -60,10 +61,9 @@ fn notes(plan: &Plan, verbose: bool, text: &mut String) {
 
 fn table(plan: &Plan, text: &mut String) {
     let estimated = plan.distributions.iter().any(|d| d.estimate.is_some());
-    let right = |width: usize| Column::right().of(width);
-    let sizes = [right(6), right(8)].into_iter().chain(estimated.then(|| right(10)));
-    let steps = [6, 6, 5, 5, 6, 6].map(right);
-    let mut table = Table::new([Column::left()].into_iter().chain(sizes).chain(steps));
+    // The names of ROCm's packages with the counts of a real tree fit 80 columns.
+    let counts = iter::repeat_n(Column::right(), 8 + usize::from(estimated));
+    let mut table = Table::new(iter::once(Column::left()).chain(counts));
     let head = ["", "files", "size"].into_iter().chain(estimated.then_some("compressed"));
     table.row(head.chain(["copy", "relink", "stub", "alias", "link", "absent"]));
     for distribution in &plan.distributions {
