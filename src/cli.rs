@@ -22,6 +22,7 @@ mod explain;
 mod fetch;
 mod fetch_packages;
 mod fmt;
+mod foreign;
 mod front;
 mod given;
 mod groups;

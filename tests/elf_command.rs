@@ -149,6 +149,8 @@ fn edit_sets_exactly_the_rpath_that_was_asked_for() {
     assert_eq!((facts.rpath.as_deref(), facts.runpath), (Some(value), None));
     assert_eq!(fs::read(bench.path("libprobe.so")).unwrap(), before, "the source changed");
     bench.succeeds(&["compare", "libprobe.so", "out.so"]);
+    let quiet = bench.succeeds(&["edit", "-q", "libprobe.so", "-o", "quiet.so", "--rpath", value]);
+    assert_eq!(quiet, "");
     let again = bench.succeeds(&["edit", "out.so", "-o", "again.so", "--rpath", value]);
     assert!(again.contains("no change"), "{again}");
     assert_eq!(fs::read(bench.path("again.so")).unwrap(), fs::read(bench.path("out.so")).unwrap());

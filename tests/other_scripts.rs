@@ -65,3 +65,17 @@ fn every_line_of_the_table_works_on_the_demo() {
         assert!(dir.join(made).exists(), "{made}");
     }
 }
+
+#[test]
+fn options_of_the_scripts_have_tips() {
+    for (option, tip) in [
+        ("--stage=math-libs", "`rockpack build --artifact-dir URL` fetches these"),
+        ("--filter=blas", "--all fetches every artifact"),
+        ("--artifact-group=gfx94X-dcgpu", "a similar argument exists: '--linux-amdgpu-families'"),
+        ("--run-id=1", "a similar argument exists: '--run'"),
+    ] {
+        let output = uncached(Path::new("."), &["artifact", "fetch", option]).output().unwrap();
+        let message = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && message.contains(tip), "{option}: {message}");
+    }
+}

@@ -5,6 +5,7 @@ use base::names::{Mode, System};
 use clap::{Args, ValueHint};
 
 use super::ArtifactArgs;
+use super::foreign::TheirOptions;
 use super::set::{list, modes, systems};
 
 /// Fetch the artifacts that packages need from an object store
@@ -33,6 +34,9 @@ pub struct FetchArgs {
 
     #[command(flatten)]
     pub artifacts: ArtifactArgs,
+
+    #[command(flatten)]
+    pub theirs: TheirOptions,
 
     /// Directory for the archives, created if missing
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath, required_unless_present = "dry_run")]

@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use super::{environment, open, print, refused};
 use crate::cli::EditArgs;
 use crate::failure::Failure;
+use crate::ui;
 
 pub fn run(args: &EditArgs) -> Result<(), Failure> {
     let old = open(&args.file)?;
@@ -24,7 +25,11 @@ pub fn run(args: &EditArgs) -> Result<(), Failure> {
     let plan = elf::edit(&old, &args.edits()).map_err(|error| fault(&error))?;
     if let (Some(out), false) = (&args.output, args.dry_run) {
         write(&old, &plan, out)?;
+        if ui::quiet() {
+            return Ok(());
+        }
     }
+    // Of a dry run, the steps are the result.
     print(&steps(&plan, &facts))
 }
 
