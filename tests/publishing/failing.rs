@@ -17,6 +17,7 @@ pub struct Failing {
     pub left: AtomicUsize,
     lost: bool,
     encodes: bool,
+    hidden: Option<RelPath>,
     /// Requests as `verb key`.
     pub requests: Mutex<Vec<String>>,
     /// Bytes of bodies that were read or written.
@@ -30,6 +31,7 @@ impl Failing {
             left: AtomicUsize::new(left),
             lost,
             encodes: false,
+            hidden: None,
             requests: Mutex::default(),
             bytes: AtomicU64::new(0),
         }
@@ -38,6 +40,11 @@ impl Failing {
     /// Takes compressed pages, as S3 does.
     pub fn encoding(self) -> Self {
         Self { encodes: true, ..self }
+    }
+
+    /// Lists this object, and does not find it.
+    pub fn hiding(self, key: &str) -> Self {
+        Self { hidden: key.parse().ok(), ..self }
     }
 
     fn request(&self, verb: &str, key: &RelPath) {
@@ -75,11 +82,17 @@ impl Bucket for Failing {
 
     fn head(&self, key: &RelPath) -> Result<Option<Object>, StoreError> {
         self.request("head", key);
+        if self.hidden.as_ref() == Some(key) {
+            return Ok(None);
+        }
         self.bucket.head(key)
     }
 
     fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<ObjectContent, StoreError> {
         self.request("get", key);
+        if self.hidden.as_ref() == Some(key) {
+            return Err(StoreError::of_key(ErrorKind::NotFound, "failing", "read", key, "404"));
+        }
         let content = self.bucket.get(key, etag)?;
         self.transfer(content.object.size);
         Ok(content)

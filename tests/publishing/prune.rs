@@ -222,6 +222,23 @@ fn nothing_goes_when_it_is_not_known_what_stays_requires() {
     assert_eq!(text(&output.stdout), "packages of stable are kept for ever\n");
 }
 
+/// Without its page, a package would seem to be of no page.
+#[test]
+fn removes_nothing_while_a_listed_page_is_hidden() {
+    let dir = TempDir::new().unwrap();
+    for form in BOTH {
+        let root = dir.path().join(format!("{form:?}"));
+        days_ago(&small_set(dir.path(), "1.0"), &root, form, 40);
+        days_ago(&small_set(dir.path(), "2.0"), &root, form, 1);
+        let before = contents(&root);
+        let page = if form == Form::Flat { "index.html" } else { "a-selector/index.html" };
+        let store = Failing::new(Directory::new(&root), usize::MAX, false).hiding(page);
+        let error = prune(&store, &monthly(form), &|_| {}).unwrap_err().to_string();
+        assert!(error.contains(page) && error.contains("listed and cannot be found"), "{error}");
+        assert_eq!(contents(&root), before);
+    }
+}
+
 #[test]
 fn steps_are_printed() {
     let dir = TempDir::new().unwrap();
