@@ -32,6 +32,8 @@ const NODES: &[(&str, &str)] = &[
     ("peer-dependencies", "requires"),
     ("python-requires", "requires-python"),
     ("requirements", "requires"),
+    ("requirements", "build-requires"),
+    ("requires", "build-requires"),
     ("run-dependencies", "requires"),
     ("scripts", "script"),
     ("urls", "url"),
