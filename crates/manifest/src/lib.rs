@@ -11,6 +11,7 @@ use base::target::Condition;
 use compose::{CHANGE, GROUP, INCLUDE, REMOVE};
 use manifest_derive::Line;
 
+mod at_most;
 mod compose;
 mod compression;
 mod decode;
@@ -47,6 +48,7 @@ mod template;
 mod text;
 mod warnings;
 
+pub use at_most::SizeLimit;
 pub use compose::include::includes;
 pub use compression::CompressionRule;
 pub use devel_layout::DevelLayout;

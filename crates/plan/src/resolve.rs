@@ -25,6 +25,7 @@ mod gone;
 mod install_tree;
 mod installed;
 mod licenses;
+mod limits;
 mod links;
 mod marker;
 mod misplaced;

@@ -31,6 +31,8 @@ pub struct Built {
     pub module: Option<String>,
     /// Platform directory.
     pub platform_dir: Option<String>,
+    /// Bytes of its file.
+    pub packed: u64,
     /// Wheel members are deflated.
     pub compressed: bool,
     /// Devel archive.

@@ -29,6 +29,7 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
         platform_tag: Some(platform_tag(&wheel)?),
         module: fact("module"),
         platform_dir: fact("platform_dir"),
+        packed: std::fs::metadata(path)?.len(),
         compressed: false,
         archive: archive.map(|entry| entry.name.parse()).transpose()?,
         metadata: metadata.described(),

@@ -8,7 +8,7 @@ use base::names::{Compression, DistName, Mode, ModuleName, PackageName, RelPath}
 use base::version::Version;
 use catalog::Origin;
 use plan::{
-    Absent, Distribution, Form, Lost, Member, Metadata, Note, Plan, Step, Unowned, Warning,
+    Absent, Distribution, Form, Limits, Lost, Member, Metadata, Note, Plan, Step, Unowned, Warning,
     WheelVariant,
 };
 
@@ -82,8 +82,12 @@ pub struct Package<'a> {
     pub platform_dir: Option<&'a str>,
     /// Wheel members are deflated.
     pub compressed: bool,
+    /// Bytes of its file, if finished.
+    pub packed: Option<u64>,
     /// Plan, with compression levels.
     pub planned: Option<&'a Distribution>,
+    /// Limits of a plan.
+    pub limits: Option<&'a Limits>,
     /// Devel archive.
     pub archive: Option<&'a RelPath>,
     /// Metadata.
@@ -218,7 +222,9 @@ impl<'a> Package<'a> {
             module: Some(distribution.module.as_str()),
             platform_dir: distribution.platform_dir.as_ref().map(ModuleName::as_str),
             compressed: wheel && distribution.compression != Compression::Store,
+            packed: None,
             planned: wheel.then_some(distribution),
+            limits: Some(&distribution.limits),
             archive: distribution.archive.as_ref().map(|a| &a.path),
             metadata: &distribution.metadata,
             entry_points: &distribution.entry_points,
@@ -240,7 +246,9 @@ impl<'a> Package<'a> {
             module: built.module.as_deref(),
             platform_dir: built.platform_dir.as_deref(),
             compressed: built.compressed,
+            packed: Some(built.packed),
             planned: None,
+            limits: None,
             archive: built.archive.as_ref(),
             metadata: &built.metadata,
             entry_points: &built.entry_points,

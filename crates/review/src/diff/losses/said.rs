@@ -22,6 +22,8 @@ pub(super) fn loss(group: Group, things: Things) -> Loss {
             | LossKind::Programs
             | LossKind::Package
             | LossKind::Shrunk
+            | LossKind::TooLarge
+            | LossKind::Grown
             | LossKind::Files
     );
     Loss {
@@ -76,6 +78,10 @@ fn text(group: &Group, things: &Things, most: usize) -> String {
         ),
         LossKind::Shrunk if of.is_empty() => format!("`{list}` shrinks by {size} ({to} %)"),
         LossKind::Shrunk => format!("device code for {of} shrinks by {size} ({to} % of `{list}`)"),
+        LossKind::TooLarge => {
+            format!("`{list}` has {size} {of}, above its limit of {to}")
+        }
+        LossKind::Grown => format!("`{list}` grows by {size} ({to})"),
         LossKind::Renamed => format!("users of `{of}` keep two packages: its new name is `{to}`"),
         LossKind::Package => {
             let kept = if count == 1 { "its last version" } else { "their last versions" };
