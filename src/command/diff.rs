@@ -13,6 +13,7 @@ mod at_revision;
 mod last_good;
 mod ledger;
 mod lost;
+mod published;
 mod side;
 
 use side::{Sides, Which};
@@ -24,6 +25,7 @@ pub fn run(args: &DiffArgs) -> Result<(), Failure> {
     let (old, new) = args.sides().map_err(|text| Problem::usage(Code::Environment, text))?;
     let (diff, faults) = inputs::pool(args.set.threads.jobs)?.install(|| {
         let sides = Sides::new(args);
+        sides.check()?;
         let (old, new) = (old.map(AsRef::as_ref), new.map(AsRef::as_ref));
         let (old, new) = if Sides::plans(old) {
             let new = sides.read(Which::New, new)?;

@@ -19,6 +19,7 @@ use wheel::package;
 use super::super::{Failure, environment};
 use super::allowed::Allowed;
 use super::at_revision;
+use super::published::Published;
 use crate::builtin;
 use crate::cli::{BUILT_IN, DiffArgs};
 use crate::inputs;
@@ -133,6 +134,10 @@ impl<'a> Sides<'a> {
         if path.as_os_str() == BUILT_IN {
             return self.manifest(which, Some(path));
         }
+        if let Some(published) = Published::of(path)? {
+            let label = published.label();
+            return Ok(Side { label, holds: Holds::Built(published.read()?), planned: None });
+        }
         super::super::repaired(path)?;
         if path.is_file() {
             return saved(path);
@@ -148,7 +153,31 @@ impl<'a> Sides<'a> {
         if path.join(builtin::PACKAGES.0).is_file() {
             return self.manifest(which, Some(path));
         }
-        built(path)
+        let read = if self.has_published()? { built::outline } else { built::read };
+        built(path, read)
+    }
+
+    /// Refuses to compare an index with a plan, which has the content of devel archives.
+    pub fn check(&self) -> Result<(), Failure> {
+        let is_planned = |path: Option<&Path>| Self::plans(path) || path.is_some_and(Path::is_file);
+        let (old, new) = (self.args.old.as_deref(), self.args.new.as_deref());
+        if !self.has_published()? || !(is_planned(old) || is_planned(new)) {
+            return Ok(());
+        }
+        let what = "an index is compared with another one, or with a directory of packages";
+        let help = "write OLD and NEW, such as `rockpack diff INDEX@OLD INDEX@NEW`";
+        Err(Problem::usage(Code::Environment, what).help(help).into())
+    }
+
+    /// Returns whether a side is an index, of which only outlines are read: a directory is compared
+    /// with it by the same facts.
+    fn has_published(&self) -> Result<bool, Failure> {
+        for path in [&self.args.old, &self.args.new].into_iter().flatten() {
+            if Published::of(path)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn manifest(&self, which: Which<'_>, directory: Option<&Path>) -> Result<Side, Failure> {
@@ -287,10 +316,12 @@ fn saved(path: &Path) -> Result<Side, Failure> {
     })
 }
 
-fn built(path: &Path) -> Result<Side, Failure> {
+type Read = fn(&package::Found) -> Result<Built, package::ReadError>;
+
+fn built(path: &Path, read: Read) -> Result<Side, Failure> {
     let found = package::packages(path)
         .map_err(|e| Problem::error(Code::Environment, with_causes(&e)).help(EXPECTED))?;
-    let read: Vec<_> = found.par_iter().map(built::read).collect();
+    let read: Vec<_> = found.par_iter().map(read).collect();
     let built =
         read.into_iter().collect::<Result<_, _>>().map_err(|e| environment(with_causes(&e)))?;
     Ok(Side { label: path.display().to_string(), holds: Holds::Built(built), planned: None })
