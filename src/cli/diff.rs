@@ -10,6 +10,7 @@ use super::{ArtifactArgs, CatalogArgs, DenyArgs, SetArgs};
 ///   a plan saved with `rockpack plan --json`,
 ///   a directory with packages.kdl and families.kdl, or `built-in`, planned on the given artifacts,
 ///   a directory of built packages, such as `dist`,
+///   a contract saved with `rockpack plan --contract FILE --json`, as OLD alone: only losses are shown,
 ///   INDEX@VERSION: the packages of one version on an index, an address or a directory with pages.
 /// NEW defaults to --manifest, this directory's manifest, or, with a warning, the built-in one.
 /// With --manifest-at, OLD is the same manifest at that git revision.

@@ -31,9 +31,11 @@ pub fn run(args: &DiffArgs) -> Result<(), Failure> {
             let new = sides.read(Which::New, new)?;
             (last_good::old(&sides, old, &new)?, new)
         } else {
-            (sides.read(Which::Old(None), old)?, sides.read(Which::New, new)?)
+            let new = sides.read(Which::New, new)?;
+            (sides.read(Which::Old(Some(&new)), old)?, new)
         };
         let diff = sides.with_reasons(&old, &new, |new| diff::diff(&old.contents(), &new));
+        let diff = if old.is_contract() { diff.of_losses() } else { diff };
         new.warnings().into_iter().for_each(ui::show_problems);
         let mut faults = lost::faults(&old, &new);
         faults.extend(lost::losses(&diff, !faults.is_empty(), &new));

@@ -53,7 +53,7 @@ pub use compose::include::includes;
 pub use compression::CompressionRule;
 pub use devel_layout::DevelLayout;
 pub use drop_rule::DropRule;
-pub use families::{Families, IsaFacts, Level, Wavefront};
+pub use families::{Families, IsaFacts, Level, ProgramIsa, Wavefront};
 pub use glob::{Glob, GlobError, HasGlob, Rules};
 pub use ignore::{Excuses, IgnoreRule, UnownedRule};
 pub use ledger::{AcceptRule, LedgerClass, ledger};

@@ -6,11 +6,13 @@ use serde::{Deserialize, Serialize};
 
 mod page;
 mod promised;
+mod saved;
 mod read;
 
 pub use page::page;
 pub use promised::promised;
 pub use read::{contracts, of_contents};
+pub use saved::{Saved, SavedError};
 
 /// Format number of [`Contracts`] as JSON.
 pub const CONTRACT_FORMAT: u32 = 1;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use base::source::{Code, Problem, Problems, Source};
 use base::text::with_causes;
+use base::version::Version;
 use catalog::Catalog;
 use manifest::Manifest;
 use plan::Lost;
@@ -13,6 +14,7 @@ use plan::resolve::AllowedLosses;
 use plan::{Plan, Request};
 use rayon::prelude::*;
 use review::built::{self, Built};
+use review::contract::Saved;
 use review::diff::{Allowances, Contents, Reasons};
 use wheel::package;
 
@@ -48,6 +50,7 @@ pub struct Planned {
 
 enum Holds {
     Plan(Box<Plan>),
+    Contract(Box<Saved>),
     Built(Vec<Built>),
 }
 
@@ -55,6 +58,7 @@ impl Side {
     pub fn contents(&self) -> Contents<'_> {
         match &self.holds {
             Holds::Plan(plan) => Contents::of_plan(&*self.label, plan),
+            Holds::Contract(saved) => Contents::of_saved(&*self.label, saved),
             Holds::Built(built) => Contents::of_built(&*self.label, built),
         }
     }
@@ -66,8 +70,17 @@ impl Side {
     pub fn plan(&self) -> Option<&Plan> {
         match &self.holds {
             Holds::Plan(plan) => Some(plan),
-            Holds::Built(_) => None,
+            Holds::Built(_) | Holds::Contract(_) => None,
         }
+    }
+
+    /// Returns whether the side is a saved contract, whose packages have no files.
+    pub fn is_contract(&self) -> bool {
+        matches!(self.holds, Holds::Contract(_))
+    }
+
+    fn version(&self) -> Version {
+        self.contents().version.cloned().unwrap_or_else(Version::unknown)
     }
 
     pub fn planned(&self) -> Option<&Planned> {
@@ -140,7 +153,7 @@ impl<'a> Sides<'a> {
         }
         super::super::repaired(path)?;
         if path.is_file() {
-            return saved(path);
+            return saved(path, which);
         }
         if !path.is_dir() {
             return Err(Problem::error(
@@ -300,8 +313,11 @@ fn collected<'p>(problems: impl Iterator<Item = &'p Problem>) -> Problems {
     })
 }
 
-fn saved(path: &Path) -> Result<Side, Failure> {
+fn saved(path: &Path, which: Which<'_>) -> Result<Side, Failure> {
     let text = fs_err::read_to_string(path).map_err(|e| environment(e.to_string()))?;
+    if Saved::is_one(&text) {
+        return contract(path, &text, which);
+    }
     let plan = Plan::read(&text).map_err(|e| {
         Problem::error(
             Code::Environment,
@@ -314,6 +330,17 @@ fn saved(path: &Path) -> Result<Side, Failure> {
         holds: Holds::Plan(Box::new(plan)),
         planned: None,
     })
+}
+
+fn contract(path: &Path, text: &str, which: Which<'_>) -> Result<Side, Failure> {
+    let label = path.display().to_string();
+    let Which::Old(Some(new)) = which else {
+        let what = format!("{label} is a contract, which only OLD can be");
+        return Err(Problem::usage(Code::Environment, what).help(EXPECTED).into());
+    };
+    let saved = Saved::read(text, &new.version())
+        .map_err(|error| environment(format!("cannot read {label}: {}", with_causes(&error))))?;
+    Ok(Side { label, holds: Holds::Contract(Box::new(saved)), planned: None })
 }
 
 type Read = fn(&package::Found) -> Result<Built, package::ReadError>;

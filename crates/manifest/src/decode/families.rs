@@ -5,9 +5,9 @@ use indexmap::IndexMap;
 use super::{Block, Context, Faults, Lines, Scope};
 use crate::families::lines::{AxisLine, FamiliesLines, IsaLine, LevelLine, SubprojectLine};
 use crate::kdl;
-use crate::{Families, IsaFacts, Level, VOCABULARY, Wavefront};
+use crate::{Families, IsaFacts, Level, ProgramIsa, VOCABULARY, Wavefront};
 use base::names::{Family, Isa};
-use base::source::{Code, Place, Problem, Spanned, nearest};
+use base::source::{Code, Place, Problem, Source, Spanned, nearest};
 
 pub(crate) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
     let words = VOCABULARY[1].nodes;
@@ -18,6 +18,28 @@ pub(crate) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
     let read = FamiliesLines::take(&mut nodes, &Scope::new(&context, None));
     nodes.finish();
     read.map(|read| checked(faults, read)).unwrap_or_default()
+}
+
+/// ISAs of the program's own file, which has no includes.
+pub(crate) fn of_program(source: &Source) -> IndexMap<Isa, ProgramIsa> {
+    let Ok(nodes) = kdl::parse(source) else { return IndexMap::new() };
+    let families = file(&Faults::new(source), &nodes);
+    let isa = |(isa, facts): (Isa, IsaFacts)| {
+        let first = facts.place.line().saturating_sub(1);
+        let mut line = String::new();
+        for text in source.text().lines().skip(first) {
+            let (text, goes_on) = match text.strip_suffix('\\') {
+                Some(text) => (text, true),
+                None => (text, false),
+            };
+            line.push_str(text.trim_start());
+            if !goes_on {
+                break;
+            }
+        }
+        (isa, ProgramIsa { mach: facts.mach, line })
+    };
+    families.isas.into_iter().map(isa).collect()
 }
 
 fn checked(faults: &Faults, read: FamiliesLines) -> Families {

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
+mod projects;
+
 use crate::{Families, IsaFacts, Library, Manifest, Script, ScriptTarget, Wavefront};
 use base::source::{Code, Place, Problem, Problems, misspelled};
 
@@ -44,6 +46,9 @@ pub(super) fn of(manifest: &Manifest) -> Problems {
     problems.extend(families(&manifest.families));
     problems.extend(spellings(&manifest.families));
     problems.extend(wavefronts(&manifest.families));
+    problems.extend(numbers(&manifest.families));
+    problems.extend(incomplete(&manifest.families));
+    problems.extend(projects::of(manifest));
     problems.in_order()
 }
 
@@ -90,6 +95,48 @@ fn wavefronts(families: &Families) -> Problems {
                 let message = format!("ISA `{isa}` alone of `{level}` has wave={is}");
                 problems.push(problem(&facts.place, message, &format!("wave={usual}")));
             }
+        }
+    }
+    problems
+}
+
+/// Numbers of code objects are an ABI: another one than the program's own list has is a slip.
+fn numbers(families: &Families) -> Problems {
+    let mut problems = Problems::new();
+    for (isa, facts) in &families.isas {
+        let known = families.of_program.get(isa).and_then(|isa| isa.mach);
+        if let Some((is, known)) = facts.mach.zip(known).filter(|(is, known)| is != known) {
+            let message = format!("ISA `{isa}` has mach={is:#x}, the number of another ISA");
+            problems.push(problem(&facts.place, message, &format!("mach={known:#x}")));
+        }
+    }
+    problems
+}
+
+/// Facts that most ISAs have: without them, code is not found, and no package for the level above.
+fn incomplete(families: &Families) -> Problems {
+    type Has = fn(&IsaFacts) -> bool;
+    const FACTS: [(&str, Has); 3] = [
+        ("`parent`", |facts| facts.parent.is_some()),
+        ("`mach`", |facts| facts.mach.is_some()),
+        ("`wave`", |facts| facts.wave.is_some()),
+    ];
+    let mut problems = Problems::new();
+    let isas = || families.isas.iter().filter(|(_, facts)| facts.package.is_none());
+    let usual: Vec<_> = FACTS
+        .iter()
+        .filter(|(_, has)| isas().filter(|(_, facts)| has(facts)).count() > isas().count() / 2)
+        .collect();
+    for (isa, facts) in isas() {
+        let lacks: Vec<&str> =
+            usual.iter().filter(|(_, has)| !has(facts)).map(|(name, _)| *name).collect();
+        if !lacks.is_empty() {
+            let message = format!("ISA `{isa}` has no {}", lacks.join(" and no "));
+            let problem = Problem::warning(Code::IncompleteIsa, message);
+            let label = "most ISAs have it";
+            problems.push(problem.label(&facts.place, label).of_fact(isa.as_str()).help(
+                "add what LLVM's AMDGPU user guide says of it, as the lines of similar ISAs have it",
+            ));
         }
     }
     problems

@@ -13,14 +13,15 @@ use wheel::package::{Header, Metadata, OpenError, PackageError, Wheel};
 
 const METADATA: [&str; 5] = ["METADATA", "WHEEL", "RECORD", "entry_points.txt", variants::MEMBER];
 
-/// Returns whether a member is read for an outline: metadata, facts for the runtime and the lists of
-/// `sys.path`.
+/// Returns whether a member is read for an outline: metadata, facts for the runtime, the lists of
+/// `sys.path` and of links of the devel tree, which have the version.
 pub fn is_outlined(name: &str) -> bool {
     let (directory, file) = name.split_once('/').unwrap_or(("", name));
     let is_list = directory.is_empty()
         && Path::new(file).extension().is_some_and(|extension| extension == "pth");
     let is_metadata = directory.ends_with(".dist-info") && METADATA.contains(&file);
-    is_list || is_metadata || file == "_dist_info.py"
+    let is_links = name.contains("/.devel_links/");
+    is_list || is_metadata || is_links || file == "_dist_info.py"
 }
 
 pub(super) fn read(

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::built::{Built, Bytes};
 use crate::built::{BuiltContent, BuiltFile};
+use crate::contract::{Contract, Saved};
 use base::names::{Compression, DistName, Mode, ModuleName, PackageName, RelPath};
 use base::version::Version;
 use catalog::Origin;
@@ -25,6 +26,8 @@ pub struct Contents<'a> {
     pub platform_tag: Option<&'a str>,
     /// Packages, in display order.
     pub packages: Vec<Package<'a>>,
+    /// Contracts of packages without files.
+    pub contracts: Option<&'a [Contract]>,
     /// Unowned files of a plan.
     pub unowned: Option<&'a [Unowned]>,
     /// Notes of a plan.
@@ -152,6 +155,7 @@ impl<'a> Contents<'a> {
             mode: plan.mode,
             platform_tag: common_tag(plan),
             packages: plan.distributions.iter().map(|d| Package::of_plan(plan, d)).collect(),
+            contracts: None,
             unowned: Some(&plan.unowned),
             notes: Some(&plan.notes),
             warnings: Some(&plan.warnings),
@@ -169,12 +173,18 @@ impl<'a> Contents<'a> {
             mode: None,
             platform_tag: all_the_same(tags),
             packages: built.iter().map(Package::of_built).collect(),
+            contracts: None,
             unowned: None,
             notes: None,
             warnings: None,
             reasons: None,
             allowances: None,
         }
+    }
+
+    /// Contents of a saved contract.
+    pub fn of_saved(label: impl Into<String>, saved: &'a Saved) -> Self {
+        Self { contracts: Some(&saved.contracts), ..Self::of_built(label, &saved.packages) }
     }
 
     /// Adds reasons for missing files.

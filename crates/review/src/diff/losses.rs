@@ -104,6 +104,8 @@ pub enum LossKind {
     Grown,
     /// A platform tag for newer systems.
     Platform,
+    /// Headers or links of a directory, by a saved contract.
+    Fewer,
     /// Other files that no package has.
     Files,
     /// Licence texts that no package has.

@@ -53,6 +53,7 @@ fn narrows(kind: LossKind) -> bool {
             | LossKind::KeptLink
             | LossKind::LicenseTexts
             | LossKind::Needs
+            | LossKind::Fewer
     )
 }
 
@@ -78,6 +79,7 @@ fn text(group: &Group, things: &Things, most: usize) -> String {
         ),
         LossKind::Shrunk if of.is_empty() => format!("`{list}` shrinks by {size} ({to} %)"),
         LossKind::Shrunk => format!("device code for {of} shrinks by {size} ({to} % of `{list}`)"),
+        LossKind::Fewer => format!("`{of}` has fewer files now, without {list}"),
         LossKind::TooLarge => {
             format!("`{list}` has {size} {of}, above its limit of {to}")
         }

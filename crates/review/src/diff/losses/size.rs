@@ -7,6 +7,10 @@ use plan::Lost;
 pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
     for (was, is) in compared.pairs.both() {
         let (old, new) = (&compared.old.packages[was], &compared.new.packages[is]);
+        // A contract has no sizes.
+        if compared.old.contracts.is_some() {
+            continue;
+        }
         let Some(limits) = new.limits.or(old.limits) else { continue };
         let (before, now) = (old.extent().1, new.extent().1);
         let sizes = [
