@@ -58,7 +58,8 @@ fn has_lines(path: &Path) -> bool {
     let text = is_kdl.then(|| regular::read(path, kdl::MOST_BYTES).ok()).flatten();
     let source = text.and_then(|text| kdl::source("", "", text).ok());
     let nodes = source.and_then(|source| kdl::parse(&source).ok());
-    let is_known = |node: &kdl::Node| VOCABULARY[0].nodes.iter().any(|spec| spec.name == node.name.text);
+    let is_known =
+        |node: &kdl::Node| VOCABULARY[0].nodes.iter().any(|spec| spec.name == node.name.text);
     nodes.is_some_and(|nodes| !nodes.is_empty() && nodes.iter().all(is_known))
 }
 

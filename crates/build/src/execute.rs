@@ -296,10 +296,7 @@ fn put_in_place(
 const DIST: &str = "dist";
 
 /// Packages of the plan that are larger than its limits, by the bytes of their files.
-pub fn too_large(
-    plan: &Plan,
-    sizes: impl Iterator<Item = (usize, u64)>,
-) -> Option<ExecuteError> {
+pub fn too_large(plan: &Plan, sizes: impl Iterator<Item = (usize, u64)>) -> Option<ExecuteError> {
     let excess = sizes.filter_map(|(index, size)| plan.distributions[index].is_too_large(size));
     let all: Vec<String> = excess.map(|excess| excess.to_string()).collect();
     (!all.is_empty()).then_some(ExecuteError::TooLarge(all))

@@ -61,7 +61,10 @@ impl FromStr for Share {
     fn from_str(text: &str) -> Result<Self, TextError> {
         let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<u16>().ok());
         number.map(|number| Self(number.into())).ok_or_else(|| {
-            TextError::new(format!("`{text}` is not a percentage"), "write a number and %: \"20 %\"")
+            TextError::new(
+                format!("`{text}` is not a percentage"),
+                "write a number and %: \"20 %\"",
+            )
         })
     }
 }

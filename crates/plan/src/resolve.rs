@@ -21,6 +21,7 @@ mod expected;
 pub mod explain;
 mod forbidden;
 mod functions;
+mod gathered;
 mod gone;
 mod install_tree;
 mod installed;
@@ -90,7 +91,7 @@ pub fn plan(
             plan.warnings = warnings.iter().map(expected::warning).collect();
             Ok((plan, warnings))
         }
-        Err(problems) => Err(problems.in_order()),
+        Err(problems) => Err(gathered::gathered(problems.in_order())),
     }
 }
 

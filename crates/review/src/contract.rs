@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 mod page;
 mod promised;
-mod saved;
 mod read;
+mod saved;
 
 pub use page::page;
 pub use promised::promised;

@@ -155,11 +155,7 @@ impl Sparse<'_> {
 }
 
 /// Ranges from the local headers of wanted members to the next ones, near ones as one.
-fn parts(
-    entries: &[DirectoryEntry],
-    end: u64,
-    wanted: &dyn Fn(&str) -> bool,
-) -> Vec<Range<u64>> {
+fn parts(entries: &[DirectoryEntry], end: u64, wanted: &dyn Fn(&str) -> bool) -> Vec<Range<u64>> {
     let mut sorted: Vec<&DirectoryEntry> = entries.iter().collect();
     sorted.sort_by_key(|entry| entry.header);
     let mut parts: Vec<Range<u64>> = Vec::new();

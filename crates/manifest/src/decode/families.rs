@@ -8,6 +8,7 @@ use crate::kdl;
 use crate::{Families, IsaFacts, Level, ProgramIsa, VOCABULARY, Wavefront};
 use base::names::{Family, Isa};
 use base::source::{Code, Place, Problem, Source, Spanned, nearest};
+use base::text::counted;
 
 pub(crate) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
     let words = VOCABULARY[1].nodes;
@@ -113,18 +114,38 @@ fn packages(faults: &Faults, lines: &[IsaLine]) {
     }
 }
 
+/// Places in one problem.
+const SHOWN: usize = 4;
+
 fn parents(faults: &Faults, lines: &[IsaLine], levels: &[LevelLine]) {
     let known = |name: &str| levels.iter().find(|level| level.name.as_str() == name);
     let parents = lines.iter().filter_map(|line| line.parent.as_ref());
+    let mut absent: IndexMap<&str, Vec<&Spanned<Family>>> = IndexMap::new();
     for parent in parents.chain(levels.iter().filter_map(|level| level.parent.as_ref())) {
         if known(parent.as_str()).is_none() {
-            let message = format!("unknown level `{}`", parent.value);
-            let names = levels.iter().map(|level| level.name.as_str());
-            faults.report(
-                unknown(&message, parent, names)
-                    .help("declare it with level \"NAME\"; a family is not a level"),
-            );
+            absent.entry(parent.as_str()).or_default().push(parent);
         }
+    }
+    for (name, places) in absent {
+        let message = format!("unknown level `{name}`");
+        let names = levels.iter().map(|level| level.name.as_str());
+        let problem = match &places[..] {
+            [one] => unknown(&message, one, names)
+                .help("declare it with level \"NAME\"; a family is not a level"),
+            // Several lines agree: its own line is missing or misspelled.
+            several => {
+                let problem = Problem::error(Code::UnknownTarget, message);
+                let problem = several
+                    .iter()
+                    .take(SHOWN)
+                    .fold(problem, |problem, parent| problem.label(&parent.place, "not declared"));
+                problem.help(format!(
+                    "declare it: level \"{name}\", with its `parent` if it has one; {} name it",
+                    counted(several.len(), "line")
+                ))
+            }
+        };
+        faults.report(problem);
     }
     let mut told: Vec<&str> = Vec::new();
     for level in levels {

@@ -191,30 +191,39 @@ fn families(families: &Families) -> Problems {
         *ends.entry(end).or_default() += 1;
     }
     for (isa, facts) in &families.isas {
-        let isa = isa.as_str();
+        let (isa, mut of_others) = (isa.as_str(), Vec::new());
         for family in &facts.families {
             let (first, end) = family.split_once('-').unwrap_or((family, ""));
             let near = misspelled(end, ends.iter().filter(|(_, n)| **n > 1).map(|(end, _)| *end));
             if is_foreign(isa, first) {
-                problems.push(foreign("family", family, isa, &facts.place));
+                of_others.push(format!("family `{family}`"));
             } else if let Some(near) = near {
                 let message = format!("family `{family}` has the only name with `-{end}`");
-                problems.push(problem(&facts.place, message, &format!("{first}-{near}")));
+                let known = families.names().filter(|name| *name != family);
+                let near = match misspelled(family, known) {
+                    Some(near) => near.to_owned(),
+                    None => format!("{first}-{near}"),
+                };
+                problems.push(problem(&facts.place, message, &near));
             }
         }
         let level = facts.parent.as_ref();
         if let Some(level) = level.filter(|level| is_foreign(isa, &level.replace('-', ""))) {
-            problems.push(foreign("level", level, isa, &facts.place));
+            of_others.push(format!("level `{level}`"));
+        }
+        if !of_others.is_empty() {
+            problems.push(foreign(&of_others, isa, &facts.place));
         }
     }
     problems
 }
 
-fn foreign(what: &str, name: &str, isa: &str, place: &Place) -> Problem {
-    let message = format!("{what} `{name}` of ISA `{isa}` has the name of other ISAs");
+fn foreign(names: &[String], isa: &str, place: &Place) -> Problem {
+    let have = if names.len() == 1 { "has the name" } else { "have the names" };
+    let message = format!("{} of ISA `{isa}` {have} of other ISAs", names.join(", "));
     Problem::warning(Code::Misspelled, message)
-        .label(place, "one of the two names is wrong")
-        .help(format!("give ISA `{isa}` the {what} of its name; a final `x` is any character"))
+        .label(place, "one of the names is wrong")
+        .help(format!("give ISA `{isa}` names with its own; a final `x` is any character"))
 }
 
 fn is_foreign(isa: &str, name: &str) -> bool {

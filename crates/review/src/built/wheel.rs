@@ -24,11 +24,7 @@ pub fn is_outlined(name: &str) -> bool {
     is_list || is_metadata || is_links || file == "_dist_info.py"
 }
 
-pub(super) fn read(
-    path: &Path,
-    directory: &RelPath,
-    depth: Depth,
-) -> Result<Built, PackageError> {
+pub(super) fn read(path: &Path, directory: &RelPath, depth: Depth) -> Result<Built, PackageError> {
     let wheel = match depth {
         Depth::Whole => Wheel::open(path)?,
         Depth::Outline => Wheel::open_some(path, is_outlined)?,

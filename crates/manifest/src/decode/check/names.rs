@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use crate::{Distribution, Families, Package, Python};
 use base::names::{DistName, PackageName, Requirement, normalized};
-use base::source::{Code, Problem, Problems, Spanned, misspelled, nearest};
+use base::source::{Code, Problem, Problems, Spanned, nearest};
 use base::target::{Target, Variant};
 
 type Owner<'p> = (&'p PackageName, &'p Distribution);
@@ -93,8 +93,7 @@ pub(in super::super) fn unknown_subprojects(
             continue;
         }
         let known = families.subprojects.keys().map(String::as_str);
-        let near = misspelled(&subproject.value, known.clone());
-        let label = match near.or_else(|| nearest(&subproject.value, known)) {
+        let label = match nearest(&subproject.value, known) {
             Some(near) => format!("families.kdl declares `{near}`; is one of the two misspelled?"),
             None => "families.kdl does not declare it".to_owned(),
         };

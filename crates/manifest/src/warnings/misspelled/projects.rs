@@ -6,12 +6,17 @@ use crate::{Glob, Manifest, PackageKind};
 use base::names::normalized;
 use base::source::{Code, Problem, Problems, Spanned, nearest};
 use base::target::Target;
+use base::text::counted;
 
 /// Warns of names that begin like the manifest's packages and are none, and of packages that no
 /// shelf takes.
 pub(super) fn of(manifest: &Manifest) -> Problems {
     let mut problems = Problems::new();
-    let own = distributions(manifest);
+    let mut own = of_packages(manifest);
+    let python = &manifest.python;
+    let made = python.projects.iter().map(|project| &project.name);
+    let made = made.chain(python.wheels.iter().map(|wheel| &wheel.name));
+    own.extend(made.filter_map(|name| normalized(name.as_str())));
     let Some(prefix) = prefix(manifest) else { return problems };
     let published = &manifest.publishing;
     let promoted = manifest.promotions.iter().flat_map(|line| &line.names);
@@ -27,14 +32,17 @@ pub(super) fn of(manifest: &Manifest) -> Problems {
         let is_taken = published.shelves.iter().any(|shelf| shelf.takes(name));
         !is_taken && !published.is_outside(name)
     };
-    for name in own.iter().filter(homeless) {
-        let message = format!("no `shelf` takes `{name}`: it cannot be published on shelves");
+    let all = of_packages(manifest);
+    let homeless: Vec<&String> = all.iter().filter(homeless).collect();
+    if let Some(first) = homeless.first() {
+        let more = match homeless.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {}", counted(more, "more package")),
+        };
+        let message = format!("no `shelf` takes `{first}`{more}: none is published on shelves");
         let problem = Problem::warning(Code::Misspelled, message);
-        problems.push(
-            problem
-                .label(&shelf.path.place, "the last shelf")
-                .help(format!("add to a shelf: project \"{name}\"")),
-        );
+        let problem = problem.label(&shelf.path.place, "the last shelf");
+        problems.push(problem.help(format!("add to a shelf: project \"{first}\"")));
     }
     problems
 }
@@ -56,7 +64,7 @@ fn prefix(manifest: &Manifest) -> Option<String> {
     names.filter_map(normalized).map(|name| name + "-").next()
 }
 
-fn distributions(manifest: &Manifest) -> BTreeSet<String> {
+fn of_packages(manifest: &Manifest) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for package in manifest.packages.values() {
         for declared in Target::ALL.iter().filter_map(|target| package.distribution_for(*target)) {
@@ -64,10 +72,6 @@ fn distributions(manifest: &Manifest) -> BTreeSet<String> {
             all.extend(variants.filter_map(|variant| normalized(&declared.name.fill(&variant))));
         }
     }
-    let python = &manifest.python;
-    let made = python.projects.iter().map(|project| &project.name);
-    let made = made.chain(python.wheels.iter().map(|wheel| &wheel.name));
-    all.extend(made.filter_map(|name| normalized(name.as_str())));
     all
 }
 

@@ -9,8 +9,8 @@ use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::sources::Sources;
 use crate::resolve::unowned::{self, Causes, Left, Leftover, Ownership};
 use crate::resolve::{
-    apart_code, check, closure, compression, limits, misplaced, misspelled, oversize, ownership, parted,
-    platform, programs, repeated, set, shards, source_build, taken_and_dropped, too_wide,
+    apart_code, check, closure, compression, limits, misplaced, misspelled, oversize, ownership,
+    parted, platform, programs, repeated, set, shards, source_build, taken_and_dropped, too_wide,
     unused_rules, windows,
 };
 use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
@@ -48,7 +48,7 @@ const OF_RULES: [Check; 4] = [
         let entries = apart_code::Entries { taken: it.selected, run: it.run };
         apart_code::check(manifest, catalog, targets, it.filled, &entries)
     },
-    |it| too_wide::check(it.resolver.manifest, it.filled),
+    |it| too_wide::check(it.resolver.manifest, it.resolver.catalog, it.filled),
     |it| {
         let Resolver { manifest, catalog, targets, .. } = it.resolver;
         misspelled::check(manifest, catalog, it.filled, targets.system)

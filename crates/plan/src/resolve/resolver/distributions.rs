@@ -6,8 +6,8 @@ use crate::resolve::marker::{overlay_marker, platform_marker};
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::select::{self, Matched};
 use crate::resolve::{
-    describe, devel, empty, forbidden, licenses, limits, notes, place, python_path, requires, rpath,
-    runtime_data, shared, shared_module, unused_rules, wheel_variant,
+    describe, devel, empty, forbidden, licenses, limits, notes, place, python_path, requires,
+    rpath, runtime_data, shared, shared_module, unused_rules, wheel_variant,
 };
 use crate::{Archive, Distribution, Form, Member, Note, Step};
 use base::names::{NameError, PackageName, RelPath};

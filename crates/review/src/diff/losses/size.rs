@@ -13,10 +13,8 @@ pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
         }
         let Some(limits) = new.limits.or(old.limits) else { continue };
         let (before, now) = (old.extent().1, new.extent().1);
-        let sizes = [
-            (&limits.installed, Some(now), "installed"),
-            (&limits.packed, new.packed, "packed"),
-        ];
+        let sizes =
+            [(&limits.installed, Some(now), "installed"), (&limits.packed, new.packed, "packed")];
         for (limit, bytes, measure) in sizes {
             let excess = limit.as_ref().zip(bytes).filter(|(limit, bytes)| *bytes > limit.most);
             if let Some((limit, bytes)) = excess {
