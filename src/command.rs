@@ -153,6 +153,13 @@ fn not_executed(error: &ExecuteError) -> Failure {
             }
             Failure::Problems(problems)
         }
+        ExecuteError::TooLarge(packages) => {
+            let help = "nothing is in place: split the package, or raise the limit";
+            let problem = |text| Problem::error(Code::PackageTooLarge, text).help(help);
+            let mut problems = Problems::new();
+            packages.iter().for_each(|text| problems.push(problem(text)));
+            Failure::Problems(problems)
+        }
         ExecuteError::InTheWay(_) => {
             let help = "move it away: the new checksums would not match it";
             Problem::usage(Code::Environment, with_causes(error)).help(help).into()

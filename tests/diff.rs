@@ -14,6 +14,8 @@ mod large;
 mod output;
 #[path = "diff/plans.rs"]
 mod plans;
+#[path = "diff/published.rs"]
+mod published;
 #[path = "diff/verdict.rs"]
 mod verdict;
 use plan::Plan;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base::names::RelPath;
 use base::source::{Problems, Source};
 use catalog::Catalog;
-use manifest::{Beside, Manifest};
+use manifest::{Beside, BuiltIn, Manifest};
 use plan::{Plan, Request, Templates, resolve};
 use rayon::prelude::*;
 use review::diff::{self, Contents};
@@ -22,6 +22,8 @@ mod edits;
 mod named;
 #[path = "mistakes/promises.rs"]
 mod promises;
+#[path = "mistakes/proposals.rs"]
+mod proposals;
 
 const SEEDS: u64 = 32;
 
@@ -30,6 +32,12 @@ const NAMED_SEEDS: u64 = 5;
 
 /// Of these mistakes, one is planned on the full catalog; all with `ROCKPACK_THOROUGH`.
 const FULL: u64 = 16;
+
+/// Of these mistakes, the help of one is obeyed; of all with `ROCKPACK_THOROUGH`.
+const OBEYED: u64 = 4;
+
+/// Errors and warnings of one mistake.
+const MOST_PROBLEMS: usize = 10;
 
 /// Percentage that only a comparison of plans may show, such as deleted names.
 const MOST_SHOWN: usize = 10;
@@ -87,6 +95,53 @@ impl Scene {
             format!("\n    {}:{} {was}\n    ==> {now}", self.files[edit.file].0, edit.number + 1)
         };
         edits.iter().map(line).collect()
+    }
+
+    /// Errors and warnings that the shipped manifest does not have, and the plan.
+    fn judged(&self, files: &[(String, String)]) -> (Problems, Option<Plan>) {
+        let manifest = match decode(files) {
+            Ok(manifest) => manifest,
+            Err(problems) => return (problems, None),
+        };
+        let mut problems = manifest.warnings();
+        match resolve::plan(&manifest, &self.catalog, &self.templates, &Request::default()) {
+            Ok((plan, warnings)) => {
+                let new =
+                    warnings.iter().filter(|warning| !self.told.contains(&warning.to_string()));
+                new.cloned().for_each(|warning| problems.push(warning));
+                (problems, Some(plan))
+            }
+            Err(more) => {
+                problems.extend(more);
+                (problems, None)
+            }
+        }
+    }
+
+    /// Number of problems; proposals of the first, and faults of the manifests that obey them.
+    fn obeyed(&self, edits: &[Edit]) -> (usize, Vec<(String, Option<String>)>) {
+        let files = edited(&self.files, edits);
+        let (problems, _) = self.judged(&files);
+        let count = problems.iter().count();
+        let Some(problem) = problems.iter().next() else { return (count, Vec::new()) };
+        let judge = |proposal: proposals::Proposal| {
+            let (after, plan) = self.judged(&proposal.files);
+            let stays = after.iter().find(|other| other.message() == problem.message());
+            let fault = match (stays, plan) {
+                (Some(stays), _) => Some(format!("it stays: {}", stays.message())),
+                (None, Some(plan)) => {
+                    let found = promises::of(&plan);
+                    proposal.nonsense(&plan, self.promises.difference(&found).count())
+                }
+                // Another part of the mistake.
+                (None, None) if edits.len() > 1 || count > 1 => None,
+                (None, None) => {
+                    Some(after.iter().next().map_or_else(String::new, |it| it.message().to_owned()))
+                }
+            };
+            (format!("{}: {}", problem.message(), proposal.text), fault)
+        };
+        (count, proposals::of(problem, &files).into_iter().map(judge).collect())
     }
 
     fn outcome(&self, edits: &[Edit]) -> (Outcome, String) {
@@ -157,8 +212,11 @@ fn decode(files: &[(String, String)]) -> Result<Manifest, Problems> {
         let other = || std::fs::read_to_string(repository::root().join(path.as_str()));
         find(path.as_str()).map_or_else(|| other().map_err(|e| e.to_string()), Ok)
     };
-    let beside =
-        Beside { templates: vec!["meta", "runtime", "choice"], read: &read, built_in: None };
+    let shipped =
+        ["packages.kdl", "families.kdl"].map(|name| Source::new(name, repository::text(name)));
+    let built_in = BuiltIn { packages: &shipped[0], families: &shipped[1], read: &read };
+    let templates = vec!["meta", "runtime", "choice"];
+    let beside = Beside { templates, read: &read, built_in: Some(built_in) };
     let [packages, families] =
         ["packages.kdl", "families.kdl"].map(|name| Source::new(name, find(name).unwrap()));
     Manifest::decode_beside(&packages, &families, &beside)
@@ -219,8 +277,32 @@ fn no_mistake_is_silent() {
     let outcomes = cases.par_iter().map(|(kind, seed, scene, edits)| {
         let (outcome, text) = scene.outcome(edits);
         println!("{outcome:?}: {kind} {seed}: {text}{}", scene.shown(edits));
-        (*kind, outcome)
+        let is_told = matches!(outcome, Outcome::Refused | Outcome::NotPlanned | Outcome::Warned);
+        let is_small = std::ptr::eq(*scene, &small);
+        let is_obeyed = thorough || (is_small && seed % OBEYED == 0);
+        let (count, obeyed) =
+            if is_told && is_obeyed { scene.obeyed(edits) } else { (0, Vec::new()) };
+        (*kind, *seed, outcome, obeyed, count)
     });
+    let judged: Vec<_> = outcomes.collect();
+    let proposals = || {
+        judged.iter().flat_map(|(kind, seed, _, all, _)| {
+            all.iter().map(move |(text, fault)| (kind, seed, text, fault))
+        })
+    };
+    let mut wrong = 0;
+    for (kind, seed, text, fault) in proposals() {
+        if let Some(fault) = fault {
+            wrong += 1;
+            println!("wrong help of {kind} {seed}: {text}: {fault}");
+        }
+    }
+    println!("{} proposals obeyed, {wrong} wrong", proposals().count());
+    assert_eq!(wrong, 0, "help that is wrong when it is obeyed");
+    let most = judged.iter().map(|(.., count)| *count).max().unwrap_or_default();
+    println!("{most} problems at most");
+    assert!(most <= MOST_PROBLEMS, "{most} problems of one mistake");
+    let outcomes = judged.iter().map(|(kind, _, outcome, ..)| (*kind, *outcome));
     let outcomes: Vec<(&str, Outcome)> = outcomes.collect();
     let mut counts: BTreeMap<Outcome, usize> = BTreeMap::new();
     let mut of_kinds: BTreeMap<(&str, Outcome), usize> = BTreeMap::new();

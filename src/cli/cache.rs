@@ -3,7 +3,6 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Subcommand, ValueHint};
 
 use super::JobsArgs;
-use super::size::size;
 
 #[derive(Debug, Args)]
 pub struct CacheArgs {
@@ -73,7 +72,7 @@ pub struct PruneArgs {
     pub which: WhichCache,
 
     /// Maximum size, as 500MB, 10GB or 2GiB [default: the limit of the last build]
-    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "all")]
+    #[arg(long, value_name = "SIZE", value_parser = base::text::bytes, conflicts_with = "all")]
     pub to: Option<u64>,
 
     /// Remove everything

@@ -9,7 +9,9 @@ use super::{ArtifactArgs, CatalogArgs, DenyArgs, SetArgs};
 /// OLD and NEW are each one of
 ///   a plan saved with `rockpack plan --json`,
 ///   a directory with packages.kdl and families.kdl, or `built-in`, planned on the given artifacts,
-///   a directory of built packages, such as `dist`.
+///   a directory of built packages, such as `dist`,
+///   a contract saved with `rockpack plan --contract FILE --json`, as OLD alone: only losses are shown,
+///   INDEX@VERSION: the packages of one version on an index, an address or a directory with pages.
 /// NEW defaults to --manifest, this directory's manifest, or, with a warning, the built-in one.
 /// With --manifest-at, OLD is the same manifest at that git revision.
 ///
@@ -21,6 +23,10 @@ use super::{ArtifactArgs, CatalogArgs, DenyArgs, SetArgs};
 /// changed. Directories that changed as a whole (`lib/x/**`), and files with the same change, are
 /// one line. Version bumps and moved manifest lines are ignored. Plans are compared with built
 /// packages by paths, sizes of copied files, rpaths of edited files, links, texts and metadata.
+///
+/// Of packages on an index, headers and metadata are read, not the content: files differ by size
+/// and CRC-32, and a devel archive is one file. Packages of other versions that they require
+/// exactly belong to them.
 ///
 /// With --ledger, OLD and NEW are packages of any maker, whose bytes are compared: each difference
 /// needs a line of the ledger that accepts it with a reason, and each line a difference. Prints the
@@ -34,7 +40,7 @@ use super::{ArtifactArgs, CatalogArgs, DenyArgs, SetArgs};
 #[command(verbatim_doc_comment, after_long_help = DIFF_EXAMPLES)]
 #[command(mut_group("CatalogArgs", |group| group.required(false)))]
 pub struct DiffArgs {
-    /// Old side: a plan, a manifest's directory or a directory of packages
+    /// Old side: a plan, a manifest's directory, a directory of packages, or INDEX@VERSION
     #[arg(value_name = "OLD", value_hint = ValueHint::AnyPath, required_unless_present = "manifest_at")]
     pub old: Option<PathBuf>,
 
@@ -116,6 +122,9 @@ Examples:
 
   Two plans that `rockpack plan --json` printed:
     rockpack diff 7.2.json 7.3.json
+
+  Two published nights, without their download:
+    rockpack diff https://example.org/whl@7.2.0a20261127 https://example.org/whl@7.2.0a20261128
 
   Check that packages are as planned:
     rockpack diff --exit-code plan.json out/dist

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use base::event::{Event, Phase};
 use base::names::RelPath;
 use base::source::{Code, Problem};
-use base::text::human_size;
 use base::text::with_causes;
+use base::text::{bytes, human_size};
 use build::execute::{self, Attestations, Built, Digests, ExecuteError, Outcome, Settings};
 use catalog::{ArtifactId, Catalog, Demands, Directory, Source};
 use manifest::Manifest;
@@ -15,7 +15,7 @@ use record::provenance::{Contents, Inputs, Run};
 
 use super::since::{Decided, Set};
 use super::{Failure, environment, not_executed, print};
-use crate::cli::{BuildArgs, size};
+use crate::cli::BuildArgs;
 use crate::inputs::{self, Shared, artifacts, artifacts::Asked, variable::MEMORY};
 use crate::ui;
 
@@ -276,7 +276,7 @@ fn tell_left_out(args: &BuildArgs, plan: &Plan) {
 /// Returns the bytes in memory at a time. Less than one block is an error.
 fn memory(plan: &Plan) -> Result<u64, Problem> {
     let least = execute::least_memory(plan);
-    match inputs::variable(MEMORY, size)? {
+    match inputs::variable(MEMORY, bytes)? {
         None => Ok(inputs::memory_share().max(least)),
         Some(asked) if asked >= least => Ok(asked),
         Some(asked) => {

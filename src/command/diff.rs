@@ -13,6 +13,7 @@ mod at_revision;
 mod last_good;
 mod ledger;
 mod lost;
+mod published;
 mod side;
 
 use side::{Sides, Which};
@@ -24,14 +25,17 @@ pub fn run(args: &DiffArgs) -> Result<(), Failure> {
     let (old, new) = args.sides().map_err(|text| Problem::usage(Code::Environment, text))?;
     let (diff, faults) = inputs::pool(args.set.threads.jobs)?.install(|| {
         let sides = Sides::new(args);
+        sides.check()?;
         let (old, new) = (old.map(AsRef::as_ref), new.map(AsRef::as_ref));
         let (old, new) = if Sides::plans(old) {
             let new = sides.read(Which::New, new)?;
             (last_good::old(&sides, old, &new)?, new)
         } else {
-            (sides.read(Which::Old(None), old)?, sides.read(Which::New, new)?)
+            let new = sides.read(Which::New, new)?;
+            (sides.read(Which::Old(Some(&new)), old)?, new)
         };
         let diff = sides.with_reasons(&old, &new, |new| diff::diff(&old.contents(), &new));
+        let diff = if old.is_contract() { diff.of_losses() } else { diff };
         new.warnings().into_iter().for_each(ui::show_problems);
         let mut faults = lost::faults(&old, &new);
         faults.extend(lost::losses(&diff, !faults.is_empty(), &new));

@@ -59,6 +59,9 @@ fn made(args: &PlanArgs) -> Result<Plan, Failure> {
 fn estimated(args: &PlanArgs, mut plan: Plan, source: &dyn Source) -> Result<Plan, Failure> {
     if args.estimate {
         let sizes = execute::estimate(&plan, source).map_err(|e| not_executed(&e))?;
+        if let Some(error) = execute::too_large(&plan, sizes.iter().copied().enumerate()) {
+            return Err(not_executed(&error));
+        }
         for (distribution, size) in plan.distributions.iter_mut().zip(sizes) {
             distribution.estimate = Some(size);
         }

@@ -2,12 +2,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use base::source::{Code, Problem};
-use base::text::{counted, with_causes};
+use base::text::{bytes, counted, with_causes};
 use cache::{Cache, DEFAULT_LIMIT, Farm, Shared as Told, Store};
 
 use super::variable::{CACHE_SIZE, variable};
 use super::{Shared, remote};
-use crate::cli::{CacheArgs, size};
+use crate::cli::CacheArgs;
 use crate::ui;
 
 /// Opens the cache, and the shared cache behind it. An unusable cache is a warning, unless it is `required`.
@@ -19,7 +19,7 @@ pub fn store(
     if !args.wanted(forbidden()) {
         return Ok(None);
     }
-    let limit = variable(CACHE_SIZE, size)?.unwrap_or(DEFAULT_LIMIT);
+    let limit = variable(CACHE_SIZE, bytes)?.unwrap_or(DEFAULT_LIMIT);
     let dir = directory(args.cache.as_deref()).map_err(|problem| problem.to_string());
     match dir.and_then(|dir| Cache::open(&dir, limit).map_err(|e| with_causes(&e))) {
         Ok(cache) => remote::behind(cache, shared, jobs).map(Some),

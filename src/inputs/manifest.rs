@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use base::names::RelPath;
 use base::regular;
-use base::source::{Code, Problem, Source};
+use base::source::{Code, Problem, Problems, Source};
 use manifest::kdl;
-use manifest::{Beside, BuiltIn, MOST_OF_README, Manifest};
+use manifest::{Beside, BuiltIn, MOST_OF_README, Manifest, VOCABULARY};
 use plan::resolve;
 
 use super::{contained, near};
@@ -24,7 +24,43 @@ const WHERE: &str = "give --manifest a directory with packages.kdl and families.
 pub fn manifest(named: Option<&Path>) -> Result<Manifest, Failure> {
     let sources = sources(named)?;
     ui::tell_manifest(label(&sources.0));
-    decode(&sources)
+    let manifest = decode(&sources)?;
+    ui::show_problems(&not_included(&manifest));
+    Ok(manifest)
+}
+
+/// Warns of files with lines of packages.kdl that no line includes, beside included ones.
+pub fn not_included(manifest: &Manifest) -> Problems {
+    let mut problems = Problems::new();
+    let home = manifest.sources.first().and_then(Source::file).map(Path::new);
+    let Some(home) = home.and_then(Path::parent) else { return problems };
+    let included: BTreeSet<PathBuf> =
+        manifest.sources.iter().map(|source| home.join(source.name())).collect();
+    let directories: BTreeSet<&Path> = included.iter().filter_map(|file| file.parent()).collect();
+    // Files of other programs can be beside packages.kdl.
+    for directory in directories.into_iter().filter(|directory| *directory != home) {
+        let names = base::directory::names(directory).unwrap_or_default();
+        for path in names.into_iter().map(|name| directory.join(name)) {
+            if !included.contains(&path) && has_lines(&path) {
+                let shown = path.strip_prefix(home).unwrap_or(&path).display();
+                let message = format!("no line of packages.kdl includes {shown}");
+                let help = format!("add to packages.kdl: include \"{shown}\", or remove the file");
+                problems.push(Problem::warning(Code::NotIncluded, message).help(help));
+            }
+        }
+    }
+    problems
+}
+
+/// Returns whether a file has only nodes of packages.kdl; a ledger has others.
+fn has_lines(path: &Path) -> bool {
+    let is_kdl = path.extension().is_some_and(|extension| extension == "kdl");
+    let text = is_kdl.then(|| regular::read(path, kdl::MOST_BYTES).ok()).flatten();
+    let source = text.and_then(|text| kdl::source("", "", text).ok());
+    let nodes = source.and_then(|source| kdl::parse(&source).ok());
+    let is_known =
+        |node: &kdl::Node| VOCABULARY[0].nodes.iter().any(|spec| spec.name == node.name.text);
+    nodes.is_some_and(|nodes| !nodes.is_empty() && nodes.iter().all(is_known))
 }
 
 /// Reads other files from the directory of packages.kdl.

@@ -4,14 +4,14 @@ use std::thread::available_parallelism;
 use base::source::Problem;
 
 use super::variable::{MEMORY, variable};
-use crate::cli::size;
+use base::text::bytes;
 
 /// Memory of a thread in bytes, besides encoder and blocks.
 const THREAD: u64 = 4_000_000;
 
 /// Returns `jobs`, or one for each core, within the limit of the memory.
 pub fn threads(jobs: Option<u16>) -> Result<Option<u16>, Problem> {
-    let Some(memory) = variable(MEMORY, size)? else { return Ok(jobs) };
+    let Some(memory) = variable(MEMORY, bytes)? else { return Ok(jobs) };
     let cores = || available_parallelism().map_or(1, NonZero::get);
     let asked = jobs.unwrap_or_else(|| u16::try_from(cores()).unwrap_or(u16::MAX));
     Ok(Some(fitting(asked, memory)))

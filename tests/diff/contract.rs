@@ -7,7 +7,7 @@ use catalog::Catalog;
 use manifest::Manifest;
 use plan::resolve::{self, AllowedLosses};
 use plan::{Lost, Plan, Request, Templates};
-use review::contract::{self, Contracts};
+use review::contract::{self, Contracts, Saved};
 use review::diff::{self, Allowances, Contents, Diff};
 
 use super::differ;
@@ -182,6 +182,38 @@ fn wider_fields_lose_nothing() {
     let old = shipped.plan(&shipped.manifest(&narrow, ""));
     let new = shipped.plan(&shipped.manifest(&[], ""));
     assert_eq!(differ(&old, &new).losses, []);
+}
+
+#[test]
+fn a_saved_contract_is_an_old_side() {
+    let shipped = Shipped::new();
+    let plan = shipped.plan(&shipped.manifest(&[], ""));
+    let json = serde_json::to_string(&contract::contracts(&plan)).unwrap();
+    assert!(Saved::is_one(&json) && !Saved::is_one(&serde_json::to_string(&plan).unwrap()));
+    let saved = Saved::read(&json, &plan.version).unwrap();
+    let losses = |edits: &[(&str, &str)]| -> Vec<String> {
+        let new = shipped.plan(&shipped.manifest(edits, ""));
+        let old = Contents::of_saved("contract.json", &saved);
+        let diff = diff::diff(&old, &Contents::of_plan("new", &new)).of_losses();
+        assert!(diff.packages.is_empty() && diff.moved.is_empty());
+        diff.losses.iter().map(|loss| loss.text.clone()).collect()
+    };
+    assert_eq!(losses(&[]), [""; 0]);
+    for (edit, expected) in [
+        (("\">=3.10\"", "\">=3.12\""), "Python 3.10, 3.11: every package cannot be installed"),
+        (
+            ("script \"rocminfo\" \"amd-smi\"", "script \"rocminfo\""),
+            "users of `rocm-sdk-core` lose 1 command: amd-smi",
+        ),
+        (("find-library \"rpp\"\n", ""), "1 name of libraries is unknown now: rpp"),
+        (
+            ("alias \"lib/libroctx64.so\" ", "alias "),
+            "1 library (0 B) is in no package now: lib/libroctx64.so",
+        ),
+    ] {
+        let texts = losses(&[edit]);
+        assert!(texts.iter().any(|text| text == expected), "{edit:?}: {texts:?}");
+    }
 }
 
 #[test]

@@ -256,3 +256,24 @@ fn new_lines_allow_losses_and_old_ones_do_not() {
     let other = line("ignore \"loss\" package=\"libs\" reason=\"of another package\"");
     assert_eq!(allowed(&everything, &[cut, libs(""), other]).lost().count(), 1);
 }
+
+#[test]
+fn a_package_above_its_limits_and_one_that_grows_are_losses() {
+    let core = |line: &str| core(&format!("at-most {line}"));
+    let entries = |bytes: u64| ENTRIES.replace("data 100\n", &format!("data {bytes}\n"));
+    let plan = |line: &str, bytes: u64| {
+        Case::new(&[core(line), libs("")], &entries(bytes)).plan_and_warnings().0
+    };
+    let texts = |old: &Plan, new: &Plan| -> Vec<String> {
+        differ(old, new).losses.iter().map(|loss| loss.text.clone()).collect()
+    };
+    let (small, large) = (plan("growth=\"20 %\"", 100), plan("growth=\"20 %\"", 900_100));
+    let share = 900_000 * 100 / small.distributions[0].size();
+    let expected = format!("`x-core` grows by 900 kB ({share} %, its limit is 20 %)");
+    assert_eq!(texts(&small, &large), [expected]);
+    assert_eq!(texts(&large, &small).iter().filter(|text| text.contains("grows")).count(), 0);
+    let wide = plan(&format!("growth=\"{} %\"", share + 1), 900_100);
+    assert_eq!(texts(&small, &wide), [""; 0]);
+    let problem = Case::new(&[core("installed=\"500 kB\""), libs("")], &entries(900_100)).problem();
+    assert!(problem.contains("`x-core` has 9") && problem.contains("allows 500 kB"), "{problem}");
+}

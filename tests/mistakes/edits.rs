@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::package_mutations::Noise;
 
-pub const KINDS: [(&str, Choose); 10] = [
+pub const KINDS: [(&str, Choose); 11] = [
     ("delete a line", delete_line),
     ("repeat a line", repeat_line),
     ("misspell a value", misspell_value),
@@ -15,6 +15,7 @@ pub const KINDS: [(&str, Choose); 10] = [
     ("widen a glob", widen_glob),
     ("swap two names", swap_names),
     ("swap a condition", swap_condition),
+    ("swap numbers of ISAs", swap_numbers),
 ];
 
 type Choose = fn(&[Line], &mut Noise) -> Option<Vec<Edit>>;
@@ -201,4 +202,20 @@ fn swap_condition(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
     let (from, to) = *one(noise, &conditions)?;
     let line = line_with(lines, noise, |line| line.text.contains(from))?;
     Some(vec![line.becomes(line.text.replace(from, to))])
+}
+
+fn swap_numbers(lines: &[Line], noise: &mut Noise) -> Option<Vec<Edit>> {
+    let number = |line: &Line| {
+        let start = line.text.find("mach=0x")?;
+        Some(start..start + "mach=0x2c".len())
+    };
+    let line = line_with(lines, noise, |line| number(line).is_some())?;
+    let other = line_with(lines, noise, |other| {
+        number(other).is_some() && (other.file, other.number) != (line.file, line.number)
+    })?;
+    let (own, others) = (number(line)?, number(other)?);
+    Some(vec![
+        line.replaced(own.clone(), &other.text[others.clone()]),
+        other.replaced(others, &line.text[own]),
+    ])
 }

@@ -21,7 +21,7 @@ const fn without(kind: &'static str, on: &'static str) -> Named {
     Named { kind, on, from: "", to: None }
 }
 
-pub const NAMED: [Named; 44] = [
+pub const NAMED: [Named; 49] = [
     on("a newer Python", "requires-python", ">=3.10", ">=3.13"),
     on("an older Python", "requires-python", ">=3.10", "<3.10"),
     on("a capital in a licence text", "license-text", "copyright", "Copyright"),
@@ -75,6 +75,11 @@ pub const NAMED: [Named; 44] = [
         "dll=",
         "so=\"lib/libhiprand.so*\" dll=",
     ),
+    on("a number of no ISA", "isa \"gfx942\"", "mach=0x4c", "mach=0x5e"),
+    on("an ISA without facts", "isa \"gfx1200\"", " mach=0x48 wave=32", ""),
+    on("a promoted package", "promote \"rocm-sdk-core\"", "rocm-sdk-core", "rocm-core"),
+    on("a package on no shelf", "project \"rocm\"", "\"rocm-*\"", "\"rocm-sdk-*\""),
+    on("a project of no package", "project \"rocm\"", "\"rocm-*\"", "\"rocm-*\" \"rocm-profilr\""),
     on("an artifact of a drop", "artifact=\"rocprofiler-", "rocprofiler-", "rocprofler-"),
 ];
 

@@ -416,11 +416,15 @@ impl From<Problem> for Problems {
 /// Most similar name, if any. Case counts less than letters, and `_` is like `-`.
 pub fn nearest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 200;
+    const SHORTEST: usize = 3;
     let folded = |text: &str| text.to_ascii_lowercase().replace('_', "-");
     let sought = folded(text);
     let likeness = |name: &str| {
         let exact = strsim::jaro_winkler(text, name);
-        exact.max(strsim::jaro_winkler(&sought, &folded(name)) - 0.01)
+        let folded = folded(name);
+        // One slip of the keyboard counts for more than an equal beginning.
+        let is_slip = text.len() >= SHORTEST && strsim::osa_distance(&sought, &folded) == 1;
+        exact.max(strsim::jaro_winkler(&sought, &folded) - 0.01) + f64::from(u8::from(is_slip))
     };
     let known = known.into_iter().filter(|_| text.len() <= LONGEST);
     known

@@ -132,6 +132,9 @@ pub enum ExecuteError {
     /// Unpackable files with reasons.
     #[error("{}", .0.join("\n"))]
     Files(Vec<String>),
+    /// Packages above their limits.
+    #[error("{}", .0.join("\n"))]
+    TooLarge(Vec<String>),
     /// Unwritable destination.
     #[error(transparent)]
     Stage(#[from] StageError),
@@ -292,6 +295,13 @@ fn put_in_place(
 
 const DIST: &str = "dist";
 
+/// Packages of the plan that are larger than its limits, by the bytes of their files.
+pub fn too_large(plan: &Plan, sizes: impl Iterator<Item = (usize, u64)>) -> Option<ExecuteError> {
+    let excess = sizes.filter_map(|(index, size)| plan.distributions[index].is_too_large(size));
+    let all: Vec<String> = excess.map(|excess| excess.to_string()).collect();
+    (!all.is_empty()).then_some(ExecuteError::TooLarge(all))
+}
+
 /// Paths and hashes for the attestations.
 pub fn packages(built: &[Built]) -> Vec<Package<'_>> {
     built.iter().map(|b| Package { path: &b.path, sha256: &b.sha256 }).collect()
@@ -328,6 +338,10 @@ impl<'b> Build<'b> {
         let (made, offers) = self.wheels(wheels)?;
         built.extend(made);
         built.sort_by_key(|(index, _)| *index);
+        let sizes = built.iter().map(|(index, built)| (*index, built.size));
+        if let Some(error) = too_large(self.plan, sizes) {
+            return Err(Unfinished { error, offers });
+        }
         let mut built: Vec<Built> = built.into_iter().map(|(_, built)| built).collect();
         match variants::write(self.plan, self.stage) {
             Ok(variants) => built.extend(variants),

@@ -4,12 +4,16 @@
 
 mod download;
 mod fetch_plan;
+mod outline;
 mod pinned;
 mod remote;
 mod selection;
+mod versions;
 
 pub use download::{Fetched, check_room, download};
 pub use fetch_plan::{FETCH_PLAN_FORMAT, FetchPlan, NeededArchive};
+pub use outline::{Outline, OutlineError, outline};
 pub use pinned::{Arrival, Opener, Pin, PinnedFile, Way, fetch_pinned, pin, pins, select};
 pub use remote::RemoteArchive;
 pub use selection::{Selected, Selection, Unneeded, Why};
+pub use versions::{VersionFile, Versions, VersionsError};

@@ -429,6 +429,38 @@ pub fn project_files(
         .collect())
 }
 
+/// Content of the page of an index.
+#[derive(Debug, Clone)]
+pub(crate) enum Listing {
+    /// Normalized names.
+    Projects(BTreeSet<String>),
+    /// All packages, of an index with one page.
+    Packages(Vec<IndexedFile>),
+}
+
+/// Reads the page of an index, in any layout and of any program.
+pub(crate) fn listing(bucket: &dyn Bucket) -> Result<Listing, PublishError> {
+    let pages = PageStore::new(bucket);
+    let (flat, projects) = (Shelf::of(Form::Flat), Shelf::of(Form::Projects));
+    let flat = flat.page("")?;
+    if pages.page(&flat.json)?.is_some() {
+        let files = read::files(&pages, &flat, "")?.0;
+        return Ok(Listing::Packages(files.map_or_else(Vec::new, |page| page.files)));
+    }
+    if let Some(html) = pages.page(&flat.html)?
+        && let Ok(files) = simple::packages_on(&html.bytes)
+        && !files.is_empty()
+    {
+        return Ok(Listing::Packages(files));
+    }
+    let root = projects.root()?;
+    let read = root.map(|root| read::projects(&pages, &root)).transpose()?;
+    match read.and_then(|(projects, _)| projects) {
+        Some(projects) => Ok(Listing::Projects(projects.0)),
+        None => Err(PublishError::NoPages(bucket.name().to_owned())),
+    }
+}
+
 /// Packages on the page of a project. Web servers may have it only at the address of its directory.
 pub(crate) fn pages_of(
     bucket: &dyn Bucket,

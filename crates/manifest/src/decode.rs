@@ -45,6 +45,9 @@ pub(super) fn manifest(
         return Err(problems);
     };
     manifest.families = families;
+    if let Some(built_in) = beside.and_then(|beside| beside.built_in) {
+        manifest.families.of_program = families::of_program(built_in.families);
+    }
     manifest.sources = sources;
     problems.extend(check::colliding_names(
         &manifest.packages,

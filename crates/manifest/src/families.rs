@@ -19,6 +19,17 @@ pub struct Families {
     pub axes: IndexMap<String, Vec<String>>,
     /// Parts of the build, with the ISAs that lack them.
     pub subprojects: IndexMap<String, Vec<Isa>>,
+    /// ISAs of the program's own list.
+    pub of_program: IndexMap<Isa, ProgramIsa>,
+}
+
+/// Line of an ISA in the program's own list.
+#[derive(Debug, Clone)]
+pub struct ProgramIsa {
+    /// `EF_AMDGPU_MACH`.
+    pub mach: Option<u32>,
+    /// Text of the line.
+    pub line: String,
 }
 
 /// Facts of one ISA.

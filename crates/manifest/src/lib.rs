@@ -11,6 +11,7 @@ use base::target::Condition;
 use compose::{CHANGE, GROUP, INCLUDE, REMOVE};
 use manifest_derive::Line;
 
+mod at_most;
 mod compose;
 mod compression;
 mod decode;
@@ -47,11 +48,12 @@ mod template;
 mod text;
 mod warnings;
 
+pub use at_most::SizeLimit;
 pub use compose::include::includes;
 pub use compression::CompressionRule;
 pub use devel_layout::DevelLayout;
 pub use drop_rule::DropRule;
-pub use families::{Families, IsaFacts, Level, Wavefront};
+pub use families::{Families, IsaFacts, Level, ProgramIsa, Wavefront};
 pub use glob::{Glob, GlobError, HasGlob, Rules};
 pub use ignore::{Excuses, IgnoreRule, UnownedRule};
 pub use ledger::{AcceptRule, LedgerClass, ledger};

@@ -3,7 +3,7 @@
 use super::{
     AliasRule, ArtifactRule, ComponentRule, DevelLayout, Distribution, DriverRule, Environment,
     Extra, ForbidRule, IndexRule, KeepLinkRule, Library, LicenseExpression, Listing, PackageKind,
-    PathRule, Readme, RequireDistRule, RequireRule, RpathRule, Rules, Script, Template,
+    PathRule, Readme, RequireDistRule, RequireRule, RpathRule, Rules, Script, SizeLimit, Template,
     VariantRule,
 };
 use crate::compose::GROUP;
@@ -97,6 +97,9 @@ pub struct Package {
         example = r#"license "MIT""#
     )]
     pub license: Option<Spanned<LicenseExpression>>,
+    /// Sizes of its wheels.
+    #[child(kinds(Runtime, Devel))]
+    pub at_most: Vec<SizeLimit>,
     /// Chooses the Python sources of the import package. Not needed: the kind chooses them.
     #[leaf(
         "DIRECTORY",

@@ -1,6 +1,6 @@
 //! `common`.
 
-use super::{CompressionRule, LicenseOf, LicenseText, Listing, PlatformTag, Rules};
+use super::{CompressionRule, LicenseOf, LicenseText, Listing, PlatformTag, Rules, SizeLimit};
 use crate::line::inner;
 use crate::text::{Specifier, WebAddress};
 use manifest_derive::Line;
@@ -49,6 +49,9 @@ pub struct Project {
     /// Limits of installed paths on Windows.
     #[child(default)]
     pub windows_paths: WindowsPaths,
+    /// Sizes of wheels.
+    #[child]
+    pub at_most: Vec<SizeLimit>,
     /// Installed paths of licence texts.
     #[child]
     pub license_texts: Rules<LicenseText>,

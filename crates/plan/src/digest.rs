@@ -84,6 +84,7 @@ fn decided(distribution: &Distribution) -> Decided<'_> {
         licenses,
         archive,
         absent: _,
+        limits: _,
         estimate: _,
         content: _,
         new: _,

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Archive, Member, Metadata, Step};
+use super::{Archive, Limits, Member, Metadata, Step};
 use base::names::{Compression, DistName, Form, ModuleName, PackageName, RelPath, VariantLabel};
 
 /// One file that a build writes: a wheel or an sdist.
@@ -57,6 +57,9 @@ pub struct Distribution {
     pub archive: Option<Archive>,
     /// Selected entries that are not shipped, with the reason.
     pub absent: Vec<Absent>,
+    /// Limits of its size.
+    #[serde(default, skip_serializing_if = "Limits::is_empty")]
+    pub limits: Limits,
     /// Estimated size of the file in bytes; no decision depends on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<u64>,

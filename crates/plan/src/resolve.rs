@@ -21,10 +21,12 @@ mod expected;
 pub mod explain;
 mod forbidden;
 mod functions;
+mod gathered;
 mod gone;
 mod install_tree;
 mod installed;
 mod licenses;
+mod limits;
 mod links;
 mod marker;
 mod misplaced;
@@ -89,7 +91,7 @@ pub fn plan(
             plan.warnings = warnings.iter().map(expected::warning).collect();
             Ok((plan, warnings))
         }
-        Err(problems) => Err(problems.in_order()),
+        Err(problems) => Err(gathered::gathered(problems.in_order())),
     }
 }
 

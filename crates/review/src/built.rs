@@ -31,6 +31,8 @@ pub struct Built {
     pub module: Option<String>,
     /// Platform directory.
     pub platform_dir: Option<String>,
+    /// Bytes of its file.
+    pub packed: u64,
     /// Wheel members are deflated.
     pub compressed: bool,
     /// Devel archive.
@@ -101,8 +103,29 @@ impl Search {
 
 /// Reads a wheel or sdist.
 pub fn read(found: &Found) -> Result<Built, ReadError> {
+    read_to(found, Depth::Whole)
+}
+
+/// Reads a package without the bytes of most files: these have only size and CRC-32, and a devel
+/// archive is one file. The members that [`is_outlined`] names are enough.
+///
+/// # Errors
+/// As [`read`].
+pub fn outline(found: &Found) -> Result<Built, ReadError> {
+    read_to(found, Depth::Outline)
+}
+
+pub use self::wheel::is_outlined;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    Whole,
+    Outline,
+}
+
+fn read_to(found: &Found, depth: Depth) -> Result<Built, ReadError> {
     let (what, read) = match found.form {
-        Form::Wheel => ("wheel", wheel::read(&found.path, &found.directory)),
+        Form::Wheel => ("wheel", wheel::read(&found.path, &found.directory, depth)),
         Form::Sdist => ("sdist", sdist::read(&found.path, &found.directory)),
     };
     read.map_err(|source| match source {

@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 mod page;
 mod promised;
 mod read;
+mod saved;
 
 pub use page::page;
 pub use promised::promised;
 pub use read::{contracts, of_contents};
+pub use saved::{Saved, SavedError};
 
 /// Format number of [`Contracts`] as JSON.
 pub const CONTRACT_FORMAT: u32 = 1;

@@ -236,8 +236,26 @@ impl Diff {
             && self.packages.is_empty()
             && self.unowned.is_empty()
             && self.warnings.is_empty()
-            && self.notes.is_empty();
+            && self.notes.is_empty()
+            && self.losses.is_empty();
         lists && self.directories.is_empty() && !self.sides_differ()
+    }
+
+    /// The losses alone: beside packages without files, every file is a difference.
+    #[must_use]
+    pub fn of_losses(self) -> Self {
+        Self {
+            directories: Vec::new(),
+            moved: Vec::new(),
+            packages: Vec::new(),
+            unowned: Vec::new(),
+            warnings: Vec::new(),
+            notes: Vec::new(),
+            same: 0,
+            old_total: Extent::default(),
+            new_total: Extent::default(),
+            ..self
+        }
     }
 
     /// Packages of one side can have several versions or tags; then each package is compared.

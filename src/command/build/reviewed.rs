@@ -108,6 +108,7 @@ fn decided(plan: &Plan) -> Map<String, Value> {
     {
         if let Value::Object(fields) = distribution {
             fields.remove("estimate");
+            fields.remove("limits");
             fields.remove("absent");
             fields.remove("new");
         }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use base::source::{Code, Problem, Problems, Source};
 use base::text::with_causes;
+use base::version::Version;
 use catalog::Catalog;
 use manifest::Manifest;
 use plan::Lost;
@@ -13,12 +14,14 @@ use plan::resolve::AllowedLosses;
 use plan::{Plan, Request};
 use rayon::prelude::*;
 use review::built::{self, Built};
+use review::contract::Saved;
 use review::diff::{Allowances, Contents, Reasons};
 use wheel::package;
 
 use super::super::{Failure, environment};
 use super::allowed::Allowed;
 use super::at_revision;
+use super::published::Published;
 use crate::builtin;
 use crate::cli::{BUILT_IN, DiffArgs};
 use crate::inputs;
@@ -47,6 +50,7 @@ pub struct Planned {
 
 enum Holds {
     Plan(Box<Plan>),
+    Contract(Box<Saved>),
     Built(Vec<Built>),
 }
 
@@ -54,6 +58,7 @@ impl Side {
     pub fn contents(&self) -> Contents<'_> {
         match &self.holds {
             Holds::Plan(plan) => Contents::of_plan(&*self.label, plan),
+            Holds::Contract(saved) => Contents::of_saved(&*self.label, saved),
             Holds::Built(built) => Contents::of_built(&*self.label, built),
         }
     }
@@ -65,8 +70,17 @@ impl Side {
     pub fn plan(&self) -> Option<&Plan> {
         match &self.holds {
             Holds::Plan(plan) => Some(plan),
-            Holds::Built(_) => None,
+            Holds::Built(_) | Holds::Contract(_) => None,
         }
+    }
+
+    /// Returns whether the side is a saved contract, whose packages have no files.
+    pub fn is_contract(&self) -> bool {
+        matches!(self.holds, Holds::Contract(_))
+    }
+
+    fn version(&self) -> Version {
+        self.contents().version.cloned().unwrap_or_else(Version::unknown)
     }
 
     pub fn planned(&self) -> Option<&Planned> {
@@ -133,9 +147,13 @@ impl<'a> Sides<'a> {
         if path.as_os_str() == BUILT_IN {
             return self.manifest(which, Some(path));
         }
+        if let Some(published) = Published::of(path)? {
+            let label = published.label();
+            return Ok(Side { label, holds: Holds::Built(published.read()?), planned: None });
+        }
         super::super::repaired(path)?;
         if path.is_file() {
-            return saved(path);
+            return saved(path, which);
         }
         if !path.is_dir() {
             return Err(Problem::error(
@@ -148,7 +166,31 @@ impl<'a> Sides<'a> {
         if path.join(builtin::PACKAGES.0).is_file() {
             return self.manifest(which, Some(path));
         }
-        built(path)
+        let read = if self.has_published()? { built::outline } else { built::read };
+        built(path, read)
+    }
+
+    /// Refuses to compare an index with a plan, which has the content of devel archives.
+    pub fn check(&self) -> Result<(), Failure> {
+        let is_planned = |path: Option<&Path>| Self::plans(path) || path.is_some_and(Path::is_file);
+        let (old, new) = (self.args.old.as_deref(), self.args.new.as_deref());
+        if !self.has_published()? || !(is_planned(old) || is_planned(new)) {
+            return Ok(());
+        }
+        let what = "an index is compared with another one, or with a directory of packages";
+        let help = "write OLD and NEW, such as `rockpack diff INDEX@OLD INDEX@NEW`";
+        Err(Problem::usage(Code::Environment, what).help(help).into())
+    }
+
+    /// Returns whether a side is an index, of which only outlines are read: a directory is compared
+    /// with it by the same facts.
+    fn has_published(&self) -> Result<bool, Failure> {
+        for path in [&self.args.old, &self.args.new].into_iter().flatten() {
+            if Published::of(path)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn manifest(&self, which: Which<'_>, directory: Option<&Path>) -> Result<Side, Failure> {
@@ -271,8 +313,11 @@ fn collected<'p>(problems: impl Iterator<Item = &'p Problem>) -> Problems {
     })
 }
 
-fn saved(path: &Path) -> Result<Side, Failure> {
+fn saved(path: &Path, which: Which<'_>) -> Result<Side, Failure> {
     let text = fs_err::read_to_string(path).map_err(|e| environment(e.to_string()))?;
+    if Saved::is_one(&text) {
+        return contract(path, &text, which);
+    }
     let plan = Plan::read(&text).map_err(|e| {
         Problem::error(
             Code::Environment,
@@ -287,10 +332,23 @@ fn saved(path: &Path) -> Result<Side, Failure> {
     })
 }
 
-fn built(path: &Path) -> Result<Side, Failure> {
+fn contract(path: &Path, text: &str, which: Which<'_>) -> Result<Side, Failure> {
+    let label = path.display().to_string();
+    let Which::Old(Some(new)) = which else {
+        let what = format!("{label} is a contract, which only OLD can be");
+        return Err(Problem::usage(Code::Environment, what).help(EXPECTED).into());
+    };
+    let saved = Saved::read(text, &new.version())
+        .map_err(|error| environment(format!("cannot read {label}: {}", with_causes(&error))))?;
+    Ok(Side { label, holds: Holds::Contract(Box::new(saved)), planned: None })
+}
+
+type Read = fn(&package::Found) -> Result<Built, package::ReadError>;
+
+fn built(path: &Path, read: Read) -> Result<Side, Failure> {
     let found = package::packages(path)
         .map_err(|e| Problem::error(Code::Environment, with_causes(&e)).help(EXPECTED))?;
-    let read: Vec<_> = found.par_iter().map(built::read).collect();
+    let read: Vec<_> = found.par_iter().map(read).collect();
     let built =
         read.into_iter().collect::<Result<_, _>>().map_err(|e| environment(with_causes(&e)))?;
     Ok(Side { label: path.display().to_string(), holds: Holds::Built(built), planned: None })

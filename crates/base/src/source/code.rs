@@ -163,6 +163,9 @@ codes! {
     LibraryByLuck "library-by-luck" "A library is found only if another package is installed, or another file loads it first." @Plan
     LibraryTwice "library-twice" "Two different files have the same library name." @Plan
     MissingLibrary "missing-library" "A line names a library that no package has." @Plan
+    PackageTooLarge "package-too-large" "A package is larger than the manifest allows."
+    IncompleteIsa "incomplete-isa" "An ISA lacks facts that most others have."
+    NotIncluded "not-included" "A file of a manifest's directory is in no `include` line."
     MisplacedCode "misplaced-code" "Device code of an ISA is in a package for another ISA, or for no particular ISA."
     UndeclaredLicense "undeclared-license" "A package's licence comes from its artifacts, and one of them has none."
     NoLicenseText "no-license-text" "An artifact has no licence text."

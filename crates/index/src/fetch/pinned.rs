@@ -186,7 +186,8 @@ fn taken<'f>(
     Ok(there.into_iter().filter(|file| pin.sha256.contains(&hash_of(file))).collect())
 }
 
-fn place(
+/// Store and key of a file on the page of a project, or with `""` on the page of the index.
+pub(super) fn place(
     source: &Arc<dyn Bucket>,
     open: Opener<'_>,
     hosts: &mut BTreeMap<String, Arc<dyn Bucket>>,
@@ -206,10 +207,13 @@ fn place(
         }
         Some(link @ Link::Web(_)) => link.on(""),
         Some(link) if is_web => {
-            link.on(&format!("{}/{project}/", source.name().trim_end_matches('/')))
+            let base = source.name().trim_end_matches('/');
+            let page = if project.is_empty() { "/".into() } else { format!("/{project}/") };
+            link.on(&format!("{base}{page}"))
         }
         Some(link) => {
-            let page: Option<RelPath> = format!("{project}/index.html").parse().ok();
+            let page = format!("{project}/index.html");
+            let page: Option<RelPath> = page.trim_start_matches('/').parse().ok();
             let key = page.and_then(|page| link.key(&page));
             let out = || refused(&format!("the link leads out of `{}`", source.name()));
             return key.map(|key| (source.clone(), key)).ok_or_else(out);

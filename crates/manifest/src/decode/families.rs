@@ -5,9 +5,10 @@ use indexmap::IndexMap;
 use super::{Block, Context, Faults, Lines, Scope};
 use crate::families::lines::{AxisLine, FamiliesLines, IsaLine, LevelLine, SubprojectLine};
 use crate::kdl;
-use crate::{Families, IsaFacts, Level, VOCABULARY, Wavefront};
+use crate::{Families, IsaFacts, Level, ProgramIsa, VOCABULARY, Wavefront};
 use base::names::{Family, Isa};
-use base::source::{Code, Place, Problem, Spanned, nearest};
+use base::source::{Code, Place, Problem, Source, Spanned, nearest};
+use base::text::counted;
 
 pub(crate) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
     let words = VOCABULARY[1].nodes;
@@ -18,6 +19,28 @@ pub(crate) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
     let read = FamiliesLines::take(&mut nodes, &Scope::new(&context, None));
     nodes.finish();
     read.map(|read| checked(faults, read)).unwrap_or_default()
+}
+
+/// ISAs of the program's own file, which has no includes.
+pub(crate) fn of_program(source: &Source) -> IndexMap<Isa, ProgramIsa> {
+    let Ok(nodes) = kdl::parse(source) else { return IndexMap::new() };
+    let families = file(&Faults::new(source), &nodes);
+    let isa = |(isa, facts): (Isa, IsaFacts)| {
+        let first = facts.place.line().saturating_sub(1);
+        let mut line = String::new();
+        for text in source.text().lines().skip(first) {
+            let (text, goes_on) = match text.strip_suffix('\\') {
+                Some(text) => (text, true),
+                None => (text, false),
+            };
+            line.push_str(text.trim_start());
+            if !goes_on {
+                break;
+            }
+        }
+        (isa, ProgramIsa { mach: facts.mach, line })
+    };
+    families.isas.into_iter().map(isa).collect()
 }
 
 fn checked(faults: &Faults, read: FamiliesLines) -> Families {
@@ -91,18 +114,38 @@ fn packages(faults: &Faults, lines: &[IsaLine]) {
     }
 }
 
+/// Places in one problem.
+const SHOWN: usize = 4;
+
 fn parents(faults: &Faults, lines: &[IsaLine], levels: &[LevelLine]) {
     let known = |name: &str| levels.iter().find(|level| level.name.as_str() == name);
     let parents = lines.iter().filter_map(|line| line.parent.as_ref());
+    let mut absent: IndexMap<&str, Vec<&Spanned<Family>>> = IndexMap::new();
     for parent in parents.chain(levels.iter().filter_map(|level| level.parent.as_ref())) {
         if known(parent.as_str()).is_none() {
-            let message = format!("unknown level `{}`", parent.value);
-            let names = levels.iter().map(|level| level.name.as_str());
-            faults.report(
-                unknown(&message, parent, names)
-                    .help("declare it with level \"NAME\"; a family is not a level"),
-            );
+            absent.entry(parent.as_str()).or_default().push(parent);
         }
+    }
+    for (name, places) in absent {
+        let message = format!("unknown level `{name}`");
+        let names = levels.iter().map(|level| level.name.as_str());
+        let problem = match &places[..] {
+            [one] => unknown(&message, one, names)
+                .help("declare it with level \"NAME\"; a family is not a level"),
+            // Several lines agree: its own line is missing or misspelled.
+            several => {
+                let problem = Problem::error(Code::UnknownTarget, message);
+                let problem = several
+                    .iter()
+                    .take(SHOWN)
+                    .fold(problem, |problem, parent| problem.label(&parent.place, "not declared"));
+                problem.help(format!(
+                    "declare it: level \"{name}\", with its `parent` if it has one; {} name it",
+                    counted(several.len(), "line")
+                ))
+            }
+        };
+        faults.report(problem);
     }
     let mut told: Vec<&str> = Vec::new();
     for level in levels {

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
+mod projects;
+
 use crate::{Families, IsaFacts, Library, Manifest, Script, ScriptTarget, Wavefront};
 use base::source::{Code, Place, Problem, Problems, misspelled};
 
@@ -44,6 +46,9 @@ pub(super) fn of(manifest: &Manifest) -> Problems {
     problems.extend(families(&manifest.families));
     problems.extend(spellings(&manifest.families));
     problems.extend(wavefronts(&manifest.families));
+    problems.extend(numbers(&manifest.families));
+    problems.extend(incomplete(&manifest.families));
+    problems.extend(projects::of(manifest));
     problems.in_order()
 }
 
@@ -90,6 +95,48 @@ fn wavefronts(families: &Families) -> Problems {
                 let message = format!("ISA `{isa}` alone of `{level}` has wave={is}");
                 problems.push(problem(&facts.place, message, &format!("wave={usual}")));
             }
+        }
+    }
+    problems
+}
+
+/// Numbers of code objects are an ABI: another one than the program's own list has is a slip.
+fn numbers(families: &Families) -> Problems {
+    let mut problems = Problems::new();
+    for (isa, facts) in &families.isas {
+        let known = families.of_program.get(isa).and_then(|isa| isa.mach);
+        if let Some((is, known)) = facts.mach.zip(known).filter(|(is, known)| is != known) {
+            let message = format!("ISA `{isa}` has mach={is:#x}, the number of another ISA");
+            problems.push(problem(&facts.place, message, &format!("mach={known:#x}")));
+        }
+    }
+    problems
+}
+
+/// Facts that most ISAs have: without them, code is not found, and no package for the level above.
+fn incomplete(families: &Families) -> Problems {
+    type Has = fn(&IsaFacts) -> bool;
+    const FACTS: [(&str, Has); 3] = [
+        ("`parent`", |facts| facts.parent.is_some()),
+        ("`mach`", |facts| facts.mach.is_some()),
+        ("`wave`", |facts| facts.wave.is_some()),
+    ];
+    let mut problems = Problems::new();
+    let isas = || families.isas.iter().filter(|(_, facts)| facts.package.is_none());
+    let usual: Vec<_> = FACTS
+        .iter()
+        .filter(|(_, has)| isas().filter(|(_, facts)| has(facts)).count() > isas().count() / 2)
+        .collect();
+    for (isa, facts) in isas() {
+        let lacks: Vec<&str> =
+            usual.iter().filter(|(_, has)| !has(facts)).map(|(name, _)| *name).collect();
+        if !lacks.is_empty() {
+            let message = format!("ISA `{isa}` has no {}", lacks.join(" and no "));
+            let problem = Problem::warning(Code::IncompleteIsa, message);
+            let label = "most ISAs have it";
+            problems.push(problem.label(&facts.place, label).of_fact(isa.as_str()).help(
+                "add what LLVM's AMDGPU user guide says of it, as the lines of similar ISAs have it",
+            ));
         }
     }
     problems
@@ -144,30 +191,39 @@ fn families(families: &Families) -> Problems {
         *ends.entry(end).or_default() += 1;
     }
     for (isa, facts) in &families.isas {
-        let isa = isa.as_str();
+        let (isa, mut of_others) = (isa.as_str(), Vec::new());
         for family in &facts.families {
             let (first, end) = family.split_once('-').unwrap_or((family, ""));
             let near = misspelled(end, ends.iter().filter(|(_, n)| **n > 1).map(|(end, _)| *end));
             if is_foreign(isa, first) {
-                problems.push(foreign("family", family, isa, &facts.place));
+                of_others.push(format!("family `{family}`"));
             } else if let Some(near) = near {
                 let message = format!("family `{family}` has the only name with `-{end}`");
-                problems.push(problem(&facts.place, message, &format!("{first}-{near}")));
+                let known = families.names().filter(|name| *name != family);
+                let near = match misspelled(family, known) {
+                    Some(near) => near.to_owned(),
+                    None => format!("{first}-{near}"),
+                };
+                problems.push(problem(&facts.place, message, &near));
             }
         }
         let level = facts.parent.as_ref();
         if let Some(level) = level.filter(|level| is_foreign(isa, &level.replace('-', ""))) {
-            problems.push(foreign("level", level, isa, &facts.place));
+            of_others.push(format!("level `{level}`"));
+        }
+        if !of_others.is_empty() {
+            problems.push(foreign(&of_others, isa, &facts.place));
         }
     }
     problems
 }
 
-fn foreign(what: &str, name: &str, isa: &str, place: &Place) -> Problem {
-    let message = format!("{what} `{name}` of ISA `{isa}` has the name of other ISAs");
+fn foreign(names: &[String], isa: &str, place: &Place) -> Problem {
+    let have = if names.len() == 1 { "has the name" } else { "have the names" };
+    let message = format!("{} of ISA `{isa}` {have} of other ISAs", names.join(", "));
     Problem::warning(Code::Misspelled, message)
-        .label(place, "one of the two names is wrong")
-        .help(format!("give ISA `{isa}` the {what} of its name; a final `x` is any character"))
+        .label(place, "one of the names is wrong")
+        .help(format!("give ISA `{isa}` names with its own; a final `x` is any character"))
 }
 
 fn is_foreign(isa: &str, name: &str) -> bool {

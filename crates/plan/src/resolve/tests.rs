@@ -115,6 +115,7 @@ pub(super) fn wheel(dist: &ResolvedDist<'_>, paths: &str) -> Distribution {
         licenses: Vec::new(),
         archive: Some(Archive { path: "archive".parse().unwrap(), xz: None, members: archived }),
         absent: Vec::new(),
+        limits: Default::default(),
         estimate: None,
         content: None,
         new: None,

@@ -3,11 +3,12 @@ use std::collections::BTreeMap;
 use super::links::Filled;
 use super::place::{Placed, shared_library};
 use base::source::{Code, Problem, Problems};
+use catalog::{Catalog, CatalogEntry, EntryKind, FileType};
 use manifest::{LibraryRule, Manifest};
 
 /// A pattern for missing libraries may match one shipped library: other builds lack it.
-pub(super) fn check(manifest: &Manifest, filled: &[Filled<'_>]) -> Problems {
-    let mut problems = Problems::new();
+pub(super) fn check(manifest: &Manifest, catalog: &Catalog, filled: &[Filled<'_>]) -> Problems {
+    let mut problems = license_texts(manifest, catalog);
     let rules = [&manifest.system_libraries, &manifest.excuses.missing_libraries];
     if rules.into_iter().flatten().all(|rule| !rule.name.is_glob()) {
         return problems;
@@ -25,6 +26,30 @@ pub(super) fn check(manifest: &Manifest, filled: &[Filled<'_>]) -> Problems {
         if let Some(other) = matching().find(|other| stem(other) != stem(first)) {
             let label = format!("matches `{first}` and `{other}`, which packages ship");
             problems.push(problem(rule, "is for one missing library", &label));
+        }
+    }
+    problems
+}
+
+/// Licence texts are in the metadata: a library there is found by no program.
+fn license_texts(manifest: &Manifest, catalog: &Catalog) -> Problems {
+    let mut problems = Problems::new();
+    let entries = || catalog.artifacts.iter().flat_map(|artifact| &artifact.entries);
+    for rule in manifest.project.license_texts.iter() {
+        let is_code = |entry: &&CatalogEntry| {
+            matches!(
+                entry.kind,
+                EntryKind::File { content: FileType::Elf(_) | FileType::Pe(_), .. }
+            ) && rule.glob.matches(&entry.path)
+        };
+        if let Some(entry) = entries().find(is_code) {
+            let message =
+                format!("`{}` is for licence texts, but matches code", rule.glob.as_str());
+            let problem = Problem::error(Code::TooWide, message);
+            let label = format!("matches `{}`", entry.path);
+            problems.push(
+                problem.label(&rule.glob.place, label).help("write a part of the texts' names"),
+            );
         }
     }
     problems

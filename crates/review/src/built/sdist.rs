@@ -40,6 +40,7 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
         platform_tag: None,
         module: None,
         platform_dir: None,
+        packed: std::fs::metadata(path)?.len(),
         compressed: false,
         archive: None,
         metadata: metadata.described(),

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::member::{self, Texts};
-use super::{Built, BuiltContent, BuiltFile};
+use super::{Built, BuiltContent, BuiltFile, Bytes, Depth};
 use base::names::RelPath;
 use base::python_literal;
 use plan::{Form, WheelVariant};
@@ -13,8 +13,22 @@ use wheel::package::{Header, Metadata, OpenError, PackageError, Wheel};
 
 const METADATA: [&str; 5] = ["METADATA", "WHEEL", "RECORD", "entry_points.txt", variants::MEMBER];
 
-pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageError> {
-    let wheel = Wheel::open(path)?;
+/// Returns whether a member is read for an outline: metadata, facts for the runtime, the lists of
+/// `sys.path` and of links of the devel tree, which have the version.
+pub fn is_outlined(name: &str) -> bool {
+    let (directory, file) = name.split_once('/').unwrap_or(("", name));
+    let is_list = directory.is_empty()
+        && Path::new(file).extension().is_some_and(|extension| extension == "pth");
+    let is_metadata = directory.ends_with(".dist-info") && METADATA.contains(&file);
+    let is_links = name.contains("/.devel_links/");
+    is_list || is_metadata || is_links || file == "_dist_info.py"
+}
+
+pub(super) fn read(path: &Path, directory: &RelPath, depth: Depth) -> Result<Built, PackageError> {
+    let wheel = match depth {
+        Depth::Whole => Wheel::open(path)?,
+        Depth::Outline => Wheel::open_some(path, is_outlined)?,
+    };
     let metadata = Metadata::parse(&wheel.info("METADATA")?);
     let entry_points = wheel.text(&format!("{}/entry_points.txt", wheel.dist_info()))?;
     let facts = own_facts(&wheel)?;
@@ -29,18 +43,19 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
         platform_tag: Some(platform_tag(&wheel)?),
         module: fact("module"),
         platform_dir: fact("platform_dir"),
+        packed: std::fs::metadata(path)?.len(),
         compressed: false,
         archive: archive.map(|entry| entry.name.parse()).transpose()?,
         metadata: metadata.described(),
         entry_points: EntryPoints::parse(&entry_points.unwrap_or_default()).by_name(),
         files: Vec::new(),
     };
-    members(&wheel, &mut built)?;
+    members(&wheel, &mut built, depth)?;
     Ok(built)
 }
 
 /// Skips metadata and descriptions (`sboms`), and replaces the archive by its members.
-fn members(wheel: &Wheel, built: &mut Built) -> Result<(), PackageError> {
+fn members(wheel: &Wheel, built: &mut Built, depth: Depth) -> Result<(), PackageError> {
     let info = wheel.dist_info();
     let (licenses, described) = (format!("{info}/licenses/"), format!("{info}/sboms/"));
     let mut texts = Texts::default();
@@ -52,6 +67,10 @@ fn members(wheel: &Wheel, built: &mut Built) -> Result<(), PackageError> {
             .is_some_and(|n| METADATA.contains(&n));
         built.compressed |= !entry.is_stored() && !name.ends_with(".dist-info/RECORD");
         if metadata || name.starts_with(&described) || entry.is_directory() {
+            continue;
+        }
+        if depth == Depth::Outline && !is_outlined(name) {
+            built.files.push(outlined(entry, &licenses));
             continue;
         }
         let unread = |source| wheel.unread(name, source);
@@ -83,6 +102,17 @@ fn members(wheel: &Wheel, built: &mut Built) -> Result<(), PackageError> {
         });
     }
     Ok(())
+}
+
+fn outlined(entry: &DirectoryEntry, licenses: &str) -> BuiltFile {
+    let license = entry.name.strip_prefix(licenses);
+    BuiltFile {
+        path: license.unwrap_or(&entry.name).to_owned(),
+        license: license.is_some(),
+        content: BuiltContent::Bytes(Bytes { crc32: entry.crc32, ..Bytes::default() }),
+        size: entry.size,
+        executable: entry.mode & 0o111 != 0,
+    }
 }
 
 fn own_facts(wheel: &Wheel) -> Result<Option<serde_json::Value>, OpenError> {

@@ -22,6 +22,9 @@ pub fn contracts(plan: &Plan) -> Contracts {
 
 /// Contracts of one side, in the order of its packages.
 pub fn of_contents(side: &Contents<'_>) -> Vec<Contract> {
+    if let Some(contracts) = side.contracts {
+        return contracts.to_vec();
+    }
     let owners: HashMap<&str, &str> =
         side.packages.iter().filter_map(|p| Some((p.platform_dir?, p.name.as_str()))).collect();
     side.packages.iter().map(|package| Reader::new(package, &owners).contract()).collect()

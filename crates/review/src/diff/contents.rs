@@ -4,11 +4,12 @@ use std::fmt;
 
 use crate::built::{Built, Bytes};
 use crate::built::{BuiltContent, BuiltFile};
+use crate::contract::{Contract, Saved};
 use base::names::{Compression, DistName, Mode, ModuleName, PackageName, RelPath};
 use base::version::Version;
 use catalog::Origin;
 use plan::{
-    Absent, Distribution, Form, Lost, Member, Metadata, Note, Plan, Step, Unowned, Warning,
+    Absent, Distribution, Form, Limits, Lost, Member, Metadata, Note, Plan, Step, Unowned, Warning,
     WheelVariant,
 };
 
@@ -25,6 +26,8 @@ pub struct Contents<'a> {
     pub platform_tag: Option<&'a str>,
     /// Packages, in display order.
     pub packages: Vec<Package<'a>>,
+    /// Contracts of packages without files.
+    pub contracts: Option<&'a [Contract]>,
     /// Unowned files of a plan.
     pub unowned: Option<&'a [Unowned]>,
     /// Notes of a plan.
@@ -82,8 +85,12 @@ pub struct Package<'a> {
     pub platform_dir: Option<&'a str>,
     /// Wheel members are deflated.
     pub compressed: bool,
+    /// Bytes of its file, if finished.
+    pub packed: Option<u64>,
     /// Plan, with compression levels.
     pub planned: Option<&'a Distribution>,
+    /// Limits of a plan.
+    pub limits: Option<&'a Limits>,
     /// Devel archive.
     pub archive: Option<&'a RelPath>,
     /// Metadata.
@@ -148,6 +155,7 @@ impl<'a> Contents<'a> {
             mode: plan.mode,
             platform_tag: common_tag(plan),
             packages: plan.distributions.iter().map(|d| Package::of_plan(plan, d)).collect(),
+            contracts: None,
             unowned: Some(&plan.unowned),
             notes: Some(&plan.notes),
             warnings: Some(&plan.warnings),
@@ -165,12 +173,18 @@ impl<'a> Contents<'a> {
             mode: None,
             platform_tag: all_the_same(tags),
             packages: built.iter().map(Package::of_built).collect(),
+            contracts: None,
             unowned: None,
             notes: None,
             warnings: None,
             reasons: None,
             allowances: None,
         }
+    }
+
+    /// Contents of a saved contract.
+    pub fn of_saved(label: impl Into<String>, saved: &'a Saved) -> Self {
+        Self { contracts: Some(&saved.contracts), ..Self::of_built(label, &saved.packages) }
     }
 
     /// Adds reasons for missing files.
@@ -218,7 +232,9 @@ impl<'a> Package<'a> {
             module: Some(distribution.module.as_str()),
             platform_dir: distribution.platform_dir.as_ref().map(ModuleName::as_str),
             compressed: wheel && distribution.compression != Compression::Store,
+            packed: None,
             planned: wheel.then_some(distribution),
+            limits: Some(&distribution.limits),
             archive: distribution.archive.as_ref().map(|a| &a.path),
             metadata: &distribution.metadata,
             entry_points: &distribution.entry_points,
@@ -240,7 +256,9 @@ impl<'a> Package<'a> {
             module: built.module.as_deref(),
             platform_dir: built.platform_dir.as_deref(),
             compressed: built.compressed,
+            packed: Some(built.packed),
             planned: None,
+            limits: None,
             archive: built.archive.as_ref(),
             metadata: &built.metadata,
             entry_points: &built.entry_points,

@@ -16,10 +16,11 @@ mod packages;
 mod platform;
 mod python;
 mod said;
+mod size;
 
 use offered::Offered;
 
-/// Something that users of the old packages lose.
+/// Something that users of the old packages lose, or a size above its limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Loss {
@@ -97,8 +98,14 @@ pub enum LossKind {
     Needs,
     /// A package that is smaller by more than a tenth.
     Shrunk,
+    /// A package above the limit of its size.
+    TooLarge,
+    /// A package that grows by more than its manifest allows.
+    Grown,
     /// A platform tag for newer systems.
     Platform,
+    /// Headers or links of a directory, by a saved contract.
+    Fewer,
     /// Other files that no package has.
     Files,
     /// Licence texts that no package has.
@@ -145,6 +152,7 @@ pub(super) fn find(compared: &Compared<'_, '_>) -> Vec<Loss> {
     packages::find(compared, &mut found);
     files::find(compared, &offered, &mut found);
     contract::find(compared, &offered, &mut found);
+    size::find(compared, &mut found);
     let mut losses: Vec<Loss> =
         found.0.into_iter().map(|(group, things)| said::loss(group, things)).collect();
     losses.sort_by_key(|loss| (loss.allowed.is_some(), loss.kind, std::cmp::Reverse(loss.size)));

@@ -25,7 +25,9 @@ fn unwrapped(diff: &Diff, files: bool) -> String {
     }
     let report = Report::new(diff, files);
     let mut text = verdict(&report) + "\n" + &report.head.join("\n") + "\n\n";
-    text.push_str(&table(&report.rows));
+    if diff.new_total != Extent::default() {
+        text.push_str(&table(&report.rows));
+    }
     let widths = Widths::of(&report);
     for section in &report.sections {
         let _ = writeln!(text, "\n{}", printable(&section.title));

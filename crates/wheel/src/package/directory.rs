@@ -55,6 +55,35 @@ pub enum DirectoryError {
 impl Directory {
     /// Reads all headers.
     pub fn read(file: &File) -> Result<Self, DirectoryError> {
+        let (mut directory, end) = Self::compared(file, |_| true)?;
+        directory.faults.extend(between(&directory.entries, end.prefix, end.start)?);
+        Ok(directory)
+    }
+
+    /// Reads the central directory, and the local headers of some members: only these can be
+    /// unpacked.
+    ///
+    /// # Errors
+    /// As [`Directory::read`].
+    pub fn read_some(
+        file: &File,
+        is_whole: impl Fn(&DirectoryEntry) -> bool,
+    ) -> Result<Self, DirectoryError> {
+        Ok(Self::compared(file, is_whole)?.0)
+    }
+
+    /// Offset of the central directory. Reads at most 64 KiB at the end of the file.
+    ///
+    /// # Errors
+    /// If the file does not end as a zip archive.
+    pub fn start(file: &File) -> Result<u64, DirectoryError> {
+        Ok(End::find(file)?.start)
+    }
+
+    fn compared(
+        file: &File,
+        is_whole: impl Fn(&DirectoryEntry) -> bool,
+    ) -> Result<(Self, End), DirectoryError> {
         let mut end = End::find(file)?;
         if end.size > LONGEST {
             return Err(DirectoryError::Broken("its central directory is larger than the limit"));
@@ -62,15 +91,15 @@ impl Directory {
         let mut bytes = vec![0; usize::try_from(end.size).unwrap_or_default()];
         read(file, end.start, &mut bytes)?;
         let mut directory =
-            Self { entries: entries(&bytes, &mut end)?, faults: end.faults, by_name: Vec::new() };
+            Self { entries: entries(&bytes, &mut end)?, faults: Vec::new(), by_name: Vec::new() };
+        directory.faults.append(&mut end.faults);
         let len = file.metadata()?.len();
-        for entry in &mut directory.entries {
+        for entry in directory.entries.iter_mut().filter(|entry| is_whole(entry)) {
             directory.faults.extend(local::compare(file, len, entry)?);
             directory.faults.extend(features(entry));
         }
         directory.sort();
-        directory.faults.extend(between(&directory.entries, end.prefix, end.start)?);
-        Ok(directory)
+        Ok((directory, end))
     }
 
     /// First member's index.

@@ -23,9 +23,16 @@ pub struct WheelFile {
 impl WheelFile {
     /// Reads only the directory. An invalid archive is a fault.
     pub fn read(path: &Path) -> io::Result<Self> {
+        Self::read_by(path, Directory::read)
+    }
+
+    fn read_by(
+        path: &Path,
+        read: impl Fn(&std::fs::File) -> Result<Directory, DirectoryError>,
+    ) -> io::Result<Self> {
         let file = regular::open(path)?;
         let mut faults = Vec::new();
-        let mut directory = match Directory::read(file.file()) {
+        let mut directory = match read(file.file()) {
             Ok(directory) => directory,
             Err(DirectoryError::Io(error)) => return Err(regular::of(path, error)),
             Err(DirectoryError::Broken(why)) => {
@@ -133,7 +140,20 @@ impl Wheel {
     /// # Errors
     /// If a member is unsafe, or there is not exactly one metadata directory.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        let WheelFile { path, zip, dist_info, faults } = WheelFile::read(path)?;
+        Self::of(WheelFile::read(path)?)
+    }
+
+    /// Opens a wheel of which only some members can be read; the file can have holes elsewhere.
+    ///
+    /// # Errors
+    /// As [`Wheel::open`].
+    pub fn open_some(path: &Path, is_whole: impl Fn(&str) -> bool) -> Result<Self, OpenError> {
+        let is_whole = |entry: &DirectoryEntry| is_whole(&entry.name);
+        Self::of(WheelFile::read_by(path, |file| Directory::read_some(file, is_whole))?)
+    }
+
+    fn of(file: WheelFile) -> Result<Self, OpenError> {
+        let WheelFile { path, zip, dist_info, faults } = file;
         let name = path.file_name().unwrap_or_default().to_string_lossy().parse()?;
         if let Some(reason) = faults.iter().find_map(Fault::refusal) {
             return Err(OpenError::Zip { path, reason });

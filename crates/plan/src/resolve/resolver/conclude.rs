@@ -9,8 +9,8 @@ use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::sources::Sources;
 use crate::resolve::unowned::{self, Causes, Left, Leftover, Ownership};
 use crate::resolve::{
-    apart_code, check, closure, compression, misplaced, misspelled, oversize, ownership, parted,
-    platform, programs, repeated, set, shards, source_build, taken_and_dropped, too_wide,
+    apart_code, check, closure, compression, limits, misplaced, misspelled, oversize, ownership,
+    parted, platform, programs, repeated, set, shards, source_build, taken_and_dropped, too_wide,
     unused_rules, windows,
 };
 use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
@@ -34,11 +34,12 @@ struct Packages<'r, 'a> {
 type Check = fn(&Packages<'_, '_>) -> Problems;
 
 /// Checks of paths. Unowned files are searched for causes among their problems, and so after them.
-const OF_PATHS: [Check; 4] = [
+const OF_PATHS: [Check; 5] = [
     |it| ownership::check(it.made, it.filled, it.resolver.targets.system),
     |it| repeated::check(it.resolver.catalog, it.filled),
     |it| parted::check(it.filled),
     |it| it.lengths(),
+    |it| limits::check(it.resolver.manifest, it.distributions()),
 ];
 
 const OF_RULES: [Check; 4] = [
@@ -47,7 +48,7 @@ const OF_RULES: [Check; 4] = [
         let entries = apart_code::Entries { taken: it.selected, run: it.run };
         apart_code::check(manifest, catalog, targets, it.filled, &entries)
     },
-    |it| too_wide::check(it.resolver.manifest, it.filled),
+    |it| too_wide::check(it.resolver.manifest, it.resolver.catalog, it.filled),
     |it| {
         let Resolver { manifest, catalog, targets, .. } = it.resolver;
         misspelled::check(manifest, catalog, it.filled, targets.system)

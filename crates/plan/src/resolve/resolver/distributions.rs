@@ -6,8 +6,8 @@ use crate::resolve::marker::{overlay_marker, platform_marker};
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::select::{self, Matched};
 use crate::resolve::{
-    describe, devel, empty, forbidden, licenses, notes, place, python_path, requires, rpath,
-    runtime_data, shared, shared_module, unused_rules, wheel_variant,
+    describe, devel, empty, forbidden, licenses, limits, notes, place, python_path, requires,
+    rpath, runtime_data, shared, shared_module, unused_rules, wheel_variant,
 };
 use crate::{Archive, Distribution, Form, Member, Note, Step};
 use base::names::{NameError, PackageName, RelPath};
@@ -211,6 +211,7 @@ impl<'a> Resolver<'a> {
             licenses: Vec::new(),
             archive: None,
             absent: Vec::new(),
+            limits: limits::of(self.manifest, dist.package),
             estimate: None,
             content: None,
             new: None,

@@ -72,8 +72,8 @@ impl<'s> Pair<'s, '_> {
             environment,
             python_path,
             keep_links,
-            headers: _, // `files` judges each of them
-            links: _,   // `files` judges each of them
+            headers,
+            links,
         } = old;
         self.imports(imports.as_ref(), new, found);
         self.commands(commands, new, found);
@@ -88,6 +88,12 @@ impl<'s> Pair<'s, '_> {
         self.environment(environment.as_ref(), new, found);
         self.python_path(python_path, found);
         self.keep_links(keep_links.as_ref(), new, found);
+        // Otherwise `files` judges each of them.
+        if self.all.compared.old.contracts.is_some() {
+            self.counted(headers.as_ref(), new.headers.as_ref(), "headers", found);
+            self.counted(links.as_ref(), new.links.as_ref(), "links", found);
+            self.gone_names(unversioned, new, found);
+        }
     }
 
     /// Shortens a path below the package's directory.
@@ -179,6 +185,31 @@ impl<'s> Pair<'s, '_> {
             match new.unversioned.get(path) {
                 Some(Form::Forward) => self.add(LossKind::Forward, path, "", found),
                 Some(Form::File | Form::Link) | None => {}
+            }
+        }
+    }
+
+    fn gone_names(&self, old: &BTreeMap<String, Form>, new: &Contract, found: &mut Found) {
+        for path in old.keys().filter(|path| !new.unversioned.contains_key(*path)) {
+            let lost = Lost { package: self.new.package, name: path, origin: None };
+            let of = Of::new(LossKind::Libraries, "");
+            found.add(of, "", &lost, 0, self.all.compared.new);
+        }
+    }
+
+    fn counted(
+        &self,
+        old: Option<&BTreeMap<String, usize>>,
+        new: Option<&BTreeMap<String, usize>>,
+        label: &str,
+        found: &mut Found,
+    ) {
+        let Some((old, new)) = old.zip(new) else { return };
+        for (directory, was) in old {
+            let is = new.get(directory).copied().unwrap_or_default();
+            if is < *was {
+                let name = format!("{} of {was} {label} of {directory}", was - is);
+                self.add(LossKind::Fewer, &name, "", found);
             }
         }
     }

@@ -22,6 +22,8 @@ pub(super) fn loss(group: Group, things: Things) -> Loss {
             | LossKind::Programs
             | LossKind::Package
             | LossKind::Shrunk
+            | LossKind::TooLarge
+            | LossKind::Grown
             | LossKind::Files
     );
     Loss {
@@ -51,6 +53,7 @@ fn narrows(kind: LossKind) -> bool {
             | LossKind::KeptLink
             | LossKind::LicenseTexts
             | LossKind::Needs
+            | LossKind::Fewer
     )
 }
 
@@ -76,6 +79,11 @@ fn text(group: &Group, things: &Things, most: usize) -> String {
         ),
         LossKind::Shrunk if of.is_empty() => format!("`{list}` shrinks by {size} ({to} %)"),
         LossKind::Shrunk => format!("device code for {of} shrinks by {size} ({to} % of `{list}`)"),
+        LossKind::Fewer => format!("`{of}` has fewer files now, without {list}"),
+        LossKind::TooLarge => {
+            format!("`{list}` has {size} {of}, above its limit of {to}")
+        }
+        LossKind::Grown => format!("`{list}` grows by {size} ({to})"),
         LossKind::Renamed => format!("users of `{of}` keep two packages: its new name is `{to}`"),
         LossKind::Package => {
             let kept = if count == 1 { "its last version" } else { "their last versions" };

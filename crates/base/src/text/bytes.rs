@@ -1,7 +1,13 @@
+//! Sizes that people write.
+
 /// Parses a number of bytes: `500MB`, `1.5 GB`, `2GiB`, `4096B`. Units are powers of 1000, with `i`
 /// of 1024, in any case; `B` is optional behind another letter. A number without a unit is
 /// ambiguous.
-pub fn size(text: &str) -> Result<u64, String> {
+///
+/// # Errors
+///
+/// For a text without a unit, or of another form.
+pub fn bytes(text: &str) -> Result<u64, String> {
     const UNITS: [&str; 5] = ["", "k", "m", "g", "t"];
     let lower = text.trim().to_ascii_lowercase();
     let (number, unit) = lower
@@ -53,7 +59,7 @@ mod tests {
             ("0.1KiB", 102),
         ];
         for (text, bytes) in cases {
-            assert_eq!(size(text), Ok(bytes), "{text}");
+            assert_eq!(bytes(text), Ok(bytes), "{text}");
         }
     }
 
@@ -62,13 +68,13 @@ mod tests {
         for text in
             ["", "GB", "-1", "10 XB", "1.2.3k", "1iB", "10GBB", "ten", ".", "99999999999TB", "0x10"]
         {
-            assert!(size(text).is_err(), "{text}");
+            assert!(bytes(text).is_err(), "{text}");
         }
     }
 
     #[test]
     fn a_number_without_a_unit_is_refused_with_what_it_could_mean() {
-        assert_eq!(size("1").unwrap_err(), "a size needs a unit: 1GB, 1MB or 1B");
-        assert_eq!(size(" 1.5 ").unwrap_err(), "a size needs a unit: 1.5GB, 1.5MB or 1.5B");
+        assert_eq!(bytes("1").unwrap_err(), "a size needs a unit: 1GB, 1MB or 1B");
+        assert_eq!(bytes(" 1.5 ").unwrap_err(), "a size needs a unit: 1.5GB, 1.5MB or 1.5B");
     }
 }
