@@ -104,8 +104,10 @@ impl<'a> Reader<'_, 'a> {
                 _ => MemberKind::File,
             };
             faults.extend(tree.add(path, &kind).err().map(|refusal| refusal.of(path)));
-            let kind = self.kind(&member.step);
-            package.files.push(File::below(Scheme::Devel, path, mode(member), kind));
+            if member.step != Step::Directory {
+                let kind = self.kind(&member.step);
+                package.files.push(File::below(Scheme::Devel, path, mode(member), kind));
+            }
         }
         faults.extend(tree.lost());
         package.faults.extend(faults.into_iter().map(|fault| {
