@@ -281,7 +281,7 @@ fn what_cannot_be_indexed_is_refused() {
     assert!(matches!(error, IndexError::NotADirectory { .. }), "{error}");
     wheel(&dir.path().join("dist"), "one", "1.0", &[]);
     let options = Options { layout: Layout::Run, ..Options::default() };
-    let error = simple::write_with(dir.path(), &options).unwrap_err();
+    let error = simple::write_with(dir.path(), &options, None).unwrap_err();
     assert!(matches!(error, IndexError::Misplaced { .. }), "{error}");
     let left: Vec<_> =
         fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
