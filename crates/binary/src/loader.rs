@@ -10,7 +10,7 @@ mod lost;
 mod tree;
 
 pub use lost::{Lost, lost};
-pub use tree::{Candidate, Content, Entry, File, Linked, Standing, Tree};
+pub use tree::{Candidate, Content, Entry, File, Linked, Tree};
 
 /// Numbered files and names, as the dynamic loader (ld.so(8)) finds them.
 pub trait Installed {

@@ -6,7 +6,7 @@ use super::Installed;
 use crate::Machine;
 use crate::elf::{ElfFacts, Rpath, RpathEntry};
 
-/// File below site-packages.
+/// File below site-packages that the loader does not skip.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry<'a> {
     /// Number of its package.
@@ -22,8 +22,6 @@ pub struct Entry<'a> {
 pub enum Content<'a> {
     /// Program or library for hosts.
     Linked(Linked<'a>),
-    /// ELF file that the loader skips.
-    OtherMachine,
     /// Link with its text.
     Link(&'a str),
     /// Any other file: the loader fails.
@@ -88,17 +86,6 @@ pub struct File<'a> {
     inherited: bool,
 }
 
-/// Result of opening a file as a library.
-#[derive(Debug, Clone, Copy)]
-pub enum Standing {
-    /// Number of the library.
-    File(usize),
-    /// Skipped by the loader.
-    OtherMachine,
-    /// The loader fails.
-    NoLibrary,
-}
-
 /// File with the name of a needed library.
 #[derive(Debug, Clone, Copy)]
 pub struct Candidate {
@@ -106,8 +93,8 @@ pub struct Candidate {
     pub owner: usize,
     /// Number of its entry.
     pub entry: usize,
-    /// Result of opening it.
-    pub standing: Standing,
+    /// Number of the library; `None` if the loader fails.
+    pub library: Option<usize>,
 }
 
 /// Files installed together. Names, directories and searches are numbers.
@@ -141,10 +128,10 @@ impl<'a> Tree<'a> {
         }
         let (mut named, mut searches) = (Vec::new(), Searches::default());
         for (number, entry) in entries.iter().enumerate() {
-            let standing = tree.add(number, entry, &mut searches);
+            let library = tree.add(number, entry, &mut searches);
             let (directory, name) = split(entry.path);
             if let Some(name) = tree.name(name) {
-                named.push(Named { number, entry, directory, name, standing });
+                named.push(Named { number, entry, directory, name, library });
             }
         }
         tree.index(&links, &named);
@@ -195,12 +182,13 @@ impl<'a> Tree<'a> {
         }
     }
 
-    fn add(&mut self, number: usize, entry: &Entry<'a>, searches: &mut Searches<'a>) -> Standing {
-        let linked = match entry.content {
-            Content::Linked(linked) => linked,
-            Content::OtherMachine => return Standing::OtherMachine,
-            Content::Link(_) | Content::Other => return Standing::NoLibrary,
-        };
+    fn add(
+        &mut self,
+        number: usize,
+        entry: &Entry<'a>,
+        searches: &mut Searches<'a>,
+    ) -> Option<usize> {
+        let Content::Linked(linked) = entry.content else { return None };
         let Entry { owner, path, .. } = *entry;
         let (origin, file_name) = split(path);
         let file = self.files.len();
@@ -216,13 +204,13 @@ impl<'a> Tree<'a> {
             inherited: linked.inherited,
         });
         if !linked.is_library {
-            return Standing::NoLibrary;
+            return None;
         }
         let soname = linked.soname.filter(|soname| *soname != file_name);
         if let Some(name) = soname.and_then(|soname| self.name(soname)) {
             self.by_soname.entry(name).or_default().push(file);
         }
-        Standing::File(file)
+        Some(file)
     }
 
     fn index(&mut self, links: &HashMap<usize, Links<'a>>, named: &[Named<'_, 'a>]) {
@@ -233,14 +221,14 @@ impl<'a> Tree<'a> {
             }
         }
         for one in named {
-            let standing = match one.entry.content {
+            let library = match one.entry.content {
                 Content::Link(target) => {
-                    match self.followed(one, target, links.get(&one.entry.owner), &by_path) {
-                        Some(standing) => standing,
-                        None => continue,
-                    }
+                    let links = links.get(&one.entry.owner);
+                    // The loader skips a dangling link.
+                    let Some(file) = self.followed(one, target, links, &by_path) else { continue };
+                    Some(file)
                 }
-                _ => one.standing,
+                _ => one.library,
             };
             let number = self.directories.len();
             let directory = *self.directories.entry(one.directory).or_insert(number);
@@ -248,7 +236,7 @@ impl<'a> Tree<'a> {
             if candidates.is_empty() {
                 self.places.entry(one.name).or_default().push(directory);
             }
-            candidates.push(Candidate { owner: one.entry.owner, entry: one.number, standing });
+            candidates.push(Candidate { owner: one.entry.owner, entry: one.number, library });
         }
     }
 
@@ -259,12 +247,12 @@ impl<'a> Tree<'a> {
         target: &str,
         links: Option<&Links<'a>>,
         by_path: &HashMap<&str, Vec<usize>>,
-    ) -> Option<Standing> {
+    ) -> Option<usize> {
         let path = walk(one.directory, target, links)?;
         let files = by_path.get(path.as_str())?;
         // Devel trees of several families have equal paths; the link's own tree has priority.
         let own = files.iter().find(|file| self.files[**file].owner == one.entry.owner);
-        own.or(files.first()).map(|file| Standing::File(*file))
+        own.or(files.first()).copied()
     }
 
     fn search(&self, search: &Search<'a>, links: &HashMap<usize, Links<'a>>) -> Vec<usize> {
@@ -298,21 +286,12 @@ impl Installed for Tree<'_> {
 
     fn own(&self, file: usize, name: usize, _root: usize) -> Option<usize> {
         let is_for = |library: &usize| self.files[*library].machine == self.files[file].machine;
-        self.searched(file, name).filter_map(Candidate::library).find(is_for)
+        self.searched(file, name).filter_map(|it| it.library).find(is_for)
     }
 
     fn bearers(&self, name: usize) -> Vec<usize> {
         let by_soname = self.by_soname.get(&name).into_iter().flatten().copied();
-        self.candidates(name).filter_map(Candidate::library).chain(by_soname).collect()
-    }
-}
-
-impl Candidate {
-    fn library(&self) -> Option<usize> {
-        match self.standing {
-            Standing::File(library) => Some(library),
-            Standing::OtherMachine | Standing::NoLibrary => None,
-        }
+        self.candidates(name).filter_map(|it| it.library).chain(by_soname).collect()
     }
 }
 
@@ -321,7 +300,7 @@ struct Named<'e, 'a> {
     entry: &'e Entry<'a>,
     directory: &'a str,
     name: usize,
-    standing: Standing,
+    library: Option<usize>,
 }
 
 #[derive(PartialEq, Eq, Hash, Clone, Copy)]

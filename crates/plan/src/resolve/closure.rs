@@ -12,7 +12,7 @@ use super::sources::Sources;
 use crate::{Distribution, Member, Step};
 use base::names::RelPath;
 use binary::elf::{ElfFacts, Machine};
-use binary::loader::{Content, Entry, Installed, Linked, Loads, Standing, Tree};
+use binary::loader::{Content, Entry, Installed, Linked, Loads, Tree};
 use catalog::{ArtifactId, Catalog};
 use manifest::{LibraryRule, Manifest};
 
@@ -157,8 +157,7 @@ impl<'a> Closure<'a> {
     }
 
     fn all(&self) -> impl Iterator<Item = (usize, Need<'a>)> {
-        (0..self.tree.count())
-            .flat_map(|file| self.needs_of(file).map(move |need| (file, need)))
+        (0..self.tree.count()).flat_map(|file| self.needs_of(file).map(move |need| (file, need)))
     }
 
     /// Each need, and the file that its own search finds.
@@ -216,20 +215,19 @@ impl<'a> Closure<'a> {
         let (mut looked, files) = (Looked::default(), self.tree.files());
         let candidates = self.tree.searched(file, name);
         for candidate in candidates.filter(|it| self.can_meet(installed, it.owner)) {
-            match candidate.standing {
-                Standing::File(library) if files[library].machine == files[file].machine => {
+            match candidate.library {
+                Some(library) if files[library].machine == files[file].machine => {
                     let sure = [candidate.owner, files[library].owner];
                     let sure = sure.into_iter().all(|it| self.together.guaranteed(installed, it));
                     looked.add(library, sure, |one, other| self.same_bytes(one, other));
                 }
-                Standing::NoLibrary
-                    if looked.found.is_none()
-                        && self.together.guaranteed(installed, candidate.owner) =>
+                None if looked.found.is_none()
+                    && self.together.guaranteed(installed, candidate.owner) =>
                 {
                     looked.in_the_way = Some(self.member(candidate.owner, candidate.entry));
                     return looked;
                 }
-                Standing::File(_) | Standing::OtherMachine | Standing::NoLibrary => {}
+                Some(_) | None => {}
             }
         }
         looked
@@ -259,12 +257,10 @@ impl<'a> Closure<'a> {
         let files = self.tree.files();
         let candidates = self.tree.candidates(name);
         for candidate in candidates.filter(|it| self.can_meet(files[file].owner, it.owner)) {
-            if let Standing::File(library) = candidate.standing
+            if let Some(library) = candidate.library
                 && !shipped.contains(&library)
-                && self.same_target(
-                    file,
-                    self.distributions[files[library].owner].variant.as_deref(),
-                )
+                && self
+                    .same_target(file, self.distributions[files[library].owner].variant.as_deref())
             {
                 shipped.push(library);
             }
@@ -359,7 +355,7 @@ fn content<'a>(sources: &Sources<'a>, step: &'a Step) -> Option<Content<'a>> {
                 Step::Relink { rpath, .. } => Content::Linked(Linked::new(facts).relinked(rpath)),
                 _ => Content::Linked(Linked::new(facts)),
             },
-            Some(ElfFacts { machine: Machine::Other { .. }, .. }) => Content::OtherMachine,
+            Some(ElfFacts { machine: Machine::Other { .. }, .. }) => return None,
             Some(_) | None => Content::Other,
         },
         Step::Alias { soname, needed, rpath, machine } => Content::Linked(Linked {
