@@ -94,7 +94,6 @@ impl Command {
 /// Facts that a command's reader does not know, with the reason.
 const UNKNOWN: &[(Command, Fact, &str)] = &[
     (Command::Plan, Fact::Symbols, "never in a catalog: 38 MB of names for one tree"),
-    (Command::Plan, Fact::DeviceCode, "a catalog has no content"),
     (Command::Plan, Fact::Requirements, "the resolver writes them, for this set"),
     (Command::Audit, Fact::Targets, "no manifest is read"),
     (Command::Edit, Fact::Others, "only some packages of the set are there"),

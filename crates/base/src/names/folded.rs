@@ -54,7 +54,10 @@ mod tests {
         let same = |one: &str, other: &str| folded(one) == folded(other);
         assert!(matches!(folded("lib/a-b_1.so"), Cow::Borrowed("lib/a-b_1.so")));
         assert!(same("Lib/A", "lib/a") && !same("lib/a", "lib/b"));
-        assert!(same("\u{3c3}", "\u{3c2}") && same("\u{3a3}", "\u{3c2}"), "both small letters of one");
+        assert!(
+            same("\u{3c3}", "\u{3c2}") && same("\u{3a3}", "\u{3c2}"),
+            "both small letters of one"
+        );
         assert!(same("\u{17f}", "s") && same("\u{1e9e}", "\u{df}") && same("\u{b5}", "\u{3bc}"));
         assert!(same("stra\u{df}e", "STRASSE"), "one letter for two");
         assert!(same("caf\u{e9}", "cafe\u{301}") && same("CAF\u{c9}", "cafe\u{301}"));

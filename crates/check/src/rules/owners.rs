@@ -96,7 +96,8 @@ impl<'c> Index<'c> {
     /// Equal paths of each package once, and each spelling with the next.
     fn within(&self, rivals: &[usize]) -> Vec<Clash> {
         let mut clashes = Vec::new();
-        for own in rivals.chunk_by(|one, other| self.claims[*one].owner == self.claims[*other].owner)
+        for own in
+            rivals.chunk_by(|one, other| self.claims[*one].owner == self.claims[*other].owner)
         {
             let mut spellings: BTreeMap<&str, usize> = BTreeMap::new();
             let mut earlier = own[0];
