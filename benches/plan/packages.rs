@@ -65,6 +65,7 @@ fn artifact(n: usize) -> Artifact {
         interpreter: None,
         forbidden: Vec::new(),
         isa_level: None,
+        isa_number: None,
         executable_stack: None,
     };
     let file = |content| EntryKind::File { size: 5000, executable: false, content };

@@ -343,6 +343,7 @@ fn elf(kind: ElfKind, soname: Option<String>) -> EntryKind {
             .then(|| "/lib64/ld-linux-x86-64.so.2".to_owned()),
         forbidden: Vec::new(),
         isa_level: None,
+        isa_number: None,
         executable_stack: None,
     };
     file(FileType::Elf(Box::new(facts)), 50_000, kind == ElfKind::Executable)

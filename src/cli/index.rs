@@ -5,6 +5,8 @@ use clap::{Args, ValueEnum, ValueHint};
 use index::simple::Layout;
 use wheel::archive::Timestamp;
 
+use super::AllowArgs;
+
 /// Write the pages by which pip and uv find the packages in a directory
 ///
 /// Reads wheels (.whl) and sdists (.tar.gz) in DIR and below. Writes HTML (PEP 503) and JSON (PEP
@@ -27,9 +29,10 @@ use wheel::archive::Timestamp;
 /// FILE.yanked next to a package yanks it (PEP 592); its text is the reason, unless it is `false`.
 /// Attestations (PEP 740), FILE.publish.attestation and FILE.slsa.attestation, become
 /// FILE.provenance, which pages name with --public.
-/// Files with the same name and different content in one index are an error.
+/// Files with the same name and different content in one index are an error. New and changed
+/// packages must pass `rockpack wheel verify` alone; --allow accepts findings.
 ///
-/// Exit status: 0 written, 1 a package is broken or contradicts another or its attestation, 2 usage
+/// Exit status: 0 written, 1 a package has errors or contradicts another or its attestation, 2 usage
 /// or environment error.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = INDEX_EXAMPLES)]
@@ -51,6 +54,11 @@ pub struct IndexArgs {
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
     pub public: Option<Address>,
 
+    /// Directory of the manifest, or `built-in` for the program's own; their `ignore` lines accept
+    /// findings [default: this directory, else built-in]
+    #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
+    pub manifest: Option<PathBuf>,
+
     /// Remove this package from the pages, then delete it; may be repeated
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub remove: Vec<PathBuf>,
@@ -63,6 +71,9 @@ pub struct IndexArgs {
     /// their yanks and other facts
     #[arg(long)]
     pub overwrite: bool,
+
+    #[command(flatten)]
+    pub allow: AllowArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

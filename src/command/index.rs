@@ -7,9 +7,9 @@ use ::index::simple::{self, IndexError, Options, Summary};
 use base::source::{Code, Problem};
 use base::text::with_causes;
 
-use super::{Failure, environment, print, publish};
+use super::{Failure, environment, gate, print, publish};
 use crate::cli::IndexArgs;
-use crate::ui;
+use crate::{inputs, ui};
 
 pub fn run(args: &IndexArgs) -> Result<(), Failure> {
     let options = Options {
@@ -21,7 +21,10 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         remove: removed(args)?,
     };
     super::repaired(&args.dir)?;
-    let summary = simple::write_with(&args.dir, &options).map_err(|error| failure(&error))?;
+    let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
+    let gate = gate::of(check::Command::Publish, &manifest, &args.allow.allow);
+    let summary = simple::write_with(&args.dir, &options, Some(&gate));
+    let summary = summary.map_err(|error| failure(&error))?;
     let strays = simple::strays(&args.dir).map_err(|error| failure(&error))?;
     publish::warn_of(Code::IndexRefused, &strays);
     if args.public.is_none() {
@@ -73,6 +76,7 @@ fn failure(error: &IndexError) -> Failure {
             "use --layout flat for a page per directory, or remove one: an index \
                 can have only equal files twice",
         ),
+        IndexError::Gate(error) => return gate::failure(error),
         IndexError::Attestation { .. } => refused.help(publish::ATTEST),
         IndexError::Foreign { .. } => refused.help("move it away, or replace it with --overwrite"),
         IndexError::Published { .. } => refused.help(

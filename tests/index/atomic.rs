@@ -97,7 +97,7 @@ fn clients_see_the_old_or_the_new() {
                 .checked_sub(3)
                 .map(|old| format!("project_{}-1.{old}-py3-none-any.whl", old % 5));
             let options = Options { remove: old.into_iter().collect(), ..Options::default() };
-            simple::write_with(dir.path(), &options).unwrap();
+            simple::write_with(dir.path(), &options, None).unwrap();
         }
         ended.store(true, Ordering::Relaxed);
         reader.join().unwrap()

@@ -7,7 +7,7 @@ use ::index::simple::{self, IndexError, Layout, Options};
 use fs_err as fs;
 use tempfile::TempDir;
 
-use super::packages::{sdist, wheel};
+use super::packages::{sdist, wheel, wheel_of};
 use super::pages::all;
 use super::{copy, demo, done, rockpack, text};
 
@@ -233,6 +233,24 @@ fn broken_packages_are_named() {
 }
 
 #[test]
+fn refuses_to_write_pages_of_packages_that_verify_refuses() {
+    let dir = TempDir::new().unwrap();
+    wheel(dir.path(), "one", "1.0", &[]);
+    wheel_of(dir.path(), "two", "1.0", &[], "\u{7f}ELF".repeat(20));
+    let write = ["index", "write", ".", "--message-format", "json"];
+    let refused = rockpack(dir.path(), &write);
+    let said = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    assert!(said.contains("two-1.0-py3-none-any.whl") && said.contains("broken-elf"), "{said}");
+    assert!(!dir.path().join("simple").exists());
+    let allowed = rockpack(dir.path(), &[&write[..], &["--allow", "broken-elf"]].concat());
+    let said = text(&allowed.stderr);
+    assert!(allowed.status.success() && said.contains("broken-elf"), "{said}");
+    // Packages of the pages are not judged again.
+    assert!(rockpack(dir.path(), &write).status.success());
+}
+
+#[test]
 fn pages_of_others_are_left_alone() {
     let dir = TempDir::new().unwrap();
     wheel(dir.path(), "one", "1.0", &[]);
@@ -281,7 +299,7 @@ fn what_cannot_be_indexed_is_refused() {
     assert!(matches!(error, IndexError::NotADirectory { .. }), "{error}");
     wheel(&dir.path().join("dist"), "one", "1.0", &[]);
     let options = Options { layout: Layout::Run, ..Options::default() };
-    let error = simple::write_with(dir.path(), &options).unwrap_err();
+    let error = simple::write_with(dir.path(), &options, None).unwrap_err();
     assert!(matches!(error, IndexError::Misplaced { .. }), "{error}");
     let left: Vec<_> =
         fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();

@@ -1,6 +1,6 @@
 //! Faults that `verify` would find in the packages are errors of the plan.
 
-use super::support::{Case, devel, runtime};
+use super::support::{Case, devel, device, runtime};
 
 fn core() -> String {
     runtime("core", "artifact \"base\" \"lib\"")
@@ -25,6 +25,38 @@ fn refuses_links_of_a_devel_archive_in_a_circle() {
                    base_dev_generic lib/l2 link l1";
     let problems = Case::new(&[core(), devel], entries).problems();
     assert!(problems.iter().any(|it| it.contains("circular link")), "{problems:#?}");
+}
+
+#[test]
+fn refuses_code_of_another_isa() {
+    let packages = [core(), device("artifact \"base\" \"lib\"")];
+    let entries = |isa: &str| {
+        format!(
+            "base_lib_generic lib/liba.so so liba.so
+             base_lib_gfx942 lib/gfx942/a.co code isa={isa}"
+        )
+    };
+    let families = "isa \"gfx90a\" mach=0x3f product=\"A\"\nisa \"gfx942\" mach=0x4c product=\"B\"";
+    let case = |isa: &str| Case::new(&packages, &entries(isa)).families(families);
+    case("4c").plan();
+    assert_eq!(
+        case("3f").problem(),
+        "x-device-gfx942: device code for another ISA than the package: \
+         `_x_core/lib/gfx942/a.co` (gfx90a)\n"
+    );
+}
+
+#[test]
+fn refuses_rpaths_out_of_site_packages() {
+    let entries = "base_lib_generic lib/liba.so so liba.so rpath=/opt/rocm/lib";
+    let problem = Case::new(&[core()], entries).problem();
+    assert!(problem.starts_with("x-core: absolute rpath: `/opt/rocm/lib`"), "{problem}");
+    let ignoring = |to: &str| {
+        let line = format!("ignore \"rpath-outside\" to=\"{to}\" reason=\"a fixture\"\n");
+        Case::new(&[core(), line], entries)
+    };
+    ignoring("opt/**").plan();
+    assert!(ignoring("usr/**").resolve().is_err());
 }
 
 #[test]

@@ -2,10 +2,11 @@
 
 use super::support::{Case, archived, devel, files, package, runtime};
 
-fn two(lines: &str) -> [String; 2] {
+fn two(lines: &str) -> [String; 3] {
     [
         runtime("core", "artifact \"base\" \"lib\""),
         runtime("libs", &format!("artifact \"blas\" \"lib\"\n{lines}")),
+        "ignore \"rpath-outside\" to=\"opt/lib\" reason=\"a fixture\"\n".to_owned(),
     ]
 }
 

@@ -3,8 +3,8 @@
 //! Kinds: `so SONAME` (`-` for none), `loader SONAME`, `exe`, `static`, `object`, `code` (an AMDGPU
 //! code object), `dll NAME`, `implib DLL,…` (import libraries), `foreign` (for another machine),
 //! `broken` (a truncated ELF file), `script`, `text WORD`, `data SIZE`, `link TEXT`, `dir`. Keys: `rpath`,
-//! `runpath`, `needs`, `glibc=2.28`, `machine=aarch64`, `base`, `x=yes|no` (executable), `is`
-//! (content, to distinguish two lines of one kind).
+//! `runpath`, `needs`, `glibc=2.28`, `machine=aarch64`, `isa=4c` (number of a code object), `base`, `x=yes|no`
+//! (executable), `is` (content, to distinguish two lines of one kind).
 
 use std::collections::BTreeMap;
 
@@ -145,6 +145,7 @@ fn facts(kind: ElfKind, soname: Option<&str>, options: &BTreeMap<&str, &str>) ->
         interpreter: None,
         forbidden: Vec::new(),
         isa_level: None,
+        isa_number: options.get("isa").map(|number| u32::from_str_radix(number, 16).unwrap()),
         executable_stack: None,
     }
 }

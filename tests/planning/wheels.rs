@@ -37,7 +37,7 @@ fn a_link_named_like_the_soname_becomes_the_library_and_the_other_names_are_said
 
 #[test]
 fn a_dynamic_loader_is_a_library_that_is_copied() {
-    let entries = "base_lib_generic lib/ld-x.so.1.0 loader ld-x.so.1 runpath=/opt/lib
+    let entries = "base_lib_generic lib/ld-x.so.1.0 loader ld-x.so.1 runpath=$ORIGIN/x
                    base_lib_generic lib/ld-x.so.1 link ld-x.so.1.0
                    base_lib_generic lib/liba.so.1 so liba.so.1 needs=ld-x.so.1 runpath=$ORIGIN";
     assert_eq!(

@@ -16,6 +16,7 @@ mod packer;
 mod reading;
 mod unbundled;
 
+pub(crate) use elf::isa_number;
 pub use elf::{of_binary, of_stream};
 pub use kpack::{Archiver, compressed, marker};
 pub use reading::{Reading, Sink};

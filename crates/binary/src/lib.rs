@@ -19,7 +19,6 @@ pub mod pe;
 pub mod policy;
 mod read;
 mod read_at;
-pub mod site;
 pub mod systems;
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,16 @@
-//! Dependencies found only through the files that load a file.
+//! Libraries as the dynamic loader finds them: those that a file finds itself ([`Tree`]), and those found only through the
+//! files that load it ([`Loads`]).
 //!
 //! `DT_RPATH` applies to everything that a file loads, and a loaded library is found without a
 //! search. So loads are simulated breadth-first, as in glibc.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+
+mod lost;
+mod tree;
+
+pub use lost::{Lost, lost};
+pub use tree::{Candidate, Content, Entry, File, Linked, Tree};
 
 /// Numbered files and names, as the dynamic loader (ld.so(8)) finds them.
 pub trait Installed {

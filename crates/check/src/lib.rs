@@ -34,6 +34,7 @@ pub use package::{Package, VariantFacts};
 pub use parts::{left, lost};
 pub use rule::{Fact, Rule};
 pub use rules::code::misplaced;
+pub use rules::owners::{Claim, Clash, ClashKind, clashes};
 pub use rules::{RULES, judge, rank};
 pub use set::{Environment, Set};
 pub use severity::{Command, Level, SEVERITY, level};

@@ -9,10 +9,9 @@ mod content;
 mod dlls;
 mod extensions;
 pub(crate) mod libraries;
-mod lookalikes;
 mod modes;
 pub(crate) mod names;
-mod owners;
+pub mod owners;
 mod places;
 pub(crate) mod platform;
 mod requirements;
@@ -32,9 +31,9 @@ pub const RULES: &[Rule] = &[
     Rule { name: "names", codes: &[Code::UnsafeName], asks: &[Fact::Paths], run: names::check },
     Rule {
         name: "lookalikes",
-        codes: &[Code::CaseClash],
+        codes: &[Code::CaseClash, Code::FileAndDirectory],
         asks: &[Fact::Paths],
-        run: lookalikes::check,
+        run: owners::within,
     },
     Rule { name: "modes", codes: &[Code::MemberMode], asks: &[Fact::Modes], run: modes::check },
     Rule {
@@ -150,7 +149,7 @@ pub(crate) fn loading(set: &Set<'_>) -> Vec<Finding> {
 /// Judges a set for a command: faults of reading first, by package, then all rules.
 pub fn judge(set: &Set<'_>, command: Command) -> Vec<Finding> {
     let faults = set.packages.iter().flat_map(|package| package.faults.iter().cloned());
-    let rules = RULES.iter().filter(|rule| command.hole(rule).is_none());
+    let rules = RULES.iter().filter(|rule| command.runs(rule));
     let findings = faults.chain(rules.flat_map(|rule| (rule.run)(set)));
     rank(findings, command).collect()
 }

@@ -15,7 +15,7 @@ pub enum Command {
     Edit,
     /// `merge`: the whole set of a build.
     Merge,
-    /// `index publish`: into a store with the sets of many nights.
+    /// `index publish` and `index write`: into a store or index with the sets of many nights.
     Publish,
 }
 
@@ -40,9 +40,6 @@ const OTHERS: Level = Off("says nothing about a platform tag");
 /// The resolver names the lines of the manifest that decide.
 const LINES: Level = Off("the resolver judges it, with lines of the manifest");
 
-/// A plan keeps the entries that the build of a file wrote.
-const SOURCES: Level = Off("the sources have the entries, and a plan keeps them");
-
 /// Levels that differ by command. Every other code is an error for each command that knows its facts.
 ///
 /// Columns: plan, verify, audit, edit, merge, publish.
@@ -54,7 +51,7 @@ pub const SEVERITY: &[(Code, [Level; Command::ALL.len()])] = &[
     (Code::TwoOwners, [LINES, E, OTHERS, PART, E, STORE]),
     (Code::CaseClash, [LINES, E, OTHERS, E, E, E]),
     // An edit leaves rpaths as they were, and flags of some Pythons add theirs to modules of projects.
-    (Code::RpathOutside, [SOURCES, E, E, W, E, E]),
+    (Code::RpathOutside, [E, E, E, W, E, E]),
     (Code::LibraryNotFound, [LINES, E, E, E, E, E]),
     (Code::UnmetRequirement, [LINES, E, OTHERS, PART, E, STORE]),
     (Code::UnmetExtra, [LINES, E, OTHERS, E, E, E]),
@@ -78,6 +75,12 @@ impl Command {
         }
     }
 
+    /// Returns whether the command knows the facts of a rule and judges a code of it.
+    pub fn runs(self, rule: &Rule) -> bool {
+        let judges = |code: &Code| !matches!(level(*code, self), Off(_));
+        self.hole(rule).is_none() && rule.codes.iter().any(judges)
+    }
+
     /// Reason for which a command cannot run a rule: a fact that it does not know.
     pub fn hole(self, rule: &Rule) -> Option<(Fact, &'static str)> {
         rule.asks.iter().find_map(|fact| Some((*fact, self.unknown(*fact)?)))
@@ -91,7 +94,6 @@ impl Command {
 /// Facts that a command's reader does not know, with the reason.
 const UNKNOWN: &[(Command, Fact, &str)] = &[
     (Command::Plan, Fact::Symbols, "never in a catalog: 38 MB of names for one tree"),
-    (Command::Plan, Fact::DeviceCode, "a catalog has no content"),
     (Command::Plan, Fact::Requirements, "the resolver writes them, for this set"),
     (Command::Audit, Fact::Targets, "no manifest is read"),
     (Command::Edit, Fact::Others, "only some packages of the set are there"),

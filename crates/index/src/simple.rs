@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use base::names::{PathError, RelPath};
+use record::gate::{Gate, GateError};
 use wheel::archive::{StageError, Timestamp};
 
 mod address;
@@ -129,6 +130,9 @@ pub enum IndexError {
         /// Fault of the package.
         source: PackageError,
     },
+    /// Packages that `verify` rejects.
+    #[error(transparent)]
+    Gate(#[from] GateError),
     /// Invalid attestation.
     #[error("`{path}` is no attestation of its package")]
     Attestation {
@@ -181,12 +185,16 @@ pub enum IndexError {
     Write(#[source] io::Error),
 }
 
-/// Updates the index of `dir`, or leaves it unchanged after an error.
+/// Updates the index of `dir`, or leaves it unchanged after an error. Packages pass no gate.
 pub fn write(dir: &Path, layout: Layout, time: Option<Timestamp>) -> Result<Summary, IndexError> {
-    write_with(dir, &Options { layout, time, ..Options::default() })
+    write_with(dir, &Options { layout, time, ..Options::default() }, None)
 }
 
-/// Updates the index.
-pub fn write_with(dir: &Path, options: &Options) -> Result<Summary, IndexError> {
-    update::Update::begin(dir, options)?.run()
+/// Updates the index. New and changed packages pass the gate.
+pub fn write_with(
+    dir: &Path,
+    options: &Options,
+    gate: Option<&Gate<'_>>,
+) -> Result<Summary, IndexError> {
+    update::Update::begin(dir, options, gate)?.run()
 }

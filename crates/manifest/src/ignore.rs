@@ -273,9 +273,32 @@ impl IgnoreRule {
     pub fn accepts(&self, code: Code, package: Option<&PackageName>, path: &str) -> bool {
         let within =
             |glob: &Spanned<Glob>| path.parse::<RelPath>().is_ok_and(|path| glob.matches(&path));
+        self.code.value == code && self.is_of(package) && self.glob.as_ref().is_none_or(within)
+    }
+
+    /// Returns whether it accepts a finding of a member of a package, which can lead to a path or name.
+    pub fn fits(
+        &self,
+        code: Code,
+        package: Option<&PackageName>,
+        member: Option<&str>,
+        to: Option<&str>,
+    ) -> bool {
+        let leads = |glob: &Glob| to.is_some_and(|to| is_in(glob, to));
         self.code.value == code
-            && self.package.as_ref().is_none_or(|name| Some(&name.value) == package)
-            && self.glob.as_ref().is_none_or(within)
+            && self.is_of(package)
+            && (self.glob.is_none() || member.is_some_and(|member| self.is_within(member)))
+            && self.to.as_ref().is_none_or(leads)
+    }
+
+    /// Returns whether it is for a package.
+    pub fn is_of(&self, package: Option<&PackageName>) -> bool {
+        self.package.as_ref().is_none_or(|name| Some(&name.value) == package)
+    }
+
+    /// Returns whether it is for a member, named from site-packages or from the platform directory.
+    pub fn is_within(&self, member: &str) -> bool {
+        self.glob.as_ref().is_none_or(|glob| is_in(glob, member))
     }
 
     /// Returns the line without its reason, for messages.
@@ -284,6 +307,11 @@ impl IgnoreRule {
         let files = files.map(|glob| format!(" in=\"{}\"", glob.as_str())).unwrap_or_default();
         format!("ignore \"{}\"{files}", self.code.value)
     }
+}
+
+fn is_in(glob: &Glob, member: &str) -> bool {
+    let matches = |path: &str| path.parse::<RelPath>().is_ok_and(|path| glob.matches(&path));
+    matches(member) || member.split_once('/').is_some_and(|(_, below)| matches(below))
 }
 
 /// `ignore "unowned-files"`: files without a decided package.

@@ -26,9 +26,7 @@ pub fn of_binary(file: &(impl ReadAt + ?Sized)) -> io::Result<Code> {
     file.read_exact_at(0, &mut start)?;
     let is_elf = start.starts_with(b"\x7fELF");
     if is_elf && u16::from_le_bytes([start[18], start[19]]) == AMDGPU {
-        let at = if start[4] == CLASS_64 { 48 } else { 36 };
-        let flags = [start[at], start[at + 1], start[at + 2], start[at + 3]];
-        code.machs.insert(u32::from_le_bytes(flags) & MACH);
+        code.machs.insert(isa_number(file)?);
         return Ok(code);
     }
     let (mut piece, mut offset) = (vec![0; PIECE], 0);
@@ -45,6 +43,15 @@ pub fn of_binary(file: &(impl ReadAt + ?Sized)) -> io::Result<Code> {
         offset += size as u64;
     }
     Ok(code)
+}
+
+/// Number of the ISA in the header of a code object.
+pub(crate) fn isa_number(file: &(impl ReadAt + ?Sized)) -> io::Result<u32> {
+    let mut start = [0; 52];
+    file.read_exact_at(0, &mut start)?;
+    let at = if start[4] == CLASS_64 { 48 } else { 36 };
+    let flags = [start[at], start[at + 1], start[at + 2], start[at + 3]];
+    Ok(u32::from_le_bytes(flags) & MACH)
 }
 
 /// Returns the targets of a stream. Beyond 16 tables at a time that continue in the next piece, it

@@ -35,6 +35,9 @@ pub struct ElfFacts {
     /// Required x86-64 level, such as 2 for x86-64-v2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isa_level: Option<u8>,
+    /// Number of the ISA of a code object (`EF_AMDGPU_MACH`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isa_number: Option<u32>,
     /// Request for an executable stack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executable_stack: Option<ExecutableStack>,
@@ -81,6 +84,7 @@ impl ElfInfo {
             // `policy::facts` adds these.
             forbidden: Vec::new(),
             isa_level: self.isa_level,
+            isa_number: self.isa_number,
             executable_stack: self.executable_stack(),
         })
     }

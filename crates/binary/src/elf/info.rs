@@ -8,6 +8,7 @@ use super::error::ElfError;
 use super::format::Format;
 use super::header::{Header, Section, Segment, read_bytes};
 use super::versions::{Table, VersionTable};
+use crate::device_code::isa_number;
 use crate::{Machine, ReadAt};
 
 /// Kind of an ELF file.
@@ -91,6 +92,7 @@ pub struct ElfInfo {
     pub(super) definitions: VersionTable,
     pub(super) interpreter: Option<Vec<u8>>,
     pub(super) isa_level: Option<u8>,
+    pub(super) isa_number: Option<u32>,
 }
 
 /// Reads headers, and for editable machines the tables.
@@ -113,6 +115,7 @@ fn read(file: &(impl ReadAt + ?Sized), takes: impl Fn(u16) -> bool) -> Result<El
             if number == elf::EM_AMDGPU.0 =>
         {
             info.kind = ElfKind::CodeObject;
+            info.isa_number = isa_number(file).ok();
         }
         (Machine::Other { number, .. }, elf::ET_EXEC | elf::ET_DYN) if takes(number) => {
             info.read_tables(file)?;
@@ -185,6 +188,7 @@ impl ElfInfo {
             definitions: VersionTable::default(),
             interpreter: None,
             isa_level: None,
+            isa_number: None,
         }
     }
 

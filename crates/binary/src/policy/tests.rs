@@ -23,6 +23,7 @@ fn library(versions: &[&str]) -> ElfFacts {
         interpreter: None,
         forbidden: Vec::new(),
         isa_level: None,
+        isa_number: None,
         executable_stack: None,
     }
 }

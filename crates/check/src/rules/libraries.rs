@@ -1,8 +1,8 @@
 //! Libraries of the set that the loader of a file does not find.
 
 use base::source::Code;
+use binary::loader::{self, Content, Entry, Linked, Tree};
 use binary::policy;
-use binary::site::{self, Linked, Site};
 
 use crate::{File, Finding, Package, Set};
 
@@ -21,24 +21,24 @@ pub(crate) struct Lost<'s, 'a> {
 
 pub(crate) fn lost<'s, 'a>(set: &'s Set<'a>) -> Vec<Lost<'s, 'a>> {
     let linked = set.binaries().filter_map(|(package, file, needs)| {
-        let path = file.site_path()?.to_owned();
-        Some((package, file, Linked::new(path, needs.elf()?, needs.is_module())?))
+        let facts = needs.elf().filter(|facts| facts.kind.runs_on_hosts())?;
+        let content = Content::Linked(Linked::new(facts));
+        Some(((package, file, needs), Entry { owner: 0, path: file.site_path()?, content }))
     });
-    let all: Vec<(&Package<'a>, &File<'a>, Linked)> = linked.collect();
-    let lost = Site::new(all.iter().map(|(_, _, linked)| linked)).lost();
-    let lost = lost
-        .into_iter()
-        .filter(|lost| !policy::is_promised(all[lost.file].2.machine, lost.library));
-    let lost = lost.map(|site::Lost { file, library, there, certain }| {
-        let (package, file, _) = &all[file];
-        let mut own = there.iter().filter(|there| std::ptr::eq(all[**there].0, *package));
+    let (all, entries): (Vec<_>, Vec<_>) = linked.unzip();
+    let tree = Tree::new(&entries);
+    let lost = loader::lost(&tree).into_iter();
+    let lost = lost.filter(|it| !policy::is_promised(tree.files()[it.file].machine, it.library));
+    let lost = lost.map(|loader::Lost { file, library, bearers, is_loaded }| {
+        let (package, file, needs) = all[file];
+        let mut own = bearers.iter().filter(|bearer| std::ptr::eq(all[**bearer].0, package));
         Lost {
             package,
             file,
             library: library.to_owned(),
             own: own.next().map(|own| all[*own].1),
-            other: there.first().map(|first| all[*first].0),
-            certain,
+            other: bearers.first().map(|first| all[*first].0),
+            certain: is_loaded || needs.is_module(),
         }
     });
     lost.collect()

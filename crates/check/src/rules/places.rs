@@ -1,6 +1,6 @@
 //! Installed paths that replace files of an installer, of the interpreter, or of the package itself.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use base::source::Code;
 
@@ -21,7 +21,7 @@ pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
             let finding = of_installers(package, file).or_else(|| of_environment(package, file))?;
             Some(finding.of(&*file.member))
         });
-        let all = own.chain(twice(package)).chain(nested(package));
+        let all = own.chain(twice(package));
         found.extend(all.map(|finding| finding.within(&package.file)));
     }
     found
@@ -107,22 +107,6 @@ fn twice(package: &Package<'_>) -> Vec<Finding> {
             found.push(finding.because(format!("`{}`", other.member)));
         }
     }
-    found
-}
-
-fn nested(package: &Package<'_>) -> Vec<Finding> {
-    let files: HashSet<(Scheme, &str)> =
-        package.installed().map(|file| (file.scheme, file.path())).collect();
-    let mut found: Vec<Finding> = package
-        .installed()
-        .filter_map(|file| {
-            let mut above = file.path().match_indices('/').map(|(at, _)| &file.path()[..at]);
-            let parent = above.find(|parent| files.contains(&(file.scheme, *parent)))?;
-            let finding = Finding::error(Code::FileAndDirectory, "path below a file");
-            Some(finding.of(file.to_string()).because(format!("`{parent}`")))
-        })
-        .collect();
-    found.sort_by(|one, other| one.member.cmp(&other.member));
     found
 }
 

@@ -101,6 +101,10 @@ const FAULTS: &[(&str, Code, Change)] = &[
         set[0].files.push(file("a/x", Kind::Data));
         set[0].files.push(file("a/X", Kind::Data));
     }),
+    ("lookalikes", Code::FileAndDirectory, |set| {
+        set[0].files.push(file("a/x", Kind::Data));
+        set[0].files.push(file("a/x/y", Kind::Data));
+    }),
     ("modes", Code::MemberMode, |set| {
         set[0].files.push(moded(0o4755, file("a/x", Kind::Data)));
     }),
@@ -323,6 +327,7 @@ fn places_of_an_environment_are_its_own() {
         (&["a-1.0.data/scripts/run"], "member-twice"),
         (&["a/CON", "a/b?", "a/c "], "unsafe-name unsafe-name unsafe-name"),
         (&["a/x", "a/X"], "case-clash"),
+        (&["a/\u{3c3}", "a/\u{3c2}"], "case-clash"),
     ] {
         assert_eq!(faults(members), expected, "{members:?}");
     }

@@ -13,6 +13,7 @@ use super::{IndexError, Options, Summary, local, published, read};
 use base::hash::Sha256;
 use base::names::RelPath;
 use base::regular;
+use record::gate::Gate;
 use record::recorded::Recorded;
 use wheel::archive::{Stage, Timestamp};
 use wheel::package::zip_file::LONGEST_TEXT;
@@ -20,17 +21,24 @@ use wheel::package::zip_file::LONGEST_TEXT;
 pub(super) struct Update<'a> {
     dir: &'a Path,
     options: &'a Options,
+    gate: Option<&'a Gate<'a>>,
     stage: Stage,
     old: State,
     new: State,
     /// Renamed before any page: METADATA, and records without the packages to delete.
     before_pages: Vec<(RelPath, Vec<u8>)>,
+    /// New and changed packages.
+    read: Vec<PathBuf>,
     began: Stamp,
     summary: Summary,
 }
 
 impl<'a> Update<'a> {
-    pub(super) fn begin(dir: &'a Path, options: &'a Options) -> Result<Self, IndexError> {
+    pub(super) fn begin(
+        dir: &'a Path,
+        options: &'a Options,
+        gate: Option<&'a Gate<'a>>,
+    ) -> Result<Self, IndexError> {
         if !dir.is_dir() {
             return Err(IndexError::NotADirectory { path: dir.to_owned() });
         }
@@ -43,10 +51,12 @@ impl<'a> Update<'a> {
         Ok(Self {
             dir,
             options,
+            gate,
             stage,
             old,
             new,
             before_pages: Vec::new(),
+            read: Vec::new(),
             began,
             summary: Summary::default(),
         })
@@ -63,6 +73,9 @@ impl<'a> Update<'a> {
             listed.extend(self.listed(path)?);
         }
         let pages = Pages::of(self.options.layout, &listed)?;
+        if let Some(gate) = self.gate {
+            gate.check_set(self.read.iter().map(PathBuf::as_path))?;
+        }
         self.summary.packages = listed.len();
         self.summary.projects =
             listed.iter().map(|file| &file.package.project).collect::<BTreeSet<_>>().len();
@@ -145,6 +158,7 @@ impl<'a> Update<'a> {
         match read::package(&self.place(path)) {
             Ok((package, metadata)) => {
                 self.summary.read += 1;
+                self.read.push(self.place(path));
                 if let Some(bytes) = metadata {
                     self.before_pages.push((beside(path, "metadata")?, bytes));
                 }

@@ -1,16 +1,18 @@
 //! Link closure: binaries must find their libraries after installation.
 //!
-//! [`Closure`] searches like glibc's loader (ld.so(8)): `DT_RPATH` of the file, then of the files
-//! that loaded it, then the system. Directories below `glibc-hwcaps` are ignored: they only hold
+//! [`Closure`] searches like glibc's loader ([`binary::loader`]), but only where manifest and selection put packages
+//! together. Directories below `glibc-hwcaps` are ignored: they only hold
 //! variants of other libraries.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use super::rpath;
 use super::sources::Sources;
-use crate::{Distribution, Member};
+use crate::{Distribution, Member, Step};
 use base::names::RelPath;
-use binary::loader::{Installed, Loads};
+use binary::elf::{ElfFacts, Machine};
+use binary::loader::{Content, Entry, Installed, Linked, Loads, Tree};
 use catalog::{ArtifactId, Catalog};
 use manifest::{LibraryRule, Manifest};
 
@@ -20,13 +22,11 @@ mod messages;
 mod places;
 mod report;
 mod together;
-mod tree;
 mod unneeded;
 
 use dlls::Dlls;
 pub(super) use report::check;
 use together::Together;
-use tree::{File, Standing, Tree};
 
 /// Resolves libraries over all files.
 #[derive(Debug)]
@@ -36,6 +36,8 @@ pub struct Closure<'a> {
     distributions: Vec<&'a Distribution>,
     together: Together,
     tree: Tree<'a>,
+    /// By entry of the tree.
+    members: Vec<&'a Member>,
     dlls: Dlls<'a>,
     artifacts: OnceLock<HashMap<usize, Vec<InArtifact<'a>>>>,
     loads: OnceLock<Loads>,
@@ -121,7 +123,8 @@ impl<'a> Closure<'a> {
     ) -> Self {
         let distributions: Vec<&Distribution> = distributions.into_iter().collect();
         let together = Together::new(manifest, &distributions);
-        let tree = Tree::new(catalog, sources, &distributions);
+        let (entries, members): (Vec<_>, Vec<_>) = entries(sources, &distributions).unzip();
+        let tree = Tree::new(&entries);
         let dlls = Dlls::new(manifest, sources, &distributions);
         Self {
             manifest,
@@ -129,6 +132,7 @@ impl<'a> Closure<'a> {
             distributions,
             together,
             tree,
+            members,
             dlls,
             artifacts: OnceLock::new(),
             loads: OnceLock::new(),
@@ -143,9 +147,9 @@ impl<'a> Closure<'a> {
     ) -> impl Iterator<Item = Need<'a>> + 's {
         let same =
             |d: &Distribution| d.name == distribution.name && d.variant == distribution.variant;
-        let files = self.tree.files.iter().enumerate();
+        let files = self.tree.files().iter().enumerate();
         let found = files.filter(move |(_, file)| {
-            file.member.path == *path && same(self.distributions[file.distribution])
+            file.path == path.as_str() && same(self.distributions[file.owner])
         });
         found
             .flat_map(|(number, _)| self.needs_of(number))
@@ -153,18 +157,17 @@ impl<'a> Closure<'a> {
     }
 
     fn all(&self) -> impl Iterator<Item = (usize, Need<'a>)> {
-        (0..self.tree.files.len())
-            .flat_map(|file| self.needs_of(file).map(move |need| (file, need)))
+        (0..self.tree.count()).flat_map(|file| self.needs_of(file).map(move |need| (file, need)))
     }
 
     /// Each need, and the file that its own search finds.
     pub fn finds(&self) -> impl Iterator<Item = (LoadedFile<'a>, &'a str, Option<LoadedFile<'a>>)> {
-        self.tree.files.iter().enumerate().flat_map(move |(number, file)| {
-            file.needed.iter().map(move |name| {
-                let found = self.look(number, *name, file.distribution).found;
+        self.tree.files().iter().enumerate().flat_map(move |(number, file)| {
+            self.tree.needed(number).iter().map(move |name| {
+                let found = self.look(number, *name, file.owner).found;
                 (
                     self.found(number),
-                    self.tree.names[*name],
+                    self.tree.library(*name),
                     found.map(|library| self.found(library)),
                 )
             })
@@ -172,21 +175,21 @@ impl<'a> Closure<'a> {
     }
 
     fn needs_of(&self, file: usize) -> impl Iterator<Item = Need<'a>> {
-        self.tree.files[file].needed.iter().map(move |name| self.need(file, *name))
+        self.tree.needed(file).iter().map(move |name| self.need(file, *name))
     }
 
     fn need(&self, file: usize, name: usize) -> Need<'a> {
-        let looked = self.look(file, name, self.tree.files[file].distribution);
+        let looked = self.look(file, name, self.tree.files()[file].owner);
         let others = looked.others.iter().map(|other| self.found(*other)).collect();
         let resolved = match looked.found {
             Some(found) => Resolved::Member(self.found(found)),
             None => self.not_in_reach(file, name, &looked),
         };
-        Need { library: self.tree.names[name], resolved, others }
+        Need { library: self.tree.library(name), resolved, others }
     }
 
     fn not_in_reach(&self, file: usize, name: usize, looked: &Looked<'a>) -> Resolved<'a> {
-        let library = self.tree.names[name];
+        let library = self.tree.library(name);
         if let Some(rule) = rule(&self.manifest.system_libraries, library) {
             return Resolved::System(rule);
         }
@@ -209,33 +212,22 @@ impl<'a> Closure<'a> {
     }
 
     fn look(&self, file: usize, name: usize, installed: usize) -> Looked<'a> {
-        let mut looked = Looked::default();
-        for directory in &self.tree.searches[self.tree.files[file].search] {
-            for candidate in self
-                .tree
-                .standing(*directory, name)
-                .iter()
-                .filter(|c| self.can_meet(installed, c.distribution))
-            {
-                match candidate.standing {
-                    Standing::File(library)
-                        if self.tree.files[library].machine == self.tree.files[file].machine =>
-                    {
-                        let sure = [candidate.distribution, self.tree.files[library].distribution];
-                        let sure = sure.into_iter().all(|d| self.together.guaranteed(installed, d));
-                        looked.add(library, sure, |one, other| self.same_bytes(one, other));
-                    }
-                    Standing::NoLibrary
-                        if looked.found.is_none()
-                            && self.together.guaranteed(installed, candidate.distribution) =>
-                    {
-                        let distribution = self.distributions[candidate.distribution];
-                        looked.in_the_way =
-                            Some(LoadedFile { distribution, member: candidate.member });
-                        return looked;
-                    }
-                    Standing::File(_) | Standing::OtherMachine | Standing::NoLibrary => {}
+        let (mut looked, files) = (Looked::default(), self.tree.files());
+        let candidates = self.tree.searched(file, name);
+        for candidate in candidates.filter(|it| self.can_meet(installed, it.owner)) {
+            match candidate.library {
+                Some(library) if files[library].machine == files[file].machine => {
+                    let sure = [candidate.owner, files[library].owner];
+                    let sure = sure.into_iter().all(|it| self.together.guaranteed(installed, it));
+                    looked.add(library, sure, |one, other| self.same_bytes(one, other));
                 }
+                None if looked.found.is_none()
+                    && self.together.guaranteed(installed, candidate.owner) =>
+                {
+                    looked.in_the_way = Some(self.member(candidate.owner, candidate.entry));
+                    return looked;
+                }
+                Some(_) | None => {}
             }
         }
         looked
@@ -247,28 +239,28 @@ impl<'a> Closure<'a> {
     }
 
     fn same_bytes(&self, one: usize, other: usize) -> bool {
-        let source = |file: usize| self.tree.files[file].member.step.source();
+        let source = |file: usize| self.members[self.tree.files()[file].entry].step.source();
         one == other || source(one).is_some() && source(one) == source(other)
     }
 
     fn found(&self, file: usize) -> LoadedFile<'a> {
-        let File { distribution, member, .. } = self.tree.files[file];
-        LoadedFile { distribution: self.distributions[distribution], member }
+        let file = &self.tree.files()[file];
+        self.member(file.owner, file.entry)
+    }
+
+    fn member(&self, owner: usize, entry: usize) -> LoadedFile<'a> {
+        LoadedFile { distribution: self.distributions[owner], member: self.members[entry] }
     }
 
     fn shipped(&self, file: usize, name: usize) -> Vec<LoadedFile<'a>> {
         let mut shipped: Vec<usize> = Vec::new();
-        for candidate in self
-            .tree
-            .bearers(name)
-            .filter(|c| self.can_meet(self.tree.files[file].distribution, c.distribution))
-        {
-            if let Standing::File(library) = candidate.standing
+        let files = self.tree.files();
+        let candidates = self.tree.candidates(name);
+        for candidate in candidates.filter(|it| self.can_meet(files[file].owner, it.owner)) {
+            if let Some(library) = candidate.library
                 && !shipped.contains(&library)
-                && self.same_target(
-                    file,
-                    self.distributions[self.tree.files[library].distribution].variant.as_deref(),
-                )
+                && self
+                    .same_target(file, self.distributions[files[library].owner].variant.as_deref())
             {
                 shipped.push(library);
             }
@@ -290,7 +282,7 @@ impl<'a> Closure<'a> {
     }
 
     fn same_target(&self, file: usize, target: Option<&str>) -> bool {
-        let own = self.distributions[self.tree.files[file].distribution].variant.as_deref();
+        let own = self.distributions[self.tree.files()[file].owner].variant.as_deref();
         let (Some(own), Some(target)) = (own, target) else { return true };
         own == target || self.manifest.families.above(own).contains(&target)
     }
@@ -298,31 +290,27 @@ impl<'a> Closure<'a> {
 
 impl Installed for Closure<'_> {
     fn count(&self) -> usize {
-        self.tree.files.len()
+        self.tree.count()
     }
 
     fn needed(&self, file: usize) -> &[usize] {
-        &self.tree.files[file].needed
+        self.tree.needed(file)
     }
 
     fn soname(&self, file: usize) -> Option<usize> {
-        self.tree.name(self.tree.files[file].soname?)
+        self.tree.soname(file)
     }
 
     fn inherited(&self, file: usize) -> bool {
-        self.tree.files[file].inherited
+        self.tree.inherited(file)
     }
 
     fn own(&self, file: usize, name: usize, root: usize) -> Option<usize> {
-        self.look(file, name, self.tree.files[root].distribution).found
+        self.look(file, name, self.tree.files()[root].owner).found
     }
 
     fn bearers(&self, name: usize) -> Vec<usize> {
-        let libraries = self.tree.bearers(name).filter_map(|candidate| match candidate.standing {
-            Standing::File(library) => Some(library),
-            Standing::OtherMachine | Standing::NoLibrary => None,
-        });
-        libraries.collect()
+        self.tree.bearers(name)
     }
 }
 
@@ -345,6 +333,43 @@ impl Looked<'_> {
             _ => self.others.push(library),
         }
     }
+}
+
+fn entries<'e, 'a>(
+    sources: &'e Sources<'a>,
+    distributions: &'e [&'a Distribution],
+) -> impl Iterator<Item = (Entry<'a>, &'a Member)> + 'e {
+    let all = distributions.iter().enumerate().flat_map(|(owner, distribution)| {
+        distribution.all_members().map(move |member| (owner, member))
+    });
+    all.filter_map(|(owner, member)| {
+        let content = content(sources, &member.step)?;
+        Some((Entry { owner, path: member.path.as_str(), content }, member))
+    })
+}
+
+fn content<'a>(sources: &Sources<'a>, step: &'a Step) -> Option<Content<'a>> {
+    Some(match step {
+        Step::Copy { source } | Step::Relink { source, .. } => match sources.facts(source) {
+            Some(facts) if rpath::loadable(facts) => match step {
+                Step::Relink { rpath, .. } => Content::Linked(Linked::new(facts).relinked(rpath)),
+                _ => Content::Linked(Linked::new(facts)),
+            },
+            Some(ElfFacts { machine: Machine::Other { .. }, .. }) => return None,
+            Some(_) | None => Content::Other,
+        },
+        Step::Alias { soname, needed, rpath, machine } => Content::Linked(Linked {
+            machine: machine.machine(),
+            is_library: true,
+            soname: Some(soname),
+            needed: std::slice::from_ref(needed),
+            search: rpath,
+            inherited: true,
+        }),
+        Step::Link { target } => Content::Link(target),
+        Step::Stub { .. } | Step::Render { .. } => Content::Other,
+        Step::Directory => return None,
+    })
 }
 
 /// An exact name precedes globs.

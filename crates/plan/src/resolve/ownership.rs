@@ -1,39 +1,23 @@
 //! Each installed path must have one owner, among distributions that can be installed together.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use super::links::Filled;
 use super::resolved_dist::ResolvedDist;
 use crate::{Distribution, Form, Member, Step};
-use base::names::{Lookalikes, RelPath, System, folded};
+use base::names::{Lookalikes, RelPath, System};
 use base::source::{Code, Place, Problem, Problems};
 use base::text::counted;
+use check::ClashKind;
 
+/// Planned file at an installed path.
 struct Claim<'m, 'a> {
     index: usize,
     by: &'m ResolvedDist<'a>,
     member: &'m Member,
-    /// Case-folded to find collisions.
-    path: Cow<'m, str>,
 }
 
 impl Claim<'_, '_> {
-    fn can_meet(&self, other: &Self) -> bool {
-        self.index != other.index && self.by.goes_with(other.by)
-    }
-
-    fn rivals(&self, other: &Self) -> bool {
-        self.can_meet(other) || self.index == other.index && self.member.path == other.member.path
-    }
-
-    /// Compares exactly in one package, folded between packages.
-    fn is_above(&self, other: &Self) -> bool {
-        let below = other.member.path.as_str().strip_prefix(self.member.path.as_str());
-        self.can_meet(other)
-            || self.index == other.index && below.is_some_and(|rest| rest.starts_with('/'))
-    }
-
     fn source(&self) -> String {
         self.member.step.source().map_or_else(
             || format!("by {}", self.member.rule),
@@ -42,97 +26,35 @@ impl Claim<'_, '_> {
     }
 }
 
-/// Nearly all paths have one claim.
-struct Claims<'c, 'm, 'a> {
-    first: HashMap<&'c str, &'c Claim<'m, 'a>>,
-    several: BTreeMap<&'c str, Vec<&'c Claim<'m, 'a>>>,
-}
-
-impl<'c, 'm, 'a> Claims<'c, 'm, 'a> {
-    fn new(all: &'c [Claim<'m, 'a>]) -> Self {
-        let (mut first, mut several) = (HashMap::with_capacity(all.len()), BTreeMap::new());
-        for claim in all {
-            let earlier = *first.entry(&*claim.path).or_insert(claim);
-            if !std::ptr::eq(earlier, claim) {
-                several.entry(&*claim.path).or_insert_with(|| vec![earlier]).push(claim);
-            }
-        }
-        Self { first, several }
-    }
-
-    fn to(&self, path: &str) -> &[&'c Claim<'m, 'a>] {
-        let one = || self.first.get(path).map_or(&[][..], std::slice::from_ref);
-        self.several.get(path).map_or_else(one, Vec::as_slice)
-    }
-
-    fn with_some_below(&self, all: &'c [Claim<'m, 'a>]) -> BTreeSet<&'c str> {
-        let mut directories = HashSet::new();
-        let mut claimed = BTreeSet::new();
-        for claim in all {
-            // Their parents are known.
-            for directory in
-                parents(&claim.path).rev().take_while(|directory| directories.insert(*directory))
-            {
-                claimed.extend(self.first.contains_key(directory).then_some(directory));
-            }
-        }
-        claimed
-    }
-}
-
+/// Judges paths like installed packages (`check`), and names the lines that take the files.
 pub(super) fn check(
     made: &[(ResolvedDist<'_>, Distribution)],
     filled: &[Filled<'_>],
     system: System,
 ) -> Problems {
     let all = claims(made);
-    let claims = Claims::new(&all);
+    let paths: Vec<check::Claim<'_>> = all
+        .iter()
+        .map(|claim| check::Claim {
+            owner: claim.index,
+            scheme: check::Scheme::Site,
+            path: claim.member.path.as_str(),
+        })
+        .collect();
+    let clashes = check::clashes(&paths, &|one, other| made[one].0.goes_with(&made[other].0));
     let mut problems = Problems::new();
-    for rivals in claims.several.values().filter(|claims| !never_meet(claims)) {
-        let pairs = rivals
-            .iter()
-            .enumerate()
-            .flat_map(|(i, one)| rivals[i + 1..].iter().map(move |other| (one, other)));
-        if let Some((one, other)) = pairs.into_iter().find(|(one, other)| one.rivals(other)) {
-            problems.push(same_path(one, other, filled));
-        }
-    }
-    problems.extend(alike(&claims, filled, system));
-    problems.extend(all_nested(&claims, &all, filled));
-    problems
-}
-
-fn never_meet(claims: &[&Claim<'_, '_>]) -> bool {
-    claims
-        .windows(2)
-        .all(|pair| pair[0].index != pair[1].index && !pair[0].by.goes_with(pair[1].by))
-}
-
-fn all_nested(
-    claims: &Claims<'_, '_, '_>,
-    all: &[Claim<'_, '_>],
-    filled: &[Filled<'_>],
-) -> Problems {
-    let mut problems = Problems::new();
-    let above = claims.with_some_below(all);
-    let is_below = |claim: &&Claim<'_, '_>| {
-        !above.is_empty() && parents(&claim.path).any(|parent| above.contains(parent))
-    };
-    let paths: BTreeSet<&str> = all.iter().filter(is_below).map(|claim| &*claim.path).collect();
-    let mut seen = BTreeSet::new();
-    for path in paths {
-        for parent in parents(path).filter(|parent| above.contains(parent)) {
-            let pairs = claims
-                .to(parent)
-                .iter()
-                .flat_map(|one| claims.to(path).iter().map(move |other| (one, other)));
-            if let Some((one, other)) = pairs.into_iter().find(|(one, other)| one.is_above(other))
-                && seen.insert(parent)
-            {
-                problems.push(nested(one, other, filled));
+    let mut alike: BTreeMap<usize, Vec<[&Claim<'_, '_>; 2]>> = BTreeMap::new();
+    for check::Clash { kind, one, other } in clashes {
+        let [one, other] = [one, other].map(|number| &all[number]);
+        match kind {
+            ClashKind::Below => problems.push(nested(one, other, filled)),
+            ClashKind::Alike if one.index == other.index => {
+                alike.entry(one.index).or_default().push([one, other]);
             }
+            ClashKind::Same | ClashKind::Alike => problems.push(same_path(one, other, filled)),
         }
     }
+    problems.extend(self::alike(&alike, filled, system));
     problems
 }
 
@@ -144,13 +66,7 @@ fn claims<'m, 'a>(made: &'m [(ResolvedDist<'a>, Distribution)]) -> Vec<Claim<'m,
         distribution.members.iter().chain(archived).map(move |member| (index, by, member))
     });
     let files = members.filter(|(_, _, member)| member.step != Step::Directory);
-    files
-        .map(|(index, by, member)| Claim { index, by, member, path: folded(member.path.as_str()) })
-        .collect()
-}
-
-fn parents(path: &str) -> impl DoubleEndedIterator<Item = &str> {
-    path.match_indices('/').map(|(at, _)| &path[..at])
+    files.map(|(index, by, member)| Claim { index, by, member }).collect()
 }
 
 fn same_path(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) -> Problem {
@@ -174,18 +90,13 @@ fn same_path(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) 
 }
 
 /// Paths that only differ in case or normalization: Windows loses one of the files.
-fn alike(claims: &Claims<'_, '_, '_>, filled: &[Filled<'_>], system: System) -> Problems {
-    let mut pairs: BTreeMap<usize, Vec<(&Claim<'_, '_>, &Claim<'_, '_>)>> = BTreeMap::new();
-    for rivals in claims.several.values() {
-        for (at, one) in rivals.iter().enumerate() {
-            let other = rivals[at + 1..]
-                .iter()
-                .find(|other| other.index == one.index && other.member.path != one.member.path);
-            pairs.entry(one.index).or_default().extend(other.map(|other| (*one, *other)));
-        }
-    }
+fn alike(
+    pairs: &BTreeMap<usize, Vec<[&Claim<'_, '_>; 2]>>,
+    filled: &[Filled<'_>],
+    system: System,
+) -> Problems {
     let mut problems = Problems::new();
-    for (pairs, (one, other)) in pairs.values().filter_map(|pairs| Some((pairs, *pairs.first()?))) {
+    for (pairs, [one, other]) in pairs.values().filter_map(|pairs| Some((pairs, *pairs.first()?))) {
         let more = if pairs.len() > 1 {
             format!(", and {}", counted(pairs.len() - 1, "more such pair"))
         } else {

@@ -92,6 +92,7 @@ mod tests {
             interpreter: None,
             forbidden: Vec::new(),
             isa_level: None,
+            isa_number: None,
             executable_stack: None,
         }
     }

@@ -2,16 +2,19 @@
 
 use std::borrow::Cow;
 
+use super::resolved_dist::ResolvedDist;
 use super::sources::Sources;
 use crate::{Archive, Distribution, Member, Step};
 use base::names::{Form, PackageName};
-use base::source::{Code, Problems, Severity};
+use base::source::{self, Problems, Severity};
 use base::version::Version;
+use binary::device_code::Code;
 use binary::elf::stub::StubMachine;
 use binary::elf::{ElfFacts, ElfKind};
 use catalog::{CatalogEntry, EntryKind, FileType};
 use check::{
-    Command, Facts, File, Finding, Kind, Known, Needs, Package, Scheme, Set, Why, judge, report,
+    Command, Facts, File, Finding, Kind, Known, Needs, Package, Scheme, Set, Targets, Why, judge,
+    report,
 };
 use manifest::Manifest;
 use wheel::archive::wheel::{dist_info_dir, wheel_file_name};
@@ -25,29 +28,36 @@ pub(super) fn check<'a>(
     sources: &Sources<'a>,
     (version, platform_tag): (&Version, &str),
     tag_is_asked: bool,
-    distributions: &[&'a Distribution],
+    made: &'a [(ResolvedDist<'_>, Distribution)],
 ) -> Problems {
     let reader = Reader { sources, version, platform_tag };
-    let packages = distributions.iter().map(|distribution| reader.package(distribution));
-    let set = Set { packages: packages.collect(), environment: &|_: &str| true, targets: None };
+    let packages = made.iter().map(|(dist, distribution)| {
+        // Axis values are no GPUs: one distribution suits all ISAs.
+        let target = dist.variant.as_str().filter(|_| dist.variant.per().is_by_gpu());
+        let target = Known::Is(target.map(str::to_owned));
+        Package { target, ..reader.package(distribution) }
+    });
+    let packages: Vec<Package<'_>> = packages.collect();
+    let has_code = packages.iter().flat_map(|it| &it.files).any(|it| it.code.get().is_some());
+    let targets = has_code.then(|| Targets::new(manifest.families.target_names()));
+    let set = Set { packages, environment: &|_: &str| true, targets: targets.as_ref() };
     let owner = |file: &str| {
-        let mut all = distributions.iter();
+        let mut all = made.iter().map(|(_, distribution)| distribution);
         all.find(|distribution| distribution.name.as_str() == file).map(|it| &it.package)
     };
     // Warnings are of single files, and only `verify` lists these.
     let errors = judge(&set, Command::Plan).into_iter().filter(|finding| {
         finding.severity == Severity::Error
-            && !(tag_is_asked && finding.code == Code::WrongPlatform)
+            && !(tag_is_asked && finding.code == source::Code::WrongPlatform)
             && !is_ignored(manifest, finding, owner(&finding.file))
     });
     report::problems(&errors.collect::<Vec<_>>(), report::Shown::Few)
 }
 
 fn is_ignored(manifest: &Manifest, finding: &Finding, owner: Option<&PackageName>) -> bool {
-    let member = finding.member.as_deref().unwrap_or_default();
-    let below = member.split_once('/').map_or("", |(_, below)| below);
+    let (member, to) = (finding.member.as_deref(), finding.to.as_deref());
     let mut rules = manifest.excuses.with(finding.code);
-    rules.any(|rule| [member, below].iter().any(|path| rule.accepts(finding.code, owner, path)))
+    rules.any(|rule| rule.fits(finding.code, owner, member, to))
 }
 
 struct Reader<'r, 'a> {
@@ -88,7 +98,10 @@ impl<'a> Reader<'_, 'a> {
             self.archive(archive, &mut package);
         }
         for file in &mut package.files {
-            file.code = Known::Unknown(Why::NoBytes);
+            let number = file.needs().and_then(Needs::elf).and_then(|facts| facts.isa_number);
+            file.code = number.map_or(Known::Unknown(Why::NoBytes), |number| {
+                Known::Is(Some(Box::new(Code { machs: [number].into(), ..Code::default() })))
+            });
         }
         package
     }
@@ -104,8 +117,10 @@ impl<'a> Reader<'_, 'a> {
                 _ => MemberKind::File,
             };
             faults.extend(tree.add(path, &kind).err().map(|refusal| refusal.of(path)));
-            let kind = self.kind(&member.step);
-            package.files.push(File::below(Scheme::Devel, path, mode(member), kind));
+            if member.step != Step::Directory {
+                let kind = self.kind(&member.step);
+                package.files.push(File::below(Scheme::Devel, path, mode(member), kind));
+            }
         }
         faults.extend(tree.lost());
         package.faults.extend(faults.into_iter().map(|fault| {
@@ -184,6 +199,7 @@ pub(super) fn alias(soname: &str, needed: &str, rpath: &str, machine: StubMachin
         interpreter: None,
         forbidden: Vec::new(),
         isa_level: None,
+        isa_number: None,
         executable_stack: None,
     }
 }

@@ -1,7 +1,7 @@
-use base::names::{PackageName, RelPath};
+use base::names::PackageName;
 use base::source::{Code, Place, Problem, Problems};
 use check::{Finding, Package};
-use manifest::{Glob, IgnoreRule, Manifest};
+use manifest::{IgnoreRule, Manifest};
 
 use super::owner::Owner;
 
@@ -40,7 +40,8 @@ impl<'m> Judged<'m> {
         let mut used = vec![false; rules.len()];
         for finding in findings {
             let owner = owner_of(&finding.file);
-            let fits = |rule: &IgnoreRule| fits(rule, &finding, owner);
+            let (member, to) = (finding.member.as_deref(), finding.to.as_deref());
+            let fits = |rule: &IgnoreRule| rule.fits(finding.code, owner, member, to);
             if let Some(index) = rules.iter().position(fits) {
                 used[index] = true;
                 let rule = &rules[index];
@@ -53,15 +54,14 @@ impl<'m> Judged<'m> {
         // The plan, which also knows the devel tree, reports rules for missing files.
         let has_files = |rule: &IgnoreRule| {
             packages.iter().zip(&owners).any(|(package, (_, owner))| {
-                of_package(rule, *owner)
-                    && package.files.iter().any(|file| is_within(rule, &file.member))
+                rule.is_of(*owner) && package.files.iter().any(|file| rule.is_within(&file.member))
             })
         };
         let concerned = |rule: &IgnoreRule| match rule.code.value {
             Code::MisplacedCode => has_files(rule),
             _ => {
                 rule.is_of_packages()
-                    && owners.iter().any(|(_, owner)| owner.is_some() && of_package(rule, *owner))
+                    && owners.iter().any(|(_, owner)| owner.is_some() && rule.is_of(*owner))
             }
         };
         let unused = rules
@@ -80,28 +80,6 @@ impl<'m> Judged<'m> {
         }
         notes
     }
-}
-
-fn fits(rule: &IgnoreRule, finding: &Finding, owner: Option<&PackageName>) -> bool {
-    let leads = || {
-        rule.to.as_ref().is_none_or(|glob| finding.to.as_deref().is_some_and(|to| is_in(glob, to)))
-    };
-    let within =
-        || rule.glob.is_none() || finding.member.as_deref().is_some_and(|m| is_within(rule, m));
-    rule.code.value == finding.code && of_package(rule, owner) && within() && leads()
-}
-
-fn of_package(rule: &IgnoreRule, owner: Option<&PackageName>) -> bool {
-    rule.package.as_ref().is_none_or(|package| Some(&package.value) == owner)
-}
-
-fn is_within(rule: &IgnoreRule, member: &str) -> bool {
-    rule.glob.as_ref().is_none_or(|glob| is_in(glob, member))
-}
-
-fn is_in(glob: &Glob, member: &str) -> bool {
-    let matches = |path: &str| path.parse::<RelPath>().is_ok_and(|path| glob.matches(&path));
-    matches(member) || member.split_once('/').is_some_and(|(_, below)| matches(below))
 }
 
 fn idle(rule: &IgnoreRule) -> Problem {

@@ -1,7 +1,6 @@
 use std::collections::BTreeSet;
 
 use super::group::Group;
-use super::tree::split;
 use super::{InArtifact, LoadedFile, Resolved};
 use crate::{Distribution, Step};
 use base::names::PackageName;
@@ -20,7 +19,7 @@ pub(super) fn path<'a>(found: &LoadedFile<'a>) -> &'a str {
 }
 
 pub(super) fn directory<'a>(found: &LoadedFile<'a>) -> &'a str {
-    split(path(found)).0
+    path(found).rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
 pub(super) fn file(found: &LoadedFile<'_>) -> String {

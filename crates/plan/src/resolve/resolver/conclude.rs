@@ -124,11 +124,10 @@ impl<'a> Resolver<'a> {
         let Some(platform_tag) = platform_tag else { return Err(problems) };
         // Otherwise consequences of earlier errors.
         if !problems.has_errors() {
-            let planned: Vec<&Distribution> = made.iter().map(|(_, it)| it).collect();
             let names = (&self.targets.version, &*platform_tag);
             let is_asked = self.request.platform_tag.is_some();
             let is_asked = is_asked && self.targets.system == System::Linux;
-            problems.extend(set::check(self.manifest, sources, names, is_asked, &planned));
+            problems.extend(set::check(self.manifest, sources, names, is_asked, &made));
         }
         let made = self.with_former(made, &mut problems);
         let version = self.targets.version.clone();
