@@ -10,7 +10,20 @@ pub fn folded(path: &str) -> Cow<'_, str> {
         return Cow::Borrowed(path);
     }
     // Mapping to lower case can compose letters again.
-    Cow::Owned(path.nfd().flat_map(char::to_lowercase).nfd().collect())
+    Cow::Owned(path.nfd().flat_map(char::to_lowercase).map(simple).nfd().collect())
+}
+
+/// Simple case folding of a letter in lower case: Windows and macOS compare by capital letters, of which σ and ς have one.
+fn simple(letter: char) -> char {
+    // Unicode folds the dotless i to itself, since only Turkish has its capital letter.
+    if letter.is_ascii() || letter == 'ı' {
+        return letter;
+    }
+    let only = |letters: &mut dyn Iterator<Item = char>| {
+        letters.next().filter(|_| letters.next().is_none())
+    };
+    let capital = only(&mut letter.to_uppercase());
+    capital.and_then(|capital| only(&mut capital.to_lowercase())).unwrap_or(letter)
 }
 
 /// Different paths with equal folded form, for display.
@@ -55,6 +68,8 @@ mod tests {
             !same("cafe", "caf\u{e9}") && !same("\u{fb01}", "fi"),
             "compatibility is not identity"
         );
+        assert!(same("\u{3c3}", "\u{3c2}") && same("\u{17f}", "s") && same("\u{b5}", "\u{3bc}"));
+        assert!(!same("\u{131}", "i") && !same("\u{df}", "ss"));
         assert!(same("\u{212b}", "a\u{30a}"), "the sign of a unit is the letter");
         assert!(same("q\u{307}\u{323}", "q\u{323}\u{307}"), "the order of marks");
     }
