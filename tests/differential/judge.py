@@ -54,6 +54,7 @@ BEYOND = (
     ("unsafe-name", r"metadata of (another package|an old format)", "installers list it as a package, and do not remove it"),
     ("unsafe-name", r"program with the name|configuration of the environment|reserved|invalid name on Windows", "environments of other systems and versions have the file"),
     ("file-and-directory", r"file in place of a directory", "environments of other systems and versions have the directory"),
+    ("file-and-directory", r"with `--target`", "environments have two directories, and --target one"),
     ("link-outside", r"hard link without a preceding target", "GNU tar fails, and Python copies another file"),
     ("stray-bytes", r"", "the file can be another format too"),
 )
