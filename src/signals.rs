@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base::cleanup;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::{flag, iterator::Signals, low_level};
 
 use crate::ui;
@@ -19,6 +19,10 @@ const SAME: Duration = Duration::from_secs(1);
 /// prints the state. Signals that the parent process ignored stay ignored.
 pub fn watch() -> io::Result<()> {
     let ignored = ignored();
+    // With a handler, a write beyond the limit of file sizes fails, and the error names the file.
+    if ignored >> (SIGXFSZ - 1) & 1 == 0 {
+        flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
+    }
     if ignored >> (SIGUSR1 - 1) & 1 == 0 {
         let mut signals = Signals::new([SIGUSR1])?;
         let answer = move || signals.forever().for_each(|_| ui::tell_state());

@@ -7,7 +7,7 @@ use crate::program::{self, PROGRAM, said, text};
 
 /// Runs the program with a limit of a block for each file.
 fn limited(dir: &Path, args: &[&str]) -> Output {
-    let script = "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"";
+    let script = "ulimit -f 1; exec \"$0\" \"$@\"";
     let mut command = Command::new("sh");
     command.args(["-c", script, PROGRAM]).args(args).current_dir(dir);
     command.env("ROCKPACK_NO_CACHE", "1").env("ROCKPACK_MANIFEST", "built-in");

@@ -11,7 +11,7 @@ use wheel::archive::zip::ZipError;
 use wheel::edit::{Made, MakeError, Prepared};
 use wheel::package::OpenError;
 
-use super::{Failure, gate, print};
+use super::{Failure, environment, gate, print};
 use crate::{inputs, ui};
 
 pub struct Edited<'a> {
@@ -59,6 +59,10 @@ impl Edited<'_> {
         let entrants: Vec<_> = prepared.iter().filter_map(entrant).collect();
         let passed = gate::of(check::Command::Edit, &manifest, self.allowed).check_as(&entrants);
         passed.map_err(|error| gate::failure(&error))?;
+        for (wheel, prepared) in wheels.iter().zip(&prepared) {
+            let mended = gate::mended(wheel, prepared.file());
+            ui::show_problems(&mended.map_err(|error| environment(with_causes(&error)))?);
+        }
         Ok(prepared)
     }
 

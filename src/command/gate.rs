@@ -1,7 +1,12 @@
 //! The gate that packages pass before a command puts them in place.
 
-use base::source::Code;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use base::source::{Code, Problem, Problems};
 use base::text::with_causes;
+use check::read::Wheel;
 use check::report::Shown;
 use check::{Command, Finding};
 use manifest::Manifest;
@@ -16,6 +21,32 @@ pub fn of<'g>(command: Command, manifest: &'g Manifest, allowed: &'g [Code]) -> 
 
 pub fn warn(allowed: &[Finding]) {
     ui::show_problems(&gate::warnings(allowed, Shown::Few));
+}
+
+/// Notes for each kind of fault that an edited wheel no longer has: a writer of archives leaves out bytes between members,
+/// comments, entries of directories, and rows of RECORD without a file.
+pub fn mended(old: &Path, new: &Path) -> io::Result<Problems> {
+    let headers = |path| Ok::<_, io::Error>(Wheel::open(path, "")?.headers());
+    let kept = headers(new)?;
+    let is_kept = |finding: &Finding| {
+        kept.iter().any(|one| (one.code, &one.what) == (finding.code, &finding.what))
+    };
+    let mut kinds: BTreeMap<String, (Code, Vec<String>)> = BTreeMap::new();
+    for finding in headers(old)?.into_iter().filter(|finding| !is_kept(finding)) {
+        let kind = kinds.entry(finding.what.into_owned());
+        kind.or_insert((finding.code, Vec::new())).1.extend(finding.member);
+    }
+    let mut notes = Problems::new();
+    for (what, (code, members)) in kinds {
+        let of = match members.as_slice() {
+            [] => String::new(),
+            [one] => format!(" (`{}`)", one.escape_debug()),
+            [one, rest @ ..] => format!(" (`{}` and {} more)", one.escape_debug(), rest.len()),
+        };
+        let text = format!("{}: {what}{of}; the new wheel is without this fault", old.display());
+        notes.push(Problem::note(code, text));
+    }
+    Ok(notes)
 }
 
 /// Blames the packages or the machine.

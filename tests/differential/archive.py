@@ -109,10 +109,18 @@ class End:
     size: int = 0
     offset: int = 0
     disk: int = 0
+    start_disk: int | None = None
+    here: int = 0
     wide: bool = False
     needless: bool = False
     wide_extra: bytes = b""
+    wide_told: int | None = None
+    wide_disks: tuple = (0, 0)
+    wide_here: int = 0
+    wide_needed: int = 45
     locator: int = 0
+    locator_disk: int = 0
+    locator_disks: int = 1
     between: bytes = b""
 
 
@@ -131,9 +139,12 @@ def written(members, end, directory_order=None):
     out += end.between
     if end.wide:
         place = len(out)
-        out += END64 + struct.pack("<QHHIIQQQQ", 44 + len(end.wide_extra), 45, 45, 0, 0, values[0], *values) + end.wide_extra
-        out += LOCATOR64 + struct.pack("<IQI", 0, place + end.locator, 1)
+        told = 44 + len(end.wide_extra) if end.wide_told is None else end.wide_told
+        here = values[0] + end.wide_here
+        out += END64 + struct.pack("<QHHIIQQQQ", told, 45, end.wide_needed, *end.wide_disks, here, *values) + end.wide_extra
+        out += LOCATOR64 + struct.pack("<IQI", end.locator_disk, place + end.locator, end.locator_disks)
         if not end.needless:
             values = 0xFFFF, FULL, FULL
     entries, size, start = values[0] & 0xFFFF, values[1] & FULL, values[2] & FULL
-    return out + END + struct.pack("<HHHHIIH", end.disk, end.disk, entries, entries, size, start, len(end.comment)) + end.comment
+    disks = end.disk, end.disk if end.start_disk is None else end.start_disk
+    return out + END + struct.pack("<HHHHIIH", *disks, entries + end.here, entries, size, start, len(end.comment)) + end.comment

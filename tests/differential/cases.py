@@ -5,13 +5,16 @@ import random
 import zlib
 from dataclasses import dataclass
 
+import archives  # noqa: F401: registers changes
 import changes
+import fields  # noqa: F401: registers changes
+import places  # noqa: F401: registers changes
 import sdist
 from wheel import Wheel
 
 FORMS = {
-    "wheel": (Wheel, changes.CHANGES, ("uv", "uv-stream", "pip", "installer", "zipfile", "packaging")),
-    "sdist": (sdist.Sdist, sdist.CHANGES, ("uv", "pip", "tarfile", "packaging")),
+    "wheel": (Wheel, changes.CHANGES, ("uv", "uv-stream", "pip", "installer", "zipfile", "packaging", "twine")),
+    "sdist": (sdist.Sdist, sdist.CHANGES, ("uv", "pip", "tarfile", "packaging", "twine")),
 }
 SINGLE, MOST = 0.4, 3
 
@@ -39,7 +42,12 @@ class Case:
         kind, known, _ = FORMS[self.form]
         package, dice = kind.plain(), random.Random(self.number)
         for title in filter(None, self.titles):
-            known[title](package, dice)
+            try:
+                known[title](package, dice)
+            except (AssertionError, StopIteration):
+                # An earlier change took what this one edits.
+                if len(self.titles) == 1:
+                    raise
         return package
 
 

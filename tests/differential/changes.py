@@ -292,7 +292,7 @@ def local(wheel, dice, values):
 
 @each("header", {
     "size more": {"size": 300}, "size less": {"size": 100}, "size zero": {"size": 0}, "crc": {"crc": 1}, "encrypted": {"flags": 1}, "patched": {"flags": 32}, "strong": {"flags": 64}, "masked": {"flags": 0x2000}, "reserved": {"flags": 0x4000}, "maximum": {"flags": 2}, "enhanced": {"flags": 16}, "utf8": {"flags": 0x800}, "described": {"flags": 8},
-    "stored": {"method": 0}, "shrunk": {"method": 1}, "deflate64": {"method": 9}, "bzip2": {"method": 12}, "lzma": {"method": 14}, "zstd": {"method": 93}, "needed 63": {"needed": 63}, "needed 99": {"needed": 99}, "needed 0": {"needed": 0}, "time zero": {"time": (0, 0)}, "time full": {"time": (0xFFFF, 0xFFFF)}, "comment": {"comment": b"note"}, "wide": {"wide": True}, "full": {"size": archive.FULL},
+    "stored": {"method": 0}, "shrunk": {"method": 1}, "deflate64": {"method": 9}, "bzip2": {"method": 12}, "lzma": {"method": 14}, "zstd": {"method": 93}, "needed 63": {"needed": 63}, "needed 99": {"needed": 99}, "needed 0": {"needed": 0}, "time zero": {"time": (0, 0)}, "time full": {"time": (0xFFFF, 0xFFFF)}, "comment": {"comment": b"note"}, "comment with an end": {"comment": archive.END + bytes(18)}, "comment with an end signature": {"comment": b"a" + archive.END}, "comment with a locator": {"comment": archive.LOCATOR64 + bytes(16)}, "comment with a header": {"comment": archive.CENTRAL + bytes(42)}, "comment not UTF-8": {"comment": b"\xff"}, "wide": {"wide": True}, "full": {"size": archive.FULL},
     "text": {"attributes": 1}, "hidden": {"attributes": 2}, "directory attribute": {"attributes": 16},
 })
 def header(wheel, dice, values):
@@ -372,6 +372,11 @@ def gap(wheel, dice, data):
     "comment": {"comment": b"note"}, "comment with an end": {"comment": archive.END + bytes(18)}, "comment with a locator": {"comment": archive.LOCATOR64 + bytes(16)}, "more entries": {"entries": 1}, "fewer entries": {"entries": -1}, "larger": {"size": 1}, "smaller": {"size": -46}, "later": {"offset": 1}, "earlier": {"offset": -1}, "disk": {"disk": 1},
     "wide": {"wide": True}, "wide needless": {"wide": True, "needless": True}, "wide extra": {"wide": True, "wide_extra": bytes(8)}, "locator elsewhere": {"wide": True, "locator": 8}, "locator before": {"wide": True, "locator": -8}, "needless locator elsewhere": {"wide": True, "needless": True, "locator": 8}, "between": {"between": bytes(4)}, "wide fewer": {"wide": True, "entries": -1},
     "signature": {"between": b"PK\x05\x05" + struct.pack("<H", 4) + b"sign"},
+    "disk of the start": {"start_disk": 1}, "entries of this disk": {"here": -1}, "no disk": {"disk": 0xFFFF},
+    "wide told 43": {"wide": True, "wide_told": 43}, "wide told 0": {"wide": True, "wide_told": 0}, "wide told 2^62": {"wide": True, "wide_told": 1 << 62}, "wide told 45": {"wide": True, "wide_told": 45}, "wide told more": {"wide": True, "wide_told": 44 + 76},
+    "needless wide told 0": {"wide": True, "needless": True, "wide_told": 0}, "wide disk": {"wide": True, "wide_disks": (1, 0)}, "wide disk of the start": {"wide": True, "wide_disks": (0, 1)}, "wide disks": {"wide": True, "wide_disks": (1, 1)}, "wide entries of this disk": {"wide": True, "wide_here": -1},
+    "needless wide disk": {"wide": True, "needless": True, "wide_disks": (1, 1)}, "wide needed 99": {"wide": True, "wide_needed": 99}, "wide needed 0": {"wide": True, "wide_needed": 0}, "needless wide entries": {"wide": True, "needless": True, "entries": 1},
+    "locator two disks": {"wide": True, "locator_disks": 2}, "locator no disks": {"wide": True, "locator_disks": 0}, "locator other disk": {"wide": True, "locator_disk": 1}, "needless locator two disks": {"wide": True, "needless": True, "locator_disks": 2}, "locator far": {"wide": True, "locator": 1 << 62},
 })
 def end(wheel, dice, values):
     for key, value in values.items():

@@ -4,6 +4,8 @@
 import re
 from dataclasses import dataclass
 
+from tools import INSTALLERS
+
 # Refusals that say nothing of the package, by tool and by a pattern of its words.
 NO_FAULT = (
     ("pip", r"is not a supported wheel on this platform", "a tag of another Python or system"),
@@ -11,17 +13,28 @@ NO_FAULT = (
     ("pip|uv", r"requires a different Python|requires Python|Requires-Python", "a Python of another version"),
 )
 
+# verify renders no description.
+OF_MARKUP = "has syntax errors in markup"
+
+# Without a backend, an sdist is built with setuptools, which the environments lack.
+NO_SETUPTOOLS = "`uv pip install setuptools`"
+
 # Errors of verify in packages that these installers take alike, by code and by a pattern of its words, with the reason.
 BEYOND = (
     ("metadata-field", r"twice|a line that is not a field|NUL byte|not UTF-8|longer than", "programs read the first value, the last, or none"),
     ("metadata-field", r"Metadata-Version|Provides-Extra is malformed", "index servers reject it"),
     ("metadata-field", r"License-Expression", "index servers reject it"),
+    ("metadata-field", r"its `[^`]*` must be|Requires-Python is malformed", "the standard asks for another form, which only some programs mend"),
+    ("metadata-field", r"no Wheel-Version that installers know", "the standard asks for two numbers"),
+    ("license-file", r"", "the licence is not in the package"),
     ("requirement-form", r"", "the standard has no such form, and only some programs mend it"),
     ("unmet-extra", r"", "nothing can ask for the requirement"),
     ("tags-disagree", r"", "`wheel pack` and others name the wheel by WHEEL"),
     ("tag-form", r"", "`wheel pack` and others name the wheel by WHEEL"),
     ("names-disagree", r"", "the index lists one version, and the environment has another"),
     ("package-name", r"", "index servers reject it"),
+    ("entry-point", r"indented line|a line has an end|a section whose name", "`configparser` and programs that read by lines differ"),
+    ("entry-point", r"not a file name", "other systems cannot have the name"),
     ("entry-point", r"module that the (wheel|sdist) lacks|object that its module|is not an entry point|twice", "the script does not start"),
     ("only-in-record", r"", "uninstalling removes a file of this name"),
     ("not-in-record", r"", "some programs take a backslash for `/`, others leave the file behind"),
@@ -38,11 +51,17 @@ BEYOND = (
     ("broken-package", r"multi-disk", "other programs ask for the other disks"),
     ("missing-metadata", r"it has no PKG-INFO|neither pyproject", "index servers look for them in the directory NAME-VERSION"),
     ("broken-package", r"gzipped tar archive, or truncated", "gzip and GNU tar reject it"),
+    ("unsafe-name", r"metadata of (another package|an old format)", "installers list it as a package, and do not remove it"),
+    ("unsafe-name", r"program with the name|configuration of the environment|reserved|invalid name on Windows", "environments of other systems and versions have the file"),
+    ("file-and-directory", r"file in place of a directory", "environments of other systems and versions have the directory"),
+    ("file-and-directory", r"with `--target`", "environments have two directories, and --target one"),
+    ("link-outside", r"hard link without a preceding target", "GNU tar fails, and Python copies another file"),
     ("stray-bytes", r"", "the file can be another format too"),
 )
 
-# Checks metadata as index servers do, and installs nothing: its refusal justifies an error about metadata.
-INDEX = "packaging"
+# These check metadata as index servers do, and install nothing: a refusal justifies an error about metadata; verify must warn
+# of each package that twine refuses.
+INDEX = ("packaging", "twine")
 OF_METADATA = ("metadata-field", "requirement-form", "unmet-extra", "names-disagree")
 
 
@@ -57,6 +76,8 @@ class Verdict:
 def refusals(answers):
     """Return the refusals that are about the package, by tool."""
     refused = {tool: answer.refusal for tool, answer in answers.items() if answer.refusal}
+    if NO_SETUPTOOLS in refused.get("uv", ""):
+        return {}
     return {
         tool: said for tool, said in refused.items()
         if not any(tool.startswith(of) and re.search(pattern, said) for of, pattern, _ in NO_FAULT)
@@ -68,17 +89,26 @@ def verdict(findings, trouble, answers):
     if findings is None:
         return Verdict("no answer", trouble)
     errors = [one for one in findings if one[0] == "error"]
-    index = answers.get(INDEX)
-    answers = {tool: answer for tool, answer in answers.items() if tool != INDEX}
+    index = [tool for tool in INDEX if tool in answers and answers[tool].refusal]
+    said = answers.get("twine")
+    answers = {tool: answer for tool, answer in answers.items() if tool not in INDEX}
     refused = refusals(answers)
-    if refused and not errors:
-        return Verdict("content", "; ".join(f"{tool}: {_short(said)}" for tool, said in refused.items()))
-    installed = {tool: answer.files for tool, answer in answers.items() if not answer.refusal and tool not in ("zipfile", "tarfile")}
-    if not refused and len(set(installed.values())) > 1 and not findings:
-        return Verdict("ambiguous", _differences(installed))
-    refused_by_index = index is not None and index.refusal
-    beyond = [one for one in errors if not _is_beyond(one) and not (refused_by_index and one[1] in OF_METADATA)]
-    if not any(answer.refusal for answer in answers.values()) and len(set(installed.values())) <= 1 and beyond:
+    installed = {tool: answer for tool, answer in answers.items() if not answer.refusal and tool in INSTALLERS}
+    trees = {tool: answer.files for tool, answer in installed.items()}
+    differ = len(set(trees.values())) > 1
+    harm = {tool: answer.harm for tool, answer in installed.items() if answer.harm}
+    if not errors:
+        if refused:
+            return Verdict("content", "; ".join(f"{tool}: {_short(text)}" for tool, text in refused.items()))
+        if harm:
+            return Verdict("harm", "; ".join(f"{tool}: {', '.join(paths)}" for tool, paths in harm.items()))
+        if differ:
+            return Verdict("ambiguous", _differences(trees))
+        if not findings and "twine" in index and OF_MARKUP not in said.refusal:
+            return Verdict("index", f"twine: {_short(said.refusal)}")
+        return None
+    beyond = [one for one in errors if not _is_beyond(one) and not (index and one[1] in OF_METADATA)]
+    if not any(answer.refusal for answer in answers.values()) and not differ and not harm and beyond:
         return Verdict("too strict", "; ".join(f"{code}: {what} ({member}, {detail})" for _, code, what, member, detail in beyond))
     return None
 

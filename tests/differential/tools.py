@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The programs that are asked about each package, and what each left behind."""
+"""The programs that are asked about each package, and the environment that each left behind."""
 
 import hashlib
 import http.server
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,46 +18,80 @@ from process import run
 from report import NotRun
 
 HERE = Path(__file__).resolve().parent
-PACKAGES = ("uv", "pip", "installer", "packaging")
+PACKAGES = ("uv", "pip", "installer", "packaging", "twine")
 # Written by an installer about itself, or in its own manner.
 OWN = ("INSTALLER", "REQUESTED", "RECORD", "direct_url.json", "uv_cache.json", "uv_build.json")
+INSTALLERS = ("uv", "uv-stream", "pip", "installer")
 SECONDS = 120
+# Installers write the path of the interpreter in their own manner.
+INTERPRETER = re.compile(rb"\A#!(?:[^\n]*python[^\n]*\n|/bin/sh\n'''exec' [^\n]*\n' '''\n)")
+COMMAND = re.compile(rb"^from (\S+) import (\S+)$.*^ *sys\.exit\((.+)\(\)\)$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a tool made of a package: its refusal or None, and the files that it installed."""
+    """The refusal of a tool or None, the files that it installed, and files of the environment that it changed."""
 
     refusal: str | None
-    files: frozenset
+    files: frozenset = frozenset()
+    harm: tuple = ()
+
+    def kept(self):
+        """Return the answer as JSON."""
+        return [self.refusal, sorted(self.files), list(self.harm)]
+
+    @classmethod
+    def read(cls, kept):
+        """Return an answer that was kept."""
+        return cls(kept[0], frozenset(tuple(one) for one in kept[1]), tuple(kept[2]))
 
 
 def fetched(work):
     """Return a directory with the tools, or raise NotRun."""
     home = work / "tools"
-    if not all((home / "bin" / name).is_file() for name in ("uv", "pip")) or not (home / "ready").is_file():
+    ready = home / "ready"
+    if not ready.is_file() or ready.read_text() != " ".join(PACKAGES):
         done = run([sys.executable, "-m", "venv", "--clear", home], work)
         if done.status:
             raise NotRun(f"this Python makes no virtual environment with pip: {done.problem}")
         done = run([home / "bin" / "pip", "install", "--quiet", "--upgrade", *PACKAGES], work, fetch.machine())
         if done.status:
             raise NotRun(f"the tools cannot be had from PyPI: {done.problem}")
-        (home / "ready").touch()
+        ready.write_text(" ".join(PACKAGES))
     return home / "bin"
 
 
-def files_of(target):
-    """Return paths and contents of the installed modules, without scripts and files that the installer adds."""
-    found = set()
-    for directory, _, names in os.walk(target):
-        for name in names:
+def versions(bin_):
+    """Return the versions of all tools, which decide their answers."""
+    code = f"import importlib.metadata as m, sys; print(sys.version.split()[0], *[m.version(p) for p in {PACKAGES!r}])"
+    return subprocess.run([str(bin_ / "python"), "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def content(path):
+    """Return the content of an installed file, without the differences that each installer makes in programs."""
+    if path.is_symlink():
+        return f"link {os.readlink(path)}".encode()
+    data = path.read_bytes()
+    if path.parent.name.lower() not in ("bin", "scripts") or not data.startswith(b"#!"):
+        return data
+    command = COMMAND.search(data)
+    if command:
+        return b"command " + b" ".join(command.groups())
+    return INTERPRETER.sub(b"#!python\n", data)
+
+
+def tree(env):
+    """Return the digest of each file of an environment, by path."""
+    found = {}
+    for directory, directories, names in os.walk(env):
+        directories[:] = [name for name in directories if name != "__pycache__"]
+        for name in names + [one for one in directories if Path(directory, one).is_symlink()]:
             path = Path(directory, name)
-            below = path.relative_to(target)
-            if below.parts[0] in ("bin", "include", "share", "__pycache__", ".lock") or name in OWN or "__pycache__" in below.parts:
+            below = path.relative_to(env)
+            if name in OWN and below.parts[-2].endswith(".dist-info") or below.as_posix() == ".lock":
                 continue
-            data = os.readlink(path).encode() if path.is_symlink() else path.read_bytes()
-            found.add((below.as_posix(), hashlib.sha256(data).hexdigest()))
-    return frozenset(found)
+            found[below.as_posix()] = hashlib.sha256(content(path)).hexdigest()[:16]
+    return found
 
 
 class Tools:
@@ -65,6 +100,11 @@ class Tools:
     def __init__(self, bin_, rockpack, work):
         self.bin, self.rockpack, self.work = bin_, rockpack, work
         self.work.mkdir(parents=True, exist_ok=True)
+        self.plain = self.work / "plain"
+        done = run([bin_ / "python", "-m", "venv", "--without-pip", self.plain], self.work)
+        if done.status:
+            raise NotRun(f"this Python makes no virtual environment: {done.problem}")
+        self.before = tree(self.plain)
         self.worker = subprocess.Popen(
             [str(bin_ / "python"), "-B", str(HERE / "worker.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.server = _serve(self.work)
@@ -93,27 +133,36 @@ class Tools:
         return [(one["severity"], one["code"], one["what"], one["member"], one["detail"]) for one in found], done.stderr
 
     def ask(self, tool, path):
-        """Give the package to one tool."""
+        """Give the package to one tool, with a new environment if it installs."""
         target, log = self.work / f"{tool}.out", self.work / f"{tool}.log"
         shutil.rmtree(target, ignore_errors=True)
-        target.mkdir()
+        installs = tool in INSTALLERS
+        if installs:
+            shutil.copytree(self.plain, target, symlinks=True)
+        else:
+            target.mkdir()
         if tool.startswith("uv"):
-            status, said = self._uv(tool, path, target)
+            status, text = self._uv(tool, path, target)
         else:
             words = {"tool": tool, "file": str(path), "target": str(target), "log": str(log)}
             self.worker.stdin.write(json.dumps(words) + "\n")
             self.worker.stdin.flush()
-            status, said = json.loads(self.worker.stdout.readline()), log.read_text(errors="replace")
-        answer = Answer(said.strip()[-600:] or f"exit status {status}" if status else None, files_of(target))
-        shutil.rmtree(target, ignore_errors=True)
-        return answer
+            status, text = json.loads(self.worker.stdout.readline()), log.read_text(errors="replace")
+        refusal = (text.strip()[-600:] or f"exit status {status}") if status else None
+        if not installs or refusal:
+            return Answer(refusal)
+        after = tree(target)
+        new = frozenset((path, digest) for path, digest in after.items() if path not in self.before)
+        harm = tuple(sorted(path for path, digest in self.before.items() if after.get(path) != digest))
+        return Answer(None, new, harm)
 
     def _uv(self, tool, path, target):
         place = str(path)
         if tool == "uv-stream":
             place = f"http://127.0.0.1:{self.server.server_address[1]}/{path.relative_to(self.work).as_posix()}"
-        words = ["pip", "install", "--no-index", "--no-deps", "--no-cache", "--no-config", "--quiet", "--no-build-isolation", "--link-mode", "copy"]
-        command = [str(self.bin / "uv"), *words, "--python", str(self.bin / "python"), "--target", str(target), place]
+        words = ["pip", "install", "--no-index", "--no-deps", "--no-config", "--quiet", "--no-build-isolation", "--link-mode", "copy"]
+        # The cache knows the interpreter; each package has a path of its own, so it is read anew.
+        command = [str(self.bin / "uv"), *words, "--cache-dir", str(self.work / "cache"), "--python", str(target / "bin" / "python"), place]
         keep = {"PATH": os.environ["PATH"], "UV_PYTHON_DOWNLOADS": "never", "HOME": str(self.work), "LANG": "C.UTF-8"}
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=keep, cwd=self.work, errors="replace")
         return done.returncode, done.stderr

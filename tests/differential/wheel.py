@@ -27,6 +27,7 @@ class Wheel:
     record: list = field(default_factory=list)
     bytes: list = field(default_factory=list)
     title: str = ""
+    info: str = INFO
 
     @classmethod
     def plain(cls):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs pip, installer, zipfile and tarfile, each case in a process of its own, without starting Python again.
+"""Runs pip, installer, zipfile, tarfile, packaging and twine, each case in a process of its own, without starting Python again.
 
 Reads lines of JSON (tool, file, target, log) and answers each with the exit status; started by `tools.py`.
 """
@@ -17,24 +17,33 @@ import installer
 import installer.destinations
 import installer.sources
 import packaging.metadata
+import pip._internal.operations.install.wheel
+import pip._internal.resolution.resolvelib.resolver
+import pip._vendor.distlib.scripts
+import pip._vendor.pyproject_hooks  # noqa: F401: imported once, before all forks, as the lines above
+import twine.commands.check
+import twine.package
 from pip._internal.cli.main import main as pip_main
 from pip._internal.commands import create_command
-from pip._internal.commands.install import InstallCommand  # noqa: F401: imported once, before all forks
+from pip._internal.commands.install import InstallCommand  # noqa: F401
 
 SECONDS = 120
 
 
-def pip(file, target):
-    """Install with pip's own command line."""
+def pip_(file, target):
+    """Install with pip's own command line, into an environment."""
     words = ["--no-index", "--no-deps", "--no-cache-dir", "--no-compile", "--disable-pip-version-check", "--quiet"]
-    return pip_main(["install", *words, "--no-build-isolation", "--target", target, file])
+    more = ["--no-build-isolation", "--ignore-installed", "--no-warn-script-location"]
+    return pip_main(["install", *words, *more, "--prefix", target, file])
 
 
 def installer_(file, target):
     """Install with the reference library, with the checks of RECORD that it has."""
-    below = {"purelib": "", "platlib": "", "scripts": "bin", "data": "", "headers": "include/site/demo"}
+    python = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    site = f"lib/{python}/site-packages"
+    below = {"purelib": site, "platlib": site, "scripts": "bin", "data": "", "headers": f"include/site/{python}/demo"}
     place = installer.destinations.SchemeDictionaryDestination(
-        {name: str(Path(target, part)) for name, part in below.items()}, sys.executable, "posix")
+        {name: str(Path(target, part)) for name, part in below.items()}, str(Path(target, "bin", "python")), "posix")
     with installer.sources.WheelFile.open(file) as source:
         source.validate_record(validate_contents=True)
         installer.install(source, place, {"INSTALLER": b"installer"})
@@ -73,7 +82,13 @@ def packaging_(file, target):
     return 0
 
 
-TOOLS = {"packaging": packaging_, "pip": pip, "installer": installer_, "zipfile": zipfile_, "tarfile": tarfile_}
+def twine_(file, target):
+    """Check as before an upload."""
+    twine.package.PackageFile.from_filename(file, None).metadata_dictionary()
+    return 1 if twine.commands.check.check([file], strict=False) else 0
+
+
+TOOLS = {"packaging": packaging_, "pip": pip_, "installer": installer_, "zipfile": zipfile_, "tarfile": tarfile_, "twine": twine_}
 
 
 def child(tool, file, target, log):

@@ -169,14 +169,15 @@ impl Scheme {
 
 fn place(member: &str) -> (Scheme, &str) {
     let Some((top, rest)) = member.split_once('/') else { return (Scheme::Site, member) };
-    if top.strip_suffix(".data").is_none() {
-        return (Scheme::Site, member);
-    }
+    let Some(stem) = top.strip_suffix(".data") else { return (Scheme::Site, member) };
     match rest.split_once('/') {
         Some(("purelib" | "platlib", path)) => (Scheme::Site, path),
         Some(("scripts", path)) => (Scheme::Scripts, path),
         Some(("headers", path)) => (Scheme::Headers, path),
-        Some(("data", path)) => of_environment(path),
+        Some(("data", path)) => match headers(path, stem) {
+            Some(path) => (Scheme::Headers, path),
+            None => of_environment(path),
+        },
         // The reader reports it.
         _ => (Scheme::Data, rest),
     }
@@ -198,6 +199,16 @@ fn of_environment(path: &str) -> (Scheme, &str) {
         Some(site) if site.eq_ignore_ascii_case(SITE) => (Scheme::Site, &library[SITE.len()..]),
         _ => (Scheme::Data, path),
     }
+}
+
+/// Environments have headers in `include/site/python3.11/NAME`, users in `include/python3.11/NAME`.
+fn headers<'p>(path: &'p str, stem: &str) -> Option<&'p str> {
+    let below = path.strip_prefix("include/")?;
+    let (python, rest) = below.strip_prefix("site/").unwrap_or(below).split_once('/')?;
+    let (name, path) = rest.split_once('/')?;
+    let distribution = stem.split_once('-').map_or(stem, |(name, _)| name);
+    let is_same = base::names::normalized(name) == base::names::normalized(distribution);
+    (is_python(python) && is_same).then_some(path)
 }
 
 fn is_python(directory: &str) -> bool {
@@ -223,6 +234,8 @@ mod tests {
             ("a-1.data/data/lib/python3.11/site-packages/a.py", "a.py"),
             ("a-1.data/data/Lib/site-packages/a.py", "a.py"),
             ("a-1.data/data/lib/python3.11/os.py", "<data>/lib/python3.11/os.py"),
+            ("a-1.data/data/include/site/python3.11/A/a.h", "<headers>/a.h"),
+            ("a-1.data/data/include/python3.11/b/a.h", "<data>/include/python3.11/b/a.h"),
             ("a-1.data/data/share/a.txt", "<data>/share/a.txt"),
         ] {
             let file = File::of_wheel(member, Known::Is(0o644), Kind::Data);

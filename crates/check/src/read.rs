@@ -18,10 +18,12 @@ mod license;
 mod member;
 mod metadata;
 mod names;
+mod project;
 mod reading;
 mod record;
 mod sdist;
 mod sdist_scripts;
+mod uploads;
 mod variants;
 mod wheel;
 

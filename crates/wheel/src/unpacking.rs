@@ -14,6 +14,7 @@ mod member;
 mod numbers;
 mod pax;
 mod sparse;
+mod strict;
 mod tar_reader;
 mod tar_stream;
 mod tree;

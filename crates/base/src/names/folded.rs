@@ -65,6 +65,7 @@ mod tests {
             !same("cafe", "caf\u{e9}") && !same("\u{b2}", "2"),
             "compatibility is not identity"
         );
+        assert!(!same("\u{131}", "i"), "only Turkish has the capital letter of one");
         assert!(same("\u{212b}", "a\u{30a}"), "the sign of a unit is the letter");
         assert!(same("q\u{307}\u{323}", "q\u{323}\u{307}"), "the order of marks");
     }

@@ -33,17 +33,20 @@ impl FromStr for Requirement {
 
     fn from_str(text: &str) -> Result<Self, NoRequirement> {
         let text = text.trim();
+        if text.contains(|c: char| c.is_whitespace() && !matches!(c, ' ' | '\t')) {
+            return Err(NoRequirement);
+        }
         let end = text
             .find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | '.'))
             .unwrap_or(text.len());
         let (name, rest) = text.split_at(end);
         let (extras, rest) = extras(rest.trim_start())?;
         let (versions, marker) = if let Some(address) = rest.strip_prefix('@') {
-            // Without a preceding space, `;` belongs to the URL.
+            // Without a preceding space, `;` belongs to the URL, but then some installers reject it.
             let (address, marker) = address
                 .split_once(" ;")
                 .map_or((address, None), |(address, marker)| (address, Some(marker)));
-            if !address.contains(':') {
+            if !is_address(address.trim()) {
                 return Err(NoRequirement);
             }
             (None, marker)
@@ -78,10 +81,25 @@ fn extras(text: &str) -> Result<(Vec<String>, &str), NoRequirement> {
     Ok((extras, rest.trim_start()))
 }
 
+/// Installers resolve other forms against their working directory, or reject them.
+fn is_address(address: &str) -> bool {
+    let has_scheme = address.split_once("://").is_some_and(|(scheme, rest)| {
+        let in_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(in_scheme)
+            && !rest.is_empty()
+    });
+    has_scheme && !address.contains([' ', '\t']) && !address.contains("; ")
+}
+
 /// Accepts parentheses, as written by older tools.
 fn specifiers(text: &str) -> Result<VersionSpecifiers, NoRequirement> {
     let bare = text.strip_prefix('(').map_or(Some(text), |rest| rest.strip_suffix(')'));
-    bare.ok_or(NoRequirement)?.parse().map_err(|_| NoRequirement)
+    let bare = bare.ok_or(NoRequirement)?;
+    if bare.trim().is_empty() && text.starts_with('(') {
+        return Err(NoRequirement);
+    }
+    bare.parse().map_err(|_| NoRequirement)
 }
 
 #[cfg(test)]
@@ -120,6 +138,17 @@ mod tests {
             "a[,]",
             "a ==",
             "a @ nowhere",
+            "a @ b:c",
+            "a @ https://example.org/a b",
+            "a @ https://example.org/a.whl; extra == 'x'",
+            "a ()",
+            "a\n>=1",
+            "a\u{a0}>=1",
+            "a; 'x' in extras",
+            "a; extras == 'x'",
+            "a; 'x' in dependency_groups",
+            "a; python_version === '3'",
+            "a; python_version ~= '3'",
             "a;",
             "a; b",
             "a; extra",

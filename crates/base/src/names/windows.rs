@@ -9,8 +9,8 @@ const NUMBERED: [&str; 2] = ["com", "lpt"];
 pub fn refusal(name: &str) -> Option<String> {
     let stem = name.split('.').next().unwrap_or(name).trim_end().to_ascii_lowercase();
     let numbered = |device: &str| {
-        let number = stem.strip_prefix(device).filter(|rest| rest.len() == 1);
-        number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+        let number = stem.strip_prefix(device).filter(|rest| rest.chars().count() == 1);
+        number.is_some_and(|number| number.starts_with(|c: char| "0123456789¹²³".contains(c)))
     };
     if DEVICES.contains(&&*stem) || NUMBERED.iter().any(|device| numbered(device)) {
         return Some(format!("`{name}` is a reserved device name"));
@@ -28,8 +28,9 @@ mod tests {
 
     #[test]
     fn names_that_windows_keeps() {
-        for bad in ["nul", "NUL.txt", "com1", "Lpt9.h", "con .c", "a.", "b ", "a:b", "x\u{1}", "q?"]
-        {
+        for bad in [
+            "nul", "NUL.txt", "com1", "Lpt9.h", "COM¹", "con .c", "a.", "b ", "a:b", "x\u{1}", "q?",
+        ] {
             assert!(refusal(bad).is_some(), "{bad}");
         }
         for fine in ["null", "com", "com10", "console.h", ".nul", "lpt.h", "a b", "ü"] {

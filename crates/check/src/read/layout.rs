@@ -18,6 +18,14 @@ pub(super) fn check(
     found
 }
 
+/// Findings of the headers alone.
+pub(super) fn headers(entries: &[DirectoryEntry], dist_info: Option<&str>) -> Vec<Finding> {
+    let kinds = entries.iter().filter_map(|entry| Some(kind(entry)?.of(&*entry.name)));
+    let places = entries.iter().filter_map(|entry| place(entry, dist_info?));
+    let order = dist_info.and_then(|directory| order(entries, directory));
+    kinds.chain(places).chain(times(entries)).chain(order).collect()
+}
+
 const SCHEMES: [&str; 5] = ["purelib", "platlib", "headers", "scripts", "data"];
 
 fn place(entry: &DirectoryEntry, dist_info: &str) -> Option<Finding> {

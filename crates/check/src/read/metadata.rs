@@ -1,4 +1,4 @@
-use super::license;
+use super::{license, uploads};
 use crate::{Finding, Package};
 use base::names::normalized;
 use base::source::Code;
@@ -27,16 +27,6 @@ const ONCE: [&str; 16] = [
     "Description",
 ];
 
-const SINCE: [(&str, (u32, u32)); 7] = [
-    ("Provides-Extra", (2, 1)),
-    ("Description-Content-Type", (2, 1)),
-    ("Dynamic", (2, 2)),
-    ("License-Expression", (2, 4)),
-    ("License-File", (2, 4)),
-    ("Import-Name", (2, 5)),
-    ("Import-Namespace", (2, 5)),
-];
-
 pub(super) struct Rules<'m>(pub &'m Metadata);
 
 fn error(what: impl Into<std::borrow::Cow<'static, str>>) -> Finding {
@@ -51,6 +41,7 @@ impl Rules<'_> {
         found.extend(self.license());
         found.extend(self.values());
         found.extend(self.requirements());
+        found.extend(uploads::check(self.0));
         found
     }
 
@@ -64,7 +55,7 @@ impl Rules<'_> {
         let newest = VERSIONS[VERSIONS.len() - 1];
         match self.told_version() {
             Some(version) if VERSIONS.contains(&version) => {
-                let fields = SINCE
+                let fields = uploads::FIELDS
                     .iter()
                     .filter(|(field, since)| *since > version && self.0.first(field).is_some());
                 let (told, what) = (
@@ -237,7 +228,7 @@ mod tests {
         for (text, needle) in [
             ("Name: a\nVersion: 1\n", "no known Metadata-Version"),
             ("Metadata-Version: 2.9\nName: a\nVersion: 1\n", "newer than rockpack knows (2.9)"),
-            ("Metadata-Version: 2.1\nName: a\nVersion: 1\nDynamic: x\n", "Dynamic is newer"),
+            ("Metadata-Version: 2.1\nName: a\nVersion: 1\nDynamic: Summary\n", "Dynamic is newer"),
             ("Metadata-Version: 2.1\nVersion: 1\n", "no Name"),
             ("Metadata-Version: 2.1\nName: -\nVersion: 1\n", "its Name is malformed"),
             ("Metadata-Version: 2.1\nName: a\nVersion: x\n", "its Version is malformed"),

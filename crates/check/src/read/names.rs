@@ -136,10 +136,10 @@ impl<'w> Names<'w> {
 
 fn version(wheel: &Header) -> Vec<Finding> {
     let version = wheel.first("Wheel-Version").unwrap_or_default();
-    let numbers: Result<Vec<u32>, _> = version.split('.').map(str::parse).collect();
-    match numbers.as_deref() {
-        Ok([1, 0]) => Vec::new(),
-        Ok([1, _, ..]) => vec![Finding::warning(
+    // Installers compare the first number alone, some of them as a text.
+    match version.split_once('.') {
+        Some(("1", "0")) => Vec::new(),
+        Some(("1", rest)) if rest.split('.').all(is_number) => vec![Finding::warning(
             Code::MetadataField,
             format!("WHEEL has another Wheel-Version than 1.0: {version}"),
         )],
@@ -148,6 +148,10 @@ fn version(wheel: &Header) -> Vec<Finding> {
                 .because(format!("`{version}`")),
         ],
     }
+}
+
+fn is_number(text: &str) -> bool {
+    text.parse::<u32>().is_ok()
 }
 
 /// Matches tags of PEP 425.

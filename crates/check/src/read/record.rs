@@ -73,6 +73,17 @@ impl Record {
         }
     }
 
+    /// Findings that need no member: malformed rows, and rows of absent files.
+    pub fn alone(&self) -> Vec<Finding> {
+        self.findings.iter().cloned().chain(self.absent()).collect()
+    }
+
+    fn absent(&self) -> impl Iterator<Item = Finding> {
+        self.absent.iter().map(|path| {
+            Finding::error(Code::OnlyInRecord, "listed in RECORD, but not in the wheel").of(path)
+        })
+    }
+
     fn row(&self, index: usize) -> Option<&Row> {
         self.rows.get(index)?.as_ref()
     }
@@ -106,9 +117,7 @@ impl Record {
                 }
             }
         }
-        found.extend(self.absent.iter().map(|path| {
-            Finding::error(Code::OnlyInRecord, "listed in RECORD, but not in the wheel").of(path)
-        }));
+        found.extend(self.absent());
         found
     }
 }

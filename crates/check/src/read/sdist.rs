@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::metadata::Rules;
-use super::sdist_scripts;
+use super::{project, sdist_scripts};
 use crate::{File, Finding, Kind, Known, Package, Scheme, Why};
 use base::names::DistName;
 use base::names::Form;
@@ -43,6 +43,7 @@ fn check(sdist: &Sdist, file_name: &str, package: &mut Package<'_>) -> Vec<Findi
     if !sdist.has("pyproject.toml") && !sdist.has("setup.py") {
         found.push(missing("it has neither pyproject.toml nor setup.py"));
     }
+    found.extend(project::check(sdist));
     match sdist.pkg_info().filter(|_| sdist.has("PKG-INFO")) {
         Some(text) => {
             let metadata = Metadata::parse(text);

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::entry_points::{LACKS_OBJECT, defines};
+use super::project;
 use crate::Finding;
 use base::source::Code;
 use wheel::archive::entry_points::{EntryPoint, Object};
@@ -18,7 +19,12 @@ const BESIDE: [&str; 12] =
 /// Checks scripts. A build can make modules and move directories, so a module that only seems to
 /// be absent is a warning.
 pub(super) fn check(path: &Path, sdist: &Sdist) -> io::Result<Vec<Finding>> {
-    let scripts = sdist.scripts();
+    let mut scripts = sdist.scripts();
+    scripts.extend(project::backend(sdist).map(|object| EntryPoint {
+        group: "build-backend".to_owned(),
+        name: "build-backend".to_owned(),
+        object,
+    }));
     let objects: Vec<_> = scripts.iter().filter_map(|s| Some((s, s.object()?))).collect();
     if objects.is_empty() {
         return Ok(Vec::new());

@@ -60,6 +60,14 @@ impl Wheel {
         self.file.zip()
     }
 
+    /// Findings of headers and rows of RECORD, without reading a member.
+    pub fn headers(&self) -> Vec<Finding> {
+        let faults = self.file.faults().iter().cloned().map(Finding::from);
+        let layout = layout::headers(self.zip().entries(), self.file.dist_info());
+        let rows = self.record.iter().flat_map(Record::alone);
+        faults.chain(layout).chain(rows).collect()
+    }
+
     /// Divides the members for threads, only by size.
     pub fn parts(&self) -> Vec<Range<usize>> {
         let (mut parts, mut start, mut bytes) = (Vec::new(), 0, 0);

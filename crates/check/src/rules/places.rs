@@ -12,7 +12,10 @@ const OF_INSTALLERS: [&str; 4] = ["INSTALLER", "REQUESTED", "direct_url.json", "
 const DIRECTORIES: [&str; 7] =
     ["bin", "include", "lib", "lib64", "scripts", "share", "lib/site-packages"];
 /// Programs of installers, with the packages that own them.
-const INSTALLERS: [(&str, &str); 3] = [("pip", "pip"), ("uv", "uv"), ("uvx", "uv")];
+const INSTALLERS: [(&str, &str); 4] =
+    [("pip", "pip"), ("uv", "uv"), ("uvx", "uv"), ("easy_install", "setuptools")];
+/// Programs of interpreters, which environments of each kind have.
+const INTERPRETERS: [&str; 4] = ["python", "pythonw", "pypy", "graalpy"];
 
 pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -21,16 +24,22 @@ pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
             let finding = of_installers(package, file).or_else(|| of_environment(package, file))?;
             Some(finding.of(&*file.member))
         });
-        let all = own.chain(twice(package));
+        let all = own.chain(twice(package)).chain(wrappers(package));
         found.extend(all.map(|finding| finding.within(&package.file)));
     }
     found
 }
 
 fn of_installers(package: &Package<'_>, file: &File<'_>) -> Option<Finding> {
-    let (top, rest) = file.site_path()?.split_once('/')?;
+    // A file counts like a directory, and the case does not.
+    let path = file.site_path()?;
+    let (top, rest) = path.split_once('/').unwrap_or((path, ""));
+    let ends_with = |end: &str| {
+        let at = top.len().checked_sub(end.len());
+        at.and_then(|at| top.get(at..)).is_some_and(|last| last.eq_ignore_ascii_case(end))
+    };
     let error = |what: &'static str| Some(Finding::error(Code::UnsafeName, what));
-    if top.ends_with(".egg-info") {
+    if ends_with(".egg-info") {
         return error("metadata of an old format, which installers take for another package");
     }
     let info = package.info.as_deref()?;
@@ -38,7 +47,7 @@ fn of_installers(package: &Package<'_>, file: &File<'_>) -> Option<Finding> {
         let what = "file of the metadata directory that installers write themselves";
         return Some(Finding::error(Code::MemberTwice, what));
     }
-    if top != info && top.ends_with(".dist-info") {
+    if top != info && ends_with(".dist-info") {
         return error("metadata of another package, which installers do not know to remove");
     }
     None
@@ -46,8 +55,9 @@ fn of_installers(package: &Package<'_>, file: &File<'_>) -> Option<Finding> {
 
 fn of_environment(package: &Package<'_>, file: &File<'_>) -> Option<Finding> {
     let path = file.path();
+    let first = path.split('/').next().unwrap_or(path);
     match file.scheme {
-        Scheme::Scripts if is_of_python(path) => {
+        Scheme::Scripts if is_of_python(first) => {
             let what = "program with the name of the interpreter, which installers overwrite and \
                 later remove";
             Some(Finding::error(Code::UnsafeName, what).because(format!("`{path}`")))
@@ -58,12 +68,13 @@ fn of_environment(package: &Package<'_>, file: &File<'_>) -> Option<Finding> {
             (package.name.as_deref() != Some(owner))
                 .then(|| Finding::error(Code::UnsafeName, what).because(format!("`{path}`")))
         }
-        Scheme::Data if path.eq_ignore_ascii_case("pyvenv.cfg") => {
+        Scheme::Data if first.eq_ignore_ascii_case("pyvenv.cfg") => {
             let what = "configuration of the environment, which installers overwrite";
             Some(Finding::error(Code::UnsafeName, what))
         }
         Scheme::Data
-            if DIRECTORIES.iter().any(|directory| path.eq_ignore_ascii_case(directory)) =>
+            if is_of_library(path)
+                || DIRECTORIES.iter().any(|directory| path.eq_ignore_ascii_case(directory)) =>
         {
             let what = "file in place of a directory of the environment";
             Some(Finding::error(Code::FileAndDirectory, what).because(format!("`{path}`")))
@@ -72,13 +83,23 @@ fn of_environment(package: &Package<'_>, file: &File<'_>) -> Option<Finding> {
     }
 }
 
-/// `python`, `pythonw`, and scripts that start an environment.
+/// Matches `lib/python3.11` and its `site-packages`.
+fn is_of_library(path: &str) -> bool {
+    let below = path.strip_prefix("lib/").or_else(|| path.strip_prefix("lib64/"));
+    let version = below.and_then(|path| path.strip_prefix("python3."));
+    version.is_some_and(|rest| {
+        let version = rest.strip_suffix("/site-packages").unwrap_or(rest);
+        version.bytes().all(|byte| byte.is_ascii_digit() || byte == b't')
+    })
+}
+
+/// Interpreters, and scripts that start an environment.
 fn is_of_python(program: &str) -> bool {
     let is_activate = |name: &str| {
         name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("activate"))
             && name[8..].chars().next().is_none_or(|next| next == '.')
     };
-    ["python", "pythonw"].iter().any(|name| is_version_of(program, name)) || is_activate(program)
+    INTERPRETERS.iter().any(|name| is_version_of(program, name)) || is_activate(program)
 }
 
 /// Matches `pip`, `pip3`, `PIP3.11.exe`, but not `pip-audit`.
@@ -110,14 +131,43 @@ fn twice(package: &Package<'_>) -> Vec<Finding> {
     found
 }
 
+/// Endings that installers on Windows give to the program of an entry point.
+const WRAPPERS: [&str; 3] = [".exe", "-script.py", ".pya"];
+
+/// pip and uv leave out scripts that look like the program of an entry point.
+fn wrappers(package: &Package<'_>) -> Vec<Finding> {
+    let is_command = |file: &&File<'_>| matches!(file.kind, Kind::Command);
+    let commands: HashSet<&str> = package.installed().filter(is_command).map(File::path).collect();
+    let names_command = |path: &str| {
+        WRAPPERS.iter().any(|end| {
+            let at = path.len().checked_sub(end.len());
+            let stem = at.and_then(|at| Some((path.get(..at)?, path.get(at..)?)));
+            stem.is_some_and(|(stem, last)| {
+                last.eq_ignore_ascii_case(end) && commands.contains(stem)
+            })
+        })
+    };
+    let scripts = package.installed().filter(|file| file.scheme == Scheme::Scripts);
+    let wrong = scripts.filter(|file| !is_command(file) && names_command(file.path()));
+    let what = "script named like the program of an entry point, which some installers leave out";
+    wrong.map(|file| Finding::error(Code::MemberTwice, what).of(&*file.member)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_names_of_an_interpreter_are_known_in_any_spelling() {
-        for name in ["python", "python3", "Python3.11.exe", "PYTHON", "python3.13t", "pythonw.exe"]
-        {
+        for name in [
+            "python",
+            "python3",
+            "Python3.11.exe",
+            "PYTHON",
+            "python3.13t",
+            "pythonw.exe",
+            "pypy3.11",
+        ] {
             assert!(is_of_python(name), "{name}");
         }
         for name in ["activate", "Activate.ps1", "activate.bat"] {
@@ -126,6 +176,10 @@ mod tests {
         for name in ["python-config", "pythonista", "ipython", "activate-global", "pythont"] {
             assert!(!is_of_python(name), "{name}");
         }
+        assert!(
+            is_of_library("lib/python3.11") && is_of_library("lib64/python3.13t/site-packages")
+        );
+        assert!(!is_of_library("lib/python3.11/x") && !is_of_library("lib/python"));
         assert!(is_version_of("pip3.12", "pip") && !is_version_of("pip-audit", "pip"));
     }
 }

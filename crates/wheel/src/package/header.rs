@@ -103,6 +103,11 @@ impl Header {
         self.body.as_deref()
     }
 
+    /// Names of fields, as written.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|(name, _)| &**name)
+    }
+
     /// Names are case-insensitive.
     pub fn all(&self, field: &str) -> Vec<String> {
         self.fields

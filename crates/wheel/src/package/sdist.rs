@@ -82,6 +82,11 @@ impl Sdist {
         own.and_then(|(_, text)| python_literal::data(text))
     }
 
+    /// Text of a file in the top directory, if it was kept.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.texts.get(&format!("{}/{name}", self.top)).map(String::as_str)
+    }
+
     /// Scripts that the sdist declares.
     pub fn scripts(&self) -> Vec<EntryPoint> {
         let lists = self.texts.iter().filter_map(|(path, text)| {
@@ -93,6 +98,12 @@ impl Sdist {
     /// Returns whether the top directory has a file.
     pub fn has(&self, name: &str) -> bool {
         self.files.contains(&format!("{}/{name}", self.top))
+    }
+
+    /// Returns whether a directory below the top directory has files; its path ends with `/`.
+    pub fn has_below(&self, directory: &str) -> bool {
+        let start = format!("{}/{directory}", self.top);
+        self.files.range(start.clone()..).next().is_some_and(|file| file.starts_with(&start))
     }
 
     fn members(
@@ -135,10 +146,11 @@ impl Sdist {
         let mut text = String::new();
         if !member.is_directory() {
             self.size += size;
-            if self.wants(path) {
+            if self.wants(path) && member.is_file() {
                 let fault;
                 (text, fault) = read_text(bytes)?;
-                faults.extend(fault.filter(|_| !self.lists_scripts(path)));
+                let is_read = !self.lists_scripts(path) || path.ends_with("/pyproject.toml");
+                faults.extend(fault.filter(|_| is_read));
                 self.texts.insert(path.clone(), text.clone());
             }
             self.files.insert(path.clone());

@@ -108,11 +108,11 @@ fn entry_fault(entry: &DirectoryEntry) -> Option<Fault> {
     Some(refusal.of(&*entry.name).into())
 }
 
+/// Installers count a file of such a name like a directory.
 fn dist_info(entries: &[DirectoryEntry]) -> Result<String, Fault> {
     let mut found: Vec<&str> = entries
         .iter()
-        .filter_map(|entry| entry.name.split_once('/'))
-        .map(|(directory, _)| directory)
+        .map(|entry| entry.name.split_once('/').map_or(&*entry.name, |(directory, _)| directory))
         .collect();
     found.retain(|directory| directory.ends_with(".dist-info"));
     found.sort_unstable();

@@ -41,7 +41,7 @@ impl FromStr for WheelName {
         // Build tags begin with a digit, Python tags do not.
         let (build, rest) = match rest {
             [build, rest @ ..] if build.starts_with(|c: char| c.is_ascii_digit()) => {
-                (Some((*build).to_owned()), rest)
+                (Some(build_tag(build).ok_or_else(error)?), rest)
             }
             rest => (None, rest),
         };
@@ -65,6 +65,14 @@ impl FromStr for WheelName {
             variant,
         })
     }
+}
+
+/// Returns a build tag that every installer accepts: uv limits its characters and its number.
+fn build_tag(text: &str) -> Option<String> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let in_tag = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+    text[..digits].parse::<u64>().ok()?;
+    text.chars().all(in_tag).then(|| text.to_owned())
 }
 
 /// Normalized distribution in the file name of a wheel, sdist or variants file.
@@ -132,6 +140,9 @@ mod tests {
             "a-1.0-py3-none-any-GFX942.whl",
             "a-1.0-py3-none-any-.whl",
             "a-1.0-1-py3-none-any-null-null.whl",
+            "a-1.0-1+2-py3-none-any.whl",
+            "a-1.0-1 2-py3-none-any.whl",
+            "a-1.0-99999999999999999999-py3-none-any.whl",
             "a-1.0.whl",
             "a-one-py3-none-any.whl",
             "a-1.0-py3--any.whl",

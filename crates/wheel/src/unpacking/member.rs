@@ -117,7 +117,7 @@ impl TarMember {
         if records.has(b"linkpath") && !is_link {
             return Some(Refusal::Ambiguous("its pax records have a target, but it is not a link"));
         }
-        records.rejected().map(Refusal::Ambiguous)
+        None
     }
 
     pub(super) fn refuse(&mut self, refusal: Option<Refusal>) {

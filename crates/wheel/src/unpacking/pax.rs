@@ -24,6 +24,8 @@ const KNOWN: [&[u8]; 13] = [
     b"uid",
     b"uname",
 ];
+/// Character sets of POSIX.
+const CHARSETS: [&[u8]; 2] = [b"ISO-IR 10646 2000 UTF-8", b"BINARY"];
 /// Beginnings of other keys, which installers skip.
 const VENDORS: [&[u8]; 2] = [b"SCHILY.", b"LIBARCHIVE."];
 
@@ -66,11 +68,20 @@ impl PaxRecords {
 
     pub fn rejected(&self) -> Option<&'static str> {
         let is_wrong = |(key, value): &(Vec<u8>, Vec<u8>)| match &key[..] {
-            b"mtime" | b"atime" | b"ctime" | b"uid" | b"gid" => !is_decimal(value),
+            b"mtime" | b"atime" | b"ctime" => !is_time(value),
+            b"uid" | b"gid" => !is_owner(value),
+            b"size" => value.len() > 1 && value.starts_with(b"0"),
+            b"hdrcharset" => !CHARSETS.contains(&&value[..]),
             _ => false,
         };
         if self.0.iter().any(is_wrong) {
-            return Some("a time or owner in its pax records is not a number");
+            return Some(
+                "a number or character set in its pax records is malformed or out of range",
+            );
+        }
+        let is_text = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok();
+        if !self.0.iter().all(|(key, value)| is_text(key) && is_text(value)) {
+            return Some("its pax records are not UTF-8");
         }
         let is_known = |(key, _): &(Vec<u8>, Vec<u8>)| {
             KNOWN.contains(&&key[..]) || VENDORS.iter().any(|vendor| key.starts_with(vendor))
@@ -93,6 +104,20 @@ pub(super) fn number(name: &str, value: &[u8]) -> io::Result<u64> {
         let value = String::from_utf8_lossy(&value[..value.len().min(40)]).into_owned();
         broken(&format!("its pax {name} is `{}`", value.escape_debug()))
     })
+}
+
+/// Last second of the last year that fits into a C `int`; Python fails at later times.
+const LAST_TIME: u64 = 67_768_036_191_676_799;
+
+/// An empty value removes a record.
+fn is_time(value: &[u8]) -> bool {
+    let whole = value.split(|byte| *byte == b'.').next().unwrap_or_default();
+    let is_early = || number("time", whole).is_ok_and(|seconds| seconds <= LAST_TIME);
+    value.is_empty() || (is_decimal(value) && is_early())
+}
+
+fn is_owner(value: &[u8]) -> bool {
+    value.is_empty() || number("owner", value).is_ok()
 }
 
 /// Installers reject negative times.
@@ -145,6 +170,13 @@ mod tests {
         {
             assert_eq!(is_decimal(time.as_bytes()), is, "{time}");
         }
+        for time in ["", "0", "67768036191676799", "1.99999999999999999999"] {
+            assert!(is_time(time.as_bytes()), "{time}");
+        }
+        for time in ["1e400", "nan", "99999999999999999999", "9223372036854775807"] {
+            assert!(!is_time(time.as_bytes()), "{time}");
+        }
+        assert!(is_owner(b"4294967296") && !is_owner(b"-1") && !is_owner(b"1.5"));
         for size in ["-1", "+1", "", "1x"] {
             assert!(number("size", size.as_bytes()).is_err(), "{size}");
         }

@@ -28,7 +28,7 @@ pub struct Rest<R> {
 impl<R: Read> TarReader<R> {
     /// Reads an archive from `source`.
     pub fn new(source: R, rules: Rules) -> Self {
-        Self { archive: tar::Archive::new(TarStream::new(source, rules.most_members)), rules }
+        Self { archive: tar::Archive::new(TarStream::new(source, rules)), rules }
     }
 
     /// Refused members have faults.

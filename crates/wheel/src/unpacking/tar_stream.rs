@@ -5,12 +5,16 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
+use super::Rules;
 use super::pax::{self, PaxRecords};
+use super::strict::Strict;
 
 #[derive(Debug)]
 pub(super) struct TarStream<R> {
     source: R,
     most_members: usize,
+    /// `None` for archives that no installer reads.
+    strict: Option<Strict>,
     members: usize,
     names: u64,
     place: Upcoming,
@@ -54,9 +58,11 @@ const MORE_IN_HEADER: usize = 482;
 const MORE_IN_BLOCK: usize = 504;
 
 impl<R> TarStream<R> {
-    pub fn new(source: R, most_members: usize) -> Self {
+    pub fn new(source: R, rules: Rules) -> Self {
         let (place, extensions) = (Upcoming::Header(Vec::new()), Extensions::default());
-        Self { source, most_members, members: 0, names: 0, place, extensions }
+        let strict = rules.installed.then(Strict::default);
+        let most_members = rules.most_members;
+        Self { source, most_members, strict, members: 0, names: 0, place, extensions }
     }
 
     /// Source, and whether the final zero block was read.
@@ -118,6 +124,10 @@ impl<R> TarStream<R> {
         if head.iter().all(|byte| *byte == 0) {
             return Ok(Upcoming::End);
         }
+        if let Some(reason) = self.strict.as_mut().and_then(|strict| strict.refusal(head)) {
+            let name = String::from_utf8_lossy(&header.path_bytes()).into_owned();
+            return Err(broken(&format!("`{}`: {reason}", name.escape_debug())));
+        }
         let kind = header.entry_type();
         if kind.is_gnu_longname() || kind.is_gnu_longlink() {
             self.extensions.long_name |= kind.is_gnu_longname();
@@ -157,6 +167,9 @@ impl<R> TarStream<R> {
         let local = matches!(self.place, Upcoming::Records(Records { local: true, .. }));
         if !local && OF_ONE.iter().any(|key| records.has(key)) {
             return Err(broken("its global pax records give all members the same name or size"));
+        }
+        if let Some(reason) = self.strict.as_ref().and_then(|_| records.rejected()) {
+            return Err(broken(reason));
         }
         if local {
             self.extensions.records = Some(records);
@@ -285,7 +298,7 @@ mod tests {
     fn read(bytes: &[u8]) -> Result<usize, String> {
         let mut results = Vec::new();
         for step in [1, 511, 512, 4096] {
-            let mut stream = TarStream::new(bytes, 2);
+            let mut stream = TarStream::new(bytes, Rules { most_members: 2, ..Rules::ARTIFACT });
             let (mut buffer, mut all) = (vec![0; step], 0);
             results.push(loop {
                 match stream.read(&mut buffer) {

@@ -91,7 +91,8 @@ impl Tree {
         }
         match self.members.get(target) {
             Some(Node::File) => Ok(Node::File),
-            Some(Node::Link(text)) => self.link(path, text),
+            // uv makes hard links of files alone.
+            Some(Node::Link(text)) if self.floor == 0 => self.link(path, text),
             _ => Err(Refusal::NoFile(target.to_owned())),
         }
     }

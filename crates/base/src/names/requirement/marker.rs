@@ -1,6 +1,7 @@
 //! Environment markers, after `;`.
 
-const VARIABLES: [&str; 14] = [
+/// Lock files have two more, which installers of packages do not define.
+const VARIABLES: [&str; 12] = [
     "python_version",
     "python_full_version",
     "os_name",
@@ -13,12 +14,10 @@ const VARIABLES: [&str; 14] = [
     "implementation_name",
     "implementation_version",
     "extra",
-    "extras",
-    "dependency_groups",
 ];
 
-/// Signs before their prefixes.
-const SIGNS: [&str; 8] = ["===", "==", "~=", "!=", "<=", ">=", "<", ">"];
+/// Signs before their prefixes. uv rejects `===`.
+const SIGNS: [&str; 7] = ["==", "~=", "!=", "<=", ">=", "<", ">"];
 
 struct Reader<'m> {
     rest: &'m str,
@@ -72,6 +71,12 @@ impl Reader<'_> {
             }
             // Comparing two texts is invalid.
             (Operand::Text(_), Operand::Text(_)) => None,
+            // Pip compares texts for equality if the right one is no version, and a compatible version has two parts.
+            (Operand::Variable(_), Operand::Text(text))
+                if compared == "~=" && !text.contains('.') =>
+            {
+                None
+            }
             _ => Some(()),
         }
     }

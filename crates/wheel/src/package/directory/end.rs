@@ -15,10 +15,13 @@ pub(super) struct End {
 
 const RECORD: u64 = 22;
 const LOCATOR: u64 = 20;
+const DISKS: &str = "it is part of a multi-disk archive";
 const SIGNATURES: [&[u8; 4]; 5] =
     [b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06", b"PK\x06\x06", b"PK\x06\x07"];
 /// Minimum size of a zip64 record.
 const WIDE: u64 = 56;
+/// Signature and size of a zip64 record, which the size does not count.
+const HEAD: u64 = 12;
 
 impl End {
     pub fn find(file: &File) -> Result<Self, DirectoryError> {
@@ -38,14 +41,12 @@ impl End {
         let place = len - tail + at as u64;
         let comment = u64::from(half(record, 20));
         let mut faults = behind(len - place - RECORD - comment, comment);
-        let embedded =
-            SIGNATURES.iter().any(|one| record[22..].windows(4).any(|four| four == *one));
-        if embedded {
+        if has_signature(&record[22..]) {
             let what = "its comment contains parts of an archive, which installers reject";
             faults.push(Fault::new(FaultKind::Feature, what));
         }
         if half(record, 4) != 0 || half(record, 6) != 0 || half(record, 8) != half(record, 10) {
-            return Err(DirectoryError::Broken("it is part of a multi-disk archive"));
+            return Err(DirectoryError::Broken(DISKS));
         }
         let small = Self {
             start: word(record, 16).into(),
@@ -55,6 +56,10 @@ impl End {
             faults: Vec::new(),
         };
         let (mut end, limit) = match wide(file, place)? {
+            Some((end, _)) if !small.is_narrowed(&end) => {
+                let what = "its two end records have different values";
+                return Err(DirectoryError::Broken(what));
+            }
             Some((end, place)) => (end, place),
             None => (small, place),
         };
@@ -63,6 +68,14 @@ impl End {
         faults.extend(end.before());
         end.faults = faults;
         Ok(end)
+    }
+
+    /// Returns whether each value equals that of the zip64 record, or has all bits set, which refers to it.
+    fn is_narrowed(&self, wide: &Self) -> bool {
+        let is_same = |small: u64, wide: u64, most: u64| small == wide || small == most;
+        is_same(self.entries, wide.entries, u16::MAX.into())
+            && is_same(self.size, wide.size, u32::MAX.into())
+            && is_same(self.start, wide.start, u32::MAX.into())
     }
 
     /// Moves the directory to the records: a difference means bytes before the archive.
@@ -81,6 +94,11 @@ impl End {
         let fault = Fault::new(FaultKind::Stray, "bytes before the archive");
         (self.prefix > 0).then(|| bytes(fault, self.prefix))
     }
+}
+
+/// Returns whether bytes contain the beginning of a record of an archive.
+pub(super) fn has_signature(bytes: &[u8]) -> bool {
+    bytes.windows(4).any(|four| SIGNATURES.iter().any(|one| four == *one))
 }
 
 fn behind(bytes: u64, comment: u64) -> Vec<Fault> {
@@ -104,6 +122,10 @@ fn wide(file: &File, record: u64) -> Result<Option<(End, u64)>, DirectoryError> 
     if !locator.starts_with(b"PK\x06\x07") {
         return Ok(None);
     }
+    let [disk, disks] = [4, 16].map(|at| word(&locator, at));
+    if disk != 0 || disks != 1 {
+        return Err(DirectoryError::Broken(DISKS));
+    }
     // With a prefix, the offset in the locator is wrong; then a record of minimum size is assumed.
     let places = [double(&locator, 8), at.saturating_sub(WIDE)];
     let mut bytes = [0; 56];
@@ -116,9 +138,14 @@ fn wide(file: &File, record: u64) -> Result<Option<(End, u64)>, DirectoryError> 
                 let what = "its zip64 record is not where the locator tells";
                 faults.push(Fault::new(FaultKind::Feature, what));
             }
-            let [here, entries, size, start] = [24, 32, 40, 48].map(|at| double(&bytes, at));
-            if here != entries {
-                return Err(DirectoryError::Broken("it is part of a multi-disk archive"));
+            let [told, here, entries, size, start] =
+                [4, 24, 32, 40, 48].map(|at| double(&bytes, at));
+            if told.checked_add(HEAD) != Some(at - place) {
+                let what = "its zip64 record has another size than it tells";
+                faults.push(Fault::new(FaultKind::Feature, what));
+            }
+            if here != entries || word(&bytes, 16) != 0 || word(&bytes, 20) != 0 {
+                return Err(DirectoryError::Broken(DISKS));
             }
             return Ok(Some((End { start, size, entries, prefix: 0, faults }, place)));
         }

@@ -1,3 +1,4 @@
+use super::end::has_signature;
 use super::field::{self, Fields, half, word};
 use crate::package::{Fault, FaultKind};
 
@@ -61,7 +62,7 @@ impl DirectoryEntry {
 
     /// `prefix` is the number of bytes before the archive.
     pub(super) fn read(rest: &mut Fields<'_>, prefix: u64) -> Option<(Self, Vec<Fault>)> {
-        let (fixed, name, extra) = parts(rest)?;
+        let (fixed, name, extra, comment) = parts(rest)?;
         let numbers = [24, 20, 42].map(|at| word(fixed, at));
         let [size, compressed, header] = field::wide(extra, numbers)?;
         let flags = half(fixed, 8);
@@ -82,18 +83,24 @@ impl DirectoryEntry {
             header: header.checked_add(prefix)?,
             data: 0,
         };
-        Some((entry, extra_faults(name, extra, numbers)))
+        let mut faults = extra_faults(name, extra, numbers);
+        if has_signature(comment) {
+            let what = "its comment contains parts of an archive, which installers reject";
+            faults.push(Fault::new(FaultKind::Feature, what).of(&entry.name));
+        }
+        Some((entry, faults))
     }
 }
 
-fn parts<'a>(rest: &mut Fields<'a>) -> Option<(&'a [u8], &'a [u8], &'a [u8])> {
+/// Fixed part, name, extra fields and comment.
+fn parts<'a>(rest: &mut Fields<'a>) -> Option<(&'a [u8], &'a [u8], &'a [u8], &'a [u8])> {
     let fixed = rest.take(ENTRY)?;
     if !fixed.starts_with(b"PK\x01\x02") {
         return None;
     }
     let (name, extra) = (rest.take(half(fixed, 28).into())?, rest.take(half(fixed, 30).into())?);
-    rest.take(half(fixed, 32).into())?;
-    Some((fixed, name, extra))
+    let comment = rest.take(half(fixed, 32).into())?;
+    Some((fixed, name, extra, comment))
 }
 
 pub(super) fn extra_faults(name: &[u8], extra: &[u8], numbers: impl AsRef<[u32]>) -> Vec<Fault> {
