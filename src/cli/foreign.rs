@@ -1,4 +1,4 @@
-//! Tips for options of TheRock's scripts that are named otherwise here.
+//! Tips for options of other programs that fetch artifacts.
 
 use clap::builder::UnknownArgumentValueParser;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};

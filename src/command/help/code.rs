@@ -40,7 +40,7 @@ fn levels(code: Code) -> Vec<(String, &'static str)> {
     let Some(rule) = RULES.iter().find(|rule| rule.codes.contains(&code)) else {
         return Vec::new();
     };
-    let mut rows: Vec<(String, &'static str)> = Vec::new();
+    let mut rows: Vec<(Vec<&str>, &'static str)> = Vec::new();
     for command in Command::ALL {
         let word = match (command.hole(rule), level(code, command)) {
             (Some((_, reason)), _) | (None, Level::Off(reason)) => reason,
@@ -48,11 +48,11 @@ fn levels(code: Code) -> Vec<(String, &'static str)> {
             (None, Level::Warning) => "warning",
         };
         match rows.iter_mut().find(|(_, other)| *other == word) {
-            Some((commands, _)) => *commands += &format!(", {}", command.name()),
-            None => rows.push((command.name().to_owned(), word)),
+            Some((commands, _)) => commands.push(command.name()),
+            None => rows.push((vec![command.name()], word)),
         }
     }
-    rows
+    rows.into_iter().map(|(commands, word)| (commands.join(", "), word)).collect()
 }
 
 fn acceptance(code: Code) -> Option<String> {

@@ -204,8 +204,9 @@ fn directory(path: &str) -> Option<String> {
             name => inside.push(name),
         }
     }
-    let path: String = inside.iter().map(|segment| format!("{segment}/")).collect();
-    Some(path)
+    // The last segment ends with a slash too.
+    inside.push("");
+    Some(inside.join("/"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Installed paths that replace files of an installer, of the interpreter, or of the package itself.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use base::source::Code;
 

@@ -62,7 +62,7 @@ impl DirectoryEntry {
 
     /// `prefix` is the number of bytes before the archive.
     pub(super) fn read(rest: &mut Fields<'_>, prefix: u64) -> Option<(Self, Vec<Fault>)> {
-        let (fixed, name, extra, comment) = parts(rest)?;
+        let [fixed, name, extra, comment] = parts(rest)?;
         let numbers = [24, 20, 42].map(|at| word(fixed, at));
         let [size, compressed, header] = field::wide(extra, numbers)?;
         let flags = half(fixed, 8);
@@ -93,14 +93,14 @@ impl DirectoryEntry {
 }
 
 /// Fixed part, name, extra fields and comment.
-fn parts<'a>(rest: &mut Fields<'a>) -> Option<(&'a [u8], &'a [u8], &'a [u8], &'a [u8])> {
+fn parts<'a>(rest: &mut Fields<'a>) -> Option<[&'a [u8]; 4]> {
     let fixed = rest.take(ENTRY)?;
     if !fixed.starts_with(b"PK\x01\x02") {
         return None;
     }
     let (name, extra) = (rest.take(half(fixed, 28).into())?, rest.take(half(fixed, 30).into())?);
     let comment = rest.take(half(fixed, 32).into())?;
-    Some((fixed, name, extra, comment))
+    Some([fixed, name, extra, comment])
 }
 
 pub(super) fn extra_faults(name: &[u8], extra: &[u8], numbers: impl AsRef<[u32]>) -> Vec<Fault> {
