@@ -37,7 +37,7 @@ const FULL: u64 = 16;
 const OBEYED: u64 = 4;
 
 /// Errors and warnings of one mistake.
-const MOST_PROBLEMS: usize = 10;
+const MOST_PROBLEMS: usize = 12;
 
 /// Percentage that only a comparison of plans may show, such as deleted names.
 const MOST_SHOWN: usize = 10;

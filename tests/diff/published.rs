@@ -47,7 +47,7 @@ fn tells_changes_of_a_night_from_its_headers() {
     // The second night has a package of the first one.
     assert!(!lines.contains("x-old"), "{lines}");
     assert!(errors.contains(&format!("{new}: read ")), "{errors}");
-    assert!(errors.contains(" of 4.20 MB in 4 packages"), "{errors}");
+    assert!(errors.contains(" of 4.19 MB in 4 packages"), "{errors}");
     // A directory is read by the same facts.
     let output = rockpack(dir.path(), &["diff", &old, OLD]);
     assert_eq!(text(&output.stdout), "no difference\n", "{}", said(&output));

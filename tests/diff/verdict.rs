@@ -267,13 +267,13 @@ fn a_package_above_its_limits_and_one_that_grows_are_losses() {
     let texts = |old: &Plan, new: &Plan| -> Vec<String> {
         differ(old, new).losses.iter().map(|loss| loss.text.clone()).collect()
     };
-    let (small, large) = (plan("growth=\"20 %\"", 100), plan("growth=\"20 %\"", 900_100));
-    let share = 900_000 * 100 / small.distributions[0].size();
-    let expected = format!("`x-core` grows by 900 kB ({share} %, its limit is 20 %)");
+    let (small, large) = (plan("growth=\"20 %\"", 100), plan("growth=\"20 %\"", 1_100));
+    let share = 1_000 * 100 / small.distributions[0].size();
+    let expected = format!("`x-core` grows by 1.00 kB ({share} %, its limit is 20 %)");
     assert_eq!(texts(&small, &large), [expected]);
     assert_eq!(texts(&large, &small).iter().filter(|text| text.contains("grows")).count(), 0);
-    let wide = plan(&format!("growth=\"{} %\"", share + 1), 900_100);
+    let wide = plan(&format!("growth=\"{} %\"", share + 1), 1_100);
     assert_eq!(texts(&small, &wide), [""; 0]);
-    let problem = Case::new(&[core("installed=\"500 kB\""), libs("")], &entries(900_100)).problem();
-    assert!(problem.contains("`x-core` has 9") && problem.contains("allows 500 kB"), "{problem}");
+    let problem = Case::new(&[core("installed=\"1 kB\""), libs("")], &entries(1_100)).problem();
+    assert!(problem.contains("`x-core` has 1") && problem.contains("allows 1.00 kB"), "{problem}");
 }
