@@ -157,7 +157,9 @@ fn not_executed(error: &ExecuteError) -> Failure {
             let help = "nothing is in place: split the package, or raise the limit";
             let problem = |text| Problem::error(Code::PackageTooLarge, text).help(help);
             let mut problems = Problems::new();
-            packages.iter().for_each(|text| problems.push(problem(text)));
+            for text in packages {
+                problems.push(problem(text));
+            }
             Failure::Problems(problems)
         }
         ExecuteError::InTheWay(_) => {

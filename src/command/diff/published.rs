@@ -64,7 +64,7 @@ impl Published {
         let all = versions.projects();
         let mut reading = Reading { versions: &versions, built: Vec::new(), size: 0, bytes: 0 };
         let wanted = all.iter().map(|project| (project.clone(), self.version.clone()));
-        let mut known: BTreeSet<String> = reading.read(wanted.collect())?.into_iter().collect();
+        let mut known: BTreeSet<String> = reading.read(&wanted.collect::<Vec<_>>())?.into_iter().collect();
         if known.is_empty() {
             return Err(self.nothing(&versions, &all));
         }
@@ -77,7 +77,7 @@ impl Published {
                 break;
             }
             known.extend(new.iter().map(|(project, _)| project.clone()));
-            reading.read(new)?;
+            reading.read(&new)?;
         }
         let Reading { built, size, bytes, .. } = reading;
         ui::tell(&format!(
@@ -114,7 +114,7 @@ struct Reading<'r, 'o> {
 
 impl Reading<'_, '_> {
     /// Returns the projects that have packages in their version.
-    fn read(&mut self, wanted: Vec<(String, Version)>) -> Result<Vec<String>, Failure> {
+    fn read(&mut self, wanted: &[(String, Version)]) -> Result<Vec<String>, Failure> {
         let files = |(project, version): &(String, Version)| {
             self.versions.files(project, version).map(|(files, _)| files)
         };

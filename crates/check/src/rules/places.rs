@@ -1,5 +1,6 @@
 //! Installed paths that replace files of an installer, of the interpreter, or of the package itself.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use base::source::Code;
@@ -25,6 +26,7 @@ pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
             Some(finding.of(&*file.member))
         });
         let all = own.chain(twice(package)).chain(wrappers(package));
+        let all = all.chain(in_target(package));
         found.extend(all.map(|finding| finding.within(&package.file)));
     }
     found
@@ -68,6 +70,11 @@ fn of_environment(package: &Package<'_>, file: &File<'_>) -> Option<Finding> {
             (package.name.as_deref() != Some(owner))
                 .then(|| Finding::error(Code::UnsafeName, what).because(format!("`{path}`")))
         }
+        Scheme::Data if is_of_windows(path) => {
+            let what =
+                "file with the name of the interpreter of Windows, which installers overwrite";
+            Some(Finding::error(Code::UnsafeName, what).because(format!("`{path}`")))
+        }
         Scheme::Data if first.eq_ignore_ascii_case("pyvenv.cfg") => {
             let what = "configuration of the environment, which installers overwrite";
             Some(Finding::error(Code::UnsafeName, what))
@@ -81,6 +88,13 @@ fn of_environment(package: &Package<'_>, file: &File<'_>) -> Option<Finding> {
         }
         _ => None,
     }
+}
+
+/// Matches `python.exe` and `python311.dll`: without an environment, Windows has them above the other directories.
+fn is_of_windows(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let is_library = lower.strip_suffix(".dll").is_some_and(|stem| is_version_of(stem, "python"));
+    is_library || (lower.ends_with(".exe") && is_of_python(&lower))
 }
 
 /// Matches `lib/python3.11` and its `site-packages`.
@@ -153,6 +167,43 @@ fn wrappers(package: &Package<'_>) -> Vec<Finding> {
     wrong.map(|file| Finding::error(Code::MemberTwice, what).of(&*file.member)).collect()
 }
 
+/// `--target` makes one directory of `site-packages` and the environment, with programs in its `bin`.
+fn in_target(package: &Package<'_>) -> Vec<Finding> {
+    if package.installed().all(|file| file.scheme == Scheme::Site) {
+        return Vec::new();
+    }
+    let mut at: HashMap<Cow<'_, str>, &File<'_>> = HashMap::new();
+    let mut found = Vec::new();
+    for file in package.installed() {
+        let Some(path) = target_path(file) else { continue };
+        let Some(other) = at.insert(path, file) else { continue };
+        if other.scheme != file.scheme {
+            let what = "installed to the path of another member, with `--target`";
+            let finding = Finding::error(Code::MemberTwice, what).of(&*file.member);
+            found.push(finding.because(format!("`{other}`")));
+        }
+    }
+    let below_file = |(path, file): (&Cow<'_, str>, &&File<'_>)| {
+        let mut above = path.match_indices('/').filter_map(|(end, _)| at.get(&path[..end]));
+        let other = above.find(|other| other.scheme != file.scheme)?;
+        let what = "path below a file, with `--target`";
+        let finding = Finding::error(Code::FileAndDirectory, what).of(&*file.member);
+        Some(finding.because(format!("`{other}`")))
+    };
+    let mut below: Vec<Finding> = at.iter().filter_map(below_file).collect();
+    below.sort_by(|one, other| one.member.cmp(&other.member));
+    found.extend(below);
+    found
+}
+
+fn target_path<'f>(file: &'f File<'_>) -> Option<Cow<'f, str>> {
+    match file.scheme {
+        Scheme::Site | Scheme::Data => Some(Cow::Borrowed(file.path())),
+        Scheme::Scripts => Some(Cow::Owned(format!("bin/{}", file.path()))),
+        Scheme::Headers | Scheme::Devel | Scheme::Source => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,6 +227,8 @@ mod tests {
         for name in ["python-config", "pythonista", "ipython", "activate-global", "pythont"] {
             assert!(!is_of_python(name), "{name}");
         }
+        assert!(is_of_windows("Python.exe") && is_of_windows("python311.dll"));
+        assert!(!is_of_windows("python") && !is_of_windows("tool.exe"));
         assert!(
             is_of_library("lib/python3.11") && is_of_library("lib64/python3.13t/site-packages")
         );
