@@ -94,7 +94,7 @@ fn of_environment(package: &Package<'_>, file: &File<'_>) -> Option<Finding> {
 fn is_of_windows(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     let is_library = lower.strip_suffix(".dll").is_some_and(|stem| is_version_of(stem, "python"));
-    is_library || (lower.ends_with(".exe") && is_of_python(&lower))
+    is_library || (lower.strip_suffix(".exe").is_some() && is_of_python(&lower))
 }
 
 /// Matches `lib/python3.11` and its `site-packages`.
