@@ -808,7 +808,7 @@ fn sdists() -> Vec<Case> {
         }),
         sdist(&[MissingMetadata], "an sdist without PKG-INFO", || tar(&[PROJECT], &[])),
         sdist(&[Code::EntryPoint], "a script of an sdist whose function is missing", || {
-            let project = "[project.scripts]\nrun = \"demo:mian\"\n";
+            let project = "[project]\nname = \"demo\"\nversion = \"1.0\"\n[project.scripts]\nrun = \"demo:mian\"\n";
             let module = ("demo-1.0/src/demo/__init__.py", "def main(): ...\n");
             tar(&[INFO, ("demo-1.0/pyproject.toml", project), module], &[])
         }),
@@ -920,7 +920,7 @@ fn others() -> Vec<Case> {
             w.edit("METADATA", "License-File", "Requires-Dist: demo<2\nLicense-File");
         }),
         sdist(&[], "an sdist whose scripts come from its build or from sources", || {
-            let project = "[project.scripts]\nrun = \"demo._made:main\"\nof = \"demo:main\"\n";
+            let project = "[project]\nname = \"demo\"\nversion = \"1.0\"\n[project.scripts]\nrun = \"demo._made:main\"\nof = \"demo:main\"\n";
             let files = [
                 ("demo-1.0/PKG-INFO", PKG_INFO),
                 ("demo-1.0/pyproject.toml", project),
@@ -931,7 +931,10 @@ fn others() -> Vec<Case> {
         }),
         sdist(&[], "an sdist", || {
             tar(
-                &[("demo-1.0/PKG-INFO", PKG_INFO), ("demo-1.0/pyproject.toml", "")],
+                &[
+                    ("demo-1.0/PKG-INFO", PKG_INFO),
+                    ("demo-1.0/pyproject.toml", "[project]\nname = \"demo\"\nversion = \"1.0\"\n"),
+                ],
                 &[("demo-1.0/link", "PKG-INFO")],
             )
         }),
