@@ -750,7 +750,8 @@ fn sets() -> Vec<Case> {
 
 fn sdists() -> Vec<Case> {
     use Code::{BrokenPackage, LinkOutside, MemberMode, MissingMetadata, NamesDisagree};
-    const PROJECT: (&str, &str) = ("demo-1.0/pyproject.toml", "[build-system]\nrequires = []\n");
+    const PROJECT: (&str, &str) =
+        ("demo-1.0/pyproject.toml", "[project]\nname = \"demo\"\nversion = \"1.0\"\n");
     const INFO: (&str, &str) = ("demo-1.0/PKG-INFO", PKG_INFO);
     vec![
         sdist(&[BrokenPackage], "an sdist that is cut short", || {
@@ -783,7 +784,7 @@ fn sdists() -> Vec<Case> {
         sdist(&[LinkOutside], "a link through a directory and back", || {
             tar(&[INFO, PROJECT], &[("demo-1.0/link", "src/../PKG-INFO")])
         }),
-        sdist(&[Code::HeadersDisagree], "a time of an sdist member with letters", || {
+        sdist(&[Code::BrokenPackage], "a time of an sdist member with letters", || {
             let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
             for (name, text) in [INFO, PROJECT] {
                 archive.append_pax_extensions([("mtime", &b"x"[..])]).unwrap();
@@ -799,7 +800,7 @@ fn sdists() -> Vec<Case> {
             let info = format!("{PKG_INFO}Summary: a\0b\n");
             tar(&[("demo-1.0/PKG-INFO", &info), PROJECT], &[])
         }),
-        sdist(&[Code::UnsafeName], "a name of an sdist that no file system takes", || {
+        sdist(&[Code::BrokenPackage], "a name of an sdist that no file system takes", || {
             let long = format!("demo-1.0/{}", "n".repeat(300));
             tar(&[INFO, PROJECT, (&long, "")], &[])
         }),
