@@ -37,7 +37,9 @@ const STAGE: &str = "stage";
 /// Writes an sdist with these members, otherwise valid.
 fn sdist(members: fn(Tar) -> Tar, dist: &Path) {
     let info = "Metadata-Version: 2.2\nName: demo\nVersion: 1.0\n";
-    let tar = Tar::below(TOP).file("PKG-INFO", info).file("pyproject.toml", "");
+    let tar = Tar::below(TOP)
+        .file("PKG-INFO", info)
+        .file("pyproject.toml", "[project]\nname = \"demo\"\nversion = \"1.0\"\n");
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
     gzip.write_all(&members(tar).end()).unwrap();
     fs_err::write(dist.join("demo-1.0.tar.gz"), gzip.finish().unwrap()).unwrap();

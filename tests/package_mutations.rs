@@ -58,7 +58,7 @@ fn tar() -> Vec<u8> {
     let info = "Metadata-Version: 2.2\nName: demo\nVersion: 1.0\n";
     for (name, text) in [
         ("demo-1.0/PKG-INFO", info),
-        ("demo-1.0/pyproject.toml", "[project]\n"),
+        ("demo-1.0/pyproject.toml", "[project]\nname = \"demo\"\nversion = \"1.0\"\n"),
         ("demo-1.0/src/demo/_dist_info.py", "DIST = {\"extras\": {\"a\": [\"b==1\"]}}\n"),
         (&long, "text\n"),
     ] {

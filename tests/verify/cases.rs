@@ -750,7 +750,8 @@ fn sets() -> Vec<Case> {
 
 fn sdists() -> Vec<Case> {
     use Code::{BrokenPackage, LinkOutside, MemberMode, MissingMetadata, NamesDisagree};
-    const PROJECT: (&str, &str) = ("demo-1.0/pyproject.toml", "[build-system]\nrequires = []\n");
+    const PROJECT: (&str, &str) =
+        ("demo-1.0/pyproject.toml", "[project]\nname = \"demo\"\nversion = \"1.0\"\n");
     const INFO: (&str, &str) = ("demo-1.0/PKG-INFO", PKG_INFO);
     vec![
         sdist(&[BrokenPackage], "an sdist that is cut short", || {
@@ -783,7 +784,7 @@ fn sdists() -> Vec<Case> {
         sdist(&[LinkOutside], "a link through a directory and back", || {
             tar(&[INFO, PROJECT], &[("demo-1.0/link", "src/../PKG-INFO")])
         }),
-        sdist(&[Code::HeadersDisagree], "a time of an sdist member with letters", || {
+        sdist(&[Code::BrokenPackage], "a time of an sdist member with letters", || {
             let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
             for (name, text) in [INFO, PROJECT] {
                 archive.append_pax_extensions([("mtime", &b"x"[..])]).unwrap();
@@ -799,7 +800,7 @@ fn sdists() -> Vec<Case> {
             let info = format!("{PKG_INFO}Summary: a\0b\n");
             tar(&[("demo-1.0/PKG-INFO", &info), PROJECT], &[])
         }),
-        sdist(&[Code::UnsafeName], "a name of an sdist that no file system takes", || {
+        sdist(&[Code::BrokenPackage], "a name of an sdist that no file system takes", || {
             let long = format!("demo-1.0/{}", "n".repeat(300));
             tar(&[INFO, PROJECT, (&long, "")], &[])
         }),
@@ -808,7 +809,7 @@ fn sdists() -> Vec<Case> {
         }),
         sdist(&[MissingMetadata], "an sdist without PKG-INFO", || tar(&[PROJECT], &[])),
         sdist(&[Code::EntryPoint], "a script of an sdist whose function is missing", || {
-            let project = "[project.scripts]\nrun = \"demo:mian\"\n";
+            let project = "[project]\nname = \"demo\"\nversion = \"1.0\"\n[project.scripts]\nrun = \"demo:mian\"\n";
             let module = ("demo-1.0/src/demo/__init__.py", "def main(): ...\n");
             tar(&[INFO, ("demo-1.0/pyproject.toml", project), module], &[])
         }),
@@ -920,7 +921,7 @@ fn others() -> Vec<Case> {
             w.edit("METADATA", "License-File", "Requires-Dist: demo<2\nLicense-File");
         }),
         sdist(&[], "an sdist whose scripts come from its build or from sources", || {
-            let project = "[project.scripts]\nrun = \"demo._made:main\"\nof = \"demo:main\"\n";
+            let project = "[project]\nname = \"demo\"\nversion = \"1.0\"\n[project.scripts]\nrun = \"demo._made:main\"\nof = \"demo:main\"\n";
             let files = [
                 ("demo-1.0/PKG-INFO", PKG_INFO),
                 ("demo-1.0/pyproject.toml", project),
@@ -931,7 +932,10 @@ fn others() -> Vec<Case> {
         }),
         sdist(&[], "an sdist", || {
             tar(
-                &[("demo-1.0/PKG-INFO", PKG_INFO), ("demo-1.0/pyproject.toml", "")],
+                &[
+                    ("demo-1.0/PKG-INFO", PKG_INFO),
+                    ("demo-1.0/pyproject.toml", "[project]\nname = \"demo\"\nversion = \"1.0\"\n"),
+                ],
                 &[("demo-1.0/link", "PKG-INFO")],
             )
         }),
