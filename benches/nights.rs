@@ -28,6 +28,7 @@ use index::store::Directory;
 use manifest::{Dated, Manifest};
 use record::gate::{self, Entrant, Gate};
 
+#[expect(dead_code, reason = "tests hide objects, too")]
 #[path = "../tests/publishing/failing.rs"]
 mod failing;
 #[path = "../src/open_files.rs"]

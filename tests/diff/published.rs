@@ -130,7 +130,7 @@ mod web {
             bytes.len()
         )?;
         if method != "HEAD" {
-            if path.ends_with(".whl") {
+            if path.strip_suffix(".whl").is_some() {
                 sent.fetch_add(part.len(), Ordering::SeqCst);
             }
             stream.write_all(part)?;

@@ -133,7 +133,7 @@ fn distribution(catalog: &Catalog) -> Distribution {
         licenses: Vec::new(),
         archive: None,
         absent: Vec::new(),
-        limits: Default::default(),
+        limits: plan::Limits::default(),
         estimate: None,
         content: None,
         new: None,

@@ -64,7 +64,8 @@ impl Published {
         let all = versions.projects();
         let mut reading = Reading { versions: &versions, built: Vec::new(), size: 0, bytes: 0 };
         let wanted = all.iter().map(|project| (project.clone(), self.version.clone()));
-        let mut known: BTreeSet<String> = reading.read(&wanted.collect::<Vec<_>>())?.into_iter().collect();
+        let mut known: BTreeSet<String> =
+            reading.read(&wanted.collect::<Vec<_>>())?.into_iter().collect();
         if known.is_empty() {
             return Err(self.nothing(&versions, &all));
         }

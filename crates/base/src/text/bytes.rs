@@ -58,8 +58,8 @@ mod tests {
             ("1TiB", 1 << 40),
             ("0.1KiB", 102),
         ];
-        for (text, bytes) in cases {
-            assert_eq!(bytes(text), Ok(bytes), "{text}");
+        for (text, size) in cases {
+            assert_eq!(bytes(text), Ok(size), "{text}");
         }
     }
 

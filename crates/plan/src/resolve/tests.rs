@@ -6,7 +6,7 @@ use super::resolved_dist::{ResolvedDist, resolved_dists};
 use super::select::{self, Matched, Selection};
 use super::targets::{self, Targets};
 use super::{aliases, place};
-use crate::{Archive, Distribution, Form, Member, Metadata, Rendered, Step};
+use crate::{Archive, Distribution, Form, Limits, Member, Metadata, Rendered, Step};
 use base::names::Compression;
 use base::source::{Place, Problems};
 use binary::elf::stub::StubMachine;
@@ -115,7 +115,7 @@ pub(super) fn wheel(dist: &ResolvedDist<'_>, paths: &str) -> Distribution {
         licenses: Vec::new(),
         archive: Some(Archive { path: "archive".parse().unwrap(), xz: None, members: archived }),
         absent: Vec::new(),
-        limits: Default::default(),
+        limits: Limits::default(),
         estimate: None,
         content: None,
         new: None,
