@@ -347,9 +347,8 @@ fn codes_have_a_page_with_levels_and_an_accepting_line() {
 rpath-outside
     A file searches for libraries outside of site-packages.
 
-    plan                           the sources have the entries, and a plan keeps them
-    verify, audit, merge, publish  error
-    edit                           warning
+    plan, verify, audit, merge, publish  error
+    edit                                 warning
 
     To accept it, in packages.kdl (`rockpack help manifest ignore`):
       ignore \"rpath-outside\" package=\"…\" in=\"…\" reason=\"…\"

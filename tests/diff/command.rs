@@ -360,7 +360,7 @@ fn what_is_no_side_is_said() {
     fs::create_dir(dir.path().join("empty")).unwrap();
     for (args, needle) in [
         (&["text", "text"][..], "cannot read text: this is not a plan"),
-        (&["other.json", "text"], "cannot read other.json: this is not a plan"),
+        (&["other.json", "other.json"], "cannot read other.json: this is not a plan"),
         (&["future.json", "text"], "this plan has format 99"),
         (&["nowhere", "text"], "nowhere does not exist"),
         (&["empty", "text"], "empty has no built packages"),

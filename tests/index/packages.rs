@@ -60,6 +60,7 @@ pub fn wheel_of(
 
 /// Writes an sdist into `dir`; its newest member is from 1980.
 pub fn sdist(dir: &Path, name: &str, version: &str) -> PathBuf {
+    let project = format!("[project]\nname = \"{name}\"\nversion = \"{version}\"\n");
     let (dist, version) = (name.parse().unwrap(), version.parse().unwrap());
     let metadata = metadata(&[]).render(&dist, &version, &[]).unwrap();
     let member = |path: &str, content: String| SdistMember {
@@ -67,7 +68,7 @@ pub fn sdist(dir: &Path, name: &str, version: &str) -> PathBuf {
         executable: false,
         content: content.into_bytes(),
     };
-    let members = [member("PKG-INFO", metadata), member("pyproject.toml", String::new())];
+    let members = [member("PKG-INFO", metadata), member("pyproject.toml", project)];
     let bytes = write_sdist(Vec::new(), &dist, &version, Timestamp::EARLIEST, &members).unwrap();
     fs::create_dir_all(dir).unwrap();
     let path = dir.join(sdist_file_name(&dist, &version));

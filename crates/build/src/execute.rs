@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use ::wheel::archive::{Stage, StageError};
@@ -30,6 +30,7 @@ mod contents;
 mod dedup;
 mod digests;
 mod elsewhere;
+mod ends;
 mod estimate;
 mod expectation;
 mod output;
@@ -55,6 +56,7 @@ use anonymous::anonymous;
 use buffers::Buffers;
 use cache_lookup::CacheLookup;
 use cache_recorder::CacheRecorder;
+use ends::Ends;
 use output::{Disk, Keeper, Parts, WheelOutput};
 use pack::Packer;
 use running_hash::RunningHash;
@@ -480,14 +482,6 @@ impl<'b> Build<'b> {
         }
         let indexes = wanted.iter().map(|(index, ..)| *index);
         Ok((indexes.zip(built).collect(), offers))
-    }
-}
-
-struct Ends<'o>(&'o AtomicBool);
-
-impl Drop for Ends<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::simple::{self, IndexError, IndexedFile, Local, PageError};
-use crate::store::{Bucket, StoreError, is_web};
+use crate::simple::{self, IndexError, Local, PageError};
+use crate::store::{Bucket, StoreError};
 use base::names::{PackageName, PathError, RelPath};
 use manifest::Publishing;
 use record::content::{ContentError, Rules};
@@ -22,6 +22,7 @@ mod encoding;
 mod headers;
 mod indexes;
 mod layout;
+mod listing;
 mod mirror;
 mod order;
 mod page;
@@ -39,6 +40,8 @@ mod writer;
 pub use closure::Unmet;
 pub use delta::{Delta, DeltaError, delta};
 pub use layout::{Form, Layout, Shelf, Takes};
+pub use listing::project_files;
+pub(crate) use listing::{Listing, listing, pages_of};
 pub use mirror::{Mirror, Mirrored, mirror};
 pub use page_cache::PageCache;
 pub use prune::{PruneStep, Pruned, Retention, is_more_than_half, prune};
@@ -409,78 +412,6 @@ fn publish_index(
     summary.pages += above.map_or(Ok(0), |above| above.write(told))?;
     summary.pages += usize::from(recorded);
     Ok(summary)
-}
-
-/// Entries and keys of a project's files.
-///
-/// # Errors
-///
-/// Fails for an unreadable page.
-pub fn project_files(
-    bucket: &dyn Bucket,
-    project: &str,
-) -> Result<Vec<(IndexedFile, RelPath)>, PublishError> {
-    let place = Shelf::of(Form::Projects).page(project)?;
-    let files = read::files(&PageStore::new(bucket), &place, project)?.0;
-    let files = files.into_iter().flat_map(|files| files.files);
-    Ok(files
-        .filter_map(|file| Some((prune::key_of(&place.html, &file.url)?, file)))
-        .map(|(key, file)| (file, key))
-        .collect())
-}
-
-/// Content of the page of an index.
-#[derive(Debug, Clone)]
-pub(crate) enum Listing {
-    /// Normalized names.
-    Projects(BTreeSet<String>),
-    /// All packages, of an index with one page.
-    Packages(Vec<IndexedFile>),
-}
-
-/// Reads the page of an index, in any layout and of any program.
-pub(crate) fn listing(bucket: &dyn Bucket) -> Result<Listing, PublishError> {
-    let pages = PageStore::new(bucket);
-    let (flat, projects) = (Shelf::of(Form::Flat), Shelf::of(Form::Projects));
-    let flat = flat.page("")?;
-    if pages.page(&flat.json)?.is_some() {
-        let files = read::files(&pages, &flat, "")?.0;
-        return Ok(Listing::Packages(files.map_or_else(Vec::new, |page| page.files)));
-    }
-    if let Some(html) = pages.page(&flat.html)?
-        && let Ok(files) = simple::packages_on(&html.bytes)
-        && !files.is_empty()
-    {
-        return Ok(Listing::Packages(files));
-    }
-    let root = projects.root()?;
-    let read = root.map(|root| read::projects(&pages, &root)).transpose()?;
-    match read.and_then(|(projects, _)| projects) {
-        Some(projects) => Ok(Listing::Projects(projects.0)),
-        None => Err(PublishError::NoPages(bucket.name().to_owned())),
-    }
-}
-
-/// Packages on the page of a project. Web servers may have it only at the address of its directory.
-pub(crate) fn pages_of(
-    bucket: &dyn Bucket,
-    project: &str,
-) -> Result<Vec<IndexedFile>, PublishError> {
-    let place = Shelf::of(Form::Projects).page(project)?;
-    let pages = PageStore::new(bucket);
-    if pages.page(&place.json)?.is_some() || !is_web(bucket.name()) {
-        return Ok(read::files(&pages, &place, project)?
-            .0
-            .map_or_else(Vec::new, |page| page.files));
-    }
-    let directory: RelPath = project.parse()?;
-    for key in [&place.html, &directory] {
-        if let Some(page) = pages.page(key)? {
-            let read = simple::packages_on(&page.bytes);
-            return read.map_err(|error| read::wrong(bucket, key, error));
-        }
-    }
-    Ok(Vec::new())
 }
 
 fn with_contents(locals: &mut [Local], options: &Options) -> Result<(), PublishError> {

@@ -13,6 +13,7 @@ use catalog::Origin;
 
 mod digest;
 mod distribution;
+mod excess;
 mod limits;
 mod lost;
 mod member;
@@ -29,7 +30,8 @@ mod title;
 pub use base::names::Form;
 pub use digest::digest;
 pub use distribution::{Absent, Distribution, WheelVariant};
-pub use limits::{Excess, Limit, Limits};
+pub use excess::Excess;
+pub use limits::{Limit, Limits};
 pub use lost::Lost;
 pub use member::{Archive, Member, Step};
 pub use note::{Labelled, Note, Warning};

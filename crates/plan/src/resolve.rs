@@ -60,6 +60,7 @@ mod sources;
 mod taken_and_dropped;
 mod targets;
 mod too_wide;
+mod undeclared;
 mod unowned;
 mod unused_rules;
 mod wheel_variant;
