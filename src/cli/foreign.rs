@@ -49,5 +49,10 @@ fn option(name: &'static str, tip: Result<&'static str, &'static str>) -> Arg {
         Ok(other) => UnknownArgumentValueParser::suggest_arg(other),
         Err(sentence) => UnknownArgumentValueParser::suggest(sentence),
     };
-    Arg::new(format!("their-{name}")).long(name).hide(true).value_parser(parser)
+    Arg::new(format!("their-{name}"))
+        .long(name)
+        .help("Option of another program")
+        .value_name("VALUE")
+        .hide(true)
+        .value_parser(parser)
 }
