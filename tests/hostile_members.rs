@@ -97,7 +97,9 @@ fn every_reader_refuses_every_hostile_member() {
         let (title, code) = (case.title, case.code.to_string());
         // A name outside the archive is also outside its top directory.
         let found = verified(|dist| sdist(case.members, dist));
-        assert!(found.contains(&code), "{title}: sdist: {found:?}");
+        // uv refuses GNU headers among those of POSIX, before it looks at names.
+        let is_refused = found.contains(&code) || found.contains("broken-package");
+        assert!(is_refused, "{title}: sdist: {found:?}");
         let found = verified(|dist| devel(case.members, dist));
         let expected = if case.elsewhere_fine { None } else { Some(code) };
         assert_eq!(found, BTreeSet::from_iter(expected), "{title}: devel wheel");
@@ -115,14 +117,20 @@ fn every_reader_refuses_every_hostile_member() {
     }
 }
 
+/// Members that tar programs take, and uv not in sdists.
+const REFUSED_BY_UV: [&str; 3] =
+    ["a hard link to a link", "a name of GNU tar's long form", "a long target of GNU tar's form"];
+
 #[test]
 fn every_reader_takes_what_is_fine() {
     for (title, members) in GOOD {
-        assert_eq!(verified(|dist| sdist(*members, dist)), BTreeSet::new(), "{title}: sdist");
+        let found = verified(|dist| sdist(*members, dist));
+        let is_fine = found.is_empty();
+        assert_eq!(is_fine, !REFUSED_BY_UV.contains(title), "{title}: sdist: {found:?}");
         assert_eq!(verified(|dist| devel(*members, dist)), BTreeSet::new(), "{title}: devel wheel");
         let dir = TempDir::new().unwrap();
         sdist(*members, dir.path());
-        opened(dir.path()).unwrap_or_else(|error| panic!("{title}: {error}"));
+        assert!(is_fine == opened(dir.path()).is_ok(), "{title}: sdist that is used");
         unpacked(*members).unwrap_or_else(|error| panic!("{title}: {error}"));
         assert_eq!(artifact(*members), None, "{title}: artifact");
     }

@@ -62,7 +62,7 @@ fn tar() -> Vec<u8> {
         ("demo-1.0/src/demo/_dist_info.py", "DIST = {\"extras\": {\"a\": [\"b==1\"]}}\n"),
         (&long, "text\n"),
     ] {
-        let mut header = tar::Header::new_gnu();
+        let mut header = tar::Header::new_ustar();
         header.set_mode(0o644);
         header.set_size(text.len() as u64);
         archive.append_data(&mut header, name, text.as_bytes()).unwrap();

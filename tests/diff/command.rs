@@ -361,9 +361,9 @@ fn what_is_no_side_is_said() {
     for (args, needle) in [
         (&["text", "text"][..], "cannot read text: this is not a plan"),
         (&["other.json", "other.json"], "cannot read other.json: this is not a plan"),
-        (&["future.json", "text"], "this plan has format 99"),
-        (&["nowhere", "text"], "nowhere does not exist"),
-        (&["empty", "text"], "empty has no built packages"),
+        (&["future.json", "future.json"], "this plan has format 99"),
+        (&["nowhere", "nowhere"], "nowhere does not exist"),
+        (&["empty", "empty"], "empty has no built packages"),
         (&["m", "m"], "needs artifacts"),
         (&["--manifest-at", "main", "m", "m"], "--manifest-at replaces OLD"),
         (&[], "<OLD>"),

@@ -423,7 +423,7 @@ pub fn nearest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         let exact = strsim::jaro_winkler(text, name);
         let folded = folded(name);
         // One slip of the keyboard counts for more than an equal beginning.
-        let is_slip = text.len() >= SHORTEST && strsim::osa_distance(&sought, &folded) == 1;
+        let is_slip = text.len() >= SHORTEST && strsim::osa_distance(&sought, &folded) <= 1;
         exact.max(strsim::jaro_winkler(&sought, &folded) - 0.01) + f64::from(u8::from(is_slip))
     };
     let known = known.into_iter().filter(|_| text.len() <= LONGEST);

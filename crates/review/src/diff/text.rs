@@ -25,7 +25,7 @@ fn unwrapped(diff: &Diff, files: bool) -> String {
     }
     let report = Report::new(diff, files);
     let mut text = verdict(&report) + "\n" + &report.head.join("\n") + "\n\n";
-    if diff.new_total != Extent::default() {
+    if diff.same > 0 || !diff.packages.is_empty() {
         text.push_str(&table(&report.rows));
     }
     let widths = Widths::of(&report);

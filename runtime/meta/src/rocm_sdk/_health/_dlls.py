@@ -78,6 +78,6 @@ class Dlls:
 
 def system_directories() -> list[Path]:
     """Return the directories of Windows and of this Python."""
-    windows = Path(os.environ.get("SystemRoot", r"C:\Windows"))
+    windows = Path(os.environ.get("SYSTEMROOT", r"C:\Windows"))
     pythons = dict.fromkeys([Path(sys.base_prefix), Path(sys.executable).parent])
     return [windows / "System32", *pythons]
