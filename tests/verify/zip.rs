@@ -28,6 +28,8 @@ pub struct Member {
     pub gap: usize,
     /// Extra fields in the directory.
     pub extra: Vec<u8>,
+    /// Adds both sizes in a zip64 field of the local header alone.
+    pub reserved: bool,
 }
 
 impl Member {
@@ -45,6 +47,7 @@ impl Member {
             tail: 0,
             gap: 0,
             extra: Vec::new(),
+            reserved: false,
         }
     }
 
@@ -61,6 +64,12 @@ impl Member {
         }
         packed.extend(vec![0; self.tail]);
         packed
+    }
+
+    /// Returns a zip64 field with both sizes.
+    fn sizes(&self, packed: usize) -> Vec<u8> {
+        let sizes = [self.bytes.len(), packed].map(|size| u64::try_from(size).unwrap());
+        [&[1, 0, 16, 0], &sizes.map(u64::to_le_bytes).concat()[..]].concat()
     }
 
     /// Returns the common fields of both headers, from the flags on.
@@ -87,8 +96,10 @@ pub fn zip(members: &[Member]) -> Vec<u8> {
         let offset = u32::try_from(out.len()).unwrap();
         let local = member.local_name.as_ref().unwrap_or(&member.name);
         out.extend(b"PK\x03\x04\x14\0");
-        out.extend(member.fields(packed.len(), local.len(), 0));
+        let reserved = if member.reserved { member.sizes(packed.len()) } else { Vec::new() };
+        out.extend(member.fields(packed.len(), local.len(), reserved.len()));
         out.extend(local);
+        out.extend(reserved);
         out.extend(&packed);
         out.extend(vec![b'?'; member.gap]);
         directory.extend(b"PK\x01\x02\x14\x03\x14\0");

@@ -83,7 +83,7 @@ impl DirectoryEntry {
             header: header.checked_add(prefix)?,
             data: 0,
         };
-        let mut faults = extra_faults(name, extra, numbers);
+        let mut faults = extra_faults(name, extra, &numbers);
         if has_signature(comment) {
             let what = "its comment contains parts of an archive, which installers reject";
             faults.push(Fault::new(FaultKind::Feature, what).of(&entry.name));
@@ -103,15 +103,13 @@ fn parts<'a>(rest: &mut Fields<'a>) -> Option<[&'a [u8]; 4]> {
     Some([fixed, name, extra, comment])
 }
 
-pub(super) fn extra_faults(name: &[u8], extra: &[u8], numbers: impl AsRef<[u32]>) -> Vec<Fault> {
+pub(super) fn extra_faults(name: &[u8], extra: &[u8], numbers: &[u32]) -> Vec<Fault> {
     let fault = |what| Fault::new(FaultKind::Feature, what).of(String::from_utf8_lossy(name));
     let mut found = Vec::from_iter(other_name(name, extra));
     found.extend(field::fault(extra).map(fault));
-    if let Some(wide) = field::extra(extra, field::ZIP64) {
-        let wanted = numbers.as_ref().iter().filter(|number| **number == u32::MAX).count() * 8;
-        if wide.len() != wanted {
-            found.push(fault("zip64 field with other values than needed, which installers reject"));
-        }
+    let wanted = numbers.iter().filter(|number| **number == u32::MAX).count() * 8;
+    if field::extra(extra, field::ZIP64).is_some_and(|wide| wide.len() != wanted) {
+        found.push(fault("zip64 field with other values than needed, which installers reject"));
     }
     found
 }

@@ -39,7 +39,12 @@ pub(super) fn compare(
     entry.needed = entry.needed.max(fixed[4]);
     let what = "local header and central directory disagree";
     let fault = |kind, field| Fault::new(kind, what).of(&entry.name).because(field);
-    let mut found = extra_faults(name, extra, [word(&fixed, 22), word(&fixed, 18)]);
+    let numbers = [word(&fixed, 22), word(&fixed, 18)];
+    let both = numbers.map(|number| u64::from(number).to_le_bytes()).concat();
+    // Python's `force_zip64` reserves the field before the sizes are known; installers read them.
+    let is_reserved = field::extra(extra, ZIP64) == Some(&both[..]);
+    let wanted = if is_reserved { [u32::MAX; 2] } else { numbers };
+    let mut found = extra_faults(name, extra, &wanted);
     if let Some(field) = differing(&fixed, name, extra, entry) {
         found.push(fault(FaultKind::Disagree, field));
     } else if let Some(field) = idle(&fixed, entry) {
