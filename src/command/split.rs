@@ -47,8 +47,8 @@ fn sizes(divisions: &[Division], dest: Option<&Path>) -> Result<String, Failure>
     let length = |path: &Path| {
         fs_err::metadata(path).map(|it| it.len()).map_err(|error| environment(error.to_string()))
     };
-    let froms = divisions.iter().map(|division| length(&division.from));
-    let before = froms.sum::<Result<u64, _>>()?;
+    let sources = divisions.iter().map(|division| length(&division.from));
+    let before = sources.sum::<Result<u64, _>>()?;
     let parts = || divisions.iter().flat_map(|division| &division.parts);
     let installed: u64 = divisions.iter().map(|division| division.installed).sum();
     let after: u64 = parts().map(|part| part.bytes).sum();
