@@ -872,7 +872,7 @@ fn others() -> Vec<Case> {
     vec![
         any(&[], "as it should be", |_| {}),
         any(&[], "sizes in a zip64 field of a local header", |w| {
-            w.member("data.txt").reserved = true
+            w.member("data.txt").reserved = true;
         }),
         any(&[], "a zip64 record", |w| w.archive = Some(Box::new(|bytes| with_zip64(&bytes, 0)))),
         any(&[], "names that RECORD has to quote", |w| w.add(Member::new("demo/a, b.txt", "x"))),
