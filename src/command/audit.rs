@@ -7,9 +7,8 @@ use std::path::Path;
 use base::source::{Code, Problem, Severity, printable, printable_lines};
 use base::text::{Column, Table, counted, with_causes};
 use binary::policy::{Obstacle, ObstacleKind, Unresolved, Unused};
-use binary::systems::System;
 use check::Finding;
-use check::audit::{self, Audit, AuditError, Audits, Ignored, OnSystem, Runs, Unfound};
+use check::audit::{self, Audit, AuditError, Audits, Ignored, OnSystem, Unfound};
 use wheel::package::OpenError;
 
 use super::wheels::wheels;
@@ -24,14 +23,7 @@ pub fn run(args: &AuditArgs) -> Result<(), Failure> {
     let with: Vec<&Path> = with.iter().map(std::path::PathBuf::as_path).collect();
     let mut audits = audit::audit_with(&paths, &with).map_err(|error| failure(&error))?;
     for audit in &mut audits {
-        let verdict = |system: &System| OnSystem {
-            system: *system,
-            no: match audit::runs(audit, *system) {
-                Runs::Yes => None,
-                Runs::No(reason) => Some(reason),
-            },
-        };
-        audit.on = args.on.iter().map(verdict).collect();
+        audit.on = args.on.iter().map(|system| audit.on_system(*system)).collect();
     }
     let audits = Audits { format: audit::FORMAT, wheels: audits };
     if args.json {

@@ -19,11 +19,11 @@ use wheel::package::OpenError;
 
 use crate::rules::platform::{self, Systems};
 use crate::rules::{self, libraries, stable_abi, symbols};
-use crate::{Command, File, Finding, Kind, Needs, Package, Set, judge, read, report};
+use crate::{Command, File, Finding, Kind, Needs, Package, Rule, Set, read, report};
 
-mod runs;
+mod on_system;
 
-pub use runs::{OnSystem, Runs, runs};
+pub use on_system::OnSystem;
 
 /// Format number of [`Audits`].
 pub const FORMAT: u32 = 1;
@@ -167,14 +167,16 @@ pub fn audit_with(wheels: &[&Path], others: &[&Path]) -> Result<Vec<Audit>, Audi
     let packages = all.map(|path| read::facts(path)).collect::<Result<_, _>>()?;
     let set = Set { packages, environment: &|_: &str| false, targets: None };
     let (systems, symbols) = (Systems::new(&set), symbols::of_set(&set));
+    let of_tags = |rule: &Rule| rule.codes.iter().any(|code| TAGS.contains(code));
     let mut wrong = BTreeMap::new();
-    for finding in judge(&set, Command::Audit) {
+    for finding in rules::judge_by(&set, Command::Audit, of_tags) {
         if TAGS.contains(&finding.code) && finding.severity == Severity::Error {
             wrong.entry(finding.file.clone()).or_insert(finding);
         }
     }
     let mut unfound = unfound(&set);
-    let loading = rules::loading(&set);
+    let of_loading = |rule: &Rule| LOADING.contains(&rule.name);
+    let loading: Vec<Finding> = rules::judge_by(&set, Command::Audit, of_loading).collect();
     let judged = set.packages.iter().take(wheels.len()).map(|package| {
         let mut audit = judged(package, &systems)?;
         audit.unfound = unfound.remove(&package.file).unwrap_or_default();
@@ -205,6 +207,9 @@ fn external_dlls(findings: &[Finding]) -> Vec<Obstacle> {
 
 /// Codes of wrong tags.
 const TAGS: [Code; 3] = [Code::WrongPlatform, Code::TagContradicted, Code::UnusualLoader];
+
+/// Rules of loading, besides those of ELF libraries and symbols, which have lists of their own.
+const LOADING: [&str; 4] = ["dlls", "functions", "stacks", "stable-abi"];
 
 /// The finding without the names of wheel and code.
 fn said(finding: Finding) -> String {

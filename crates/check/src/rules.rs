@@ -140,18 +140,20 @@ pub const RULES: &[Rule] = &[
     },
 ];
 
-/// Finds faults of loading that need no other rule's report in an audit.
-pub(crate) fn loading(set: &Set<'_>) -> Vec<Finding> {
-    let rules = [stacks::check, stable_abi::check, dlls::check, dlls::functions];
-    rank(rules.iter().flat_map(|rule| rule(set)), Command::Audit).collect()
-}
-
 /// Judges a set for a command: faults of reading first, by package, then all rules.
 pub fn judge(set: &Set<'_>, command: Command) -> Vec<Finding> {
     let faults = set.packages.iter().flat_map(|package| package.faults.iter().cloned());
-    let rules = RULES.iter().filter(|rule| command.runs(rule));
-    let findings = faults.chain(rules.flat_map(|rule| (rule.run)(set)));
-    rank(findings, command).collect()
+    rank(faults, command).chain(judge_by(set, command, |_| true)).collect()
+}
+
+/// Judges a set for a command by some rules.
+pub(crate) fn judge_by<'s>(
+    set: &'s Set<'_>,
+    command: Command,
+    is_asked: impl Fn(&Rule) -> bool + 's,
+) -> impl Iterator<Item = Finding> + 's {
+    let rules = RULES.iter().filter(move |rule| command.runs(rule) && is_asked(rule));
+    rank(rules.flat_map(|rule| (rule.run)(set)), command)
 }
 
 /// Gives findings the severity that a command has for their codes; drops those it does not judge.

@@ -11,15 +11,6 @@ use binary::systems::stable_abi::Release;
 /// The first glibc that refuses libraries with an executable stack.
 const REFUSES_STACKS: Release = (2, 41);
 
-/// Whether a wheel runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Runs {
-    /// Nothing known prevents it.
-    Yes,
-    /// First reason against it.
-    No(String),
-}
-
 /// Verdict for one system.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -36,18 +27,18 @@ fn shown<S: Serializer>(system: &System, serializer: S) -> Result<S::Ok, S::Erro
     serializer.collect_str(system)
 }
 
-/// Judges the needs of a wheel on a system.
-pub fn runs(audit: &Audit, system: System) -> Runs {
-    let reason = match system {
-        System::Glibc(release) => audit.on_linux(Libc::Glibc, release),
-        System::Musl(release) => audit.on_linux(Libc::Musl, release),
-        System::CPython(release) => audit.on_python(release),
-        System::Windows => audit.on_windows(),
-    };
-    reason.map_or(Runs::Yes, Runs::No)
-}
-
 impl Audit {
+    /// Judges the needs of the wheel on a system.
+    pub fn on_system(&self, system: System) -> OnSystem {
+        let no = match system {
+            System::Glibc(release) => self.on_linux(Libc::Glibc, release),
+            System::Musl(release) => self.on_linux(Libc::Musl, release),
+            System::CPython(release) => self.on_python(release),
+            System::Windows => self.on_windows(),
+        };
+        OnSystem { system, no }
+    }
+
     fn on_linux(&self, libc: Libc, release: Release) -> Option<String> {
         if self.tag.starts_with("win") {
             return Some("its binaries are for Windows".to_owned());
@@ -58,25 +49,21 @@ impl Audit {
         }
         let beyond = needs.beyond(Level { libc, release });
         let refuses = libc == Libc::Glibc && release >= REFUSES_STACKS;
-        let stacks = refuses.then(|| self.fault(Code::ExecutableStack)).flatten();
+        let stacks = || refuses.then(|| self.error(|code| code == Code::ExecutableStack)).flatten();
         let lost = self.unfound.iter().find(|it| it.certain);
         let lost = || lost.map(|it| format!("`{}` does not find {}", it.file, it.library));
         let undefined = || {
             let first = self.unresolved.first()?;
             Some(format!("`{}` needs `{}`, which no library defines", first.file, first.symbols[0]))
         };
-        beyond.first().map(ToString::to_string).or(stacks).or_else(lost).or_else(undefined)
+        beyond.first().map(ToString::to_string).or_else(stacks).or_else(lost).or_else(undefined)
     }
 
     fn on_windows(&self) -> Option<String> {
         if !self.tag.starts_with("win") {
             return (self.tag != "any").then(|| "its binaries are for Linux".to_owned());
         }
-        let errors = self.findings.iter().filter(|it| it.severity == Severity::Error);
-        let mut errors = errors.filter(|it| it.code != Code::StableAbi);
-        errors
-            .next()
-            .map(|it| format!("`{}`: {}", it.member.as_deref().unwrap_or_default(), it.what))
+        self.error(|code| code != Code::StableAbi)
     }
 
     /// Judges tags; the stable ABI by the symbols of its modules.
@@ -101,11 +88,10 @@ impl Audit {
         later.map(|((major, minor), file)| format!("`{file}` needs Python {major}.{minor}"))
     }
 
-    fn fault(&self, code: Code) -> Option<String> {
+    /// First error of loading with an asked code.
+    fn error(&self, is_asked: impl Fn(Code) -> bool) -> Option<String> {
         let errors = self.findings.iter().filter(|it| it.severity == Severity::Error);
-        let mut errors = errors.filter(|it| it.code == code);
-        errors
-            .next()
-            .map(|it| format!("`{}`: {}", it.member.as_deref().unwrap_or_default(), it.what))
+        let first = errors.into_iter().find(|it| is_asked(it.code))?;
+        Some(format!("`{}`: {}", first.member.as_deref().unwrap_or_default(), first.what))
     }
 }
