@@ -4,6 +4,7 @@ use base::names::{DistName, Requirement};
 use base::source::Code;
 use base::version::Version;
 use toml::{Table, Value};
+use wheel::archive::entry_points::is_dotted;
 use wheel::package::Sdist;
 
 use crate::Finding;
@@ -182,11 +183,6 @@ fn texts(value: &Value) -> Option<Vec<&str>> {
 }
 
 fn is_object(name: &str) -> bool {
-    let is_word = |word: &str| {
-        word.starts_with(|c: char| c.is_alphabetic() || c == '_')
-            && word.chars().all(|c| c.is_alphanumeric() || c == '_')
-    };
-    let is_dotted = |text: &str| text.split('.').all(is_word);
     let (module, object) =
         name.split_once(':').map_or((name, None), |(module, object)| (module, Some(object)));
     is_dotted(module) && object.is_none_or(is_dotted)

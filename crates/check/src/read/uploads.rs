@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::Finding;
 use base::source::Code;
+use wheel::archive::entry_points::is_dotted;
 use wheel::package::Metadata;
+use wheel::package::entry_points::LINE_ENDS;
 
 /// Fields, with the metadata version that introduced them.
 pub(super) const FIELDS: [(&str, (u32, u32)); 32] = [
@@ -103,15 +105,8 @@ fn unknown(metadata: &Metadata) -> Vec<Finding> {
 
 /// Matches the line ends of Python's `str.splitlines`.
 fn is_one_line(text: &str) -> bool {
-    let ends = |c| {
-        matches!(
-            c,
-            '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'
-                ..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
-        )
-    };
     // Several lines are an error of the fields themselves.
-    text.contains('\n') || !text.contains(ends)
+    text.contains('\n') || !(text.contains('\r') || text.contains(LINE_ENDS))
 }
 
 fn is_content_type(text: &str) -> bool {
@@ -139,12 +134,10 @@ fn is_dynamic(text: &str) -> bool {
 fn is_import(text: &str) -> bool {
     let (name, option) =
         text.split_once(';').map_or((text, None), |(name, option)| (name, Some(option.trim())));
-    let is_identifier = |part: &str| {
-        part.starts_with(|c: char| c.is_alphabetic() || c == '_')
-            && part.chars().all(|c| c.is_alphanumeric() || c == '_')
-            && !KEYWORDS.contains(&part)
-    };
-    name.trim_end().split('.').all(is_identifier) && option.is_none_or(|option| option == "private")
+    let name = name.trim_end();
+    is_dotted(name)
+        && !name.split('.').any(|part| KEYWORDS.contains(&part))
+        && option.is_none_or(|option| option == "private")
 }
 
 fn is_license(text: &str) -> bool {

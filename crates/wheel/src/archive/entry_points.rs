@@ -25,6 +25,15 @@ pub struct Object<'e> {
     pub attribute: Option<&'e str>,
 }
 
+/// Matches Python identifiers with dots between them; reserved words are not refused.
+pub fn is_dotted(text: &str) -> bool {
+    let is_identifier = |text: &str| {
+        text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    text.split('.').all(is_identifier)
+}
+
 impl EntryPoint {
     /// Returns whether installers make a program of the entry.
     pub fn is_script(&self) -> bool {
@@ -38,15 +47,10 @@ impl EntryPoint {
         let (module, attribute) = object
             .split_once(':')
             .map_or((object, None), |(module, attribute)| (module.trim(), Some(attribute.trim())));
-        let identifier = |text: &str| {
-            text.starts_with(|c: char| c.is_alphabetic() || c == '_')
-                && text.chars().all(|c| c.is_alphanumeric() || c == '_')
-        };
-        let dotted = |text: &str| text.split('.').all(identifier);
         let sound = !self.group.is_empty()
             && !self.name.is_empty()
-            && dotted(module)
-            && attribute.is_none_or(dotted);
+            && is_dotted(module)
+            && attribute.is_none_or(is_dotted);
         (sound && (attribute.is_some() || !self.is_script()))
             .then_some(Object { module, attribute })
     }

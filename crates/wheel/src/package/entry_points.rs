@@ -90,14 +90,15 @@ fn fault(what: &'static str, line: &str) -> Fault {
     Fault::new(FaultKind::EntryPoint, what).because(format!("`{}`", line.escape_debug()))
 }
 
-/// Line ends of Python's `str.splitlines` that are not those of configuration files.
-const ENDS: [char; 9] =
-    ['\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}', '\0'];
+/// Line ends of Python's `str.splitlines`, besides those of text files.
+pub const LINE_ENDS: [char; 8] =
+    ['\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
 
 /// Some installers read the file with `configparser`, others by lines.
 fn layout_fault(text: &str) -> Option<Fault> {
     let lines = || text.lines();
-    if let Some(line) = lines().find(|line| line.contains('\r') || line.contains(ENDS)) {
+    if let Some(line) = lines().find(|line| line.contains(['\r', '\0']) || line.contains(LINE_ENDS))
+    {
         return Some(fault("a line has an end that only some installers know", line));
     }
     if let Some(line) = lines().find(|line| line.starts_with(' ') || line.starts_with('\t')) {
