@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from .._libraries import dll_directories
 from .._loader import ElfError, Loader, Missing
@@ -15,6 +16,8 @@ from .._pe import PeError
 from ._binaries import is_extension_module, programs, shared_libraries
 from ._dlls import Dlls, Lack, system_directories
 from ._finding import ERROR, Finding, find_system_library, install, named, reinstall
+
+_Lack = TypeVar("_Lack", Missing, Lack)
 
 
 @dataclass
@@ -52,40 +55,39 @@ def check(installed: list[Installed]) -> tuple[int, list[Finding]]:
     if sys.platform == "win32":
         return _check_dlls(installed, Dlls(dll_directories(), system_directories()))
     loader = Loader()
+    count, findings, lacking = _examined(installed, lambda path: loader.missing(str(path)))
     missing: dict[tuple[str, str], _Users] = {}
-    findings: list[Finding] = []
-    count = 0
-    for one, path in _files(installed):
-        count += 1
-        short = _short(str(path), installed)
-        try:
-            found = loader.missing(str(path))
-        except (ElfError, OSError) as error:
-            findings.append(Finding("library-damaged", ERROR, short, str(error), reinstall(one)))
-            continue
-        for lack in found:
-            users = missing.setdefault((lack.library, lack.provider or ""), _Users())
-            users.add(lack, _short(lack.file, installed), short)
+    for short, lack in lacking:
+        users = missing.setdefault((lack.library, lack.provider or ""), _Users())
+        users.add(lack, _short(lack.file, installed), short)
     lacks = (_finding(*key, users, installed) for key, users in sorted(missing.items(), key=_key))
     return count, [*findings, *lacks]
 
 
 def _check_dlls(installed: list[Installed], dlls: Dlls) -> tuple[int, list[Finding]]:
+    count, findings, lacking = _examined(installed, dlls.lacks)
     users: dict[Lack, set[str]] = {}
+    for short, lack in lacking:
+        users.setdefault(lack, set()).add(short)
+    lacks = sorted(users.items(), key=lambda item: (item[0].library, item[0].functions))
+    return count, [*findings, *(_finding_of_dll(*item, installed) for item in lacks)]
+
+
+def _examined(
+    installed: list[Installed], lacks: Callable[[Path], list[_Lack]]
+) -> tuple[int, list[Finding], list[tuple[str, _Lack]]]:
+    """Return the number of files, findings for damaged ones, and what each of the others lacks."""
     findings: list[Finding] = []
+    lacking: list[tuple[str, _Lack]] = []
     count = 0
     for one, path in _files(installed):
         count += 1
         short = _short(str(path), installed)
         try:
-            found = dlls.lacks(path)
-        except (PeError, OSError) as error:
+            lacking += [(short, lack) for lack in lacks(path)]
+        except (ElfError, PeError, OSError) as error:
             findings.append(Finding("library-damaged", ERROR, short, str(error), reinstall(one)))
-            continue
-        for lack in found:
-            users.setdefault(lack, set()).add(short)
-    lacks = sorted(users.items(), key=lambda item: (item[0].library, item[0].functions))
-    return count, [*findings, *(_finding_of_dll(*item, installed) for item in lacks)]
+    return count, findings, lacking
 
 
 def _finding_of_dll(lack: Lack, users: set[str], installed: list[Installed]) -> Finding:
