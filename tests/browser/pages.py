@@ -30,15 +30,10 @@ def others(rockpack, artifacts, directory):
         run("build", "--artifact-dir", str(artifacts), "-o", str(directory / name), *families)
     dists = [str(directory / name / "dist") for name in sides]
     run("index", "write", dists[0])
-    yield "an index's page of a package", Path(dists[0]) / "simple/rocm-sdk-core/index.html"
-    yield "an index's first page", Path(dists[0]) / "simple/index.html"
+    yield "an index's page of a package", (Path(dists[0]) / "simple/rocm-sdk-core/index.html").as_uri()
+    yield "an index's first page", (Path(dists[0]) / "simple/index.html").as_uri()
     for title, more in {"the page of a difference": [], "the page of a ledger": ["--ledger", "built-in"]}.items():
-        yield title, write_to(directory / f"{title}.html", run("diff", *dists, *more, "--format", "html"))
-
-
-def write_to(path, page):
-    path.write_text(page, encoding="utf-8")
-    return path
+        yield title, write(directory, f"{title}.html", run("diff", *dists, *more, "--format", "html"))
 
 
 def files(plan):
