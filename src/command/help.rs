@@ -36,15 +36,13 @@ pub fn run(args: &HelpArgs) -> Result<(), Failure> {
             "--markdown and --json take only the topic `manifest`: `rockpack help manifest`",
         )),
         // The command `cache` comes before the code of this name.
-        (Some(topic), None) if built().find_subcommand(topic).is_none() => topic_of_code(topic),
+        (Some(topic), None)
+            if let Some(code) = Code::named(topic)
+                && built().find_subcommand(topic).is_none() =>
+        {
+            print_exact(&code::page(code, ui::width()))
+        }
         (topic, name) => command(topic.into_iter().chain(name)),
-    }
-}
-
-fn topic_of_code(topic: &str) -> Result<(), Failure> {
-    match code::named(topic) {
-        Some(code) => print_exact(&code::page(code, ui::width())),
-        None => command(std::iter::once(topic)),
     }
 }
 

@@ -42,7 +42,7 @@ pub use rows::{RecordRows, RowFault};
 use content::Attributes;
 use record::{OldRecord, Order, Row};
 
-/// Permissions that `verify` refuses: for writing by others, and of other users.
+/// Permissions that a mended member loses: those that `verify` refuses, and writing by the group.
 pub const UNSOUND: u32 = 0o7022;
 
 /// Decisions about the members of a wheel.
@@ -52,7 +52,7 @@ pub struct Edit<'w> {
     dist_info: String,
     members: IndexMap<RelPath, Source<'w>>,
     order: Order,
-    /// Whether kept members lose permissions that `verify` refuses.
+    /// Whether kept members lose [`UNSOUND`] permissions.
     is_mending: bool,
 }
 
@@ -130,7 +130,7 @@ impl<'w> Edit<'w> {
         self.insert(name.parse()?, Source::Kept { index, rehashed: true })
     }
 
-    /// Removes permissions of kept members that `verify` refuses.
+    /// Removes [`UNSOUND`] permissions of kept members.
     pub fn mend_modes(&mut self) {
         self.is_mending = true;
     }

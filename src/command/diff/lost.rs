@@ -72,8 +72,8 @@ pub fn warnings(diff: &Diff, new: &Side) -> Problems {
     let manifest = new.planned().map(|planned| &planned.manifest);
     let mut problems = Problems::new();
     for warning in diff.warnings.iter().filter(|warning| warning.now) {
-        let code = Code::ALL.iter().find(|code| code.as_str() == warning.code);
-        let problem = Problem::error(code.copied().unwrap_or(Code::Loss), &warning.message);
+        let code = Code::named(&warning.code).unwrap_or(Code::Loss);
+        let problem = Problem::error(code, &warning.message);
         let place = warning.rule.as_deref().zip(manifest);
         let place = place.and_then(|(rule, manifest)| line(manifest, rule, None));
         problems.push(match place {

@@ -8,11 +8,6 @@ use check::{Command, Level, RULES, level};
 use super::manifest::{columns, paragraph};
 use crate::ui::bold;
 
-/// Code of this name.
-pub fn named(name: &str) -> Option<Code> {
-    Code::ALL.iter().copied().find(|code| code.as_str() == name)
-}
-
 /// Name of a code that is spelled like `name`.
 pub fn near(name: &str) -> Option<&'static str> {
     nearest(name, Code::ALL.iter().map(|code| code.as_str()))

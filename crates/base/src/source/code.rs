@@ -246,6 +246,11 @@ codes! {
 }
 
 impl Code {
+    /// Code of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.as_str() == name)
+    }
+
     /// Warnings of a plan that a manifest can expect.
     pub const OF_PLANS: &[Self] = &found::<{ count(Finder::Plan) }>(Finder::Plan);
 

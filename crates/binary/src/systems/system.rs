@@ -18,7 +18,7 @@ pub enum System {
     Windows,
 }
 
-/// Text that is no system.
+/// Invalid name of a system.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no system: write glibc-2.43, musl-1.2, cpython-3.13 or windows")]
 pub struct SystemError(pub String);

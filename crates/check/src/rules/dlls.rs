@@ -62,7 +62,7 @@ fn each(set: &Set<'_>, judge: fn(&Import<'_>) -> Option<Finding>) -> Vec<Finding
         for import in &dll.imports {
             let library = import.library.as_str();
             let Some(fault) = all.fault(dll, import, &elsewhere) else { continue };
-            // A file that is no DLL: its content is unknown.
+            // The name is of a file in another format, whose exports are unknown.
             if fault == DllFault::Missing && names.contains(&library.to_ascii_lowercase()) {
                 continue;
             }

@@ -8,7 +8,7 @@ use base::source::{Code, Problem, Problems, Spanned, nearest};
 use base::target::Target;
 use base::text::counted;
 
-/// Warns of names that begin like the manifest's packages and are none, and of packages that no
+/// Warns of unknown names with the prefix of the manifest's packages, and of packages that no
 /// shelf takes.
 pub(super) fn of(manifest: &Manifest) -> Problems {
     let mut problems = Problems::new();
