@@ -208,7 +208,7 @@ fn external_dlls(findings: &[Finding]) -> Vec<Obstacle> {
 /// Codes of wrong tags.
 const TAGS: [Code; 3] = [Code::WrongPlatform, Code::TagContradicted, Code::UnusualLoader];
 
-/// Rules of loading, besides those of ELF libraries and symbols, which have lists of their own.
+/// Rules of loading. An audit lists libraries and symbols of ELF files separately.
 const LOADING: [&str; 4] = ["dlls", "functions", "stacks", "stable-abi"];
 
 /// The finding without the names of wheel and code.

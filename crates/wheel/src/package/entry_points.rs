@@ -90,7 +90,7 @@ fn fault(what: &'static str, line: &str) -> Fault {
     Fault::new(FaultKind::EntryPoint, what).because(format!("`{}`", line.escape_debug()))
 }
 
-/// Line ends of Python's `str.splitlines`, besides those of text files.
+/// Line ends of Python's `str.splitlines` other than `\n` and `\r`.
 pub const LINE_ENDS: [char; 8] =
     ['\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
 
