@@ -56,7 +56,7 @@ fn told(skipped: &Skipped) -> String {
     for (feature, _) in features.iter().filter(|(_, compiled)| !compiled) {
         let _ = write!(
             text,
-            "\nNot compiled: tests of the feature {feature} (`cargo test --all-features`)"
+            "\nNot compiled: tests of the feature {feature} (`cargo test --workspace --all-features`)"
         );
     }
     text
