@@ -2,6 +2,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
+use plan::Request;
+
+use super::set::list;
 use super::{ArtifactArgs, CatalogArgs, DenyArgs, SetArgs};
 
 /// Show the differences between two plans, manifests or builds
@@ -72,6 +75,14 @@ pub struct DiffArgs {
     #[command(flatten)]
     pub set: SetArgs,
 
+    /// Families or ISAs of OLD for Linux, if it is planned [default: --linux-amdgpu-families]
+    #[arg(long, value_name = "L", help_heading = "Packages")]
+    pub old_linux_amdgpu_families: Option<String>,
+
+    /// The same for Windows [default: --windows-amdgpu-families]
+    #[arg(long, value_name = "L", help_heading = "Packages")]
+    pub old_windows_amdgpu_families: Option<String>,
+
     #[command(flatten)]
     pub deny: DenyArgs,
 
@@ -117,6 +128,10 @@ Examples:
   The effect of a repair, if main does not plan:
     rockpack diff --artifact-dir artifacts --manifest-at main --against-last-good
 
+  What users lose if a release has one GPU less:
+    rockpack diff --artifact-dir artifacts --manifest-at HEAD \\
+        --old-linux-amdgpu-families gfx942,gfx1100 --linux-amdgpu-families gfx942
+
   Two manifests on the same artifacts:
     rockpack diff --artifact-dir artifacts old/ new/
 
@@ -134,6 +149,28 @@ Examples:
 ";
 
 impl DiffArgs {
+    /// Request for the old side.
+    pub fn old_request(&self, request: Request) -> Request {
+        let families = |old: Option<&String>, new| old.map_or(new, |text| list(text));
+        Request {
+            linux_families: families(
+                self.old_linux_amdgpu_families.as_ref(),
+                request.linux_families,
+            ),
+            windows_families: families(
+                self.old_windows_amdgpu_families.as_ref(),
+                request.windows_families,
+            ),
+            allow_unowned: true,
+            ..request
+        }
+    }
+
+    /// Returns whether an option is of a planned old side.
+    pub fn plans_old(&self) -> bool {
+        self.old_linux_amdgpu_families.is_some() || self.old_windows_amdgpu_families.is_some()
+    }
+
     pub fn format(&self) -> DiffFormat {
         if self.json { DiffFormat::Json } else { self.format }
     }

@@ -264,6 +264,19 @@ fn two_manifests_and_two_plans_give_the_same_difference() {
     assert!(here.contains(MOVED), "a plan and the manifest: {here}");
 }
 
+/// One list of families narrows both sides, so that a dropped GPU is no difference.
+#[test]
+fn a_dropped_gpu_is_lost() {
+    let dir = scratch();
+    let sides = ["--artifact-dir", "artifacts", "--linux-amdgpu-families", "gfx942", "m", "m"];
+    let (status, out, err) = diff(dir.path(), &sides);
+    assert_eq!((status, &*out), (Some(0), "no difference\n"), "{err}");
+    let old = ["--old-linux-amdgpu-families", "gfx942,gfx1100"];
+    let (status, out, err) = diff(dir.path(), &[&old, &sides[..]].concat());
+    assert_eq!(status, Some(1), "{out}");
+    assert!(words(&err).contains("rocm-sdk-device-gfx1100"), "{err}");
+}
+
 /// The manifest line of the help is accepted, and the same line of the old side counts no more.
 #[test]
 fn the_proposed_line_accepts_the_loss() {
@@ -368,6 +381,10 @@ fn what_is_no_side_is_said() {
         (&["--manifest-at", "main", "m", "m"], "--manifest-at replaces OLD"),
         (&[], "<OLD>"),
         (&["--json", "--format", "files", "a", "b"], "cannot be used with"),
+        (
+            &["--old-linux-amdgpu-families", "gfx942", "empty", "m"],
+            "families of OLD are given, but OLD is not a manifest",
+        ),
     ] {
         let (status, out, err) = diff(dir.path(), args);
         assert_eq!((status, &*out), (Some(2), ""), "{args:?}: {err}");

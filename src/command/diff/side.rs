@@ -170,8 +170,16 @@ impl<'a> Sides<'a> {
         built(path, read)
     }
 
-    /// Refuses to compare an index with a plan, which has the content of devel archives.
+    /// Refuses families of an old side that is not planned, and to compare an index with a plan,
+    /// which has the content of devel archives.
     pub fn check(&self) -> Result<(), Failure> {
+        let is_finished = |path: &Path| !Self::plans(Some(path));
+        let old = self.args.old.as_deref().filter(|_| self.args.manifest_at.is_none());
+        if self.args.plans_old() && old.is_some_and(is_finished) {
+            let what = "families of OLD are given, but OLD is not a manifest";
+            let help = "remove --old-linux-amdgpu-families and --old-windows-amdgpu-families";
+            return Err(Problem::usage(Code::Environment, what).help(help).into());
+        }
         let is_planned = |path: Option<&Path>| Self::plans(path) || path.is_some_and(Path::is_file);
         let (old, new) = (self.args.old.as_deref(), self.args.new.as_deref());
         if !self.has_published()? || !(is_planned(old) || is_planned(new)) {
@@ -216,14 +224,14 @@ impl<'a> Sides<'a> {
         packages: &Source,
         manifest: Manifest,
     ) -> Result<Side, Failure> {
-        let mut request = inputs::request(&manifest, &self.args.set)?;
+        let is_new = matches!(which, Which::New);
+        let request = inputs::request(&manifest, &self.args.set)?;
+        let mut request = if is_new { request } else { self.args.old_request(request) };
         let (catalog, templates) = (self.catalog(&manifest, &request)?, builtin::templates());
         let catalog = &*match which {
             Which::Old(new) => of_its_time(catalog, &manifest, new),
             Which::New => Cow::Borrowed(catalog),
         };
-        let is_new = matches!(which, Which::New);
-        request.allow_unowned |= !is_new;
         let mut faults = Problems::new();
         let planned = resolve::plan(&manifest, catalog, &templates, &request);
         let (mut plan, warnings) = match planned {
