@@ -162,7 +162,7 @@ mod tests {
 
     fn at(path: &Path, now: SystemTime) -> Option<Fingerprint> {
         let mut fingerprinter = Fingerprinter::new();
-        let state = FileState::of(&fs_err::metadata(path).unwrap());
+        let state = FileState::new(&fs_err::metadata(path).unwrap());
         fingerprinter.identity(&Identity::File(state));
         fingerprinter.finish_at(now)
     }

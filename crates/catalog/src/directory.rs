@@ -226,7 +226,7 @@ struct Seen {
 impl Seen {
     fn of(found: &Metadata) -> Self {
         let executable = found.permissions().mode() & 0o111 != 0;
-        Self { state: FileState::of(found), executable }
+        Self { state: FileState::new(found), executable }
     }
 }
 
@@ -241,7 +241,7 @@ impl DirectoryFile {
     fn find(path: PathBuf) -> io::Result<Self> {
         let found = fs::symlink_metadata(&path)?;
         regular::check(&path, &found)?;
-        let identity = Identity::File(FileState::of(&found));
+        let identity = Identity::File(FileState::new(&found));
         Ok(Self { path, identity, seen: Seen::of(&found) })
     }
 }
@@ -295,7 +295,7 @@ impl OpenFile for Opened {
     }
 
     fn check_unchanged(&self) -> io::Result<()> {
-        if FileState::of(&self.file.metadata()?).has_same_content(&self.seen.state) {
+        if FileState::new(&self.file.metadata()?).has_same_content(&self.seen.state) {
             return Ok(());
         }
         let path = self.file.path().display();

@@ -51,7 +51,7 @@ struct Steady {
 
 impl Steady {
     fn open(file: File) -> io::Result<Self> {
-        let seen = FileState::of(&file.metadata()?);
+        let seen = FileState::new(&file.metadata()?);
         Ok(Self { file, seen })
     }
 }
@@ -64,7 +64,7 @@ impl ReadAt for Steady {
     fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         let read = ReadAt::read_exact_at(&self.file, offset, buf);
         // Even after a failed read: this error explains truncation better.
-        if FileState::of(&self.file.metadata()?).has_same_content(&self.seen) {
+        if FileState::new(&self.file.metadata()?).has_same_content(&self.seen) {
             return read;
         }
         let path = self.file.path().display();
