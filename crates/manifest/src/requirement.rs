@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pins_have_one_version() {
+    fn requires_one_version_of_a_pin() {
         assert_eq!("numpy==2.1.0".parse::<Pin>().unwrap().name(), "numpy");
         for bad in ["numpy", "numpy>=2", "==2", "numpy==two"] {
             assert!(bad.parse::<Pin>().is_err(), "{bad}");

@@ -143,7 +143,7 @@ impl Field {
                 })
             });
             let kinds = kinds_of_field.unwrap_or_else(|| quote!(crate::PackageKind::ALL));
-            quote!(.of(#kinds))
+            quote!(.for_kinds(#kinds))
         });
         quote!(&[#spec.times(#times)#kinds],)
     }
