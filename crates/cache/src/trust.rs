@@ -1,3 +1,5 @@
+//! Users that may own files of a cache: this one and root.
+
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
