@@ -15,7 +15,6 @@ const PIECE: usize = 256 << 10;
 /// SHA-256 and length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sum {
-    /// SHA-256.
     pub sha256: Sha256,
     /// Length in bytes.
     pub size: u64,

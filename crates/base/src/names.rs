@@ -65,7 +65,6 @@ pub struct NameError {
     pub kind: &'static str,
     /// Given text.
     pub text: String,
-    /// Reason.
     pub reason: &'static str,
 }
 

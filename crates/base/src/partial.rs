@@ -64,7 +64,6 @@ impl PartialFile {
         self.file.path()
     }
 
-    /// The file.
     pub fn as_file(&self) -> &File {
         self.file.as_file()
     }

@@ -122,7 +122,6 @@ pub struct Place {
 }
 
 impl Place {
-    /// Source.
     pub fn source(&self) -> &Source {
         &self.source
     }
@@ -173,7 +172,6 @@ impl fmt::Debug for Place {
 /// Value with its place.
 #[derive(Debug, Clone)]
 pub struct Spanned<T> {
-    /// Value.
     pub value: T,
     /// Place of the value.
     pub place: Place,
@@ -211,7 +209,6 @@ pub struct Problem {
 /// Declaration in the manifest that a warning is expected.
 #[derive(Debug, Clone)]
 pub struct Expected {
-    /// Reason.
     pub reason: String,
     /// Place of the declaration.
     pub place: Place,
@@ -306,12 +303,10 @@ impl Problem {
         self.labels.first().map(|(place, _)| (place.source.name(), place.bytes.start))
     }
 
-    /// Code.
     pub fn code(&self) -> Code {
         self.code
     }
 
-    /// Severity.
     pub fn severity(&self) -> Severity {
         self.severity
     }
@@ -321,12 +316,10 @@ impl Problem {
         self.severity == Severity::Error
     }
 
-    /// Message.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Remedy.
     pub fn remedy(&self) -> Option<&str> {
         self.help.as_deref()
     }

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_development_version_comes_before_its_release() {
+    fn makes_the_development_version_of_a_release() {
         let cases = [
             ("7.2.0", "7.2.0.dev0"),
             ("7.2.0rc1", "7.2.0rc1.dev0"),

@@ -48,7 +48,6 @@ pub enum AssembleError {
     /// Directory, link or device.
     #[error("{} cannot be merged with the others: {reason}", .path.display())]
     NotAFile {
-        /// Path.
         path: PathBuf,
         /// File type or name fault.
         reason: String,
@@ -70,7 +69,6 @@ pub enum AssembleError {
     Absent {
         /// Package.
         path: PathBuf,
-        /// List.
         list: &'static str,
     },
     /// Package outside of its directory, or not a regular file.
@@ -101,7 +99,6 @@ pub enum AssembleError {
     Disagree {
         /// Directories.
         dirs: Box<(PathBuf, PathBuf)>,
-        /// Difference.
         difference: Box<Difference>,
     },
     /// Statement without comparable digests.

@@ -14,7 +14,6 @@ pub enum Verdict {
     New {
         /// Content digest; `None` for an sdist and for equal names.
         content: Option<String>,
-        /// Reason.
         reason: String,
     },
     /// Package of an earlier night.

@@ -69,11 +69,9 @@ impl Glob {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a glob over installed paths: {reason}")]
 pub struct GlobError {
-    /// Text.
     pub text: String,
     /// Fault.
     pub reason: String,
-    /// Remedy.
     pub remedy: Option<String>,
 }
 

@@ -250,7 +250,6 @@ pub struct IgnoreRule {
     pub glob: Option<Spanned<Glob>>,
     /// Only rpaths to these directories.
     pub to: Option<Glob>,
-    /// Reason.
     pub reason: String,
     /// Reason why there may be no such finding.
     pub optional: Option<String>,

@@ -23,7 +23,6 @@ pub use limits::{MOST_BYTES, MOST_DEPTH, source};
 pub struct Node {
     /// `(type)` before its name.
     pub annotation: Option<Name>,
-    /// Its name.
     pub name: Name,
     /// Arguments and properties.
     pub entries: Vec<Entry>,
@@ -81,7 +80,6 @@ pub struct Entry {
     pub name: Option<Name>,
     /// `(type)` before its value.
     pub annotation: Option<Name>,
-    /// Its value.
     pub value: Value,
     /// Place, with the name.
     pub span: Range<usize>,

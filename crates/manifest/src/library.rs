@@ -80,11 +80,9 @@ impl Reason for LibraryNameError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a library name: {reason}")]
 pub struct LibraryNameError {
-    /// Text.
     pub text: String,
     /// Fault.
     pub reason: String,
-    /// Remedy.
     pub remedy: Option<String>,
 }
 

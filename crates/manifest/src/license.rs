@@ -123,11 +123,9 @@ impl fmt::Display for LicenseExpression {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not an SPDX licence expression: {reason}")]
 pub struct LicenseError {
-    /// Text.
     pub text: String,
     /// Fault.
     pub reason: String,
-    /// Remedy.
     pub remedy: String,
 }
 

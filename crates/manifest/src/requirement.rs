@@ -19,7 +19,6 @@ pub struct Pin(String);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not {kind}: {reason}")]
 pub struct RequirementError {
-    /// Text.
     pub text: String,
     /// Expected kind, with its article.
     pub kind: &'static str,

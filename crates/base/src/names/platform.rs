@@ -17,7 +17,6 @@ pub struct PlatformTags(String);
 pub struct PlatformTagError {
     /// Invalid tag or set.
     pub tag: String,
-    /// Reason.
     pub reason: String,
     /// Correction.
     pub remedy: String,

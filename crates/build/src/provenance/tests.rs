@@ -86,7 +86,7 @@ fn has_the_fields_that_a_verifier_requires() {
 }
 
 #[test]
-fn what_it_was_dependencies_is_there_with_its_digest() {
+fn lists_dependencies_with_their_digests() {
     let value = value(&inputs_of(&Request::default()));
     let dependencies =
         value["predicate"]["buildDefinition"]["resolvedDependencies"].as_array().unwrap();

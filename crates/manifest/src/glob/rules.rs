@@ -10,7 +10,6 @@ use base::names::RelPath;
 
 /// A rule for paths that a glob matches.
 pub trait HasGlob {
-    /// Its glob.
     fn glob(&self) -> &Glob;
 }
 

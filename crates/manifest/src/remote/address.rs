@@ -12,7 +12,6 @@ pub enum Address {
     Host {
         /// Name or number of the host.
         host: String,
-        /// Port.
         port: u16,
         /// The connection uses TLS.
         tls: bool,
