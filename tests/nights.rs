@@ -288,7 +288,7 @@ fn cache_of_other_digests(dir: &Path) {
     let mut offer = cache.offer();
     for entry in walkdir::WalkDir::new(dir.join("artifacts")).into_iter().map(Result::unwrap) {
         if entry.file_type().is_file() {
-            let state = FileState::of(&fs::metadata(entry.path()).unwrap());
+            let state = FileState::new(&fs::metadata(entry.path()).unwrap());
             let mut fingerprint = Fingerprinter::new();
             fingerprint.identity(&Identity::File(state));
             offer.memo(fingerprint.finish().unwrap(), ContentDigest(Sha256::of(b"other")));

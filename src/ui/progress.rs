@@ -106,7 +106,7 @@ pub fn tell_state() {
         },
         |shown| shown.lock().unwrap_or_else(PoisonError::into_inner).text(),
     );
-    for Activity { thread, work, subject, within, since } in activity::all() {
+    for Activity { thread, work, subject, within, since } in activity::current() {
         let within = if within.is_empty() || within == subject {
             String::new()
         } else {

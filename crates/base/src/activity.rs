@@ -34,7 +34,7 @@ struct Thread {
 #[derive(Debug, Default)]
 struct Works {
     depth: usize,
-    all: Vec<Work>,
+    stack: Vec<Work>,
 }
 
 #[derive(Debug)]
@@ -45,8 +45,8 @@ struct Work {
     start: Instant,
 }
 
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Thread {
@@ -62,12 +62,12 @@ impl Thread {
 
     fn begin(&self, kind: &'static str, subject: &str, within: &str) {
         let mut works = lock(&self.works);
-        if works.depth == works.all.len() {
+        if works.depth == works.stack.len() {
             let (subject, within) = (String::new(), String::new());
-            works.all.push(Work { kind, subject, within, start: Instant::now() });
+            works.stack.push(Work { kind, subject, within, start: Instant::now() });
         }
         let depth = works.depth;
-        let work = &mut works.all[depth];
+        let work = &mut works.stack[depth];
         (work.kind, work.start) = (kind, Instant::now());
         work.subject.clear();
         work.subject.push_str(subject);
@@ -78,7 +78,7 @@ impl Thread {
 
     fn innermost(&self) -> Option<Activity> {
         let works = lock(&self.works);
-        let work = works.all.get(works.depth.checked_sub(1)?)?;
+        let work = works.stack.get(works.depth.checked_sub(1)?)?;
         Some(Activity {
             thread: self.name.clone(),
             work: work.kind,
@@ -107,15 +107,15 @@ pub fn during<T>(kind: &'static str, subject: &str, within: &str, work: impl FnO
 }
 
 /// Innermost work of each thread that does any, by name of the thread.
-pub fn all() -> Vec<Activity> {
+pub fn current() -> Vec<Activity> {
     let threads = lock(&THREADS).clone();
-    let mut all: Vec<Activity> =
+    let mut activities: Vec<Activity> =
         threads.iter().filter_map(|thread| thread.upgrade()?.innermost()).collect();
-    all.sort_by(|one, other| {
-        let key = |it: &Activity| (it.thread.len(), it.thread.clone());
-        key(one).cmp(&key(other)).then(other.since.cmp(&one.since))
+    activities.sort_by(|left, right| {
+        let key = |activity: &Activity| (activity.thread.len(), activity.thread.clone());
+        key(left).cmp(&key(right)).then(right.since.cmp(&left.since))
     });
-    all
+    activities
 }
 
 #[cfg(test)]
@@ -123,10 +123,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_innermost_work_of_a_thread_is_known_until_it_ends() {
+    fn lists_the_innermost_work_of_a_thread_until_it_ends() {
         let of_this = || {
-            let all = all().into_iter().filter(|it| it.subject.starts_with("this-"));
-            all.map(|it| (it.work, it.subject, it.within)).collect::<Vec<_>>()
+            let activities =
+                current().into_iter().filter(|activity| activity.subject.starts_with("this-"));
+            activities
+                .map(|activity| (activity.work, activity.subject, activity.within))
+                .collect::<Vec<_>>()
         };
         let expected = |kind, subject: &str| vec![(kind, subject.to_owned(), "w".to_owned())];
         during("write", "this-package", "w", || {

@@ -30,29 +30,29 @@ impl FromStr for Address {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&shown(&self.0))
+        f.write_str(&printed_form(&self.0))
     }
 }
 
 impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", shown(&self.0))
+        write!(f, "{:?}", printed_form(&self.0))
     }
 }
 
 /// Replaces the addresses of a text by their printed form.
 pub fn redacted(text: &str) -> String {
     let ends = |c: char| c.is_whitespace() || "\"'`<>(),;".contains(c);
-    let word = |word: &str| if word.contains("://") { shown(word) } else { word.to_owned() };
+    let word = |word: &str| if word.contains("://") { printed_form(word) } else { word.to_owned() };
     let pieces = text.split_inclusive(ends).map(|piece| {
         let end = piece.char_indices().next_back().filter(|(_, c)| ends(*c));
-        let (text, rest) = piece.split_at(end.map_or(piece.len(), |(at, _)| at));
+        let (text, rest) = piece.split_at(end.map_or(piece.len(), |(offset, _)| offset));
         word(text) + rest
     });
     pieces.collect()
 }
 
-fn shown(text: &str) -> String {
+fn printed_form(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return without_slashes(text) };
     let (authority, path) = rest.split_at(rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len()));
     let host = host(scheme, authority);
@@ -68,20 +68,20 @@ fn host(scheme: &str, authority: &str) -> Option<String> {
     const SIGNS: [&str; 2] = ["@", "%40"];
     let end = SIGNS.iter().filter_map(|sign| Some((authority.rfind(sign)?, sign.len()))).max();
     let (user, host) = match end {
-        Some((at, len)) => (&authority[..at], &authority[at + len..]),
+        Some((offset, len)) => (&authority[..offset], &authority[offset + len..]),
         None => ("", authority),
     };
     let user = if scheme == "ssh" { user.split(':').next().unwrap_or_default() } else { user };
     let is_public = ["az", "ssh"].contains(&scheme) && !user.is_empty();
     let is_plain = user.chars().all(|c| c.is_ascii_alphanumeric() || "-_$".contains(c));
-    let shown = if is_public && is_plain { format!("{user}@{host}") } else { host.to_owned() };
+    let printed = if is_public && is_plain { format!("{user}@{host}") } else { host.to_owned() };
     let (name, port) = match host.rsplit_once(':') {
         Some((name, port)) if !host.ends_with(']') => (name, port),
         _ => (host, ""),
     };
     let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
     let is_name = name.starts_with('[') || !name.contains(':');
-    (is_port && is_name).then_some(shown)
+    (is_port && is_name).then_some(printed)
 }
 
 /// A path, or an address without its slashes, such as `https:/USER:PASSWORD@HOST`.

@@ -17,9 +17,12 @@ mod orphans;
 
 pub use orphans::{adopt_orphans, end_orphans};
 
+/// Time between SIGTERM and SIGKILL, in which programs remove their own files.
 const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(20);
+/// Attempts to remove all paths, because threads that still run can create files in them again.
 const ATTEMPTS: u32 = 50;
+/// Pause between these attempts.
 const BETWEEN: Duration = Duration::from_millis(2);
 
 static REGISTERED: Mutex<Registered> = Mutex::new(Registered { next: 0, things: BTreeMap::new() });
@@ -138,8 +141,8 @@ fn end_programs(groups: &[Pid]) {
     };
     each(Signal::TERM);
     let start = Instant::now();
-    let is_there = |group: &Pid| test_kill_process_group(*group).is_ok();
-    while groups.iter().any(is_there) && start.elapsed() < PATIENCE {
+    let is_alive = |group: &Pid| test_kill_process_group(*group).is_ok();
+    while groups.iter().any(is_alive) && start.elapsed() < PATIENCE {
         std::thread::sleep(PAUSE);
     }
     each(Signal::KILL);

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_are_sorted_and_links_are_entries() {
+    fn lists_entries_sorted_and_links_as_entries() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("root");
         assert!(entries(&root).unwrap_err().to_string().contains("root"));
@@ -119,16 +119,16 @@ mod tests {
         }
         symlink("b", root.join("link")).unwrap();
         assert_eq!(names(&root).unwrap(), ["a", "b", "c", "link"]);
-        let shown = |entry: io::Result<Entry>| entry.unwrap().below().display().to_string();
-        let all: Vec<String> = walk(&root).map(shown).collect();
-        assert_eq!(all, ["", "a", "b", "b/file", "b/inner", "b/inner/.hidden", "c", "link"]);
-        let some: Vec<String> =
+        let below = |entry: io::Result<Entry>| entry.unwrap().below().display().to_string();
+        let entries: Vec<String> = walk(&root).map(below).collect();
+        assert_eq!(entries, ["", "a", "b", "b/file", "b/inner", "b/inner/.hidden", "c", "link"]);
+        let selected: Vec<String> =
             walk_where(&root, |entry| !entry.is_hidden() && entry.name() != "c")
-                .map(shown)
+                .map(below)
                 .collect();
-        assert_eq!(some, ["", "a", "b", "b/file", "b/inner", "link"]);
+        assert_eq!(selected, ["", "a", "b", "b/file", "b/inner", "link"]);
         let files = walk_through_links(&root).filter(|e| e.as_ref().unwrap().file_type().is_file());
-        let files: Vec<String> = files.map(shown).collect();
+        let files: Vec<String> = files.map(below).collect();
         let expected = ["a", "b/file", "b/inner/.hidden", "c", "link/file", "link/inner/.hidden"];
         assert_eq!(files, expected);
     }

@@ -15,7 +15,6 @@ const PIECE: usize = 256 << 10;
 /// SHA-256 and length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sum {
-    /// SHA-256.
     pub sha256: Sha256,
     /// Length in bytes.
     pub size: u64,
@@ -42,12 +41,12 @@ impl Sha256Hasher {
         range: Range<u64>,
         mut read: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
     ) -> io::Result<()> {
-        let (mut piece, mut at) = (vec![0; PIECE], range.start);
-        while at < range.end {
-            let len = usize::try_from(range.end - at).unwrap_or(PIECE).min(PIECE);
-            read(at, &mut piece[..len])?;
+        let (mut piece, mut offset) = (vec![0; PIECE], range.start);
+        while offset < range.end {
+            let len = usize::try_from(range.end - offset).unwrap_or(PIECE).min(PIECE);
+            read(offset, &mut piece[..len])?;
             self.update(&piece[..len]);
-            at += len as u64;
+            offset += len as u64;
         }
         Ok(())
     }
@@ -155,20 +154,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_way_gives_the_same_sum() {
-        let content: Vec<u8> = (0..2 * PIECE + 7).map(|at| (at % 251).to_le_bytes()[0]).collect();
+    fn hashes_readers_writers_and_ranges_alike() {
+        let content: Vec<u8> =
+            (0..2 * PIECE + 7).map(|index| (index % 251).to_le_bytes()[0]).collect();
         let expected = Sum { sha256: Sha256::of(&content), size: content.len() as u64 };
         assert_eq!(of_reader(&*content).unwrap(), expected);
         let mut half_read = Hashed::new(&*content);
         half_read.read_exact(&mut [0; 9]).unwrap();
         assert_eq!(half_read.read_to_end().unwrap(), expected);
-        let mut written = Hashed::new(Vec::new());
-        written.write_all(&content).unwrap();
-        assert_eq!(written.finish(), (content.clone(), expected));
+        let mut writer = Hashed::new(Vec::new());
+        writer.write_all(&content).unwrap();
+        assert_eq!(writer.finish(), (content.clone(), expected));
         let mut hasher = Sha256Hasher::default();
-        let read = |at: u64, out: &mut [u8]| {
-            let at = usize::try_from(at).unwrap();
-            let bytes = content.get(at..at + out.len()).ok_or(ErrorKind::UnexpectedEof)?;
+        let read = |offset: u64, out: &mut [u8]| {
+            let offset = usize::try_from(offset).unwrap();
+            let bytes = content.get(offset..offset + out.len()).ok_or(ErrorKind::UnexpectedEof)?;
             out.copy_from_slice(bytes);
             Ok(())
         };
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_fault_of_the_reader_counts_as_one() {
+    fn counts_faults_of_the_reader_but_no_short_read() {
         let mut hashed = Hashed::new(&b"abc"[..]);
         assert!(hashed.read_exact(&mut [0; 4]).is_err());
         assert!(!hashed.has_failed());

@@ -33,7 +33,7 @@ pub struct FileState {
 
 impl FileState {
     /// Takes the state from metadata.
-    pub fn of(file: &Metadata) -> Self {
+    pub fn new(file: &Metadata) -> Self {
         Self {
             device: file.dev(),
             inode: file.ino(),
@@ -64,11 +64,11 @@ mod tests {
     use super::*;
 
     fn state(path: &Path) -> FileState {
-        FileState::of(&fs_err::metadata(path).unwrap())
+        FileState::new(&fs_err::metadata(path).unwrap())
     }
 
     #[test]
-    fn a_file_overwritten_in_place_is_another_even_with_its_old_time() {
+    fn detects_an_overwritten_file_with_its_old_time() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs_err::write(&path, "one").unwrap();
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn links_and_permissions_leave_the_content() {
+    fn treats_new_links_and_permissions_as_the_same_content() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs_err::write(&path, "one").unwrap();

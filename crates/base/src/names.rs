@@ -65,7 +65,6 @@ pub struct NameError {
     pub kind: &'static str,
     /// Given text.
     pub text: String,
-    /// Reason.
     pub reason: &'static str,
 }
 
@@ -232,8 +231,8 @@ impl FromStr for Component {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
-        let known = Self::ALL.into_iter().find(|c| c.as_str() == text);
-        known.ok_or_else(|| {
+        let component = Self::ALL.into_iter().find(|c| c.as_str() == text);
+        component.ok_or_else(|| {
             NameError::new(
                 "a component",
                 text,
@@ -278,8 +277,8 @@ impl FromStr for Mode {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
-        let known = Self::ALL.into_iter().find(|m| m.as_str() == text);
-        known.ok_or_else(|| NameError::new("a mode", text, "the modes are kpack and legacy"))
+        let mode = Self::ALL.into_iter().find(|m| m.as_str() == text);
+        mode.ok_or_else(|| NameError::new("a mode", text, "the modes are kpack and legacy"))
     }
 }
 
@@ -319,7 +318,7 @@ impl FromStr for System {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
-        let known = Self::ALL.into_iter().find(|s| s.as_str() == text);
-        known.ok_or_else(|| NameError::new("a system", text, "the systems are linux and windows"))
+        let system = Self::ALL.into_iter().find(|s| s.as_str() == text);
+        system.ok_or_else(|| NameError::new("a system", text, "the systems are linux and windows"))
     }
 }

@@ -64,7 +64,6 @@ impl PartialFile {
         self.file.path()
     }
 
-    /// The file.
     pub fn as_file(&self) -> &File {
         self.file.as_file()
     }
@@ -144,8 +143,9 @@ impl PartialDirectory {
     pub fn new(parent: &Path, prefix: &str) -> io::Result<Self> {
         for name in directory::names(parent)?.iter().filter(|name| name.starts_with(prefix)) {
             let path = parent.join(name);
-            let is_abandoned = fs_err::symlink_metadata(&path).is_ok_and(|found| found.is_dir())
-                && File::open(&path).is_ok_and(|found| found.try_lock().is_ok());
+            let is_abandoned = fs_err::symlink_metadata(&path)
+                .is_ok_and(|metadata| metadata.is_dir())
+                && File::open(&path).is_ok_and(|directory| directory.try_lock().is_ok());
             if is_abandoned {
                 remove_tree(&path);
             }
@@ -218,8 +218,8 @@ impl Write for PartialFile {
 }
 
 impl Seek for PartialFile {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
+    fn seek(&mut self, target: SeekFrom) -> io::Result<u64> {
+        self.file.seek(target)
     }
 }
 
@@ -234,11 +234,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs_err::create_dir_all(dir.path().join(".rockpack-x-1/below")).unwrap();
         fs_err::create_dir(dir.path().join(".rockpack-y-1")).unwrap();
-        let one = PartialDirectory::new(dir.path(), ".rockpack-x-").unwrap();
-        let two = PartialDirectory::new(dir.path(), ".rockpack-x-").unwrap();
-        assert!(one.path().is_dir() && two.path().is_dir());
+        let first = PartialDirectory::new(dir.path(), ".rockpack-x-").unwrap();
+        let second = PartialDirectory::new(dir.path(), ".rockpack-x-").unwrap();
+        assert!(first.path().is_dir() && second.path().is_dir());
         assert_eq!(directory::names(dir.path()).unwrap().len(), 3);
-        drop((one, two));
+        drop((first, second));
         assert_eq!(directory::names(dir.path()).unwrap(), [".rockpack-y-1"]);
     }
 
@@ -246,32 +246,32 @@ mod tests {
     fn users_of_a_directory_share_its_lock() {
         let dir = tempfile::tempdir().unwrap();
         let shared = || PartialDirectory::shared(dir.path(), ".rockpack-x-").unwrap();
-        let (one, two) = (shared(), shared());
-        assert_eq!((one.path(), directory::names(dir.path()).unwrap().len()), (two.path(), 1));
-        drop((one, two));
+        let (first, second) = (shared(), shared());
+        assert_eq!((first.path(), directory::names(dir.path()).unwrap().len()), (second.path(), 1));
+        drop((first, second));
         assert!(directory::is_empty(dir.path()).unwrap());
         assert!(shared().path().is_dir());
     }
 
     #[test]
-    fn a_child_of_a_killed_process_keeps_no_directory() {
+    fn removes_a_directory_to_which_a_child_still_writes() {
         let dir = tempfile::tempdir().unwrap();
-        let left = dir.path().join(".rockpack-x-1");
-        fs_err::create_dir(&left).unwrap();
+        let abandoned = dir.path().join(".rockpack-x-1");
+        fs_err::create_dir(&abandoned).unwrap();
         let end = Instant::now() + Duration::from_millis(300);
         thread::scope(|scope| {
             for child in 0..8 {
-                let left = &left;
+                let abandoned = &abandoned;
                 scope.spawn(move || {
                     let mut number = 0;
                     while Instant::now() < end {
                         number += 1;
-                        let _ = std::fs::write(left.join(format!("{child}-{number}")), "");
+                        let _ = std::fs::write(abandoned.join(format!("{child}-{number}")), "");
                     }
                 });
             }
             let _made = PartialDirectory::new(dir.path(), ".rockpack-x-").unwrap();
-            assert!(!left.exists());
+            assert!(!abandoned.exists());
         });
     }
 
@@ -284,9 +284,11 @@ mod tests {
         let mine = PartialFile::locked(dir.path(), ".rockpack-x-", ORDINARY).unwrap();
         remove_abandoned(dir.path(), ".rockpack-x-");
         let names = directory::names(dir.path()).unwrap();
-        let own = mine.path().file_name().unwrap().to_str().unwrap();
+        let name_of_mine = mine.path().file_name().unwrap().to_str().unwrap();
         assert_eq!(names.len(), 3, "{names:?}");
-        assert!([own, ".rockpack-y-1", "x"].iter().all(|name| names.iter().any(|n| n == name)));
+        assert!(
+            [name_of_mine, ".rockpack-y-1", "x"].iter().all(|name| names.iter().any(|n| n == name))
+        );
         let place = dir.path().join("x");
         let (mine, error) = mine.close().persist_new(&place).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
@@ -310,8 +312,8 @@ mod tests {
         drop(partial);
         assert_eq!(names(), ["file"]);
         let mut partial = PartialFile::locked(dir.path(), "p-", PRIVATE).unwrap();
-        let other = fs_err::File::open(partial.path()).unwrap();
-        assert!(matches!(other.try_lock(), Err(TryLockError::WouldBlock)));
+        let second = fs_err::File::open(partial.path()).unwrap();
+        assert!(matches!(second.try_lock(), Err(TryLockError::WouldBlock)));
         partial.write_all(b"new").unwrap();
         partial.set_mode(0o640).unwrap();
         assert_eq!(partial.as_file().metadata().unwrap().mode() & 0o777, 0o640);

@@ -27,9 +27,9 @@ pub struct PooledFile {
 impl PooledFile {
     /// Takes an open file; it may be closed until it is read.
     pub fn new(file: fs_err::File) -> io::Result<Self> {
-        let state = FileState::of(&file.metadata()?);
+        let state = FileState::new(&file.metadata()?);
         let (file, path) = file.into_parts();
-        let open = Mutex::new(Arc::downgrade(&kept(file)));
+        let open = Mutex::new(Arc::downgrade(&keep_open(file)));
         Ok(Self { path, state, open })
     }
 
@@ -43,17 +43,17 @@ impl PooledFile {
             return Ok(file);
         }
         let file = regular::open(&self.path)?;
-        if !FileState::of(&file.metadata()?).has_same_content(&self.state) {
+        if !FileState::new(&file.metadata()?).has_same_content(&self.state) {
             let path = self.path.display();
             return Err(io::Error::other(format!("`{path}` was changed while it was read")));
         }
-        let file = kept(file.into_parts().0);
+        let file = keep_open(file.into_parts().0);
         *open = Arc::downgrade(&file);
         Ok(file)
     }
 }
 
-fn kept(file: File) -> Arc<File> {
+fn keep_open(file: File) -> Arc<File> {
     let file = Arc::new(file);
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     open.push_back(file.clone());
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn few_of_many_files_are_open_and_each_is_read() {
+    fn reads_many_files_with_few_open() {
         let dir = tempfile::tempdir().unwrap();
         let path = |number: usize| dir.path().join(number.to_string());
         let before = descriptors();

@@ -19,19 +19,19 @@ pub fn assignment(name: &str, value: &Value) -> String {
     text
 }
 
-/// [`assignment`] of a mapping with the values `own` and `shared`, in pieces. [`entry`] makes shared
+/// [`assignment`] of a mapping with these values and `shared` ones, in pieces. [`entry`] makes shared
 /// values.
 pub fn pieces(
     name: &str,
-    own: &Map<String, Value>,
+    values: &Map<String, Value>,
     shared: &BTreeMap<&str, Arc<str>>,
 ) -> Vec<Arc<str>> {
     let (mut pieces, mut text) = (Vec::new(), format!("{name} = {{"));
     let keys: BTreeSet<&str> =
-        own.keys().map(String::as_str).chain(shared.keys().copied()).collect();
+        values.keys().map(String::as_str).chain(shared.keys().copied()).collect();
     for key in &keys {
         _ = write!(text, "\n    {}: ", string(key));
-        match (shared.get(key), own.get(*key)) {
+        match (shared.get(key), values.get(*key)) {
             (Some(value), _) => {
                 pieces.extend([std::mem::take(&mut text).into(), Arc::clone(value)]);
             }
@@ -136,7 +136,7 @@ fn string_len(text: &str) -> usize {
         escaped = *c == '\\' && !escaped;
         ends
     });
-    end.map_or(text.len(), |(at, _)| at + 1)
+    end.map_or(text.len(), |(offset, _)| offset + 1)
 }
 
 /// Makes an injective Python name: `-` becomes `_`, other special characters become hexadecimal
@@ -148,7 +148,7 @@ pub fn identifier(text: &str) -> String {
             'a'..='z' | 'A'..='Z' | '0'..='9' => out.push(c),
             '-' => out.push('_'),
             // Writing to a String cannot fail.
-            other => _ = write!(out, "_{:02x}_", u32::from(other)),
+            special => _ = write!(out, "_{:02x}_", u32::from(special)),
         }
     }
     if out.starts_with(|c: char| c.is_ascii_digit()) { format!("_{out}") } else { out }
@@ -160,7 +160,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn literals_are_python() {
+    fn writes_literals_of_python() {
         let text = module("Doc.", "X", &json!({"b": [true, null, 3], "a": "q\"\n", "e": {}}));
         assert_eq!(
             text,
@@ -169,17 +169,17 @@ mod tests {
     }
 
     #[test]
-    fn shared_entries_are_among_the_others_by_name() {
+    fn sorts_shared_entries_by_name() {
         let shared_value = json!({"x": {"y": ["z", {}]}, "w": []});
         let shared = BTreeMap::from([("b", entry(&shared_value).into())]);
-        for own in
+        for values in
             [json!({"a": 1, "c": {"d": [null]}}), json!({"a": 1}), json!({"c": 1}), json!({})]
         {
-            let pieces = pieces("X", own.as_object().unwrap(), &shared);
+            let pieces = pieces("X", values.as_object().unwrap(), &shared);
             assert!(Arc::ptr_eq(&pieces[1], &shared["b"]));
-            let mut all = own.clone();
-            all["b"] = shared_value.clone();
-            assert_eq!(pieces.concat(), assignment("X", &all));
+            let mut expected = values.clone();
+            expected["b"] = shared_value.clone();
+            assert_eq!(pieces.concat(), assignment("X", &expected));
         }
         assert_eq!(
             pieces("X", &Map::new(), &BTreeMap::new()).concat(),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_do_not_fall_together() {
+    fn makes_distinct_identifiers() {
         assert_eq!(identifier("rocm-smi"), "rocm_smi");
         assert_eq!(identifier("a++"), "a_2b__2b_");
         assert_ne!(identifier("a_b"), identifier("a-b"));
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_as_python_is_read_back() {
+    fn reads_written_literals_back() {
         let value = json!({"a": [true, false, null, 3, "x,]\" True \\"], "b": {}, "c": [["y"], []], "é": "∞\n"});
         assert_eq!(data(&module("Doc \"quoted\".", "DIST", &value)).unwrap(), value);
         assert_eq!(data("import os\n"), None);

@@ -33,28 +33,32 @@ pub fn open_unlinked(path: impl AsRef<Path>) -> io::Result<File> {
 pub fn open_below(dir: &Path, below: &Path) -> io::Result<File> {
     let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut place = dir.to_owned();
-    let mut at = openat(CWD, dir, flags, Mode::empty()).map_err(|e| of(dir, e.into()))?;
+    let mut parent =
+        openat(CWD, dir, flags, Mode::empty()).map_err(|e| with_path(dir, e.into()))?;
     for part in below.parent().into_iter().flatten() {
         place.push(part);
-        at = openat(&at, part, flags | OFlags::NOFOLLOW, Mode::empty()).map_err(|error| {
-            let is_link = fs_err::symlink_metadata(&place).is_ok_and(|found| found.is_symlink());
-            let linked = || io::Error::other(format!("`{}` is a link", place.display()));
-            if is_link { linked() } else { of(&place, error.into()) }
-        })?;
+        parent =
+            openat(&parent, part, flags | OFlags::NOFOLLOW, Mode::empty()).map_err(|error| {
+                let is_link =
+                    fs_err::symlink_metadata(&place).is_ok_and(|metadata| metadata.is_symlink());
+                let linked = || io::Error::other(format!("`{}` is a link", place.display()));
+                if is_link { linked() } else { with_path(&place, error.into()) }
+            })?;
     }
     let path = dir.join(below);
     check(&path, &fs_err::symlink_metadata(&path)?)?;
     let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let name = below.file_name().unwrap_or_default();
-    let file = openat(&at, name, flags, Mode::empty()).map_err(|e| of(&path, e.into()))?;
+    let file =
+        openat(&parent, name, flags, Mode::empty()).map_err(|e| with_path(&path, e.into()))?;
     let file = File::from_parts(file.into(), path.clone());
     check(&path, &file.metadata()?)?;
     Ok(file)
 }
 
-fn open_with(path: &Path, more: OFlags) -> io::Result<File> {
+fn open_with(path: &Path, extra: OFlags) -> io::Result<File> {
     // O_NONBLOCK has no effect on regular files.
-    let flags = (OFlags::NONBLOCK | more).bits().cast_signed();
+    let flags = (OFlags::NONBLOCK | extra).bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     check(path, &file.metadata()?)?;
     Ok(file)
@@ -68,8 +72,8 @@ pub fn read_ahead(file: &File, offset: u64, len: u64) {
 }
 
 /// Fails for metadata of anything but a regular file; names path and kind.
-pub fn check(path: &Path, found: &Metadata) -> io::Result<()> {
-    let kind = found.file_type();
+pub fn check(path: &Path, metadata: &Metadata) -> io::Result<()> {
+    let kind = metadata.file_type();
     if kind.is_file() { Ok(()) } else { Err(irregular(path, kind)) }
 }
 
@@ -84,13 +88,13 @@ pub fn read_unlinked(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
 }
 
 fn read_open(mut file: File, most: u64) -> io::Result<Vec<u8>> {
-    let told = file.metadata()?.len();
+    let reported = file.metadata()?.len();
     let mut bytes = Vec::new();
-    if told <= most {
-        bytes.reserve_exact(usize::try_from(told).unwrap_or_default());
+    if reported <= most {
+        bytes.reserve_exact(usize::try_from(reported).unwrap_or_default());
         file.by_ref().take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     }
-    if told > most || bytes.len() as u64 > most {
+    if reported > most || bytes.len() as u64 > most {
         Err(too_large(&file.path().display(), most))
     } else {
         Ok(bytes)
@@ -103,29 +107,29 @@ pub fn read_to_string(path: impl AsRef<Path>, most: u64) -> io::Result<String> {
     text(read(path, most)?, &path.display())
 }
 
-/// Decodes UTF-8; `of` names the source in the error.
-pub fn text(bytes: Vec<u8>, of: &dyn Display) -> io::Result<String> {
+/// Decodes UTF-8; an error names `source`.
+pub fn text(bytes: Vec<u8>, source: &dyn Display) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let what = format!("`{of}` is not UTF-8 at byte {at}");
-        io::Error::new(ErrorKind::InvalidData, what)
+        let offset = error.utf8_error().valid_up_to();
+        let message = format!("`{source}` is not UTF-8 at byte {offset}");
+        io::Error::new(ErrorKind::InvalidData, message)
     })
 }
 
 fn irregular(path: &Path, kind: FileType) -> io::Error {
-    let (what, error) = match kind {
+    let (noun, error) = match kind {
         kind if kind.is_dir() => ("a directory", ErrorKind::IsADirectory),
         kind if kind.is_fifo() => ("a FIFO", ErrorKind::InvalidInput),
         kind if kind.is_socket() => ("a socket", ErrorKind::InvalidInput),
         kind if kind.is_symlink() => ("a link", ErrorKind::InvalidInput),
         _ => ("a device", ErrorKind::InvalidInput),
     };
-    io::Error::new(error, format!("`{}` is {what}, not a regular file", path.display()))
+    io::Error::new(error, format!("`{}` is {noun}, not a regular file", path.display()))
 }
 
-/// Error for input `of` with more than `most` bytes.
-pub fn too_large(of: &dyn Display, most: u64) -> io::Error {
-    let text = format!("`{of}` is larger than the limit of {most} bytes");
+/// Error for a `source` with more than `most` bytes.
+pub fn too_large(source: &dyn Display, most: u64) -> io::Error {
+    let text = format!("`{source}` is larger than the limit of {most} bytes");
     io::Error::new(ErrorKind::FileTooLarge, text)
 }
 
@@ -140,7 +144,7 @@ pub fn sha256(path: impl AsRef<Path>) -> io::Result<String> {
 }
 
 /// Adds the path to an error.
-pub fn of(path: &Path, error: io::Error) -> io::Error {
+pub fn with_path(path: &Path, error: io::Error) -> io::Error {
     let (path, text) = (path.display().to_string(), error.to_string());
     if text.contains(&path) {
         return error;
@@ -190,13 +194,13 @@ mod tests {
         let mut text = String::new();
         open("a/b/file").unwrap().read_to_string(&mut text).unwrap();
         assert_eq!(text, "text");
-        for (below, said) in [
+        for (below, ending) in [
             ("link/b/file", "/link` is a link"),
             ("a/b/other", "/a/b/other` is a link, not a regular file"),
             ("a/b", "/a/b` is a directory, not a regular file"),
         ] {
             let error = open(below).unwrap_err().to_string();
-            assert!(error.ends_with(said), "{error}");
+            assert!(error.ends_with(ending), "{error}");
         }
         for below in ["a/c", "c/b"] {
             assert_eq!(open(below).unwrap_err().kind(), ErrorKind::NotFound);
@@ -204,14 +208,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_opened_and_nothing_waits() {
+    fn refuses_irregular_files_without_waiting() {
         let dir = tempfile::tempdir().unwrap();
         let fifo = dir.path().join("fifo");
         mknodat(CWD, &fifo, Kind::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-        let said = |path: &Path| read(path, 9).unwrap_err().to_string();
-        assert!(said(&fifo).ends_with("/fifo` is a FIFO, not a regular file"));
-        assert!(said(dir.path()).ends_with("` is a directory, not a regular file"));
-        assert_eq!(said(Path::new("/dev/zero")), "`/dev/zero` is a device, not a regular file");
+        let refusal = |path: &Path| read(path, 9).unwrap_err().to_string();
+        assert!(refusal(&fifo).ends_with("/fifo` is a FIFO, not a regular file"));
+        assert!(refusal(dir.path()).ends_with("` is a directory, not a regular file"));
+        assert_eq!(refusal(Path::new("/dev/zero")), "`/dev/zero` is a device, not a regular file");
         assert_eq!(open(dir.path().join("c")).unwrap_err().kind(), ErrorKind::NotFound);
         // procfs reports no size.
         assert_eq!(read("/proc/self/maps", 9).unwrap_err().kind(), ErrorKind::FileTooLarge);

@@ -30,8 +30,8 @@ pub fn until<T>(tries: u32, pause: Duration, mut attempt: impl FnMut() -> Option
         if number > 0 {
             std::thread::sleep(pause);
         }
-        if let Some(found) = attempt() {
-            return Some(found);
+        if let Some(success) = attempt() {
+            return Some(success);
         }
     }
     None
@@ -52,11 +52,11 @@ mod tests {
     }
 
     #[test]
-    fn the_first_success_ends_it() {
-        let mut left = 3;
+    fn ends_at_the_first_success() {
+        let mut remaining = 3;
         let mut attempt = || {
-            left -= 1;
-            (left == 0).then_some("done")
+            remaining -= 1;
+            (remaining == 0).then_some("done")
         };
         assert_eq!(until(2, Duration::ZERO, &mut attempt), None);
         assert_eq!(until(2, Duration::ZERO, &mut attempt), Some("done"));

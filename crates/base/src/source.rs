@@ -44,7 +44,7 @@ impl Text {
 impl Source {
     /// Creates a source from text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self::with(name.into(), None, text.into())
+        Self::from_parts(name.into(), None, text.into())
     }
 
     /// Creates a source from a file at the path `file`, as given by the user; `name` is displayed.
@@ -53,11 +53,11 @@ impl Source {
         file: impl Into<String>,
         text: impl Into<String>,
     ) -> Self {
-        Self::with(name.into(), Some(file.into()), text.into())
+        Self::from_parts(name.into(), Some(file.into()), text.into())
     }
 
-    fn with(name: String, file: Option<String>, text: String) -> Self {
-        let breaks = text.match_indices('\n').map(|(at, _)| at).collect();
+    fn from_parts(name: String, file: Option<String>, text: String) -> Self {
+        let breaks = text.match_indices('\n').map(|(offset, _)| offset).collect();
         Self(Arc::new(Text { name, file, whole: text, drawn: OnceLock::new(), breaks }))
     }
 
@@ -79,8 +79,8 @@ impl Source {
     /// A text at a path relative to this one.
     #[must_use]
     pub fn sibling(&self, path: &str, text: impl Into<String>) -> Self {
-        let of = |name: &str| Path::new(name).with_file_name(path).display().to_string();
-        Self::with(of(self.name()), self.file().map(of), text.into())
+        let sibling_of = |name: &str| Path::new(name).with_file_name(path).display().to_string();
+        Self::from_parts(sibling_of(self.name()), self.file().map(sibling_of), text.into())
     }
 
     /// Returns true if its name is below the directory of another name. A name without directory has none below it.
@@ -90,13 +90,13 @@ impl Source {
     }
 
     fn line_of(&self, byte: usize) -> usize {
-        self.0.breaks.partition_point(|&at| at < byte) + 1
+        self.0.breaks.partition_point(|&offset| offset < byte) + 1
     }
 
     fn line_start(&self, line: usize) -> usize {
         match line.checked_sub(2) {
             None => 0,
-            Some(index) => self.0.breaks.get(index).map_or(self.0.whole.len(), |at| at + 1),
+            Some(index) => self.0.breaks.get(index).map_or(self.0.whole.len(), |offset| offset + 1),
         }
     }
 
@@ -122,7 +122,6 @@ pub struct Place {
 }
 
 impl Place {
-    /// Source.
     pub fn source(&self) -> &Source {
         &self.source
     }
@@ -152,8 +151,8 @@ impl Place {
 
     /// Place for display, shared because plans repeat it.
     pub fn shown(&self) -> Arc<str> {
-        let shown = || format!("{}:{}", self.source.name(), self.line()).into();
-        self.shown.get_or_init(shown).clone()
+        let text = || format!("{}:{}", self.source.name(), self.line()).into();
+        self.shown.get_or_init(text).clone()
     }
 }
 
@@ -173,7 +172,6 @@ impl fmt::Debug for Place {
 /// Value with its place.
 #[derive(Debug, Clone)]
 pub struct Spanned<T> {
-    /// Value.
     pub value: T,
     /// Place of the value.
     pub place: Place,
@@ -211,7 +209,6 @@ pub struct Problem {
 /// Declaration in the manifest that a warning is expected.
 #[derive(Debug, Clone)]
 pub struct Expected {
-    /// Reason.
     pub reason: String,
     /// Place of the declaration.
     pub place: Place,
@@ -306,12 +303,10 @@ impl Problem {
         self.labels.first().map(|(place, _)| (place.source.name(), place.bytes.start))
     }
 
-    /// Code.
     pub fn code(&self) -> Code {
         self.code
     }
 
-    /// Severity.
     pub fn severity(&self) -> Severity {
         self.severity
     }
@@ -321,12 +316,10 @@ impl Problem {
         self.severity == Severity::Error
     }
 
-    /// Message.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Remedy.
     pub fn remedy(&self) -> Option<&str> {
         self.help.as_deref()
     }
@@ -338,7 +331,7 @@ impl Problem {
 
     /// Labelled places in other files.
     pub fn labels_elsewhere(&self) -> impl Iterator<Item = &(Place, String)> {
-        self.elsewhere.iter().flat_map(|other| &other.labels)
+        self.elsewhere.iter().flat_map(|problem| &problem.labels)
     }
 }
 
@@ -353,7 +346,7 @@ impl std::error::Error for Problem {}
 /// Collected problems: one run reports all independent faults.
 #[derive(Debug, Clone, Default)]
 pub struct Problems {
-    found: Vec<Problem>,
+    problems: Vec<Problem>,
     facts: BTreeSet<(Code, Box<str>)>,
 }
 
@@ -368,40 +361,40 @@ impl Problems {
         let is_new =
             problem.fact.clone().is_none_or(|fact| self.facts.insert((problem.code, fact)));
         if is_new {
-            self.found.push(problem);
+            self.problems.push(problem);
         }
     }
 
     /// Adds all problems.
     pub fn extend(&mut self, other: Self) {
-        other.found.into_iter().for_each(|problem| self.push(problem));
+        other.problems.into_iter().for_each(|problem| self.push(problem));
     }
 
     /// Sorts by place; problems without one are first.
     #[must_use]
     pub fn in_order(mut self) -> Self {
-        self.found.sort_by(|a, b| a.first_place().cmp(&b.first_place()));
+        self.problems.sort_by(|a, b| a.first_place().cmp(&b.first_place()));
         self
     }
 
     /// Returns true if a problem stops the work.
     pub fn has_errors(&self) -> bool {
-        self.found.iter().any(Problem::is_error)
+        self.problems.iter().any(Problem::is_error)
     }
 
     /// Returns true if all errors are of the command line.
     pub fn blame_usage(&self) -> bool {
-        self.found.iter().filter(|p| p.is_error()).all(|p| p.usage)
+        self.problems.iter().filter(|p| p.is_error()).all(|p| p.usage)
     }
 
     /// Returns true without problems.
     pub fn is_empty(&self) -> bool {
-        self.found.is_empty()
+        self.problems.is_empty()
     }
 
     /// Problems in order.
     pub fn iter(&self) -> impl Iterator<Item = &Problem> {
-        self.found.iter()
+        self.problems.iter()
     }
 }
 
@@ -414,20 +407,22 @@ impl From<Problem> for Problems {
 }
 
 /// Most similar name, if any. Case counts less than letters, and `_` is like `-`.
-pub fn nearest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // The comparison takes time in the square of the length.
     const LONGEST: usize = 200;
+    // One slip in two letters would make every short name near.
     const SHORTEST: usize = 3;
     let folded = |text: &str| text.to_ascii_lowercase().replace('_', "-");
-    let sought = folded(text);
+    let folded_text = folded(text);
     let likeness = |name: &str| {
         let exact = strsim::jaro_winkler(text, name);
         let folded = folded(name);
         // One slip of the keyboard counts for more than an equal beginning.
-        let is_slip = text.len() >= SHORTEST && strsim::osa_distance(&sought, &folded) <= 1;
-        exact.max(strsim::jaro_winkler(&sought, &folded) - 0.01) + f64::from(u8::from(is_slip))
+        let is_slip = text.len() >= SHORTEST && strsim::osa_distance(&folded_text, &folded) <= 1;
+        exact.max(strsim::jaro_winkler(&folded_text, &folded) - 0.01) + f64::from(u8::from(is_slip))
     };
-    let known = known.into_iter().filter(|_| text.len() <= LONGEST);
-    known
+    let names = names.into_iter().filter(|_| text.len() <= LONGEST);
+    names
         .map(|name| (likeness(name), name))
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0))
@@ -437,16 +432,16 @@ pub fn nearest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 /// Name that a text misspells by one or two letters, by case, or by `_` for `-`; `None` for a known name.
 ///
 /// Names that differ in digits, or by a part of two letters, are different names.
-pub fn misspelled<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn misspelled<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = match text.len() {
         0..4 => return None,
         4..8 => 1,
         _ => 2,
     };
     let folded = |text: &str| text.to_ascii_lowercase().replace('_', "-");
-    let sought = folded(text);
+    let folded_text = folded(text);
     let mut best = None;
-    for name in known {
+    for name in names {
         if name == text {
             return None;
         }
@@ -454,25 +449,27 @@ pub fn misspelled<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> O
             continue;
         }
         let folded = folded(name);
-        let away = strsim::osa_distance(&sought, &folded);
-        let is_near = away <= most && !are_versions(&sought, &folded) && !is_part(&sought, &folded);
-        if is_near && best.is_none_or(|(least, _)| away < least) {
-            best = Some((away, name));
+        let distance = strsim::osa_distance(&folded_text, &folded);
+        let is_near = distance <= most
+            && !are_versions(&folded_text, &folded)
+            && !is_part(&folded_text, &folded);
+        if is_near && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, name));
         }
     }
     best.map(|(_, name)| name)
 }
 
-fn are_versions(one: &str, other: &str) -> bool {
+fn are_versions(left: &str, right: &str) -> bool {
     let letters = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
-    one != other && letters(one) == letters(other)
+    left != right && letters(left) == letters(right)
 }
 
-fn is_part(one: &str, other: &str) -> bool {
-    let pairs = || one.bytes().zip(other.bytes());
+fn is_part(left: &str, right: &str) -> bool {
+    let pairs = || left.bytes().zip(right.bytes());
     let start = pairs().take_while(|(a, b)| a == b).count();
-    let end = one.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count();
-    one.len().abs_diff(other.len()) == 2 && start + end >= one.len().min(other.len())
+    let end = left.bytes().rev().zip(right.bytes().rev()).take_while(|(a, b)| a == b).count();
+    left.len().abs_diff(right.len()) == 2 && start + end >= left.len().min(right.len())
 }
 
 #[cfg(test)]
@@ -488,14 +485,14 @@ mod tests {
     }
 
     #[test]
-    fn few_letters_are_a_misspelling_and_a_known_name_is_none() {
-        let known = ["rccl", "libhipblas.so", "roc_agent"];
-        assert_eq!(misspelled("rcll", known), Some("rccl"));
-        assert_eq!(misspelled("libhipblass.so", known), Some("libhipblas.so"));
-        assert_eq!(misspelled("roc-agent", known), Some("roc_agent"));
-        let known = [&known[..], &["python3", "librocblaslt.so"]].concat();
-        for other in ["rccl", "rc", "hipfft", "librocblas.so", "python", "libhipblas.so"] {
-            assert_eq!(misspelled(other, known.iter().copied()), None, "{other}");
+    fn finds_misspellings_by_few_letters_but_not_of_known_names() {
+        let names = ["rccl", "libhipblas.so", "roc_agent"];
+        assert_eq!(misspelled("rcll", names), Some("rccl"));
+        assert_eq!(misspelled("libhipblass.so", names), Some("libhipblas.so"));
+        assert_eq!(misspelled("roc-agent", names), Some("roc_agent"));
+        let names = [&names[..], &["python3", "librocblaslt.so"]].concat();
+        for name in ["rccl", "rc", "hipfft", "librocblas.so", "python", "libhipblas.so"] {
+            assert_eq!(misspelled(name, names.iter().copied()), None, "{name}");
         }
     }
 }

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_development_version_comes_before_its_release() {
+    fn makes_the_development_version_of_a_release() {
         let cases = [
             ("7.2.0", "7.2.0.dev0"),
             ("7.2.0rc1", "7.2.0rc1.dev0"),
@@ -165,14 +165,14 @@ mod tests {
             ("7.2.0+abc", "7.2.0.dev0+abc"),
             ("7.2.0.dev7", "7.2.0.dev7"),
         ];
-        for (own, expected) in cases {
-            let version: Version = own.parse().unwrap();
-            assert_eq!(version.development().as_str(), expected, "{own}");
+        for (text, expected) in cases {
+            let version: Version = text.parse().unwrap();
+            assert_eq!(version.development().as_str(), expected, "{text}");
         }
     }
 
     #[test]
-    fn a_post_release_has_a_release() {
+    fn finds_the_release_of_a_post_release() {
         for (post, release) in [
             ("7.14.0.post1", Some("7.14.0")),
             ("7.14.0rc2.post10.dev3", Some("7.14.0rc2.dev3")),
@@ -181,7 +181,7 @@ mod tests {
             ("7.14.0", None),
         ] {
             let version: Version = post.parse().unwrap();
-            assert_eq!(version.release_of_post().map(|it| it.to_string()).as_deref(), release);
+            assert_eq!(version.release_of_post().map(|base| base.to_string()).as_deref(), release);
         }
     }
 
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dirty_version_says_so_once() {
+    fn marks_a_dirty_version_once() {
         let cases = [
             ("7.2.0", "7.2.0+dirty"),
             ("7.2.0.dev3+abc.1", "7.2.0.dev3+abc.1.dirty"),
@@ -209,9 +209,9 @@ mod tests {
             ("7.2.0+gabc.d20260131", "7.2.0+gabc.d20260131"),
             ("7.2.0+d2026", "7.2.0+d2026.dirty"),
         ];
-        for (own, expected) in cases {
-            let version: Version = own.parse().unwrap();
-            assert_eq!(version.dirty().as_str(), expected, "{own}");
+        for (text, expected) in cases {
+            let version: Version = text.parse().unwrap();
+            assert_eq!(version.dirty().as_str(), expected, "{text}");
             assert!(expected.parse::<Version>().is_ok());
         }
     }

@@ -46,12 +46,11 @@ pub enum AssembleError {
         file: PathBuf,
     },
     /// Directory, link or device.
-    #[error("{} cannot be merged with the others: {why}", .path.display())]
+    #[error("{} cannot be merged with the others: {reason}", .path.display())]
     NotAFile {
-        /// Path.
         path: PathBuf,
         /// File type or name fault.
-        why: String,
+        reason: String,
     },
     /// Directory without files.
     #[error("{} has no files", .dir.display())]
@@ -70,7 +69,6 @@ pub enum AssembleError {
     Absent {
         /// Package.
         path: PathBuf,
-        /// List.
         list: &'static str,
     },
     /// Package outside of its directory, or not a regular file.
@@ -101,7 +99,6 @@ pub enum AssembleError {
     Disagree {
         /// Directories.
         dirs: Box<(PathBuf, PathBuf)>,
-        /// Difference.
         difference: Box<Difference>,
     },
     /// Statement without comparable digests.
@@ -201,10 +198,10 @@ fn unite(shards: Vec<Shard<'_>>, dest: &Path, gate: &Gate<'_>) -> Result<Assembl
     }
     let packages: BTreeMap<RelPath, String> =
         packages.into_iter().map(|(path, (sha256, _))| (path, sha256)).collect();
-    let made: Vec<_> = packages.iter().map(|(path, sha256)| Package { path, sha256 }).collect();
+    let files: Vec<_> = packages.iter().map(|(path, sha256)| Package { path, sha256 }).collect();
     let statements = shards.into_iter().flat_map(|shard| shard.recorded.statements).collect();
     let Replaced { removed, statements } =
-        recorded::replace::<AssembleError>(stage, &made, statements, gate)?;
+        recorded::replace::<AssembleError>(stage, &files, statements, gate)?;
     Ok(Assembled { packages, statements, removed })
 }
 
@@ -215,7 +212,7 @@ impl<'a> Shard<'a> {
         let dist = if below.is_dir() { below } else { dir.to_owned() };
         let recorded = Recorded::read_whole(&dist)?;
         let shard = Self { dir, dist, recorded };
-        shard.is_told()?;
+        shard.check_stated()?;
         Ok(shard)
     }
 
@@ -224,10 +221,10 @@ impl<'a> Shard<'a> {
         let from = self.dist.join(below);
         let file = regular::open_below(&self.dist, Path::new(below))
             .map_err(|error| self.unusable(path, from.clone(), error))?;
-        let to = stage.place(path)?;
-        put(file, &to)?;
+        let target = stage.place(path)?;
+        link_or_copy(file, &target)?;
         // The original can change meanwhile.
-        if regular::sha256(&to)? == sha256 {
+        if regular::sha256(&target)? == sha256 {
             Ok(())
         } else {
             Err(AssembleError::Changed { path: from })
@@ -242,12 +239,12 @@ impl<'a> Shard<'a> {
         AssembleError::Absent { path, list }
     }
 
-    fn is_told(&self) -> Result<(), AssembleError> {
-        let named: BTreeMap<RelPath, &str> = self.recorded.packages().collect();
-        let untold = |(path, sha256): &(&RelPath, &String)| {
-            named.get(*path).is_none_or(|named| named != sha256)
+    fn check_stated(&self) -> Result<(), AssembleError> {
+        let digests: BTreeMap<RelPath, &str> = self.recorded.packages().collect();
+        let is_unstated = |(path, sha256): &(&RelPath, &String)| {
+            digests.get(*path).is_none_or(|digest| digest != sha256)
         };
-        match self.recorded.sums.iter().find(untold) {
+        match self.recorded.sums.iter().find(is_unstated) {
             None => Ok(()),
             Some((path, _)) => {
                 Err(AssembleError::Untold { path: self.dist.join(below_dist(path)) })
@@ -256,33 +253,33 @@ impl<'a> Shard<'a> {
     }
 }
 
-fn disagreement((one, other): &(PathBuf, PathBuf), difference: &Difference) -> String {
-    let (part, (one, other)) = (difference.part.name(), (one.display(), other.display()));
-    if one.to_string() == other.to_string() {
-        return format!("{one} has packages of two builds with different {part}: {difference}");
+fn disagreement((first, second): &(PathBuf, PathBuf), difference: &Difference) -> String {
+    let (part, (first, second)) = (difference.part.name(), (first.display(), second.display()));
+    if first.to_string() == second.to_string() {
+        return format!("{first} has packages of two builds with different {part}: {difference}");
     }
     let Difference { name, values: (ours, theirs), .. } = difference;
     format!(
-        "{one} and {other} are of builds with different {part}: {name} is {ours} in {one}, and {theirs} in {other}"
+        "{first} and {second} are of builds with different {part}: {name} is {ours} in {first}, and {theirs} in {second}"
     )
 }
 
 fn incomplete(label: &str, lacking: &[String]) -> String {
     const SHOWN: usize = 5;
-    let shown = lacking.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    let names = lacking.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
     let more = match lacking.len().saturating_sub(SHOWN) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     let packages = counted(lacking.len(), "package");
-    let are = if lacking.len() == 1 { "is" } else { "are" };
-    format!("{packages} of {label} {are} missing in all directories: {shown}{more}")
+    let verb = if lacking.len() == 1 { "is" } else { "are" };
+    format!("{packages} of {label} {verb} missing in all directories: {names}{more}")
 }
 
-fn put(mut file: File, to: &Path) -> io::Result<()> {
+fn link_or_copy(mut file: File, target: &Path) -> io::Result<()> {
     let open = format!("/proc/self/fd/{}", file.file().as_raw_fd());
-    if linkat(CWD, open, CWD, to, AtFlags::SYMLINK_FOLLOW).is_err() {
-        let mut copy = File::create(to)?;
+    if linkat(CWD, open, CWD, target, AtFlags::SYMLINK_FOLLOW).is_err() {
+        let mut copy = File::create(target)?;
         io::copy(&mut file, &mut copy)?;
         copy.set_permissions(file.metadata()?.permissions())?;
     }
@@ -301,9 +298,9 @@ fn agree(shards: &[Shard<'_>]) -> Result<(), AssembleError> {
         return Err(AssembleError::Incomparable { dir: dir.to_path_buf() });
     }
     for (index, (dir, statement)) in statements.iter().enumerate() {
-        for (earlier, other) in &statements[..index] {
-            if let Some(difference) = other.difference(statement).map(Box::new) {
-                let dirs = Box::new((earlier.to_path_buf(), dir.to_path_buf()));
+        for (first_dir, first_statement) in &statements[..index] {
+            if let Some(difference) = first_statement.difference(statement).map(Box::new) {
+                let dirs = Box::new((first_dir.to_path_buf(), dir.to_path_buf()));
                 return Err(AssembleError::Disagree { dirs, difference });
             }
         }
@@ -312,8 +309,8 @@ fn agree(shards: &[Shard<'_>]) -> Result<(), AssembleError> {
 }
 
 fn statements<'s>(shards: &'s [Shard<'_>]) -> impl Iterator<Item = (&'s Path, &'s Statement)> {
-    let all = shards.iter().map(|shard| (shard.dir, &shard.recorded.statements));
-    all.flat_map(|(dir, statements)| statements.iter().map(move |statement| (dir, statement)))
+    let shards = shards.iter().map(|shard| (shard.dir, &shard.recorded.statements));
+    shards.flat_map(|(dir, statements)| statements.iter().map(move |statement| (dir, statement)))
 }
 
 fn packages<'s, 'a>(
@@ -321,14 +318,14 @@ fn packages<'s, 'a>(
 ) -> Result<BTreeMap<RelPath, (String, &'s Shard<'a>)>, AssembleError> {
     let mut packages: BTreeMap<RelPath, (String, &Shard<'a>)> = BTreeMap::new();
     for shard in shards {
-        let named = shard.recorded.packages().map(|(path, sha256)| (path, sha256.to_owned()));
+        let stated = shard.recorded.packages().map(|(path, sha256)| (path, sha256.to_owned()));
         let listed = shard.recorded.sums.iter().map(|(path, hash)| (path.clone(), hash.clone()));
-        for (path, sha256) in named.chain(listed) {
-            let (known, other) =
+        for (path, sha256) in stated.chain(listed) {
+            let (digest, owner) =
                 packages.entry(path.clone()).or_insert_with(|| (sha256.clone(), shard));
-            if *known != sha256 {
+            if *digest != sha256 {
                 let name = path.as_str().to_owned();
-                let dirs = Box::new((other.dir.to_owned(), shard.dir.to_owned()));
+                let dirs = Box::new((owner.dir.to_owned(), shard.dir.to_owned()));
                 return Err(AssembleError::Different { name, dirs });
             }
         }

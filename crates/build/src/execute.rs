@@ -188,16 +188,16 @@ pub fn execute(
     attestations: &Attestations,
     artifacts: &dyn Source,
     dest: &Path,
-    goes: impl Fn(&RelPath) -> bool,
+    is_selected: impl Fn(&RelPath) -> bool,
     settings: Settings,
     reporter: &dyn Reporter,
 ) -> Result<Outcome, ExecuteError> {
     let recorder = Recorder::new(settings.spans.then_some(reporter));
     let waited = settings.elsewhere.as_ref().map_or(Duration::ZERO, |elsewhere| elsewhere.took);
     let parts = settings.elsewhere.map(Elsewhere::into_parts);
-    let is_made = |index| parts.as_ref().is_some_and(|(_, made, _)| made.contains_key(&index));
-    let outputs = prepare::all(plan, artifacts, is_made, &recorder)?;
-    let (stage, elsewhere, apart) = match parts {
+    let is_made = |index| parts.as_ref().is_some_and(|(_, built, _)| built.contains_key(&index));
+    let outputs = prepare::outputs(plan, artifacts, is_made, &recorder)?;
+    let (stage, elsewhere, unstaged) = match parts {
         Some(parts) => parts,
         None => (Stage::open(dest)?, BTreeMap::new(), Vec::new()),
     };
@@ -206,7 +206,7 @@ pub fn execute(
     if count > 0 || elsewhere.is_empty() {
         reporter.report(Event::BuildStarted { outputs: count, bytes });
     }
-    let lookup = CacheLookup::of(&settings.digests);
+    let lookup = CacheLookup::new(&settings.digests);
     let making = Build {
         plan,
         attestations,
@@ -217,8 +217,8 @@ pub fn execute(
         lookup,
         elsewhere: &elsewhere,
     };
-    let (built, offers) = match making.all(outputs) {
-        Ok(made) => made,
+    let (built, offers) = match making.build_outputs(outputs) {
+        Ok(packages) => packages,
         Err(Unfinished { error, offers }) => {
             let archive = |(path, offer)| cache::Archive { path: stage.path(&path), offer };
             // Also a shared cache gets the finished packages.
@@ -228,7 +228,7 @@ pub fn execute(
         }
     };
     let earlier = recorder.time(WorkKind::Write, 0, Subject::whole(DIST), || {
-        put_in_place(stage, plan, attestations, (&packages(&built), &apart), &[], goes)
+        put_in_place(stage, plan, attestations, (&packages(&built), &unstaged), &[], is_selected)
     })?;
     let archive = |(path, offer): (RelPath, cache::Offer)| cache::Archive {
         path: dest.join(path.as_str()),
@@ -242,7 +242,7 @@ pub fn execute(
 }
 
 /// Moves the packages of `stage` to their destination, and rewrites checksums and provenance.
-/// Removes selected earlier packages. Uses hashes in `known`.
+/// Removes selected earlier packages. Uses the hashes of `hashed` packages.
 ///
 /// # Errors
 ///
@@ -251,45 +251,45 @@ pub fn conclude(
     stage: Stage,
     plan: &Plan,
     attestations: &Attestations,
-    made: &[Package<'_>],
-    known: &[Package<'_>],
-    goes: impl Fn(&RelPath) -> bool,
+    packages: &[Package<'_>],
+    hashed: &[Package<'_>],
+    is_selected: impl Fn(&RelPath) -> bool,
 ) -> Result<Earlier, ExecuteError> {
-    put_in_place(stage, plan, attestations, (made, &[]), known, goes)
+    put_in_place(stage, plan, attestations, (packages, &[]), hashed, is_selected)
 }
 
-/// Packages at the paths in `apart` are not on the stage.
+/// Packages at `unstaged` paths are in another directory.
 fn put_in_place(
     stage: Stage,
     plan: &Plan,
     attestations: &Attestations,
-    (made, apart): (&[Package<'_>], &[RelPath]),
-    known: &[Package<'_>],
-    goes: impl Fn(&RelPath) -> bool,
+    (packages, unstaged): (&[Package<'_>], &[RelPath]),
+    hashed: &[Package<'_>],
+    is_selected: impl Fn(&RelPath) -> bool,
 ) -> Result<Earlier, ExecuteError> {
-    let statement = crate::provenance::statement(plan, &attestations.inputs, made);
+    let statement = crate::provenance::statement(plan, &attestations.inputs, packages);
     let recorded = Recorded::read(stage.dest()).map_err(ExecuteError::Earlier)?;
-    let (left, made_here): (Vec<Package<'_>>, Vec<Package<'_>>) =
-        made.iter().partition(|package| apart.contains(package.path));
-    let replaced = elsewhere::replaced(stage.dest(), &recorded, &left)?;
+    let (unstaged_packages, staged_packages): (Vec<Package<'_>>, Vec<Package<'_>>) =
+        packages.iter().partition(|package| unstaged.contains(package.path));
+    let replaced = elsewhere::replaced(stage.dest(), &recorded, &unstaged_packages)?;
     // Packages recorded in other directories stay listed if this build leaves packages there too.
-    let absent = if left.is_empty() {
+    let absent = if unstaged_packages.is_empty() {
         Vec::new()
     } else {
         elsewhere::absent(stage.dest(), &recorded).map_err(ExecuteError::Earlier)?
     };
-    let absent = absent.iter().filter(|(path, _)| !goes(path));
+    let absent = absent.iter().filter(|(path, _)| !is_selected(path));
     let absent = absent.map(|(path, sha256)| Package { path, sha256 });
-    let known: Vec<Package<'_>> = known.iter().copied().chain(absent).collect();
-    let combined = recorded.combine(stage.dest(), made, &known, vec![statement], &goes);
+    let hashed: Vec<Package<'_>> = hashed.iter().copied().chain(absent).collect();
+    let combined = recorded.combine(stage.dest(), packages, &hashed, vec![statement], &is_selected);
     let Combined { texts, mut removed, obsolete, changed } =
         combined.map_err(ExecuteError::Earlier)?;
     for (path, text) in &texts {
-        let written = stage.create(path)?.write_all(text.as_bytes());
-        written.map_err(|e| failed(stage.dest(), path, &e))?;
+        let result = stage.create(path)?.write_all(text.as_bytes());
+        result.map_err(|e| failed(stage.dest(), path, &e))?;
     }
     let texts = texts.into_iter().map(|(path, _)| path);
-    let outputs = made_here.iter().map(|package| package.path.clone()).chain(texts);
+    let outputs = staged_packages.iter().map(|package| package.path.clone()).chain(texts);
     removed.extend(replaced);
     stage.commit(&outputs.collect::<Vec<_>>(), &[&removed[..], &obsolete].concat())?;
     Ok(Earlier { removed, changed })
@@ -300,8 +300,8 @@ const DIST: &str = "dist";
 /// Packages of the plan that are larger than its limits, by the bytes of their files.
 pub fn too_large(plan: &Plan, sizes: impl Iterator<Item = (usize, u64)>) -> Option<ExecuteError> {
     let excess = sizes.filter_map(|(index, size)| plan.distributions[index].is_too_large(size));
-    let all: Vec<String> = excess.map(|excess| excess.to_string()).collect();
-    (!all.is_empty()).then_some(ExecuteError::TooLarge(all))
+    let faults: Vec<String> = excess.map(|excess| excess.to_string()).collect();
+    (!faults.is_empty()).then_some(ExecuteError::TooLarge(faults))
 }
 
 /// Paths and hashes for the attestations.
@@ -322,13 +322,16 @@ struct Build<'a> {
 }
 
 impl<'b> Build<'b> {
-    fn all(self, outputs: Vec<prepare::Output>) -> Result<(Vec<Built>, Offers), Unfinished> {
+    fn build_outputs(
+        self,
+        outputs: Vec<prepare::Output>,
+    ) -> Result<(Vec<Built>, Offers), Unfinished> {
         let (mut built, mut wheels) = (Vec::new(), Vec::new());
         for (index, (distribution, output)) in
             self.plan.distributions.iter().zip(outputs).enumerate()
         {
-            if let Some(made) = self.elsewhere.get(&index) {
-                built.push((index, made.clone()));
+            if let Some(package) = self.elsewhere.get(&index) {
+                built.push((index, package.clone()));
                 continue;
             }
             let entry = entry(distribution, &output);
@@ -337,8 +340,8 @@ impl<'b> Build<'b> {
                 Form::Wheel => wheels.push((index, distribution, entry, output)),
             }
         }
-        let (made, offers) = self.wheels(wheels)?;
-        built.extend(made);
+        let (packages, offers) = self.wheels(wheels)?;
+        built.extend(packages);
         built.sort_by_key(|(index, _)| *index);
         let sizes = built.iter().map(|(index, built)| (*index, built.size));
         if let Some(error) = too_large(self.plan, sizes) {
@@ -390,14 +393,15 @@ impl<'b> Build<'b> {
         }
     }
 
-    fn bring(self, wheels: &[Vec<pack::Packable<'_>>], over: &AtomicBool) {
+    fn bring(self, wheels: &[Vec<pack::Packable<'_>>], is_over: &AtomicBool) {
         let Some(source) = self.lookup.and_then(|lookup| lookup.0.source()) else { return };
         let mut wheels: Vec<&[pack::Packable<'_>]> = wheels.iter().map(Vec::as_slice).collect();
-        wheels.sort_by_key(|entries| Reverse(wheel_queue::Rank::of(entries)));
-        let awaited = wheels.into_iter().flatten().flat_map(|entry| &entry.awaited);
-        let awaited: Vec<_> = awaited.map(|it| it as &dyn cache::Awaited).collect();
-        if !awaited.is_empty() {
-            source.bring(&awaited, over);
+        wheels.sort_by_key(|entries| Reverse(wheel_queue::Rank::new(entries)));
+        let deliveries = wheels.into_iter().flatten().flat_map(|entry| &entry.deliveries);
+        let deliveries: Vec<_> =
+            deliveries.map(|delivery| delivery as &dyn cache::Awaited).collect();
+        if !deliveries.is_empty() {
+            source.bring(&deliveries, is_over);
         }
     }
 
@@ -406,26 +410,27 @@ impl<'b> Build<'b> {
         wheels: Vec<(usize, &Distribution, Built, prepare::Output)>,
     ) -> Result<Wheels, Unfinished> {
         let failed = |path: &RelPath, e: &WriteError| failed(self.stage.dest(), path, e);
-        let (mut contents, mut wanted) = (Vec::new(), Vec::new());
+        let (mut contents, mut wheels_to_pack) = (Vec::new(), Vec::new());
         for (index, distribution, built, output) in wheels {
             let sbom = self.attestations.sboms.get(index).and_then(Option::as_ref);
             contents.push(
-                wheel::Contents::of(self.plan, distribution, sbom, output)
+                wheel::Contents::new(self.plan, distribution, sbom, output)
                     .map_err(|e| failed(&built.path, &e))?,
             );
-            wanted.push((index, distribution, built));
+            wheels_to_pack.push((index, distribution, built));
         }
-        let entries = contents.iter().zip(&wanted).map(|(contents, (_, distribution, built))| {
-            contents
-                .entries(distribution, built.path.as_str(), self.lookup)
-                .map_err(|e| failed(&built.path, &e))
-        });
+        let entries =
+            contents.iter().zip(&wheels_to_pack).map(|(contents, (_, distribution, built))| {
+                contents
+                    .entries(distribution, built.path.as_str(), self.lookup)
+                    .map_err(|e| failed(&built.path, &e))
+            });
         let (mut entries, buffers) = (entries.collect::<Result<Vec<_>, _>>()?, Buffers::default());
         self.expect(&mut entries);
         let (writeback, requests) = writeback::pair();
         let (mut outputs, mut trails) = (Vec::new(), Vec::new());
         for (output, ((_, distribution, built), contents)) in
-            wanted.iter().zip(&contents).enumerate()
+            wheels_to_pack.iter().zip(&contents).enumerate()
         {
             let file = self.stage.create(&built.path)?;
             let twin = || file.twin().map_err(|e| failed(&built.path, &e.into()));
@@ -450,37 +455,44 @@ impl<'b> Build<'b> {
             outputs.push(WheelOutput::new(built.clone(), parts, self.recorder, self.reporter));
         }
         drop(writeback);
-        let at = |(output, error): (usize, WriteError)| failed(&wanted[output].2.path, &error);
-        let over = AtomicBool::new(false);
-        let (done, made): (_, Vec<(Built, Option<cache::Offer>)>) = std::thread::scope(|scope| {
-            let settled = scope.spawn(|| requests.serve());
-            scope.spawn(|| self.bring(&entries, &over));
-            let _ends = Ends(&over);
-            let queues = entries.iter().zip(&mut outputs).zip(trails);
-            let queues = queues
-                .map(|((entries, output), running_hash)| {
-                    (WheelQueue::new(entries), output, running_hash)
-                })
-                .collect();
-            let packer = || Packer::new(self.lookup, &buffers, self.recorder);
-            let done = work::run(queues, self.memory, anonymous, packer);
-            let done = done.map(|threads| self.recorder.packed_by(threads)).map_err(at);
-            let made = outputs.into_iter().map(|output| (output.built, output.offer)).collect();
-            let settled = settled.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            (done.and(settled.map_err(|(output, error)| at((output, error.into())))), made)
-        });
+        let with_path =
+            |(output, error): (usize, WriteError)| failed(&wheels_to_pack[output].2.path, &error);
+        let is_over = AtomicBool::new(false);
+        let (done, packages): (_, Vec<(Built, Option<cache::Offer>)>) =
+            std::thread::scope(|scope| {
+                let settled = scope.spawn(|| requests.serve());
+                scope.spawn(|| self.bring(&entries, &is_over));
+                let _ends = Ends(&is_over);
+                let queues = entries.iter().zip(&mut outputs).zip(trails);
+                let queues = queues
+                    .map(|((entries, output), running_hash)| {
+                        (WheelQueue::new(entries), output, running_hash)
+                    })
+                    .collect();
+                let packer = || Packer::new(self.lookup, &buffers, self.recorder);
+                let done = work::run(queues, self.memory, anonymous, packer);
+                let done = done.map(|threads| self.recorder.packed_by(threads)).map_err(with_path);
+                let packages =
+                    outputs.into_iter().map(|output| (output.built, output.offer)).collect();
+                let settled =
+                    settled.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                (
+                    done.and(settled.map_err(|(output, error)| with_path((output, error.into())))),
+                    packages,
+                )
+            });
         let (mut built, mut offers) = (Vec::new(), Vec::new());
-        for (made, offer) in made {
+        for (package, offer) in packages {
             // The hash is the last step.
-            if !made.sha256.is_empty() {
-                offers.extend(offer.map(|offer| (made.path.clone(), offer)));
+            if !package.sha256.is_empty() {
+                offers.extend(offer.map(|offer| (package.path.clone(), offer)));
             }
-            built.push(made);
+            built.push(package);
         }
         if let Err(error) = done {
             return Err(Unfinished { error, offers });
         }
-        let indexes = wanted.iter().map(|(index, ..)| *index);
+        let indexes = wheels_to_pack.iter().map(|(index, ..)| *index);
         Ok((indexes.zip(built).collect(), offers))
     }
 }

@@ -14,12 +14,12 @@ const EARLIER: &str = "earlier";
 
 /// Inputs of a build of artifacts, without a builder. `manifest` has name and text of each manifest file.
 pub fn inputs(request: &Request, manifest: &[(&str, &str)], catalog: &Catalog) -> Inputs {
-    Inputs::new(asked(request), manifest, catalog)
+    Inputs::new(parameters(request), manifest, catalog)
 }
 
 /// Inputs of a build of projects alone; see [`inputs`].
 pub fn inputs_without_artifacts(request: &Request, manifest: &[(&str, &str)]) -> Inputs {
-    Inputs::without_artifacts(asked(request), manifest)
+    Inputs::without_artifacts(parameters(request), manifest)
 }
 
 /// Adds inputs of projects. Native ones count for all wheels built after them.
@@ -31,8 +31,8 @@ pub fn with_projects(
 ) -> Inputs {
     for build in &plan.projects {
         let Some(of_project) = projects.get(&build.name) else { continue };
-        let after = plan.projects.iter().filter(|it| it.after.contains(&build.name));
-        let wheels = after.filter(|it| it.native.is_none()).map(|it| &it.name);
+        let after = plan.projects.iter().filter(|project| project.after.contains(&build.name));
+        let wheels = after.filter(|project| project.native.is_none()).map(|project| &project.name);
         let packages: Vec<&PackageName> =
             if build.native.is_some() { wheels.collect() } else { vec![&build.name] };
         inputs.add_project(&build.name, of_project, &packages);
@@ -45,8 +45,8 @@ pub fn statement(plan: &Plan, inputs: &Inputs, packages: &[Package<'_>]) -> Stat
     provenance::statement(decided(plan), inputs, packages)
 }
 
-fn asked(request: &Request) -> Map<String, Value> {
-    let given = [
+fn parameters(request: &Request) -> Map<String, Value> {
+    let parameters = [
         ("version", request.version.as_ref().map(|v| v.as_str().into())),
         ("version-suffix", (!request.suffix.is_empty()).then(|| request.suffix.clone().into())),
         ("mode", request.mode.map(|mode| mode.as_str().into())),
@@ -65,7 +65,7 @@ fn asked(request: &Request) -> Map<String, Value> {
         ("libs", libraries(request)),
         ("allow-unowned", request.allow_unowned.then_some(true.into())),
     ];
-    given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    parameters.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
 fn variables(request: &Request) -> Option<Value> {
@@ -88,13 +88,15 @@ fn decided(plan: &Plan) -> Map<String, Value> {
         (provenance::PLAN, Some(plan.digest())),
     ];
     let decided = decided.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    let mut all: Map<String, Value> =
+    let mut facts: Map<String, Value> =
         decided.map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
     if !plan.earlier.is_empty() {
-        let version = |it: &EarlierPackage| (it.name.to_string(), Value::from(it.version.as_str()));
-        all.insert(EARLIER.to_owned(), Value::Object(plan.earlier.iter().map(version).collect()));
+        let version = |package: &EarlierPackage| {
+            (package.name.to_string(), Value::from(package.version.as_str()))
+        };
+        facts.insert(EARLIER.to_owned(), Value::Object(plan.earlier.iter().map(version).collect()));
     }
-    all
+    facts
 }
 
 #[cfg(test)]

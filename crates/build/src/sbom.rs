@@ -51,7 +51,7 @@ impl<'a> Facts<'a> {
         Self(binaries.collect())
     }
 
-    fn of(&self, source: &'a Origin) -> Option<binary::Facts<'a>> {
+    fn get(&self, source: &'a Origin) -> Option<binary::Facts<'a>> {
         self.0.get(&(&source.artifact, &source.base, &source.path)).copied()
     }
 }
@@ -76,7 +76,9 @@ impl<'p> Bill<'p> {
             on: components.iter().map(|c| c.bom_ref.clone()).collect(),
         };
         let mut dependencies = vec![everything];
-        dependencies.extend(depends.into_iter().map(|(of, on)| Dependency { of, on }));
+        dependencies.extend(
+            depends.into_iter().map(|(component, needed)| Dependency { of: component, on: needed }),
+        );
         Document::new(Metadata::of(main), components, dependencies)
     }
 
@@ -98,9 +100,9 @@ impl<'p> Bill<'p> {
         let label = self.distribution.wheel_variant.as_ref().map(|variant| variant.label.as_str());
         main.properties.extend(label.map(|label| property("variant", label)));
         let BuildOrigin { commit, run, job, sources } = self.origin;
-        let told = [("build-commit", commit), ("build-run", run), ("build-job", job)];
-        let told = told.iter().filter_map(|(name, value)| Some(property(name, value.as_ref()?)));
-        main.properties.extend(told);
+        let facts = [("build-commit", commit), ("build-run", run), ("build-job", job)];
+        let facts = facts.iter().filter_map(|(name, value)| Some(property(name, value.as_ref()?)));
+        main.properties.extend(facts);
         main.external_references.extend(sources.iter().filter_map(|pin| {
             Some(ExternalReference::source(pin.url.as_deref()?, &pin.commit, &pin.path))
         }));
@@ -111,17 +113,18 @@ impl<'p> Bill<'p> {
         let texts = self.license_texts();
         let mut components: BTreeMap<String, Component> = BTreeMap::new();
         let mut places = BTreeMap::new();
-        let mut known: HashMap<Bytes<'p>, String> = HashMap::new();
+        let mut references: HashMap<Bytes<'p>, String> = HashMap::new();
         let archive = self.distribution.archive.as_ref();
         let members = self.distribution.members.iter().map(|m| (m, None));
         let archived =
             archive.into_iter().flat_map(|a| a.members.iter().map(|m| (m, Some(&a.path))));
         for (member, archive) in members.chain(archived) {
             let Some(mut component) = self.component(member, archive) else { continue };
-            let reference = match bytes(member, archive.is_some()).map(|bytes| known.entry(bytes)) {
-                Some(entry) => entry.or_insert_with(|| component.bom_ref.clone()).clone(),
-                None => component.bom_ref.clone(),
-            };
+            let reference =
+                match bytes(member, archive.is_some()).map(|bytes| references.entry(bytes)) {
+                    Some(entry) => entry.or_insert_with(|| component.bom_ref.clone()).clone(),
+                    None => component.bom_ref.clone(),
+                };
             places.insert(&member.path, reference.clone());
             if let Some(first) = components.get_mut(&reference) {
                 first.occurs(&member.path);
@@ -139,14 +142,14 @@ impl<'p> Bill<'p> {
     fn component(&self, member: &'p Member, archive: Option<&RelPath>) -> Option<Component> {
         let mut component = match &member.step {
             Step::Copy { source } | Step::Relink { source, .. } => self.shipped(member, source)?,
-            Step::Stub { target, .. } => made(
+            Step::Stub { target, .. } => generated(
                 member,
                 ComponentType::Application,
                 member.path.file_name(),
                 &format!("starts {target}"),
             ),
             Step::Alias { soname, needed, .. } => {
-                made(member, ComponentType::Library, soname, &format!("forwards to {needed}"))
+                generated(member, ComponentType::Library, soname, &format!("forwards to {needed}"))
             }
             Step::Link { .. } | Step::Directory | Step::Render { .. } => return None,
         };
@@ -155,7 +158,7 @@ impl<'p> Bill<'p> {
     }
 
     fn shipped(&self, member: &Member, source: &'p Origin) -> Option<Component> {
-        let facts = self.facts.of(source);
+        let facts = self.facts.get(source);
         let kind = kind(facts, &member.path)?;
         let soname = facts.and_then(|facts| facts.name);
         let mut component =
@@ -199,23 +202,23 @@ impl<'p> Bill<'p> {
     ) -> BTreeMap<String, BTreeSet<String>> {
         let mut depends: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let mut outside: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for (file, library, found) in closure.finds() {
-            let Some(of) = places.get(&file.member.path) else { continue };
-            match found.and_then(|found| places.get(&found.member.path)) {
-                Some(on) if on != of => {
-                    depends.entry(of.clone()).or_default().insert(on.clone());
+        for (file, library, provider) in closure.finds() {
+            let Some(component) = places.get(&file.member.path) else { continue };
+            match provider.and_then(|provider| places.get(&provider.member.path)) {
+                Some(needed) if needed != component => {
+                    depends.entry(component.clone()).or_default().insert(needed.clone());
                 }
                 Some(_) => {}
-                None => drop(outside.entry(of).or_default().insert(library)),
+                None => drop(outside.entry(component).or_default().insert(library)),
             }
         }
         for member in &self.distribution.members {
             let Step::Stub { target, .. } = &member.step else { continue };
-            if let (Some(of), Some(on)) = (
+            if let (Some(component), Some(needed)) = (
                 places.get(&member.path),
                 started(&member.path, target).and_then(|path| places.get(&path)),
             ) {
-                depends.entry(of.clone()).or_default().insert(on.clone());
+                depends.entry(component.clone()).or_default().insert(needed.clone());
             }
         }
         for component in components {
@@ -226,7 +229,7 @@ impl<'p> Bill<'p> {
     }
 }
 
-fn made(member: &Member, kind: ComponentType, name: &str, does: &str) -> Component {
+fn generated(member: &Member, kind: ComponentType, name: &str, does: &str) -> Component {
     let mut component = Component::of_file(kind, &member.path, name);
     component.description = Some(format!("Made by rockpack: {does}"));
     component.properties = vec![property("step", member.step.name())];
@@ -261,13 +264,13 @@ fn kind(facts: Option<binary::Facts<'_>>, path: &RelPath) -> Option<ComponentTyp
 }
 
 fn started(stub: &RelPath, target: &str) -> Option<RelPath> {
-    let mut at: Vec<&str> = stub.segments().collect();
-    at.pop();
+    let mut segments: Vec<&str> = stub.segments().collect();
+    segments.pop();
     for segment in target.split('/') {
         match segment {
-            ".." => drop(at.pop()?),
-            segment => at.push(segment),
+            ".." => drop(segments.pop()?),
+            segment => segments.push(segment),
         }
     }
-    at.join("/").parse().ok()
+    segments.join("/").parse().ok()
 }

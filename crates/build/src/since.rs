@@ -14,7 +14,6 @@ pub enum Verdict {
     New {
         /// Content digest; `None` for an sdist and for equal names.
         content: Option<String>,
-        /// Reason.
         reason: String,
     },
     /// Package of an earlier night.
@@ -39,23 +38,28 @@ pub fn verdicts(
     while let Some((index, reason)) = excluded(plan, &reasons, published) {
         reasons[index] = Some(reason);
     }
-    let both = plan.distributions.iter().zip(contents).zip(reasons);
-    both.map(|((distribution, content), reason)| {
-        let name = distribution.name.normalized();
-        let digest =
-            content.as_ref().filter(|_| is_alone(plan, distribution)).map(PackageContent::digest);
-        match (reason, published.get(&name), digest) {
-            (None, Some(earlier), Some(content)) => Verdict::Earlier(EarlierPackage {
-                name: distribution.name.clone(),
-                version: earlier.version.clone(),
-                file: earlier.file.clone(),
-                size: earlier.size,
-                content,
-            }),
-            (reason, _, content) => Verdict::New { content, reason: reason.unwrap_or_default() },
-        }
-    })
-    .collect()
+    let decisions = plan.distributions.iter().zip(contents).zip(reasons);
+    decisions
+        .map(|((distribution, content), reason)| {
+            let name = distribution.name.normalized();
+            let digest = content
+                .as_ref()
+                .filter(|_| is_alone(plan, distribution))
+                .map(PackageContent::digest);
+            match (reason, published.get(&name), digest) {
+                (None, Some(earlier), Some(content)) => Verdict::Earlier(EarlierPackage {
+                    name: distribution.name.clone(),
+                    version: earlier.version.clone(),
+                    file: earlier.file.clone(),
+                    size: earlier.size,
+                    content,
+                }),
+                (reason, _, content) => {
+                    Verdict::New { content, reason: reason.unwrap_or_default() }
+                }
+            }
+        })
+        .collect()
 }
 
 fn reason(
@@ -81,7 +85,7 @@ fn reason(
 }
 
 fn is_alone(plan: &Plan, distribution: &Distribution) -> bool {
-    plan.distributions.iter().filter(|other| other.name == distribution.name).count() == 1
+    plan.distributions.iter().filter(|candidate| candidate.name == distribution.name).count() == 1
 }
 
 /// False for packages without files, which only require others.
@@ -103,17 +107,22 @@ fn excluded(
         .map(|(name, _)| name)
         .collect();
     let version = |name: &str| {
-        let own = || published.get(name).map(|it| &it.version);
-        if earlier.contains(name) { own().unwrap_or(&plan.version) } else { &plan.version }
+        let published_version = || published.get(name).map(|earlier| &earlier.version);
+        if earlier.contains(name) {
+            published_version().unwrap_or(&plan.version)
+        } else {
+            &plan.version
+        }
     };
     names.enumerate().filter(|(index, _)| reasons[*index].is_none()).find_map(|(index, name)| {
         let pins = published.get(&name)?.content.pins();
         let excluded = pins.iter().find_map(|text| {
             let requirement: Requirement = text.parse().ok()?;
             let accepts = requirement.versions.as_ref()?;
-            let chosen = version(&requirement.name);
-            let accepts = chosen.as_str().parse().is_ok_and(|chosen| accepts.contains(&chosen));
-            (!accepts).then(|| format!("it requires {text}, and {chosen} is in the set"))
+            let candidate = version(&requirement.name);
+            let accepts =
+                candidate.as_str().parse().is_ok_and(|candidate| accepts.contains(&candidate));
+            (!accepts).then(|| format!("it requires {text}, and {candidate} is in the set"))
         })?;
         Some((index, excluded))
     })

@@ -7,8 +7,8 @@ use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt;
 use rustix::fs::OFlags;
 
-use super::own::{is_trusted, refused};
 use super::table::{Broken, Table};
+use super::trust::{is_trusted, refused};
 use base::directory;
 use base::partial::PartialFile;
 use base::regular;
@@ -87,15 +87,15 @@ impl Directory {
     /// Rejects redirected directories. Only the user's directory may be a link of the user or of
     /// root.
     pub fn check(&self) -> io::Result<()> {
-        let named = self.root.parent().into_iter();
-        for dir in named.filter(|dir| dir.is_symlink()) {
+        let parent = self.root.parent().into_iter();
+        for dir in parent.filter(|dir| dir.is_symlink()) {
             if !is_trusted(&fs::symlink_metadata(dir)?) {
                 return Err(refused(dir, "is a link that belongs to another user"));
             }
         }
         for dir in [&self.root, &self.segments(), &self.temporaries()] {
             match fs::symlink_metadata(dir) {
-                Ok(found) if found.is_dir() => {}
+                Ok(metadata) if metadata.is_dir() => {}
                 Ok(_) => {
                     return Err(refused(dir, "is not a directory (links are not followed)"));
                 }
@@ -131,7 +131,7 @@ impl Directory {
         let mut listed = Vec::new();
         for id in self.ids(TABLE)? {
             let Ok(table) = fs::symlink_metadata(self.table(&id)) else { continue };
-            let bytes = fs::symlink_metadata(self.bytes(&id)).map_or(0, |found| found.len());
+            let bytes = fs::symlink_metadata(self.bytes(&id)).map_or(0, |metadata| metadata.len());
             listed.push(Listed { id, size: bytes + table.len(), used: table.modified()? });
         }
         listed.sort_by(|a, b| (a.used, &a.id).cmp(&(b.used, &b.id)));
@@ -144,12 +144,12 @@ impl Directory {
             names => names?,
         };
         let parts = names.iter().filter_map(|name| name.rsplit_once('.'));
-        Ok(parts.filter(|(_, found)| *found == extension).map(|(id, _)| id.to_owned()).collect())
+        Ok(parts.filter(|(_, suffix)| *suffix == extension).map(|(id, _)| id.to_owned()).collect())
     }
 
     pub fn load(&self, id: &str) -> Result<Loaded, NotLoaded> {
-        let missing = |error: io::Error, what: NotLoaded| match error.kind() {
-            io::ErrorKind::NotFound => what,
+        let missing = |error: io::Error, fault: NotLoaded| match error.kind() {
+            io::ErrorKind::NotFound => fault,
             io::ErrorKind::InvalidInput => NotLoaded::Broken(Broken::Kind),
             io::ErrorKind::FileTooLarge => NotLoaded::Broken(Broken::Torn),
             _ => NotLoaded::Unreadable(error),
@@ -158,23 +158,27 @@ impl Directory {
             .map_err(|e| missing(e, NotLoaded::Gone))?;
         let table = Table::decode(&table).map_err(NotLoaded::Broken)?;
         // A segment is removed table first.
-        let without = || {
+        let without_bytes = || {
             if self.table(id).exists() {
                 NotLoaded::Broken(Broken::NoBytes)
             } else {
                 NotLoaded::Gone
             }
         };
-        let file = regular::open_unlinked(self.bytes(id)).map_err(|e| missing(e, without()))?;
-        let found = file.metadata().map_err(NotLoaded::Unreadable)?;
+        let file =
+            regular::open_unlinked(self.bytes(id)).map_err(|e| missing(e, without_bytes()))?;
+        let metadata = file.metadata().map_err(NotLoaded::Unreadable)?;
         // An owner of a segment can replace the bytes of any content.
-        if !is_trusted(&found) {
-            let why = refused(&self.bytes(id), "belongs to another user");
-            return Err(NotLoaded::Unreadable(why));
+        if !is_trusted(&metadata) {
+            let error = refused(&self.bytes(id), "belongs to another user");
+            return Err(NotLoaded::Unreadable(error));
         }
-        let found = found.len();
-        if found != table.length {
-            return Err(NotLoaded::Broken(Broken::Length { expected: table.length, found }));
+        let length = metadata.len();
+        if length != table.length {
+            return Err(NotLoaded::Broken(Broken::Length {
+                expected: table.length,
+                found: length,
+            }));
         }
         Ok(Loaded { file, table })
     }
@@ -302,14 +306,14 @@ const NOW: rustix::fs::Timestamps = rustix::fs::Timestamps {
 };
 
 fn remove(path: &Path) -> io::Result<u64> {
-    let size = fs::symlink_metadata(path).map_or(0, |found| found.len());
+    let size = fs::symlink_metadata(path).map_or(0, |metadata| metadata.len());
     match fs::remove_file(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(0),
         done => done.map(|()| size),
     }
 }
 
-fn remove_dead(path: &Path, still: impl Fn() -> bool) -> io::Result<u64> {
+fn remove_dead(path: &Path, is_dead: impl Fn() -> bool) -> io::Result<u64> {
     let file = match regular::open_unlinked(path) {
         Ok(file) => file,
         // The cache creates neither pipes nor links.
@@ -319,10 +323,10 @@ fn remove_dead(path: &Path, still: impl Fn() -> bool) -> io::Result<u64> {
     let locked = file.try_lock();
     let old = || {
         file.metadata()
-            .and_then(|found| found.modified())
+            .and_then(|metadata| metadata.modified())
             .is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OLD))
     };
-    if (locked.is_ok() || old()) && still() { remove(path) } else { Ok(0) }
+    if (locked.is_ok() || old()) && is_dead() { remove(path) } else { Ok(0) }
 }
 
 #[cfg(test)]
@@ -343,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_are_listed_by_use_and_gone_when_removed() {
+    fn lists_segments_by_use_without_removed_ones() {
         let (_dir, directory) = directory();
         let ids = [segment(&directory, b"one"), segment(&directory, b"three")];
         let long_ago = SystemTime::now() - Duration::from_secs(1000);
@@ -359,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_living_writers_have_open_is_not_swept_away() {
+    fn keeps_files_of_running_writers() {
         let (_dir, directory) = directory();
         let lock = directory.lock().unwrap();
         let mut open = directory.temporary().unwrap();
@@ -371,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_whose_table_never_came_are_swept_away() {
+    fn removes_bytes_without_a_table() {
         let (_dir, directory) = directory();
         let lock = directory.lock().unwrap();
         let whole = segment(&directory, b"whole");
@@ -381,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn one_process_at_a_time_changes_segments() {
+    fn lets_one_process_change_segments() {
         let (_dir, directory) = directory();
         let lock = directory.try_lock().unwrap().unwrap();
         assert!(directory.try_lock().unwrap().is_none());
@@ -390,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_has_the_length_that_its_table_says() {
+    fn refuses_a_segment_of_another_length() {
         let (_dir, directory) = directory();
         let id = segment(&directory, b"whole");
         for wrong in [&b"whol"[..], b"whole!"] {

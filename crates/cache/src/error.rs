@@ -15,7 +15,7 @@ impl CacheError {
         Self { doing, dir: dir.to_owned(), source }
     }
 
-    pub(super) fn at(doing: &'static str, dir: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub(super) fn in_dir(doing: &'static str, dir: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::new(doing, dir, source)
     }
 

@@ -20,8 +20,8 @@ impl Cache {
     pub fn finish(self, archives: Vec<Archive>) -> Summary {
         let mut summary = self.summary();
         let mut shares = self.shares();
-        let (written, memos) = self.keep(archives, &mut summary);
-        let ids = self.publish(written, memos, &mut summary);
+        let (segments, memos) = self.keep(archives, &mut summary);
+        let ids = self.publish(segments, memos, &mut summary);
         for id in ids.into_iter().chain(self.take_kept(&mut summary)) {
             shares.insert(id, NEW);
         }
@@ -38,7 +38,7 @@ impl Cache {
     }
 
     fn summary(&self) -> Summary {
-        let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let counts = &self.counts;
         Summary {
             hits: count(&counts.hits),
@@ -71,13 +71,13 @@ impl Cache {
         let spent = self.kept.lock().unwrap_or_else(PoisonError::into_inner).spent;
         let mut budget = self.limit.saturating_sub(spent);
         // Received streams are in use, so they take the budget first.
-        if let Some(came) = self.imports.take() {
-            budget = budget.saturating_sub(came.table.length);
-            sealed.push(came);
+        if let Some(import) = self.imports.take() {
+            budget = budget.saturating_sub(import.table.length);
+            sealed.push(import);
         }
-        let left = archives.into_iter().filter(|archive| !archive.offer.is_kept);
-        for Archive { path, offer: Offer { rows, memos: more, .. } } in left {
-            memos.extend(more);
+        let archives = archives.into_iter().filter(|archive| !archive.offer.is_kept);
+        for Archive { path, offer: Offer { rows, memos: its_memos, .. } } in archives {
+            memos.extend(its_memos);
             match self.adopt(&path, &rows, budget) {
                 Some((file, length)) => {
                     budget -= length;
@@ -93,14 +93,14 @@ impl Cache {
     }
 
     fn take_kept(&self, summary: &mut Summary) -> Vec<String> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        summary.added += kept.added;
-        summary.added_bytes += kept.added_bytes;
+        let mut tally = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        summary.added += tally.added;
+        summary.added_bytes += tally.added_bytes;
         // The same cause may have warned again.
         if summary.warnings.is_empty() {
-            summary.warnings.append(&mut kept.warnings);
+            summary.warnings.append(&mut tally.warnings);
         }
-        std::mem::take(&mut kept.ids)
+        std::mem::take(&mut tally.ids)
     }
 
     /// Adopts an archive by reflink; returns its length. `None` without reflinks, over the budget,
@@ -142,7 +142,7 @@ impl Cache {
         summary: &mut Summary,
     ) -> Vec<String> {
         memos.retain(|(fingerprint, content)| {
-            self.memos.get(fingerprint).is_none_or(|(known, _)| *known != Some(*content))
+            self.memos.get(fingerprint).is_none_or(|(memo, _)| *memo != Some(*content))
         });
         if let Err(error) = self.place_memos(&mut sealed, memos) {
             summary.warn(self, "write to", Some(error));

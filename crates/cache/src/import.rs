@@ -21,7 +21,7 @@ use wheel::archive::tarball::XzBlock;
 #[derive(Debug, Default)]
 pub(super) struct Imports {
     file: OnceLock<Growing>,
-    known: Mutex<Known>,
+    index: Mutex<Index>,
 }
 
 /// Two handles of one file, which `temporary` removes when dropped.
@@ -32,7 +32,7 @@ struct Growing {
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct Index {
     /// Includes rejected streams.
     length: u64,
     rows: Vec<Row>,
@@ -70,37 +70,37 @@ impl Room<'_> {
         Ok(hash::of_reader(PackedBytes::new(self.file, self.offset, self.len))?.sha256)
     }
 
-    /// Writes at `at`, relative to the stream's start.
+    /// Writes at `offset`, relative to the stream's start.
     ///
     /// # Errors
     ///
     /// [`io::ErrorKind::FileTooLarge`] beyond the range.
-    pub fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        let fits = at.checked_add(bytes.len() as u64).is_some_and(|end| end <= self.len);
+    pub fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let fits = offset.checked_add(bytes.len() as u64).is_some_and(|end| end <= self.len);
         if !fits {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        self.file.file().write_all_at(bytes, self.offset + at)
+        self.file.file().write_all_at(bytes, self.offset + offset)
     }
 }
 
 impl Imports {
-    fn lock(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Index> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn find(&self, key: &Key) -> Option<CacheEntry> {
-        let known = self.lock();
-        let number = *known.keys.get(key.as_bytes())?;
-        Some(known.rows[number].entry(number))
+        let index = self.lock();
+        let number = *index.keys.get(key.as_bytes())?;
+        Some(index.rows[number].entry(number))
     }
 
     /// Forgets a stream; returns true if it was received in this build.
     pub fn reject(&self, entry: &CacheEntry) -> bool {
-        let mut known = self.lock();
+        let mut index = self.lock();
         let number = usize::MAX - entry.slot;
-        let Some(key) = known.rows.get(number).map(|row| row.key) else { return false };
-        known.keys.remove(key.as_bytes()).is_some()
+        let Some(key) = index.rows.get(number).map(|row| row.key) else { return false };
+        index.keys.remove(key.as_bytes()).is_some()
     }
 
     /// File and offset of a received stream.
@@ -115,8 +115,8 @@ impl Imports {
     pub fn take(&self) -> Option<Sealed> {
         let growing = self.file.get()?;
         let file = growing.temporary.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        let mut known = self.lock();
-        let (rows, keys) = (std::mem::take(&mut known.rows), std::mem::take(&mut known.keys));
+        let mut index = self.lock();
+        let (rows, keys) = (std::mem::take(&mut index.rows), std::mem::take(&mut index.keys));
         let whole = rows.into_iter().filter(|row| keys.contains_key(row.key.as_bytes()));
         let rows: Vec<Row> = whole.collect();
         // The last reserved range may be unwritten.
@@ -136,8 +136,8 @@ impl Row {
 impl Cache {
     /// Reserves `len` bytes for a stream; `None` beyond the cache's limit.
     pub fn room(&self, len: u64) -> io::Result<Option<Room<'_>>> {
-        let mut known = self.imports.lock();
-        let Some(end) = known.length.checked_add(len).filter(|end| *end <= self.limit) else {
+        let mut index = self.imports.lock();
+        let Some(end) = index.length.checked_add(len).filter(|end| *end <= self.limit) else {
             return Ok(None);
         };
         if self.imports.file.get().is_none() {
@@ -147,7 +147,7 @@ impl Cache {
             let _ = self.imports.file.set(Growing { temporary, file });
         }
         let Some(Growing { file, .. }) = self.imports.file.get() else { return Ok(None) };
-        Ok(Some(Room { file, offset: std::mem::replace(&mut known.length, end), len }))
+        Ok(Some(Room { file, offset: std::mem::replace(&mut index.length, end), len }))
     }
 
     /// Accepts the stream in `room` if it unpacks to the size and hash of `recipe`.
@@ -178,16 +178,16 @@ impl Cache {
         let key = recipe.key();
         let (packed_len, offset) = (room.len, room.offset);
         let row = Row { key, digest, method, packed_len, packed_crc, offset };
-        let mut known = self.imports.lock();
-        let number = known.rows.len();
+        let mut index = self.imports.lock();
+        let number = index.rows.len();
         let entry = row.entry(number);
-        known.rows.push(row);
-        known.keys.insert(*key.as_bytes(), number);
+        index.rows.push(row);
+        index.keys.insert(*key.as_bytes(), number);
         Ok(entry)
     }
 }
 
 fn check(content: &Digest, recipe: &Recipe) -> Result<(), Damage> {
-    let same = content.sha256 == recipe.content.0 && content.size == recipe.size;
-    if same { Ok(()) } else { Err(Damage::Content) }
+    let is_same = content.sha256 == recipe.content.0 && content.size == recipe.size;
+    if is_same { Ok(()) } else { Err(Damage::Content) }
 }

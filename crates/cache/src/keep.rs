@@ -21,12 +21,12 @@ impl Cache {
     /// Keeps the new streams of a complete archive. Without any, its other parts wait for
     /// [`Cache::finish`].
     pub fn keep_now(&self, archive: &mut Archive) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if archive.offer.rows.is_empty() || !kept.warnings.is_empty() {
+        let mut tally = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if archive.offer.rows.is_empty() || !tally.warnings.is_empty() {
             return;
         }
         let (mut summary, rows) = (super::Summary::default(), archive.offer.rows.clone());
-        let budget = self.limit.saturating_sub(kept.spent);
+        let budget = self.limit.saturating_sub(tally.spent);
         let sealed = if let Some((file, length)) = self.adopt(&archive.path, &rows, budget) {
             vec![Sealed { file, table: Table { length, rows, ..Table::default() } }]
         } else {
@@ -35,15 +35,15 @@ impl Cache {
             summary.warn(self, "write to", trouble);
             sealed
         };
-        kept.spent += sealed.iter().map(|sealed| sealed.table.length).sum::<u64>();
+        tally.spent += sealed.iter().map(|sealed| sealed.table.length).sum::<u64>();
         if summary.warnings.is_empty() {
             archive.offer.is_kept = true;
             let memos = std::mem::take(&mut archive.offer.memos);
             let ids = self.publish(sealed, memos, &mut summary);
-            kept.ids.extend(ids);
+            tally.ids.extend(ids);
         }
-        kept.added += summary.added;
-        kept.added_bytes += summary.added_bytes;
-        kept.warnings.extend(summary.warnings);
+        tally.added += summary.added;
+        tally.added_bytes += summary.added_bytes;
+        tally.warnings.extend(summary.warnings);
     }
 }

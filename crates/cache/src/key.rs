@@ -160,9 +160,9 @@ mod tests {
 
     use super::*;
 
-    fn at(path: &Path, now: SystemTime) -> Option<Fingerprint> {
+    fn fingerprint_at(path: &Path, now: SystemTime) -> Option<Fingerprint> {
         let mut fingerprinter = Fingerprinter::new();
-        let state = FileState::of(&fs_err::metadata(path).unwrap());
+        let state = FileState::new(&fs_err::metadata(path).unwrap());
         fingerprinter.identity(&Identity::File(state));
         fingerprinter.finish_at(now)
     }
@@ -181,45 +181,49 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_which_anything_changed_has_another_fingerprint() {
+    fn changes_the_fingerprint_of_an_overwritten_or_replaced_file() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
         fs_err::write(&path, "one").unwrap();
-        let before = at(&path, later()).unwrap();
-        assert_eq!(before, at(&path, later()).unwrap());
+        let before = fingerprint_at(&path, later()).unwrap();
+        assert_eq!(before, fingerprint_at(&path, later()).unwrap());
         let modified = fs_err::metadata(&path).unwrap().modified().unwrap();
         std::thread::sleep(Duration::from_millis(20));
         fs_err::write(&path, "two").unwrap();
         fs_err::OpenOptions::new().write(true).open(&path).unwrap().set_modified(modified).unwrap();
         assert_eq!(fs_err::metadata(&path).unwrap().modified().unwrap(), modified);
-        let after = at(&path, later()).unwrap();
+        let after = fingerprint_at(&path, later()).unwrap();
         assert_ne!(before, after);
         fs_err::copy(&path, dir.path().join("g")).unwrap();
         fs_err::rename(dir.path().join("g"), &path).unwrap();
-        assert_ne!(after, at(&path, later()).unwrap());
+        assert_ne!(after, fingerprint_at(&path, later()).unwrap());
     }
 
     #[test]
-    fn a_file_that_changed_just_now_has_none() {
+    fn makes_no_fingerprint_of_a_recent_change() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
         fs_err::write(&path, "one").unwrap();
         let changed = fs_err::metadata(&path).unwrap().modified().unwrap();
-        assert_eq!(at(&path, changed + Duration::from_secs(1)), None);
-        assert_eq!(at(&path, changed - Duration::from_secs(10)), None, "a time to come is no age");
-        assert!(at(&path, later()).is_some());
+        assert_eq!(fingerprint_at(&path, changed + Duration::from_secs(1)), None);
+        assert_eq!(
+            fingerprint_at(&path, changed - Duration::from_secs(10)),
+            None,
+            "a time to come is no age"
+        );
+        assert!(fingerprint_at(&path, later()).is_some());
     }
 
     #[test]
-    fn parts_do_not_run_into_each_other() {
-        let of = |parts: &[&[u8]]| {
+    fn separates_parts_of_a_fingerprint() {
+        let fingerprint_of = |parts: &[&[u8]]| {
             let mut fingerprinter = Fingerprinter::new();
             for part in parts {
                 fingerprinter.bytes(part);
             }
             fingerprinter.finish().unwrap()
         };
-        assert_ne!(of(&[b"ab", b"c"]), of(&[b"a", b"bc"]));
-        assert_ne!(of(&[b"ab"]), of(&[b"ab", b""]));
+        assert_ne!(fingerprint_of(&[b"ab", b"c"]), fingerprint_of(&[b"a", b"bc"]));
+        assert_ne!(fingerprint_of(&[b"ab"]), fingerprint_of(&[b"ab", b""]));
     }
 }

@@ -31,7 +31,6 @@ mod key;
 mod local;
 mod merge;
 mod offer;
-mod own;
 mod prune;
 mod read;
 mod recipe;
@@ -42,6 +41,7 @@ mod summary;
 mod table;
 #[cfg(test)]
 mod tests;
+mod trust;
 mod writer;
 
 use directory::{Directory, NotLoaded};
@@ -73,7 +73,7 @@ struct Slot {
     entry: CacheEntry,
     segment: usize,
     offset: u64,
-    found: AtomicU64,
+    uses: AtomicU64,
     damaged: AtomicBool,
 }
 
@@ -122,7 +122,7 @@ impl Cache {
     pub fn open(dir: &Path, limit: u64) -> Result<Self, CacheError> {
         let directory = Directory::below(dir);
         let created = directory.create().and_then(|()| directory.remember_limit(limit));
-        created.map_err(CacheError::at("open", dir))?;
+        created.map_err(CacheError::in_dir("open", dir))?;
         let cache = Self::load(dir, directory, limit)?;
         // Broken segments are ignored anyway.
         cache.broken.iter().for_each(|(id, _)| drop(cache.directory.remove(id)));
@@ -132,7 +132,7 @@ impl Cache {
     /// Opens `dir` read-only. A missing cache is empty.
     pub fn look(dir: &Path) -> Result<Self, CacheError> {
         let directory = Directory::below(dir);
-        directory.check().map_err(CacheError::at("read", dir))?;
+        directory.check().map_err(CacheError::in_dir("read", dir))?;
         let limit = directory.remembered_limit().unwrap_or(DEFAULT_LIMIT);
         Self::load(dir, directory, limit)
     }
@@ -155,7 +155,7 @@ impl Cache {
             kept: Mutex::default(),
         };
         // The last used segment wins: a repacked stream is newer than its damaged copy.
-        let listed = cache.directory.listed().map_err(CacheError::at("read", dir))?;
+        let listed = cache.directory.listed().map_err(CacheError::in_dir("read", dir))?;
         for segment in listed {
             cache.load_segment(segment.id);
         }
@@ -168,7 +168,7 @@ impl Cache {
         let loaded = match self.directory.load(&id) {
             Ok(loaded) => loaded,
             Err(NotLoaded::Gone) => return,
-            Err(NotLoaded::Broken(why)) => return self.broken.push((id, why)),
+            Err(NotLoaded::Broken(reason)) => return self.broken.push((id, reason)),
             Err(NotLoaded::Unreadable(error)) => return self.unreadable.push(error),
         };
         let segment = self.segments.len();
@@ -179,10 +179,10 @@ impl Cache {
             self.add(&row, segment);
         }
         for (fingerprint, content) in loaded.table.memos {
-            let said = self.memos.entry(fingerprint).or_insert((Some(content), segment));
-            if said.0 != Some(content) {
+            let memo = self.memos.entry(fingerprint).or_insert((Some(content), segment));
+            if memo.0 != Some(content) {
                 // A file has one content. The next build reads it again.
-                said.0 = None;
+                memo.0 = None;
             }
         }
         let (used, touched) = (AtomicU64::new(0), AtomicBool::new(false));
@@ -204,7 +204,7 @@ impl Cache {
             entry,
             segment,
             offset,
-            found: AtomicU64::new(0),
+            uses: AtomicU64::new(0),
             damaged: AtomicBool::new(false),
         });
         self.keys.insert(key, slot);
@@ -232,11 +232,11 @@ impl Cache {
     /// True if a cached content has this size; otherwise hashing is needless. (The content of an xz
     /// stream is the xz file.)
     pub fn has_size(&self, size: u64) -> bool {
-        let has = self.sizes.binary_search(&size).is_ok();
-        if !has {
+        let is_known = self.sizes.binary_search(&size).is_ok();
+        if !is_known {
             self.counts.misses.fetch_add(1, Ordering::Relaxed);
         }
-        has
+        is_known
     }
 
     /// Stream of this key, unchecked: see [`Store::check`] and [`Cache::reject`].
@@ -246,7 +246,7 @@ impl Cache {
             .get(key)
             .map(|slot| &self.slots[*slot])
             .filter(|slot| !slot.damaged.load(Ordering::Relaxed));
-        let Some(Slot { entry, segment, found, .. }) = slot else {
+        let Some(Slot { entry, segment, uses, .. }) = slot else {
             if let Some(entry) = self.imports.find(key) {
                 self.counts.hits.fetch_add(1, Ordering::Relaxed);
                 self.counts.hit_bytes.fetch_add(entry.packed_len, Ordering::Relaxed);
@@ -259,7 +259,7 @@ impl Cache {
         self.counts.hit_bytes.fetch_add(entry.packed_len, Ordering::Relaxed);
         let segment = &self.segments[*segment];
         segment.touched.store(true, Ordering::Relaxed);
-        if found.fetch_add(1, Ordering::Relaxed) == 0 {
+        if uses.fetch_add(1, Ordering::Relaxed) == 0 {
             segment.used.fetch_add(entry.packed_len, Ordering::Relaxed);
         }
         Some(*entry)
@@ -276,11 +276,11 @@ impl Cache {
         if slot.damaged.swap(true, Ordering::Relaxed) {
             return;
         }
-        let found = slot.found.load(Ordering::Relaxed);
+        let uses = slot.uses.load(Ordering::Relaxed);
         self.counts.damaged.fetch_add(1, Ordering::Relaxed);
-        self.counts.hits.fetch_sub(found, Ordering::Relaxed);
-        self.counts.hit_bytes.fetch_sub(found * entry.packed_len, Ordering::Relaxed);
-        self.counts.misses.fetch_add(found, Ordering::Relaxed);
+        self.counts.hits.fetch_sub(uses, Ordering::Relaxed);
+        self.counts.hit_bytes.fetch_sub(uses * entry.packed_len, Ordering::Relaxed);
+        self.counts.misses.fetch_add(uses, Ordering::Relaxed);
     }
 
     /// Without counting a hit or miss.
@@ -310,7 +310,7 @@ impl Cache {
 
     /// Path and fault of broken segments.
     pub fn broken(&self) -> impl ExactSizeIterator<Item = (PathBuf, String)> {
-        self.broken.iter().map(|(id, why)| (self.directory.table(id), why.to_string()))
+        self.broken.iter().map(|(id, reason)| (self.directory.table(id), reason.to_string()))
     }
 
     /// Read errors of possibly intact segments.

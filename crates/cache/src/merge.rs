@@ -9,6 +9,7 @@ use super::key::{ContentDigest, Fingerprint, Key};
 use super::table::Table;
 use super::writer::Writer;
 
+/// Small segments that may stay: a merge rewrites their bytes, so it must not follow each build.
 const MANY: usize = 48;
 
 /// Merges the smallest segments into one of at most `cap` bytes, if more than [`MANY`] are small.
@@ -32,7 +33,7 @@ pub(super) fn merge(directory: &Directory, lock: &Lock, cap: u64) -> io::Result<
 fn merge_all(directory: &Directory, _: &Lock, small: &[Listed]) -> io::Result<usize> {
     let writer = Writer::new(directory.clone(), u64::MAX, u64::MAX);
     let mut target =
-        Merger { writer, keys: HashSet::new(), memos: Vec::new(), known: HashSet::new() };
+        Merger { writer, keys: HashSet::new(), memos: Vec::new(), fingerprints: HashSet::new() };
     let mut merged = Vec::new();
     for listed in small {
         // The next build that loads it removes it.
@@ -51,7 +52,7 @@ struct Merger {
     writer: Writer,
     keys: HashSet<Key>,
     memos: Vec<(Fingerprint, ContentDigest)>,
-    known: HashSet<Fingerprint>,
+    fingerprints: HashSet<Fingerprint>,
 }
 
 impl Merger {
@@ -60,16 +61,17 @@ impl Merger {
         for row in rows.iter().filter(|row| self.keys.insert(row.key)) {
             self.writer.copy(&file, row);
         }
-        self.memos
-            .extend(memos.into_iter().filter(|(fingerprint, _)| self.known.insert(*fingerprint)));
+        self.memos.extend(
+            memos.into_iter().filter(|(fingerprint, _)| self.fingerprints.insert(*fingerprint)),
+        );
     }
 
     fn publish(self, directory: &Directory, used: Option<SystemTime>) -> io::Result<()> {
-        let mut written = self.writer.into_written();
-        if let Some(error) = written.trouble {
+        let mut output = self.writer.into_written();
+        if let Some(error) = output.trouble {
             return Err(error);
         }
-        let (file, table) = match written.sealed.pop() {
+        let (file, table) = match output.sealed.pop() {
             Some(sealed) => (sealed.file, sealed.table),
             None => (directory.temporary()?, Table::default()),
         };

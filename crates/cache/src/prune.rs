@@ -18,19 +18,19 @@ pub struct Pruned {
 }
 
 impl Cache {
-    /// Removes the least recently used segments in `dir`, down to `to` bytes, and files of killed
+    /// Removes the least recently used segments in `dir`, down to `limit` bytes, and files of killed
     /// builds. Waits for other processes. Removals stay on failure.
-    pub fn prune(dir: &Path, to: u64) -> Result<Pruned, CacheError> {
+    pub fn prune(dir: &Path, limit: u64) -> Result<Pruned, CacheError> {
         let directory = Directory::below(dir);
         if !directory.exists() {
             return Ok(Pruned::default());
         }
         let pruned = directory.check().and_then(|()| directory.lock()).and_then(|lock| {
             let swept = directory.sweep(&lock)?;
-            let pruned = prune(&directory, &lock, to, &BTreeMap::new())?;
+            let pruned = prune(&directory, &lock, limit, &BTreeMap::new())?;
             Ok(Pruned { bytes: pruned.bytes + swept, ..pruned })
         });
-        pruned.map_err(CacheError::at("prune", dir))
+        pruned.map_err(CacheError::in_dir("prune", dir))
     }
 
     /// Removes broken segments and rejected streams; returns the number of affected segments.
@@ -41,7 +41,7 @@ impl Cache {
         self.directory
             .lock()
             .and_then(|lock| self.heal_under(&lock))
-            .map_err(CacheError::at("heal", &self.dir))
+            .map_err(CacheError::in_dir("heal", &self.dir))
     }
 
     fn needs_healing(&self) -> bool {

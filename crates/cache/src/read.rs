@@ -90,7 +90,7 @@ pub(super) fn digest_deflated(
     packed: PackedBytes<'_>,
     most: u64,
 ) -> Result<(u32, Option<Digest>), Damage> {
-    let packed_len = packed.left;
+    let packed_len = packed.remaining;
     let mut source = Observed { inner: packed, crc: Checksum::default(), failed: None };
     let mut hasher = Hasher::default();
     let mut decoder = DeflateDecoder::new(io::BufReader::with_capacity(PIECE, &mut source));
@@ -131,29 +131,29 @@ fn each_piece(
 pub struct PackedBytes<'a> {
     file: &'a File,
     offset: u64,
-    left: u64,
+    remaining: u64,
 }
 
 impl<'a> PackedBytes<'a> {
     /// Reads `length` bytes of `file` from `offset` on.
     pub fn new(file: &'a File, offset: u64, length: u64) -> Self {
-        Self { file, offset, left: length }
+        Self { file, offset, remaining: length }
     }
 
     pub(super) fn is_at_end(&self) -> bool {
-        self.left == 0
+        self.remaining == 0
     }
 }
 
 impl Read for PackedBytes<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
-        let count = self.file.file().read_at(&mut buffer[..wanted], self.offset)?;
-        if count == 0 && wanted > 0 {
+        let most = usize::try_from(self.remaining).unwrap_or(usize::MAX).min(buffer.len());
+        let count = self.file.file().read_at(&mut buffer[..most], self.offset)?;
+        if count == 0 && most > 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         self.offset += count as u64;
-        self.left -= count as u64;
+        self.remaining -= count as u64;
         Ok(count)
     }
 }

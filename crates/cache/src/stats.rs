@@ -28,7 +28,7 @@ pub struct Stats {
 impl Cache {
     /// Statistics of the cache.
     pub fn stats(&self) -> Result<Stats, CacheError> {
-        let listed = self.directory.listed().map_err(CacheError::at("read", &self.dir))?;
+        let listed = self.directory.listed().map_err(CacheError::in_dir("read", &self.dir))?;
         let mut stats = Stats {
             segments: listed.len(),
             bytes: listed.iter().map(|listed| listed.size).sum(),

@@ -69,8 +69,8 @@ fn checksum(store: &(impl Store + ?Sized), entry: &CacheEntry) -> io::Result<Che
         buffer.resize(PIECE, 0);
         let (mut crc, mut offset) = (Checksum::default(), 0);
         while offset < entry.packed_len {
-            let left = usize::try_from(entry.packed_len - offset).unwrap_or(PIECE);
-            let piece = &mut buffer[..left.min(PIECE)];
+            let remaining = usize::try_from(entry.packed_len - offset).unwrap_or(PIECE);
+            let piece = &mut buffer[..remaining.min(PIECE)];
             store.read_exact_at(entry, offset, piece)?;
             crc.update(piece);
             offset += piece.len() as u64;

@@ -188,26 +188,26 @@ mod tests {
     }
 
     #[test]
-    fn tables_read_back() {
+    fn reads_written_tables_back() {
         for table in [table(), Table::default()] {
             assert_eq!(Table::decode(&table.encode()).unwrap(), table);
         }
     }
 
     #[test]
-    fn every_flipped_bit_is_seen() {
+    fn detects_each_flipped_bit() {
         let whole = table().encode();
-        for at in 0..whole.len() {
+        for index in 0..whole.len() {
             for bit in 0..8 {
                 let mut bytes = whole.clone();
-                bytes[at] ^= 1 << bit;
-                assert!(Table::decode(&bytes).is_err(), "byte {at}, bit {bit}");
+                bytes[index] ^= 1 << bit;
+                assert!(Table::decode(&bytes).is_err(), "byte {index}, bit {bit}");
             }
         }
     }
 
     #[test]
-    fn every_other_length_is_seen() {
+    fn detects_each_other_length() {
         let mut bytes = table().encode();
         for end in 0..bytes.len() {
             assert!(Table::decode(&bytes[..end]).is_err(), "{end} bytes");
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_lie_in_their_segment() {
+    fn refuses_streams_outside_of_their_segment() {
         let decode =
             |row| Table::decode(&Table { length: 39, rows: vec![row], memos: Vec::new() }.encode());
         assert!(decode(row(1, 9, 30, Method::Deflate)).is_ok());
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn other_formats_are_known_as_such() {
+    fn recognises_other_formats() {
         let mut bytes = table().encode();
         bytes[MAGIC.len()] = 2;
         assert_eq!(Table::decode(&bytes), Err(Broken::Format));

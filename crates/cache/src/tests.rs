@@ -38,7 +38,7 @@ impl Made {
         Self { bytes: Vec::new(), offer: cache.offer() }
     }
 
-    fn put(&mut self, data: &[u8]) {
+    fn pack(&mut self, data: &[u8]) {
         let packed = Packed::new(data, Level::Fast);
         self.stream(content_key(data), &packed.digest, packed.method, &packed.bytes);
     }
@@ -63,13 +63,13 @@ fn open(dir: &TempDir, limit: u64) -> Cache {
 
 fn build(dir: &TempDir, limit: u64, contents: &[Vec<u8>]) -> Summary {
     let cache = open(dir, limit);
-    let mut made = Made::new(&cache);
+    let mut archive = Made::new(&cache);
     for data in contents {
         if unpacked(&cache, data).is_none() {
-            made.put(data);
+            archive.pack(data);
         }
     }
-    cache.finish(vec![made.finish(dir)])
+    cache.finish(vec![archive.finish(dir)])
 }
 
 fn unpacked(cache: &Cache, data: &[u8]) -> Option<()> {
@@ -100,7 +100,7 @@ fn segment_files(dir: &TempDir, extension: &str) -> Vec<PathBuf> {
         .unwrap()
         .map(|entry| entry.unwrap().path());
     let mut files: Vec<_> =
-        entries.filter(|path| path.extension().is_some_and(|found| found == extension)).collect();
+        entries.filter(|path| path.extension().is_some_and(|suffix| suffix == extension)).collect();
     files.sort();
     files
 }
@@ -126,16 +126,16 @@ fn age(dir: &TempDir) {
 }
 
 #[test]
-fn what_a_build_packed_the_next_one_finds() {
+fn finds_streams_of_the_previous_build() {
     let dir = tempfile::tempdir().unwrap();
-    let all = [contents(0..5, 3000), vec![Vec::new(), b"tiny".to_vec()]].concat();
-    let first = build(&dir, DEFAULT_LIMIT, &all);
+    let contents = [contents(0..5, 3000), vec![Vec::new(), b"tiny".to_vec()]].concat();
+    let first = build(&dir, DEFAULT_LIMIT, &contents);
     assert_eq!((first.hits, first.misses, first.added, first.damaged), (0, 7, 7, 0));
     assert!(first.warnings.is_empty(), "{:?}", first.warnings);
-    let second = build(&dir, DEFAULT_LIMIT, &all);
+    let second = build(&dir, DEFAULT_LIMIT, &contents);
     assert_eq!((second.hits, second.misses, second.added), (7, 0, 0));
     assert_eq!((second.hit_bytes, second.bytes), (first.added_bytes, Some(bytes_on_disk(&dir))));
-    let mut changed = all.clone();
+    let mut changed = contents.clone();
     changed[2] = content(99, 3000);
     let third = build(&dir, DEFAULT_LIMIT, &changed);
     assert_eq!((third.hits, third.misses, third.added), (6, 1, 1));
@@ -146,7 +146,7 @@ fn what_a_build_packed_the_next_one_finds() {
 }
 
 #[test]
-fn other_settings_make_other_streams() {
+fn separates_streams_by_settings() {
     let dir = tempfile::tempdir().unwrap();
     let data = content(1, 100);
     build(&dir, DEFAULT_LIMIT, std::slice::from_ref(&data));
@@ -156,21 +156,24 @@ fn other_settings_make_other_streams() {
 }
 
 #[test]
-fn fingerprints_are_remembered() {
+fn remembers_fingerprints() {
     let dir = tempfile::tempdir().unwrap();
-    let (one, two) = (Fingerprint([1; 32]), Fingerprint([2; 32]));
+    let (first_file, second_file) = (Fingerprint([1; 32]), Fingerprint([2; 32]));
     let (first, second) = (ContentDigest(Sha256::of(b"1")), ContentDigest(Sha256::of(b"2")));
     let cases =
         [([first, first], [Some(first), Some(first)]), ([first, second], [Some(first), None])];
-    for (contents, known) in cases {
+    for (contents, expected) in cases {
         let cache = open(&dir, DEFAULT_LIMIT);
-        let mut made = Made::new(&cache);
-        made.offer.memo(one, contents[0]);
-        made.offer.memo(two, contents[1]);
-        assert!(cache.finish(vec![made.finish(&dir)]).warnings.is_empty());
+        let mut archive = Made::new(&cache);
+        archive.offer.memo(first_file, contents[0]);
+        archive.offer.memo(second_file, contents[1]);
+        assert!(cache.finish(vec![archive.finish(&dir)]).warnings.is_empty());
         let cache = open(&dir, DEFAULT_LIMIT);
-        assert_eq!([one, two].map(|it| cache.content_of(&it)), known);
-        let remembered = known.iter().flatten().count() as u64;
+        assert_eq!(
+            [first_file, second_file].map(|fingerprint| cache.content_of(&fingerprint)),
+            expected
+        );
+        let remembered = expected.iter().flatten().count() as u64;
         assert_eq!(
             (cache.content_of(&Fingerprint([3; 32])), cache.finish(Vec::new()).remembered),
             (None, remembered)
@@ -180,89 +183,91 @@ fn fingerprints_are_remembered() {
 }
 
 #[test]
-fn several_archives_at_once() {
+fn keeps_streams_of_several_archives_at_once() {
     let dir = tempfile::tempdir().unwrap();
-    let all = contents(0..40, 2000);
+    let contents = contents(0..40, 2000);
     let cache = open(&dir, DEFAULT_LIMIT);
     let mut archives: Vec<Made> = (0..4).map(|_| Made::new(&cache)).collect();
     std::thread::scope(|scope| {
-        for (number, made) in archives.iter_mut().enumerate() {
-            let mine = all.iter().skip(number * 8).take(16);
-            scope.spawn(move || mine.for_each(|data| made.put(data)));
+        for (number, archive) in archives.iter_mut().enumerate() {
+            let mine = contents.iter().skip(number * 8).take(16);
+            scope.spawn(move || mine.for_each(|data| archive.pack(data)));
         }
     });
-    let archives = archives.into_iter().map(|made| made.finish(&dir)).collect();
+    let archives = archives.into_iter().map(|archive| archive.finish(&dir)).collect();
     assert_eq!(cache.finish(archives).added, 40);
-    let again = build(&dir, DEFAULT_LIMIT, &all);
-    assert_eq!((again.hits, again.added), (40, 0));
+    let second = build(&dir, DEFAULT_LIMIT, &contents);
+    assert_eq!((second.hits, second.added), (40, 0));
 }
 
 fn reflinks(dir: &TempDir) -> bool {
-    let [from, to] = ["from", "to"].map(|name| dir.path().join(name));
-    fs::write(&from, "text").unwrap();
-    let to = fs::File::create(to).unwrap();
-    rustix::fs::ioctl_ficlone(to, fs::File::open(from).unwrap()).is_ok()
+    let [source, target] = ["from", "to"].map(|name| dir.path().join(name));
+    fs::write(&source, "text").unwrap();
+    let target = fs::File::create(target).unwrap();
+    rustix::fs::ioctl_ficlone(target, fs::File::open(source).unwrap()).is_ok()
 }
 
 #[test]
-fn an_archive_is_kept_as_a_reflink_where_much_of_it_is_new_and_never_as_a_link() {
+fn clones_an_archive_of_mostly_new_streams_and_never_links_it() {
     use std::os::unix::fs::MetadataExt;
 
     let dir = tempfile::tempdir().unwrap();
     let reflinks = reflinks(&dir);
     // An archive also has headers, and members that the cache does not keep.
-    for (beside, shared) in [(3000, reflinks), (40_000, false)] {
+    for (header_len, shared) in [(3000, reflinks), (40_000, false)] {
         let cache = open(&dir, DEFAULT_LIMIT);
-        let mut made = Made::new(&cache);
-        made.bytes.extend(vec![0; beside]);
-        made.put(&content(beside as u64, 20_000));
-        let archive = made.finish(&dir);
+        let mut archive = Made::new(&cache);
+        archive.bytes.extend(vec![0; header_len]);
+        archive.pack(&content(header_len as u64, 20_000));
+        let archive = archive.finish(&dir);
         let path = archive.path.clone();
         assert_eq!(cache.finish(vec![archive]).added, 1);
         let inode = |path: &PathBuf| fs::metadata(path).unwrap().ino();
         let linked =
             segment_files(&dir, "seg").iter().any(|segment| inode(segment) == inode(&path));
-        let cloned = bytes_on_disk(&dir) > 20_000 + beside as u64;
-        assert_eq!((linked, cloned), (false, shared), "{beside} bytes beside");
+        let cloned = bytes_on_disk(&dir) > 20_000 + header_len as u64;
+        assert_eq!((linked, cloned), (false, shared), "{header_len} bytes beside");
         fs::remove_file(path).unwrap();
-        assert!(unpacked(&open(&dir, DEFAULT_LIMIT), &content(beside as u64, 20_000)).is_some());
+        assert!(
+            unpacked(&open(&dir, DEFAULT_LIMIT), &content(header_len as u64, 20_000)).is_some()
+        );
         Cache::prune(dir.path(), 0).unwrap();
     }
 }
 
 #[test]
-fn an_archive_that_is_changed_in_place_changes_nothing_that_is_kept() {
+fn keeps_streams_of_an_archive_that_changes_later() {
     let dir = tempfile::tempdir().unwrap();
     let cache = open(&dir, DEFAULT_LIMIT);
-    let mut made = Made::new(&cache);
-    made.put(&content(1, 20_000));
-    let archive = made.finish(&dir);
+    let mut archive = Made::new(&cache);
+    archive.pack(&content(1, 20_000));
+    let archive = archive.finish(&dir);
     let path = archive.path.clone();
     cache.finish(vec![archive]);
     let length = fs::metadata(&path).unwrap().len();
     fs::write(&path, vec![1; usize::try_from(length).unwrap()]).unwrap();
-    let again = build(&dir, DEFAULT_LIMIT, &[content(1, 20_000)]);
-    assert_eq!((again.hits, again.damaged, again.added), (1, 0, 0));
+    let second = build(&dir, DEFAULT_LIMIT, &[content(1, 20_000)]);
+    assert_eq!((second.hits, second.damaged, second.added), (1, 0, 0));
 }
 
 #[test]
-fn an_archive_that_is_gone_is_a_warning() {
+fn warns_of_a_missing_archive() {
     let dir = tempfile::tempdir().unwrap();
     let cache = open(&dir, DEFAULT_LIMIT);
-    let mut made = Made::new(&cache);
-    made.put(&content(1, 20_000));
-    let archive = made.finish(&dir);
+    let mut archive = Made::new(&cache);
+    archive.pack(&content(1, 20_000));
+    let archive = archive.finish(&dir);
     fs::remove_file(&archive.path).unwrap();
     let summary = cache.finish(vec![archive]);
     assert_eq!((summary.added, summary.warnings.len(), bytes_on_disk(&dir)), (0, 1, 0));
 }
 
 #[test]
-fn the_limit_holds_and_what_was_used_longest_ago_goes_first() {
+fn removes_the_least_recently_used_streams_above_the_limit() {
     let dir = tempfile::tempdir().unwrap();
     let generation = |number: u64| contents(10 * number..10 * number + 4, 20_000);
-    let one = build(&dir, DEFAULT_LIMIT, &generation(0)).bytes.unwrap();
-    let limit = 3 * one + one / 2;
+    let size_of_one = build(&dir, DEFAULT_LIMIT, &generation(0)).bytes.unwrap();
+    let limit = 3 * size_of_one + size_of_one / 2;
     for number in 1..3 {
         build(&dir, limit, &generation(number));
     }
@@ -271,46 +276,46 @@ fn the_limit_holds_and_what_was_used_longest_ago_goes_first() {
     let fourth = build(&dir, limit, &generation(3));
     assert_eq!((fourth.pruned, fourth.bytes), (1, Some(bytes_on_disk(&dir))));
     assert!(bytes_on_disk(&dir) <= limit);
-    let there = |number: u64| {
+    let is_kept = |number: u64| {
         let cache = Cache::look(dir.path()).unwrap();
         generation(number).iter().all(|data| unpacked(&cache, data).is_some())
     };
-    assert!(there(0) && there(3), "what was used a moment ago stays");
-    assert!(there(1) != there(2));
+    assert!(is_kept(0) && is_kept(3), "what was used a moment ago stays");
+    assert!(is_kept(1) != is_kept(2));
 }
 
 #[test]
-fn a_limit_below_what_a_build_needs_keeps_the_same_part() {
+fn keeps_the_same_streams_if_a_build_exceeds_the_limit() {
     let dir = tempfile::tempdir().unwrap();
-    let all = contents(0..20, 50_000);
+    let contents = contents(0..20, 50_000);
     let limit = 400_000;
-    let first = build(&dir, limit, &all);
+    let first = build(&dir, limit, &contents);
     assert!(first.added > 3 && first.added < 20 && bytes_on_disk(&dir) <= limit);
-    let second = build(&dir, limit, &all);
-    let third = build(&dir, limit, &all);
+    let second = build(&dir, limit, &contents);
+    let third = build(&dir, limit, &contents);
     assert_eq!((second.hits, third.hits), (first.added, first.added));
     assert!(bytes_on_disk(&dir) <= limit);
-    let nothing = build(&dir, 0, &all);
-    assert_eq!((nothing.added, bytes_on_disk(&dir)), (0, 0));
+    let without_room = build(&dir, 0, &contents);
+    assert_eq!((without_room.added, bytes_on_disk(&dir)), (0, 0));
 }
 
 #[test]
-fn many_small_segments_become_one() {
+fn merges_small_segments() {
     let dir = tempfile::tempdir().unwrap();
-    let all = contents(0..60, 500);
-    for data in &all {
+    let contents = contents(0..60, 500);
+    for data in &contents {
         let summary = build(&dir, DEFAULT_LIMIT, std::slice::from_ref(data));
         assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
     }
     assert!(segment_files(&dir, "idx").len() < 20);
     assert_eq!(segment_files(&dir, "idx").len(), segment_files(&dir, "seg").len());
     let cache = open(&dir, DEFAULT_LIMIT);
-    assert!(all.iter().all(|data| unpacked(&cache, data).is_some()));
+    assert!(contents.iter().all(|data| unpacked(&cache, data).is_some()));
     assert!(cache.entries().all(|(_, entry)| cache.verify(entry).is_ok()));
 }
 
 #[test]
-fn streams_stay_readable_when_their_segment_is_removed() {
+fn reads_streams_of_a_removed_segment() {
     let dir = tempfile::tempdir().unwrap();
     let data = content(1, 100_000);
     build(&dir, DEFAULT_LIMIT, std::slice::from_ref(&data));
@@ -323,29 +328,29 @@ fn streams_stay_readable_when_their_segment_is_removed() {
 }
 
 #[test]
-fn a_flipped_byte_anywhere_is_seen_and_healed() {
+fn detects_and_replaces_a_stream_with_a_flipped_byte() {
     let dir = tempfile::tempdir().unwrap();
-    let all = contents(0..3, 600);
+    let contents = contents(0..3, 600);
     for extension in ["seg", "idx"] {
         fs::remove_dir_all(dir.path().join("rockpack-cache-1")).ok();
-        build(&dir, DEFAULT_LIMIT, &all);
+        build(&dir, DEFAULT_LIMIT, &contents);
         let length = fs::metadata(&segment_files(&dir, extension)[0]).unwrap().len();
-        for at in (0..length).step_by(5) {
+        for index in (0..length).step_by(5) {
             let file = segment_files(&dir, extension).pop().unwrap();
             let mut bytes = fs::read(&file).unwrap();
-            let at = usize::try_from(at).unwrap().min(bytes.len() - 1);
-            bytes[at] ^= 0x10;
+            let index = usize::try_from(index).unwrap().min(bytes.len() - 1);
+            bytes[index] ^= 0x10;
             fs::write(&file, bytes).unwrap();
-            let healing = build(&dir, DEFAULT_LIMIT, &all);
+            let healing = build(&dir, DEFAULT_LIMIT, &contents);
             assert!(
                 healing.damaged == 1 && healing.added > 0,
-                "{extension} byte {at}: {healing:?}"
+                "{extension} byte {index}: {healing:?}"
             );
-            let healed = build(&dir, DEFAULT_LIMIT, &all);
+            let healed = build(&dir, DEFAULT_LIMIT, &contents);
             assert_eq!(
                 (healed.hits, healed.damaged, healed.added),
                 (3, 0, 0),
-                "{extension} byte {at}"
+                "{extension} byte {index}"
             );
             let cache = Cache::look(dir.path()).unwrap();
             assert!(
@@ -353,27 +358,27 @@ fn a_flipped_byte_anywhere_is_seen_and_healed() {
                     && cache.entries().all(|(_, entry)| cache.verify(entry).is_ok())
             );
             Cache::prune(dir.path(), 0).unwrap();
-            build(&dir, DEFAULT_LIMIT, &all);
+            build(&dir, DEFAULT_LIMIT, &contents);
         }
     }
 }
 
 #[test]
-fn files_cut_short_are_seen_and_healed() {
+fn detects_and_replaces_truncated_files() {
     let dir = tempfile::tempdir().unwrap();
-    let all = contents(0..3, 600);
+    let contents = contents(0..3, 600);
     for extension in ["seg", "idx"] {
-        for kept in [0, 1, 50, 300] {
-            build(&dir, DEFAULT_LIMIT, &all);
+        for length in [0, 1, 50, 300] {
+            build(&dir, DEFAULT_LIMIT, &contents);
             let file = segment_files(&dir, extension).pop().unwrap();
-            fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(kept).unwrap();
+            fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(length).unwrap();
             let look = Cache::look(dir.path()).unwrap();
             assert_eq!((look.broken().len(), look.entries().len()), (1, 0));
-            let healing = build(&dir, DEFAULT_LIMIT, &all);
+            let healing = build(&dir, DEFAULT_LIMIT, &contents);
             assert_eq!(
                 (healing.damaged, healing.hits, healing.added),
                 (1, 0, 3),
-                "{extension} {kept}"
+                "{extension} {length}"
             );
             assert!(
                 !file.exists()
@@ -385,20 +390,20 @@ fn files_cut_short_are_seen_and_healed() {
 }
 
 #[test]
-fn a_damaged_stream_goes_and_those_beside_it_stay() {
+fn removes_a_damaged_stream_alone() {
     let dir = tempfile::tempdir().unwrap();
-    let all = contents(0..3, 600);
-    build(&dir, DEFAULT_LIMIT, &all);
+    let contents = contents(0..3, 600);
+    build(&dir, DEFAULT_LIMIT, &contents);
     let file = segment_files(&dir, "seg").pop().unwrap();
     let mut bytes = fs::read(&file).unwrap();
     bytes[0] ^= 1;
     fs::write(&file, bytes).unwrap();
     let cache = open(&dir, DEFAULT_LIMIT);
-    let damaged = cache.find(&content_key(&all[0])).unwrap();
+    let damaged = cache.find(&content_key(&contents[0])).unwrap();
     assert!(matches!(cache.verify(&damaged), Err(Damage::Packed)));
-    assert!(!cache.check(&damaged) && cache.find(&content_key(&all[0])).is_none());
+    assert!(!cache.check(&damaged) && cache.find(&content_key(&contents[0])).is_none());
     cache.reject(&damaged);
-    assert!(all[1..].iter().all(|data| unpacked(&cache, data).is_some()));
+    assert!(contents[1..].iter().all(|data| unpacked(&cache, data).is_some()));
     let summary = cache.finish(Vec::new());
     assert_eq!((summary.damaged, summary.hits, summary.misses), (1, 2, 2));
     let cache = Cache::look(dir.path()).unwrap();
@@ -406,10 +411,10 @@ fn a_damaged_stream_goes_and_those_beside_it_stay() {
 }
 
 #[test]
-fn a_stream_of_another_content_is_told_by_verify() {
+fn verify_detects_a_stream_of_another_content() {
     let dir = tempfile::tempdir().unwrap();
     let cache = open(&dir, DEFAULT_LIMIT);
-    let mut made = Made::new(&cache);
+    let mut archive = Made::new(&cache);
     let packed = Packed::new(&content(1, 5000), Level::Fast);
     let cases: [(Method, Vec<u8>, Digest); 4] = [
         (Method::Deflate, packed.bytes.clone(), Digest::of(&content(2, 5000))),
@@ -418,10 +423,10 @@ fn a_stream_of_another_content_is_told_by_verify() {
         (Method::Store, b"1234".to_vec(), Digest::of(b"1235")),
     ];
     for (number, (method, bytes, digest)) in (0..).zip(&cases) {
-        made.stream(Key::from([number; 32]), digest, *method, bytes);
+        archive.stream(Key::from([number; 32]), digest, *method, bytes);
     }
-    made.stream(Key::from([9; 32]), &Digest::of(b"longer"), Method::Store, b"long");
-    cache.finish(vec![made.finish(&dir)]);
+    archive.stream(Key::from([9; 32]), &Digest::of(b"longer"), Method::Store, b"long");
+    cache.finish(vec![archive.finish(&dir)]);
     let cache = open(&dir, DEFAULT_LIMIT);
     let damage: Vec<_> = cache
         .entries()
@@ -442,24 +447,24 @@ fn a_stream_of_another_content_is_told_by_verify() {
 }
 
 #[test]
-fn reading_stays_inside_the_stream() {
+fn refuses_to_read_beyond_a_stream() {
     let dir = tempfile::tempdir().unwrap();
-    let all = contents(0..2, 300);
-    build(&dir, DEFAULT_LIMIT, &all);
+    let contents = contents(0..2, 300);
+    build(&dir, DEFAULT_LIMIT, &contents);
     let cache = open(&dir, DEFAULT_LIMIT);
-    let entry = cache.find(&content_key(&all[0])).unwrap();
-    let mut two = [0; 2];
-    cache.read_exact_at(&entry, entry.packed_len - 2, &mut two).unwrap();
+    let entry = cache.find(&content_key(&contents[0])).unwrap();
+    let mut buffer = [0; 2];
+    cache.read_exact_at(&entry, entry.packed_len - 2, &mut buffer).unwrap();
     for offset in [entry.packed_len - 1, entry.packed_len, u64::MAX] {
         assert_eq!(
-            cache.read_exact_at(&entry, offset, &mut two).unwrap_err().kind(),
+            cache.read_exact_at(&entry, offset, &mut buffer).unwrap_err().kind(),
             io::ErrorKind::UnexpectedEof
         );
     }
 }
 
 #[test]
-fn a_place_where_nothing_can_be_written_is_an_error_and_looking_is_none() {
+fn opens_no_file_as_a_cache_and_reads_a_missing_directory() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("file");
     fs::write(&file, "").unwrap();
@@ -478,7 +483,7 @@ fn a_place_where_nothing_can_be_written_is_an_error_and_looking_is_none() {
 }
 
 #[test]
-fn segments_of_another_format_are_removed() {
+fn removes_segments_of_another_format() {
     let dir = tempfile::tempdir().unwrap();
     let data = content(1, 100);
     build(&dir, DEFAULT_LIMIT, std::slice::from_ref(&data));
@@ -491,7 +496,7 @@ fn segments_of_another_format_are_removed() {
 }
 
 #[test]
-fn the_limit_of_the_last_build_is_remembered() {
+fn remembers_the_limit_of_the_last_build() {
     let dir = tempfile::tempdir().unwrap();
     assert_eq!(Cache::look(dir.path()).unwrap().limit(), DEFAULT_LIMIT);
     open(&dir, 5_000_000);
@@ -499,7 +504,7 @@ fn the_limit_of_the_last_build_is_remembered() {
 }
 
 #[test]
-fn segments_are_few_and_not_too_large() {
+fn limits_number_and_size_of_segments() {
     assert_eq!(cap(DEFAULT_LIMIT), 256 << 20);
     assert_eq!((cap(0), cap(500_000_000)), (1 << 20, 15_625_000));
     assert_eq!(cap(1 << 40), 1 << 33);
@@ -514,18 +519,18 @@ enum Operation {
 }
 
 fn operations() -> impl Strategy<Value = Vec<Operation>> {
-    let one = prop_oneof![
+    let operation = prop_oneof![
         6 => prop::collection::vec(0_u8..30, 0..8).prop_map(Operation::Build),
         1 => (0_u64..20_000).prop_map(Operation::Prune),
-        1 => (any::<usize>(), 1_u8..).prop_map(|(at, mask)| Operation::Flip(at, mask)),
+        1 => (any::<usize>(), 1_u8..).prop_map(|(index, mask)| Operation::Flip(index, mask)),
         1 => any::<usize>().prop_map(Operation::Cut),
     ];
-    prop::collection::vec(one, 1..12)
+    prop::collection::vec(operation, 1..12)
 }
 
-fn tamper(dir: &TempDir, which: usize, change: impl Fn(&mut Vec<u8>)) {
+fn tamper(dir: &TempDir, number: usize, change: impl Fn(&mut Vec<u8>)) {
     let files = [segment_files(dir, "seg"), segment_files(dir, "idx")].concat();
-    if let Some(file) = files.get(which % files.len().max(1)) {
+    if let Some(file) = files.get(number % files.len().max(1)) {
         let mut bytes = fs::read(file).unwrap();
         change(&mut bytes);
         fs::write(file, bytes).unwrap();
@@ -536,37 +541,37 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_cache_is_what_its_model_is(operations in operations()) {
+    fn behaves_like_its_model(operations in operations()) {
         let dir = tempfile::tempdir().unwrap();
         let (mut model, mut lost) = (BTreeMap::new(), false);
         for operation in operations {
             match operation {
                 Operation::Build(numbers) => {
-                    let wanted: BTreeMap<u8, Vec<u8>> = numbers.iter().map(|n| (*n, content((*n).into(), 100 + 97 * usize::from(*n)))).collect();
-                    let all: Vec<_> = wanted.values().cloned().collect();
-                    let known = wanted.keys().filter(|n| model.contains_key(*n)).count() as u64;
-                    let summary = build(&dir, DEFAULT_LIMIT, &all);
-                    let right = if lost { summary.hits <= known } else { summary.hits == known };
+                    let selected: BTreeMap<u8, Vec<u8>> = numbers.iter().map(|n| (*n, content((*n).into(), 100 + 97 * usize::from(*n)))).collect();
+                    let contents: Vec<_> = selected.values().cloned().collect();
+                    let reused = selected.keys().filter(|n| model.contains_key(*n)).count() as u64;
+                    let summary = build(&dir, DEFAULT_LIMIT, &contents);
+                    let right = if lost { summary.hits <= reused } else { summary.hits == reused };
                     prop_assert!(right);
-                    prop_assert_eq!((summary.hits + summary.misses, summary.added), (all.len() as u64, summary.misses));
+                    prop_assert_eq!((summary.hits + summary.misses, summary.added), (contents.len() as u64, summary.misses));
                     prop_assert!(summary.warnings.is_empty());
-                    model.extend(wanted);
-                    let again = Cache::look(dir.path()).unwrap();
-                    prop_assert!(all.iter().all(|data| unpacked(&again, data).is_some()));
+                    model.extend(selected);
+                    let cache = Cache::look(dir.path()).unwrap();
+                    prop_assert!(contents.iter().all(|data| unpacked(&cache, data).is_some()));
                 }
-                Operation::Prune(to) => {
-                    prop_assert!(Cache::prune(dir.path(), to).unwrap().left <= to);
+                Operation::Prune(limit) => {
+                    prop_assert!(Cache::prune(dir.path(), limit).unwrap().left <= limit);
                     lost = true;
                 }
-                Operation::Flip(which, mask) if dir.path().join("rockpack-cache-1").exists() => {
-                    tamper(&dir, which, |bytes| {
-                        let at = which / 7 % bytes.len().max(1);
-                        bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= mask);
+                Operation::Flip(number, mask) if dir.path().join("rockpack-cache-1").exists() => {
+                    tamper(&dir, number, |bytes| {
+                        let index = number / 7 % bytes.len().max(1);
+                        bytes.iter_mut().skip(index).take(1).for_each(|byte| *byte ^= mask);
                     });
                     lost = true;
                 }
-                Operation::Cut(which) if dir.path().join("rockpack-cache-1").exists() => {
-                    tamper(&dir, which, |bytes| bytes.truncate(which / 7 % bytes.len().max(1)));
+                Operation::Cut(number) if dir.path().join("rockpack-cache-1").exists() => {
+                    tamper(&dir, number, |bytes| bytes.truncate(number / 7 % bytes.len().max(1)));
                     lost = true;
                 }
                 Operation::Flip(..) | Operation::Cut(_) => {}

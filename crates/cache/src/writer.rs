@@ -142,7 +142,7 @@ impl Growing {
         let mut packed = PackedBytes::new(file, row.offset, row.packed_len);
         while let Ok(count @ 1..) = packed.read(piece) {
             crc.update(&piece[..count]);
-            self.put(&piece[..count]).map_err(NotCopied::Failed)?;
+            self.write(&piece[..count]).map_err(NotCopied::Failed)?;
         }
         if !packed.is_at_end() || crc.value() != row.packed_crc {
             self.truncate(offset).map_err(NotCopied::Failed)?;
@@ -152,7 +152,7 @@ impl Growing {
         Ok(())
     }
 
-    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.buffer.len() + bytes.len() > BUFFER {
             self.flush()?;
         }
@@ -173,8 +173,8 @@ impl Growing {
     }
 
     fn truncate(&mut self, length: u64) -> io::Result<()> {
-        if let Some(kept) = length.checked_sub(self.flushed) {
-            self.buffer.truncate(usize::try_from(kept).unwrap_or(usize::MAX));
+        if let Some(buffered) = length.checked_sub(self.flushed) {
+            self.buffer.truncate(usize::try_from(buffered).unwrap_or(usize::MAX));
             return Ok(());
         }
         self.buffer.clear();
@@ -232,8 +232,8 @@ mod tests {
     }
 
     fn streams(writer: Writer) -> Vec<Vec<(Key, u64)>> {
-        let written = writer.into_written();
-        assert!(written.trouble.is_none(), "{:?}", written.trouble);
+        let result = writer.into_written();
+        assert!(result.trouble.is_none(), "{:?}", result.trouble);
         let segment = |sealed: &Sealed| {
             let bytes = fs_err::read(sealed.file.path()).unwrap();
             assert_eq!(bytes.len() as u64, sealed.table.length);
@@ -248,11 +248,11 @@ mod tests {
             };
             sealed.table.rows.iter().map(row).collect()
         };
-        written.sealed.iter().map(segment).collect()
+        result.sealed.iter().map(segment).collect()
     }
 
     #[test]
-    fn a_segment_ends_behind_its_cap() {
+    fn ends_a_segment_after_its_cap() {
         let (_dir, mut writer, file, rows) = writer(500, u64::MAX, &[SIZE; 3]);
         for row in &rows {
             writer.copy(&file, row);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_leaves_no_trace() {
+    fn discards_damaged_streams() {
         let (_dir, mut writer, file, mut rows) =
             writer(u64::MAX, u64::MAX, &[SIZE, 3 * PIECE, 10, SIZE, 20]);
         rows[1].packed_crc ^= 1;
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_written_than_the_limit_allows() {
+    fn writes_at_most_the_limit() {
         let (_dir, mut writer, file, rows) = writer(u64::MAX, 1000, &[SIZE, 500, SIZE, 10]);
         for row in &rows {
             writer.copy(&file, row);

@@ -155,7 +155,9 @@ impl Unpacking<'_> {
                 let target = target.parse().map_err(io::Error::other)?;
                 let is_here = |target| self.takes(target) && !missed.contains(target);
                 match self.members.get(&target) {
-                    Some(found) if self.wanted.is_none() || is_here(&target) => found.clone(),
+                    Some(target_member) if self.wanted.is_none() || is_here(&target) => {
+                        target_member.clone()
+                    }
                     _ => {
                         missed.extend([path, target]);
                         return Ok(());
@@ -236,7 +238,7 @@ mod tests {
     use crate::scratch::Scratch;
 
     #[test]
-    fn where_there_is_no_room_sizes_are_said_in_units() {
+    fn reports_missing_disk_space_with_units() {
         let mut header = tar::Header::new_gnu();
         header.set_path(MANIFEST).unwrap();
         header.set_size(5_000_000_000_000_000_000);
@@ -259,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_of_gigabytes_in_little_is_refused_by_its_headers() {
+    fn refuses_an_archive_bomb_by_its_headers() {
         let unpack = |packed: u64, sizes: &[u64]| {
             let header = |name: &str, size: u64| {
                 let mut header = tar::Header::new_gnu();

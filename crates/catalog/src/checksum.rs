@@ -2,6 +2,7 @@ use base::hash::Sha256;
 
 /// Suffix of sidecars.
 pub const SIDECAR: &str = ".sha256sum";
+/// Most bytes of a sidecar, because it is read into memory.
 pub(super) const MOST: u64 = 8 << 10;
 
 /// Prefix of the checksum of an archive's end ([`super::seekable`]). A comment for `sha256sum -c`.
@@ -15,21 +16,21 @@ pub(super) fn of_end(sidecar: &str) -> Result<Option<Sha256>, String> {
 pub(super) fn of_sidecar(text: &str, name: &str) -> Result<Sha256, String> {
     let counts = |line: &&str| !line.is_empty() && !line.starts_with('#');
     let lines: Vec<&str> = text.lines().map(str::trim).filter(counts).collect();
-    let mut found = None;
+    let mut checksum = None;
     for line in &lines {
-        let (digest, of) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let (digest, name_in_line) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         // `sha256sum` marks binary files with `*`; names can have a directory.
-        let of = of.trim_start().trim_start_matches('*');
-        let of = of.rsplit(['/', '\\']).next().unwrap_or(of);
-        if of == name || of.is_empty() && lines.len() == 1 {
+        let name_in_line = name_in_line.trim_start().trim_start_matches('*');
+        let name_in_line = name_in_line.rsplit(['/', '\\']).next().unwrap_or(name_in_line);
+        if name_in_line == name || name_in_line.is_empty() && lines.len() == 1 {
             let digest: Sha256 = digest.to_ascii_lowercase().parse()?;
-            if found.is_some_and(|other| other != digest) {
+            if checksum.is_some_and(|first| first != digest) {
                 return Err("it has two checksums of the archive".to_owned());
             }
-            found = Some(digest);
+            checksum = Some(digest);
         }
     }
-    found.ok_or(
+    checksum.ok_or(
         if lines.is_empty() { "it is empty" } else { "it has no checksum of the archive" }
             .to_owned(),
     )
@@ -40,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sidecar_is_a_digest_or_lines_with_names() {
+    fn reads_a_sidecar_of_a_digest_or_of_lines_with_names() {
         let digest = "0123456789abcdef".repeat(4);
         let name = "base_lib_generic.tar.zst";
         for text in [
@@ -55,7 +56,7 @@ mod tests {
         ] {
             assert_eq!(of_sidecar(&text, name).unwrap().to_string(), digest, "{text}");
         }
-        for (text, why) in [
+        for (text, reason) in [
             ("", "it is empty"),
             ("  \n\n", "it is empty"),
             ("abc", "`abc` is not a SHA-256 (64 hexadecimal digits)"),
@@ -64,22 +65,22 @@ mod tests {
                 "`<error>accessdenied</error>` is not a SHA-256 (64 hexadecimal digits)",
             ),
         ] {
-            assert_eq!(of_sidecar(text, name).unwrap_err(), why);
+            assert_eq!(of_sidecar(text, name).unwrap_err(), reason);
         }
-        let other = format!("{digest}  other.tar.zst\n");
-        assert_eq!(of_sidecar(&other, name).unwrap_err(), "it has no checksum of the archive");
+        let sidecar = format!("{digest}  other.tar.zst\n");
+        assert_eq!(of_sidecar(&sidecar, name).unwrap_err(), "it has no checksum of the archive");
         let two = format!("{digest}  {name}\n{}  {name}\n", "f".repeat(64));
         assert_eq!(of_sidecar(&two, name).unwrap_err(), "it has two checksums of the archive");
     }
 
     #[test]
-    fn a_sidecar_can_have_the_checksum_of_the_end() {
+    fn reads_the_checksum_of_the_end() {
         let digest = "0123456789abcdef".repeat(4);
-        let some = of_end(&format!("{}  a\r\n# end {digest}\r\n", "f".repeat(64))).unwrap();
-        assert_eq!(some.unwrap().to_string(), digest);
+        let sum = of_end(&format!("{}  a\r\n# end {digest}\r\n", "f".repeat(64))).unwrap();
+        assert_eq!(sum.unwrap().to_string(), digest);
         assert_eq!(of_end(&digest).unwrap(), None);
         assert_eq!(of_end("# ends\n#end\n").unwrap(), None);
-        let why = "`abc` is not a SHA-256 (64 hexadecimal digits)";
-        assert_eq!(of_end("# end abc\n").unwrap_err(), why);
+        let reason = "`abc` is not a SHA-256 (64 hexadecimal digits)";
+        assert_eq!(of_end("# end abc\n").unwrap_err(), reason);
     }
 }

@@ -91,8 +91,8 @@ fn clear(dir: &Path) -> Result<(), DemoError> {
         return Err(DemoError::Occupied(dir.display().to_string()));
     }
     let mark = dir.join(MARK);
-    for found in walk(dir).collect::<Vec<_>>().into_iter().rev() {
-        let path = found?.path().to_owned();
+    for entry in walk(dir).collect::<Vec<_>>().into_iter().rev() {
+        let path = entry?.path().to_owned();
         if mark.starts_with(&path) {
             continue;
         }
@@ -145,8 +145,11 @@ impl<'l> DemoFile<'l> {
     fn parse(line: &'l str) -> Result<Self, DemoError> {
         let wrong = || DemoError::DemoFile(line.to_owned());
         let (artifact, rest) = line.split_once(' ').ok_or_else(wrong)?;
-        let (path, what) = rest.trim_start().split_once(' ').ok_or_else(wrong)?;
-        let (kind, detail) = what.trim_start().split_once(' ').unwrap_or((what.trim_start(), ""));
+        let (path, kind_and_detail) = rest.trim_start().split_once(' ').ok_or_else(wrong)?;
+        let (kind, detail) = kind_and_detail
+            .trim_start()
+            .split_once(' ')
+            .unwrap_or((kind_and_detail.trim_start(), ""));
         Ok(Self { artifact, path, kind, detail })
     }
 
@@ -178,16 +181,16 @@ impl<'l> DemoFile<'l> {
 
     /// `detail` has name, imports and, after `;`, delayed imports.
     fn pe(&self, kind: PeKind) -> Vec<u8> {
-        let (now, late) = self.detail.split_once(';').unwrap_or((self.detail, ""));
-        let (now, late): (Vec<&str>, Vec<&str>) =
-            (now.split_whitespace().collect(), late.split_whitespace().collect());
-        let (name, imports) = now.split_first().unwrap_or((&"", &[]));
+        let (direct, delayed) = self.detail.split_once(';').unwrap_or((self.detail, ""));
+        let (direct, delayed): (Vec<&str>, Vec<&str>) =
+            (direct.split_whitespace().collect(), delayed.split_whitespace().collect());
+        let (name, imports) = direct.split_first().unwrap_or((&"", &[]));
         stub(&Stub {
             kind,
             machine: Machine::X86_64,
             name,
             imports,
-            delayed: &late,
+            delayed: &delayed,
             version: Some([7, 2, 0, 0]),
         })
     }
@@ -208,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_demo_is_replaced() {
+    fn replaces_only_a_demo() {
         let dir = tempfile::tempdir().unwrap();
         let demo = dir.path().join("demo");
         make(&demo, true, b"program").unwrap();

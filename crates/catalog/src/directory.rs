@@ -75,11 +75,12 @@ impl Directory {
         let is_wanted = |child: &Child| wanted.is_none_or(|wanted| wanted.takes(&child.id));
         let archives = archives.into_iter().filter(is_wanted);
         let archives: Vec<_> = archives.filter_map(|child| child.packed).collect();
-        let mut found = Self::unpack(&archives, demands, wanted)?;
-        let directories = directories.into_iter().map(|it| (it.id, Root::Directory(it.path)));
-        found.roots.extend(directories);
-        found.ignored = ignored;
-        Ok(found)
+        let mut input = Self::unpack(&archives, demands, wanted)?;
+        let directories =
+            directories.into_iter().map(|child| (child.id, Root::Directory(child.path)));
+        input.roots.extend(directories);
+        input.ignored = ignored;
+        Ok(input)
     }
 
     /// Unpacks archives into unnamed files in `TMPDIR`, in parallel.
@@ -113,13 +114,13 @@ impl Directory {
 
     /// Unpacked archives, sorted by key.
     pub fn taken(&self) -> Vec<&Taken> {
-        let archives = self.roots.values().filter_map(|root| match root {
+        let unpacked = self.roots.values().filter_map(|root| match root {
             Root::Archive(archive) => Some(&archive.taken),
             Root::Directory(_) => None,
         });
-        let mut taken: Vec<_> = archives.collect();
-        taken.sort_by(|a, b| a.archive.key.cmp(&b.archive.key));
-        taken
+        let mut archives: Vec<_> = unpacked.collect();
+        archives.sort_by(|a, b| a.archive.key.cmp(&b.archive.key));
+        archives
     }
 
     /// Artifacts that are directories, without checksums.
@@ -130,8 +131,9 @@ impl Directory {
 
     /// Warning for archives without checksum.
     pub fn warnings(&self) -> Problems {
-        let unvouched = self.taken().into_iter().filter(|taken| !taken.vouched);
-        let keys: Vec<&str> = unvouched.map(|taken| taken.archive.key.as_str()).collect();
+        let unchecked_archives = self.taken().into_iter().filter(|archive| !archive.vouched);
+        let keys: Vec<&str> =
+            unchecked_archives.map(|archive| archive.archive.key.as_str()).collect();
         if keys.is_empty() { Problems::new() } else { unchecked(&keys, false).into() }
     }
 
@@ -145,8 +147,8 @@ impl Directory {
 
     fn root(&self, artifact: &ArtifactId) -> io::Result<&Root> {
         self.roots.get(artifact).ok_or_else(|| {
-            let what = format!("artifact `{artifact}` is missing");
-            io::Error::new(io::ErrorKind::NotFound, what)
+            let message = format!("artifact `{artifact}` is missing");
+            io::Error::new(io::ErrorKind::NotFound, message)
         })
     }
 }
@@ -205,8 +207,8 @@ impl Source for Directory {
         match self.root(&origin.artifact)? {
             Root::Directory(root) => {
                 let file = regular::open_unlinked(path_of(root, origin))?;
-                let seen = Seen::of(&file.metadata()?);
-                Ok(Box::new(Opened { file, seen }))
+                let initial = Seen::new(&file.metadata()?);
+                Ok(Box::new(Opened { file, initial }))
             }
             Root::Archive(archive) => archive.find(&origin.base.join(&origin.path))?.open(),
         }
@@ -224,31 +226,31 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(found: &Metadata) -> Self {
-        let executable = found.permissions().mode() & 0o111 != 0;
-        Self { state: FileState::of(found), executable }
+    fn new(metadata: &Metadata) -> Self {
+        let executable = metadata.permissions().mode() & 0o111 != 0;
+        Self { state: FileState::new(metadata), executable }
     }
 }
 
 #[derive(Debug)]
 struct DirectoryFile {
     path: PathBuf,
-    seen: Seen,
+    initial: Seen,
     identity: Identity,
 }
 
 impl DirectoryFile {
     fn find(path: PathBuf) -> io::Result<Self> {
-        let found = fs::symlink_metadata(&path)?;
-        regular::check(&path, &found)?;
-        let identity = Identity::File(FileState::of(&found));
-        Ok(Self { path, identity, seen: Seen::of(&found) })
+        let metadata = fs::symlink_metadata(&path)?;
+        regular::check(&path, &metadata)?;
+        let identity = Identity::File(FileState::new(&metadata));
+        Ok(Self { path, identity, initial: Seen::new(&metadata) })
     }
 }
 
 impl SourceFile for DirectoryFile {
     fn len(&self) -> u64 {
-        self.seen.state.size
+        self.initial.state.size
     }
 
     fn identity(&self) -> &Identity {
@@ -257,7 +259,7 @@ impl SourceFile for DirectoryFile {
 
     fn open(&self) -> io::Result<Box<dyn OpenFile>> {
         let file = regular::open_unlinked(&self.path)?;
-        Ok(Box::new(Opened { file, seen: self.seen }))
+        Ok(Box::new(Opened { file, initial: self.initial }))
     }
 
     fn read_ahead(&self, offset: u64, len: u64) {
@@ -269,12 +271,12 @@ impl SourceFile for DirectoryFile {
 
 struct Opened {
     file: fs::File,
-    seen: Seen,
+    initial: Seen,
 }
 
 impl ReadAt for Opened {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.seen.state.size)
+        Ok(self.initial.state.size)
     }
 
     fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
@@ -283,19 +285,19 @@ impl ReadAt for Opened {
                 return error;
             }
             let path = self.file.path().display();
-            let what = format!("{path} became shorter after the scan");
-            io::Error::new(error.kind(), what)
+            let message = format!("{path} became shorter after the scan");
+            io::Error::new(error.kind(), message)
         })
     }
 }
 
 impl OpenFile for Opened {
     fn is_executable(&self) -> bool {
-        self.seen.executable
+        self.initial.executable
     }
 
     fn check_unchanged(&self) -> io::Result<()> {
-        if FileState::of(&self.file.metadata()?).has_same_content(&self.seen.state) {
+        if FileState::new(&self.file.metadata()?).has_same_content(&self.initial.state) {
             return Ok(());
         }
         let path = self.file.path().display();
@@ -336,7 +338,9 @@ fn children(dir: &Path) -> Result<(Vec<Child>, Vec<Ignored>), Problems> {
             (Ok((id, storage, size)), _) => {
                 children.push((id, storage, size, entry.path(), name));
             }
-            (Err(_), Some(of)) => _ = sidecars.insert(of.to_owned(), (entry.path(), name)),
+            (Err(_), Some(archive_name)) => {
+                _ = sidecars.insert(archive_name.to_owned(), (entry.path(), name));
+            }
             (Err(reason), None) => ignored.push(Ignored { name, reason }),
         }
     }
@@ -362,12 +366,12 @@ fn children(dir: &Path) -> Result<(Vec<Child>, Vec<Ignored>), Problems> {
 }
 
 fn empty(dir: &Path, ignored: &[Ignored]) -> Problem {
-    let found = if ignored.is_empty() {
+    let reason = if ignored.is_empty() {
         "it is empty".to_owned()
     } else {
         format!("none of its {} entries is an artifact", ignored.len())
     };
-    Problem::error(Code::NoArtifacts, format!("no artifacts in {}: {found}", dir.display())).help(
+    Problem::error(Code::NoArtifacts, format!("no artifacts in {}: {reason}", dir.display())).help(
         "give the directory with entries named {name}_{component}_{family}, such as \
             `base_lib_generic`",
     )
@@ -376,13 +380,14 @@ fn empty(dir: &Path, ignored: &[Ignored]) -> Problem {
 fn once(children: &[Child]) -> Result<(), Problem> {
     let twice = children.windows(2).find(|pair| pair[0].id == pair[1].id);
     twice.map_or(Ok(()), |pair| {
-        let [id, one, other] = [
+        let [id, first, second] = [
             pair[0].id.to_string(),
             pair[0].path.display().to_string(),
             pair[1].path.display().to_string(),
         ];
-        let what = format!("artifact `{id}` exists twice: {one} and {other}");
-        Err(Problem::error(Code::ArtifactTwice, what).help("remove the directory or the archive"))
+        let message = format!("artifact `{id}` exists twice: {first} and {second}");
+        Err(Problem::error(Code::ArtifactTwice, message)
+            .help("remove the directory or the archive"))
     })
 }
 
@@ -395,17 +400,17 @@ fn unpacked(
     let (id, storage) = layout::parse_child(packed.key(), false)
         .map_err(|e| Problem::error(Code::BrokenArchive, format!("{}: {e}", packed.place())))?;
     let mut file = scratch_file(scratch)?;
-    let nothing = BTreeSet::new();
+    let no_members = BTreeSet::new();
     let partial = wanted.is_some_and(|wanted| wanted.is_partial(&id));
-    let wanted = wanted.map(|wanted| wanted.members(&id).unwrap_or(&nothing));
-    let archive = packed::unpack(packed, storage, &mut file, demands, wanted, partial)?;
+    let members = wanted.map(|wanted| wanted.members(&id).unwrap_or(&no_members));
+    let archive = packed::unpack(packed, storage, &mut file, demands, members, partial)?;
     scratch.give_back(file);
     Ok((id, archive))
 }
 
 fn scratch_file(scratch: &Scratch) -> Result<ScratchFile, Problem> {
-    let taken = scratch.take();
-    taken.map_err(|e| packed::of_this_machine(e.to_string()))
+    let file = scratch.take();
+    file.map_err(|e| packed::of_this_machine(e.to_string()))
 }
 
 /// Rejects base directories behind a link, perhaps outside of the artifact.
@@ -417,36 +422,36 @@ fn not_behind_a_link(
     let above = std::iter::successors(Some(base.clone()), RelPath::parent);
     let link = above.filter(is_link).last();
     link.map_or(Ok(()), |link| {
-        let what =
+        let message =
             format!("base directory `{base}` of artifact `{id}` leads through the link `{link}`");
-        Err(Problem::error(Code::BaseDirectory, what)
+        Err(Problem::error(Code::BaseDirectory, message)
             .help(format!("list the target directory in {}", layout::MANIFEST)))
     })
 }
 
 fn tree(id: &ArtifactId, dir: &Path) -> Vec<ListedEntry> {
-    let is_root = |found: &io::Result<Entry>| found.as_ref().is_ok_and(|found| found.depth() == 0);
-    let found: Vec<_> = walk(dir).filter(|found| !is_root(found)).collect();
+    let is_root = |entry: &io::Result<Entry>| entry.as_ref().is_ok_and(|entry| entry.depth() == 0);
+    let entries: Vec<_> = walk(dir).filter(|entry| !is_root(entry)).collect();
     // One artifact can have most of the files.
-    let listed = found.into_par_iter().with_min_len(32).map(|found| {
-        let found = found.map_err(|e| {
+    let listed = entries.into_par_iter().with_min_len(32).map(|entry| {
+        let entry = entry.map_err(|e| {
             Problem::error(Code::UnreadableArtifact, format!("cannot read artifact `{id}`: {e}"))
         });
-        found.and_then(|found| listed(id, dir, &found))
+        entry.and_then(|entry| listed(id, dir, &entry))
     });
     listed.collect()
 }
 
-fn listed(id: &ArtifactId, dir: &Path, found: &Entry) -> ListedEntry {
-    let path = relative(id, dir, found.path())?;
+fn listed(id: &ArtifactId, dir: &Path, entry: &Entry) -> ListedEntry {
+    let path = relative(id, dir, entry.path())?;
     let cannot = |e: &dyn std::fmt::Display| unreadable(id, &path, e);
-    let kind = if found.file_type().is_dir() {
+    let kind = if entry.file_type().is_dir() {
         ListedKind::Directory
-    } else if found.file_type().is_symlink() {
-        let target = fs::read_link(found.path()).map_err(|e| cannot(&e))?;
+    } else if entry.file_type().is_symlink() {
+        let target = fs::read_link(entry.path()).map_err(|e| cannot(&e))?;
         let target = target.to_str().ok_or_else(|| cannot(&"its link text is not UTF-8"))?;
         ListedKind::Symlink(target.to_owned())
-    } else if found.file_type().is_file() {
+    } else if entry.file_type().is_file() {
         ListedKind::File
     } else {
         return Err(cannot(&"it is a device, socket or pipe; packages cannot contain it"));
@@ -457,12 +462,12 @@ fn listed(id: &ArtifactId, dir: &Path, found: &Entry) -> ListedEntry {
 fn relative(id: &ArtifactId, dir: &Path, path: &Path) -> Result<RelPath, Problem> {
     let below = path.strip_prefix(dir).unwrap_or(path);
     let Some(text) = below.to_str() else {
-        let shown = below.to_string_lossy();
+        let lossy_path = below.to_string_lossy();
         return Err(Problem::error(
             Code::UnpackableFile,
             format!(
                 "artifact `{id}` has a file whose name is not UTF-8: `{}`",
-                shown.escape_debug()
+                lossy_path.escape_debug()
             ),
         )
         .help("rename the file in the build; installers reject such names"));

@@ -11,12 +11,12 @@ use base::names::Family;
 use base::source::Problems;
 
 pub(super) fn hash(catalog: &mut Catalog, source: &dyn Source) -> Result<(), Problems> {
-    let wanted = duplicated(catalog);
-    let hashed = wanted
+    let files = duplicated(catalog);
+    let hashed = files
         .par_iter()
         .map(|&(artifact, entry)| sha256(catalog, source, artifact, entry))
         .collect();
-    for (&(artifact, entry), digest) in wanted.iter().zip(collect(hashed)?) {
+    for (&(artifact, entry), digest) in files.iter().zip(collect(hashed)?) {
         catalog.artifacts[artifact].entries[entry].sha256 = Some(digest);
     }
     Ok(())
@@ -33,16 +33,16 @@ fn duplicated(catalog: &Catalog) -> Vec<(usize, usize)> {
     }
     let family = |&(a, _): &(usize, usize)| &catalog.artifacts[a].id.family;
     let shared = by_path.into_values().filter(|files| {
-        files.iter().enumerate().any(|(i, one)| {
-            files[i + 1..].iter().any(|other| installed_together(family(one), family(other)))
+        files.iter().enumerate().any(|(i, first)| {
+            files[i + 1..].iter().any(|second| installed_together(family(first), family(second)))
         })
     });
     shared.flatten().collect()
 }
 
 /// The targets of a package are in the manifest, but have a common stem.
-fn installed_together(one: &Family, other: &Family) -> bool {
-    one.is_generic() || other.is_generic() || one.stem() == other.stem()
+fn installed_together(first: &Family, second: &Family) -> bool {
+    first.is_generic() || second.is_generic() || first.stem() == second.stem()
 }
 
 fn sha256(
@@ -64,6 +64,6 @@ fn sha256(
 fn digest(source: &dyn Source, origin: &Origin) -> io::Result<String> {
     let file = source.open(origin)?;
     let mut hasher = Sha256Hasher::default();
-    hasher.update_from(0..file.len()?, |at, out| file.read_exact_at(at, out))?;
+    hasher.update_from(0..file.len()?, |offset, out| file.read_exact_at(offset, out))?;
     Ok(hasher.finish().sha256.to_string())
 }

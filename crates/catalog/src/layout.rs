@@ -49,7 +49,7 @@ pub fn archive_of(name: &str) -> Option<ArtifactId> {
 
 /// Archive name of a sidecar name.
 pub fn sidecar_of(name: &str) -> Option<&str> {
-    name.strip_suffix(SIDECAR).filter(|of| archive_of(of).is_some())
+    name.strip_suffix(SIDECAR).filter(|archive| archive_of(archive).is_some())
 }
 
 /// Possible archive names, the preferred one first.
@@ -61,11 +61,11 @@ pub fn archive_names(id: &ArtifactId) -> [String; 2] {
 /// incomplete write.
 pub(super) fn parse_bases(manifest: &Source) -> Result<Vec<RelPath>, Problems> {
     if manifest.text().is_empty() {
-        let what = format!("{} is empty, without a base directory", manifest.name());
+        let message = format!("{} is empty, without a base directory", manifest.name());
         let help = "get the artifact again; its build writes one base directory per line";
-        return Err(Problem::error(Code::BaseDirectory, what).help(help).into());
+        return Err(Problem::error(Code::BaseDirectory, message).help(help).into());
     }
-    let (mut bases, mut problems, mut at) = (Vec::new(), Problems::new(), 0);
+    let (mut bases, mut problems, mut offset) = (Vec::new(), Problems::new(), 0);
     for line in manifest.text().split('\n') {
         let text = line.trim();
         match text.trim_end_matches('/').parse::<RelPath>() {
@@ -74,21 +74,21 @@ pub(super) fn parse_bases(manifest: &Source) -> Result<Vec<RelPath>, Problems> {
             Err(_) if text.is_empty() => {}
             Err(e) => problems.push(
                 Problem::error(Code::BaseDirectory, format!("base directory {e}"))
-                    .label(&manifest.at(at..at + line.len()), "listed here")
+                    .label(&manifest.at(offset..offset + line.len()), "listed here")
                     .help(
                         "list directories below the artifact, one per line, such as \
                         `math-libs/BLAS/stage`",
                     ),
             ),
         }
-        at += line.len() + 1;
+        offset += line.len() + 1;
     }
     if problems.is_empty() { Ok(bases) } else { Err(problems) }
 }
 
 pub(super) fn kpack_split(flags: &Value) -> bool {
     match &flags["flags"]["KPACK_SPLIT_ARTIFACTS"] {
-        Value::Bool(on) => *on,
+        Value::Bool(is_on) => *is_on,
         Value::String(text) => {
             matches!(text.to_ascii_lowercase().as_str(), "on" | "true" | "1" | "yes")
         }
@@ -98,31 +98,36 @@ pub(super) fn kpack_split(flags: &Value) -> bool {
 }
 
 pub(super) fn package_version(flags: &Value) -> Option<String> {
-    said(flags, "rocm_package_version")
+    trimmed_text(flags, "rocm_package_version")
 }
 
 pub(super) fn origin(flags: &Value) -> Result<BuildOrigin, String> {
-    let commit = |of: &str, text: Option<String>| match text {
-        Some(text) if !is_commit(&text) => Err(format!("`{text}` is not a commit of {of}")),
+    let commit = |repository: &str, text: Option<String>| match text {
+        Some(text) if !is_commit(&text) => Err(format!("`{text}` is not a commit of {repository}")),
         text => Ok(text),
     };
     let mut sources = Vec::new();
     for source in flags["submodules"].as_array().into_iter().flatten() {
-        let Some(path) = said(source, "submodule_path") else { continue };
-        let Some(commit) = commit(&path, said(source, "pin_sha"))? else { continue };
+        let Some(path) = trimmed_text(source, "submodule_path") else { continue };
+        let Some(commit) = commit(&path, trimmed_text(source, "pin_sha"))? else { continue };
         let patches = source["patches"].as_array().into_iter().flatten();
         let patches = patches.filter_map(Value::as_str).map(str::to_owned).collect();
-        sources.push(SourcePin { path, commit, url: said(source, "submodule_url"), patches });
+        sources.push(SourcePin {
+            path,
+            commit,
+            url: trimmed_text(source, "submodule_url"),
+            patches,
+        });
     }
     Ok(BuildOrigin {
-        commit: commit("the build's own repository", said(flags, "the_rock_commit"))?,
-        run: said(flags, "github_run_id"),
-        job: said(flags, "github_job"),
+        commit: commit("the build's own repository", trimmed_text(flags, "the_rock_commit"))?,
+        run: trimmed_text(flags, "github_run_id"),
+        job: trimmed_text(flags, "github_job"),
         sources,
     })
 }
 
-fn said(object: &Value, key: &str) -> Option<String> {
+fn trimmed_text(object: &Value, key: &str) -> Option<String> {
     object[key].as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
@@ -150,7 +155,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn children_are_named_by_three_fields() {
+    fn parses_three_fields_of_a_name() {
         let (id, storage) = parse_child("blas_lib_gfx942:xnack+", true).unwrap();
         assert_eq!((id.name.as_str(), id.family.base()), ("blas", "gfx942"));
         assert_eq!(storage, Storage::Directory);
@@ -161,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn bases_that_lead_outside_are_shown() {
+    fn reports_base_directories_outside_of_the_artifact() {
         let bad = Source::new("m.txt", "a/stage\n../b\n\n/c\n");
         let problems = parse_bases(&bad).unwrap_err();
         let lines: Vec<usize> = problems.iter().map(|p| p.labels()[0].0.line()).collect();
@@ -170,15 +175,15 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_without_any_byte_is_none_of_an_empty_artifact() {
+    fn refuses_a_manifest_of_zero_bytes() {
         assert!(parse_bases(&Source::new("m.txt", "\n")).unwrap().is_empty());
         let problems = parse_bases(&Source::new("m.txt", "")).unwrap_err();
-        let found: Vec<_> = problems.iter().map(ToString::to_string).collect();
-        assert_eq!(found, ["m.txt is empty, without a base directory"]);
+        let messages: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(messages, ["m.txt is empty, without a base directory"]);
     }
 
     #[test]
-    fn a_build_says_where_it_is_from() {
+    fn reads_the_origin_of_a_build() {
         let sha = "0123456789abcdef0123456789abcdef01234567";
         let flags = json!({
             "the_rock_commit": sha, "github_run_id": "17", "github_job": "",
@@ -201,10 +206,10 @@ mod tests {
             patches: vec!["p/1.patch".to_owned()],
         };
         assert_eq!(origin.sources, [half]);
-        for nothing in
+        for empty in
             [Value::Null, json!({}), json!([1]), json!({"submodules": 1, "the_rock_commit": 1})]
         {
-            assert!(super::origin(&nothing).unwrap().is_empty());
+            assert!(super::origin(&empty).unwrap().is_empty());
         }
         let bad = json!({"submodules": [{"submodule_path": "half", "pin_sha": "main"}]});
         assert_eq!(super::origin(&bad).unwrap_err(), "`main` is not a commit of half");
@@ -212,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_and_targets_in_every_spelling() {
+    fn reads_each_spelling_of_flags_and_targets() {
         assert!(kpack_split(&json!({"flags": {"KPACK_SPLIT_ARTIFACTS": true}})));
         assert!(kpack_split(&json!({"flags": {"KPACK_SPLIT_ARTIFACTS": "ON"}})));
         assert!(!kpack_split(&json!({})));

@@ -46,25 +46,25 @@ impl Packed for LocalArchive {
 /// A hashed file that must not change: a read after a change fails.
 struct Steady {
     file: File,
-    seen: FileState,
+    initial: FileState,
 }
 
 impl Steady {
     fn open(file: File) -> io::Result<Self> {
-        let seen = FileState::of(&file.metadata()?);
-        Ok(Self { file, seen })
+        let initial = FileState::new(&file.metadata()?);
+        Ok(Self { file, initial })
     }
 }
 
 impl ReadAt for Steady {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.seen.size)
+        Ok(self.initial.size)
     }
 
     fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         let read = ReadAt::read_exact_at(&self.file, offset, buf);
         // Even after a failed read: this error explains truncation better.
-        if FileState::of(&self.file.metadata()?).has_same_content(&self.seen) {
+        if FileState::new(&self.file.metadata()?).has_same_content(&self.initial) {
             return read;
         }
         let path = self.file.path().display();
@@ -79,18 +79,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_archive_that_is_written_to_while_it_is_read_is_an_error() {
+    fn refuses_an_archive_that_changes_during_the_read() {
         let dir = tempfile::tempdir().unwrap();
-        let (path, other) = (dir.path().join("a.tar.zst"), dir.path().join("b"));
+        let (path, replacement) = (dir.path().join("a.tar.zst"), dir.path().join("b"));
         fs::write(&path, [1; 100]).unwrap();
-        fs::write(&other, [2; 100]).unwrap();
+        fs::write(&replacement, [2; 100]).unwrap();
         let archive =
             LocalArchive { key: "a.tar.zst".into(), path: path.clone(), size: 100, sidecar: None };
         let open = || archive.at_random().unwrap().unwrap();
         let (mut buf, stream) = ([0; 10], open());
         stream.read_exact_at(90, &mut buf).unwrap();
         assert!(stream.read_exact_at(91, &mut buf).is_err(), "there are no so many bytes");
-        fs::rename(&other, &path).unwrap();
+        fs::rename(&replacement, &path).unwrap();
         stream.read_exact_at(0, &mut buf).unwrap();
         assert_eq!(buf, [1; 10]);
         let stream = open();

@@ -15,6 +15,7 @@ use base::regular;
 
 /// Format number of the lock file.
 pub const LOCK_FORMAT: u32 = 1;
+/// Most bytes of a lock file, because it is read into memory.
 const MOST: u64 = 16 << 20;
 
 /// Content of a lock file.
@@ -85,21 +86,21 @@ impl Lock {
     /// name the file.
     pub fn load(file: &Path) -> io::Result<Self> {
         let text = regular::read_to_string(file, MOST)?;
-        let wrong = |why: String| {
-            let what = format!("{} is not a lock file of artifacts: {why}", file.display());
-            io::Error::new(io::ErrorKind::InvalidData, what)
+        let wrong = |reason: String| {
+            let message = format!("{} is not a lock file of artifacts: {reason}", file.display());
+            io::Error::new(io::ErrorKind::InvalidData, message)
         };
         if !text.trim_start().starts_with('{') {
-            let why = "it is not an object with `format` and `archives`; write it with `rockpack \
+            let reason = "it is not an object with `format` and `archives`; write it with `rockpack \
                 artifact fetch --lock FILE`";
-            return Err(wrong(why.to_owned()));
+            return Err(wrong(reason.to_owned()));
         }
         let saved: SavedLock = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
         if saved.format != LOCK_FORMAT {
-            let (found, known) = (saved.format, LOCK_FORMAT);
+            let (format, supported) = (saved.format, LOCK_FORMAT);
             return Err(wrong(format!(
-                "it has format {found}, but this program reads format \
-                {known}"
+                "it has format {format}, but this program reads format \
+                {supported}"
             )));
         }
         let mut lock = Self::default();
@@ -120,10 +121,10 @@ impl Lock {
             serde_json::to_writer(&mut text, archive)?;
         }
         text.extend(b"\n]}\n");
-        let mut written = PartialFile::beside(file, partial::ORDINARY)?;
-        written.write_all(&text)?;
-        written.sync()?;
-        written.persist(file)?;
+        let mut partial = PartialFile::beside(file, partial::ORDINARY)?;
+        partial.write_all(&text)?;
+        partial.sync()?;
+        partial.persist(file)?;
         Ok(())
     }
 }
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_saved_is_read_and_is_sorted() {
+    fn saves_sorted_archives_and_reads_them_back() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("rockpack.lock");
         let lock: Lock =
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_may_be_capital_letters() {
+    fn accepts_digests_in_capitals() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let digest = "0F".repeat(32);
         let row = format!("{{\"key\":\"a\",\"size\":7,\"sha256\":\"{digest}\"}}");
@@ -182,12 +183,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_lock_file_is_refused() {
+    fn refuses_invalid_lock_files() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("rockpack.lock");
         let digest = "0f".repeat(32);
         let row = format!("{{\"key\":\"a\",\"size\":7,\"sha256\":\"{digest}\"}}");
-        for (text, why) in [
+        for (text, reason) in [
             ("{", "EOF"),
             ("[]", "it is not an object with `format` and `archives`"),
             ("[1, []]", "it is not an object with `format` and `archives`"),
@@ -201,7 +202,7 @@ mod tests {
             fs::write(&file, text).unwrap();
             let error = Lock::load(&file).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidData);
-            assert!(error.to_string().contains(why), "{error}");
+            assert!(error.to_string().contains(reason), "{error}");
             assert!(error.to_string().contains("rockpack.lock is not a lock file"), "{error}");
         }
     }

@@ -72,21 +72,22 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_known_by_what_lies_in_them() {
+    fn derives_directories_from_their_members() {
         let mut members = Members::default();
         for member in ["a/b/c", "a!", "a/d", "ab/c"] {
             members.insert(path(member), link("x"));
         }
         members.insert(path("a/b"), Member::Directory);
         let listed = members.list(&path("a")).unwrap();
-        let listed: Vec<_> = listed.into_iter().map(|one| one.unwrap().path.to_string()).collect();
+        let listed: Vec<_> =
+            listed.into_iter().map(|member| member.unwrap().path.to_string()).collect();
         assert_eq!(listed, ["b", "b/c", "d"]);
         assert!(members.list(&path("a/d")).is_none());
         assert!(members.list(&path("b")).is_none());
     }
 
     #[test]
-    fn links_are_followed() {
+    fn follows_links_within_the_archive() {
         let mut members = Members::default();
         for (name, target) in [("one", "two"), ("two", "one"), ("three", "dir"), ("out", "../x")] {
             members.insert(path(name), link(target));

@@ -18,6 +18,7 @@ use base::regular;
 use base::source::{Code, Problem, Problems, Source as Text};
 use wheel::unpacking::{MemberFault, MemberKind, Refusal, Tree, name_fault};
 
+/// Most bytes of a text in an artifact, because it is read into memory.
 const LARGEST_TEXT: u64 = 16 << 20;
 const PARTIAL: &str = ".rockpack-pack-";
 
@@ -41,7 +42,7 @@ pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Pr
     let cannot = |e: io::Error| {
         Problem::error(Code::Environment, format!("cannot read the artifact directory: {e}"))
     };
-    let of = |path: PathBuf| {
+    let artifact_at = |path: PathBuf| {
         let name = path.file_name()?.to_str()?.to_owned();
         match layout::parse_child(&name, true) {
             Ok((id, Storage::Directory)) if path.is_dir() => Some((id, path)),
@@ -50,26 +51,27 @@ pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Pr
     };
     if dir.join(MANIFEST).is_file() {
         let whole = fs::canonicalize(dir).map_err(cannot)?;
-        return of(whole).map(|one| vec![one]).ok_or_else(|| {
-            let what = format!(
+        return artifact_at(whole).map(|artifact| vec![artifact]).ok_or_else(|| {
+            let message = format!(
                 "the name of {} does not have the form \
                 {{name}}_{{component}}_{{family}}",
                 dir.display()
             );
-            let problem = Problem::error(Code::NoArtifacts, what);
+            let problem = Problem::error(Code::NoArtifacts, message);
             problem.help("rename the directory; its archive gets the same name").into()
         });
     }
     let children = directory::entries(dir).map_err(cannot)?;
-    let mut found: Vec<_> = children.iter().filter_map(|child| of(child.path())).collect();
-    found.sort();
-    if found.is_empty() {
-        let what = format!("no artifact directories in {}", dir.display());
+    let mut artifacts: Vec<_> =
+        children.iter().filter_map(|child| artifact_at(child.path())).collect();
+    artifacts.sort();
+    if artifacts.is_empty() {
+        let message = format!("no artifact directories in {}", dir.display());
         let help = "give the directory with entries named {name}_{component}_{family}, such as \
             `base_lib_generic`";
-        return Err(Problem::error(Code::NoArtifacts, what).help(help).into());
+        return Err(Problem::error(Code::NoArtifacts, message).help(help).into());
     }
-    Ok(found)
+    Ok(artifacts)
 }
 
 /// Packs the artifact in `dir` as `{id}.tar.zst` with a sidecar into `out`, with independently
@@ -87,15 +89,15 @@ pub fn pack(
     let bases = bases(id, dir)?;
     let [name, _] = archive_names(id);
     let unwritten = |e: io::Error| {
-        let what = format!("cannot pack artifact `{id}`: {e}");
-        Problem::error(Code::Environment, what)
+        let message = format!("cannot pack artifact `{id}`: {e}");
+        Problem::error(Code::Environment, message)
     };
     partial::remove_abandoned(out, PARTIAL);
     let file = PartialFile::locked(out, PARTIAL, partial::ORDINARY).map_err(unwritten)?;
     let counted =
         Counted { out: SeekableWriter::new(Hashed::new(file.as_file()), level), bytes: 0 };
     let mut packing = Packing { tar: tar::Builder::new(counted), tree: Tree::new(false), dir };
-    packing.all(&bases).map_err(|halt| halt.problem(id))?;
+    packing.pack(&bases).map_err(|halt| halt.problem(id))?;
     let done = packing.into_tar().into_inner().map_err(unwritten)?;
     let unpacked = done.bytes;
     let (hashing, sum_of_end) = done.out.finish().map_err(unwritten)?;
@@ -103,9 +105,9 @@ pub fn pack(
     file.sync().map_err(unwritten)?;
     let place = out.join(&name);
     // The old sidecar would not match.
-    let beside = out.join(format!("{name}{SIDECAR}"));
+    let sidecar = out.join(format!("{name}{SIDECAR}"));
     let whole = cleanup::undisturbed();
-    match fs::remove_file(&beside) {
+    match fs::remove_file(&sidecar) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             return Err(unwritten(error).into());
         }
@@ -113,7 +115,7 @@ pub fn pack(
     }
     file.persist_within(&place, &whole).map_err(unwritten)?;
     let sums = format!("{sha256}  {name}\n{END}{sum_of_end}\n");
-    fs::write(&beside, sums).map_err(unwritten)?;
+    fs::write(&sidecar, sums).map_err(unwritten)?;
     Ok(PackedArtifact { file: place, unpacked, size })
 }
 
@@ -125,8 +127,10 @@ fn bases(id: &ArtifactId, dir: &Path) -> Result<Vec<PathBuf>, Problems> {
     let bases = layout::parse_bases(&Text::new(format!("{id}/{MANIFEST}"), text))?;
     let bases = bases.into_iter().map(|base| PathBuf::from(base.as_str()));
     // Inner base directories are packed with the outer one.
-    let all: Vec<PathBuf> = bases.clone().collect();
-    let inner = |base: &PathBuf| all.iter().any(|other| other != base && base.starts_with(other));
+    let outer: Vec<PathBuf> = bases.clone().collect();
+    let inner = |base: &PathBuf| {
+        outer.iter().any(|directory| directory != base && base.starts_with(directory))
+    };
     Ok(bases.filter(|base| !inner(base) && dir.join(base).is_dir()).collect())
 }
 
@@ -138,13 +142,13 @@ impl From<MemberFault> for Halt<MemberFault> {
 
 impl Halt<MemberFault> {
     fn problem(&self, id: &ArtifactId) -> Problem {
-        let of = |why: String| {
-            let what = format!("cannot pack artifact `{id}`: {why}");
-            Problem::error(Code::UnreadableArtifact, what)
+        let problem = |reason: String| {
+            let message = format!("cannot pack artifact `{id}`: {reason}");
+            Problem::error(Code::UnreadableArtifact, message)
         };
         match self {
-            Self::Unread(error) => of(error.to_string()),
-            Self::Refused(fault) => of(fault.to_string())
+            Self::Unread(error) => problem(error.to_string()),
+            Self::Refused(fault) => problem(fault.to_string())
                 .help("correct the artifact: a build refuses an archive with this member"),
         }
     }
@@ -158,12 +162,12 @@ struct Packing<'p, W: Write> {
 }
 
 impl<W: Write> Packing<'_, W> {
-    fn all(&mut self, bases: &[PathBuf]) -> Result<(), Halt<MemberFault>> {
+    fn pack(&mut self, bases: &[PathBuf]) -> Result<(), Halt<MemberFault>> {
         self.member(Path::new(MANIFEST))?;
         for base in bases {
-            for found in directory::walk(&self.dir.join(base)) {
-                let found = found?;
-                let name = found.path().strip_prefix(self.dir).map_err(io::Error::other)?;
+            for entry in directory::walk(&self.dir.join(base)) {
+                let entry = entry?;
+                let name = entry.path().strip_prefix(self.dir).map_err(io::Error::other)?;
                 self.member(name)?;
             }
         }
@@ -176,15 +180,15 @@ impl<W: Write> Packing<'_, W> {
 
     fn member(&mut self, name: &Path) -> Result<(), Halt<MemberFault>> {
         let path = self.dir.join(name);
-        let found = fs::symlink_metadata(&path)?;
+        let metadata = fs::symlink_metadata(&path)?;
         let mut header = Header::new_gnu();
         header.set_uid(0);
         header.set_gid(0);
         header.set_mtime(0);
-        let executable = found.permissions().mode() & 0o111 != 0;
-        header.set_mode(if found.is_dir() || executable { 0o755 } else { 0o644 });
+        let executable = metadata.permissions().mode() & 0o111 != 0;
+        header.set_mode(if metadata.is_dir() || executable { 0o755 } else { 0o644 });
         header.set_size(0);
-        if found.is_symlink() {
+        if metadata.is_symlink() {
             let target = fs::read_link(&path)?;
             let refused = Refusal::Target("its target is not UTF-8");
             let text = target.to_str().ok_or_else(|| refused.of(name.to_string_lossy()))?;
@@ -192,24 +196,29 @@ impl<W: Write> Packing<'_, W> {
             header.set_entry_type(EntryType::Symlink);
             return Ok(self.tar.append_link(&mut header, name, target)?);
         }
-        if found.is_dir() {
+        if metadata.is_dir() {
             self.check(name, &MemberKind::Directory)?;
             header.set_entry_type(EntryType::Directory);
             return Ok(self.tar.append_data(&mut header, name, io::empty())?);
         }
-        self.check(name, if found.is_file() { &MemberKind::File } else { &MemberKind::Special })?;
+        self.check(
+            name,
+            if metadata.is_file() { &MemberKind::File } else { &MemberKind::Special },
+        )?;
         header.set_entry_type(EntryType::Regular);
         let file = regular::open_unlinked(&path)?;
         let size = file.metadata()?.len();
         header.set_size(size);
-        Ok(self.tar.append_data(&mut header, name, Whole { bytes: file, left: size })?)
+        Ok(self.tar.append_data(&mut header, name, Whole { bytes: file, remaining: size })?)
     }
 
     fn check(&mut self, name: &Path, kind: &MemberKind) -> Result<(), Halt<MemberFault>> {
-        let shown = name.to_string_lossy();
+        let text = name.to_string_lossy();
         let unreadable = name.to_str().is_none().then_some(Refusal::Name("is not UTF-8"));
-        let refusal = unreadable.or_else(|| name_fault(&shown));
-        refusal.map_or_else(|| self.tree.add(&shown, kind), Err).map_err(|it| it.of(shown))?;
+        let refusal = unreadable.or_else(|| name_fault(&text));
+        refusal
+            .map_or_else(|| self.tree.add(&text, kind), Err)
+            .map_err(|refusal| refusal.of(text))?;
         Ok(())
     }
 }
@@ -217,15 +226,15 @@ impl<W: Write> Packing<'_, W> {
 /// Reads the size in the header; fails if the file changes.
 struct Whole<R> {
     bytes: R,
-    left: u64,
+    remaining: u64,
 }
 
 impl<R: Read> Read for Whole<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let read = self.bytes.read(out)?;
         let ended = read == 0 && !out.is_empty();
-        self.left = match self.left.checked_sub(read as u64) {
-            Some(left) if !ended || left == 0 => left,
+        self.remaining = match self.remaining.checked_sub(read as u64) {
+            Some(remaining) if !ended || remaining == 0 => remaining,
             _ => return Err(io::Error::other("a file changed its size during packing")),
         };
         Ok(read)
@@ -239,9 +248,9 @@ struct Counted<W> {
 
 impl<W: Write> Write for Counted<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.bytes += written as u64;
-        Ok(written)
+        let count = self.out.write(bytes)?;
+        self.bytes += count as u64;
+        Ok(count)
     }
 
     fn flush(&mut self) -> io::Result<()> {

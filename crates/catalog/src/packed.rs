@@ -96,16 +96,16 @@ impl Demands {
             Problem::error(Code::UnreadableArtifact, format!("cannot read a checksum: {e}"))
         })?;
         let sums = text.map(|text| Ok((of_sidecar(&text, key)?, of_end(&text)?))).transpose();
-        let beside = sums.map_err(|why: String| {
-            let what = format!("the checksum file of {} is malformed: {why}", packed.place());
-            Problem::error(Code::WrongChecksum, what).help(format!(
+        let sidecar = sums.map_err(|reason: String| {
+            let message = format!("the checksum file of {} is malformed: {reason}", packed.place());
+            Problem::error(Code::WrongChecksum, message).help(format!(
                 "if the archive is known to be right, write a new one: `sha256sum \
                     {key} > {key}.sha256sum`"
             ))
         })?;
-        match (locked, beside) {
-            (Some(locked), Some((beside, _))) if locked.sha256 != beside => {
-                Err(self.not_as_locked(packed, locked, &beside.to_string()))
+        match (locked, sidecar) {
+            (Some(locked), Some((sidecar, _))) if locked.sha256 != sidecar => {
+                Err(self.not_as_locked(packed, locked, &sidecar.to_string()))
             }
             (Some(locked), _) => Ok(Expected { archive: Some(locked.sha256), end: None }),
             (None, None) if self.checksums => Err(unchecked(&[packed.key()], true)),
@@ -119,53 +119,54 @@ impl Demands {
         &self,
         packed: &dyn Packed,
         expected: Expected,
-        found: &LockedArchive,
+        actual: &LockedArchive,
     ) -> Result<(), Problem> {
         if let Some(locked) = self.locked(packed.key())?
-            && locked != found
+            && locked != actual
         {
-            let found = format!("{} and {} bytes", found.sha256, found.size);
-            return Err(self.not_as_locked(packed, locked, &found));
+            let actual = format!("{} and {} bytes", actual.sha256, actual.size);
+            return Err(self.not_as_locked(packed, locked, &actual));
         }
-        match expected.archive.filter(|expected| *expected != found.sha256) {
-            Some(expected) => Err(wrong(packed, &expected, &found.sha256)),
+        match expected.archive.filter(|expected| *expected != actual.sha256) {
+            Some(expected) => Err(wrong(packed, &expected, &actual.sha256)),
             None => Ok(()),
         }
     }
 
     /// Reports missing needed keys.
-    pub fn lost(&self, there: &BTreeSet<&str>) -> Option<Problem> {
+    pub fn lost(&self, present: &BTreeSet<&str>) -> Option<Problem> {
         let locked = self.lock.as_ref()?;
-        let lost: Vec<&str> = locked.needed().filter(|key| !there.contains(key)).collect();
+        let lost: Vec<&str> = locked.needed().filter(|key| !present.contains(key)).collect();
         let first = lost.first()?;
-        let (more, them) = match lost.len() - 1 {
+        let (more, pronoun) = match lost.len() - 1 {
             0 => (String::new(), "it"),
             more => (format!(" and {more} more archives"), "them"),
         };
-        let what = format!("{} lists `{first}`{more}, but the directory lacks {them}", locked.file);
-        Some(Problem::error(Code::NotAsLocked, what).help(remedy(&locked.file)))
+        let message =
+            format!("{} lists `{first}`{more}, but the directory lacks {pronoun}", locked.file);
+        Some(Problem::error(Code::NotAsLocked, message).help(remedy(&locked.file)))
     }
 
     fn locked(&self, key: &str) -> Result<Option<&LockedArchive>, Problem> {
         let Some(locked) = &self.lock else { return Ok(None) };
-        let found = locked.lock.get(key);
-        if found.is_none() && locked.exact {
-            let what = format!("`{key}` is missing in {}", locked.file);
-            let problem = Problem::error(Code::NotAsLocked, what);
+        let archive = locked.lock.get(key);
+        if archive.is_none() && locked.exact {
+            let message = format!("`{key}` is missing in {}", locked.file);
+            let problem = Problem::error(Code::NotAsLocked, message);
             return Err(problem.help("run without --locked to add missing archives"));
         }
-        Ok(found)
+        Ok(archive)
     }
 
-    fn not_as_locked(&self, packed: &dyn Packed, locked: &LockedArchive, found: &str) -> Problem {
+    fn not_as_locked(&self, packed: &dyn Packed, locked: &LockedArchive, actual: &str) -> Problem {
         let file = self.lock.as_ref().map_or("the lock file", |lock| &lock.file);
-        let what = format!(
-            "{} does not match {file}: expected {} and {} bytes, found {found}",
+        let message = format!(
+            "{} does not match {file}: expected {} and {} bytes, found {actual}",
             packed.place(),
             locked.sha256,
             locked.size
         );
-        Problem::error(Code::NotAsLocked, what).help(remedy(file))
+        Problem::error(Code::NotAsLocked, message).help(remedy(file))
     }
 }
 
@@ -173,11 +174,11 @@ fn remedy(file: &str) -> String {
     format!("give the locked run, or remove {file} to lock this run")
 }
 
-fn wrong(packed: &dyn Packed, expected: &Sha256, found: &Sha256) -> Problem {
+fn wrong(packed: &dyn Packed, expected: &Sha256, actual: &Sha256) -> Problem {
     let place = packed.place();
-    let what =
-        format!("{place} does not match its .sha256sum file: expected {expected}, found {found}");
-    Problem::error(Code::WrongChecksum, what).help(DAMAGED)
+    let message =
+        format!("{place} does not match its .sha256sum file: expected {expected}, found {actual}");
+    Problem::error(Code::WrongChecksum, message).help(DAMAGED)
 }
 
 const DAMAGED: &str =
@@ -192,15 +193,15 @@ pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let (has, it) = if keys.len() == 1 { ("has", "it") } else { ("have", "they") };
-    let what = format!(
-        "{first}{more} {has} no .sha256sum file, so rockpack cannot check whether {it} is \
+    let (verb, pronoun) = if keys.len() == 1 { ("has", "it") } else { ("have", "they") };
+    let message = format!(
+        "{first}{more} {verb} no .sha256sum file, so rockpack cannot check whether {pronoun} is \
          complete"
     );
     let problem = if demanded {
-        Problem::error(Code::NoChecksum, what)
+        Problem::error(Code::NoChecksum, message)
     } else {
-        Problem::warning(Code::NoChecksum, what)
+        Problem::warning(Code::NoChecksum, message)
     };
     let key = keys.first().unwrap_or(&"NAME.tar.zst");
     problem.help(format!("write it where the archive is made: `sha256sum {key} > {key}.sha256sum`"))
@@ -225,9 +226,9 @@ pub(super) fn unpack(
     let expected = demands.expected(packed)?;
     let (name, mut members) = (packed.key(), Members::default());
     let reading = Reading { packed, storage, demands, expected, partial };
-    let mut once = |wanted: Option<&BTreeSet<RelPath>>| {
+    let mut unpack_members = |wanted: Option<&BTreeSet<RelPath>>| {
         let members = &mut members;
-        reading.once(&mut Unpacking {
+        reading.unpack(&mut Unpacking {
             name,
             packed: packed.size(),
             unpacked: 0,
@@ -236,19 +237,19 @@ pub(super) fn unpack(
             wanted,
         })
     };
-    let Outcome { archive, proof, mut missed } = once(wanted)?;
+    let Outcome { archive, proof, mut missed } = unpack_members(wanted)?;
     for _ in 0..CHAIN {
         if missed.is_empty() {
             break;
         }
         // The skipped target of a hard link.
-        missed = once(Some(&missed))?.missed;
+        missed = unpack_members(Some(&missed))?.missed;
     }
     if !missed.is_empty() {
         return Err(broken(&UnpackError::Chain { archive: packed.key().to_owned() }));
     }
-    let taken = Taken { archive, vouched: expected.archive.is_some() };
-    Ok(UnpackedArchive { members, taken, proof })
+    let vouched = expected.archive.is_some();
+    Ok(UnpackedArchive { members, taken: Taken { archive, vouched }, proof })
 }
 
 struct Reading<'r> {
@@ -266,7 +267,7 @@ struct Outcome {
 }
 
 impl Reading<'_> {
-    fn once(&self, unpacking: &mut Unpacking<'_>) -> Result<Outcome, Problem> {
+    fn unpack(&self, unpacking: &mut Unpacking<'_>) -> Result<Outcome, Problem> {
         let Self { packed, storage, demands, expected, .. } = *self;
         if let Some(unpacked) = self.in_part(unpacking)? {
             return Ok(unpacked);
@@ -307,8 +308,9 @@ impl Reading<'_> {
 
     fn other_than_vouched(&self, part: &str) -> Problem {
         let place = self.packed.place();
-        let what = format!("{place} does not match its .sha256sum file: {part} another checksum");
-        Problem::error(Code::WrongChecksum, what).help(DAMAGED)
+        let message =
+            format!("{place} does not match its .sha256sum file: {part} another checksum");
+        Problem::error(Code::WrongChecksum, message).help(DAMAGED)
     }
 }
 
@@ -340,8 +342,8 @@ struct Bytes<'s> {
 
 impl Read for Bytes<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let left = self.stream.len()?.saturating_sub(self.position);
-        let count = usize::try_from(left).unwrap_or(usize::MAX).min(out.len());
+        let remaining = self.stream.len()?.saturating_sub(self.position);
+        let count = usize::try_from(remaining).unwrap_or(usize::MAX).min(out.len());
         self.stream.read_exact_at(self.position, &mut out[..count])?;
         self.position += count as u64;
         Ok(count)

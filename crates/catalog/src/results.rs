@@ -7,7 +7,7 @@ pub(super) fn collect<T>(results: Vec<Result<T, Problems>>) -> Result<Vec<T>, Pr
     for result in results {
         match result {
             Ok(value) => values.push(value),
-            Err(more) => problems.extend(more),
+            Err(others) => problems.extend(others),
         }
     }
     if problems.is_empty() { Ok(values) } else { Err(problems) }
@@ -16,8 +16,8 @@ pub(super) fn collect<T>(results: Vec<Result<T, Problems>>) -> Result<Vec<T>, Pr
 pub(super) fn unreadable(
     artifact: &ArtifactId,
     path: &RelPath,
-    why: &dyn std::fmt::Display,
+    reason: &dyn std::fmt::Display,
 ) -> Problem {
-    let what = format!("cannot read `{path}` of artifact `{artifact}`: {why}");
-    Problem::error(Code::UnreadableArtifact, what)
+    let message = format!("cannot read `{path}` of artifact `{artifact}`: {reason}");
+    Problem::error(Code::UnreadableArtifact, message)
 }

@@ -130,15 +130,15 @@ impl Catalog {
             json
         };
         // Pipes and links stay.
-        if fs::symlink_metadata(file).is_ok_and(|found| !found.is_file()) {
+        if fs::symlink_metadata(file).is_ok_and(|metadata| !metadata.is_file()) {
             return Ok(fs::write(file, bytes)?);
         }
-        let written = PartialFile::beside(file, partial::ORDINARY).and_then(|mut partial| {
+        let result = PartialFile::beside(file, partial::ORDINARY).and_then(|mut partial| {
             partial.write_all(&bytes)?;
             partial.persist(file)
         });
-        let named = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", file.display()));
-        Ok(written.map(drop).map_err(named)?)
+        let with_name = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", file.display()));
+        Ok(result.map(drop).map_err(with_name)?)
     }
 
     /// Loads and sorts a saved catalog. The first bytes determine the compression.
@@ -253,7 +253,7 @@ fn not_read(file: &str, bytes: &[u8], source: serde_json::Error) -> CatalogError
     }
     let format = head.and_then(|head| head.format);
     match format.filter(|format| *format != u64::from(CATALOG_FORMAT)) {
-        Some(found) => CatalogError::Format { file: file.to_owned(), found },
+        Some(format) => CatalogError::Format { file: file.to_owned(), found: format },
         None => CatalogError::Content { file: file.to_owned(), source },
     }
 }

@@ -20,6 +20,7 @@ use binary::pe::{PeError, import_library};
 use binary::policy;
 use binary::{Binary, BinaryError};
 
+/// Most bytes of a text in an artifact, because it is read into memory.
 const LARGEST_TEXT: u64 = 16 << 20;
 
 /// Scans the artifact directory `dir`, the source of the files.
@@ -59,22 +60,22 @@ pub fn confirm<'o>(
     let entries: HashMap<_, _> = entries.collect();
     let files: BTreeSet<&Origin> = files.into_iter().collect();
     let is_same = |origin: &&Origin| -> Result<bool, Problems> {
-        let said = entries.get(&(&origin.artifact, &origin.base, &origin.path));
+        let saved = entries.get(&(&origin.artifact, &origin.base, &origin.path));
         match file(source, origin) {
-            Ok(found) => Ok(said.is_some_and(|said| same(&found, &said.kind))),
+            Ok(kind) => Ok(saved.is_some_and(|saved| is_same_kind(&kind, &saved.kind))),
             Err(error) if is_other_kind(&error) => Ok(false),
             Err(error) => Err(unreadable(&origin.artifact, &origin.path, &error).into()),
         }
     };
     let files: Vec<&Origin> = files.into_iter().collect();
     let are_same = collect(files.par_iter().map(is_same).collect())?;
-    let mut others: BTreeMap<&ArtifactId, Vec<&RelPath>> = BTreeMap::new();
+    let mut changed: BTreeMap<&ArtifactId, Vec<&RelPath>> = BTreeMap::new();
     for (origin, _) in files.iter().zip(are_same).filter(|(_, is_same)| !is_same) {
-        others.entry(&origin.artifact).or_default().push(&origin.path);
+        changed.entry(&origin.artifact).or_default().push(&origin.path);
     }
     let mut problems = Problems::new();
-    for (id, paths) in &others {
-        problems.push(not_as_said(id, paths));
+    for (id, paths) in &changed {
+        problems.push(changed_files(id, paths));
     }
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
@@ -84,36 +85,36 @@ fn is_other_kind(error: &io::Error) -> bool {
     matches!(error.kind(), NotFound | IsADirectory | InvalidInput)
 }
 
-fn not_as_said(id: &ArtifactId, paths: &[&RelPath]) -> Problem {
+fn changed_files(id: &ArtifactId, paths: &[&RelPath]) -> Problem {
     let first = paths.first().map(|path| format!("`{path}`")).unwrap_or_default();
-    let what = match paths.len() {
+    let message = match paths.len() {
         0 | 1 => format!("{first} of artifact `{id}` does not match the catalog"),
         many => {
             let more = counted(many - 1, "more file");
             format!("{first} and {more} of artifact `{id}` do not match the catalog")
         }
     };
-    Problem::error(Code::BrokenCatalog, what).help(
+    Problem::error(Code::BrokenCatalog, message).help(
         "the catalog is of other artifacts; save a catalog of these with `rockpack artifact scan \
          -o FILE`",
     )
 }
 
-fn same(one: &EntryKind, other: &EntryKind) -> bool {
+fn is_same_kind(first: &EntryKind, second: &EntryKind) -> bool {
     let text = |kind| serde_json::to_string(kind).ok();
-    text(one).is_some_and(|one| text(other) == Some(one))
+    text(first).is_some_and(|first| text(second) == Some(first))
 }
 
 fn artifact(source: &dyn Source, id: &ArtifactId) -> Result<Artifact, Problems> {
     let text = source.text(id, layout::MANIFEST, LARGEST_TEXT);
     let text = text.map_err(|e| {
         let missing = e.kind() == io::ErrorKind::NotFound;
-        let what = if missing {
+        let message = if missing {
             format!("artifact `{id}` has no {}", layout::MANIFEST)
         } else {
             e.to_string()
         };
-        Problem::error(Code::BaseDirectory, what).help(format!(
+        Problem::error(Code::BaseDirectory, message).help(format!(
             "get the artifact again: every artifact lists its base directories in {}",
             layout::MANIFEST
         ))
@@ -122,11 +123,13 @@ fn artifact(source: &dyn Source, id: &ArtifactId) -> Result<Artifact, Problems> 
     let (mut entries, mut absent_bases) = (Vec::new(), Vec::new());
     for base in bases {
         match source.list(id, &base)? {
-            Some(found) => {
-                let read = found.into_par_iter().with_min_len(32).map(|found| {
-                    found.and_then(|found| entry(source, id, &base, found)).map_err(Problems::from)
+            Some(listed) => {
+                let entries_of_base = listed.into_par_iter().with_min_len(32).map(|listed| {
+                    listed
+                        .and_then(|listed| entry(source, id, &base, listed))
+                        .map_err(Problems::from)
                 });
-                entries.extend(collect(read.collect())?);
+                entries.extend(collect(entries_of_base.collect())?);
             }
             None => absent_bases.push(base),
         }
@@ -164,9 +167,9 @@ fn file(source: &dyn Source, origin: &Origin) -> io::Result<EntryKind> {
 /// Detects the type by the bytes, never by the name. Reads only binaries beyond their start.
 fn content(file: &dyn OpenFile, len: u64) -> io::Result<FileType> {
     let mut start = [0; 4];
-    let known = usize::try_from(len).unwrap_or(start.len()).min(start.len());
-    file.read_exact_at(0, &mut start[..known])?;
-    match &start[..known] {
+    let len = usize::try_from(len).unwrap_or(start.len()).min(start.len());
+    file.read_exact_at(0, &mut start[..len])?;
+    match &start[..len] {
         b"\x7fELF" | [b'M', b'Z', ..] => {}
         [b'#', b'!', ..] => return Ok(FileType::Script),
         b"!<ar" => return archive(file),
@@ -203,10 +206,10 @@ fn broken(error: BinaryError) -> io::Result<FileType> {
 
 fn build_facts(artifacts: &[Artifact], source: &dyn Source) -> Result<BuildFacts, Problems> {
     let text = |path: &str| -> Result<Option<String>, Problem> {
-        let found = artifacts
+        let file = artifacts
             .iter()
             .find_map(|a| a.entries.iter().find(|e| e.path.as_str() == path).map(|e| (a, e)));
-        let Some((artifact, entry)) = found else { return Ok(None) };
+        let Some((artifact, entry)) = file else { return Ok(None) };
         let path = entry.base.join(&entry.path);
         source.text(&artifact.id, path.as_str(), LARGEST_TEXT).map(Some).map_err(|e| {
             Problem::error(

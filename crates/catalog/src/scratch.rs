@@ -9,9 +9,11 @@ use rustix::fs::{FallocateFlags, fallocate};
 
 use base::regular;
 
+/// Bytes of one write: most members are small.
 const PIECE: usize = 1 << 20;
 /// Unit in which file systems free space.
 const PAGE: u64 = 4096;
+/// Less space is freed with the whole file, which saves a system call for each small member.
 const WORTH_IT: u64 = 64 << 10;
 
 /// Unnamed files in `TMPDIR`: inaccessible to other processes, and removed even if this one is
@@ -36,7 +38,7 @@ impl Scratch {
 
 pub(super) struct ScratchFile {
     file: Arc<File>,
-    written: u64,
+    flushed: u64,
     pending: Box<[u8]>,
     filled: usize,
 }
@@ -45,22 +47,22 @@ impl ScratchFile {
     fn new() -> io::Result<Self> {
         let dir = std::env::temp_dir();
         let file = tempfile::tempfile_in(&dir).map_err(|error| {
-            let what = format!("cannot make a temporary file in {}: {error}", dir.display());
-            io::Error::new(error.kind(), what)
+            let message = format!("cannot make a temporary file in {}: {error}", dir.display());
+            io::Error::new(error.kind(), message)
         })?;
         let file = Arc::new(File::from_parts(file, dir));
-        Ok(Self { file, written: 0, pending: vec![0; PIECE].into(), filled: 0 })
+        Ok(Self { file, flushed: 0, pending: vec![0; PIECE].into(), filled: 0 })
     }
 
     /// Free space; the maximum if unknown.
     pub fn room(&self) -> u64 {
-        let found = rustix::fs::fstatvfs(&*self.file);
-        found.map_or(u64::MAX, |found| found.f_bavail.saturating_mul(found.f_frsize))
+        let stats = rustix::fs::fstatvfs(&*self.file);
+        stats.map_or(u64::MAX, |stats| stats.f_bavail.saturating_mul(stats.f_frsize))
     }
 
     /// Appends `bytes`, to be read after [`Self::flush`].
     pub fn append(&mut self, mut bytes: impl Read) -> Result<Piece, AppendError> {
-        let start = self.written + self.filled as u64;
+        let start = self.flushed + self.filled as u64;
         loop {
             if self.filled == self.pending.len() {
                 self.flush().map_err(AppendError::Write)?;
@@ -72,13 +74,13 @@ impl ScratchFile {
                 Err(error) => return Err(AppendError::Read(error)),
             }
         }
-        let len = self.written + self.filled as u64 - start;
+        let len = self.flushed + self.filled as u64 - start;
         Ok(Piece { file: self.file.clone(), start, len, uses: Arc::default() })
     }
 
     pub fn flush(&mut self) -> io::Result<()> {
-        self.file.file().write_all_at(&self.pending[..self.filled], self.written)?;
-        self.written += self.filled as u64;
+        self.file.file().write_all_at(&self.pending[..self.filled], self.flushed)?;
+        self.flushed += self.filled as u64;
         self.filled = 0;
         Ok(())
     }
@@ -86,7 +88,7 @@ impl ScratchFile {
 
 impl fmt::Debug for ScratchFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScratchFile").field("written", &self.written).finish_non_exhaustive()
+        f.debug_struct("ScratchFile").field("written", &self.flushed).finish_non_exhaustive()
     }
 }
 
@@ -131,10 +133,10 @@ impl Piece {
         regular::read_ahead(&self.file, self.start.saturating_add(offset), len);
     }
 
-    pub fn found(&self) -> io::Result<FoundPiece> {
+    pub fn lease(&self) -> io::Result<LeasedPiece> {
         self.uses.count.fetch_add(1, Ordering::SeqCst);
-        let found = FoundPiece { piece: self.clone(), given_up: AtomicBool::new(false) };
-        self.check_kept().map(|()| found)
+        let piece = LeasedPiece { piece: self.clone(), given_up: AtomicBool::new(false) };
+        self.check_kept().map(|()| piece)
     }
 
     fn check_kept(&self) -> io::Result<()> {
@@ -158,12 +160,12 @@ impl Piece {
 }
 
 #[derive(Debug)]
-pub(super) struct FoundPiece {
+pub(super) struct LeasedPiece {
     piece: Piece,
     given_up: AtomicBool,
 }
 
-impl FoundPiece {
+impl LeasedPiece {
     pub fn piece(&self) -> &Piece {
         &self.piece
     }
@@ -183,7 +185,7 @@ impl FoundPiece {
     }
 }
 
-impl Drop for FoundPiece {
+impl Drop for LeasedPiece {
     /// Does not free the space: the holder did not give up.
     fn drop(&mut self) {
         if !*self.given_up.get_mut() {
@@ -197,60 +199,60 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_lie_one_behind_the_other_and_are_read_inside_their_bounds() {
+    fn appends_members_and_reads_them_within_their_bounds() {
         let scratch = Scratch::default();
         let mut file = scratch.take().unwrap();
         let large: Vec<u8> = (0..=250).cycle().take(PIECE + 100).collect();
-        let one = file.append(&b"one"[..]).unwrap();
-        let none = file.append(io::empty()).unwrap();
-        let two = file.append(&large[..]).unwrap();
+        let first = file.append(&b"one"[..]).unwrap();
+        let empty = file.append(io::empty()).unwrap();
+        let second = file.append(&large[..]).unwrap();
         file.flush().unwrap();
         scratch.give_back(file);
-        let mut again = scratch.take().unwrap();
-        let three = again.append(&b"three"[..]).unwrap();
-        again.flush().unwrap();
-        assert!(Arc::ptr_eq(&one.file, &three.file));
+        let mut reused = scratch.take().unwrap();
+        let third = reused.append(&b"three"[..]).unwrap();
+        reused.flush().unwrap();
+        assert!(Arc::ptr_eq(&first.file, &third.file));
         for (piece, expected) in
-            [(&one, &b"one"[..]), (&none, b""), (&two, &large), (&three, b"three")]
+            [(&first, &b"one"[..]), (&empty, b""), (&second, &large), (&third, b"three")]
         {
-            let mut found = vec![0; expected.len()];
-            piece.read_exact_at(0, &mut found).unwrap();
-            assert!(found == expected);
-            let error = piece.read_exact_at(1, &mut found).err().map(|e| e.kind());
+            let mut content = vec![0; expected.len()];
+            piece.read_exact_at(0, &mut content).unwrap();
+            assert!(content == expected);
+            let error = piece.read_exact_at(1, &mut content).err().map(|e| e.kind());
             let past = (!expected.is_empty()).then_some(io::ErrorKind::UnexpectedEof);
             assert_eq!(error.filter(|_| !expected.is_empty()), past);
         }
-        assert!(one.read_exact_at(u64::MAX, &mut [0]).is_err());
+        assert!(first.read_exact_at(u64::MAX, &mut [0]).is_err());
     }
 
     #[test]
-    fn room_is_given_up_when_nobody_needs_it_and_what_is_gone_is_not_read() {
+    fn frees_released_pieces_and_refuses_to_read_them() {
         let mut file = ScratchFile::new().unwrap();
         let before = file.append(&[1; 100][..]).unwrap();
         let large = file.append(&vec![2; PIECE][..]).unwrap();
-        let behind = file.append(&[3; 100][..]).unwrap();
+        let after = file.append(&[3; 100][..]).unwrap();
         file.flush().unwrap();
         let room = || rustix::fs::fstat(&*file.file).unwrap().st_blocks * 512;
-        let (all, mut byte) = (room(), [0]);
-        let (one, other) = (large.found().unwrap(), large.found().unwrap());
-        drop(large.found().unwrap());
-        one.give_up();
-        one.give_up();
+        let (full, mut byte) = (room(), [0]);
+        let (first, second) = (large.lease().unwrap(), large.lease().unwrap());
+        drop(large.lease().unwrap());
+        first.give_up();
+        first.give_up();
         large.read_exact_at(7, &mut byte).unwrap();
-        assert_eq!((byte, room()), ([2], all));
-        drop(one);
-        other.give_up();
-        assert!(large.read_exact_at(7, &mut byte).is_err() && large.found().is_err());
-        let kept = room();
-        assert!(kept <= all - i64::try_from(PIECE).unwrap() + 8192, "{kept} of {all}");
-        for (piece, expected) in [(&before, 1), (&behind, 3)] {
+        assert_eq!((byte, room()), ([2], full));
+        drop(first);
+        second.give_up();
+        assert!(large.read_exact_at(7, &mut byte).is_err() && large.lease().is_err());
+        let remaining = room();
+        assert!(remaining <= full - i64::try_from(PIECE).unwrap() + 8192, "{remaining} of {full}");
+        for (piece, expected) in [(&before, 1), (&after, 3)] {
             piece.read_exact_at(99, &mut byte).unwrap();
             assert_eq!(byte, [expected]);
         }
     }
 
     #[test]
-    fn an_error_says_which_side_failed() {
+    fn names_the_side_that_failed() {
         struct Broken;
         impl Read for Broken {
             fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {

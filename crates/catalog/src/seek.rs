@@ -21,7 +21,7 @@ const END: u64 = 64 << 10;
 struct Frame {
     packed_at: u64,
     packed: u64,
-    at: u64,
+    start: u64,
     len: u64,
     sha256: Option<Sha256>,
 }
@@ -61,7 +61,7 @@ impl SeekTable {
 
     /// Reads the table if the end has this checksum.
     pub(super) fn vouched(stream: &dyn ReadAt, sum_of_end: &Sha256) -> io::Result<Option<Self>> {
-        let stream = LastBytes::of(stream)?;
+        let stream = LastBytes::read(stream)?;
         let Some(mut table) = Self::of_frames(&stream)? else { return Ok(None) };
         let Some((checksums, frames)) = table.frames.split_last_mut() else { return Ok(None) };
         let size =
@@ -89,7 +89,7 @@ impl SeekTable {
         }
         let mut header = [0; 12];
         stream.read_exact_at(0, &mut header)?;
-        Ok(Self::of(Codec::Xz(header), xz_index::HEADER, blocks))
+        Ok(Self::new(Codec::Xz(header), xz_index::HEADER, blocks))
     }
 
     fn of_frames(stream: &dyn ReadAt) -> io::Result<Option<Self>> {
@@ -114,22 +114,22 @@ impl SeekTable {
         let mut rows = vec![0; count as usize * row];
         stream.read_exact_at(start + HEADER, &mut rows)?;
         let sizes = rows.chunks_exact(row).map(|row| (word(row, 0).into(), word(row, 4).into()));
-        let table = Self::of(Codec::Zstd, 0, sizes);
+        let table = Self::new(Codec::Zstd, 0, sizes);
         // The table covers everything before it.
         Ok(table.filter(|table| table.packed_end() == start))
     }
 
-    fn of(codec: Codec, begin: u64, sizes: impl IntoIterator<Item = (u64, u64)>) -> Option<Self> {
-        let (mut frames, mut packed_at, mut at) = (Vec::new(), begin, 0);
+    fn new(codec: Codec, begin: u64, sizes: impl IntoIterator<Item = (u64, u64)>) -> Option<Self> {
+        let (mut frames, mut packed_at, mut start) = (Vec::new(), begin, 0);
         for (packed, len) in sizes {
             if packed > LARGEST || len > LARGEST {
                 return None;
             }
-            frames.push(Frame { packed_at, packed, at, len, sha256: None });
+            frames.push(Frame { packed_at, packed, start, len, sha256: None });
             packed_at += packed.next_multiple_of(codec.multiple() as u64);
-            at += len;
+            start += len;
         }
-        Some(Self { codec, frames, len: at })
+        Some(Self { codec, frames, len: start })
     }
 
     fn packed_end(&self) -> u64 {
@@ -137,15 +137,18 @@ impl SeekTable {
     }
 
     fn find(&self, position: u64) -> Option<usize> {
-        let after = self.frames.partition_point(|frame| frame.at <= position);
+        let after = self.frames.partition_point(|frame| frame.start <= position);
         let index = after.checked_sub(1)?;
         let frame = self.frames[index];
-        (position < frame.at + frame.len).then_some(index)
+        (position < frame.start + frame.len).then_some(index)
     }
 }
 
-fn word(bytes: &[u8], at: usize) -> u32 {
-    bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map_or(0, u32::from_le_bytes)
+fn word(bytes: &[u8], offset: usize) -> u32 {
+    bytes
+        .get(offset..offset + 4)
+        .and_then(|four| four.try_into().ok())
+        .map_or(0, u32::from_le_bytes)
 }
 
 /// A stream with its end buffered: several reads are one request.
@@ -156,7 +159,7 @@ struct LastBytes<'s> {
 }
 
 impl<'s> LastBytes<'s> {
-    fn of(stream: &'s dyn ReadAt) -> io::Result<Self> {
+    fn read(stream: &'s dyn ReadAt) -> io::Result<Self> {
         let len = stream.len()?;
         let count = len.min(END);
         let (from, mut bytes) = (len - count, vec![0; usize::try_from(count).unwrap_or_default()]);
@@ -205,8 +208,8 @@ impl<'s> SeekableReader<'s> {
         self.stream.read_exact_at(frame.packed_at, &mut packed)?;
         if frame.sha256.is_some_and(|sum| sum != Sha256::of(&packed)) {
             self.is_wrong = true;
-            let what = format!("the checksum of frame {index} differs from the table of frames");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            let message = format!("the checksum of frame {index} differs from the table of frames");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         self.frame = None;
         self.bytes = match &self.table.codec {
@@ -214,8 +217,8 @@ impl<'s> SeekableReader<'s> {
             Codec::Xz(header) => xz_index::decode(header, &packed, frame.packed, len)?,
         };
         if self.bytes.len() != len {
-            let what = "the size of a frame differs from the table of frames";
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            let message = "the size of a frame differs from the table of frames";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         self.frame = Some(index);
         Ok(())
@@ -231,7 +234,7 @@ impl Read for SeekableReader<'_> {
         if self.frame != Some(index) {
             self.load(index)?;
         }
-        let start = usize::try_from(self.position - self.table.frames[index].at);
+        let start = usize::try_from(self.position - self.table.frames[index].start);
         let rest = &self.bytes[start.unwrap_or(usize::MAX).min(self.bytes.len())..];
         let count = rest.len().min(out.len());
         out[..count].copy_from_slice(&rest[..count]);
@@ -241,11 +244,11 @@ impl Read for SeekableReader<'_> {
 }
 
 impl Seek for SeekableReader<'_> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let position = match to {
+    fn seek(&mut self, target: SeekFrom) -> io::Result<u64> {
+        let position = match target {
             SeekFrom::Start(position) => Some(position),
-            SeekFrom::Current(by) => self.position.checked_add_signed(by),
-            SeekFrom::End(by) => self.table.len.checked_add_signed(by),
+            SeekFrom::Current(distance) => self.position.checked_add_signed(distance),
+            SeekFrom::End(distance) => self.table.len.checked_add_signed(distance),
         };
         self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
         Ok(self.position)
@@ -280,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_read_anywhere_and_frames_between_are_not() {
+    fn seeks_without_reading_frames_between() {
         let mut random = 1_u32;
         let content: Vec<u8> = (0..4 * FRAME)
             .map(|_| {
@@ -291,11 +294,11 @@ mod tests {
         let stream = Counted(packed(&content), Cell::new(0));
         let table = SeekTable::read(&stream, Storage::Zstd).unwrap().unwrap();
         let mut reader = SeekableReader::new(&stream, table);
-        let mut some = [0; 9];
-        for at in [3 * FRAME + 5, 5, FRAME - 4] {
-            reader.seek(SeekFrom::Start(at as u64)).unwrap();
-            reader.read_exact(&mut some).unwrap();
-            assert_eq!(some, content[at..at + 9]);
+        let mut bytes = [0; 9];
+        for offset in [3 * FRAME + 5, 5, FRAME - 4] {
+            reader.seek(SeekFrom::Start(offset as u64)).unwrap();
+            reader.read_exact(&mut bytes).unwrap();
+            assert_eq!(bytes, content[offset..offset + 9]);
         }
         assert!(stream.1.get() < 3 * FRAME + FRAME / 2, "three frames of four");
         reader.seek(SeekFrom::End(-3)).unwrap();
@@ -305,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_what_the_end_says_and_the_end_what_somebody_vouches_for() {
+    fn trusts_frames_by_the_checksum_of_the_end() {
         let content: Vec<u8> = (0..FRAME + 999).map(|n| u8::try_from(n % 251).unwrap()).collect();
         let mut writer = SeekableWriter::new(Vec::new(), 1);
         writer.write_all(&content).unwrap();
@@ -321,15 +324,15 @@ mod tests {
         assert_eq!(read(&good).unwrap(), content);
         let table = SeekTable::vouched(&good, &sum_of_end).unwrap().unwrap();
         let end = usize::try_from(table.frames[2].packed_at).unwrap();
-        for at in end..good.len() {
-            let mut other = good.clone();
-            other[at] ^= 4;
-            assert!(read(&other).is_none(), "{at}");
+        for index in end..good.len() {
+            let mut damaged = good.clone();
+            damaged[index] ^= 4;
+            assert!(read(&damaged).is_none(), "{index}");
         }
-        for at in [0, end / 2, end - 1] {
-            let mut other = good.clone();
-            other[at] ^= 4;
-            assert!(read(&other).unwrap().len() < content.len(), "{at}");
+        for index in [0, end / 2, end - 1] {
+            let mut damaged = good.clone();
+            damaged[index] ^= 4;
+            assert!(read(&damaged).unwrap().len() < content.len(), "{index}");
         }
         for cut in [0, 1, 9, end, good.len() - 1] {
             assert!(read(&good[..cut].to_vec()).is_none(), "{cut}");
@@ -337,26 +340,26 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_is_vouched_for_and_has_other_checksums_is_not_believed() {
+    fn refuses_an_end_with_other_checksums() {
         let good = packed(b"abc");
         let table = SeekTable::read(&good, Storage::Zstd).unwrap().unwrap();
-        let at = usize::try_from(table.frames[1].packed_at).unwrap();
-        let with = |change: &dyn Fn(&mut [u8])| {
-            let mut other = good.clone();
-            change(&mut other[at..]);
-            let sum = Sha256::of(&other[at..]);
-            SeekTable::vouched(&other, &sum).unwrap().is_some()
+        let end = usize::try_from(table.frames[1].packed_at).unwrap();
+        let is_accepted = |change: &dyn Fn(&mut [u8])| {
+            let mut changed = good.clone();
+            change(&mut changed[end..]);
+            let sum = Sha256::of(&changed[end..]);
+            SeekTable::vouched(&changed, &sum).unwrap().is_some()
         };
-        assert!(with(&|_| ()));
-        assert!(with(&|end| end[16] ^= 1), "what it says is another question");
-        assert!(!with(&|end| end[0] ^= 1), "another frame");
-        assert!(!with(&|end| end[8] ^= 1), "another kind of checksums");
+        assert!(is_accepted(&|_| ()));
+        assert!(is_accepted(&|bytes| bytes[16] ^= 1), "what it says is another question");
+        assert!(!is_accepted(&|bytes| bytes[0] ^= 1), "another frame");
+        assert!(!is_accepted(&|bytes| bytes[8] ^= 1), "another kind of checksums");
         let plain = zstd::bulk::compress(b"abc", 1).unwrap();
         assert!(SeekTable::vouched(&plain, &Sha256::of(&plain)).unwrap().is_none());
     }
 
     #[test]
-    fn blocks_of_xz_are_read_anywhere() {
+    fn seeks_in_blocks_of_xz() {
         let content: Vec<u8> =
             (0..40_000_u32).map(|n| (n.wrapping_mul(n) >> 9).to_le_bytes()[0]).collect();
         let pack = |block| {
@@ -370,19 +373,19 @@ mod tests {
         let stream = Counted(pack(10_000), Cell::new(0));
         let table = SeekTable::read(&stream, Storage::Xz).unwrap().unwrap();
         let mut reader = SeekableReader::new(&stream, table);
-        let mut some = [0; 9];
-        for at in [30_005, 5, 9_996] {
-            reader.seek(SeekFrom::Start(at)).unwrap();
-            reader.read_exact(&mut some).unwrap();
-            let at = usize::try_from(at).unwrap();
-            assert_eq!(some, content[at..at + 9]);
+        let mut bytes = [0; 9];
+        for offset in [30_005, 5, 9_996] {
+            reader.seek(SeekFrom::Start(offset)).unwrap();
+            reader.read_exact(&mut bytes).unwrap();
+            let offset = usize::try_from(offset).unwrap();
+            assert_eq!(bytes, content[offset..offset + 9]);
         }
         assert!(stream.1.get() < stream.0.len(), "three blocks of four");
         assert!(SeekTable::read(&pack(100_000), Storage::Xz).unwrap().is_none(), "one block");
     }
 
     #[test]
-    fn what_has_no_true_table_has_none() {
+    fn reads_no_table_from_damaged_streams() {
         let good = packed(b"abc");
         assert!(SeekTable::read(&good, Storage::Zstd).unwrap().is_some());
         assert!(SeekTable::read(&packed(b""), Storage::Zstd).unwrap().is_some());
@@ -398,16 +401,16 @@ mod tests {
             );
         }
         let end = good.len();
-        for at in [end - 9, end - 5, end - 1, end - 33, end - 29, end - 25] {
-            let mut other = good.clone();
-            other[at] ^= 0x40;
-            assert!(SeekTable::read(&other, Storage::Zstd).unwrap().is_none(), "{at}");
+        for index in [end - 9, end - 5, end - 1, end - 33, end - 29, end - 25] {
+            let mut damaged = good.clone();
+            damaged[index] ^= 0x40;
+            assert!(SeekTable::read(&damaged, Storage::Zstd).unwrap().is_none(), "{index}");
         }
         // Only decoding shows a wrong unpacked size.
-        let mut other = good.clone();
-        other[end - 21] ^= 1;
-        let table = SeekTable::read(&other, Storage::Zstd).unwrap().unwrap();
-        let error = SeekableReader::new(&other, table).read(&mut [0; 9]).unwrap_err();
+        let mut damaged = good.clone();
+        damaged[end - 21] ^= 1;
+        let table = SeekTable::read(&damaged, Storage::Zstd).unwrap().unwrap();
+        let error = SeekableReader::new(&damaged, table).read(&mut [0; 9]).unwrap_err();
         assert!(!error.to_string().is_empty());
     }
 }

@@ -102,12 +102,12 @@ fn skippable(begin: u32, content: &[u8]) -> io::Result<Vec<u8>> {
 
 impl<W: Write> Write for SeekableWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let taken = bytes.len().min(self.batch - self.buffer.len());
-        self.buffer.extend(&bytes[..taken]);
+        let len = bytes.len().min(self.batch - self.buffer.len());
+        self.buffer.extend(&bytes[..len]);
         if self.buffer.len() == self.batch {
             self.pack()?;
         }
-        Ok(taken)
+        Ok(len)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_are_independent_and_the_table_says_where_they_are() {
+    fn writes_independent_frames_and_their_table() {
         let content: Vec<u8> =
             (0..2 * FRAME + 1000).map(|n| u8::try_from(n / 7 % 251).unwrap()).collect();
         let mut writer = SeekableWriter::new(Vec::new(), 3);
@@ -128,28 +128,29 @@ mod tests {
         let (packed, sum_of_end) = writer.finish().unwrap();
         assert_eq!(zstd::decode_all(&packed[..]).unwrap(), content);
 
-        let word = |at: usize| u32::from_le_bytes(packed[at..at + 4].try_into().unwrap());
+        let word =
+            |offset: usize| u32::from_le_bytes(packed[offset..offset + 4].try_into().unwrap());
         let end = packed.len();
         assert_eq!((word(end - 4), packed[end - 5], word(end - 9)), (SEEKABLE, 0, 4));
         let table = end - 9 - 4 * 8;
         assert_eq!((word(table - 8), word(table - 4)), (SKIPPABLE, 4 * 8 + 9));
-        let (mut at, mut sums) = (0, Vec::<u8>::new());
+        let (mut offset, mut sums) = (0, Vec::<u8>::new());
         for (frame, expected) in content.chunks(FRAME).enumerate() {
             let size = word(table + 8 * frame) as usize;
-            assert_eq!(zstd::decode_all(&packed[at..at + size]).unwrap(), expected);
+            assert_eq!(zstd::decode_all(&packed[offset..offset + size]).unwrap(), expected);
             assert_eq!(word(table + 8 * frame + 4) as usize, expected.len());
-            sums.extend(Sha256::of(&packed[at..at + size]).as_bytes());
-            at += size;
+            sums.extend(Sha256::of(&packed[offset..offset + size]).as_bytes());
+            offset += size;
         }
-        assert_eq!((word(at), word(at + 4)), (CHECKSUMS, 8 + 3 * 32));
-        assert_eq!(packed[at + 8..at + 16], CHECKSUMS_ARE);
-        assert_eq!(packed[at + 16..table - 8], sums, "and nothing between");
-        assert_eq!((word(table + 24) as usize, word(table + 28)), (table - 8 - at, 0));
-        assert_eq!(sum_of_end, Sha256::of(&packed[at..]));
+        assert_eq!((word(offset), word(offset + 4)), (CHECKSUMS, 8 + 3 * 32));
+        assert_eq!(packed[offset + 8..offset + 16], CHECKSUMS_ARE);
+        assert_eq!(packed[offset + 16..table - 8], sums, "and nothing between");
+        assert_eq!((word(table + 24) as usize, word(table + 28)), (table - 8 - offset, 0));
+        assert_eq!(sum_of_end, Sha256::of(&packed[offset..]));
     }
 
     #[test]
-    fn nothing_is_a_table_without_frames() {
+    fn writes_a_table_without_frames_for_empty_content() {
         let (packed, _) = SeekableWriter::new(Vec::new(), 3).finish().unwrap();
         assert_eq!(packed.len(), 8 + 8 + 8 + 8 + 9);
         assert!(zstd::decode_all(&packed[..]).unwrap().is_empty());

@@ -2,7 +2,7 @@ use std::io;
 
 use super::lock::Taken;
 use super::members::{Member, Members};
-use super::scratch::{FoundPiece, Piece};
+use super::scratch::{LeasedPiece, Piece};
 use super::source::{OpenFile, SourceFile};
 use base::hash::Sha256;
 use base::identity::Identity;
@@ -49,27 +49,27 @@ impl UnpackedArchive {
     }
 
     pub fn find(&self, path: &RelPath) -> io::Result<ArchivedFile> {
-        let (kind, what) = match self.members.get(path) {
+        let (kind, fault) = match self.members.get(path) {
             Some(Member::File { piece, executable }) => {
-                let (piece, identity) = (piece.found()?, self.proof.identity(path));
+                let (piece, identity) = (piece.lease()?, self.proof.identity(path));
                 return Ok(ArchivedFile { piece, executable: *executable, identity });
             }
             Some(Member::Directory) => (io::ErrorKind::IsADirectory, "is a directory, not a file"),
             Some(Member::Symlink(_)) => (io::ErrorKind::InvalidInput, "is a link, not a file"),
             None => (io::ErrorKind::NotFound, "is missing"),
         };
-        Err(self.fault(kind, path, what))
+        Err(self.fault(kind, path, fault))
     }
 
-    fn fault(&self, kind: io::ErrorKind, path: &RelPath, what: &str) -> io::Error {
-        io::Error::new(kind, format!("`{path}` of archive {} {what}", self.taken.archive.key))
+    fn fault(&self, kind: io::ErrorKind, path: &RelPath, fault: &str) -> io::Error {
+        io::Error::new(kind, format!("`{path}` of archive {} {fault}", self.taken.archive.key))
     }
 }
 
 /// Verified bytes that other processes cannot change.
 #[derive(Debug)]
 pub(super) struct ArchivedFile {
-    piece: FoundPiece,
+    piece: LeasedPiece,
     executable: bool,
     identity: Identity,
 }

@@ -23,20 +23,20 @@ impl Wanted {
 
     /// Set with sizes from the catalog.
     pub fn of<'a>(catalog: &Catalog, files: impl IntoIterator<Item = &'a Origin>) -> Self {
-        let mut wanted = Self::new(files);
+        let mut selection = Self::new(files);
         for artifact in &catalog.artifacts {
-            let Some(members) = wanted.members.get(&artifact.id) else { continue };
-            let (mut taken, mut all) = (0, 0);
+            let Some(members) = selection.members.get(&artifact.id) else { continue };
+            let (mut selected, mut total) = (0, 0);
             for entry in &artifact.entries {
                 let is_wanted = members.contains(&entry.base.join(&entry.path));
-                taken += if is_wanted { entry.size() } else { 0 };
-                all += entry.size();
+                selected += if is_wanted { entry.size() } else { 0 };
+                total += entry.size();
             }
-            if taken < all / 2 {
-                wanted.partial.insert(artifact.id.clone());
+            if selected < total / 2 {
+                selection.partial.insert(artifact.id.clone());
             }
         }
-        wanted
+        selection
     }
 
     /// Reading parts pays off below half of the bytes.

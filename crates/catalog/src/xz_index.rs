@@ -39,7 +39,7 @@ pub(super) fn blocks(stream: &dyn ReadAt) -> io::Result<Option<Vec<(u64, u64)>>>
     if *sum != crc(records) {
         return Ok(None);
     }
-    let blocks = Records(records).all();
+    let blocks = Records(records).blocks();
     let packed: u64 = blocks.iter().flatten().map(|block| block.0.next_multiple_of(4)).sum();
     Ok(blocks.filter(|_| HEADER + packed + size + HEADER == end))
 }
@@ -51,7 +51,7 @@ fn crc(bytes: &[u8]) -> [u8; 4] {
 struct Records<'i>(&'i [u8]);
 
 impl Records<'_> {
-    fn all(mut self) -> Option<Vec<(u64, u64)>> {
+    fn blocks(mut self) -> Option<Vec<(u64, u64)>> {
         let (0, rest) = self.0.split_first()? else { return None };
         self.0 = rest;
         let mut blocks = Vec::new();
@@ -97,8 +97,8 @@ pub(super) fn decode(
     if out.len() == len {
         return Ok(out);
     }
-    let what = "the size of a block differs from the index";
-    Err(io::Error::new(io::ErrorKind::InvalidData, what))
+    let message = "the size of a block differs from the index";
+    Err(io::Error::new(io::ErrorKind::InvalidData, message))
 }
 
 fn stream_end(header: &[u8; 12], unpadded: u64, len: u64) -> Vec<u8> {
@@ -142,15 +142,15 @@ mod tests {
     }
 
     #[test]
-    fn each_block_is_decoded_without_those_before() {
+    fn decodes_each_block_alone() {
         let (content, bytes) = (content(), packed(&content()));
-        let found = blocks(&bytes).unwrap().unwrap();
-        assert_eq!(found.iter().map(|block| block.1).collect::<Vec<_>>(), [1000, 1000, 1000, 500]);
-        let (mut at, mut done) = (12, 0);
-        for (packed, len) in found {
+        let blocks = blocks(&bytes).unwrap().unwrap();
+        assert_eq!(blocks.iter().map(|block| block.1).collect::<Vec<_>>(), [1000, 1000, 1000, 500]);
+        let (mut offset, mut done) = (12, 0);
+        for (packed, len) in blocks {
             let (unpadded, len) = (packed, usize::try_from(len).unwrap());
             let packed = usize::try_from(packed.next_multiple_of(4)).unwrap();
-            let block = &bytes[at..at + packed];
+            let block = &bytes[offset..offset + packed];
             let decoded =
                 |block: &[u8], len| decode(bytes[..12].try_into().unwrap(), block, unpadded, len);
             assert_eq!(decoded(block, len).unwrap(), content[done..done + len]);
@@ -162,12 +162,12 @@ mod tests {
                 damaged[place] ^= 0x10;
                 assert!(decoded(&damaged, len).is_err(), "{place}");
             }
-            (at, done) = (at + packed, done + len);
+            (offset, done) = (offset + packed, done + len);
         }
     }
 
     #[test]
-    fn what_is_anything_but_one_whole_stream_is_read_in_order() {
+    fn finds_blocks_in_one_whole_stream_only() {
         let good = packed(&content());
         assert!(blocks(&good).unwrap().is_some());
         assert_eq!(blocks(&packed(b"")).unwrap(), Some(Vec::new()));
@@ -177,13 +177,13 @@ mod tests {
         assert_eq!(blocks(&[good.clone(), good.clone()].concat()).unwrap(), None);
         assert_eq!(blocks(&[&good[..], &[0; 4]].concat()).unwrap(), None);
         let index = good.len() - 40;
-        for at in (0..12).chain(index..good.len()) {
-            let mut other = good.clone();
-            other[at] ^= 0x10;
-            let same = blocks(&other)
+        for position in (0..12).chain(index..good.len()) {
+            let mut damaged = good.clone();
+            damaged[position] ^= 0x10;
+            let is_unchanged = blocks(&damaged)
                 .unwrap()
-                .is_none_or(|found| found == blocks(&good).unwrap().unwrap_or_default());
-            assert!(same, "{at}");
+                .is_none_or(|table| table == blocks(&good).unwrap().unwrap_or_default());
+            assert!(is_unchanged, "{position}");
         }
     }
 }

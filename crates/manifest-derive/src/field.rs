@@ -53,7 +53,7 @@ pub struct Field {
 }
 
 impl Field {
-    pub fn of(field: &syn::Field) -> syn::Result<Self> {
+    pub fn parse(field: &syn::Field) -> syn::Result<Self> {
         let ident = field.ident.clone();
         let ident = ident.ok_or_else(|| syn::Error::new_spanned(field, "a field needs a name"))?;
         let marked = field.attrs.iter().find_map(|attribute| {
@@ -61,10 +61,10 @@ impl Field {
             Some((role, attribute))
         });
         let (role, options) = match marked {
-            Some((role, attribute)) => (role, Options::of(attribute)?),
+            Some((role, attribute)) => (role, Options::parse(attribute)?),
             None => (Role::None, Options::default()),
         };
-        let (shape, doc) = (Shape::of(&field.ty), doc(&field.attrs));
+        let (shape, doc) = (Shape::new(&field.ty), doc(&field.attrs));
         Ok(Self { ident, role, shape, options, doc })
     }
 
@@ -84,7 +84,7 @@ impl Field {
 
     /// Returns whether it has lines that can count for some targets only.
     pub fn has_conditions(&self) -> bool {
-        matches!(self.role, Role::Child | Role::Flat) && !self.options.has("of")
+        matches!(self.role, Role::Child | Role::Flat) && !self.options.is_set("of")
     }
 
     fn parsed(&self) -> TokenStream {
@@ -94,12 +94,12 @@ impl Field {
 
     fn stored(&self) -> Option<TokenStream> {
         self.options
-            .has("via")
+            .is_set("via")
             .then(|| quote!(.map(|read| base::source::Spanned::new(read.value.0, read.place))))
     }
 
     fn resolve(&self, variable: &TokenStream) -> Option<TokenStream> {
-        self.options.has("resolve").then(|| {
+        self.options.is_set("resolve").then(|| {
             let kind = self.options.value("resolve");
             let kind = kind.map_or_else(|| quote!(None), |kind| quote!(Some(#kind)));
             quote! {

@@ -23,7 +23,7 @@ fn derived(input: &DeriveInput) -> syn::Result<TokenStream> {
     let Data::Struct(data) = &input.data else {
         return Err(syn::Error::new_spanned(input, "a node is a struct"));
     };
-    let node = node::Node::of(input, &data.fields)?;
+    let node = node::Node::parse(input, &data.fields)?;
     let name = &input.ident;
     if node.is_flat() {
         let (nodes, take, keep) = (node.nodes(), node.take(), node.keep());
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_in_attributes_are_errors_of_the_compiler() {
+    fn reports_mistakes_in_attributes_as_compile_errors() {
         for (attributes, says) in [
             ("#[line(\"a\", onces)]", "unknown option `onces`"),
             ("#[line(\"a\", check(b))]", "a check is a call"),

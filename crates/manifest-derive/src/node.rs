@@ -16,10 +16,10 @@ pub struct Node {
 }
 
 impl Node {
-    pub fn of(input: &DeriveInput, fields: &Fields) -> syn::Result<Self> {
+    pub fn parse(input: &DeriveInput, fields: &Fields) -> syn::Result<Self> {
         let attribute = input.attrs.iter().find(|attribute| attribute.path().is_ident("line"));
-        let options = attribute.map(Options::of).transpose()?.unwrap_or_default();
-        let fields = fields.iter().map(Field::of).collect::<syn::Result<_>>()?;
+        let options = attribute.map(Options::parse).transpose()?.unwrap_or_default();
+        let fields = fields.iter().map(Field::parse).collect::<syn::Result<_>>()?;
         Ok(Self { ident: input.ident.clone(), options, fields, doc: doc(&input.attrs) })
     }
 
@@ -108,7 +108,7 @@ impl Node {
                 lines.finish();
             }
         });
-        let made = self.made();
+        let value = self.value();
         quote! {
             #(#reads)*
             let outer = scope;
@@ -116,7 +116,7 @@ impl Node {
             let scope = outer;
             #once
             #(#checks)*
-            #made
+            #value
         }
     }
 
@@ -126,8 +126,8 @@ impl Node {
         };
         let passed = call.args.iter().map(|name| {
             let text = quote!(#name).to_string();
-            let named = |field: &&Field| field.ident == text;
-            self.fields.iter().find(named).map_or_else(|| quote!(#name), Field::passed)
+            let is_named = |field: &&Field| field.ident == text;
+            self.fields.iter().find(is_named).map_or_else(|| quote!(#name), Field::passed)
         });
         let function = call.func;
         quote!(#function(#before, #(#passed),*);)
@@ -135,38 +135,39 @@ impl Node {
 
     /// Returns the statement that notes a name that the file or package may have once.
     fn once(&self) -> Option<TokenStream> {
-        if !self.options.has("once") {
+        if !self.options.is_set("once") {
             return None;
         }
         let main = self.fields.iter().find(|field| field.role == Role::Each);
         let main = main.or_else(|| self.fields.iter().find(|field| field.role == Role::Arg))?;
         let ident = &main.ident;
-        let when = self.fields.iter().find(|field| field.role == Role::When);
-        let known = if when.is_some() { quote!(knows_condition) } else { quote!(true) };
-        let when = when.map_or_else(
+        let condition = self.fields.iter().find(|field| field.role == Role::When);
+        let check_condition =
+            if condition.is_some() { quote!(knows_condition) } else { quote!(true) };
+        let condition = condition.map_or_else(
             || quote!(Default::default()),
             |field| {
                 let ident = &field.ident;
                 quote!(#ident)
             },
         );
-        let what = self.options.string("once");
-        let what = what.map_or_else(|| quote!(node.word()), |what| quote!(#what));
+        let noun = self.options.string("once");
+        let noun = noun.map_or_else(|| quote!(node.word()), |noun| quote!(#noun));
         let in_file = self.options.value("once").is_some_and(|once| once.to_string() == "in_file");
         let give = if in_file { quote!(give_in_file) } else { quote!(give) };
         Some(quote! {
-            if #known {
+            if #check_condition {
                 for key in #ident.iter() {
-                    scope.#give(#what, &key.value.to_string(), #when, &key.place);
+                    scope.#give(#noun, &key.value.to_string(), #condition, &key.place);
                 }
             }
         })
     }
 
-    fn made(&self) -> TokenStream {
-        let each = self.fields.iter().find(|field| field.role == Role::Each);
-        let Some(each) = each else {
-            let value = self.one(Field::value);
+    fn value(&self) -> TokenStream {
+        let list_field = self.fields.iter().find(|field| field.role == Role::Each);
+        let Some(list_field) = list_field else {
+            let value = self.expression(Field::value);
             return quote!(#value.map(|value| vec![value]));
         };
         let shared = self.fields.iter().filter(|field| field.role != Role::Each);
@@ -174,29 +175,29 @@ impl Node {
             let (ident, value) = (&field.ident, field.value());
             quote!(let #ident = #value;)
         });
-        let value = self.one(|field| {
+        let value = self.expression(|field| {
             let ident = &field.ident;
             if field.role == Role::Each { field.value() } else { quote!(#ident.clone()) }
         });
-        let each = &each.ident;
+        let list_field = &list_field.ident;
         quote! {
             #(#shared)*
-            Some(#each.into_iter().filter_map(|#each| #value).collect())
+            Some(#list_field.into_iter().filter_map(|#list_field| #value).collect())
         }
     }
 
     /// Returns the expression of one value: the struct, or `then` of it, which returns a value or an option.
-    fn one(&self, value: impl Fn(&Field) -> TokenStream) -> TokenStream {
+    fn expression(&self, value: impl Fn(&Field) -> TokenStream) -> TokenStream {
         let values: Vec<_> = self.fields.iter().map(value).collect();
-        let then = self.options.value("then");
-        let made = if then.is_some() { quote!(Self) } else { self.makes() };
+        let conversion = self.options.value("then");
+        let value = if conversion.is_some() { quote!(Self) } else { self.makes() };
         let idents = self.fields.iter().map(|field| &field.ident);
-        let made = quote!(#made { #(#idents: #values,)* });
-        if let Some(then) = then {
+        let value = quote!(#value { #(#idents: #values,)* });
+        if let Some(conversion) = conversion {
             let makes = self.makes();
-            quote!(Option::<#makes>::from(#then(#made, node, scope)))
+            quote!(Option::<#makes>::from(#conversion(#value, node, scope)))
         } else {
-            quote!(Some(#made))
+            quote!(Some(#value))
         }
     }
 
@@ -207,7 +208,7 @@ impl Node {
 
     /// Returns the filter for one target: `#[when]`, and the lines in the block.
     pub fn keep(&self) -> Option<TokenStream> {
-        if self.options.has("makes") {
+        if self.options.is_set("makes") {
             return None;
         }
         let name = &self.ident;
@@ -216,8 +217,8 @@ impl Node {
         let idents = lines.iter().map(|field| &field.ident);
         let needed = lines.iter().filter(|field| field.is_needed());
         let needed = needed.map(|field| &field.ident);
-        let when = self.fields.iter().find(|field| field.role == Role::When);
-        let when = when.map(|field| &field.ident).into_iter();
+        let condition = self.fields.iter().find(|field| field.role == Role::When);
+        let condition = condition.map(|field| &field.ident).into_iter();
         let also = self.options.value("keep").map(|keep| quote!(#keep(self, target);));
         Some(quote! {
             impl crate::line::Keep for #name {
@@ -225,7 +226,7 @@ impl Node {
                     #(crate::line::Keep::keep(&mut self.#idents, target);)*
                     #also
                     let _ = target;
-                    true #(&& self.#when.holds(target))* #(&& !self.#needed.is_empty())*
+                    true #(&& self.#condition.holds(target))* #(&& !self.#needed.is_empty())*
                 }
             }
         })
@@ -234,8 +235,9 @@ impl Node {
     /// Returns the traits that single fields give.
     pub fn traits(&self) -> TokenStream {
         let name = &self.ident;
-        let has = |field: &&Field, ident: &str| field.ident == ident && field.role != Role::None;
-        let when = self.fields.iter().find(|field| has(field, "when")).map(|_| {
+        let has_field =
+            |field: &&Field, ident: &str| field.ident == ident && field.role != Role::None;
+        let condition = self.fields.iter().find(|field| has_field(field, "when")).map(|_| {
             quote! {
                 impl crate::HasCondition for #name {
                     fn when(&self) -> base::target::Condition {
@@ -244,8 +246,8 @@ impl Node {
                 }
             }
         });
-        let glob = self.fields.iter().find(|field| has(field, "glob"));
-        let glob = glob.filter(|f| f.shape.spanned && f.shape.is("Glob")).map(|_| {
+        let glob = self.fields.iter().find(|field| has_field(field, "glob"));
+        let glob = glob.filter(|f| f.shape.spanned && f.shape.is_named("Glob")).map(|_| {
             quote! {
                 impl crate::HasGlob for #name {
                     fn glob(&self) -> &crate::Glob {
@@ -254,12 +256,12 @@ impl Node {
                 }
             }
         });
-        let moved = self.options.has("makes").then(|| {
+        let moved = self.options.is_set("makes").then(|| {
             let idents = self.fields.iter().map(|field| &field.ident);
             // Fields of a line that becomes another type are read here alone.
             quote!(const _: fn(&#name) = |line| { let _ = (#(&line.#idents,)*); };)
         });
         let keep = self.keep();
-        quote!(#when #glob #moved #keep)
+        quote!(#condition #glob #moved #keep)
     }
 }

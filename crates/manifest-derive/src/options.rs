@@ -9,7 +9,7 @@ use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Token, parenthesiz
 #[derive(Default)]
 pub struct Options {
     texts: Vec<String>,
-    named: Vec<(String, Option<TokenStream>)>,
+    values: Vec<(String, Option<TokenStream>)>,
 }
 
 const KNOWN: &[&str] = &[
@@ -47,7 +47,7 @@ impl Options {
     ///
     /// # Errors
     /// If an option is unknown, except the function of `calc`.
-    pub fn of(attribute: &Attribute) -> syn::Result<Self> {
+    pub fn parse(attribute: &Attribute) -> syn::Result<Self> {
         let mut options = Self::default();
         if let Meta::List(list) = &attribute.meta {
             let items = list.parse_args_with(Punctuated::<Item, Token![,]>::parse_terminated)?;
@@ -60,7 +60,7 @@ impl Options {
                         return Err(syn::Error::new_spanned(list, message));
                     }
                     Item::Text(text) => options.texts.push(text),
-                    Item::Named(name, value) => options.named.push((name, value)),
+                    Item::Named(name, value) => options.values.push((name, value)),
                 }
             }
         }
@@ -74,22 +74,22 @@ impl Options {
 
     /// Returns the name of the first named option.
     pub fn first(&self) -> &str {
-        self.named.first().map_or("", |(name, _)| name)
+        self.values.first().map_or("", |(name, _)| name)
     }
 
     /// Returns whether the option is given, with or without a value.
-    pub fn has(&self, name: &str) -> bool {
-        self.named.iter().any(|(other, _)| other == name)
+    pub fn is_set(&self, name: &str) -> bool {
+        self.values.iter().any(|(option, _)| option == name)
     }
 
     /// Returns the value of an option.
     pub fn value(&self, name: &str) -> Option<&TokenStream> {
-        self.named.iter().find(|(other, _)| other == name)?.1.as_ref()
+        self.values.iter().find(|(option, _)| option == name)?.1.as_ref()
     }
 
     /// Returns the values of an option that can be repeated.
     pub fn values<'o>(&'o self, name: &'o str) -> impl Iterator<Item = &'o TokenStream> {
-        self.named.iter().filter(move |(other, _)| other == name).filter_map(|(_, v)| v.as_ref())
+        self.values.iter().filter(move |(option, _)| option == name).filter_map(|(_, v)| v.as_ref())
     }
 
     /// Returns the value of an option that is a text.

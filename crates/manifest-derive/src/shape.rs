@@ -23,7 +23,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    pub fn of(whole: &Type) -> Self {
+    pub fn new(whole: &Type) -> Self {
         let (outer, element) = match generic(whole) {
             Some((name, element)) if name == "Option" => (Outer::Perhaps, element),
             Some((name, element)) if ["Vec", "Rules", "IndexMap"].contains(&&*name) => {
@@ -40,7 +40,7 @@ impl Shape {
     }
 
     /// Returns whether the innermost type is called `name`.
-    pub fn is(&self, name: &str) -> bool {
+    pub fn is_named(&self, name: &str) -> bool {
         matches!(&self.inner, Type::Path(path) if path.path.is_ident(name))
     }
 }

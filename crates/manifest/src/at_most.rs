@@ -35,7 +35,9 @@ pub struct SizeLimit {
 }
 
 fn has_limit(node: &mut Node<'_>, _: &Scope<'_, '_>) {
-    if node.is_sound() && !["installed", "packed", "growth"].iter().any(|name| node.had(name)) {
+    if node.is_sound()
+        && !["installed", "packed", "growth"].iter().any(|name| node.has_property(name))
+    {
         node.fault("`at-most` has no limit", "add `installed`, `packed` or `growth`");
     }
 }

@@ -25,14 +25,14 @@ mod words;
 pub(crate) use words::{CHANGE, GROUP, INCLUDE, REMOVE};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum FileKind {
     /// `packages.kdl`.
     Packages,
     /// `families.kdl`.
     Families,
 }
 
-impl Which {
+impl FileKind {
     fn file(self) -> KdlFile {
         match self {
             Self::Packages => VOCABULARY[0],
@@ -48,24 +48,24 @@ impl Which {
 pub(super) fn file(
     faults: &Faults,
     source: &Source,
-    which: Which,
-    beside: Option<&Beside<'_>>,
+    kind: FileKind,
+    files: Option<&Beside<'_>>,
 ) -> Result<Vec<kdl::Node>, Problems> {
     let nodes = kdl::parse(source)?;
-    let mut composer = Composer { faults, source, which, beside, taken: BTreeSet::new() };
+    let mut composer = Composer { faults, source, kind, files, included_files: BTreeSet::new() };
     let nodes = composer.composed(nodes);
-    Ok(match which {
-        Which::Packages => absent::spread(faults, source, nodes),
-        Which::Families => nodes,
+    Ok(match kind {
+        FileKind::Packages => absent::spread(faults, source, nodes),
+        FileKind::Families => nodes,
     })
 }
 
 struct Composer<'c> {
     faults: &'c Faults,
     source: &'c Source,
-    which: Which,
-    beside: Option<&'c Beside<'c>>,
-    taken: BTreeSet<String>,
+    kind: FileKind,
+    files: Option<&'c Beside<'c>>,
+    included_files: BTreeSet<String>,
 }
 
 enum Edit {
@@ -75,19 +75,19 @@ enum Edit {
 
 impl Composer<'_> {
     fn composed(&mut self, nodes: Vec<kdl::Node>) -> Vec<kdl::Node> {
-        let words = self.which.file().nodes;
+        let words = self.kind.file().nodes;
         let mut composed = Vec::new();
         let mut edits = Vec::new();
         let nodes = group::spread(self.faults, words, nodes);
-        let named = nodes.iter().filter_map(include::name).collect();
+        let declared_names = nodes.iter().filter_map(include::name).collect();
         for node in nodes {
             match node.name.text.as_str() {
-                "include" => composed.extend(self.included(&node, &named)),
+                "include" => composed.extend(self.included(&node, &declared_names)),
                 "change" | "remove" => edits.extend(edit(self.faults, words, &node)),
                 _ => composed.push(node),
             }
         }
-        let owner = self.which.file().name;
+        let owner = self.kind.file().name;
         apply(self.faults, owner, words, &mut composed, edits);
         composed
     }
@@ -115,7 +115,7 @@ fn apply(
     }
 }
 
-fn one<T: Line>(faults: &Faults, node: &kdl::Node) -> Option<T::Made> {
+fn read_line<T: Line>(faults: &Faults, node: &kdl::Node) -> Option<T::Made> {
     let place = faults.at(&node.name.span);
     let no_file = |_: &Source, _: &RelPath| Err("includes are not allowed here".to_owned());
     let context = Context::survey(faults, &[], &[], &no_file);

@@ -1,6 +1,6 @@
 //! From KDL to [`Manifest`]: reads both files, then checks lines against each other.
 
-use super::compose::{self, Which};
+use super::compose::{self, FileKind};
 use super::line::{Context, Lines, Once, Scope};
 use super::reader::{Block, Faults};
 use super::{Beside, Excuses, LibraryRule, Manifest, Package, Project, Python, VOCABULARY};
@@ -14,38 +14,38 @@ pub(super) mod families;
 mod license;
 mod projects_check;
 
-/// Faults of packages.kdl are first. `beside` has the files that they name.
+/// Faults of packages.kdl are first. `files` are the ones that they name.
 pub(super) fn manifest(
     packages: &Source,
     families: &Source,
-    beside: Option<&Beside<'_>>,
+    files: Option<&Beside<'_>>,
 ) -> Result<Manifest, Problems> {
     let (mut sources, mut problems) = (Vec::new(), Problems::new());
-    let packages = decoded(packages, Which::Packages, beside, &mut problems);
-    let (mut more, mut after) = (Vec::new(), Problems::new());
-    let families = decoded(families, Which::Families, beside, &mut after);
+    let packages = decoded(packages, FileKind::Packages, files, &mut problems);
+    let (mut family_sources, mut after) = (Vec::new(), Problems::new());
+    let families = decoded(families, FileKind::Families, files, &mut after);
     // Packages name the axes of families. Faults of packages are reported first.
     let families = families.map(|(faults, nodes)| {
         let file = families::file(&faults, &nodes);
-        more.extend(faults.sources());
+        family_sources.extend(faults.sources());
         after.extend(faults.into_problems());
         file
     });
     let axes = families.as_ref().map(|families| families.axes.keys().map(String::as_str).collect());
     let packages = packages.and_then(|(faults, nodes)| {
-        let file = file(&faults, &nodes, beside, axes.unwrap_or_default());
+        let file = file(&faults, &nodes, files, axes.unwrap_or_default());
         sources.extend(faults.sources());
         problems.extend(faults.into_problems());
         file
     });
-    sources.extend(more);
+    sources.extend(family_sources);
     problems.extend(after);
     let (Some(mut manifest), Some(families), true) = (packages, families, problems.is_empty())
     else {
         return Err(problems);
     };
     manifest.families = families;
-    if let Some(built_in) = beside.and_then(|beside| beside.built_in) {
+    if let Some(built_in) = files.and_then(|files| files.built_in) {
         manifest.families.of_program = families::of_program(built_in.families);
     }
     manifest.sources = sources;
@@ -65,15 +65,15 @@ pub(super) fn manifest(
 /// Returns the nodes of a file and its included files, with their faults; nothing if it is not KDL.
 fn decoded(
     source: &Source,
-    which: Which,
-    beside: Option<&Beside<'_>>,
+    kind: FileKind,
+    files: Option<&Beside<'_>>,
     problems: &mut Problems,
 ) -> Option<(Faults, Vec<kdl::Node>)> {
     let faults = Faults::new(source);
-    match compose::file(&faults, source, which, beside) {
+    match compose::file(&faults, source, kind, files) {
         Ok(nodes) => Some((faults, nodes)),
-        Err(more) => {
-            problems.extend(more);
+        Err(others) => {
+            problems.extend(others);
             None
         }
     }
@@ -82,20 +82,20 @@ fn decoded(
 pub(super) fn file(
     faults: &Faults,
     file: &[kdl::Node],
-    beside: Option<&Beside<'_>>,
+    files: Option<&Beside<'_>>,
     axes: Vec<&str>,
 ) -> Option<Manifest> {
     let words = VOCABULARY[0].nodes;
-    let read = |source: &Source, path: &RelPath| match beside {
-        Some(beside) => beside.open(faults.root(), source, path),
+    let read = |source: &Source, path: &RelPath| match files {
+        Some(files) => files.open(faults.root(), source, path),
         None => Err("includes are not allowed here".to_owned()),
     };
-    let templates = beside.map(|beside| &*beside.templates);
+    let templates = files.map(|files| &*files.templates);
     let context = Context { axes, templates, ..Context::survey(faults, words, file, &read) };
     let mut nodes = Block::of_file(faults, words, file);
     let has_projects =
-        ["python-project", "native-project"].iter().any(|name| nodes.has_meant(name));
-    if nodes.has_meant("package") || !has_projects {
+        ["python-project", "native-project"].iter().any(|name| nodes.has_or_resembles(name));
+    if nodes.has_or_resembles("package") || !has_projects {
         nodes.require("common");
     }
     let manifest = Manifest::take(&mut nodes, &Scope::new(&context, None));
@@ -122,20 +122,21 @@ pub(super) fn check_file(
     check::packages(context.faults, packages, licenses, context.templates);
 }
 
-pub(super) fn refuse_both(
+pub(super) fn refuse_contradiction(
     scope: &Scope<'_, '_>,
     system: &[LibraryRule],
     excuses: Option<&Excuses>,
 ) {
     for rule in excuses.iter().flat_map(|excuses| &excuses.missing_libraries) {
-        let Some(other) = system.iter().find(|s| s.name.as_str() == rule.name.as_str()) else {
+        let Some(system_library) = system.iter().find(|s| s.name.as_str() == rule.name.as_str())
+        else {
             continue;
         };
         let message =
             format!("`{}` is declared both as a system library and as missing", rule.name.as_str());
         let problem = Problem::error(Code::GivenTwice, message)
             .label(&rule.name.place, "allowed to be missing")
-            .label(&other.name.place, "declared as a system library");
+            .label(&system_library.name.place, "declared as a system library");
         let help = "remove one of the lines: a system library is never missing";
         scope.context.faults.report(problem.help(help));
     }
@@ -156,14 +157,14 @@ mod tests {
             std::fs::read_to_string(format!("{root}/{path}")).map_err(|e| e.to_string())
         };
         let templates = vec!["meta", "runtime", "choice"];
-        let beside = Beside { templates, read: &read, built_in: None };
-        Manifest::decode_beside(&packages, &families, &beside).unwrap_or_else(|problems| {
+        let files = Beside { templates, read: &read, built_in: None };
+        Manifest::decode_beside(&packages, &families, &files).unwrap_or_else(|problems| {
             panic!("{:#?}", problems.iter().map(ToString::to_string).collect::<Vec<_>>())
         })
     }
 
     #[test]
-    fn the_files_of_the_repository_decode() {
+    fn decodes_the_files_of_the_repository() {
         let manifest = repository();
         let names: Vec<&str> =
             manifest.packages.keys().map(base::names::PackageName::as_str).collect();
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn families_stand_for_isas() {
+    fn expands_families_to_isas() {
         let families = repository().families;
         let expand =
             |name: &str| families.expand(name).iter().map(ToString::to_string).collect::<Vec<_>>();

@@ -127,13 +127,13 @@ impl Families {
     /// Returns the ISAs with packages of a family, level or ISA, smallest first; empty for unknown
     /// names.
     pub fn expand(&self, name: &str) -> Vec<Isa> {
-        let named = |(isa, facts): &(&Isa, &IsaFacts)| {
+        let has_name = |(isa, facts): &(&Isa, &IsaFacts)| {
             isa.as_str() == name
                 || facts.families.iter().any(|f| f == name)
                 || self.above(isa.as_str()).contains(&name)
         };
         let home = |(isa, facts): (&Isa, &IsaFacts)| facts.package.as_ref().unwrap_or(isa).clone();
-        let mut isas: Vec<Isa> = self.isas.iter().filter(named).map(home).collect();
+        let mut isas: Vec<Isa> = self.isas.iter().filter(has_name).map(home).collect();
         isas.sort();
         isas.dedup();
         isas

@@ -42,9 +42,9 @@ impl<K, L: Keep> Keep for IndexMap<K, L> {
 
 impl<L: Keep + HasGlob + Clone> Keep for Rules<L> {
     fn keep(&mut self, target: Target) -> bool {
-        let kept = |line: &L| line.clone().keep(target);
-        if !self.iter().all(kept) {
-            *self = self.iter().filter(|line| kept(line)).cloned().collect();
+        let is_kept = |line: &L| line.clone().keep(target);
+        if !self.iter().all(is_kept) {
+            *self = self.iter().filter(|line| is_kept(line)).cloned().collect();
         }
         true
     }
@@ -102,7 +102,7 @@ drop "**" component="test" reason="tests" on="windows"
     }
 
     #[test]
-    fn a_line_counts_for_its_mode_and_its_system() {
+    fn applies_a_line_to_its_mode_and_system() {
         assert_eq!(counts(Mode::Kpack, System::Linux), [2, 0, 1, 1, 1, 0, 1, 0, 1, 0]);
         assert_eq!(counts(Mode::Kpack, System::Windows), [1, 0, 0, 0, 0, 1, 0, 1, 0, 1]);
         assert_eq!(counts(Mode::Legacy, System::Linux), [2, 1, 1, 1, 1, 0, 0, 0, 0, 0]);

@@ -29,8 +29,8 @@ impl Glob {
     /// The reason: wrong syntax, or too large.
     pub fn new(text: &str) -> Result<Self, String> {
         let fixed = text.strip_suffix("/**").unwrap_or(text);
-        let both = [text, fixed];
-        let globs = if fixed == text { &both[..1] } else { &both };
+        let forms = [text, fixed];
+        let globs = if fixed == text { &forms[..1] } else { &forms };
         let compiled = Compiled::new(globs, true)?;
         let prefix = fixed.split(['*', '?', '[', '{']).next().unwrap_or_default().to_owned();
         Ok(Self { text: text.to_owned(), prefix, compiled })
@@ -54,8 +54,10 @@ impl Glob {
 
     /// Returns whether each of its alternatives has a word.
     pub(crate) fn has_words(&self) -> bool {
-        let all = pattern::alternatives(self.as_str());
-        all.map_or(self.word().is_some(), |all| all.iter().all(|one| pattern::word(one).is_some()))
+        let alternatives = pattern::alternatives(self.as_str());
+        alternatives.map_or(self.word().is_some(), |alternatives| {
+            alternatives.iter().all(|alternative| pattern::word(alternative).is_some())
+        })
     }
 
     pub(crate) fn word(&self) -> Option<&str> {
@@ -67,11 +69,9 @@ impl Glob {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a glob over installed paths: {reason}")]
 pub struct GlobError {
-    /// Text.
     pub text: String,
     /// Fault.
     pub reason: String,
-    /// Remedy.
     pub remedy: Option<String>,
 }
 
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_proposed_glob_is_a_glob() {
+    fn proposes_valid_globs() {
         for (text, expected) in [
             ("lib**/pkgconfig", Some("lib*/**/pkgconfig")),
             ("lib/a**", Some("lib/a*/**")),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_is_matched_by_two_stars_at_the_end() {
+    fn matches_a_tree_by_two_stars_at_the_end() {
         let tree =
             |glob: &str, path: &str| Glob::new(glob).unwrap().matches_tree(&path.parse().unwrap());
         assert!(
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn stars_and_segments() {
+    fn matches_stars_within_segments() {
         assert!(matches("bin/rocprof-*", "bin/rocprof-sys"));
         assert!(!matches("bin/rocprof-*", "bin/rocprof-sys/x"));
         assert!(matches("**/cmake/**", "cmake/x"));

@@ -129,8 +129,8 @@ impl Ignore {
 
     fn refuse_idle_parts(&self, node: &Node<'_>) {
         let code = self.code.value;
-        let (taken, needs_files) = self.properties();
-        if needs_files && !node.had("in") {
+        let (properties, needs_files) = self.properties();
+        if needs_files && !node.has_property("in") {
             node.fault(format!("`{}` lacks `in`", node.title()), "add `in=…`");
         }
         if let Some(name) = self.names.first().filter(|_| code != Code::UnresolvedLibrary) {
@@ -140,11 +140,11 @@ impl Ignore {
                 problem.label(&name.place, "write files as `in=…`, a package as `package=…`"),
             );
         }
-        for name in NARROWING.iter().filter(|name| !taken.contains(name)) {
+        for name in NARROWING.iter().filter(|name| !properties.contains(name)) {
             if let Some(place) = node.place_of(name) {
-                let named = code == Code::UnresolvedLibrary && !self.names.is_empty();
-                let with = if named { " with names of libraries" } else { "" };
-                let message = format!("`ignore \"{code}\"`{with} takes no `{name}`");
+                let has_libraries = code == Code::UnresolvedLibrary && !self.names.is_empty();
+                let suffix = if has_libraries { " with names of libraries" } else { "" };
+                let message = format!("`ignore \"{code}\"`{suffix} takes no `{name}`");
                 let problem = Problem::error(Code::UnknownProperty, message);
                 node.report(problem.label(&place, "such findings have none"));
             }
@@ -250,7 +250,6 @@ pub struct IgnoreRule {
     pub glob: Option<Spanned<Glob>>,
     /// Only rpaths to these directories.
     pub to: Option<Glob>,
-    /// Reason.
     pub reason: String,
     /// Reason why there may be no such finding.
     pub optional: Option<String>,
@@ -271,9 +270,9 @@ impl IgnoreRule {
 
     /// Returns whether it accepts the code for a file or name, of a package if known.
     pub fn accepts(&self, code: Code, package: Option<&PackageName>, path: &str) -> bool {
-        let within =
+        let contains =
             |glob: &Spanned<Glob>| path.parse::<RelPath>().is_ok_and(|path| glob.matches(&path));
-        self.code.value == code && self.is_of(package) && self.glob.as_ref().is_none_or(within)
+        self.code.value == code && self.is_of(package) && self.glob.as_ref().is_none_or(contains)
     }
 
     /// Returns whether it accepts a finding of a member of a package, which can lead to a path or name.
@@ -282,13 +281,13 @@ impl IgnoreRule {
         code: Code,
         package: Option<&PackageName>,
         member: Option<&str>,
-        to: Option<&str>,
+        target: Option<&str>,
     ) -> bool {
-        let leads = |glob: &Glob| to.is_some_and(|to| is_in(glob, to));
+        let leads_there = |glob: &Glob| target.is_some_and(|target| is_in(glob, target));
         self.code.value == code
             && self.is_of(package)
             && (self.glob.is_none() || member.is_some_and(|member| self.is_within(member)))
-            && self.to.as_ref().is_none_or(leads)
+            && self.to.as_ref().is_none_or(leads_there)
     }
 
     /// Returns whether it is for a package.

@@ -23,7 +23,6 @@ pub use limits::{MOST_BYTES, MOST_DEPTH, source};
 pub struct Node {
     /// `(type)` before its name.
     pub annotation: Option<Name>,
-    /// Its name.
     pub name: Name,
     /// Arguments and properties.
     pub entries: Vec<Entry>,
@@ -38,25 +37,25 @@ impl Node {
 
     /// Returns a property's value; of several, the last.
     pub fn property(&self, name: &str) -> Option<&Value> {
-        let named = |entry: &&Entry| entry.key() == Some(name);
-        self.entries.iter().rfind(named).map(|entry| &entry.value)
+        let is_named = |entry: &&Entry| entry.key() == Some(name);
+        self.entries.iter().rfind(is_named).map(|entry| &entry.value)
     }
 
-    /// Shifts its spans `by` bytes: its text follows other texts.
-    pub fn shift(&mut self, by: usize) {
-        self.annotation.iter_mut().for_each(|name| name.shift(by));
-        self.name.shift(by);
+    /// Shifts its spans by `offset` bytes: its text follows other texts.
+    pub fn shift(&mut self, offset: usize) {
+        self.annotation.iter_mut().for_each(|name| name.shift(offset));
+        self.name.shift(offset);
         for entry in &mut self.entries {
-            entry.annotation.iter_mut().chain(&mut entry.name).for_each(|name| name.shift(by));
-            entry.span = shifted(&entry.span, by);
-            entry.value_span = shifted(&entry.value_span, by);
+            entry.annotation.iter_mut().chain(&mut entry.name).for_each(|name| name.shift(offset));
+            entry.span = shifted(&entry.span, offset);
+            entry.value_span = shifted(&entry.value_span, offset);
         }
-        self.block.iter_mut().flatten().for_each(|node| node.shift(by));
+        self.block.iter_mut().flatten().for_each(|node| node.shift(offset));
     }
 }
 
-fn shifted(span: &Range<usize>, by: usize) -> Range<usize> {
-    span.start + by..span.end + by
+fn shifted(span: &Range<usize>, offset: usize) -> Range<usize> {
+    span.start + offset..span.end + offset
 }
 
 /// Name with its place.
@@ -69,8 +68,8 @@ pub struct Name {
 }
 
 impl Name {
-    fn shift(&mut self, by: usize) {
-        self.span = shifted(&self.span, by);
+    fn shift(&mut self, offset: usize) {
+        self.span = shifted(&self.span, offset);
     }
 }
 
@@ -81,7 +80,6 @@ pub struct Entry {
     pub name: Option<Name>,
     /// `(type)` before its value.
     pub annotation: Option<Name>,
-    /// Its value.
     pub value: Value,
     /// Place, with the name.
     pub span: Range<usize>,

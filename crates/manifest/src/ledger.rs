@@ -93,11 +93,12 @@ impl AcceptRule {
     /// Returns whether it accepts a difference at a path, or of a name.
     pub fn accepts(&self, class: LedgerClass, package: &str, name: &str) -> bool {
         let below = name.split_once('/').map(|(_, below)| below);
-        let is =
-            |glob: &Spanned<Glob>| matches(glob, name) || below.is_some_and(|it| matches(glob, it));
+        let accepts_name = |glob: &Spanned<Glob>| {
+            matches(glob, name) || below.is_some_and(|path| matches(glob, path))
+        };
         self.class.value == class
             && self.package.as_ref().is_none_or(|glob| matches(glob, package))
-            && self.globs.iter().any(is)
+            && self.globs.iter().any(accepts_name)
     }
 }
 

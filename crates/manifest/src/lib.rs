@@ -121,7 +121,7 @@ pub trait HasCondition {
 #[derive(Debug, Clone, Line)]
 #[line(
     check(decode::check_file(project, packages, python)),
-    check(decode::refuse_both(system_libraries, excuses))
+    check(decode::refuse_contradiction(system_libraries, excuses))
 )]
 pub struct Manifest {
     /// Lines of `common`, which only packages need.
@@ -170,7 +170,7 @@ impl Manifest {
     /// Returns every normalized name that a distribution can have, with its GPU target.
     pub fn distribution_names(&self) -> Vec<(String, Option<String>)> {
         let distributions = self.packages.values().flat_map(|package| &package.distributions);
-        let each = distributions.flat_map(|distribution| {
+        let names = distributions.flat_map(|distribution| {
             let variants = distribution.per.variants(&self.families);
             // Without a placeholder, the name has no target.
             let by_gpu = distribution.per.is_by_gpu() && distribution.name.has_placeholder();
@@ -179,7 +179,7 @@ impl Manifest {
                 Some((normalized(&distribution.name.fill(&variant))?, target))
             })
         });
-        each.collect()
+        names.collect()
     }
 
     /// Decodes the two files alone: a `readme` is an error.
@@ -197,9 +197,9 @@ impl Manifest {
     pub fn decode_beside(
         packages: &Source,
         families: &Source,
-        beside: &Beside<'_>,
+        files: &Beside<'_>,
     ) -> Result<Self, Problems> {
-        decode::manifest(packages, families, Some(beside))
+        decode::manifest(packages, families, Some(files))
     }
 
     /// Warns of packages that nothing offers or requires.
@@ -214,6 +214,6 @@ impl Manifest {
 
     /// Warns of doubtful lines.
     pub fn warnings(&self) -> Problems {
-        warnings::of(self)
+        warnings::collect(self)
     }
 }

@@ -80,11 +80,9 @@ impl Reason for LibraryNameError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a library name: {reason}")]
 pub struct LibraryNameError {
-    /// Text.
     pub text: String,
     /// Fault.
     pub reason: String,
-    /// Remedy.
     pub remedy: Option<String>,
 }
 
@@ -134,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_itself_and_a_glob_what_it_says() {
+    fn matches_names_literally_and_globs_by_pattern() {
         assert!(matches("libstdc++.so.6", "libstdc++.so.6"));
         assert!(!matches("libc.so.6", "libc.so.60"));
         assert!(!matches("libc.so.6", "libcxso.6"));
@@ -145,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_library_is_refused() {
+    fn refuses_names_of_no_library() {
         let nested = format!("lib{}.so{}", "{a,".repeat(500), "}".repeat(500));
         for bad in
             ["libc", "/lib/libc.so.6", "lib/", "*", "*.so.*", "lib*.so*", "libx[.so", &nested]

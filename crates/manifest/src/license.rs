@@ -54,7 +54,7 @@ impl LicenseExpression {
 
     /// Returns its deprecated identifiers, in their order.
     pub fn deprecated(&self) -> Vec<&'static str> {
-        let of = |req: &LicenseReq| {
+        let deprecated_terms = |req: &LicenseReq| {
             let license = req.license.id().filter(|id| id.is_deprecated()).map(|id| id.name);
             let addition = req
                 .addition
@@ -64,17 +64,20 @@ impl LicenseExpression {
                 .map(|id| id.name);
             [license, addition].into_iter().flatten()
         };
-        self.parsed.requirements().flat_map(|found| of(&found.req)).collect()
+        self.parsed
+            .requirements()
+            .flat_map(|requirement| deprecated_terms(&requirement.req))
+            .collect()
     }
 
     /// Joins the terms of parts with `AND`, sorted, each once; `None` without parts.
     pub fn all_of<'e>(parts: impl IntoIterator<Item = &'e Self>) -> Option<String> {
         let terms: BTreeSet<String> = parts.into_iter().flat_map(Self::conjuncts).collect();
         let single = terms.len() == 1;
-        let shown = terms.iter().map(|term| {
+        let operands = terms.iter().map(|term| {
             if single || !term.contains(" OR ") { term.clone() } else { format!("({term})") }
         });
-        (!terms.is_empty()).then(|| shown.collect::<Vec<_>>().join(" AND "))
+        (!terms.is_empty()).then(|| operands.collect::<Vec<_>>().join(" AND "))
     }
 
     /// The operands of `AND`. A choice has ` OR ` in it, and no parentheses around it.
@@ -82,14 +85,16 @@ impl LicenseExpression {
         let mut stack: Vec<BTreeSet<String>> = Vec::new();
         for node in self.parsed.iter() {
             match node {
-                ExprNode::Req(found) => stack.push(BTreeSet::from([found.req.to_string()])),
+                ExprNode::Req(requirement) => {
+                    stack.push(BTreeSet::from([requirement.req.to_string()]));
+                }
                 ExprNode::Op(operator) => {
-                    let (right, left) =
+                    let (second, first) =
                         (stack.pop().unwrap_or_default(), stack.pop().unwrap_or_default());
                     stack.push(match operator {
-                        Operator::And => left.into_iter().chain(right).collect(),
+                        Operator::And => first.into_iter().chain(second).collect(),
                         Operator::Or => {
-                            BTreeSet::from([format!("{} OR {}", operand(left), operand(right))])
+                            BTreeSet::from([format!("{} OR {}", operand(first), operand(second))])
                         }
                     });
                 }
@@ -102,10 +107,10 @@ impl LicenseExpression {
 /// A side of an `OR`: `AND` binds closer, so that only a choice inside it needs parentheses.
 fn operand(terms: BTreeSet<String>) -> String {
     let single = terms.len() == 1;
-    let shown = terms
+    let operands = terms
         .into_iter()
         .map(|term| if single || !term.contains(" OR ") { term } else { format!("({term})") });
-    shown.collect::<Vec<_>>().join(" AND ")
+    operands.collect::<Vec<_>>().join(" AND ")
 }
 
 impl fmt::Display for LicenseExpression {
@@ -118,11 +123,9 @@ impl fmt::Display for LicenseExpression {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not an SPDX licence expression: {reason}")]
 pub struct LicenseError {
-    /// Text.
     pub text: String,
     /// Fault.
     pub reason: String,
-    /// Remedy.
     pub remedy: String,
 }
 
@@ -147,7 +150,9 @@ impl FromStr for LicenseExpression {
                 "the operators AND, OR and WITH are in capitals".to_owned(),
             ));
         }
-        if let Some(foreign) = parsed.requirements().find(|found| leads_elsewhere(&found.req)) {
+        if let Some(foreign) =
+            parsed.requirements().find(|requirement| leads_elsewhere(&requirement.req))
+        {
             let reason = format!("`{}` refers to another document", foreign.req);
             return Err(error(
                 reason,
@@ -176,11 +181,11 @@ const SHAPE: &str =
 fn explain(reason: &Reason, term: &str) -> (String, String) {
     match reason {
         Reason::UnknownLicense | Reason::UnknownException | Reason::UnknownTerm => {
-            let meant = meant(term).map_or_else(
+            let label = similar_term(term).map_or_else(
                 || format!("`{term}` is not on the SPDX list"),
                 |near| format!("did you mean `{near}`?"),
             );
-            (meant, ON_NO_LIST.to_owned())
+            (label, ON_NO_LIST.to_owned())
         }
         Reason::InvalidCharacters => ("invalid character".to_owned(), SHAPE.to_owned()),
         Reason::UnclosedParens => ("unclosed parenthesis".to_owned(), SHAPE.to_owned()),
@@ -193,12 +198,12 @@ fn explain(reason: &Reason, term: &str) -> (String, String) {
         | Reason::Unexpected(_)
         | Reason::SeparatedPlus
         | Reason::DeprecatedLicenseId => {
-            let at = if term.is_empty() {
+            let reason = if term.is_empty() {
                 "the expression is incomplete".to_owned()
             } else {
                 format!("unexpected `{term}`")
             };
-            (at, SHAPE.to_owned())
+            (reason, SHAPE.to_owned())
         }
     }
 }
@@ -210,17 +215,17 @@ fn full_name(text: &str) -> Option<(String, String)> {
     Some((format!("did you mean `{}`?", license.name), ON_NO_LIST.to_owned()))
 }
 
-fn meant(term: &str) -> Option<&'static str> {
+fn similar_term(term: &str) -> Option<&'static str> {
     let licenses = || spdx::identifiers::LICENSES.iter().map(|license| license.name);
-    let known =
+    let names =
         || licenses().chain(spdx::identifiers::EXCEPTIONS.iter().map(|exception| exception.name));
-    let same = known().find(|name| name.eq_ignore_ascii_case(term));
+    let exact = names().find(|name| name.eq_ignore_ascii_case(term));
     let imprecise = || {
         spdx::imprecise_license_id(term)
             .filter(|(_, length)| *length == term.len())
             .map(|(id, _)| id.name)
     };
-    same.or_else(imprecise).or_else(|| nearest(term, known()))
+    exact.or_else(imprecise).or_else(|| nearest(term, names()))
 }
 
 impl reader::Reason for LicenseError {
@@ -250,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_are_those_of_the_list_or_references() {
+    fn accepts_listed_identifiers_and_references() {
         for text in [
             "MIT",
             "LicenseRef-Example",
@@ -264,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_what_is_meant() {
+    fn proposes_the_likely_identifier() {
         assert_eq!(fault("mit"), "did you mean `MIT`?");
         assert_eq!(fault("Apache 2.0"), "did you mean `Apache-2.0`?");
         assert_eq!(fault("BSD-3-Clauses"), "did you mean `BSD-3-Clause`?");
@@ -279,23 +284,23 @@ mod tests {
     }
 
     #[test]
-    fn terms_that_hold_together_are_sorted_and_said_once() {
-        let all = |texts: &[&str]| {
+    fn joins_terms_sorted_and_once() {
+        let joined = |texts: &[&str]| {
             LicenseExpression::all_of(&texts.iter().map(|t| parsed(t)).collect::<Vec<_>>())
         };
-        assert_eq!(all(&[]), None);
-        assert_eq!(all(&["MIT", "MIT"]).as_deref(), Some("MIT"));
-        assert_eq!(all(&["MIT OR Zlib"]).as_deref(), Some("MIT OR Zlib"));
+        assert_eq!(joined(&[]), None);
+        assert_eq!(joined(&["MIT", "MIT"]).as_deref(), Some("MIT"));
+        assert_eq!(joined(&["MIT OR Zlib"]).as_deref(), Some("MIT OR Zlib"));
         assert_eq!(
-            all(&["Zlib", "MIT OR ISC", "BSD-3-Clause AND Zlib"]).as_deref(),
+            joined(&["Zlib", "MIT OR ISC", "BSD-3-Clause AND Zlib"]).as_deref(),
             Some("BSD-3-Clause AND (MIT OR ISC) AND Zlib")
         );
         assert_eq!(
-            all(&["(MIT OR ISC) AND Zlib OR 0BSD"]).as_deref(),
+            joined(&["(MIT OR ISC) AND Zlib OR 0BSD"]).as_deref(),
             Some("(MIT OR ISC) AND Zlib OR 0BSD")
         );
         assert_eq!(
-            all(&["Apache-2.0 WITH LLVM-exception", "MIT"]).as_deref(),
+            joined(&["Apache-2.0 WITH LLVM-exception", "MIT"]).as_deref(),
             Some("Apache-2.0 WITH LLVM-exception AND MIT")
         );
     }

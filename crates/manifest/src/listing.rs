@@ -69,15 +69,15 @@ impl Listing {
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         Self {
-            urls: both(&self.urls, &other.urls),
-            classifiers: both(&self.classifiers, &other.classifiers),
-            keywords: both(&self.keywords, &other.keywords),
+            urls: merged(&self.urls, &other.urls),
+            classifiers: merged(&self.classifiers, &other.classifiers),
+            keywords: merged(&self.keywords, &other.keywords),
         }
     }
 }
 
-fn both<T: Clone + PartialEq>(first: &[T], then: &[T]) -> Vec<T> {
-    let new = then.iter().filter(|item| !first.contains(item));
+fn merged<T: Clone + PartialEq>(first: &[T], additions: &[T]) -> Vec<T> {
+    let new = additions.iter().filter(|item| !first.contains(item));
     first.iter().chain(new).cloned().collect()
 }
 
@@ -134,14 +134,20 @@ fn unlike_classifiers(text: &str) -> Option<String> {
     let without_numbers =
         |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
     let group = |text: &str| text.split(" :: ").next().unwrap_or(text).to_owned();
-    let known = || CLASSIFIERS.lines();
+    let classifiers = || CLASSIFIERS.lines();
     let letters = without_numbers(text);
-    if known().any(|line| line == text) || known().any(|line| without_numbers(line) == letters) {
+    if classifiers().any(|line| line == text)
+        || classifiers().any(|line| without_numbers(line) == letters)
+    {
         return None;
     }
-    match misspelled(text, known()) {
+    match misspelled(text, classifiers()) {
         Some(near) => Some(format!("did you mean \"{near}\"?")),
-        None if group(text) == "Private" || known().any(|line| group(line) == group(text)) => None,
+        None if group(text) == "Private"
+            || classifiers().any(|line| group(line) == group(text)) =>
+        {
+            None
+        }
         None => Some(format!("no classifier begins with `{}`", group(text))),
     }
 }
@@ -163,10 +169,10 @@ impl FromStr for Keyword {
     }
 }
 
-fn plain(text: &str, what: &str) -> Result<String, TextError> {
+fn plain(text: &str, noun: &str) -> Result<String, TextError> {
     if text.chars().any(char::is_control) || text.trim() != text {
         return refuse(
-            format!("`{}` is not {what}", text.escape_debug()),
+            format!("`{}` is not {noun}", text.escape_debug()),
             "write one line, without spaces at its ends",
         );
     }

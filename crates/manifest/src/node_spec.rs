@@ -89,16 +89,16 @@ impl KdlFile {
         fn below(
             owner: Option<&'static str>,
             words: &'static [NodeSpec],
-            all: &mut Vec<(Option<&'static str>, &'static NodeSpec)>,
+            pairs: &mut Vec<(Option<&'static str>, &'static NodeSpec)>,
         ) {
             for word in words {
-                all.push((owner, word));
-                below(Some(word.name), word.nodes, all);
+                pairs.push((owner, word));
+                below(Some(word.name), word.nodes, pairs);
             }
         }
-        let mut all = Vec::new();
-        below(None, self.nodes, &mut all);
-        all
+        let mut pairs = Vec::new();
+        below(None, self.nodes, &mut pairs);
+        pairs
     }
 }
 
@@ -151,40 +151,40 @@ impl NodeSpec {
         Self { times, ..self }
     }
 
-    pub(super) const fn of(self, kinds: &'static [PackageKind]) -> Self {
+    pub(super) const fn for_kinds(self, kinds: &'static [PackageKind]) -> Self {
         Self { kinds, ..self }
     }
 }
 
 pub(super) const fn count(lists: &[&[NodeSpec]]) -> usize {
-    let (mut at, mut all) = (0, 0);
-    while at < lists.len() {
-        all += lists[at].len();
-        at += 1;
+    let (mut index, mut total) = (0, 0);
+    while index < lists.len() {
+        total += lists[index].len();
+        index += 1;
     }
-    all
+    total
 }
 
 pub(super) const fn joined<const N: usize>(lists: &[&[NodeSpec]]) -> [NodeSpec; N] {
-    let mut all = [NodeSpec::EMPTY; N];
-    let (mut list, mut at, mut next) = (0, 0, 0);
+    let mut nodes = [NodeSpec::EMPTY; N];
+    let (mut list, mut index, mut next) = (0, 0, 0);
     while list < lists.len() {
-        if at == lists[list].len() {
-            (list, at) = (list + 1, 0);
+        if index == lists[list].len() {
+            (list, index) = (list + 1, 0);
         } else {
-            all[next] = lists[list][at];
-            (at, next) = (at + 1, next + 1);
+            nodes[next] = lists[list][index];
+            (index, next) = (index + 1, next + 1);
         }
     }
-    all
+    nodes
 }
 
 pub(super) const fn of_all<const N: usize>(nodes: &[NodeSpec]) -> [NodeSpec; N] {
-    let mut all = [NodeSpec::EMPTY; N];
-    let mut at = 0;
-    while at < N {
-        all[at] = nodes[at].of(PackageKind::ALL);
-        at += 1;
+    let mut specs = [NodeSpec::EMPTY; N];
+    let mut index = 0;
+    while index < N {
+        specs[index] = nodes[index].for_kinds(PackageKind::ALL);
+        index += 1;
     }
-    all
+    specs
 }

@@ -45,7 +45,7 @@ choice!(
     check(distribution::check_summary(summary, distributions)),
     check(distribution::check_modes(distributions)),
     check(keep(name)),
-    after(GROUP.of(PackageKind::ALL)),
+    after(GROUP.for_kinds(PackageKind::ALL)),
     example = r#"package "math" kind="runtime" {
     distribution "example-math" module="example_math" per="none"
     summary "Math libraries"
@@ -248,9 +248,9 @@ const NEEDED: [&str; 3] = ["distribution", "summary", "license"];
 fn draft(node: &mut Node<'_>, _: &Scope<'_, '_>) -> Draft {
     let lines = node.block();
     let kind = lacks_kind(node).then_some("kind");
-    let lacks = NEEDED.into_iter().filter(|word| !lines.has_meant(word));
+    let missing_lines = NEEDED.into_iter().filter(|word| !lines.has_or_resembles(word));
     Draft {
-        missing: kind.into_iter().chain(lacks).collect(),
+        missing: kind.into_iter().chain(missing_lines).collect(),
         distributions: lines.count("distribution"),
         artifacts: lines.count("artifact"),
     }
@@ -258,38 +258,40 @@ fn draft(node: &mut Node<'_>, _: &Scope<'_, '_>) -> Draft {
 
 /// Returns whether the kind is missing; an unknown property can be a misspelt one.
 fn lacks_kind(node: &Node<'_>) -> bool {
-    node.first_text().is_some() && !node.had("kind") && node.unknown_properties() == 0
+    node.first_text().is_some() && !node.has_property("kind") && node.unknown_properties() == 0
 }
 
 /// Reads the kind; a missing one is likely the kind of the lines.
 fn kind(node: &mut Node<'_>, _: &Scope<'_, '_>) -> Option<Spanned<PackageKind>> {
-    let at = |kind, node: &Node<'_>| Some(Spanned::new(kind, node.place()));
+    let spanned = |kind, node: &Node<'_>| Some(Spanned::new(kind, node.place()));
     if lacks_kind(node) {
         node.property::<PackageKind>("kind");
         let kind = likely(&node.block());
-        return at(kind, node);
+        return spanned(kind, node);
     }
-    let meant = node.meant_kind();
+    let likely_kind = node.meant_kind();
     let Some(kind) = node.required::<PackageKind>("kind") else {
-        return at(PackageKind::Runtime, node);
+        return spanned(PackageKind::Runtime, node);
     };
-    if let Some(meant) = meant {
+    if let Some(likely_kind) = likely_kind {
         let message = format!(
             "`{}` is a {} package, but its lines are of a {} package",
             node.title(),
             kind.value.as_str(),
-            meant.as_str()
+            likely_kind.as_str()
         );
         let problem = Problem::error(Code::WrongKind, message);
-        node.report(problem.label(&kind.place, format!("did you mean `{}`?", meant.as_str())));
-        return at(meant, node);
+        node.report(
+            problem.label(&kind.place, format!("did you mean `{}`?", likely_kind.as_str())),
+        );
+        return spanned(likely_kind, node);
     }
     Some(kind)
 }
 
 fn likely(lines: &Block<'_>) -> PackageKind {
-    let has = |word| lines.count(word) > 0;
-    match (has("extra"), has("artifacts-of") || has("keep-link")) {
+    let is_written = |word| lines.count(word) > 0;
+    match (is_written("extra"), is_written("artifacts-of") || is_written("keep-link")) {
         (true, _) => PackageKind::Selector,
         (false, true) => PackageKind::Devel,
         (false, false) => PackageKind::Runtime,
@@ -297,9 +299,9 @@ fn likely(lines: &Block<'_>) -> PackageKind {
 }
 
 fn scope_of<'c, 'a>(node: &mut Node<'a>, outer: &Scope<'c, 'a>) -> Scope<'c, 'a> {
-    let said = node.peek("kind").and_then(|kind| kind.parse().ok());
-    let said = node.meant_kind().or(said);
-    let kind = said.or_else(|| lacks_kind(node).then(|| likely(&node.block())));
+    let written = node.peek("kind").and_then(|kind| kind.parse().ok());
+    let written = node.meant_kind().or(written);
+    let kind = written.or_else(|| lacks_kind(node).then(|| likely(&node.block())));
     Scope::new(outer.context, kind)
 }
 
@@ -326,13 +328,13 @@ fn refuse_lines_of_other_kinds(node: &Node<'_>, lines: &mut Block<'_>) {
             let homes = either(word.kinds.iter().map(|k| k.as_str()));
             let message = format!("is not allowed in a {} package", kind.as_str());
             let help = format!("move `{}` to a package of kind {homes}", word.name);
-            let help = help + instead(word.name, kind).unwrap_or_default();
+            let help = help + alternative(word.name, kind).unwrap_or_default();
             lines.refuse(word.name, &message, &help);
         }
     }
 }
 
-fn instead(name: &str, kind: PackageKind) -> Option<&'static str> {
+fn alternative(name: &str, kind: PackageKind) -> Option<&'static str> {
     (name == "exclude" && kind == PackageKind::Devel).then_some(
         "; to leave files out of every package, write `drop \"GLOB\" everywhere=#true \
          reason=\"WHY\"` at the top of the file",
@@ -376,7 +378,7 @@ impl Package {
     /// Returns the directory of `runtime/` with the Python sources.
     pub fn template(&self) -> &str {
         match (&self.template, self.kind) {
-            (Some(given), _) => given,
+            (Some(directory), _) => directory,
             (None, PackageKind::Selector) => "meta",
             (None, PackageKind::Choice) => "choice",
             (None, PackageKind::Runtime | PackageKind::Devel) => "runtime",

@@ -70,7 +70,7 @@ impl PromoteRule {
 impl VersionFile {
     /// Returns whether it is about this member.
     pub fn is_meant(&self, member: &str) -> bool {
-        let is = |path: &str| path.parse().is_ok_and(|path| self.glob.matches(&path));
-        is(member) || member.split_once('/').is_some_and(|(_, below)| is(below))
+        let matches = |path: &str| path.parse().is_ok_and(|path| self.glob.matches(&path));
+        matches(member) || member.split_once('/').is_some_and(|(_, below)| matches(below))
     }
 }

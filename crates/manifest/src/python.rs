@@ -79,7 +79,7 @@ impl From<PythonLines> for Python {
 impl Python {
     /// Returns the place of a project or a wheel.
     pub fn place(&self, name: &PackageName) -> Option<&Place> {
-        self.names().find(|other| other.value == *name).map(|name| &name.place)
+        self.names().find(|candidate| candidate.value == *name).map(|name| &name.place)
     }
 
     /// Returns the names of projects and of wheels, taken, split or prefetched.
@@ -147,7 +147,7 @@ impl Checkout {
     pub fn has_versions(&self) -> bool {
         self.branch
             .as_ref()
-            .is_some_and(|branch| NUMBERS.iter().any(|it| branch.value.contains(it)))
+            .is_some_and(|branch| NUMBERS.iter().any(|number| branch.value.contains(number)))
     }
 
     /// Returns the branches that a version can have, the expected one first: repositories have
@@ -180,29 +180,29 @@ pub struct Selection {
 impl Selection {
     /// Parses a selection.
     pub fn parse(text: &str) -> Self {
-        let (without, list) = text.strip_prefix('^').map_or((false, text), |list| (true, list));
+        let (excludes, list) = text.strip_prefix('^').map_or((false, text), |list| (true, list));
         let names = list.split(',').map(|name| name.trim().to_owned());
-        Self { names: names.filter(|name| !name.is_empty()).collect(), without }
+        Self { names: names.filter(|name| !name.is_empty()).collect(), without: excludes }
     }
 
     /// Returns the selected libraries in order.
     ///
     /// # Errors
     /// The first unknown name.
-    pub fn among(&self, known: &[String]) -> Result<Vec<String>, String> {
+    pub fn among(&self, available: &[String]) -> Result<Vec<String>, String> {
         let matches = |pattern: &str, name: &str| {
             let glob = Glob::new(pattern).ok();
             let name: Option<RelPath> = name.parse().ok();
             glob.zip(name).is_some_and(|(glob, name)| glob.matches(&name))
         };
-        let none = |pattern: &&String| !known.iter().any(|name| matches(pattern, name));
-        if let Some(unknown) = self.names.iter().find(none) {
+        let is_unknown = |pattern: &&String| !available.iter().any(|name| matches(pattern, name));
+        if let Some(unknown) = self.names.iter().find(is_unknown) {
             return Err(unknown.clone());
         }
-        let chosen = |name: &&String| {
+        let is_chosen = |name: &&String| {
             self.names.iter().any(|pattern| matches(pattern, name)) != self.without
         };
-        Ok(known.iter().filter(chosen).cloned().collect())
+        Ok(available.iter().filter(is_chosen).cloned().collect())
     }
 }
 
@@ -269,20 +269,21 @@ mod tests {
         let directory = Spanned::new("a".parse().unwrap(), place);
         let checkout =
             Checkout { directory, git: String::new(), branch, history: false, init: None };
-        let of = |version: &str| checkout.branch_of(&version.parse().unwrap()).unwrap();
-        assert_eq!([of("7.2.1rc2.dev3"), of("10")], ["rel-7.2.1", "rel-10.0.0"]);
-        let all = |version: &str| checkout.branches_of(Some(&version.parse().unwrap()));
-        assert_eq!(all("5.6"), ["rel-5.6.0", "rel-5.6"]);
-        assert_eq!(all("5.6.1"), ["rel-5.6.1"]);
+        let branch_of = |version: &str| checkout.branch_of(&version.parse().unwrap()).unwrap();
+        assert_eq!([branch_of("7.2.1rc2.dev3"), branch_of("10")], ["rel-7.2.1", "rel-10.0.0"]);
+        let branches_of = |version: &str| checkout.branches_of(Some(&version.parse().unwrap()));
+        assert_eq!(branches_of("5.6"), ["rel-5.6.0", "rel-5.6"]);
+        assert_eq!(branches_of("5.6.1"), ["rel-5.6.1"]);
     }
 
     #[test]
-    fn a_selection_is_made_among_what_there_is() {
-        let known = ["fft", "rand", "blas", "blaslt"].map(str::to_owned);
-        let of = |text: &str| Selection::parse(text).among(&known).map(|names| names.join(","));
-        assert_eq!(of("*").unwrap(), "fft,rand,blas,blaslt");
-        assert_eq!(of("blas*,fft").unwrap(), "fft,blas,blaslt");
-        assert_eq!(of("^blas?t,fft").unwrap(), "rand,blas");
-        assert_eq!(of("^fft,sparse").unwrap_err(), "sparse");
+    fn selects_available_libraries() {
+        let libraries = ["fft", "rand", "blas", "blaslt"].map(str::to_owned);
+        let selected =
+            |text: &str| Selection::parse(text).among(&libraries).map(|names| names.join(","));
+        assert_eq!(selected("*").unwrap(), "fft,rand,blas,blaslt");
+        assert_eq!(selected("blas*,fft").unwrap(), "fft,blas,blaslt");
+        assert_eq!(selected("^blas?t,fft").unwrap(), "rand,blas");
+        assert_eq!(selected("^fft,sparse").unwrap_err(), "sparse");
     }
 }

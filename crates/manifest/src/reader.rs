@@ -20,7 +20,7 @@ mod foreign;
 mod value;
 
 pub(super) use block::{Block, either, listed};
-pub(super) use faults::{Asked, Faults};
+pub(super) use faults::{Faults, Request};
 pub(super) use value::{FromText, Reason};
 
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(super) struct Node<'a> {
     spec: Option<&'static NodeSpec>,
     arguments: VecDeque<&'a Entry>,
     properties: Vec<&'a Entry>,
-    asked: Vec<&'static str>,
+    read_properties: Vec<&'static str>,
     exhausted: bool,
     block_asked: bool,
     mistaken: Option<&'static str>,
@@ -47,7 +47,7 @@ impl<'a> Node<'a> {
             spec,
             arguments: arguments.into(),
             properties,
-            asked: Vec::new(),
+            read_properties: Vec::new(),
             exhausted: false,
             block_asked: false,
             mistaken: None,
@@ -85,7 +85,7 @@ impl<'a> Node<'a> {
     }
 
     pub(crate) fn meant_kind(&self) -> Option<PackageKind> {
-        meant_kind::meant(self.kdl, self.spec?.nodes)
+        meant_kind::kind_of_lines(self.kdl, self.spec?.nodes)
     }
 
     pub(crate) fn is_bare(&self) -> bool {
@@ -114,10 +114,10 @@ impl<'a> Node<'a> {
         self.faults.report(problem);
     }
 
-    /// Reads the next argument; `what` names it with its article.
-    pub fn argument<T: FromText>(&mut self, what: &str) -> Option<Spanned<T>> {
+    /// Reads the next argument; `noun` names it with its article.
+    pub fn argument<T: FromText>(&mut self, noun: &str) -> Option<Spanned<T>> {
         self.note(ArgKind::Argument, "");
-        self.next(what)
+        self.next(noun)
     }
 
     pub fn optional_argument<T: FromText>(&mut self) -> Option<Spanned<T>> {
@@ -126,11 +126,11 @@ impl<'a> Node<'a> {
         self.read(entry)
     }
 
-    fn next<T: FromText>(&mut self, what: &str) -> Option<Spanned<T>> {
+    fn next<T: FromText>(&mut self, noun: &str) -> Option<Spanned<T>> {
         let Some(entry) = self.arguments.pop_front() else {
             // Arguments after a missing one are missing too: that is one mistake.
             if !std::mem::replace(&mut self.exhausted, true) {
-                self.fault(format!("`{}` lacks {what}", self.title()), format!("add {what}"));
+                self.fault(format!("`{}` lacks {noun}", self.title()), format!("add {noun}"));
             }
             return None;
         };
@@ -168,24 +168,24 @@ impl<'a> Node<'a> {
         );
     }
 
-    pub fn at_least_one<T: FromText>(&mut self, what: &str) -> Vec<Spanned<T>> {
+    pub fn at_least_one<T: FromText>(&mut self, noun: &str) -> Vec<Spanned<T>> {
         self.note(ArgKind::OneOrMore, "");
         if self.arguments.is_empty() {
-            return self.next(what).into_iter().collect();
+            return self.next(noun).into_iter().collect();
         }
         self.rest()
     }
 
     pub(crate) fn at_least_one_as<T: FromText>(
         &mut self,
-        what: &str,
+        noun: &str,
         line: &str,
     ) -> Vec<Spanned<T>> {
         self.note(ArgKind::OneOrMore, "");
         if self.arguments.is_empty() && !std::mem::replace(&mut self.exhausted, true) {
-            let lacks = format!("`{}` lacks {what}", self.title());
-            let problem = Problem::error(Code::MissingPart, lacks)
-                .label(&self.place(), format!("add {what}"));
+            let message = format!("`{}` lacks {noun}", self.title());
+            let problem = Problem::error(Code::MissingPart, message)
+                .label(&self.place(), format!("add {noun}"));
             self.faults.report(problem.help(format!("write it like this: {line}")));
         }
         self.rest()
@@ -193,23 +193,23 @@ impl<'a> Node<'a> {
 
     pub fn property<T: FromText>(&mut self, name: &'static str) -> Option<Spanned<T>> {
         self.note(ArgKind::Optional, name);
-        self.named(name)
+        self.read_named(name)
     }
 
-    fn named<T: FromText>(&mut self, name: &'static str) -> Option<Spanned<T>> {
+    fn read_named<T: FromText>(&mut self, name: &'static str) -> Option<Spanned<T>> {
         let entry = self.take(name)?;
         self.read(entry)
     }
 
     pub fn required<T: FromText>(&mut self, name: &'static str) -> Option<Spanned<T>> {
         self.note(ArgKind::Required, name);
-        if !self.has(name) && self.mistaken.is_none() && self.unknown_properties() == 1 {
+        if !self.has_unread(name) && self.mistaken.is_none() && self.unknown_properties() == 1 {
             // A misspelt name is one mistake, reported at the word.
             self.mistaken = Some(name);
-        } else if !self.has(name) {
+        } else if !self.has_unread(name) {
             self.fault(format!("`{}` lacks `{name}`", self.title()), format!("add `{name}=…`"));
         }
-        self.named(name)
+        self.read_named(name)
     }
 
     /// Reads a switch, false by default.
@@ -226,16 +226,16 @@ impl<'a> Node<'a> {
 
     pub fn condition(&mut self) -> Condition {
         let mode = self.property::<Mode>("mode").map(|mode| mode.value);
-        Condition { mode, on: self.property::<System>("on").map(|on| on.value) }
+        Condition { mode, on: self.property::<System>("on").map(|system| system.value) }
     }
 
     /// Returns whether a property of this name is left.
-    pub fn has(&self, name: &str) -> bool {
+    pub fn has_unread(&self, name: &str) -> bool {
         self.properties.iter().any(|entry| key(entry) == name)
     }
 
     /// Returns whether it has a property of this name, read or not.
-    pub fn had(&self, name: &str) -> bool {
+    pub fn has_property(&self, name: &str) -> bool {
         self.kdl.property(name).is_some()
     }
 
@@ -274,16 +274,17 @@ impl<'a> Node<'a> {
     }
 
     fn note(&self, takes: ArgKind, name: &'static str) {
-        self.faults.note(|| Asked::Arg { node: self.kdl.name.text.clone(), takes, name });
+        self.faults.note(|| Request::Arg { node: self.kdl.name.text.clone(), takes, name });
     }
 
     pub(crate) fn unknown_properties(&self) -> usize {
-        let known = |name: &str| self.spec.is_some_and(|w| w.parts.iter().any(|p| p.name == name));
-        self.properties.iter().filter(|entry| !known(key(entry))).count()
+        let is_in_spec =
+            |name: &str| self.spec.is_some_and(|w| w.parts.iter().any(|p| p.name == name));
+        self.properties.iter().filter(|entry| !is_in_spec(key(entry))).count()
     }
 
     fn take(&mut self, name: &'static str) -> Option<&'a Entry> {
-        self.asked.push(name);
+        self.read_properties.push(name);
         let index = self.properties.iter().position(|entry| key(entry) == name)?;
         Some(self.properties.remove(index))
     }
@@ -342,8 +343,8 @@ impl<'a> Node<'a> {
     fn refuse_arguments(&self) {
         let Some(entry) = self.arguments.front() else { return };
         let text = entry.value.as_text();
-        let meant = self.asked.iter().find(|name| Some(**name) == text);
-        let help = meant.map_or_else(
+        let property = self.read_properties.iter().find(|name| Some(**name) == text);
+        let help = property.map_or_else(
             || self.usage_help(),
             |name| format!("`{name}` is a property: write `{name}=…`"),
         );
@@ -363,14 +364,14 @@ impl<'a> Node<'a> {
             Code::UnknownProperty,
             format!("unknown property `{}` on `{node}`", name.text),
         );
-        let near = || nearest(&name.text, self.asked.iter().copied());
+        let near = || nearest(&name.text, self.read_properties.iter().copied());
         let label = match self.mistaken.or_else(near) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "unknown".to_owned(),
         };
-        let help = match self.asked.as_slice() {
+        let help = match self.read_properties.as_slice() {
             [] => format!("`{node}` takes no properties"),
-            known => format!("`{node}` takes {}", listed(known.iter().copied())),
+            properties => format!("`{node}` takes {}", listed(properties.iter().copied())),
         };
         self.faults.report(problem.label(&self.faults.at(&name.span), label).help(help));
     }

@@ -169,6 +169,7 @@ pub struct Timeout(pub Duration);
 impl Timeout {
     /// Timeout of lines without one.
     pub const DEFAULT: Self = Self(Duration::from_mins(1));
+    /// A day in milliseconds.
     const LONGEST: u64 = 86_400_000;
 }
 
@@ -199,7 +200,7 @@ fn check_source(
     file: Option<&Spanned<String>>,
 ) {
     match (env, file) {
-        (None, None) if !node.had("env") && !node.had("file") => node.fault(
+        (None, None) if !node.has_property("env") && !node.has_property("file") => node.fault(
             format!("`{}` lacks `env` or `file`", node.title()),
             "write env=\"VARIABLE\" or file=\"FILE\": the manifest contains no secret",
         ),
@@ -212,7 +213,8 @@ fn check_source(
 
 /// Reports a client's certificate without its key, the reverse, and a line without a file.
 fn check_tls(node: &Node<'_>, _: &Scope<'_, '_>) {
-    let (has_client, has_key) = (node.had("client-certificate"), node.had("client-key"));
+    let (has_client, has_key) =
+        (node.has_property("client-certificate"), node.has_property("client-key"));
     if has_client != has_key {
         let absent = if has_client { "client-key" } else { "client-certificate" };
         node.fault(format!("`tls` lacks `{absent}`"), "a client shows a certificate with its key");
@@ -226,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_written_as_bazel_does() {
+    fn reads_times_in_the_form_of_bazel() {
         for (text, millis) in [("60s", 60_000), ("60", 60_000), ("500ms", 500), ("2m", 120_000)] {
             assert_eq!(text.parse(), Ok(Timeout(Duration::from_millis(millis))));
         }

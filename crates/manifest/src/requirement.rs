@@ -19,7 +19,6 @@ pub struct Pin(String);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not {kind}: {reason}")]
 pub struct RequirementError {
-    /// Text.
     pub text: String,
     /// Expected kind, with its article.
     pub kind: &'static str,
@@ -103,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pins_have_one_version() {
+    fn requires_one_version_of_a_pin() {
         assert_eq!("numpy==2.1.0".parse::<Pin>().unwrap().name(), "numpy");
         for bad in ["numpy", "numpy>=2", "==2", "numpy==two"] {
             assert!(bad.parse::<Pin>().is_err(), "{bad}");

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_counted_in_days() {
+    fn reads_times_in_days() {
         for (text, days) in [("1 day", 1), ("30 days", 30), ("52 weeks", 364), ("2 years", 730)] {
             assert_eq!(text.parse::<Keep>(), Ok(Keep::Days(days)), "{text}");
         }

@@ -63,7 +63,7 @@ impl Filling {
     }
 
     /// Returns the filling that a word names, if any: shells and CMake have other words in braces.
-    fn of(word: &str) -> Option<Self> {
+    fn named(word: &str) -> Option<Self> {
         if let Some(name) = word.strip_prefix("prefix:") {
             return name.parse().ok().map(Self::PrefixOf);
         }
@@ -113,21 +113,27 @@ pub fn fill(text: &str, fill: impl Fn(&Filling) -> Option<String>) -> String {
 fn parts(text: &str) -> impl Iterator<Item = Result<Filling, &str>> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        if let Some((filling, behind)) = place_at(rest) {
-            rest = behind;
+        if let Some((filling, remainder)) = place_at(rest) {
+            rest = remainder;
             return Some(Ok(filling));
         }
-        let is_place = |at: &usize| !rest[..*at].ends_with('$') && place_at(&rest[*at..]).is_some();
-        let end = rest.match_indices('{').map(|(at, _)| at).filter(|at| *at > 0).find(is_place);
-        let (part, behind) = rest.split_at(end.unwrap_or(rest.len()));
-        rest = behind;
+        let is_place = |offset: &usize| {
+            !rest[..*offset].ends_with('$') && place_at(&rest[*offset..]).is_some()
+        };
+        let end = rest
+            .match_indices('{')
+            .map(|(offset, _)| offset)
+            .filter(|offset| *offset > 0)
+            .find(is_place);
+        let (part, remainder) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = remainder;
         (!part.is_empty()).then_some(Err(part))
     })
 }
 
 fn place_at(text: &str) -> Option<(Filling, &str)> {
-    let (word, behind) = text.strip_prefix('{')?.split_once('}')?;
-    Some((Filling::of(word)?, behind))
+    let (word, remainder) = text.strip_prefix('{')?.split_once('}')?;
+    Some((Filling::named(word)?, remainder))
 }
 
 impl fmt::Display for Setting {
@@ -150,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_filled_once_and_other_braces_stay() {
+    fn fills_places_once_and_keeps_other_braces() {
         let text = "-DA={devel}/b;${HOME}${devel};{\"a\": 1};{source};{prefix:a-1}{targets}";
         let setting: Setting = text.parse().unwrap();
         assert!(setting.wants(&Filling::Devel) && !setting.wants(&Filling::Jobs));

@@ -116,12 +116,12 @@ impl SplitLines {
 
     /// Reports archives without a runtime, and a runtime without archives.
     pub fn check_runtimes(&self, node: &Node<'_>) {
-        let named = self.runtimes.iter().flat_map(|runtime| &runtime.libraries);
-        let named = named.chain(&self.older_runtimes).next();
-        match (self.means.by.contains(&DeviceBy::Bundle), named) {
+        let first_library = self.runtimes.iter().flat_map(|runtime| &runtime.libraries);
+        let first_library = first_library.chain(&self.older_runtimes).next();
+        match (self.means.by.contains(&DeviceBy::Bundle), first_library) {
             (true, _) if self.runtimes.is_empty() => {
-                let what = format!("`{}` has `bundle`, but no `runtime`", node.title());
-                let problem = Problem::error(Code::MissingPart, what)
+                let message = format!("`{}` has `bundle`, but no `runtime`", node.title());
+                let problem = Problem::error(Code::MissingPart, message)
                     .label(&node.place(), "archives of code need a runtime that reads them");
                 let help = "add `runtime \"SONAME\" requires-dist=\"REQUIREMENT\"`";
                 node.report(problem.help(help));
@@ -245,21 +245,21 @@ impl SplitFiles {
 fn check_means(
     node: &Node<'_>,
     _: &Scope<'_, '_>,
-    by: &[Spanned<DeviceBy>],
+    means: &[Spanned<DeviceBy>],
     root: Option<&Spanned<RelPath>>,
 ) {
-    let Some(bundle) = by.iter().find(|by| by.value == DeviceBy::Bundle) else { return };
-    let wrong = |what: &str, help: &str| {
-        let problem = Problem::error(Code::InvalidText, what).label(&bundle.place, "given here");
+    let Some(bundle) = means.iter().find(|means| means.value == DeviceBy::Bundle) else { return };
+    let wrong = |message: &str, help: &str| {
+        let problem = Problem::error(Code::InvalidText, message).label(&bundle.place, "given here");
         node.report(problem.help(help));
     };
-    if !by.iter().any(|by| by.value == DeviceBy::Path) {
-        let what = "`bundle` requires `path`";
-        wrong(what, "write `device-by \"path\" \"bundle\" …`");
+    if !means.iter().any(|means| means.value == DeviceBy::Path) {
+        let message = "`bundle` requires `path`";
+        wrong(message, "write `device-by \"path\" \"bundle\" …`");
     }
     if root.is_none() {
-        let what = "`bundle` requires `root`, the directory for its archives of code";
-        wrong(what, "add root=\"DIRECTORY\": the directory of the framework in the wheel");
+        let message = "`bundle` requires `root`, the directory for its archives of code";
+        wrong(message, "add root=\"DIRECTORY\": the directory of the framework in the wheel");
     }
 }
 
@@ -269,32 +269,32 @@ fn check_name(node: &Node<'_>, _: &Scope<'_, '_>, name: Option<&Spanned<Template
         return;
     };
     if !name.has_placeholder() {
-        let what = format!(
+        let message = format!(
             "`{}` lacks the placeholder `{{isa}}`, so all distributions would \
             have the same name",
             name.value
         );
-        let problem = Problem::error(Code::PlaceholderMissing, what);
+        let problem = Problem::error(Code::PlaceholderMissing, message);
         node.report(problem.label(&name.place, "add `{isa}`"));
     } else if let Err(error) = name.filled().parse::<DistName>() {
-        let what = format!("`{}` is not a distribution name", name.value);
-        node.report(Problem::error(Code::InvalidText, what).label(&name.place, error.reason));
+        let message = format!("`{}` is not a distribution name", name.value);
+        node.report(Problem::error(Code::InvalidText, message).label(&name.place, error.reason));
     }
 }
 
-fn check_places(node: &Node<'_>, text: &Spanned<Template>, known: &[&str]) -> bool {
-    let Some(unknown) = text.placeholders().find(|place| !known.contains(place)) else {
+fn check_places(node: &Node<'_>, text: &Spanned<Template>, allowed: &[&str]) -> bool {
+    let Some(unknown) = text.placeholders().find(|place| !allowed.contains(place)) else {
         return true;
     };
-    let what =
+    let message =
         format!("`{}` has the placeholder `{{{unknown}}}`, which has no value here", text.value);
-    let known: Vec<String> = known.iter().map(|place| format!("`{{{place}}}`")).collect();
-    let problem = Problem::error(Code::PlaceholderNotFilled, what)
+    let placeholders: Vec<String> = allowed.iter().map(|place| format!("`{{{place}}}`")).collect();
+    let problem = Problem::error(Code::PlaceholderNotFilled, message)
         .label(&text.place, "placeholder")
-        .help(if known.is_empty() {
+        .help(if placeholders.is_empty() {
             "write it without a placeholder".to_owned()
         } else {
-            format!("the placeholders are {}", known.join(" and "))
+            format!("the placeholders are {}", placeholders.join(" and "))
         });
     node.report(problem);
     false
@@ -303,9 +303,9 @@ fn check_places(node: &Node<'_>, text: &Spanned<Template>, known: &[&str]) -> bo
 fn check_host_requirements(node: &Node<'_>, _: &Scope<'_, '_>, requires: &[Spanned<Template>]) {
     for text in requires {
         if check_places(node, text, &[]) && text.as_str().parse::<names::Requirement>().is_err() {
-            let what = format!("`{}` is not a requirement (PEP 508)", text.value);
+            let message = format!("`{}` is not a requirement (PEP 508)", text.value);
             let label = "write it like `example>=1`";
-            node.report(Problem::error(Code::InvalidText, what).label(&text.place, label));
+            node.report(Problem::error(Code::InvalidText, message).label(&text.place, label));
         }
     }
 }
@@ -316,9 +316,9 @@ fn check_requirements(node: &Node<'_>, _: &Scope<'_, '_>, requires: &[Spanned<Te
         if check_places(node, text, &["isa", "version"])
             && filled.parse::<names::Requirement>().is_err()
         {
-            let what = format!("`{}` is not a requirement (PEP 508)", text.value);
+            let message = format!("`{}` is not a requirement (PEP 508)", text.value);
             let label = "write it like `example-device-{isa}=={version}`";
-            node.report(Problem::error(Code::InvalidText, what).label(&text.place, label));
+            node.report(Problem::error(Code::InvalidText, message).label(&text.place, label));
         }
     }
 }

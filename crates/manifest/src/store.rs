@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_has_an_address_in_the_store() {
+    fn makes_the_address_of_a_run() {
         let url: StoreUrl = "s3://ci/{external}{run}-{system}/".parse().unwrap();
         let name = RunName { run: "17", system: System::Windows, external: None };
         assert_eq!(url.of_run(name).unwrap(), "s3://ci/17-windows/");
@@ -180,14 +180,14 @@ mod tests {
         for (run, external) in [("../x", None), ("", None), ("17", Some("a/b")), ("..", None)] {
             assert!(url.of_run(RunName { run, external, ..name }).is_err());
         }
-        let own: StoreUrl = "file:///srv/{run}".parse().unwrap();
-        assert_eq!(own.of_run(name).unwrap(), "file:///srv/17");
-        assert!(own.of_run(fork).unwrap_err().to_string().contains("{external}"));
+        let local: StoreUrl = "file:///srv/{run}".parse().unwrap();
+        assert_eq!(local.of_run(name).unwrap(), "file:///srv/17");
+        assert!(local.of_run(fork).unwrap_err().to_string().contains("{external}"));
     }
 
     #[test]
-    fn an_address_has_a_scheme_and_a_run() {
-        for (text, why) in [
+    fn requires_a_scheme_and_a_run() {
+        for (text, reason) in [
             ("bucket/{run}", "does not begin with"),
             ("s3://", "does not begin with"),
             ("ftp://a/{run}", "does not begin with"),
@@ -197,7 +197,7 @@ mod tests {
             ("s3://u:hunter2@a/{run}", "`s3://…` has a password"),
         ] {
             let error = text.parse::<StoreUrl>().unwrap_err().to_string();
-            assert!(error.contains(why) && !error.contains("hunter2"), "{error}");
+            assert!(error.contains(reason) && !error.contains("hunter2"), "{error}");
         }
     }
 }

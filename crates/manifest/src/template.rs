@@ -53,7 +53,6 @@ impl Template {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` has an unknown placeholder `{{{placeholder}}}`")]
 pub struct TemplateError {
-    /// Text.
     pub text: String,
     /// The placeholder's name.
     pub placeholder: String,

@@ -50,8 +50,8 @@ pub(crate) trait Choice: Copy + PartialEq + 'static {
     const WORDS: &'static [(&'static str, Self)];
 
     fn choose(text: &str) -> Result<Self, ChoiceError> {
-        let known = Self::WORDS.iter().find(|(word, _)| *word == text);
-        known.map(|(_, value)| *value).ok_or_else(|| ChoiceError {
+        let choice = Self::WORDS.iter().find(|(word, _)| *word == text);
+        choice.map(|(_, value)| *value).ok_or_else(|| ChoiceError {
             kind: Self::KIND,
             text: text.to_owned(),
             words: Self::WORDS.iter().map(|(word, _)| *word).collect(),
@@ -105,8 +105,8 @@ impl FromStr for FindingName {
     type Err = FindingNameError;
 
     fn from_str(text: &str) -> Result<Self, FindingNameError> {
-        let known = known_findings().find(|code| code.as_str() == text);
-        known.map(|code| Self(*code)).ok_or_else(|| FindingNameError(text.to_owned()))
+        let finding = known_findings().find(|code| code.as_str() == text);
+        finding.map(|code| Self(*code)).ok_or_else(|| FindingNameError(text.to_owned()))
     }
 }
 
@@ -191,7 +191,7 @@ pub(crate) fn refuse<T>(message: String, label: &'static str) -> Result<T, TextE
 }
 
 macro_rules! checked_text {
-    ($(#[$doc:meta])* $name:ident, $is:expr, $fault:literal, $label:literal) => {
+    ($(#[$doc:meta])* $name:ident, $is_valid:expr, $fault:literal, $label:literal) => {
         $(#[$doc])*
         pub(crate) struct $name(pub String);
 
@@ -199,8 +199,8 @@ macro_rules! checked_text {
             type Err = $crate::text::TextError;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                let is: fn(&str) -> bool = $is;
-                if is(text) {
+                let is_valid: fn(&str) -> bool = $is_valid;
+                if is_valid(text) {
                     return Ok(Self(text.to_owned()));
                 }
                 $crate::text::refuse(format!(concat!("`{}` ", $fault), text), $label)
@@ -285,14 +285,14 @@ const OLDEST_PYTHON: u64 = 10;
 
 /// Releases of Python 3 count up to 3.29 with 30 patches each, and named versions.
 fn is_for_some_python(specifiers: &pep440_rs::VersionSpecifiers) -> bool {
-    let named = specifiers.iter().map(|specifier| specifier.version().clone());
-    let named = named.filter(|version| version.release().starts_with(&[3]));
+    let versions = specifiers.iter().map(|specifier| specifier.version().clone());
+    let versions = versions.filter(|version| version.release().starts_with(&[3]));
     let minors = OLDEST_PYTHON..30;
-    let named =
-        named.filter(|version| version.release().get(1).is_none_or(|minor| minors.contains(minor)));
+    let versions = versions
+        .filter(|version| version.release().get(1).is_none_or(|minor| minors.contains(minor)));
     let releases = minors.clone().flat_map(|minor| (0..30).map(move |patch| [3, minor, patch]));
     let releases = releases.map(pep440_rs::Version::new);
-    releases.chain(named).any(|version| specifiers.contains(&version))
+    releases.chain(versions).any(|version| specifiers.contains(&version))
 }
 
 impl FromStr for Specifier {

@@ -10,13 +10,17 @@ use base::target::{Per, Target};
 mod misspelled;
 
 pub(super) fn misspellings(manifest: &Manifest) -> Problems {
-    misspelled::of(manifest)
+    misspelled::collect(manifest)
 }
 
 /// In the order of the file.
-pub(super) fn of(manifest: &Manifest) -> Problems {
+pub(super) fn collect(manifest: &Manifest) -> Problems {
     let mut problems = Problems::new();
-    manifest.project.licenses.iter().for_each(|of| problems.extend(deprecated(&of.license)));
+    manifest
+        .project
+        .licenses
+        .iter()
+        .for_each(|license_of| problems.extend(deprecated(&license_of.license)));
     for package in manifest.packages.values() {
         package.license.iter().for_each(|license| problems.extend(deprecated(license)));
         package.rpaths.iter().for_each(|rule| problems.extend(rpath(rule)));
@@ -28,7 +32,7 @@ pub(super) fn of(manifest: &Manifest) -> Problems {
         problems.extend(overlay(package));
     }
     problems.extend(unoffered(manifest));
-    problems.extend(misspelled::of(manifest));
+    problems.extend(misspelled::collect(manifest));
     problems
 }
 
@@ -55,11 +59,12 @@ fn relied_on(package: &Package) -> impl Iterator<Item = &PackageName> {
 
 fn never_installed(package: &Package, selector: &Package) -> Problem {
     let name = &*package.name;
-    let apart = |target: Target| {
-        let (own, other) = (selector.distribution_for(target), package.distribution_for(target));
-        own.zip(other).is_some_and(|(a, b)| b.per != Per::None && a.per != b.per)
+    let is_apart = |target: Target| {
+        let (of_selector, of_package) =
+            (selector.distribution_for(target), package.distribution_for(target));
+        of_selector.zip(of_package).is_some_and(|(a, b)| b.per != Per::None && a.per != b.per)
     };
-    let pick = if Target::ALL.into_iter().any(apart) { " offer=\"all\"" } else { "" };
+    let pick = if Target::ALL.into_iter().any(is_apart) { " offer=\"all\"" } else { "" };
     Problem::warning(
         Code::NotOffered,
         format!("no extra offers package `{name}`, and no package requires it"),

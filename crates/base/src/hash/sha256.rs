@@ -51,8 +51,8 @@ impl FromStr for Sha256 {
 
     fn from_str(text: &str) -> Result<Self, String> {
         read(text).map(Self).ok_or_else(|| {
-            let shown: String = text.chars().take(80).collect();
-            format!("`{}` is not a SHA-256 (64 hexadecimal digits)", shown.escape_debug())
+            let excerpt: String = text.chars().take(80).collect();
+            format!("`{}` is not a SHA-256 (64 hexadecimal digits)", excerpt.escape_debug())
         })
     }
 }
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_nothing_else() {
+    fn reads_a_printed_hash_and_refuses_other_texts() {
         let hash = Sha256::of(b"abc");
         let text = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(hash.to_string(), text);
@@ -102,8 +102,8 @@ mod tests {
         for wrong in
             [&text[1..], &format!("{text}0"), &text.to_uppercase(), &text.replace('7', "g")]
         {
-            let said = format!("`{wrong}` is not a SHA-256 (64 hexadecimal digits)");
-            assert_eq!(wrong.parse::<Sha256>(), Err(said));
+            let error = format!("`{wrong}` is not a SHA-256 (64 hexadecimal digits)");
+            assert_eq!(wrong.parse::<Sha256>(), Err(error));
         }
     }
 }

@@ -50,8 +50,8 @@ impl FromStr for Compression {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
-        let known = Self::ALL.into_iter().find(|level| level.as_str() == text);
-        known.ok_or_else(|| {
+        let level = Self::ALL.into_iter().find(|level| level.as_str() == text);
+        level.ok_or_else(|| {
             NameError::new(
                 "a level of compression",
                 text,

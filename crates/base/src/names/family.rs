@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn isas_sort_as_people_count() {
+    fn sorts_isas_by_number() {
         let mut isas: Vec<Isa> =
             ["gfx1100", "gfx942", "gfx90a", "gfx906"].iter().map(|i| i.parse().unwrap()).collect();
         isas.sort();
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn features_belong_to_a_family_not_to_an_isa() {
+    fn accepts_features_in_families_and_not_in_isas() {
         assert_eq!("gfx942:xnack+".parse::<Family>().unwrap().base(), "gfx942");
         assert!("gfx942:xnack+".parse::<Isa>().is_err());
         for (family, base, stem) in [
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_of_an_isa_has_its_name_in_front() {
+    fn recognises_a_kind_of_an_isa_by_its_prefix() {
         let isa = |text: &str| text.parse::<Isa>().unwrap();
         assert!(isa("gfx1250").has_kind(&isa("gfx1250-strict")));
         assert!(!isa("gfx125").has_kind(&isa("gfx1250-strict")));

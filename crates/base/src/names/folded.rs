@@ -50,32 +50,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_fold_to_the_same_where_a_file_system_could_take_them_for_one() {
-        let same = |one: &str, other: &str| folded(one) == folded(other);
+    fn folds_paths_that_a_file_system_can_confuse() {
+        let alike = |one: &str, other: &str| folded(one) == folded(other);
         assert!(matches!(folded("lib/a-b_1.so"), Cow::Borrowed("lib/a-b_1.so")));
-        assert!(same("Lib/A", "lib/a") && !same("lib/a", "lib/b"));
+        assert!(alike("Lib/A", "lib/a") && !alike("lib/a", "lib/b"));
         assert!(
-            same("\u{3c3}", "\u{3c2}") && same("\u{3a3}", "\u{3c2}"),
+            alike("\u{3c3}", "\u{3c2}") && alike("\u{3a3}", "\u{3c2}"),
             "both small letters of one"
         );
-        assert!(same("\u{17f}", "s") && same("\u{1e9e}", "\u{df}") && same("\u{b5}", "\u{3bc}"));
-        assert!(same("stra\u{df}e", "STRASSE"), "one letter for two");
-        assert!(same("caf\u{e9}", "cafe\u{301}") && same("CAF\u{c9}", "cafe\u{301}"));
+        assert!(alike("\u{17f}", "s") && alike("\u{1e9e}", "\u{df}") && alike("\u{b5}", "\u{3bc}"));
+        assert!(alike("stra\u{df}e", "STRASSE"), "one letter for two");
+        assert!(alike("caf\u{e9}", "cafe\u{301}") && alike("CAF\u{c9}", "cafe\u{301}"));
         assert!(
-            !same("cafe", "caf\u{e9}") && !same("\u{b2}", "2"),
+            !alike("cafe", "caf\u{e9}") && !alike("\u{b2}", "2"),
             "compatibility is not identity"
         );
-        assert!(!same("\u{131}", "i"), "only Turkish has the capital letter of one");
-        assert!(same("\u{212b}", "a\u{30a}"), "the sign of a unit is the letter");
-        assert!(same("q\u{307}\u{323}", "q\u{323}\u{307}"), "the order of marks");
+        assert!(!alike("\u{131}", "i"), "only Turkish has the capital letter of one");
+        assert!(alike("\u{212b}", "a\u{30a}"), "the sign of a unit is the letter");
+        assert!(alike("q\u{307}\u{323}", "q\u{323}\u{307}"), "the order of marks");
     }
 
     #[test]
-    fn what_looks_the_same_is_escaped() {
-        let told = Lookalikes::new("x/caf\u{e9}", "x/cafe\u{301}");
-        assert_eq!(told.differ_in, "Unicode normalisation");
-        assert_eq!((&*told.one, &*told.other), (r"x/caf\u{e9}", r"x/cafe\u{301}"));
-        let told = Lookalikes::new("x/\u{c9}", "x/\u{e9}");
-        assert_eq!((told.differ_in, &*told.one, &*told.other), ("case", "x/\u{c9}", "x/\u{e9}"));
+    fn escapes_paths_that_look_equal() {
+        let pair = Lookalikes::new("x/caf\u{e9}", "x/cafe\u{301}");
+        assert_eq!(pair.differ_in, "Unicode normalisation");
+        assert_eq!((&*pair.one, &*pair.other), (r"x/caf\u{e9}", r"x/cafe\u{301}"));
+        let pair = Lookalikes::new("x/\u{c9}", "x/\u{e9}");
+        assert_eq!((pair.differ_in, &*pair.one, &*pair.other), ("case", "x/\u{c9}", "x/\u{e9}"));
     }
 }

@@ -74,12 +74,14 @@ impl RelPath {
     }
 
     /// Relative path to another file: from `bin/a` to `lib/b` it is `../lib/b`.
-    pub fn relative_to_sibling(&self, to: &Self) -> String {
-        let alike = self.0.bytes().zip(to.0.bytes()).take_while(|(a, b)| a == b).count();
-        let shared =
-            self.0.as_bytes()[..alike].iter().rposition(|b| *b == b'/').map_or(0, |at| at + 1);
+    pub fn relative_to_sibling(&self, target: &Self) -> String {
+        let alike = self.0.bytes().zip(target.0.bytes()).take_while(|(a, b)| a == b).count();
+        let shared = self.0.as_bytes()[..alike]
+            .iter()
+            .rposition(|b| *b == b'/')
+            .map_or(0, |index| index + 1);
         let up = self.0[shared..].matches('/').count();
-        "../".repeat(up) + &to.0[shared..]
+        "../".repeat(up) + &target.0[shared..]
     }
 }
 
@@ -150,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_that_nobody_sees_are_refused() {
+    fn refuses_invisible_characters() {
         for bad in ["a\u{feff}", "a\u{202e}b", "\u{200b}", "\u{e000}", "\u{ffff}", "\u{fffd}"] {
             assert!(oversize(bad).is_some(), "{bad:?}");
         }
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_lead_outside_is_refused() {
+    fn refuses_paths_that_can_leave_the_root() {
         for bad in ["", "/a", "a/../b", "..", "a//b", "./a", "a/", "a\nb", "a\\b"] {
             assert!(bad.parse::<RelPath>().is_err(), "{bad:?}");
         }
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_below_a_directory() {
+    fn finds_the_path_below_a_directory() {
         assert_eq!(path("a/b/c").below(&path("a")), Some(path("b/c")));
         for elsewhere in ["a", "ab/c", "c"] {
             assert_eq!(path(elsewhere).below(&path("a")), None, "{elsewhere}");
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_to_a_sibling() {
+    fn finds_the_relative_path_to_a_sibling() {
         assert_eq!(path("bin/a").relative_to_sibling(&path("lib/llvm/b")), "../lib/llvm/b");
         assert_eq!(path("lib/a").relative_to_sibling(&path("lib/b")), "b");
         assert_eq!(path("a").relative_to_sibling(&path("b/c")), "b/c");

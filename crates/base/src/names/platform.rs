@@ -17,7 +17,6 @@ pub struct PlatformTags(String);
 pub struct PlatformTagError {
     /// Invalid tag or set.
     pub tag: String,
-    /// Reason.
     pub reason: String,
     /// Correction.
     pub remedy: String,
@@ -54,13 +53,13 @@ impl FromStr for PlatformTags {
     type Err = PlatformTagError;
 
     fn from_str(text: &str) -> Result<Self, PlatformTagError> {
-        let mut seen = BTreeSet::new();
+        let mut tags = BTreeSet::new();
         for tag in text.split('.') {
             if tag.is_empty() {
                 return Err(error(text, "a tag is empty", "write one `.` between two tags"));
             }
             check(tag)?;
-            if !seen.insert(tag) {
+            if !tags.insert(tag) {
                 return Err(error(text, format!("it has `{tag}` twice"), "remove one of them"));
             }
         }
@@ -148,14 +147,18 @@ fn check(tag: &str) -> Result<(), PlatformTagError> {
         return Ok(());
     }
     let Some((system, architecture)) = split(tag) else { return Err(unknown(tag)) };
-    let known = system.architectures();
+    let architectures = system.architectures();
     let Some(architecture) = architecture else {
-        let remedy = format!("write it like `{tag}_{}`", known[0]);
+        let remedy = format!("write it like `{tag}_{}`", architectures[0]);
         return Err(error(tag, "it has no architecture", remedy));
     };
-    if !known.contains(&architecture) {
+    if !architectures.contains(&architecture) {
         let reason = format!("`{architecture}` is not an architecture that installers know");
-        return Err(error(tag, reason, format!("the architectures are {}", known.join(", "))));
+        return Err(error(
+            tag,
+            reason,
+            format!("the architectures are {}", architectures.join(", ")),
+        ));
     }
     match system {
         TagKind::Glibc(release) => check_release(tag, architecture, release),
@@ -181,10 +184,10 @@ fn check_release(
 
 fn split(tag: &str) -> Option<(TagKind, Option<&str>)> {
     let legacy = LEGACY.iter().find_map(|(name, release)| {
-        Some((TagKind::Glibc(*release), behind(tag.strip_prefix(name)?).ok()?))
+        Some((TagKind::Glibc(*release), architecture(tag.strip_prefix(name)?).ok()?))
     });
-    if let Some(found) = legacy {
-        return Some(found);
+    if let Some(tag_parts) = legacy {
+        return Some(tag_parts);
     }
     let (name, rest) = tag.split_once('_').unwrap_or((tag, ""));
     if name == "linux" {
@@ -198,10 +201,10 @@ fn split(tag: &str) -> Option<(TagKind, Option<&str>)> {
         "macosx" => TagKind::MacOs,
         _ => return None,
     };
-    Some((system, behind(rest).ok()?))
+    Some((system, architecture(rest).ok()?))
 }
 
-fn behind(rest: &str) -> Result<Option<&str>, ()> {
+fn architecture(rest: &str) -> Result<Option<&str>, ()> {
     if rest.is_empty() { Ok(None) } else { rest.strip_prefix('_').map(Some).ok_or(()) }
 }
 
@@ -234,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_installers_take_is_a_tag() {
+    fn accepts_tags_of_installers() {
         for tag in [
             "any",
             "linux_x86_64",
@@ -256,17 +259,17 @@ mod tests {
     }
 
     #[test]
-    fn what_no_installer_takes_is_refused_with_what_to_write() {
-        let other = "installers do not know it; write a tag like `linux_x86_64`, `manylinux_2_28_x86_64` or `win_amd64`";
+    fn refuses_unknown_tags_with_a_remedy() {
+        let unknown = "installers do not know it; write a tag like `linux_x86_64`, `manylinux_2_28_x86_64` or `win_amd64`";
         let spelt = "a tag has only lower-case letters, digits and `_`; write `linux_x86_64`";
         let missing = |tag: &str| format!("it has no architecture; write it like `{tag}`");
         for (text, tag, expected) in [
-            ("garbage", "garbage", other.to_owned()),
-            ("manylinux", "manylinux", other.to_owned()),
-            ("manylinux_2.28_x86_64", "manylinux_2", other.to_owned()),
-            ("manylinux_02_28_x86_64", "manylinux_02_28_x86_64", other.to_owned()),
-            ("any_x86_64", "any_x86_64", other.to_owned()),
-            ("win_x86_64", "win_x86_64", other.to_owned()),
+            ("garbage", "garbage", unknown.to_owned()),
+            ("manylinux", "manylinux", unknown.to_owned()),
+            ("manylinux_2.28_x86_64", "manylinux_2", unknown.to_owned()),
+            ("manylinux_02_28_x86_64", "manylinux_02_28_x86_64", unknown.to_owned()),
+            ("any_x86_64", "any_x86_64", unknown.to_owned()),
+            ("win_x86_64", "win_x86_64", unknown.to_owned()),
             ("../x", "../x", "a tag is empty; write one `.` between two tags".to_owned()),
             ("Linux_x86_64", "Linux_x86_64", spelt.to_owned()),
             ("linux-x86_64", "linux-x86_64", spelt.to_owned()),
@@ -294,8 +297,8 @@ mod tests {
         for level in ["manylinux1", "manylinux2014", "manylinux_2_28", "musllinux_1_2"] {
             assert!(is_tag_level(level), "{level}");
         }
-        for other in ["linux", "manylinux_2_28_x86_64", "macosx_11_0", "glibc-2.28", "manylinux"] {
-            assert!(!is_tag_level(other), "{other}");
+        for tag in ["linux", "manylinux_2_28_x86_64", "macosx_11_0", "glibc-2.28", "manylinux"] {
+            assert!(!is_tag_level(tag), "{tag}");
         }
     }
 }

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requirements_are_taken_apart() {
+    fn splits_requirements() {
         let parse = |text: &str| text.parse::<Requirement>().unwrap();
         let plain = parse("A.b_c");
         assert_eq!(
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_requirement_is_refused() {
+    fn refuses_invalid_requirements() {
         for text in [
             "",
             "a=1",

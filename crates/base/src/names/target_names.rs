@@ -27,7 +27,7 @@ impl TargetNames {
         let (isa, letters) = (isa.as_str(), isa.as_str().find(|c: char| !c.is_ascii_lowercase()));
         self.packages.entry(isa.to_owned()).or_default().insert(package.to_owned());
         self.isas.insert(isa.to_owned());
-        let prefix = letters.filter(|at| *at > 0).map(|at| isa[..at].to_owned());
+        let prefix = letters.filter(|offset| *offset > 0).map(|offset| isa[..offset].to_owned());
         self.prefixes.extend(prefix);
         self.machs.extend(mach.map(|mach| (mach, isa.to_owned())));
     }
@@ -39,8 +39,8 @@ impl TargetNames {
 
     /// Declares a word in paths.
     pub fn add_word<'i>(&mut self, word: &str, isas: impl Iterator<Item = &'i str>) {
-        let letters = word.find(|c: char| !c.is_ascii_lowercase()).filter(|at| *at > 0);
-        self.prefixes.extend(letters.map(|at| word[..at].to_owned()));
+        let letters = word.find(|c: char| !c.is_ascii_lowercase()).filter(|offset| *offset > 0);
+        self.prefixes.extend(letters.map(|offset| word[..offset].to_owned()));
         self.add_group(word, isas);
     }
 
@@ -58,7 +58,7 @@ impl TargetNames {
     pub fn belongs(&self, name: &str, target: &str) -> bool {
         let packages = |name: &str| self.packages.get(without_features(name));
         match (packages(name), packages(target)) {
-            (Some(one), Some(other)) => !one.is_disjoint(other),
+            (Some(left), Some(right)) => !left.is_disjoint(right),
             _ => without_features(name) == target,
         }
     }
@@ -70,18 +70,18 @@ impl TargetNames {
     pub fn in_path<'p>(&'p self, path: &'p str) -> Vec<&'p str> {
         let mut names = Vec::new();
         for prefix in &self.prefixes {
-            for (at, _) in path.match_indices(&**prefix) {
-                let stands = !path[..at].ends_with(|c: char| c.is_alphanumeric());
-                let name = if stands { self.at(&path[at..], prefix) } else { None };
-                names.extend(name.map(|name| (at, name)));
+            for (offset, _) in path.match_indices(&**prefix) {
+                let is_separate = !path[..offset].ends_with(|c: char| c.is_alphanumeric());
+                let name = if is_separate { self.name_at(&path[offset..], prefix) } else { None };
+                names.extend(name.map(|name| (offset, name)));
             }
         }
         names.sort_unstable();
-        let mut seen = BTreeSet::new();
-        names.into_iter().map(|(_, name)| name).filter(|name| seen.insert(*name)).collect()
+        let mut distinct = BTreeSet::new();
+        names.into_iter().map(|(_, name)| name).filter(|name| distinct.insert(*name)).collect()
     }
 
-    fn at<'p>(&'p self, text: &'p str, prefix: &str) -> Option<&'p str> {
+    fn name_at<'p>(&'p self, text: &'p str, prefix: &str) -> Option<&'p str> {
         let fits = |name: &&String| {
             starts_with(text, name).is_some_and(|rest| {
                 let word = word(rest);
@@ -107,8 +107,8 @@ impl TargetNames {
 /// Matches `-` in `name` also with `_`.
 fn starts_with<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let start = text.get(..name.len())?;
-    let same = |(a, b): (u8, u8)| a == b || a == b'_' && b == b'-';
-    start.bytes().zip(name.bytes()).all(same).then(|| &text[name.len()..])
+    let matches_sign = |(a, b): (u8, u8)| a == b || a == b'_' && b == b'-';
+    start.bytes().zip(name.bytes()).all(matches_sign).then(|| &text[name.len()..])
 }
 
 fn word(text: &str) -> &str {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_names_targets_that_stand_by_themselves() {
+    fn finds_delimited_targets_in_paths() {
         let names = names();
         for (path, expected) in [
             ("lib/rocblas/library/TensileLibrary_lazy_gfx942.dat", &["gfx942"][..]),
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_name_declared_isas_whatever_follows() {
+    fn finds_declared_isas_at_the_start_of_texts() {
         let names = names();
         for (text, expected) in [
             ("gfx906:sramecc+", Some("gfx906")),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn code_belongs_where_an_isa_is_shared() {
+    fn matches_names_that_share_an_isa() {
         let names = names();
         for (name, target, expected) in [
             ("gfx942", "gfx942", true),

@@ -27,7 +27,7 @@ mod tests {
     use super::refusal;
 
     #[test]
-    fn names_that_windows_keeps() {
+    fn refuses_names_that_windows_cannot_keep() {
         for bad in [
             "nul", "NUL.txt", "com1", "Lpt9.h", "COM¹", "con .c", "a.", "b ", "a:b", "x\u{1}", "q?",
         ] {

@@ -5,8 +5,8 @@ use super::{Code, Problem, Problems};
 /// First problems, and the number of others: a file can have a million.
 #[derive(Debug, Default)]
 pub struct Capped {
-    found: Vec<Problem>,
-    more: usize,
+    problems: Vec<Problem>,
+    omitted: usize,
 }
 
 impl Capped {
@@ -14,23 +14,23 @@ impl Capped {
 
     /// Adds a problem, created only if kept.
     pub fn report(&mut self, make: impl FnOnce() -> Problem) {
-        if self.found.len() < Self::MOST {
-            self.found.push(make());
+        if self.problems.len() < Self::MOST {
+            self.problems.push(make());
         } else {
-            self.more += 1;
+            self.omitted += 1;
         }
     }
 
     /// Returns true if nothing was reported.
     pub fn is_empty(&self) -> bool {
-        self.found.is_empty()
+        self.problems.is_empty()
     }
 
     /// Kept problems in file order, with a note of others.
     pub fn into_problems(mut self) -> Problems {
         // Byte offsets are comparable only within a file.
         let mut files: Vec<String> = Vec::new();
-        for name in self.found.iter().filter_map(first_file) {
+        for name in self.problems.iter().filter_map(first_file) {
             if !files.contains(&name) {
                 files.push(name);
             }
@@ -38,17 +38,17 @@ impl Capped {
         let file = |problem: &Problem| {
             first_file(problem).and_then(|name| files.iter().position(|file| *file == name))
         };
-        self.found.sort_by_key(|problem| (file(problem), first_byte(problem)));
+        self.problems.sort_by_key(|problem| (file(problem), first_byte(problem)));
         // A line for several components is read several times.
-        let mut known = HashSet::new();
-        self.found.retain(|problem| {
+        let mut places = HashSet::new();
+        self.problems.retain(|problem| {
             let place = (first_file(problem), first_byte(problem), problem.message().to_owned());
-            problem.labels().is_empty() || known.insert(place)
+            problem.labels().is_empty() || places.insert(place)
         });
         let mut problems = Problems::new();
-        self.found.into_iter().for_each(|problem| problems.push(problem));
-        if self.more > 0 {
-            let message = format!("{} more problems not shown", self.more);
+        self.problems.into_iter().for_each(|problem| problems.push(problem));
+        if self.omitted > 0 {
+            let message = format!("{} more problems not shown", self.omitted);
             problems.push(Problem::error(Code::Limit, message).help(
                 "correct the problems above \
                 first",
@@ -68,18 +68,24 @@ fn first_byte(problem: &Problem) -> usize {
 
 /// Keeps start and end of a long message, preferably cut at spaces.
 pub(super) fn short(message: String) -> String {
+    // A name in a message can have megabytes.
     const MOST: usize = 400;
     if message.len() <= MOST {
         return message;
     }
     let head = &message[..message.floor_char_boundary(MOST / 2)];
     let tail = &message[message.ceil_char_boundary(message.len() - MOST / 4)..];
-    let head = head.rfind(' ').filter(|at| head.len() - at < WORD).map_or(head, |at| &head[..at]);
-    let tail = tail.find(' ').filter(|at| *at < WORD).map_or(tail, |at| &tail[at + 1..]);
+    let head = head
+        .rfind(' ')
+        .filter(|offset| head.len() - offset < WORD)
+        .map_or(head, |offset| &head[..offset]);
+    let tail =
+        tail.find(' ').filter(|offset| *offset < WORD).map_or(tail, |offset| &tail[offset + 1..]);
     let between = message[head.len()..message.len() - tail.len()].chars().count();
     format!("{head} … ({between} more characters) … {tail}")
 }
 
+/// Longer words are cut, because text without spaces has no better place.
 const WORD: usize = 60;
 
 pub(super) fn short_lines(text: &str) -> String {
@@ -107,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_is_long_both_ends_stay_and_the_rest_is_counted() {
+    fn keeps_both_ends_of_a_long_message_and_counts_the_rest() {
         let fits = "x".repeat(400);
         assert_eq!(short(fits.clone()), fits);
         let words = short("eight by ".repeat(60));

@@ -45,22 +45,22 @@ enum Finder {
 }
 
 const fn count(finder: Finder) -> usize {
-    let (mut count, mut at) = (0, 0);
-    while at < Code::ALL.len() {
-        count += (Code::ALL[at].finder() as u8 == finder as u8) as usize;
-        at += 1;
+    let (mut count, mut index) = (0, 0);
+    while index < Code::ALL.len() {
+        count += (Code::ALL[index].finder() as u8 == finder as u8) as usize;
+        index += 1;
     }
     count
 }
 
-const fn found<const COUNT: usize>(finder: Finder) -> [Code; COUNT] {
-    let (mut codes, mut count, mut at) = ([Code::ALL[0]; COUNT], 0, 0);
-    while at < Code::ALL.len() {
-        if Code::ALL[at].finder() as u8 == finder as u8 {
-            codes[count] = Code::ALL[at];
+const fn codes_of<const COUNT: usize>(finder: Finder) -> [Code; COUNT] {
+    let (mut codes, mut count, mut index) = ([Code::ALL[0]; COUNT], 0, 0);
+    while index < Code::ALL.len() {
+        if Code::ALL[index].finder() as u8 == finder as u8 {
+            codes[count] = Code::ALL[index];
             count += 1;
         }
-        at += 1;
+        index += 1;
     }
     codes
 }
@@ -252,13 +252,13 @@ impl Code {
     }
 
     /// Warnings of a plan that a manifest can expect.
-    pub const OF_PLANS: &[Self] = &found::<{ count(Finder::Plan) }>(Finder::Plan);
+    pub const OF_PLANS: &[Self] = &codes_of::<{ count(Finder::Plan) }>(Finder::Plan);
 
     /// Losses between two plans, which the change of a manifest can accept.
-    pub const OF_DIFFS: &[Self] = &found::<{ count(Finder::Diff) }>(Finder::Diff);
+    pub const OF_DIFFS: &[Self] = &codes_of::<{ count(Finder::Diff) }>(Finder::Diff);
 
     /// Findings of the check of packages, which a manifest can ignore.
-    pub const OF_PACKAGES: &[Self] = &found::<{ count(Finder::Packages) }>(Finder::Packages);
+    pub const OF_PACKAGES: &[Self] = &codes_of::<{ count(Finder::Packages) }>(Finder::Packages);
 }
 
 impl std::fmt::Display for Code {

@@ -14,8 +14,10 @@ use super::printable::{printable, printable_lines};
 use super::{Place, Problem, Source, wrap};
 use crate::text::ascii_signs;
 
+/// Bytes before and after a label that its picture shows, because a line can have megabytes.
 const BESIDE: usize = 1000;
 
+/// Columns that the text of a label has at least: in fewer, each word takes a line.
 const NARROWEST_LABEL: usize = 30;
 
 /// Look of pictures.
@@ -52,7 +54,7 @@ pub fn picture(problem: &Problem, width: usize, look: Look) -> String {
         .with_word_splitter(WordSplitter::NoHyphenation)
         .with_word_separator(wrap::SEPARATOR);
     let mut text = String::new();
-    for part in Drawn::of(problem, width) {
+    for part in Drawn::parts(problem, width) {
         if handler.render_report(&mut text, &part).is_err() {
             // If rendering fails, print at least the message.
             text.push_str(&part.message);
@@ -72,8 +74,8 @@ struct Drawn<'p> {
 }
 
 impl<'p> Drawn<'p> {
-    fn of(problem: &'p Problem, width: usize) -> Vec<Self> {
-        let own = Self {
+    fn parts(problem: &'p Problem, width: usize) -> Vec<Self> {
+        let main = Self {
             message: printable(&problem.message),
             severity: problem.severity,
             help: problem.help.as_deref().map(printable_lines),
@@ -87,7 +89,7 @@ impl<'p> Drawn<'p> {
             source: Some(&label.0.source),
             labels: spans(std::slice::from_ref(label), width),
         });
-        std::iter::once(own).chain(elsewhere).collect()
+        std::iter::once(main).chain(elsewhere).collect()
     }
 }
 
@@ -157,21 +159,21 @@ impl SourceCode for Source {
         let start = span.offset().min(end);
         let name = printable(self.file().unwrap_or(self.name())).into_owned();
         if before == 0 && after == 0 {
-            let at = self.position(start);
+            let position = self.position(start);
             let place = (start, end - start).into();
             let data = &text.as_bytes()[start..end];
-            let (line, column) = (at.line - 1, at.column - 1);
+            let (line, column) = (position.line - 1, position.column - 1);
             return Ok(Box::new(MietteSpanContents::new_named(name, data, place, line, column, 1)));
         }
         let first = self.line_of(start).saturating_sub(before).max(1);
         let last = self.line_of(end.saturating_sub(1).max(start)) + after;
         let cut = text.floor_char_boundary(start.saturating_sub(BESIDE));
         let from = self.line_start(first).max(cut);
-        let to = self.line_start(last + 1).min(text.ceil_char_boundary(end + BESIDE));
+        let end_of_text = self.line_start(last + 1).min(text.ceil_char_boundary(end + BESIDE));
         let line = self.line_of(from) - 1;
-        let lines = self.line_of(to.saturating_sub(1).max(from)) - line;
-        let data = &text.as_bytes()[from..to];
-        let place = (from, to - from).into();
+        let lines = self.line_of(end_of_text.saturating_sub(1).max(from)) - line;
+        let data = &text.as_bytes()[from..end_of_text];
+        let place = (from, end_of_text - from).into();
         // miette joins pictures if `line + lines` of one reaches the line of the other; omitting
         // the last line keeps pictures separate.
         let lines = lines.saturating_sub(1);
@@ -181,12 +183,12 @@ impl SourceCode for Source {
 
 /// Replaces characters escaped by [`printable`] with `?`, keeping the length.
 pub(super) fn masked(text: &str) -> Option<String> {
-    let hidden = |at: usize, c: char| {
-        super::printable::is_active(c) && !(c == '\r' && text[at + 1..].starts_with('\n'))
+    let hidden = |offset: usize, c: char| {
+        super::printable::is_active(c) && !(c == '\r' && text[offset + 1..].starts_with('\n'))
     };
-    text.char_indices().any(|(at, c)| hidden(at, c)).then(|| {
-        text.char_indices().fold(String::with_capacity(text.len()), |mut out, (at, c)| {
-            if hidden(at, c) {
+    text.char_indices().any(|(offset, c)| hidden(offset, c)).then(|| {
+        text.char_indices().fold(String::with_capacity(text.len()), |mut out, (offset, c)| {
+            if hidden(offset, c) {
                 out.extend(std::iter::repeat_n('?', c.len_utf8()));
             } else {
                 out.push(c);
@@ -201,9 +203,9 @@ mod tests {
     use super::*;
     use crate::source::Code;
 
-    fn place(source: &Source, what: &str) -> Place {
-        let at = source.text().find(what).unwrap();
-        source.at(at..at + what.len())
+    fn place(source: &Source, text: &str) -> Place {
+        let start = source.text().find(text).unwrap();
+        source.at(start..start + text.len())
     }
 
     fn numbered(lines: usize) -> Source {
@@ -212,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_far_apart_have_pictures_of_their_own() {
+    fn draws_distant_labels_in_separate_pictures() {
         let source = numbered(200);
         let problem = Problem::error(Code::GivenTwice, "twice")
             .label(&place(&source, "line130"), "again here")
@@ -224,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_close_together_share_a_picture() {
+    fn draws_near_labels_in_one_picture() {
         let source = numbered(20);
         let problem = Problem::error(Code::GivenTwice, "twice")
             .label(&place(&source, "line006"), "again here")
@@ -251,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn names_can_not_act_on_a_terminal() {
+    fn escapes_control_sequences_in_names() {
         let source =
             Source::new("a\u{1b}]0;x\u{7}.kdl", "node \"a\u{1b}[2J\u{202e}b\" // \u{9b}\n");
         let problem = Problem::error(Code::InvalidText, "bad `\u{1b}[31m\nerror: none`")
@@ -266,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_cut() {
+    fn cuts_an_endless_line() {
         let text = format!("{} here {}\n", "a".repeat(100_000), "b".repeat(100_000));
         let source = Source::new("a.kdl", text);
         let problem = Problem::error(Code::InvalidText, "m").label(&place(&source, "here"), "x");

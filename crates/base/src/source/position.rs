@@ -23,11 +23,11 @@ mod tests {
     use crate::source::{Position, Source};
 
     #[test]
-    fn columns_count_characters_and_ends_lie_behind() {
+    fn counts_columns_in_characters_and_ends_after_the_last() {
         let source = Source::new("a", "eins\nzw\u{f6}lf \u{1f980}x\n\ndrei");
         let span = |text: &str| {
-            let at = source.text().find(text).unwrap();
-            source.at(at..at + text.len()).span()
+            let start = source.text().find(text).unwrap();
+            source.at(start..start + text.len()).span()
         };
         assert_eq!(
             span("eins"),

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_acts_on_is_escaped() {
+    fn escapes_control_characters() {
         assert_eq!(printable("a\u{1b}[31mb\u{7}"), "a\\u{1b}[31mb\\u{7}");
         assert_eq!(printable("a\nb\r\tc\u{9b}d"), "a\\nb\\u{d}\\tc\\u{9b}d");
         assert_eq!(printable("x\u{202e}gnp.\u{2066}y"), "x\\u{202e}gnp.\\u{2066}y");
@@ -62,8 +62,8 @@ mod tests {
     }
 
     #[test]
-    fn all_else_stays_as_it_is() {
+    fn keeps_harmless_text() {
         let text = "größe/数 libx++.so `$ORIGIN` → e\u{301} 👩\u{200d}🔬";
-        assert!(matches!(printable(text), Cow::Borrowed(same) if same == text));
+        assert!(matches!(printable(text), Cow::Borrowed(printed) if printed == text));
     }
 }

@@ -30,18 +30,18 @@ fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
 }
 
 fn word_end(text: &str) -> Option<usize> {
-    let (mut at, mut before) = (0, ' ');
-    while let Some(c) = text[at..].chars().next() {
+    let (mut offset, mut previous) = (0, ' ');
+    while let Some(c) = text[offset..].chars().next() {
         if c == ' ' {
-            let spaces = text[at..].len() - text[at..].trim_start_matches(' ').len();
-            return Some(at + spaces);
+            let spaces = text[offset..].len() - text[offset..].trim_start_matches(' ').len();
+            return Some(offset + spaces);
         }
-        let opens = c == '`' || c == '"' && matches!(before, ' ' | '=' | '(');
-        let inside = if opens { text[at + 1..].find(c) } else { None };
-        before = c;
-        at += inside.map_or(c.len_utf8(), |len| len + 2);
+        let opens = c == '`' || c == '"' && matches!(previous, ' ' | '=' | '(');
+        let inside = if opens { text[offset + 1..].find(c) } else { None };
+        previous = c;
+        offset += inside.map_or(c.len_utf8(), |len| len + 2);
     }
-    (at > 0).then_some(at)
+    (offset > 0).then_some(offset)
 }
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_without_a_partner_are_characters() {
+    fn treats_unpaired_quotes_as_characters() {
         assert_eq!(lines("one ` two \" three", 6), ["one `", "two \"", "three"]);
         assert_eq!(lines("", 6), [""]);
     }

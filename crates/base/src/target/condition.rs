@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_counts_where_both_hold() {
+    fn applies_a_line_if_mode_and_system_match() {
         let condition = |mode, on| Condition { mode, on };
         let (kpack, linux) = (Some(Mode::Kpack), Some(System::Linux));
         let counts = |condition: Condition| Target::ALL.map(|target| condition.holds(target));

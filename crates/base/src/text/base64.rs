@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_follow_the_vectors_of_rfc_4648() {
+    fn follows_the_vectors_of_rfc_4648() {
         let vectors = [
             ("", ""),
             ("f", "Zg=="),

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_as_people_write_them() {
+    fn reads_sizes_with_units() {
         let cases = [
             ("0B", 0),
             ("4096 b", 4096),
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_size_is_refused() {
+    fn refuses_invalid_sizes() {
         for text in
             ["", "GB", "-1", "10 XB", "1.2.3k", "1iB", "10GBB", "ten", ".", "99999999999TB", "0x10"]
         {
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_without_a_unit_is_refused_with_what_it_could_mean() {
+    fn refuses_a_number_without_unit_and_proposes_units() {
         assert_eq!(bytes("1").unwrap_err(), "a size needs a unit: 1GB, 1MB or 1B");
         assert_eq!(bytes(" 1.5 ").unwrap_err(), "a size needs a unit: 1.5GB, 1.5MB or 1.5B");
     }

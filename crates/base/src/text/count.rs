@@ -1,14 +1,14 @@
 /// Formats `1 file`, `2 files`, `3 libraries`.
-pub fn counted(count: usize, what: &str) -> String {
-    format!("{count} {}", plural(count, what))
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {}", plural(count, noun))
 }
 
 /// Noun in the number for `count`.
-pub fn plural(count: usize, what: &str) -> String {
-    match what.strip_suffix('y') {
-        _ if count == 1 => what.to_owned(),
+pub fn plural(count: usize, noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        _ if count == 1 => noun.to_owned(),
         Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
-        _ => format!("{what}s"),
+        _ => format!("{noun}s"),
     }
 }
 
@@ -17,9 +17,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nouns_go_by_their_number() {
+    fn forms_plurals() {
         let texts = [(0, "file"), (1, "file"), (2, "entry"), (1, "entry"), (3, "key")]
-            .map(|(count, what)| counted(count, what));
+            .map(|(count, noun)| counted(count, noun));
         assert_eq!(texts, ["0 files", "1 file", "2 entries", "1 entry", "3 keys"]);
     }
 }

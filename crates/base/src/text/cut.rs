@@ -5,9 +5,9 @@ pub fn cut_middle(name: &str, most: usize) -> String {
     if count <= most {
         return name.to_owned();
     }
-    let kept = most.saturating_sub(1);
-    let tail = kept / 3;
-    let head = kept - tail;
+    let room = most.saturating_sub(1);
+    let tail = room / 3;
+    let head = room - tail;
     let first = name.chars().take(head);
     first.chain(std::iter::once('…')).chain(name.chars().skip(count - tail)).collect()
 }
@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_names_lose_their_middle() {
+    fn cuts_long_names_in_their_middle() {
         assert_eq!(cut_middle("abcdefghij", 10), "abcdefghij");
         assert_eq!(cut_middle("abcdefghij", 5), "abc…j");
         assert_eq!(cut_middle("äöüäöüäöü", 6), "äöüä…ü");

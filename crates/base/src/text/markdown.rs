@@ -75,8 +75,11 @@ const MOST: usize = 3;
 
 /// Formats an extra's pinned requirements as a table cell.
 pub fn installs(requirements: &[String]) -> String {
-    let names: Vec<String> =
-        requirements.iter().take(MOST).map(|one| code(required_name(one))).collect();
+    let names: Vec<String> = requirements
+        .iter()
+        .take(MOST)
+        .map(|requirement| code(required_name(requirement)))
+        .collect();
     match requirements.len().saturating_sub(MOST) {
         0 => names.join(", "),
         more => format!("{} and {more} more", names.join(", ")),
@@ -99,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn markup_in_names_means_nothing() {
+    fn escapes_markup_in_names() {
         assert_eq!(code("a|b"), "<code>a&#124;b</code>");
         assert_eq!(code("a`b"), "<code>a&#96;b</code>");
         assert_eq!(code("</details>"), "<code>&#60;/details&#62;</code>");
@@ -109,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_keep_their_code_and_nothing_else() {
+    fn keeps_code_spans_of_sentences_and_escapes_other_markup() {
         assert_eq!(
             prose("ignored `a|b`: a <b>file</b>"),
             "ignored <code>a&#124;b</code>: a &#60;b&#62;file&#60;/b&#62;"

@@ -73,9 +73,9 @@ impl Table {
         self.rows.push(cells.into_iter().map(|cell| cell.to_string()).collect());
     }
 
-    fn width(&self, at: usize) -> usize {
-        let Column { least, most, .. } = self.columns[at];
-        let cells = self.rows.iter().filter_map(|row| row.get(at));
+    fn width(&self, index: usize) -> usize {
+        let Column { least, most, .. } = self.columns[index];
+        let cells = self.rows.iter().filter_map(|row| row.get(index));
         let widest = cells.map(|cell| cell.chars().count()).max().unwrap_or_default();
         widest.max(least).min(most)
     }
@@ -83,13 +83,13 @@ impl Table {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let widths: Vec<usize> = (0..self.columns.len()).map(|at| self.width(at)).collect();
+        let widths: Vec<usize> = (0..self.columns.len()).map(|index| self.width(index)).collect();
         for row in &self.rows {
             let mut line = " ".repeat(self.indent);
-            for (at, cell) in row.iter().enumerate() {
-                line.extend((at > 0).then(|| " ".repeat(self.gap)));
-                let width = widths.get(at).copied().unwrap_or_default();
-                let is_right = self.columns.get(at).is_some_and(|column| column.is_right);
+            for (index, cell) in row.iter().enumerate() {
+                line.extend((index > 0).then(|| " ".repeat(self.gap)));
+                let width = widths.get(index).copied().unwrap_or_default();
+                let is_right = self.columns.get(index).is_some_and(|column| column.is_right);
                 if is_right {
                     write!(line, "{cell:>width$}")?;
                 } else {

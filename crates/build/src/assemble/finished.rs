@@ -14,8 +14,10 @@ impl<'a> Shard<'a> {
         let mut sums = BTreeMap::new();
         for entry in entries(dir)? {
             let (path, name) = (entry.path(), entry.file_name());
-            let refused =
-                |why: &str| AssembleError::NotAFile { path: path.clone(), why: why.to_owned() };
+            let refused = |reason: &str| AssembleError::NotAFile {
+                path: path.clone(),
+                reason: reason.to_owned(),
+            };
             let name = name.to_str().ok_or_else(|| refused("its name is not UTF-8"))?;
             if name == provenance::SUMS || provenance::is_statement(name) {
                 return Err(AssembleError::Record { file: path });

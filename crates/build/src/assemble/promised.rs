@@ -29,13 +29,13 @@ impl Promised {
                 given: self.digest.clone(),
             });
         }
-        let there: BTreeSet<RelPath> = shards
+        let present: BTreeSet<RelPath> = shards
             .iter()
             .flat_map(|shard| shard.recorded.packages().map(|(path, _)| path))
             .collect();
         let names: BTreeSet<String> =
-            there.iter().filter_map(|path| distribution_of(path.file_name())).collect();
-        let files = self.files.difference(&there);
+            present.iter().filter_map(|path| distribution_of(path.file_name())).collect();
+        let files = self.files.difference(&present);
         let files = files.map(|file| file.file_name().to_owned());
         let projects = self.projects.iter().filter(|name| !names.contains(*name)).cloned();
         let lacking: Vec<String> = files.chain(projects).collect();

@@ -15,7 +15,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn written_memory_counts() {
+    fn counts_written_memory() {
         let before = anonymous();
         let bytes = vec![7_u8; 64 << 20];
         assert!(anonymous() >= before + (60 << 20), "{before}");

@@ -62,7 +62,7 @@ impl<'a> Awaited<'a> {
         *self.outcome.get_or_init(|| None)
     }
 
-    pub fn known(&self) -> Option<ContentDigest> {
+    pub fn known_content(&self) -> Option<ContentDigest> {
         self.content.get().copied()
     }
 
@@ -93,15 +93,15 @@ impl cache::Awaited for Awaited<'_> {
             Form::XzBlock => self.lookup.content_of_block(self.bytes, self.offset, self.len),
             Form::Deflate => None,
         };
-        if let Some(content) = self.known().or_else(remembered) {
+        if let Some(content) = self.known_content().or_else(remembered) {
             return Ok(*self.content.get_or_init(|| content));
         }
         let mut hasher = Sha256Hasher::default();
-        hasher.update_from(self.offset..self.offset + self.len, |at, out| {
+        hasher.update_from(self.offset..self.offset + self.len, |offset, out| {
             if !cache::Awaited::is_open(self) {
                 return Err(io::ErrorKind::Interrupted.into());
             }
-            self.bytes.read_exact_at(at, out)
+            self.bytes.read_exact_at(offset, out)
         })?;
         Ok(*self.content.get_or_init(|| ContentDigest(hasher.finish().sha256)))
     }
@@ -115,9 +115,9 @@ impl cache::Awaited for Awaited<'_> {
     }
 
     fn hold(&self, time: Duration) {
-        let until = (self.since.elapsed() + time).as_millis();
+        let end = (self.since.elapsed() + time).as_millis();
         // A later, shorter hold does not end an earlier one.
-        self.held.fetch_max(u64::try_from(until).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.held.fetch_max(u64::try_from(end).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     fn give_up(&self) {
@@ -137,19 +137,19 @@ mod tests {
     use wheel::archive::deflate::Level;
 
     #[test]
-    fn who_holds_it_for_less_does_not_shorten_how_long_it_is_held() {
+    fn keeps_the_longest_hold() {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::open(dir.path(), 1 << 20).unwrap();
         let bytes = Bytes::Memory(vec![7; 100]);
         let packing = (Packing::Deflate(Level::Max), Form::Deflate);
         let digests = Digests::default();
         let lookup = CacheLookup(&cache, &digests);
-        let awaited = Awaited::new(&bytes, (0, 100), packing, lookup, None);
-        assert!(!awaited.is_held());
-        awaited.hold(Duration::from_mins(1));
-        awaited.hold(Duration::ZERO);
-        assert!(awaited.is_held());
-        awaited.give_up();
-        assert!(!awaited.is_held());
+        let delivery = Awaited::new(&bytes, (0, 100), packing, lookup, None);
+        assert!(!delivery.is_held());
+        delivery.hold(Duration::from_mins(1));
+        delivery.hold(Duration::ZERO);
+        assert!(delivery.is_held());
+        delivery.give_up();
+        assert!(!delivery.is_held());
     }
 }

@@ -6,6 +6,7 @@ use wheel::archive::deflate::BLOCK;
 #[derive(Debug, Default)]
 pub(super) struct Buffers(Mutex<Vec<Vec<u8>>>);
 
+/// Smaller buffers are allocated: clearing them takes no time.
 const LARGE: usize = BLOCK / 4;
 /// Capacity of all buffers in the pool: a block, also if deflate stores it. Another capacity would grow when
 /// a buffer is used for a larger block, and growing doubles. Larger buffers, of xz blocks, are few.
@@ -39,9 +40,9 @@ impl Buffers {
     }
 
     pub fn give(&self, buffer: Vec<u8>) {
-        let mut kept = self.lock();
-        if buffer.capacity() == ROOM && kept.len() < MOST {
-            kept.push(buffer);
+        let mut buffers = self.lock();
+        if buffer.capacity() == ROOM && buffers.len() < MOST {
+            buffers.push(buffer);
         }
     }
 
@@ -66,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn large_buffers_come_back_and_small_ones_do_not() {
+    fn reuses_large_buffers_only() {
         let buffers = Buffers::default();
         buffers.give(Vec::with_capacity(LARGE));
         buffers.give(Vec::with_capacity(2 * ROOM));

@@ -33,7 +33,7 @@ impl Bytes {
 
     pub fn sha256(&self) -> io::Result<Sha256> {
         let mut hasher = Sha256Hasher::default();
-        hasher.update_from(0..self.len(), |at, out| self.read_exact_at(at, out))?;
+        hasher.update_from(0..self.len(), |offset, out| self.read_exact_at(offset, out))?;
         Ok(hasher.finish().sha256)
     }
 
@@ -113,13 +113,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_in_pieces_is_read_at_every_offset() {
+    fn reads_a_text_in_pieces_at_each_offset() {
         let text = Rendered::new(["ab", "", "cde", "f"].map(std::sync::Arc::from));
-        for from in 0..=6 {
-            for to in from..=6 {
-                let mut read = vec![0; to - from];
-                read_text(&text, from as u64, &mut read).unwrap();
-                assert_eq!(read, b"abcdef"[from..to], "{from} {to}");
+        for start in 0..=6 {
+            for end in start..=6 {
+                let mut read = vec![0; end - start];
+                read_text(&text, start as u64, &mut read).unwrap();
+                assert_eq!(read, b"abcdef"[start..end], "{start} {end}");
             }
         }
         assert!(read_text(&text, 5, &mut [0; 2]).is_err());

@@ -12,7 +12,7 @@ use wheel::archive::tarball::XZ_ENCODER;
 const SLACK: u64 = 64 << 10;
 
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Known {
+pub(super) struct ContentFacts {
     /// `None` if a source file is too new.
     pub fingerprint: Option<Fingerprint>,
     pub content: Option<ContentDigest>,
@@ -24,7 +24,7 @@ pub(super) struct Known {
 pub(super) struct CacheLookup<'c>(pub &'c dyn Store, pub &'c Digests);
 
 impl<'c> CacheLookup<'c> {
-    pub fn of(digests: &'c Digests) -> Option<Self> {
+    pub fn new(digests: &'c Digests) -> Option<Self> {
         digests.cache().map(|cache| Self(cache, digests))
     }
 
@@ -34,7 +34,7 @@ impl<'c> CacheLookup<'c> {
         self,
         bytes: &Bytes,
         packing: Packing<'_>,
-    ) -> io::Result<(Option<cache::CacheEntry>, Known)> {
+    ) -> io::Result<(Option<cache::CacheEntry>, ContentFacts)> {
         let fingerprint = fingerprint(bytes);
         let mut content = self.content_of(fingerprint);
         let remembered = content.is_some();
@@ -44,7 +44,7 @@ impl<'c> CacheLookup<'c> {
         }
         Ok((
             content.and_then(|content| self.whole(content, bytes.len(), packing)),
-            Known { fingerprint, content, remembered },
+            ContentFacts { fingerprint, content, remembered },
         ))
     }
 
@@ -54,12 +54,12 @@ impl<'c> CacheLookup<'c> {
         offset: u64,
         packing: Packing<'_>,
         content: &[u8],
-    ) -> (Option<cache::CacheEntry>, Known) {
+    ) -> (Option<cache::CacheEntry>, ContentFacts) {
         let content_len = content.len();
         let (fingerprint, content) =
             (fingerprint_of_block(whole, offset, content_len), ContentDigest(Sha256::of(content)));
-        let known = Known { fingerprint, content: Some(content), remembered: false };
-        (self.find(content, content_len, packing), known)
+        let facts = ContentFacts { fingerprint, content: Some(content), remembered: false };
+        (self.find(content, content_len, packing), facts)
     }
 
     /// Works only for known files.
@@ -118,9 +118,14 @@ impl<'c> CacheLookup<'c> {
     }
 }
 
-pub(super) fn known_block(whole: &Bytes, offset: u64, len: usize, content: ContentDigest) -> Known {
+pub(super) fn known_block(
+    whole: &Bytes,
+    offset: u64,
+    len: usize,
+    content: ContentDigest,
+) -> ContentFacts {
     let fingerprint = fingerprint_of_block(whole, offset, len);
-    Known { fingerprint, content: Some(content), remembered: false }
+    ContentFacts { fingerprint, content: Some(content), remembered: false }
 }
 
 fn fingerprint_of_block(whole: &Bytes, offset: u64, len: usize) -> Option<Fingerprint> {
@@ -178,11 +183,11 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_of_another_content_is_not_taken_for_this_one() {
-        let (content, other) = ([7; 1000], [8; 1000]);
+    fn refuses_a_stream_of_another_content() {
+        let (content, other_content) = ([7; 1000], [8; 1000]);
         let packed = b"whatever".repeat(4);
         assert!(recalled(&content, &Digest::of(&content), &packed));
-        assert!(!recalled(&content, &Digest::of(&other), &packed));
+        assert!(!recalled(&content, &Digest::of(&other_content), &packed));
         let long = vec![1; 200_000];
         assert!(!recalled(&content, &Digest::of(&content), &long), "longer than packing makes it");
     }

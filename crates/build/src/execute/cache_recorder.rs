@@ -1,4 +1,4 @@
-use super::cache_lookup::{Known, recipe};
+use super::cache_lookup::{ContentFacts, recipe};
 use super::pack::Packable;
 use super::packing::Packing;
 use cache::{ContentDigest, Offer, Stretch};
@@ -46,27 +46,32 @@ impl CacheRecorder {
         let Some(offer) = &mut self.offer else { return };
         if let Some(Stream { offset, len, crc }) = self.stream.take() {
             let packed = Stretch { offset, len, crc: crc.value(), method: Method::Deflate };
-            let recipe = recipe(ContentDigest(digest.sha256), digest.size, entry.asked);
+            let recipe = recipe(ContentDigest(digest.sha256), digest.size, entry.planned);
             offer.made(recipe, digest, packed);
         }
-        self.remember(&entry.known, ContentDigest(digest.sha256));
+        self.remember(&entry.facts, ContentDigest(digest.sha256));
     }
 
-    /// `made` is `None` if the cache has the block.
-    pub fn block(&mut self, made: Option<(&XzBlock, u64)>, packing: Packing<'_>, news: &Known) {
+    /// `new_block` is `None` if the cache has the block.
+    pub fn block(
+        &mut self,
+        new_block: Option<(&XzBlock, u64)>,
+        packing: Packing<'_>,
+        news: &ContentFacts,
+    ) {
         let (Some(offer), Some(content)) = (&mut self.offer, news.content) else { return };
-        if let Some((block, offset)) = made {
-            let digest = Digest::of(&block.bytes);
+        if let Some((xz_block, offset)) = new_block {
+            let digest = Digest::of(&xz_block.bytes);
             let packed =
                 Stretch { offset, len: digest.size, crc: digest.crc, method: Method::Store };
-            offer.made(recipe(content, block.content_len(), packing), &digest, packed);
+            offer.made(recipe(content, xz_block.content_len(), packing), &digest, packed);
         }
         self.remember(news, content);
     }
 
-    pub fn remember(&mut self, known: &Known, content: ContentDigest) {
+    pub fn remember(&mut self, facts: &ContentFacts, content: ContentDigest) {
         let (Some(offer), Some(fingerprint), false) =
-            (&mut self.offer, known.fingerprint, known.remembered)
+            (&mut self.offer, facts.fingerprint, facts.remembered)
         else {
             return;
         };

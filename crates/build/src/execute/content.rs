@@ -31,15 +31,15 @@ pub fn package_contents(
     digests: &Digests,
     rules: &Rules,
 ) -> Result<Vec<Option<PackageContent>>, ExecuteError> {
-    let outputs = prepare::all(plan, artifacts, |_| false, &Recorder::new(None))?;
+    let outputs = prepare::outputs(plan, artifacts, |_| false, &Recorder::new(None))?;
     let mut contents = Vec::new();
     for ((distribution, output), sbom) in plan.distributions.iter().zip(outputs).zip(sboms) {
         contents.push(match distribution.form {
             Form::Sdist => None,
             Form::Wheel if distribution.has_xz_archive() => None,
             Form::Wheel => {
-                let given = Given { plan, distribution, digests, rules };
-                let content = given.content(output, sbom.as_ref());
+                let reader = ContentReader { plan, distribution, digests, rules };
+                let content = reader.content(output, sbom.as_ref());
                 Some(content.map_err(|error| ExecuteError::Files(vec![error]))?)
             }
         });
@@ -57,42 +57,45 @@ pub fn compatible(
     artifacts: &dyn Source,
     digests: &Digests,
 ) -> Result<BTreeMap<String, String>, ExecuteError> {
-    let all: BTreeMap<&RelPath, &Member> =
+    let members: BTreeMap<&RelPath, &Member> =
         matched.values().flatten().map(|member| (&member.path, *member)).collect();
     let row = |(path, member): (&RelPath, &Member)| {
         let ready = prepare::member_ready(member, artifacts)?;
         let sha256 = hash(&ready, digests)?;
         Ok((path.clone(), (member.executable, sha256)))
     };
-    let rows = all.into_par_iter().map(row).collect::<Result<BTreeMap<_, _>, String>>();
+    let rows = members.into_par_iter().map(row).collect::<Result<BTreeMap<_, _>, String>>();
     let rows = rows.map_err(|error| ExecuteError::Files(vec![error]))?;
-    let digest = |members: &Vec<&Member>| {
+    let digest = |package_members: &Vec<&Member>| {
         let mut content = PackageContent::default();
-        for member in members {
+        for member in package_members {
             if let Some((executable, sha256)) = rows.get(&member.path) {
                 content.add(member.path.to_string(), *executable, sha256);
             }
         }
         content.digest()
     };
-    Ok(matched.iter().map(|(name, members)| (name.clone(), digest(members))).collect())
+    Ok(matched
+        .iter()
+        .map(|(name, package_members)| (name.clone(), digest(package_members)))
+        .collect())
 }
 
-struct Given<'g> {
+struct ContentReader<'g> {
     plan: &'g Plan,
     distribution: &'g Distribution,
     digests: &'g Digests,
     rules: &'g Rules,
 }
 
-impl Given<'_> {
+impl ContentReader<'_> {
     fn content(&self, output: Output, sbom: Option<&Document>) -> Result<PackageContent, String> {
         let text = |error: &(dyn std::error::Error + 'static)| with_causes(error);
         let info = dist_info_dir(&self.distribution.name, &self.plan.version);
         let info = info.map_err(|error| text(&error))?.to_string();
         let name = self.distribution.name.normalized();
         let owner = Owner { name: &name, version: &self.plan.version, dist_info: &info };
-        let contents = Contents::of(self.plan, self.distribution, None, output);
+        let contents = Contents::new(self.plan, self.distribution, None, output);
         let contents = contents.map_err(|error| text(&error))?;
         let row = |ready: &Ready| {
             let path = installed_path(ready.path.as_str(), &info);
@@ -129,14 +132,14 @@ impl Given<'_> {
 }
 
 fn whole(bytes: &Bytes) -> io::Result<Vec<u8>> {
-    let mut all = vec![0; usize::try_from(bytes.len()).map_err(io::Error::other)?];
-    bytes.read_exact_at(0, &mut all)?;
-    Ok(all)
+    let mut content = vec![0; usize::try_from(bytes.len()).map_err(io::Error::other)?];
+    bytes.read_exact_at(0, &mut content)?;
+    Ok(content)
 }
 
 fn hash(ready: &Ready, digests: &Digests) -> Result<Sha256, String> {
     let ReadyContent::File(bytes) = &ready.content else { return Ok(Sha256::of(&[])) };
-    digests.of(bytes).map_err(|error| unread(ready, &error))
+    digests.sha256(bytes).map_err(|error| unread(ready, &error))
 }
 
 fn unread(ready: &Ready, error: &io::Error) -> String {

@@ -20,11 +20,11 @@ pub fn contents(
     known: &BTreeMap<ArtifactId, Contents>,
     files: bool,
 ) -> io::Result<BTreeMap<ArtifactId, Contents>> {
-    let taken: BTreeSet<&ArtifactId> = plan.sources().map(|origin| &origin.artifact).collect();
+    let used: BTreeSet<&ArtifactId> = plan.sources().map(|origin| &origin.artifact).collect();
     let mut contents = BTreeMap::new();
     for artifact in &catalog.artifacts {
         let id = &artifact.id;
-        if !taken.contains(id) || known.contains_key(id) {
+        if !used.contains(id) || known.contains_key(id) {
             continue;
         }
         if let Some(sha256) = artifacts.archive(id) {
@@ -39,7 +39,8 @@ pub fn contents(
 
 /// SHA-256 of a list in the format of `sha256sum`.
 fn of_files(artifact: &Artifact, artifacts: &dyn Source, digests: &Digests) -> io::Result<String> {
-    let files = artifact.entries.iter().filter(|it| matches!(it.kind, EntryKind::File { .. }));
+    let files =
+        artifact.entries.iter().filter(|entry| matches!(entry.kind, EntryKind::File { .. }));
     let files: Vec<Origin> = files
         .map(|entry| Origin {
             artifact: artifact.id.clone(),
@@ -47,15 +48,15 @@ fn of_files(artifact: &Artifact, artifacts: &dyn Source, digests: &Digests) -> i
             path: entry.path.clone(),
         })
         .collect();
-    let within = artifact.id.to_string();
+    let artifact_name = artifact.id.to_string();
     let line = |origin: &Origin| -> io::Result<String> {
-        let sha256 = activity::during("hash", origin.path.as_str(), &within, || {
-            digests.of(&Bytes::File(artifacts.find(origin)?))
+        let sha256 = activity::during("hash", origin.path.as_str(), &artifact_name, || {
+            digests.sha256(&Bytes::File(artifacts.find(origin)?))
         })?;
         Ok(format!("{sha256}  {}\n", origin.base.join(&origin.path)))
     };
     let mut lines = files.par_iter().map(line).collect::<io::Result<Vec<_>>>()?;
     // Paths follow 64 digits and two spaces.
-    lines.sort_by(|one, other| one[66..].cmp(&other[66..]));
+    lines.sort_by(|left, right| left[66..].cmp(&right[66..]));
     Ok(Sha256::of(lines.concat().as_bytes()).to_string())
 }

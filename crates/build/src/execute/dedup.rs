@@ -27,17 +27,17 @@ fn repeats<'a>(entries: &[Packable<'a>]) -> Result<Vec<(usize, &'a RelPath)>, Wr
     let mut large: Vec<(usize, &Packable<'a>)> =
         entries.iter().enumerate().filter(|(_, entry)| worth(entry)).collect();
     large.sort_by_key(|(_, entry)| entry.bytes.len());
-    let mut found = Vec::new();
+    let mut repeats = Vec::new();
     for alike in large.chunk_by(|(_, a), (_, b)| a.bytes.len() == b.bytes.len()) {
         let mut firsts: Vec<&Packable<'a>> = Vec::new();
         for (index, entry) in alike {
             match first_of(&firsts, entry)? {
-                Some(first) => found.push((*index, first)),
+                Some(first) => repeats.push((*index, first)),
                 None => firsts.push(entry),
             }
         }
     }
-    Ok(found)
+    Ok(repeats)
 }
 
 fn first_of<'a>(
@@ -54,15 +54,15 @@ fn first_of<'a>(
     Ok(None)
 }
 
-fn equal(one: &Bytes, other: &Bytes) -> io::Result<bool> {
-    let pieces = (0..one.len().div_ceil(PIECE)).into_par_iter();
+fn equal(first: &Bytes, second: &Bytes) -> io::Result<bool> {
+    let pieces = (0..first.len().div_ceil(PIECE)).into_par_iter();
     let buffers = || [Vec::new(), Vec::new()];
-    let same = |[left, right]: &mut [Vec<u8>; 2], piece| {
-        Ok(read(one, piece, left)? == read(other, piece, right)?)
+    let is_equal = |[left, right]: &mut [Vec<u8>; 2], piece| {
+        Ok(read(first, piece, left)? == read(second, piece, right)?)
     };
-    let other_than_same: Option<io::Result<bool>> =
-        pieces.map_init(buffers, same).find_any(|same| !matches!(same, Ok(true)));
-    other_than_same.unwrap_or(Ok(true))
+    let difference_or_error: Option<io::Result<bool>> =
+        pieces.map_init(buffers, is_equal).find_any(|result| !matches!(result, Ok(true)));
+    difference_or_error.unwrap_or(Ok(true))
 }
 
 fn read<'b>(bytes: &Bytes, piece: u64, buffer: &'b mut Vec<u8>) -> io::Result<&'b [u8]> {
@@ -78,7 +78,7 @@ mod tests {
     use wheel::archive::deflate::Level;
 
     #[test]
-    fn large_members_are_repeated_where_bytes_and_packing_are_equal() {
+    fn repeats_large_members_of_equal_bytes_and_packing() {
         const LARGE: usize = BLOCK + 1;
         let last = |byte: u8| [vec![1; LARGE - 1], vec![byte]].concat();
         let deflate = Packing::Deflate(Level::Default);

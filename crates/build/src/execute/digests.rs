@@ -32,14 +32,14 @@ impl Digests {
         self.cache.as_deref()
     }
 
-    pub(super) fn of(&self, bytes: &Bytes) -> io::Result<Sha256> {
+    pub(super) fn sha256(&self, bytes: &Bytes) -> io::Result<Sha256> {
         if matches!(bytes, Bytes::Memory(_) | Bytes::Text(_)) {
             return bytes.sha256();
         }
         let Some(fingerprint) = fingerprint(bytes) else { return bytes.sha256() };
         let of_cache = || self.cache.as_ref()?.content_of(&fingerprint);
-        if let Some(known) = self.computed(&fingerprint).or_else(of_cache) {
-            return Ok(known.0);
+        if let Some(content) = self.computed(&fingerprint).or_else(of_cache) {
+            return Ok(content.0);
         }
         let sha256 = bytes.sha256()?;
         let mut computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,14 +112,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_once() {
+    fn reads_a_file_once() {
         let (digests, opened) = (Digests::default(), Arc::new(AtomicU32::new(0)));
         let file = |tag: &str| {
             let identity = Identity::Tag(tag.to_owned());
             Bytes::File(Box::new(Counted { identity, opened: Arc::clone(&opened) }))
         };
         for (tag, reads) in [("a", 1), ("a", 1), ("b", 2), ("a", 2)] {
-            assert_eq!(digests.of(&file(tag)).unwrap(), Sha256::of(b"abc"));
+            assert_eq!(digests.sha256(&file(tag)).unwrap(), Sha256::of(b"abc"));
             assert_eq!(opened.load(Ordering::Relaxed), reads);
         }
     }

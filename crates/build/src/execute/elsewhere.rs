@@ -25,8 +25,8 @@ pub struct Elsewhere {
 impl Elsewhere {
     pub(super) fn into_parts(self) -> (Stage, BTreeMap<usize, Built>, Vec<RelPath>) {
         let paths = self.built.values().map(|built| built.path.clone());
-        let apart = if self.apart { paths.collect() } else { Vec::new() };
-        (self.stage, self.built, apart)
+        let unstaged = if self.apart { paths.collect() } else { Vec::new() };
+        (self.stage, self.built, unstaged)
     }
 }
 
@@ -38,22 +38,22 @@ impl Elsewhere {
 pub(super) fn replaced(
     dest: &Path,
     recorded: &Recorded,
-    apart: &[Package<'_>],
+    unstaged: &[Package<'_>],
 ) -> Result<Vec<RelPath>, ExecuteError> {
     let mut replaced = Vec::new();
-    for package in apart {
+    for package in unstaged {
         let path = dest.join(package.path.as_str());
         match path.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(failed(dest, package.path, &error)),
             Ok(_) => {}
         }
-        let found = recorded::hash_of(&path).map_err(|e| failed(dest, package.path, &e))?;
-        if found.as_deref() == Some(package.sha256) {
+        let actual = recorded::hash_of(&path).map_err(|e| failed(dest, package.path, &e))?;
+        if actual.as_deref() == Some(package.sha256) {
             continue;
         }
-        let found = found.as_deref();
-        if !recorded.packages().any(|(other, hash)| other == *package.path && Some(hash) == found) {
+        let actual = actual.as_deref();
+        if !recorded.packages().any(|(path, hash)| path == *package.path && Some(hash) == actual) {
             return Err(ExecuteError::InTheWay(path));
         }
         replaced.push(package.path.clone());

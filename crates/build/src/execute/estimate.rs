@@ -18,7 +18,7 @@ use wheel::archive::tarball::{Preset, xz_block};
 /// Estimates the file size of each distribution of `plan`, in order, by compressing parts of large
 /// files.
 pub fn estimate(plan: &Plan, artifacts: &dyn Source) -> Result<Vec<u64>, ExecuteError> {
-    let outputs = prepare::all(plan, artifacts, |_| false, &Recorder::new(None))?;
+    let outputs = prepare::outputs(plan, artifacts, |_| false, &Recorder::new(None))?;
     let sizes = plan.distributions.iter().zip(outputs).map(|(distribution, output)| {
         let path = output.path.clone();
         size(distribution, output)
@@ -54,14 +54,14 @@ fn frame<'r>(members: impl Iterator<Item = &'r Ready>) -> u64 {
 struct Sampling {
     piece: u64,
     /// One of this many pieces is compressed.
-    every: u64,
+    interval: u64,
     /// Size up to which contents are compressed completely.
     whole: u64,
 }
 
-const DEFLATE: Sampling = Sampling { piece: 128 << 10, every: 8, whole: 64 << 20 };
+const DEFLATE: Sampling = Sampling { piece: 128 << 10, interval: 8, whole: 64 << 20 };
 /// xz finds more in larger pieces, and is twenty times slower.
-const XZ: Sampling = Sampling { piece: 4 << 20, every: 24, whole: 16 << 20 };
+const XZ: Sampling = Sampling { piece: 4 << 20, interval: 24, whole: 16 << 20 };
 
 struct Piece<'a> {
     name: &'a RelPath,
@@ -80,15 +80,15 @@ impl Piece<'_> {
 }
 
 impl Sampling {
-    fn of<'a>(&self, entries: &[&Packable<'a>]) -> Vec<Piece<'a>> {
+    fn pieces<'a>(&self, entries: &[&Packable<'a>]) -> Vec<Piece<'a>> {
         let total: u64 = entries.iter().map(|e| e.bytes.len()).sum();
-        let stride = if total <= self.whole { 1 } else { self.piece * self.every };
-        let (mut pieces, mut at) = (Vec::new(), 0);
+        let stride = if total <= self.whole { 1 } else { self.piece * self.interval };
+        let (mut pieces, mut position) = (Vec::new(), 0);
         for entry in entries {
             let len = entry.bytes.len();
             for offset in (0..len.div_ceil(self.piece)).map(|index| index * self.piece) {
                 let piece = (len - offset).min(self.piece);
-                if (at + piece) / stride != at / stride {
+                if (position + piece) / stride != position / stride {
                     pieces.push(Piece {
                         name: entry.name,
                         bytes: entry.bytes,
@@ -96,7 +96,7 @@ impl Sampling {
                         len: usize::try_from(piece).unwrap_or_default(),
                     });
                 }
-                at += piece;
+                position += piece;
             }
         }
         pieces
@@ -119,7 +119,7 @@ fn deflated(entries: &[Packable<'_>], level: Level) -> Result<u64, WriteError> {
     let entries: Vec<&Packable<'_>> =
         entries.iter().filter(|e| e.packing == Packing::Deflate(level)).collect();
     let encoder = || Encoder::new(level);
-    let pieces = DEFLATE.of(&entries);
+    let pieces = DEFLATE.pieces(&entries);
     let sample = pieces.par_iter().map_init(encoder, |encoder, piece| {
         Ok((encoder.block(&piece.read()?, true).len() as u64, piece.len as u64))
     });
@@ -127,7 +127,7 @@ fn deflated(entries: &[Packable<'_>], level: Level) -> Result<u64, WriteError> {
 }
 
 fn xz(entry: &Packable<'_>, preset: Preset) -> Result<u64, WriteError> {
-    let pieces = XZ.of(&[entry]);
+    let pieces = XZ.pieces(&[entry]);
     let sample = pieces.par_iter().map(|piece| Ok((xz_size(piece, preset)?, piece.len as u64)));
     scaled(&[entry], sample.collect::<Vec<_>>())
 }
@@ -143,8 +143,8 @@ fn scaled(
 ) -> Result<u64, WriteError> {
     let total: u64 = entries.iter().map(|e| e.bytes.len()).sum();
     let sample: Vec<(u64, u64)> = sample.into_iter().collect::<Result<_, _>>()?;
-    let seen: u64 = sample.iter().map(|(_, len)| len).sum();
-    if seen == total {
+    let sampled: u64 = sample.iter().map(|(_, len)| len).sum();
+    if sampled == total {
         return Ok(sample.iter().map(|(packed, _)| packed).sum());
     }
     // Integers give the same estimate on every machine.

@@ -14,12 +14,12 @@ pub(super) fn expect<'a>(entry: &mut Packable<'a>, lookup: CacheLookup<'a>, sour
         Packing::Xz(preset) => (Form::XzBlock, preset.block() as u64),
         _ => return,
     };
-    let known = entry.known.content.filter(|_| form == Form::Deflate);
+    let content = entry.facts.content.filter(|_| form == Form::Deflate);
     let block = |number: u64| {
         let (offset, len) = (number * step, (total - number * step).min(step));
-        let awaited = Awaited::new(entry.bytes, (offset, len), (packing, form), lookup, known);
-        cache::Awaited::hold(&awaited, source.patience(len, packing.effort(len)));
-        awaited
+        let delivery = Awaited::new(entry.bytes, (offset, len), (packing, form), lookup, content);
+        cache::Awaited::hold(&delivery, source.patience(len, packing.effort(len)));
+        delivery
     };
-    entry.awaited = (0..total.div_ceil(step)).map(block).collect();
+    entry.deliveries = (0..total.div_ceil(step)).map(block).collect();
 }

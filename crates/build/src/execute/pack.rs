@@ -3,7 +3,7 @@ use std::io;
 use super::awaited::Awaited;
 use super::buffers::Buffers;
 use super::bytes::Bytes;
-use super::cache_lookup::{CacheLookup, Known, known_block};
+use super::cache_lookup::{CacheLookup, ContentFacts, known_block};
 use super::packing::Packing;
 use super::timings::{Recorder, Subject};
 use base::event::WorkKind;
@@ -23,10 +23,10 @@ pub(super) struct Packable<'a> {
     /// Packing unless a stream is delivered: see [`Packable::packing`].
     pub packing: Packing<'a>,
     /// Packing according to the plan, which determines the cache key.
-    pub asked: Packing<'a>,
-    pub known: Known,
+    pub planned: Packing<'a>,
+    pub facts: ContentFacts,
     /// One stream, or one for each xz block.
-    pub awaited: Vec<Awaited<'a>>,
+    pub deliveries: Vec<Awaited<'a>>,
 }
 
 impl<'a> Packable<'a> {
@@ -36,16 +36,16 @@ impl<'a> Packable<'a> {
         bytes: &'a Bytes,
         packing: Packing<'a>,
     ) -> Self {
-        let (wheel, known) = ("", Known::default());
-        let awaited = Vec::new();
-        Self { name, wheel, executable, bytes, packing, asked: packing, known, awaited }
+        let (wheel, facts) = ("", ContentFacts::default());
+        let deliveries = Vec::new();
+        Self { name, wheel, executable, bytes, packing, planned: packing, facts, deliveries }
     }
 
     /// A delivered stream replaces the packing, until the first block is taken.
     pub fn packing(&self) -> Packing<'a> {
-        match (self.packing, self.awaited.first()) {
-            (Packing::Deflate(_), Some(awaited)) => {
-                awaited.stream().map_or(self.packing, Packing::Cached)
+        match (self.packing, self.deliveries.first()) {
+            (Packing::Deflate(_), Some(delivery)) => {
+                delivery.stream().map_or(self.packing, Packing::Cached)
             }
             _ => self.packing,
         }
@@ -101,30 +101,30 @@ impl Block<'_> {
         }
     }
 
-    fn awaited(&self) -> Option<&Awaited<'_>> {
+    fn delivery(&self) -> Option<&Awaited<'_>> {
         match self.entry.packing {
             Packing::Xz(preset) => {
                 let number = self.offset / preset.block() as u64;
-                self.entry.awaited.get(usize::try_from(number).ok()?)
+                self.entry.deliveries.get(usize::try_from(number).ok()?)
             }
-            _ if self.first() => self.entry.awaited.first(),
+            _ if self.first() => self.entry.deliveries.first(),
             _ => None,
         }
     }
 
     fn came(&self) -> Option<(cache::ContentDigest, cache::CacheEntry)> {
-        let awaited = self.awaited()?;
-        Some((awaited.known()?, awaited.stream()?))
+        let delivery = self.delivery()?;
+        Some((delivery.known_content()?, delivery.stream()?))
     }
 
     pub(crate) fn is_held(&self) -> bool {
-        self.awaited().is_some_and(Awaited::is_held)
+        self.delivery().is_some_and(Awaited::is_held)
     }
 
     /// Starts the block and rejects later deliveries. An earlier one can change the packing.
     pub fn settle(&self) {
-        if let Some(awaited) = self.awaited() {
-            awaited.settle();
+        if let Some(delivery) = self.delivery() {
+            delivery.settle();
         }
     }
 
@@ -138,14 +138,14 @@ impl Block<'_> {
 #[derive(Debug, Clone)]
 pub(super) struct Blocks<'a> {
     entries: std::slice::Iter<'a, Packable<'a>>,
-    now: Option<(&'a Packable<'a>, u64)>,
+    current: Option<(&'a Packable<'a>, u64)>,
 }
 
 impl<'a> Blocks<'a> {
-    pub fn of(entries: &'a [Packable<'a>]) -> Self {
+    pub fn new(entries: &'a [Packable<'a>]) -> Self {
         let mut entries = entries.iter();
-        let now = entries.next().map(|entry| (entry, 0));
-        Self { entries, now }
+        let current = entries.next().map(|entry| (entry, 0));
+        Self { entries, current }
     }
 }
 
@@ -153,13 +153,13 @@ impl<'a> Iterator for Blocks<'a> {
     type Item = Block<'a>;
 
     fn next(&mut self) -> Option<Block<'a>> {
-        let (entry, offset) = self.now?;
+        let (entry, offset) = self.current?;
         let (total, step) = (entry.extent(), entry.packing().block());
         // A delivery can shorten the entry during read-ahead.
         let offset = offset.min(total);
         let len = usize::try_from(total - offset).unwrap_or(step).min(step);
         let after = offset + len as u64;
-        self.now = if after < total {
+        self.current = if after < total {
             Some((entry, after))
         } else {
             self.entries.next().map(|entry| (entry, 0))
@@ -183,11 +183,11 @@ pub(super) enum Body {
         checksum: Checksum,
         sha256: Option<Sha256>,
     },
-    /// `news` are facts that the cache lacks; `kept` blocks are in the cache.
+    /// `news` are facts that the cache lacks; the cache has a block that `is_cached`.
     Xz {
-        made: XzBlock,
-        news: Option<Known>,
-        kept: bool,
+        packed: XzBlock,
+        news: Option<ContentFacts>,
+        is_cached: bool,
     },
     Cached(Vec<u8>),
     Repeat,
@@ -239,7 +239,7 @@ impl<'a> Packer<'a> {
             }
             Packing::Xz(preset) => self.xz(block, preset)?,
             Packing::Cached(stream) => {
-                Body::Cached(self.kept(block, &stream, block.offset, block.len)?)
+                Body::Cached(self.read_cached(block, &stream, block.offset, block.len)?)
             }
             Packing::Repeat(_) => Body::Repeat,
         };
@@ -256,7 +256,7 @@ impl<'a> Packer<'a> {
         Ok(content)
     }
 
-    fn kept(
+    fn read_cached(
         &self,
         block: Block<'_>,
         stream: &cache::CacheEntry,
@@ -276,55 +276,59 @@ impl<'a> Packer<'a> {
         let entry = block.entry;
         if let Some((content, stream)) = block.came() {
             let news = known_block(entry.bytes, block.offset, block.len, content);
-            if let Some(made) = self.kept_xz(block, &stream)? {
-                return Ok(Body::Xz { made, news: Some(news), kept: true });
+            if let Some(packed) = self.read_cached_xz(block, &stream)? {
+                return Ok(Body::Xz { packed, news: Some(news), is_cached: true });
             }
         }
         let unread = self.lookup.and_then(|lookup| {
             lookup.unread_block(entry.bytes, block.offset, block.len, entry.packing)
         });
-        if let Some(made) = unread.map(|stream| self.kept_xz(block, &stream)).transpose()?.flatten()
+        if let Some(packed) =
+            unread.map(|stream| self.read_cached_xz(block, &stream)).transpose()?.flatten()
         {
-            return Ok(Body::Xz { made, news: None, kept: true });
+            return Ok(Body::Xz { packed, news: None, is_cached: true });
         }
         let content = self.read(block)?;
-        let looked = self.lookup.map(|lookup| {
+        let result = self.lookup.map(|lookup| {
             self.recorder.time(WorkKind::Hash, block.len as u64, entry.subject(), || {
                 lookup.block(entry.bytes, block.offset, entry.packing, &content)
             })
         });
-        let (found, news) = looked.map_or((None, None), |(found, known)| (found, Some(known)));
-        if let Some(made) = found.map(|stream| self.kept_xz(block, &stream)).transpose()?.flatten()
+        let (stream, news) = result.map_or((None, None), |(stream, facts)| (stream, Some(facts)));
+        if let Some(packed) =
+            stream.map(|stream| self.read_cached_xz(block, &stream)).transpose()?.flatten()
         {
-            return Ok(Body::Xz { made, news, kept: true });
+            return Ok(Body::Xz { packed, news, is_cached: true });
         }
-        let made = self
+        let packed = self
             .recorder
             .time(WorkKind::Xz, block.len as u64, entry.subject(), || xz_block(&content, preset));
         self.buffers.give(content);
         Ok(Body::Xz {
-            made: made
+            packed: packed
                 .map_err(|source| PackError::Compress { name: entry.name.clone(), source })?,
             news,
-            kept: false,
+            is_cached: false,
         })
     }
 
-    fn kept_xz(
+    fn read_cached_xz(
         &self,
         block: Block<'_>,
         stream: &cache::CacheEntry,
     ) -> Result<Option<XzBlock>, PackError> {
         let len = usize::try_from(stream.packed_len).unwrap_or_default();
-        Ok(XzBlock::kept(self.kept(block, stream, 0, len)?))
+        Ok(XzBlock::kept(self.read_cached(block, stream, 0, len)?))
     }
 
     fn deflate(&mut self, level: Level, block: Block<'_>, content: &[u8]) -> Vec<u8> {
         let index =
-            self.encoders.iter().position(|(made, _)| *made == level).unwrap_or_else(|| {
-                self.encoders.push((level, Encoder::new(level)));
-                self.encoders.len() - 1
-            });
+            self.encoders.iter().position(|(existing, _)| *existing == level).unwrap_or_else(
+                || {
+                    self.encoders.push((level, Encoder::new(level)));
+                    self.encoders.len() - 1
+                },
+            );
         let (encoder, mut packed) = (&mut self.encoders[index].1, self.buffers.empty(block.len));
         self.recorder.time(WorkKind::Deflate, block.len as u64, block.entry.subject(), || {
             encoder.append_block(content, block.last(), &mut packed);
@@ -357,13 +361,13 @@ mod tests {
     use wheel::archive::deflate::BLOCK;
 
     #[test]
-    fn blocks_are_cut_by_size_alone() {
+    fn cuts_blocks_by_size_alone() {
         let name: RelPath = "a".parse().unwrap();
         let contents = [0, 1, BLOCK, 2 * BLOCK + 5].map(|size| Bytes::Memory(vec![0; size]));
         let entry = |bytes| Packable::new(&name, false, bytes, Packing::Store);
         let entries: Vec<Packable<'_>> = contents.iter().map(entry).collect();
         let cuts: Vec<_> =
-            Blocks::of(&entries).map(|b| (b.offset, b.len, b.first(), b.last())).collect();
+            Blocks::new(&entries).map(|b| (b.offset, b.len, b.first(), b.last())).collect();
         let step = BLOCK as u64;
         assert_eq!(
             cuts,
@@ -376,6 +380,6 @@ mod tests {
                 (2 * step, 5, false, true)
             ]
         );
-        assert!(Blocks::of(&[]).next().is_none());
+        assert!(Blocks::new(&[]).next().is_none());
     }
 }

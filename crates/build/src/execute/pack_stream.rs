@@ -38,10 +38,14 @@ pub enum PackStreamError {
 }
 
 /// Packs like a build with these settings.
-pub fn pack_stream(asked: &str, content: &Path, stream: &Path) -> Result<(), PackStreamError> {
-    let packing = packings().find(|packing| settings(*packing) == asked);
+pub fn pack_stream(
+    settings_text: &str,
+    content: &Path,
+    stream: &Path,
+) -> Result<(), PackStreamError> {
+    let packing = packings().find(|packing| settings(*packing) == settings_text);
     let packing = packing.ok_or_else(|| PackStreamError::Settings {
-        settings: asked.to_owned(),
+        settings: settings_text.to_owned(),
         known: packings().map(settings).collect(),
     })?;
     let content = File::open(content)?;
@@ -67,17 +71,17 @@ fn deflate(
     level: Level,
     out: &mut impl Write,
 ) -> Result<(), PackStreamError> {
-    let (mut encoder, mut left) = (Encoder::new(level), size);
+    let (mut encoder, mut remaining) = (Encoder::new(level), size);
     let (mut block, mut packed) = (Vec::new(), Vec::new());
     loop {
-        let len = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
+        let len = usize::try_from(remaining).unwrap_or(BLOCK).min(BLOCK);
         block.resize(len, 0);
         content.read_exact(&mut block)?;
-        left -= len as u64;
+        remaining -= len as u64;
         packed.clear();
-        encoder.append_block(&block, left == 0, &mut packed);
+        encoder.append_block(&block, remaining == 0, &mut packed);
         out.write_all(&packed)?;
-        if left == 0 {
+        if remaining == 0 {
             return Ok(());
         }
     }
@@ -105,16 +109,16 @@ mod tests {
 
     fn packed(settings: &str, content: &[u8]) -> Result<Vec<u8>, PackStreamError> {
         let dir = tempfile::tempdir().unwrap();
-        let (from, to) = (dir.path().join("content"), dir.path().join("stream"));
-        fs_err::write(&from, content).unwrap();
-        let done = pack_stream(settings, &from, &to);
+        let (content_file, stream) = (dir.path().join("content"), dir.path().join("stream"));
+        fs_err::write(&content_file, content).unwrap();
+        let result = pack_stream(settings, &content_file, &stream);
         let files = fs_err::read_dir(dir.path()).unwrap().count();
-        assert_eq!(files, if done.is_ok() { 2 } else { 1 }, "nothing half-written stays");
-        done.map(|()| fs_err::read(to).unwrap())
+        assert_eq!(files, if result.is_ok() { 2 } else { 1 }, "nothing half-written stays");
+        result.map(|()| fs_err::read(stream).unwrap())
     }
 
     #[test]
-    fn streams_are_those_that_a_build_makes() {
+    fn packs_the_streams_of_a_build() {
         let text: Vec<u8> = (0..700_000_u32).flat_map(u32::to_le_bytes).collect();
         for content in [&text[..], &text[..BLOCK], b"short", b""] {
             for level in [Level::Fast, Level::Default, Level::Max] {
@@ -129,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_packed_so_is_refused() {
+    fn refuses_unknown_settings_and_sizes() {
         let wrong = packed("a block of xz -6, another encoder", b"content").unwrap_err();
         let PackStreamError::Settings { known, .. } = wrong else { panic!("{wrong}") };
         assert_eq!(known.len(), 10, "three levels and seven presets");

@@ -59,7 +59,7 @@ impl Ready {
 }
 
 /// Outputs outside of `is_made` only get their path.
-pub(super) fn all(
+pub(super) fn outputs(
     plan: &Plan,
     artifacts: &dyn Source,
     is_made: impl Fn(usize) -> bool,
@@ -73,12 +73,12 @@ pub(super) fn all(
             outputs.push(Output { path, members, licenses, archive });
             continue;
         }
-        let one = |member: &Member| {
+        let ready_member = |member: &Member| {
             let subject = Subject { package: path.as_str(), file: member.path.as_str() };
             recorder.time(WorkKind::Edit, member.size, subject, || member_ready(member, artifacts))
         };
         let mut ready = |members: &[Member]| {
-            let results: Vec<_> = members.par_iter().map(one).collect();
+            let results: Vec<_> = members.par_iter().map(ready_member).collect();
             let mut done = Vec::with_capacity(results.len());
             for result in results {
                 match result {
@@ -101,7 +101,7 @@ pub(super) fn all(
 ///
 /// Fails with all unpackable files and their reasons.
 pub fn check(plan: &Plan, artifacts: &dyn Source) -> Result<(), ExecuteError> {
-    all(plan, artifacts, |_| false, &Recorder::new(None)).map(drop)
+    outputs(plan, artifacts, |_| false, &Recorder::new(None)).map(drop)
 }
 
 /// Path of a distribution's file below the destination.
@@ -136,9 +136,9 @@ pub(super) fn member_ready(member: &Member, artifacts: &dyn Source) -> Result<Re
             exec_stub(*machine, target).map_err(|e| fault(with_causes(&e)))?,
         )),
         Step::Alias { soname, needed, rpath, machine } => {
-            let made = forwarding_library(*machine, soname, needed, rpath)
+            let library = forwarding_library(*machine, soname, needed, rpath)
                 .map_err(|e| fault(with_causes(&e)))?;
-            ReadyContent::File(Bytes::Memory(made))
+            ReadyContent::File(Bytes::Memory(library))
         }
         Step::Link { target } => ReadyContent::Link(target.clone()),
         Step::Directory => ReadyContent::Directory,

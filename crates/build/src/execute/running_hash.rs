@@ -28,7 +28,8 @@ impl<'a> RunningHash<'a> {
 
     fn hash_to(&mut self, end: u64) -> io::Result<()> {
         let file = &self.file;
-        self.hasher.update_from(self.hasher.size()..end, |at, out| file.read_exact_at(at, out))
+        self.hasher
+            .update_from(self.hasher.size()..end, |offset, out| file.read_exact_at(offset, out))
     }
 }
 
@@ -52,14 +53,15 @@ mod tests {
     use wheel::archive::Stage;
 
     #[test]
-    fn a_file_that_grows_hashes_as_the_whole_does() {
+    fn hashes_a_growing_file_like_the_whole() {
         let (dir, recorder) = (tempfile::tempdir().unwrap(), Recorder::new(None));
         let mut file = Stage::open(dir.path()).unwrap().create(&"a".parse().unwrap()).unwrap();
-        let content: Vec<u8> = (0..5 * PIECE + 7).map(|at| (at % 251).to_le_bytes()[0]).collect();
+        let content: Vec<u8> =
+            (0..5 * PIECE + 7).map(|index| (index % 251).to_le_bytes()[0]).collect();
         let mut running_hash = RunningHash::new(file.twin().unwrap(), "a", &recorder);
-        for (from, to) in [(0, 1), (1, 2 * PIECE), (2 * PIECE, content.len())] {
-            file.write_all(&content[from..to]).unwrap();
-            running_hash.follow(to as u64).unwrap();
+        for (start, end) in [(0, 1), (1, 2 * PIECE), (2 * PIECE, content.len())] {
+            file.write_all(&content[start..end]).unwrap();
+            running_hash.follow(end as u64).unwrap();
         }
         assert!(running_hash.follow(content.len() as u64 + 1).is_err(), "there is no such byte");
         assert_eq!(running_hash.sha256(), Sha256::of(&content));

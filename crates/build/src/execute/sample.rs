@@ -3,6 +3,7 @@ use std::io;
 use super::bytes::Bytes;
 use wheel::archive::deflate::{Encoder, Level};
 
+/// Smaller contents are packed as fast as a sample is.
 const SMALLEST: u64 = 1 << 20;
 const PLACES: u64 = 8;
 const PLACE: usize = 8 << 10;
@@ -43,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_does_not_shrink_and_the_rest_does() {
+    fn finds_that_noise_does_not_shrink() {
         assert!(!shrinks(&Bytes::Memory(noise(LARGE))).unwrap());
         assert!(shrinks(&Bytes::Memory(noise(LARGE - 1))).unwrap(), "too small to be worth a look");
         assert!(shrinks(&Bytes::Memory(vec![0; 2 * LARGE])).unwrap());

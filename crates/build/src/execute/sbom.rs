@@ -18,14 +18,14 @@ type Hashes = HashMap<RelPath, Sha256>;
 fn archived(document: &Document, archive: &[Ready]) -> Result<Hashes, WriteError> {
     let members: HashMap<&RelPath, &Bytes> =
         archive.iter().filter_map(|ready| Some((&ready.path, file(ready)?))).collect();
-    let wanted: Vec<_> =
+    let files: Vec<_> =
         document.files().filter_map(|path| Some((path, *members.get(path)?))).collect();
     let hash = |(path, bytes): (&RelPath, &Bytes)| {
-        let found =
+        let digest =
             bytes.sha256().map_err(|source| WriteError::Read { name: path.clone(), source })?;
-        Ok((path.clone(), found))
+        Ok((path.clone(), digest))
     };
-    let hashes: Vec<_> = wanted.into_par_iter().map(hash).collect();
+    let hashes: Vec<_> = files.into_par_iter().map(hash).collect();
     hashes.into_iter().collect()
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Bill<'a> {
 }
 
 impl<'a> Bill<'a> {
-    pub fn of(
+    pub fn new(
         document: &'a Document,
         plan: &Plan,
         distribution: &Distribution,

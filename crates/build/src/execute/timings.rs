@@ -128,11 +128,11 @@ mod tests {
     }
 
     #[test]
-    fn a_track_adds_up_to_the_wall_and_each_piece_of_work_is_reported() {
+    fn totals_of_a_track_equal_the_wall_time_and_each_work_is_reported() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-        let heard = Heard::default();
+        let log = Heard::default();
         let timings = pool.install(|| {
-            let recorder = Recorder::new(Some(&heard));
+            let recorder = Recorder::new(Some(&log));
             let subject = Subject { package: "p", file: "f" };
             let pause = || std::thread::sleep(Duration::from_millis(5));
             recorder.time(WorkKind::Hash, 7, subject, pause);
@@ -143,14 +143,14 @@ mod tests {
             timings.tracks.iter().map(|t| t.totals.iter().sum::<Duration>()).sum::<Duration>(),
             2 * timings.wall
         );
-        let heard = heard.0.into_inner().unwrap();
-        let [Event::Worked(work)] = &heard[..] else { panic!("{heard:?}") };
+        let log = log.0.into_inner().unwrap();
+        let [Event::Worked(work)] = &log[..] else { panic!("{log:?}") };
         assert_eq!((work.kind, work.bytes), (WorkKind::Hash, 7));
         assert_eq!((work.package.as_str(), work.file.as_str()), ("p", "f"));
     }
 
     #[test]
-    fn kinds_are_numbered_in_their_order() {
+    fn numbers_kinds_in_their_order() {
         assert!(WorkKind::ALL.iter().enumerate().all(|(index, kind)| *kind as usize == index));
     }
 }

@@ -9,10 +9,10 @@ use wheel::archive::{Stage, variants};
 
 pub(super) fn write(plan: &Plan, stage: &Stage) -> Result<Vec<Built>, ExecuteError> {
     let with_text = plan.distributions.iter().filter_map(|d| Some((d, d.variants.as_deref()?)));
-    with_text.map(|(distribution, text)| one(plan, stage, distribution, text)).collect()
+    with_text.map(|(distribution, text)| write_one(plan, stage, distribution, text)).collect()
 }
 
-fn one(
+fn write_one(
     plan: &Plan,
     stage: &Stage,
     distribution: &Distribution,
@@ -22,8 +22,8 @@ fn one(
     let path: RelPath = variants::file_name(name, &plan.version)
         .parse()
         .map_or_else(|_| distribution.directory.clone(), |file| distribution.directory.join(&file));
-    let written = stage.create(&path)?.write_all(text.as_bytes());
-    written.map_err(|error| failed(stage.dest(), &path, &error))?;
+    let result = stage.create(&path)?.write_all(text.as_bytes());
+    result.map_err(|error| failed(stage.dest(), &path, &error))?;
     let took: Duration = start.elapsed();
     let size = text.len() as u64;
     let sha256 = Sha256::of(text.as_bytes()).to_string();

@@ -35,14 +35,14 @@ pub(super) struct Contents<'a> {
 }
 
 impl<'a> Contents<'a> {
-    pub fn of(
+    pub fn new(
         plan: &Plan,
         distribution: &Distribution,
         sbom: Option<&'a Document>,
         output: Output,
     ) -> Result<Self, WriteError> {
         let bill = sbom
-            .map(|document| Bill::of(document, plan, distribution, &output.archive))
+            .map(|document| Bill::new(document, plan, distribution, &output.archive))
             .transpose()?;
         let archive = distribution.archive.as_ref().map(|archive| -> Result<Ready, WriteError> {
             let image = ReadyContent::File(Bytes::Tar(layout(output.archive)?));
@@ -67,17 +67,17 @@ impl<'a> Contents<'a> {
         wheel: &'e str,
         lookup: Option<CacheLookup<'_>>,
     ) -> Result<Vec<Packable<'e>>, WriteError> {
-        let mut all =
+        let mut packables =
             entries(&self.members, |path| packing(distribution.compression_of(path)), lookup)?;
         let xz = distribution.archive.as_ref().and_then(|archive| archive.xz).map(preset);
         let rest = packing(distribution.compression);
-        all.extend(entries(self.archive.as_slice(), |_| xz.unwrap_or(rest), lookup)?);
-        all.extend(entries(&self.info, |_| rest, lookup)?);
-        dedup::mark(&mut all)?;
-        for entry in &mut all {
+        packables.extend(entries(self.archive.as_slice(), |_| xz.unwrap_or(rest), lookup)?);
+        packables.extend(entries(&self.info, |_| rest, lookup)?);
+        dedup::mark(&mut packables)?;
+        for entry in &mut packables {
             entry.wheel = wheel;
         }
-        Ok(all)
+        Ok(packables)
     }
 }
 
@@ -108,14 +108,14 @@ pub(super) fn entries<'a>(
     packing: impl Fn(&RelPath) -> Packing<'static> + Sync,
     lookup: Option<CacheLookup<'_>>,
 ) -> Result<Vec<Packable<'a>>, WriteError> {
-    let made = members.par_iter().filter_map(|member| match &member.content {
+    let packables = members.par_iter().filter_map(|member| match &member.content {
         ReadyContent::File(bytes) => {
             let entry = || entry(member, bytes, packing(&member.path), lookup);
             Some(activity::during("look up", member.path.as_str(), "", entry))
         }
         ReadyContent::Link(_) | ReadyContent::Directory => None,
     });
-    made.collect::<Vec<_>>().into_iter().collect()
+    packables.collect::<Vec<_>>().into_iter().collect()
 }
 
 /// Packing: cached, or as planned, or stored if deflate would not shrink the member.
@@ -128,8 +128,8 @@ fn entry<'a>(
     let cannot_read = |source| WriteError::Read { name: member.path.clone(), source };
     let mut entry = Packable::new(&member.path, member.executable, bytes, packing);
     if let (Some(lookup), Packing::Deflate(_)) = (lookup, packing) {
-        let (stream, known) = lookup.stream(bytes, packing).map_err(cannot_read)?;
-        entry.known = known;
+        let (stream, facts) = lookup.stream(bytes, packing).map_err(cannot_read)?;
+        entry.facts = facts;
         if let Some(stream) = stream {
             entry.packing = Packing::Cached(stream);
             return Ok(entry);

@@ -105,17 +105,17 @@ impl<'a> WheelAssembler<'a> {
                 self.open = if block.last() { self.end(entry, open)? } else { Some(open) };
                 Ok(())
             }
-            Body::Xz { made, news, kept } => {
+            Body::Xz { packed, news, is_cached } => {
                 let mut open = self.xz.take().map_or_else(|| self.begin_xz(entry), Ok)?;
-                open.stream.add(&made);
+                open.stream.add(&packed);
                 if let Some(news) = &news {
                     self.cache_recorder.block(
-                        (!kept).then(|| (&made, self.wheel.position())),
+                        (!is_cached).then(|| (&packed, self.wheel.position())),
                         entry.packing(),
                         news,
                     );
                 }
-                self.append_xz(entry, &mut open, &made.bytes)?;
+                self.append_xz(entry, &mut open, &packed.bytes)?;
                 self.xz = if block.last() { self.end_xz(entry, open)? } else { Some(open) };
                 Ok(())
             }
@@ -137,7 +137,7 @@ impl<'a> WheelAssembler<'a> {
         let entry = block.entry;
         let Packing::Cached(stream) = entry.packing() else { return Ok(()) };
         if block.first() {
-            self.cache_recorder.remember(&entry.known, ContentDigest(stream.digest.sha256));
+            self.cache_recorder.remember(&entry.facts, ContentDigest(stream.digest.sha256));
         }
         if block.first() && block.last() {
             let packed =
@@ -257,7 +257,7 @@ mod tests {
         }
         entries[1].executable = true;
         let mut packer = Packer::new(None, &buffers, &recorder);
-        for block in Blocks::of(&entries) {
+        for block in Blocks::new(&entries) {
             wheel_assembler.write(packer.pack(block).unwrap()).unwrap();
             assert!(wheel_assembler.solid() <= wheel_assembler.wheel.position());
         }
@@ -266,9 +266,9 @@ mod tests {
     }
 
     #[test]
-    fn a_member_that_repeats_another_is_as_if_it_was_packed() {
+    fn writes_a_repeated_member_like_a_packed_one() {
         let content: Vec<u8> =
-            (0..2 * BLOCK + 9).map(|at| (at / 7 % 251).to_le_bytes()[0]).collect();
+            (0..2 * BLOCK + 9).map(|index| (index / 7 % 251).to_le_bytes()[0]).collect();
         let members = ["a", "b", "c", "d-1.dist-info/METADATA", "d-1.dist-info/WHEEL"]
             .map(|name| name.parse::<RelPath>().unwrap());
         let contents =

@@ -22,7 +22,7 @@ pub(super) struct Rank {
 }
 
 impl Rank {
-    pub fn of(entries: &[Packable<'_>]) -> Self {
+    pub fn new(entries: &[Packable<'_>]) -> Self {
         let (mut bytes, mut stored, mut cost) = (0, 0, 0);
         for entry in entries {
             let len = entry.extent();
@@ -38,26 +38,26 @@ impl Rank {
 pub(super) struct WheelQueue<'a> {
     blocks: Blocks<'a>,
     ahead: Blocks<'a>,
-    asked: u64,
+    bytes_ahead: u64,
     rank: Rank,
     levels: Vec<Level>,
-    taken: u64,
-    written: u64,
+    next_batch: u64,
+    next_write: u64,
     ready: BTreeMap<u64, (PackedBatch<'a>, u64)>,
 }
 
 impl<'a> WheelQueue<'a> {
     pub fn new(entries: &'a [Packable<'a>]) -> Self {
-        let (blocks, ahead) = (Blocks::of(entries), Blocks::of(entries));
-        let has = |level| entries.iter().any(|entry| entry.packing.level() == Some(level));
+        let (blocks, ahead) = (Blocks::new(entries), Blocks::new(entries));
+        let is_used = |level| entries.iter().any(|entry| entry.packing.level() == Some(level));
         Self {
             blocks,
             ahead,
-            asked: 0,
-            rank: Rank::of(entries),
-            levels: Level::ALL.into_iter().filter(|level| has(*level)).collect(),
-            taken: 0,
-            written: 0,
+            bytes_ahead: 0,
+            rank: Rank::new(entries),
+            levels: Level::ALL.into_iter().filter(|level| is_used(*level)).collect(),
+            next_batch: 0,
+            next_write: 0,
             ready: BTreeMap::new(),
         }
     }
@@ -72,7 +72,7 @@ impl<'a> WheelQueue<'a> {
     }
 
     pub(crate) fn in_flight(&self) -> u64 {
-        self.taken - self.written
+        self.next_batch - self.next_write
     }
 
     pub(crate) fn next_memory(&self) -> Option<u64> {
@@ -96,40 +96,40 @@ impl<'a> WheelQueue<'a> {
             next.settle();
             let Some(block) = self.blocks.next() else { break };
             bytes += block.len.max(1);
-            self.asked = self.asked.saturating_sub(block.len as u64);
+            self.bytes_ahead = self.bytes_ahead.saturating_sub(block.len as u64);
             batch.push(block);
             if batch.len() == SMALL {
                 break;
             }
         }
-        self.taken += 1;
-        (self.taken - 1, batch)
+        self.next_batch += 1;
+        (self.next_batch - 1, batch)
     }
 
     /// Requires a preceding [`WheelQueue::take`].
     pub fn ahead(&mut self) -> Batch<'a> {
         let mut blocks = Vec::new();
-        while self.asked < AHEAD
+        while self.bytes_ahead < AHEAD
             && blocks.len() < 4 * SMALL
             && let Some(block) = self.ahead.next()
         {
-            self.asked += block.len as u64;
+            self.bytes_ahead += block.len as u64;
             blocks.push(block);
         }
         blocks
     }
 
-    pub fn put(&mut self, number: u64, batch: PackedBatch<'a>, memory: u64) {
+    pub fn add_packed(&mut self, number: u64, batch: PackedBatch<'a>, memory: u64) {
         self.ready.insert(number, (batch, memory));
     }
 
     pub fn is_ready(&self) -> bool {
-        self.ready.contains_key(&self.written)
+        self.ready.contains_key(&self.next_write)
     }
 
     pub(crate) fn take_ready(&mut self) -> Option<(PackedBatch<'a>, u64)> {
-        let batch = self.ready.remove(&self.written)?;
-        self.written += 1;
+        let batch = self.ready.remove(&self.next_write)?;
+        self.next_write += 1;
         Some(batch)
     }
 
@@ -147,7 +147,7 @@ mod tests {
     use wheel::archive::deflate::Level;
 
     #[test]
-    fn small_blocks_go_together_and_large_ones_alone() {
+    fn joins_small_blocks_and_leaves_large_ones_alone() {
         let name: RelPath = "a".parse().unwrap();
         let sizes = [vec![10; 200], vec![2 * BLOCK, 5, BLOCK - 5, 1]].concat();
         let contents: Vec<Bytes> = sizes.iter().map(|size| Bytes::Memory(vec![0; *size])).collect();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_comes_first_and_then_what_costs_most() {
+    fn ranks_stored_wheels_first_and_then_by_cost() {
         let name: RelPath = "a".parse().unwrap();
         let contents = [10, 20, 30].map(|size| Bytes::Memory(vec![0; size]));
         let deflate = Packing::Deflate(Level::Default);
@@ -173,7 +173,7 @@ mod tests {
             let entries: Vec<Packable<'_>> = contents
                 .iter()
                 .zip(packings)
-                .map(|(bytes, it)| Packable::new(&name, false, bytes, it))
+                .map(|(bytes, packing)| Packable::new(&name, false, bytes, packing))
                 .collect();
             WheelQueue::new(&entries).rank()
         };
@@ -194,42 +194,42 @@ mod tests {
     }
 
     #[test]
-    fn every_block_is_asked_for_once_and_before_it_is_taken() {
+    fn announces_each_block_once_before_it_is_taken() {
         let name: RelPath = "a".parse().unwrap();
         let sizes = [vec![5; 3000], vec![50 * BLOCK, 0, 7]].concat();
         let contents: Vec<Bytes> = sizes.iter().map(|size| Bytes::Memory(vec![0; *size])).collect();
         let entry = |bytes| Packable::new(&name, false, bytes, Packing::Store);
         let entries: Vec<Packable<'_>> = contents.iter().map(entry).collect();
-        let (mut wheel_queue, mut taken, mut asked, most) =
+        let (mut wheel_queue, mut taken_bytes, mut lens_ahead, most) =
             (WheelQueue::new(&entries), 0, Vec::new(), 2 * usize::try_from(AHEAD).unwrap());
         while wheel_queue.next_memory().is_some() {
-            taken += wheel_queue.take().1.iter().map(|block| block.len).sum::<usize>();
-            let before: usize = asked.iter().sum();
-            asked.extend(wheel_queue.ahead().iter().map(|block| block.len));
-            let now: usize = asked.iter().sum();
+            taken_bytes += wheel_queue.take().1.iter().map(|block| block.len).sum::<usize>();
+            let before: usize = lens_ahead.iter().sum();
+            lens_ahead.extend(wheel_queue.ahead().iter().map(|block| block.len));
+            let total: usize = lens_ahead.iter().sum();
             assert!(
-                now >= taken && now <= before.max(taken) + most,
-                "{taken} taken, {before} asked for, then {now}"
+                total >= taken_bytes && total <= before.max(taken_bytes) + most,
+                "{taken_bytes} taken, {before} asked for, then {total}"
             );
         }
-        let blocks: Vec<usize> = Blocks::of(&entries).map(|block| block.len).collect();
-        assert!(asked == blocks && wheel_queue.ahead().is_empty());
+        let blocks: Vec<usize> = Blocks::new(&entries).map(|block| block.len).collect();
+        assert!(lens_ahead == blocks && wheel_queue.ahead().is_empty());
     }
 
     #[test]
-    fn batches_are_written_in_their_order() {
+    fn writes_batches_in_their_order() {
         let name: RelPath = "a".parse().unwrap();
         let content = Bytes::Memory(vec![0; 3 * BLOCK]);
         let entries = [Packable::new(&name, false, &content, Packing::Store)];
         let mut wheel_queue = WheelQueue::new(&entries);
-        let taken: Vec<u64> = (0..3).map(|_| wheel_queue.take().0).collect();
-        for number in taken.into_iter().rev() {
+        let numbers: Vec<u64> = (0..3).map(|_| wheel_queue.take().0).collect();
+        for number in numbers.into_iter().rev() {
             assert!(!wheel_queue.is_ready());
-            wheel_queue.put(number, Vec::new(), number);
+            wheel_queue.add_packed(number, Vec::new(), number);
         }
-        let written: Vec<u64> =
+        let memories: Vec<u64> =
             std::iter::from_fn(|| wheel_queue.take_ready()).map(|(_, memory)| memory).collect();
-        assert_eq!(written, [0, 1, 2]);
+        assert_eq!(memories, [0, 1, 2]);
         assert!(wheel_queue.is_over());
     }
 }

@@ -189,9 +189,9 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
 
     fn find(
         &mut self,
-        holds: impl Fn(&mut Run<'a, 'w, W>) -> bool,
+        fits: impl Fn(&mut Run<'a, 'w, W>) -> bool,
     ) -> Option<(usize, &mut Run<'a, 'w, W>)> {
-        self.runs.iter_mut().enumerate().find_map(|(index, run)| holds(run).then_some((index, run)))
+        self.runs.iter_mut().enumerate().find_map(|(index, run)| fits(run).then_some((index, run)))
     }
 
     fn end(&mut self) -> Option<Task<'a, 'w, W>> {
@@ -295,13 +295,13 @@ impl<'a, 'w, W: Writer<'a>> Work<'a, 'w, W> {
                     batch.into_iter().map(|block| packer.pack(block)).collect();
                 let mut state = self.lock();
                 match done {
-                    Ok(batch) => state.runs[run].wheel_queue.put(number, batch, memory),
+                    Ok(batch) => state.runs[run].wheel_queue.add_packed(number, batch, memory),
                     Err(fault) => state.fail(run, fault.into()),
                 }
             }
             Task::Write { run, writer, batch, memory } => {
-                let written = writer.write(batch);
-                self.give_back(run, writer, written, memory);
+                let result = writer.write(batch);
+                self.give_back(run, writer, result, memory);
             }
             Task::End(run, writer) => {
                 let ended = writer.end();
@@ -417,8 +417,8 @@ mod tests {
             self.content.len() as u64
         }
 
-        fn finish(&mut self, Eyes(seen): Eyes) {
-            assert_eq!(seen, self.content.len() as u64, "what was followed");
+        fn finish(&mut self, Eyes(hashed): Eyes) {
+            assert_eq!(hashed, self.content.len() as u64, "what was followed");
             self.finished += 1;
         }
     }
@@ -428,7 +428,7 @@ mod tests {
     fn contents(wheels: &[&[usize]]) -> Vec<Vec<Bytes>> {
         let member = |wheel: usize, size: usize| {
             Bytes::Memory(
-                (0..size).map(|at| ((at / 1000 + wheel) % 251).to_le_bytes()[0]).collect(),
+                (0..size).map(|index| ((index / 1000 + wheel) % 251).to_le_bytes()[0]).collect(),
             )
         };
         wheels
@@ -464,14 +464,14 @@ mod tests {
         [&[10; 300], &[12 * BLOCK + 7], &[], &[BLOCK, 0, 1, 3 * BLOCK], &[5]];
 
     #[test]
-    fn every_wheel_gets_its_bytes_in_order() {
+    fn writes_bytes_of_each_wheel_in_order() {
         let contents = contents(&WHEELS);
         for (threads, memory) in
             [(1, u64::MAX), (2, u64::MAX), (7, u64::MAX), (3, 1), (2, 3 * BLOCK as u64)]
         {
             let mut writers: Vec<Seen> = WHEELS.iter().map(|_| Seen::default()).collect();
             build(&contents, &mut writers, (threads, memory, Packing::Store)).unwrap();
-            for (seen, wheel) in writers.iter().zip(&contents) {
+            for (writer, wheel) in writers.iter().zip(&contents) {
                 let whole: Vec<u8> = wheel
                     .iter()
                     .flat_map(
@@ -479,16 +479,16 @@ mod tests {
                     )
                     .collect();
                 assert!(
-                    seen.content == [&whole, END].concat(),
+                    writer.content == [&whole, END].concat(),
                     "{threads} threads, {memory} bytes"
                 );
-                assert_eq!((seen.begun, seen.finished), (usize::from(!wheel.is_empty()), 1));
+                assert_eq!((writer.begun, writer.finished), (usize::from(!wheel.is_empty()), 1));
             }
         }
     }
 
     #[test]
-    fn encoders_take_at_most_half_of_the_memory_and_one_thread_packs() {
+    fn limits_encoders_to_half_of_the_memory_but_one_packs() {
         let encoder = Level::Default.memory();
         assert_eq!(shares(64, 256_000_000, encoder), (46, 256_000_000 - 46 * encoder));
         assert_eq!(shares(4, 256_000_000, encoder), (4, 256_000_000 - 4 * encoder));
@@ -498,17 +498,19 @@ mod tests {
         for memory in [1, 3 * Level::Fast.memory(), 1 << 30] {
             let mut writers: Vec<Seen> = WHEELS.iter().map(|_| Seen::default()).collect();
             build(&contents(&WHEELS), &mut writers, (8, memory, packing)).unwrap();
-            assert!(writers.iter().all(|seen| seen.finished == 1));
+            assert!(writers.iter().all(|writer| writer.finished == 1));
         }
     }
 
     #[test]
     fn above_its_memory_a_build_packs_one_batch_at_a_time() {
         let (name, contents): (RelPath, _) = ("a".parse().unwrap(), contents(&WHEELS[1..2]));
-        let entries: Vec<Packable<'_>> =
-            contents[0].iter().map(|it| Packable::new(&name, false, it, Packing::Store)).collect();
-        let mut seen = Seen::default();
-        let mut first = Run::new(WheelQueue::new(&entries), &mut seen, Eyes::default());
+        let entries: Vec<Packable<'_>> = contents[0]
+            .iter()
+            .map(|bytes| Packable::new(&name, false, bytes, Packing::Store))
+            .collect();
+        let mut writer = Seen::default();
+        let mut first = Run::new(WheelQueue::new(&entries), &mut writer, Eyes::default());
         first.stage = Stage::Begun;
         let (checked, faults) = (Instant::now(), Vec::new());
         let mut state = State {
@@ -540,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_thread_that_panicked() {
+    fn ends_when_a_thread_panics() {
         let (done, finished) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             let built = std::panic::catch_unwind(|| {

@@ -59,13 +59,13 @@ fn value(inputs: &Inputs) -> Value {
 }
 
 #[test]
-fn checksums_are_as_the_tool_reads_them() {
+fn writes_checksums_in_the_form_of_sha256sum() {
     let text = with_packages(sha256sums);
     assert_eq!(text, format!("{TWO}  a-1.tar.gz\n{ONE}  gfx94X-dcgpu/x-1.whl\n"));
 }
 
 #[test]
-fn a_statement_has_what_a_verifier_asks_for() {
+fn has_the_fields_that_a_verifier_requires() {
     let value = value(&inputs_of(&Request::default()));
     assert_eq!(value["_type"], "https://in-toto.io/Statement/v1");
     assert_eq!(value["predicateType"], "https://slsa.dev/provenance/v1");
@@ -86,17 +86,18 @@ fn a_statement_has_what_a_verifier_asks_for() {
 }
 
 #[test]
-fn what_it_was_made_of_is_there_with_its_digest() {
+fn lists_dependencies_with_their_digests() {
     let value = value(&inputs_of(&Request::default()));
-    let made_of = value["predicate"]["buildDefinition"]["resolvedDependencies"].as_array().unwrap();
-    let names: Vec<&str> = made_of.iter().map(|d| d["name"].as_str().unwrap()).collect();
+    let dependencies =
+        value["predicate"]["buildDefinition"]["resolvedDependencies"].as_array().unwrap();
+    let names: Vec<&str> = dependencies.iter().map(|d| d["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["packages.kdl", "families.kdl", "artifacts", "artifacts/a_lib_generic"]);
-    assert!(made_of.iter().all(|d| d["digest"]["sha256"].as_str().unwrap().len() == 64));
-    assert_eq!(made_of[0]["digest"]["sha256"], Sha256::of(b"p").to_string());
+    assert!(dependencies.iter().all(|d| d["digest"]["sha256"].as_str().unwrap().len() == 64));
+    assert_eq!(dependencies[0]["digest"]["sha256"], Sha256::of(b"p").to_string());
     let mut saved = Vec::new();
     catalog().write_json(&mut saved).unwrap();
     assert_eq!(
-        made_of[2]["digest"]["sha256"],
+        dependencies[2]["digest"]["sha256"],
         Sha256::of(&saved).to_string(),
         "the file that `rockpack artifact scan -o` writes"
     );
@@ -105,11 +106,11 @@ fn what_it_was_made_of_is_there_with_its_digest() {
             .as_str()
             .is_some_and(|covers| covers.contains("not the files' bytes"))
     };
-    assert_eq!(made_of.iter().map(covers).collect::<Vec<_>>(), [false, false, true, true]);
+    assert_eq!(dependencies.iter().map(covers).collect::<Vec<_>>(), [false, false, true, true]);
 }
 
 #[test]
-fn run_and_sources_of_the_artifacts_are_there() {
+fn lists_run_and_sources_of_the_artifacts() {
     let sha = "0123456789abcdef0123456789abcdef01234567";
     let pin = |path: &str, url: Option<&str>, patches: &[&str]| SourcePin {
         path: path.to_owned(),
@@ -128,22 +129,22 @@ fn run_and_sources_of_the_artifacts_are_there() {
         ],
     };
     let value = value(&inputs(&Request::default(), &[("packages.kdl", "p")], &catalog));
-    let made_of = &value["predicate"]["buildDefinition"]["resolvedDependencies"];
-    assert_eq!(made_of[1]["annotations"]["run"], "17");
-    assert_eq!(made_of[1]["annotations"]["job"], "build");
-    assert_eq!(made_of[3], json!({"name": "source", "digest": {"gitCommit": sha}}));
+    let dependencies = &value["predicate"]["buildDefinition"]["resolvedDependencies"];
+    assert_eq!(dependencies[1]["annotations"]["run"], "17");
+    assert_eq!(dependencies[1]["annotations"]["job"], "build");
+    assert_eq!(dependencies[3], json!({"name": "source", "digest": {"gitCommit": sha}}));
     assert_eq!(
-        made_of[4],
+        dependencies[4],
         json!({
             "name": "source/base/a", "digest": {"gitCommit": sha},
             "uri": format!("git+https://example.org/a.git@{sha}"), "annotations": {"patches": ["p/1.patch"]}
         })
     );
-    assert_eq!(made_of[5], json!({"name": "source/b", "digest": {"gitCommit": sha}}));
+    assert_eq!(dependencies[5], json!({"name": "source/b", "digest": {"gitCommit": sha}}));
 }
 
 #[test]
-fn what_was_asked_for_is_told_in_the_words_of_the_command_line() {
+fn names_parameters_like_the_command_line() {
     let request = Request {
         version: Some("7.2.0-dev0".parse().unwrap()),
         suffix: "nightly".to_owned(),
@@ -185,25 +186,25 @@ fn what_was_asked_for_is_told_in_the_words_of_the_command_line() {
 }
 
 #[test]
-fn an_artifact_that_changes_changes_its_digest_and_no_others() {
-    let mut other = catalog();
-    other.artifacts.push(other.artifacts[0].clone());
-    other.artifacts[1].id.name = "b".parse::<ArtifactName>().unwrap();
+fn changes_the_digest_of_a_changed_artifact_alone() {
+    let mut catalog = catalog();
+    catalog.artifacts.push(catalog.artifacts[0].clone());
+    catalog.artifacts[1].id.name = "b".parse::<ArtifactName>().unwrap();
     let digests = |catalog: &Catalog| {
         catalog.artifacts.iter().map(catalog::Artifact::sha256).collect::<Vec<_>>()
     };
-    let before = digests(&other);
-    let whole = other.sha256();
-    other.artifacts[1].absent_bases.push("x".parse().unwrap());
-    let after = digests(&other);
+    let before = digests(&catalog);
+    let whole = catalog.sha256();
+    catalog.artifacts[1].absent_bases.push("x".parse().unwrap());
+    let after = digests(&catalog);
     assert_eq!(
-        (before[0] == after[0], before[1] == after[1], whole == other.sha256()),
+        (before[0] == after[0], before[1] == after[1], whole == catalog.sha256()),
         (true, false, false)
     );
 }
 
 #[test]
-fn a_builder_is_a_uri() {
+fn requires_a_uri_of_the_builder() {
     for good in ["https://example.org/b", "urn:x:y", "tag:example.org,2026:ci"] {
         assert_eq!(good.parse::<BuilderId>().unwrap().as_str(), good);
     }
@@ -211,8 +212,8 @@ fn a_builder_is_a_uri() {
         assert!(bad.parse::<BuilderId>().is_err(), "{bad}");
     }
     for secret in ["https://u:SECRET@host/b", "https://SECRET@host", "s3://a@b?c"] {
-        let said = secret.parse::<BuilderId>().unwrap_err().to_string();
-        assert!(said.contains("user or password") && !said.contains("SECRET"), "{said}");
+        let refusal = secret.parse::<BuilderId>().unwrap_err().to_string();
+        assert!(refusal.contains("user or password") && !refusal.contains("SECRET"), "{refusal}");
     }
     assert!("https://host/a@b".parse::<BuilderId>().is_ok());
 }
@@ -267,11 +268,17 @@ fn built(names: &[&str], commit: &str, flags: &str) -> Statement {
 
 fn of_projects(statement: &Statement) -> Vec<(String, String)> {
     let value: Value = serde_json::from_str(&statement.to_json()).unwrap();
-    let all = value["predicate"]["buildDefinition"]["resolvedDependencies"].as_array().unwrap();
-    let of_project = all.iter().filter(|it| it["name"].as_str().unwrap().starts_with("project/"));
+    let dependencies =
+        value["predicate"]["buildDefinition"]["resolvedDependencies"].as_array().unwrap();
+    let of_project = dependencies
+        .iter()
+        .filter(|dependency| dependency["name"].as_str().unwrap().starts_with("project/"));
     of_project
-        .map(|it| {
-            (it["name"].as_str().unwrap().to_owned(), it["annotations"]["packages"].to_string())
+        .map(|dependency| {
+            (
+                dependency["name"].as_str().unwrap().to_owned(),
+                dependency["annotations"]["packages"].to_string(),
+            )
         })
         .collect()
 }
@@ -279,13 +286,15 @@ fn of_projects(statement: &Statement) -> Vec<(String, String)> {
 #[test]
 fn a_project_has_its_checkout_submodules_requirements_and_variables() {
     let value: Value = serde_json::from_str(&built(&["one"], "a", "-O2").to_json()).unwrap();
-    let all = value["predicate"]["buildDefinition"]["resolvedDependencies"].as_array().unwrap();
-    let named = |name: &str| all.iter().find(|it| it["name"] == name).unwrap();
+    let dependencies =
+        value["predicate"]["buildDefinition"]["resolvedDependencies"].as_array().unwrap();
+    let named =
+        |name: &str| dependencies.iter().find(|dependency| dependency["name"] == name).unwrap();
     let commit = "a".repeat(40);
-    let own = named("project/one");
-    assert_eq!(own["digest"], json!({"gitCommit": commit}));
-    assert_eq!(own["uri"], format!("git+https://example.org/it@{commit}"));
-    assert_eq!(own["annotations"]["environment"], json!({"CFLAGS": "-O2"}));
+    let project = named("project/one");
+    assert_eq!(project["digest"], json!({"gitCommit": commit}));
+    assert_eq!(project["uri"], format!("git+https://example.org/it@{commit}"));
+    assert_eq!(project["annotations"]["environment"], json!({"CFLAGS": "-O2"}));
     assert_eq!(named("project/one/submodule/sub")["digest"], json!({"gitCommit": commit}));
     let tool = named("project/one/requires/tool-1-py3-none-any.whl");
     assert_eq!(
@@ -295,25 +304,25 @@ fn a_project_has_its_checkout_submodules_requirements_and_variables() {
 }
 
 #[test]
-fn inputs_of_a_project_go_with_its_wheel_and_are_of_it_alone() {
-    let mut both = built(&["lib", "one", "two"], "a", "-O2");
+fn assigns_inputs_of_a_project_to_its_wheel_alone() {
+    let mut statement = built(&["lib", "one", "two"], "a", "-O2");
     let packages = |statement: &Statement| -> BTreeMap<String, String> {
-        let all = of_projects(statement).into_iter();
-        all.filter(|(name, _)| name.matches('/').count() == 1).collect()
+        let dependencies = of_projects(statement).into_iter();
+        dependencies.filter(|(name, _)| name.matches('/').count() == 1).collect()
     };
     let expected =
         [("project/lib", "[\"two\"]"), ("project/one", "[\"one\"]"), ("project/two", "[\"two\"]")];
-    let expected = expected.map(|(name, of)| (name.to_owned(), of.to_owned()));
-    assert_eq!(packages(&both), expected.clone().into());
+    let expected = expected.map(|(name, packages)| (name.to_owned(), packages.to_owned()));
+    assert_eq!(packages(&statement), expected.clone().into());
     // Another commit of a project replaces its first.
-    let rest = both.clone().restricted(|name, _| !name.starts_with("two"));
+    let rest = statement.clone().restricted(|name, _| !name.starts_with("two"));
     assert_eq!(packages(&rest), [expected[1].clone()].into());
     let mut newer = built(&["two"], "b", "-O2");
     assert!(newer.unite(rest).is_ok());
     assert_eq!(packages(&newer), expected[1..].iter().cloned().collect());
-    let count = of_projects(&both).len();
-    assert!(both.unite(built(&["two"], "a", "-O2")).is_ok());
-    assert_eq!(of_projects(&both).len(), count);
-    assert!(both.unite(built(&["two"], "a", "-O0")).is_err());
-    assert!(both.unite(built(&["two"], "b", "-O2")).is_err());
+    let count = of_projects(&statement).len();
+    assert!(statement.unite(built(&["two"], "a", "-O2")).is_ok());
+    assert_eq!(of_projects(&statement).len(), count);
+    assert!(statement.unite(built(&["two"], "a", "-O0")).is_err());
+    assert!(statement.unite(built(&["two"], "b", "-O2")).is_err());
 }

@@ -4,8 +4,8 @@ pub(super) fn library_version<'n>(
     file: &'n str,
     soname: Option<&'n str>,
 ) -> Option<(&'n str, &'static str)> {
-    let of_file = told(file).map(|version| (version, "file-name"));
-    let of_soname = soname.and_then(told).map(|version| (version, "soname"));
+    let of_file = version_in(file).map(|version| (version, "file-name"));
+    let of_soname = soname.and_then(version_in).map(|version| (version, "soname"));
     match (of_file, of_soname) {
         // A renamed file can be less precise than its SONAME.
         (Some((file, _)), Some((soname, _)))
@@ -19,7 +19,7 @@ pub(super) fn library_version<'n>(
 }
 
 /// The version after `.so.`, or before `.so` after a `-`; it begins with a digit.
-fn told(name: &str) -> Option<&str> {
+fn version_in(name: &str) -> Option<&str> {
     let (stem, rest) = name.split_once(".so")?;
     let version = match rest.strip_prefix('.') {
         Some(version) => version,
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_that_says_most_counts() {
+    fn prefers_the_most_precise_name() {
         let version = |file, soname| library_version(file, soname);
         assert_eq!(version("libz.so.1.3.1", Some("libz.so.1")), Some(("1.3.1", "file-name")));
         assert_eq!(version("libz.so", Some("libz.so.1")), Some(("1", "soname")));

@@ -18,7 +18,7 @@ impl Field {
         }
         let times = match self.shape.outer {
             Outer::Many => "Any",
-            Outer::One if !self.options.has("default") && !self.is_mark() => "Once",
+            Outer::One if !self.options.is_set("default") && !self.is_mark() => "Once",
             _ => "AtMostOnce",
         };
         let times = format_ident!("{times}");
@@ -26,11 +26,11 @@ impl Field {
     }
 
     fn is_mark(&self) -> bool {
-        self.role == Role::Leaf && self.shape.is("bool")
+        self.role == Role::Leaf && self.shape.is_named("bool")
     }
 
     fn is_list(&self) -> bool {
-        self.shape.outer == Outer::Many && !self.options.has("single")
+        self.shape.outer == Outer::Many && !self.options.is_set("single")
     }
 
     /// Returns the statement that reads the nodes into a variable of the field's name.
@@ -51,12 +51,12 @@ impl Field {
                 quote!(let #ident = lines.collect(#name, #times, |node| { #read });)
             }
             Role::Flat => {
-                let (into, whole) = (self.options.has("of"), &self.shape.inner);
+                let (into, whole) = (self.options.is_set("of"), &self.shape.inner);
                 let into = into.then(|| quote!(.map(Into::into)));
                 let take = quote!(<#line as crate::line::Lines>::take(&mut lines, scope)#into);
                 if self.shape.outer == Outer::Perhaps {
-                    let taken = quote!(if lines.is_empty() { None } else { Some(#take) });
-                    return quote!(let #ident: Option<Option<#whole>> = #taken;);
+                    let value = quote!(if lines.is_empty() { None } else { Some(#take) });
+                    return quote!(let #ident: Option<Option<#whole>> = #value;);
                 }
                 quote!(let #ident: Option<#whole> = #take;)
             }
@@ -69,13 +69,13 @@ impl Field {
             return quote!(let _ = node; Some(vec![()]));
         }
         let (parsed, stored) = (self.parsed(), self.stored());
-        let (name, what) = (self.name(), self.options.text(1));
+        let (name, noun) = (self.name(), self.options.text(1));
         let resolve = self.resolve(&quote!(read));
-        let once = self.options.has("once").then(|| {
-            let what = self.options.string("once").unwrap_or(name);
+        let once = self.options.is_set("once").then(|| {
+            let subject = self.options.string("once").unwrap_or(name);
             quote! {
                 for key in &read {
-                    scope.give(#what, &key.value.to_string(), Default::default(), &key.place);
+                    scope.give(#subject, &key.value.to_string(), Default::default(), &key.place);
                 }
             }
         });
@@ -83,7 +83,7 @@ impl Field {
         let method = if self.is_list() { "at_least_one" } else { "argument" };
         let method = format_ident!("{method}");
         quote! {
-            let read: Vec<_> = node.#method::<#parsed>(#what).into_iter()#stored.collect();
+            let read: Vec<_> = node.#method::<#parsed>(#noun).into_iter()#stored.collect();
             #resolve
             #once
             #check
@@ -110,12 +110,12 @@ impl Field {
             return quote!(#ident.into_iter().next()#plain.unwrap_or_else(|| #draft));
         }
         if self.shape.is_map {
-            return quote!(#ident.into_iter().map(|made| (made.name.value.clone(), made)).collect());
+            return quote!(#ident.into_iter().map(|node| (node.name.value.clone(), node)).collect());
         }
         match self.shape.outer {
             Outer::Many => quote!(#ident.into_iter()#plain.collect()),
             Outer::Perhaps => quote!(#ident.into_iter().next()#plain),
-            Outer::One if self.options.has("default") => {
+            Outer::One if self.options.is_set("default") => {
                 quote!(#ident.into_iter().next()#plain.unwrap_or_default())
             }
             Outer::One => quote!(#ident.into_iter().next()#plain?),
@@ -127,50 +127,51 @@ impl Field {
         let (line, times) = (self.line(), self.times());
         if self.role == Role::Flat {
             let nodes = quote!(<#line as crate::line::Lines>::NODES);
-            return if self.options.has("kinds") {
+            return if self.options.is_set("kinds") {
                 quote!(&crate::node_spec::of_all::<{ #nodes.len() }>(#nodes),)
             } else {
                 quote!(#nodes,)
             };
         }
         let spec = if self.role == Role::Leaf { self.leaf_spec() } else { self.child_spec(&line) };
-        let kinds = self.options.has("kinds").then(|| {
-            let some = self.options.value("kinds").map(|kinds| {
+        let kinds = self.options.is_set("kinds").then(|| {
+            let kinds_of_field = self.options.value("kinds").map(|kinds| {
                 quote!({
                     use crate::PackageKind::*;
                     const KINDS: &[crate::PackageKind] = &[#kinds];
                     KINDS
                 })
             });
-            let kinds = some.unwrap_or_else(|| quote!(crate::PackageKind::ALL));
-            quote!(.of(#kinds))
+            let kinds = kinds_of_field.unwrap_or_else(|| quote!(crate::PackageKind::ALL));
+            quote!(.for_kinds(#kinds))
         });
         quote!(&[#spec.times(#times)#kinds],)
     }
 
     fn child_spec(&self, line: &TokenStream) -> TokenStream {
-        let named = self.options.string("name").map(|name| {
+        let renaming = self.options.string("name").map(|name| {
             let usage = self.options.string("usage");
             let (does, example) = (&self.doc, self.options.string("example"));
             quote!(.named(#name, #usage, #does, #example))
         });
-        quote!(<#line as crate::line::Line>::SPEC #named)
+        quote!(<#line as crate::line::Line>::SPEC #renaming)
     }
 
     fn leaf_spec(&self) -> TokenStream {
         let (name, does) = (self.name(), &self.doc);
         let (word, says) = (self.options.text(0), self.options.text(2));
         let example = self.options.string("example").unwrap_or_else(|| name.clone());
-        let (shown, takes) = if self.is_list() {
+        let (arguments, kind) = if self.is_list() {
             (format!(" \"{word}\" \"{word}\""), "OneOrMore")
         } else {
             (format!(" \"{word}\""), "Argument")
         };
-        let shown = self.options.string("shown").map_or(shown, |shown| format!(" {shown}"));
-        let usage = if self.is_mark() { name.clone() } else { format!("{name}{shown}") };
-        let takes = format_ident!("{takes}");
+        let arguments =
+            self.options.string("shown").map_or(arguments, |arguments| format!(" {arguments}"));
+        let usage = if self.is_mark() { name.clone() } else { format!("{name}{arguments}") };
+        let kind = format_ident!("{kind}");
         let part = (!self.is_mark()).then(
-            || quote!(crate::ArgSpec { takes: crate::ArgKind::#takes, name: #word, says: #says }),
+            || quote!(crate::ArgSpec { takes: crate::ArgKind::#kind, name: #word, says: #says }),
         );
         quote!(crate::NodeSpec {
             name: #name,

@@ -9,8 +9,8 @@ use crate::shape::Outer;
 impl Field {
     /// Returns the part in the usage, with a blank before.
     pub fn usage(&self) -> String {
-        if let Some(shown) = self.options.string("shown") {
-            return format!(" {shown}");
+        if let Some(text) = self.options.string("shown") {
+            return format!(" {text}");
         }
         let text = self.options.text(0);
         match self.role {
@@ -41,10 +41,10 @@ impl Field {
     fn kind(&self) -> &'static str {
         match (self.role, self.shape.outer) {
             (Role::Prop, _) if self.is_flag() => "Flag",
-            (Role::Prop, _) if self.shape.is("usize") => "Count",
+            (Role::Prop, _) if self.shape.is_named("usize") => "Count",
             (Role::Prop, _) if self.is_required() => "Required",
             (Role::Prop, _) => "Optional",
-            (_, Outer::Many) if self.options.has("many") => "Arguments",
+            (_, Outer::Many) if self.options.is_set("many") => "Arguments",
             (Role::Each, _) | (_, Outer::Many) => "OneOrMore",
             (_, Outer::Perhaps) => "OptionalArgument",
             (_, Outer::One) => "Argument",
@@ -52,11 +52,11 @@ impl Field {
     }
 
     fn is_flag(&self) -> bool {
-        self.shape.is("bool")
+        self.shape.is_named("bool")
     }
 
     fn is_required(&self) -> bool {
-        self.shape.outer == Outer::One && !self.options.has("default")
+        self.shape.outer == Outer::One && !self.options.is_set("default")
     }
 
     /// Returns the statements that read the part into a variable of the field's name.
@@ -85,7 +85,7 @@ impl Field {
         if let Some(read) = self.options.value("read") {
             return quote!(#read(node, scope));
         }
-        let (name, what) = (self.name(), self.options.text(1));
+        let (name, noun) = (self.name(), self.options.text(1));
         let (parsed, stored) = (self.parsed(), self.stored());
         let list = stored.as_ref().map(|map| quote!(.into_iter()#map.collect::<Vec<_>>()));
         match self.kind() {
@@ -94,9 +94,9 @@ impl Field {
             "Required" => quote!(node.required::<#parsed>(#name)#stored),
             "Optional" => quote!(node.property::<#parsed>(#name)#stored),
             "Arguments" => quote!(node.arguments::<#parsed>()#list),
-            "OneOrMore" => quote!(node.at_least_one::<#parsed>(#what)#list),
+            "OneOrMore" => quote!(node.at_least_one::<#parsed>(#noun)#list),
             "OptionalArgument" => quote!(node.optional_argument::<#parsed>()#stored),
-            _ => quote!(node.argument::<#parsed>(#what)#stored),
+            _ => quote!(node.argument::<#parsed>(#noun)#stored),
         }
     }
 
@@ -127,16 +127,16 @@ impl Field {
 
     fn part_value(&self) -> TokenStream {
         let (ident, default) = (&self.ident, self.options.value("default"));
-        let one = self.shape.outer == Outer::One;
+        let is_single = self.shape.outer == Outer::One;
         match self.kind() {
-            "Count" if one => quote!(#ident.unwrap_or(#default)),
+            "Count" if is_single => quote!(#ident.unwrap_or(#default)),
             "Flag" | "Count" => quote!(#ident),
             "Required" | "Argument" if self.shape.spanned => quote!(#ident?),
             "Required" | "Argument" => quote!(#ident?.value),
-            "Optional" if one && default.is_some() => {
+            "Optional" if is_single && default.is_some() => {
                 quote!(#ident.map_or(#default, |read| read.value))
             }
-            "Optional" if one => quote!(#ident.map(|read| read.value).unwrap_or_default()),
+            "Optional" if is_single => quote!(#ident.map(|read| read.value).unwrap_or_default()),
             _ if self.shape.spanned => quote!(#ident),
             "Optional" | "OptionalArgument" => quote!(#ident.map(|read| read.value)),
             _ => quote!(#ident.into_iter().map(|read| read.value).collect()),

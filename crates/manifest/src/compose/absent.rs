@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::one;
+use super::read_line;
 use super::words::AbsentArtifacts;
 use crate::kdl::{Entry, Name, Node};
 use crate::reader::Faults;
@@ -50,7 +50,7 @@ struct Reason {
 impl Absent {
     fn learn(&mut self, faults: &Faults, line: &Node) {
         let Some(AbsentArtifacts { names, component, reason, .. }) =
-            one::<AbsentArtifacts>(faults, line)
+            read_line::<AbsentArtifacts>(faults, line)
         else {
             return;
         };
@@ -72,7 +72,7 @@ impl Absent {
             let span = entry.span.clone();
             if let Some(first) = self.0.get(&key) {
                 let message =
-                    format!("`ignore \"missing-artifact\"` of {} is given twice", called(&key));
+                    format!("`ignore \"missing-artifact\"` of {} is given twice", title(&key));
                 let problem = Problem::error(Code::GivenTwice, message)
                     .label(&faults.at(&span), "given again here")
                     .label(&faults.at(&first.span), "first given here");
@@ -101,13 +101,15 @@ impl Absent {
     }
 
     fn artifact(&mut self, name: &str, mut line: Node) -> Vec<Node> {
-        let own = line.property("optional").is_some();
+        let has_reason = line.property("optional").is_some();
         if let Some(optional) = self.reason(name, None) {
-            line.entries.extend((!own).then_some(optional));
+            line.entries.extend((!has_reason).then_some(optional));
             return vec![line];
         }
-        let at = line.entries.iter().position(|entry| entry.name.is_none()).unwrap_or_default();
-        let is_component = |(index, entry): &(usize, Entry)| *index > at && entry.name.is_none();
+        let position =
+            line.entries.iter().position(|entry| entry.name.is_none()).unwrap_or_default();
+        let is_component =
+            |(index, entry): &(usize, Entry)| *index > position && entry.name.is_none();
         let entries = line.entries.iter().cloned().enumerate();
         let (components, head): (Vec<_>, Vec<_>) = entries.partition(is_component);
         let (mut needed, mut optional) = (Vec::new(), Vec::new());
@@ -118,15 +120,15 @@ impl Absent {
                 None => needed.push(entry),
             }
         }
-        if own || optional.is_empty() {
+        if has_reason || optional.is_empty() {
             return vec![line];
         }
         let needed = (!needed.is_empty()).then_some(needed);
-        let with = |more: Vec<Entry>| {
+        let with_entries = |added: Vec<Entry>| {
             let head = head.iter().map(|(_, entry)| entry.clone());
-            Node { entries: head.chain(more).collect(), ..line.clone() }
+            Node { entries: head.chain(added).collect(), ..line.clone() }
         };
-        needed.into_iter().chain(optional).map(with).collect()
+        needed.into_iter().chain(optional).map(with_entries).collect()
     }
 
     fn dropped(&mut self, line: &mut Node) {
@@ -149,7 +151,7 @@ impl Absent {
         for (key, reason) in unused {
             let place = faults.at(&reason.span);
             if place.source().name() == file.name() {
-                let message = format!("no line is about {}", called(key));
+                let message = format!("no line is about {}", title(key));
                 faults.report(
                     Problem::error(Code::ChangesNothing, message)
                         .label(&place, "no `artifact` and no `drop` needs this")
@@ -166,7 +168,7 @@ fn as_optional(reason: &Entry) -> Entry {
     optional
 }
 
-fn called((name, component): &Key) -> String {
+fn title((name, component): &Key) -> String {
     match component {
         Some(component) => format!("component `{component}` of artifact `{name}`"),
         None => format!("artifact `{name}`"),

@@ -1,7 +1,7 @@
 //! `change "package" "core" { … }`: lines for the block of a node that an included file has.
 
 use super::CHANGE;
-use super::{Edit, apply, arguments, edit, group, one, words};
+use super::{Edit, apply, arguments, edit, group, read_line, words};
 use crate::kdl;
 use crate::reader::Faults;
 use crate::{Arity, NodeSpec};
@@ -15,13 +15,13 @@ pub(super) struct Change {
 
 pub(super) fn read(
     faults: &Faults,
-    known: &'static [NodeSpec],
+    words: &'static [NodeSpec],
     line: &kdl::Node,
 ) -> Option<Change> {
-    let words::Change { word: node, name } = one::<words::Change>(faults, line)?;
+    let words::Change { word: node, name } = read_line::<words::Change>(faults, line)?;
     let block = line.block.clone().filter(|block| !block.is_empty())?;
-    let Some(spec) = known.iter().find(|word| word.name == node.value) else {
-        faults.report(unknown(&node, known));
+    let Some(spec) = words.iter().find(|spec| spec.name == node.value) else {
+        faults.report(unknown(&node, words));
         return None;
     };
     if spec.nodes.is_empty() {
@@ -46,19 +46,19 @@ impl Change {
         let Some(spec) = words.iter().find(|word| word.name == self.node.value) else { return };
         let name = self.name.as_ref().map(|name| name.value.as_str());
         let title = title(&self.node.value, name);
-        let named = |node: &&mut kdl::Node| {
+        let is_changed = |node: &&mut kdl::Node| {
             node.name.text == spec.name && name.is_none_or(|name| node.first_text() == Some(name))
         };
-        let mut found: Vec<&mut kdl::Node> = nodes.iter_mut().filter(named).collect();
-        match found.as_mut_slice() {
+        let mut matches: Vec<&mut kdl::Node> = nodes.iter_mut().filter(is_changed).collect();
+        match matches.as_mut_slice() {
             [node] => lines(faults, &format!("`{title}`"), spec.nodes, node, self.lines),
             [] => {
-                let known: Vec<String> = nodes
+                let names: Vec<String> = nodes
                     .iter()
                     .filter(|node| node.name.text == spec.name)
                     .filter_map(|node| node.first_text().map(str::to_owned))
                     .collect();
-                faults.report(self.absent(owner, &title, &known));
+                faults.report(self.absent(owner, &title, &names));
             }
             [first, second, ..] => {
                 let problem = Problem::error(
@@ -73,10 +73,10 @@ impl Change {
         }
     }
 
-    fn absent(&self, owner: &str, title: &str, known: &[String]) -> Problem {
+    fn absent(&self, owner: &str, title: &str, existing: &[String]) -> Problem {
         let problem = Problem::error(Code::ChangesNothing, format!("{owner} has no `{title}`"));
         let (place, near) = match &self.name {
-            Some(name) => (&name.place, nearest(&name.value, known.iter().map(String::as_str))),
+            Some(name) => (&name.place, nearest(&name.value, existing.iter().map(String::as_str))),
             None => (&self.node.place, None),
         };
         let label =
@@ -104,16 +104,16 @@ fn lines(
         }
         let once = |spec: &NodeSpec| matches!(spec.times, Arity::Once | Arity::AtMostOnce);
         let alone = words.iter().any(|spec| spec.name == line.name.text && once(spec));
-        match block.iter_mut().find(|there| alone && there.name.text == line.name.text) {
-            Some(there) => *there = line,
+        match block.iter_mut().find(|existing| alone && existing.name.text == line.name.text) {
+            Some(existing) => *existing = line,
             None => block.push(line),
         }
     }
 }
 
 pub(super) fn unknown(word: &Spanned<String>, words: &'static [NodeSpec]) -> Problem {
-    let known = || words.iter().map(|spec| spec.name);
-    let label = match nearest(&word.value, known()) {
+    let names = || words.iter().map(|spec| spec.name);
+    let label = match nearest(&word.value, names()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "unknown node".to_owned(),
     };

@@ -13,9 +13,9 @@ pub(super) fn spread(faults: &Faults, words: &'static [NodeSpec], nodes: Vec<Nod
         let spec = words.iter().find(|word| word.name == node.name.text);
         match spec {
             Some(spec) if spec.name == GROUP.name => {
-                let said = said(faults, &node);
+                let shared = properties_of_group(faults, &node);
                 let lines = spread(faults, words, node.block.unwrap_or_default());
-                out.extend(lines.into_iter().map(|line| give(faults, words, line, &said)));
+                out.extend(lines.into_iter().map(|line| give(faults, words, line, &shared)));
             }
             Some(spec) if !spec.nodes.is_empty() => {
                 node.block = node.block.map(|block| spread(faults, spec.nodes, block));
@@ -29,8 +29,8 @@ pub(super) fn spread(faults: &Faults, words: &'static [NodeSpec], nodes: Vec<Nod
 }
 
 /// Returns the readable properties of a group; a mistake is reported once, not for each line.
-fn said(faults: &Faults, node: &Node) -> Vec<Entry> {
-    let sound = super::one::<words::Group>(faults, node).map(|group| {
+fn properties_of_group(faults: &Faults, node: &Node) -> Vec<Entry> {
+    let sound = super::read_line::<words::Group>(faults, node).map(|group| {
         [
             ("mode", group.mode.is_some()),
             ("on", group.on.is_some()),
@@ -44,9 +44,9 @@ fn said(faults: &Faults, node: &Node) -> Vec<Entry> {
     node.entries.iter().filter(is_sound).cloned().collect()
 }
 
-fn give(faults: &Faults, words: &'static [NodeSpec], mut line: Node, said: &[Entry]) -> Node {
+fn give(faults: &Faults, words: &'static [NodeSpec], mut line: Node, shared: &[Entry]) -> Node {
     let Some(spec) = words.iter().find(|word| word.name == line.name.text) else { return line };
-    for entry in said {
+    for entry in shared {
         let Some(key) = entry.key() else { continue };
         if line.property(key).is_some() {
             continue;

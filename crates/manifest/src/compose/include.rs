@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Beside, Composer, Which, words};
+use super::{Beside, Composer, FileKind, words};
 use crate::kdl;
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems, Source, misspelled};
@@ -10,6 +10,7 @@ use base::source::{Code, Problem, Problems, Source, misspelled};
 /// The built-in manifest, also for `--manifest`.
 const BUILT_IN: &str = "built-in";
 
+/// More names that are declared again are one mistake, of the `include` line; fewer are reported where they are.
 const FEW: usize = 3;
 
 /// Returns the files that `include` lines of a manifest's file name, in their order.
@@ -36,13 +37,14 @@ impl Composer<'_> {
     pub(super) fn included(
         &mut self,
         line: &kdl::Node,
-        named: &BTreeSet<(String, String)>,
+        declared_names: &BTreeSet<(String, String)>,
     ) -> Vec<kdl::Node> {
-        let Some(words::Include { file: name }) = super::one::<words::Include>(self.faults, line)
+        let Some(words::Include { file: name }) =
+            super::read_line::<words::Include>(self.faults, line)
         else {
             return Vec::new();
         };
-        if !self.taken.insert(name.value.clone()) {
+        if !self.included_files.insert(name.value.clone()) {
             let message = format!("`{}` is included twice or includes itself", name.value);
             let problem = Problem::error(Code::Include, message);
             let problem = problem.label(&name.place, "included again here");
@@ -55,9 +57,10 @@ impl Composer<'_> {
         };
         match nodes {
             Ok(nodes) => {
-                let again = nodes.iter().filter_map(self::name).filter(|n| named.contains(n));
-                let again: Vec<_> = again.collect();
-                let Some((node, first)) = again.first().filter(|_| again.len() > FEW) else {
+                let repeated =
+                    nodes.iter().filter_map(self::name).filter(|n| declared_names.contains(n));
+                let repeated: Vec<_> = repeated.collect();
+                let Some((node, first)) = repeated.first().filter(|_| repeated.len() > FEW) else {
                     return nodes;
                 };
                 let message = format!("`{}` declares names of this file again", name.value);
@@ -104,23 +107,23 @@ impl Composer<'_> {
 
     /// Its includes are files of the program.
     fn built_in(&self) -> Result<Vec<kdl::Node>, String> {
-        let beside = self.beside.ok_or("includes are not allowed here")?;
-        let built_in = beside.built_in.ok_or("no built-in manifest is available here")?;
-        let source = match self.which {
-            Which::Packages => built_in.packages,
-            Which::Families => built_in.families,
+        let files = self.files.ok_or("includes are not allowed here")?;
+        let built_in = files.built_in.ok_or("no built-in manifest is available here")?;
+        let source = match self.kind {
+            FileKind::Packages => built_in.packages,
+            FileKind::Families => built_in.families,
         };
-        let beside = Beside { templates: Vec::new(), read: built_in.read, built_in: None };
-        let (faults, which) = (self.faults, self.which);
+        let files = Beside { templates: Vec::new(), read: built_in.read, built_in: None };
+        let (faults, kind) = (self.faults, self.kind);
         let mut composer =
-            Composer { faults, source, which, beside: Some(&beside), taken: BTreeSet::new() };
+            Composer { faults, source, kind, files: Some(&files), included_files: BTreeSet::new() };
         Ok(composer.nodes_of(source.clone()))
     }
 
     fn open(&self, name: &str) -> Result<Source, String> {
-        let beside = self.beside.ok_or("includes are not allowed here")?;
+        let files = self.files.ok_or("includes are not allowed here")?;
         let path: RelPath = name.parse().map_err(|_| "not a path below the directory")?;
-        let text = (beside.read)(&path)?;
+        let text = (files.read)(&path)?;
         Ok(self.source.sibling(path.as_str(), text))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::REMOVE;
 use super::change::{names, title, unknown};
-use super::{arguments, one, words};
+use super::{arguments, read_line, words};
 use crate::kdl::{Entry, Node};
 use crate::reader::Faults;
 use crate::{ArgKind, Arity, NodeSpec};
@@ -16,7 +16,7 @@ pub(super) struct Removal {
 
 pub(super) fn read(faults: &Faults, line: &Node) -> Option<Removal> {
     let words::Remove { word: node, names, mode, on, component, artifact, package, within } =
-        one::<words::Remove>(faults, line)?;
+        read_line::<words::Remove>(faults, line)?;
     let properties = [
         ("mode", mode),
         ("on", on),
@@ -25,8 +25,8 @@ pub(super) fn read(faults: &Faults, line: &Node) -> Option<Removal> {
         ("package", package),
         ("in", within),
     ];
-    let given = properties.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    Some(Removal { node, names, properties: given.collect() })
+    let properties = properties.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    Some(Removal { node, names, properties: properties.collect() })
 }
 
 impl Removal {
@@ -50,34 +50,34 @@ impl Removal {
         let (key, listed) = self.names.split_at(fixed(spec).min(self.names.len()));
         if listed.is_empty() {
             let before = nodes.len();
-            nodes.retain(|node| !self.is_meant(spec, key, node));
+            nodes.retain(|node| !self.selects(spec, key, node));
             if nodes.len() == before {
                 let place = self.names.last().map_or(&self.node.place, |name| &name.place);
                 faults.report(self.absent(owner, nodes, place, &self.names));
             }
         }
         for name in listed {
-            let mut found = false;
+            let mut is_found = false;
             nodes.retain_mut(|node| {
-                let meant = self.is_meant(spec, key, node);
-                !(meant && take(node, fixed(spec), &name.value, &mut found))
+                let is_removed = self.selects(spec, key, node);
+                !(is_removed && take_name(node, fixed(spec), &name.value, &mut is_found))
             });
-            if !found {
-                let mut wanted = key.to_vec();
-                wanted.push(name.clone());
-                faults.report(self.absent(owner, nodes, &name.place, &wanted));
+            if !is_found {
+                let mut line_names = key.to_vec();
+                line_names.push(name.clone());
+                faults.report(self.absent(owner, nodes, &name.place, &line_names));
             }
         }
     }
 
-    fn is_meant(&self, spec: &NodeSpec, key: &[Spanned<String>], node: &Node) -> bool {
-        let has = |(name, value): &(&str, String)| {
-            node.property(name).and_then(|is| is.as_text()) == Some(value)
+    fn selects(&self, spec: &NodeSpec, key: &[Spanned<String>], node: &Node) -> bool {
+        let has_property = |(name, value): &(&str, String)| {
+            node.property(name).and_then(|value_of_node| value_of_node.as_text()) == Some(value)
         };
-        let mut said = arguments(node);
+        let mut arguments = arguments(node);
         node.name.text == spec.name
-            && key.iter().all(|wanted| said.next() == Some(wanted.value.as_str()))
-            && self.properties.iter().all(has)
+            && key.iter().all(|argument| arguments.next() == Some(argument.value.as_str()))
+            && self.properties.iter().all(has_property)
     }
 
     fn absent(
@@ -85,11 +85,11 @@ impl Removal {
         owner: &str,
         nodes: &[Node],
         place: &Place,
-        wanted: &[Spanned<String>],
+        line_names: &[Spanned<String>],
     ) -> Problem {
         let word = &self.node.value;
-        let last = wanted.last().map(|name| name.value.as_str());
-        let whole: Vec<&str> = wanted.iter().map(|name| name.value.as_str()).collect();
+        let last = line_names.last().map(|name| name.value.as_str());
+        let whole: Vec<&str> = line_names.iter().map(|name| name.value.as_str()).collect();
         let title = title(word, (!whole.is_empty()).then(|| whole.join("\" \"")).as_deref());
         let message = format!("{owner} has no `{title}` to remove");
         let label = match last.and_then(|last| nearest(last, names(nodes, word))) {
@@ -102,24 +102,24 @@ impl Removal {
 }
 
 fn fixed(spec: &NodeSpec) -> usize {
-    let single = |takes| matches!(takes, ArgKind::Argument | ArgKind::OptionalArgument);
-    spec.parts.iter().filter(|part| single(part.takes)).count()
+    let is_single = |takes| matches!(takes, ArgKind::Argument | ArgKind::OptionalArgument);
+    spec.parts.iter().filter(|part| is_single(part.takes)).count()
 }
 
 /// Removes a name from the list at a line's end; returns whether the list is empty then.
-fn take(node: &mut Node, fixed: usize, name: &str, found: &mut bool) -> bool {
+fn take_name(node: &mut Node, fixed: usize, name: &str, is_found: &mut bool) -> bool {
     let is_argument = |entry: &Entry| entry.name.is_none();
-    let (mut at, mut left, mut gone) = (0, 0, 0);
+    let (mut position, mut remaining, mut removed) = (0, 0, 0);
     node.entries.retain(|entry| {
         if !is_argument(entry) {
             return true;
         }
-        at += 1;
-        let goes = at > fixed && entry.value.as_text() == Some(name);
-        gone += usize::from(goes);
-        left += usize::from(at > fixed && !goes);
-        !goes
+        position += 1;
+        let is_removed = position > fixed && entry.value.as_text() == Some(name);
+        removed += usize::from(is_removed);
+        remaining += usize::from(position > fixed && !is_removed);
+        !is_removed
     });
-    *found |= gone > 0;
-    gone > 0 && left == 0
+    *is_found |= removed > 0;
+    removed > 0 && remaining == 0
 }

@@ -27,7 +27,7 @@ fn line(node: &kdl::Node) -> String {
     let entries = node.entries.iter().map(|entry| {
         let value = match &entry.value {
             Value::Text(text) => format!("\"{text}\""),
-            other => format!("{other:?}"),
+            value => format!("{value:?}"),
         };
         entry.key().map_or(value.clone(), |key| format!("{key}={value}"))
     });
@@ -47,10 +47,10 @@ fn composed(text: &str) -> Vec<String> {
     let read = |path: &RelPath| match path.as_str() {
         "core.kdl" => Ok(INCLUDED.to_owned()),
         "fork.kdl" => Ok("include \"core.kdl\"\nremove \"package\" \"other\"\n".to_owned()),
-        other => Err(format!("no {other}")),
+        path => Err(format!("no {path}")),
     };
-    let beside = Beside { templates: Vec::new(), read: &read, built_in: None };
-    let nodes = file(&faults, &source, Which::Packages, Some(&beside)).unwrap();
+    let files = Beside { templates: Vec::new(), read: &read, built_in: None };
+    let nodes = file(&faults, &source, FileKind::Packages, Some(&files)).unwrap();
     let problems = faults.into_problems();
     assert!(problems.is_empty(), "{problems:?}");
     let mut out = Vec::new();
@@ -60,40 +60,40 @@ fn composed(text: &str) -> Vec<String> {
 
 fn difference(text: &str) -> (Vec<String>, Vec<String>) {
     let (before, after) = (composed(INCLUDED), composed(&format!("include \"core.kdl\"\n{text}")));
-    let only = |these: &[String], those: &[String]| {
-        these.iter().filter(|line| !those.contains(line)).map(|l| l.trim().to_owned()).collect()
+    let difference = |left: &[String], right: &[String]| {
+        left.iter().filter(|line| !right.contains(line)).map(|l| l.trim().to_owned()).collect()
     };
-    (only(&before, &after), only(&after, &before))
+    (difference(&before, &after), difference(&after, &before))
 }
 
 #[test]
-fn included_nodes_stand_where_the_line_stood() {
+fn puts_included_nodes_in_place_of_the_line() {
     assert_eq!(composed("include \"core.kdl\""), composed(INCLUDED));
-    let all = composed("drop \"a\"\ninclude \"fork.kdl\"\ndrop \"b\"\n");
-    assert_eq!((all[0].as_str(), all[all.len() - 1].as_str()), ("drop \"a\"", "drop \"b\""));
-    assert!(!all.contains(&"package \"other\" kind=\"runtime\"".to_owned()), "{all:?}");
+    let lines = composed("drop \"a\"\ninclude \"fork.kdl\"\ndrop \"b\"\n");
+    assert_eq!((lines[0].as_str(), lines[lines.len() - 1].as_str()), ("drop \"a\"", "drop \"b\""));
+    assert!(!lines.contains(&"package \"other\" kind=\"runtime\"".to_owned()), "{lines:?}");
 }
 
 #[test]
-fn lines_of_a_change_are_added_or_replace_the_one_there_is() {
-    let (gone, new) = difference(
+fn change_adds_lines_or_replaces_single_ones() {
+    let (removed, added) = difference(
         r#"change "package" "core" { summary "Ours"; artifact "more" "lib"; }
 change "common" { author "B"; }"#,
     );
-    assert_eq!(gone, [r#"author "A""#, r#"summary "Core""#]);
-    assert_eq!(new, [r#"author "B""#, r#"summary "Ours""#, r#"artifact "more" "lib""#]);
+    assert_eq!(removed, [r#"author "A""#, r#"summary "Core""#]);
+    assert_eq!(added, [r#"author "B""#, r#"summary "Ours""#, r#"artifact "more" "lib""#]);
 }
 
 #[test]
-fn a_change_reaches_into_blocks() {
-    let (gone, new) = difference(
+fn changes_lines_in_blocks() {
+    let (removed, added) = difference(
         r#"change "package" "core" { change "prepend-path" "PATH" { directory "core" "sbin"; }; }"#,
     );
-    assert_eq!((gone, new), (Vec::new(), vec![r#"directory "core" "sbin""#.to_owned()]));
+    assert_eq!((removed, added), (Vec::new(), vec![r#"directory "core" "sbin""#.to_owned()]));
 }
 
 #[test]
-fn removed_lines_go_and_of_lists_what_is_named() {
+fn removes_lines_and_named_entries_of_lists() {
     let cases = [
         (r#"remove "artifact" "debug""#, r#"artifact "debug" "run""#, ""),
         (
@@ -111,15 +111,16 @@ fn removed_lines_go_and_of_lists_what_is_named() {
         (r#"remove "extra" "x" mode="legacy""#, r#"extra "x" package="z" mode="legacy""#, ""),
         (r#"remove "summary""#, r#"summary "Core""#, ""),
     ];
-    for (line, gone, new) in cases {
-        let found = difference(&format!("change \"package\" \"core\" {{ {line}; }}"));
-        let new: Vec<String> = (!new.is_empty()).then(|| new.to_owned()).into_iter().collect();
-        assert_eq!(found, (vec![gone.to_owned()], new), "{line}");
+    for (line, removed, added) in cases {
+        let changes = difference(&format!("change \"package\" \"core\" {{ {line}; }}"));
+        let added: Vec<String> =
+            (!added.is_empty()).then(|| added.to_owned()).into_iter().collect();
+        assert_eq!(changes, (vec![removed.to_owned()], added), "{line}");
     }
 }
 
 #[test]
-fn a_group_speaks_for_its_lines_and_a_line_for_itself() {
+fn applies_properties_of_a_group_to_lines_without_them() {
     let spread = composed(
         r#"package "p" kind="runtime" {
     group on="linux" optional="why" {
@@ -140,13 +141,13 @@ fn a_group_speaks_for_its_lines_and_a_line_for_itself() {
 }
 
 #[test]
-fn lines_keep_the_place_that_they_were_written_at() {
+fn keeps_the_places_of_included_lines() {
     let source =
         Source::new("packages.kdl", "include \"core.kdl\"\nremove \"package\" \"other\"\n");
     let faults = Faults::new(&source);
     let read = |_: &RelPath| Ok(INCLUDED.to_owned());
-    let beside = Beside { templates: Vec::new(), read: &read, built_in: None };
-    let nodes = file(&faults, &source, Which::Packages, Some(&beside)).unwrap();
+    let files = Beside { templates: Vec::new(), read: &read, built_in: None };
+    let nodes = file(&faults, &source, FileKind::Packages, Some(&files)).unwrap();
     let package = nodes.last().unwrap();
     let script = package.block.as_ref().unwrap().iter().find(|n| n.name.text == "script").unwrap();
     assert_eq!(faults.at(&script.name.span).to_string(), "core.kdl:7");
@@ -154,18 +155,18 @@ fn lines_keep_the_place_that_they_were_written_at() {
 }
 
 #[test]
-fn includes_of_the_built_in_manifest_are_files_of_the_program() {
+fn reads_includes_of_the_built_in_manifest_from_the_program() {
     let source = Source::new("packages.kdl", "include \"built-in\"\ninclude \"more/a.kdl\"\n");
     let faults = Faults::new(&source);
     let packages = Source::new("<built in>/packages.kdl", "include \"more/a.kdl\"\n");
     let families = Source::new("<built in>/families.kdl", "");
     let built_in = |_: &RelPath| Ok("own \"program\"\n".to_owned());
-    let beside = Beside {
+    let files = Beside {
         templates: Vec::new(),
         read: &|_| Ok("own \"directory\"\n".to_owned()),
         built_in: Some(BuiltIn { packages: &packages, families: &families, read: &built_in }),
     };
-    let nodes = file(&faults, &source, Which::Packages, Some(&beside)).unwrap();
+    let nodes = file(&faults, &source, FileKind::Packages, Some(&files)).unwrap();
     let lines: Vec<String> =
         nodes.iter().map(|node| format!("{} {}", faults.at(&node.name.span), line(node))).collect();
     let expected = [r#"<built in>/more/a.kdl:1 own "program""#, r#"more/a.kdl:1 own "directory""#];
@@ -174,8 +175,8 @@ fn includes_of_the_built_in_manifest_are_files_of_the_program() {
 }
 
 #[test]
-fn lines_about_what_a_build_can_lack_are_optional() {
-    let found = composed(
+fn makes_lines_about_absent_artifacts_optional() {
+    let lines = composed(
         r#"ignore "missing-artifact" "a" "own" reason="whole"
 ignore "missing-artifact" "b" component="run" reason="part"
 ignore "missing-artifact" "d" component="doc" reason="part"
@@ -191,7 +192,7 @@ drop "**" artifact="d" component="lib" reason="x"
 "#,
     );
     assert_eq!(
-        found,
+        lines,
         [
             r#"package "p" kind="runtime""#,
             r#"  artifact "a" "lib" "run" on="linux" optional="whole""#,

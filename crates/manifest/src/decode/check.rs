@@ -72,7 +72,7 @@ fn first_each<'p>(
 ) -> Vec<&'p Spanned<PackageName>> {
     let mut first: Vec<&Spanned<PackageName>> = Vec::new();
     for name in names {
-        if first.iter().all(|other| other.value != name.value) {
+        if first.iter().all(|earlier| earlier.value != name.value) {
             first.push(name);
         }
     }
@@ -110,8 +110,8 @@ fn check_overlay(
     overlay: &Spanned<PackageName>,
     target: &Package,
 ) {
-    let (name, under) = (&package.name.value, &target.name.value);
-    if name == under {
+    let (name, target_name) = (&package.name.value, &target.name.value);
+    if name == target_name {
         let problem =
             Problem::error(Code::ImpossibleOverlay, format!("package `{name}` overlays itself"));
         faults.report(
@@ -123,7 +123,7 @@ fn check_overlay(
         if overlay.place.line() <= further.place.line() {
             let problem = Problem::error(
                 Code::ImpossibleOverlay,
-                format!("packages `{name}` and `{under}` overlay each other"),
+                format!("packages `{name}` and `{target_name}` overlay each other"),
             );
             let problem = problem
                 .label(&overlay.place, "overlays the other package")
@@ -135,7 +135,7 @@ fn check_overlay(
     } else if let Some(further) = &target.overlay {
         let problem = Problem::error(
             Code::ImpossibleOverlay,
-            format!("package `{name}` overlays `{under}`, which is an overlay itself"),
+            format!("package `{name}` overlays `{target_name}`, which is an overlay itself"),
         );
         let problem = problem
             .label(&overlay.place, "this package has no platform directory")
@@ -177,16 +177,17 @@ fn check_left_out(faults: &Faults, package: &Package, packages: &[Package]) {
     let sources: Vec<&Package> = inherited.chain([package]).collect();
     let unknown = sources.len() <= package.artifacts_of.len()
         || sources.iter().any(|source| !source.has_all_artifacts());
-    let taken: Vec<&ArtifactName> =
+    let artifacts: Vec<&ArtifactName> =
         sources.iter().flat_map(|source| &source.artifacts).map(|rule| &rule.name.value).collect();
     let left_out = package.without_artifacts.iter();
     let left_out = left_out.map(|name| (name, Code::LeavesOutNothing, "leaves out"));
-    let every = package.every_target_of.iter();
-    let every = every.map(|name| (name, Code::MissingArtifact, "takes"));
-    let lines =
-        left_out.chain(every).filter(|(name, ..)| !unknown && !taken.contains(&&name.value));
+    let all_targets = package.every_target_of.iter();
+    let all_targets = all_targets.map(|name| (name, Code::MissingArtifact, "takes"));
+    let lines = left_out
+        .chain(all_targets)
+        .filter(|(name, ..)| !unknown && !artifacts.contains(&&name.value));
     for (name, code, does) in lines {
-        let hint = nearest(name.as_str(), taken.iter().map(|n| n.as_str()))
+        let hint = nearest(name.as_str(), artifacts.iter().map(|n| n.as_str()))
             .map(|n| format!("; did you mean `{n}`?"))
             .unwrap_or_default();
         let owner = &package.name.value;
@@ -208,8 +209,8 @@ fn check_template(faults: &Faults, package: &Package, templates: &[&str]) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "unknown name".to_owned(),
     };
-    let known = super::super::reader::listed(templates.iter().copied());
+    let list = super::super::reader::listed(templates.iter().copied());
     let problem =
         Problem::error(Code::UnknownTemplate, format!("unknown template `{}`", template.value));
-    faults.report(problem.label(&template.place, label).help(format!("the templates are {known}")));
+    faults.report(problem.label(&template.place, label).help(format!("the templates are {list}")));
 }

@@ -13,7 +13,7 @@ pub(super) fn check(manifest: &Manifest) -> Problems {
     let drops = Drops::new(manifest);
     let mut problems = Problems::new();
     problems.extend(drops.repeated());
-    problems.extend(drops.taken(manifest));
+    problems.extend(drops.conflicts(manifest));
     problems.extend(drops.allowed(manifest));
     for package in manifest.packages.values() {
         problems.extend(left_out(package));
@@ -45,16 +45,16 @@ impl<'m> Drops<'m> {
         Self { by_scope }
     }
 
-    fn of(&self, scope: Scope<'m>) -> impl Iterator<Item = &'m DropRule> {
+    fn in_scope(&self, scope: Scope<'m>) -> impl Iterator<Item = &'m DropRule> {
         self.by_scope.get(&scope).into_iter().flatten().copied()
     }
 
     fn repeated(&self) -> Problems {
         let mut problems = Problems::new();
         for drops in self.by_scope.values() {
-            for (at, drop) in drops.iter().enumerate() {
-                let meets = |other: &&&DropRule| other.when.meets(drop.when).is_some();
-                if let Some(first) = drops[..at].iter().find(meets) {
+            for (index, drop) in drops.iter().enumerate() {
+                let meets = |earlier: &&&DropRule| earlier.when.meets(drop.when).is_some();
+                if let Some(first) = drops[..index].iter().find(meets) {
                     let message = format!("drop `{}` is given twice", drop.glob.as_str());
                     let problem = Problem::error(Code::GivenTwice, message);
                     let problem = problem.label(&drop.glob.place, "second");
@@ -66,24 +66,24 @@ impl<'m> Drops<'m> {
     }
 
     /// Reports artifacts and components that packages name and that are dropped whole.
-    fn taken(&self, manifest: &'m Manifest) -> Problems {
+    fn conflicts(&self, manifest: &'m Manifest) -> Problems {
         let mut problems = Problems::new();
         for package in manifest.packages.values() {
             for rule in &package.artifacts {
                 let name = &rule.name;
-                let whole = self.of((EVERY_FILE, Some(&name.value), None));
+                let whole = self.in_scope((EVERY_FILE, Some(&name.value), None));
                 let whole = whole.map(|drop| (drop, &name.place));
                 // A line without components takes those that are not dropped.
                 let parts = rule.components.iter().flat_map(|component| {
                     let of_artifact = (EVERY_FILE, Some(&name.value), Some(component.value));
                     let of_all = (EVERY_FILE, None, Some(component.value));
-                    let drops = self.of(of_artifact).chain(self.of(of_all));
+                    let drops = self.in_scope(of_artifact).chain(self.in_scope(of_all));
                     drops.map(|drop| (drop, &component.place))
                 });
-                let taken =
+                let conflicts =
                     whole.chain(parts).filter(|(drop, _)| meet(manifest, package, rule, drop));
-                taken.for_each(|(drop, place)| {
-                    problems.push(taken_and_dropped(package, rule, place, drop));
+                conflicts.for_each(|(drop, place)| {
+                    problems.push(conflict(package, rule, place, drop));
                 });
             }
         }
@@ -99,7 +99,7 @@ impl<'m> Drops<'m> {
                     [None, allowed.component].map(|component| (glob, artifact, component))
                 })
             });
-            let mut drops = scopes.flat_map(|scope| self.of(scope));
+            let mut drops = scopes.flat_map(|scope| self.in_scope(scope));
             if let Some(drop) = drops.find(|drop| drop.when.meets(allowed.when).is_some()) {
                 problems.push(allowed_and_dropped(allowed, drop));
             }
@@ -109,28 +109,23 @@ impl<'m> Drops<'m> {
 }
 
 fn meet(manifest: &Manifest, package: &Package, rule: &ArtifactRule, drop: &DropRule) -> bool {
-    let holds = |target: &Target| drop.when.holds(*target) && rule.when.holds(*target);
+    let applies = |target: &Target| drop.when.holds(*target) && rule.when.holds(*target);
     Target::ALL
         .iter()
-        .filter(|target| holds(target))
+        .filter(|target| applies(target))
         .any(|target| takes(manifest, package, *target))
 }
 
 /// Devel packages take artifacts of packages that are not built themselves.
 fn takes(manifest: &Manifest, package: &Package, target: Target) -> bool {
-    let inherits = |other: &Package| {
-        other.artifacts_of.iter().any(|of| of.value == package.name.value)
-            && other.distribution_for(target).is_some()
+    let inherits = |devel: &Package| {
+        devel.artifacts_of.iter().any(|source| source.value == package.name.value)
+            && devel.distribution_for(target).is_some()
     };
     package.distribution_for(target).is_some() || manifest.packages.values().any(inherits)
 }
 
-fn taken_and_dropped(
-    package: &Package,
-    rule: &ArtifactRule,
-    place: &Place,
-    drop: &DropRule,
-) -> Problem {
+fn conflict(package: &Package, rule: &ArtifactRule, place: &Place, drop: &DropRule) -> Problem {
     let (name, package) = (&rule.name.value, &package.name.value);
     let files = match drop.component {
         Some(component) => format!("component `{component}` of artifact `{name}`"),
@@ -155,22 +150,24 @@ fn allowed_and_dropped(allowed: &UnownedRule, drop: &DropRule) -> Problem {
 /// Reports artifacts and components that a devel package takes and leaves out.
 fn left_out(package: &Package) -> Problems {
     let mut problems = Problems::new();
-    let mut report = |what: String, out: &Place, taken: &Place| {
-        let message = format!("package `{}` takes and leaves out {what}", *package.name);
-        let problem = contradiction(message).label(taken, "taken here").label(out, "left out here");
+    let mut report = |subject: String, left_out_line: &Place, line: &Place| {
+        let message = format!("package `{}` takes and leaves out {subject}", *package.name);
+        let problem =
+            contradiction(message).label(line, "taken here").label(left_out_line, "left out here");
         problems.push(problem.help("remove one of the lines"));
     };
     for out in &package.without_artifacts {
-        let named = package.artifacts.iter().map(|rule| &rule.name).chain(&package.every_target_of);
-        for taken in named.filter(|taken| taken.value == out.value) {
-            report(format!("artifact `{}`", out.value), &out.place, &taken.place);
+        let artifacts =
+            package.artifacts.iter().map(|rule| &rule.name).chain(&package.every_target_of);
+        for line in artifacts.filter(|line| line.value == out.value) {
+            report(format!("artifact `{}`", out.value), &out.place, &line.place);
         }
     }
     for rule in &package.without_components {
         let out = &rule.component;
         let lines = package.artifacts.iter().filter(|line| line.when.meets(rule.when).is_some());
-        for taken in lines.flat_map(|line| &line.components).filter(|c| c.value == out.value) {
-            report(format!("component `{}`", out.value), &out.place, &taken.place);
+        for line in lines.flat_map(|line| &line.components).filter(|c| c.value == out.value) {
+            report(format!("component `{}`", out.value), &out.place, &line.place);
         }
     }
     problems
@@ -185,8 +182,8 @@ fn narrowed(package: &Package) -> Problems {
     let mut problems = Problems::new();
     for exclude in package.excludes.iter() {
         let glob = exclude.glob.as_str();
-        let mut same = includes.get(glob).into_iter().flatten();
-        if let Some(include) = same.find(|include| include.when.meets(exclude.when).is_some()) {
+        let mut matching = includes.get(glob).into_iter().flatten();
+        if let Some(include) = matching.find(|include| include.when.meets(exclude.when).is_some()) {
             let message = format!("package `{}` includes and excludes `{glob}`", *package.name);
             let problem = contradiction(message)
                 .label(&include.glob.place, "included here")

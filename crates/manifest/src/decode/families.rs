@@ -71,8 +71,8 @@ fn checked(faults: &Faults, read: FamiliesLines) -> Families {
         |values: Vec<Spanned<Family>>| values.iter().map(|v| v.as_str().to_owned()).collect();
     families.axes.extend(axes.into_iter().map(|axis| (axis.name.value, texts(axis.values))));
     for SubprojectLine { names, without } in subprojects {
-        let without = expanded(faults, &families, &without.names);
-        families.subprojects.extend(names.into_iter().map(|name| (name.value, without.clone())));
+        let excluded = expanded(faults, &families, &without.names);
+        families.subprojects.extend(names.into_iter().map(|name| (name.value, excluded.clone())));
     }
     families
 }
@@ -82,18 +82,19 @@ fn packages(faults: &Faults, lines: &[IsaLine]) {
     for line in lines {
         let Some(package) = &line.package else { continue };
         let isa = &line.isa.value;
-        let problem = match lines.iter().find(|other| other.isa.value == package.value) {
+        let problem = match lines.iter().find(|packaging| packaging.isa.value == package.value) {
             None => {
-                let fits =
-                    |other: &&IsaLine| other.package.is_none() && other.isa.value.has_kind(isa);
+                let fits = |candidate: &&IsaLine| {
+                    candidate.package.is_none() && candidate.isa.value.has_kind(isa)
+                };
                 let names = lines.iter().filter(fits).map(|line| line.isa.as_str());
                 unknown(&format!("unknown ISA `{}`", package.value), package, names)
             }
-            Some(other) if other.package.is_some() => {
+            Some(packaging) if packaging.package.is_some() => {
                 let message = format!("ISA `{}` has no packages", package.value);
                 Problem::error(Code::UnknownTarget, message)
                     .label(&package.place, "name an ISA that has packages")
-                    .label(&other.isa.place, "packaged with another ISA")
+                    .label(&packaging.isa.place, "packaged with another ISA")
             }
             Some(_) if !package.value.has_kind(isa) => {
                 let message = format!("ISA `{isa}` cannot be packaged with `{}`", package.value);
@@ -118,11 +119,11 @@ fn packages(faults: &Faults, lines: &[IsaLine]) {
 const SHOWN: usize = 4;
 
 fn parents(faults: &Faults, lines: &[IsaLine], levels: &[LevelLine]) {
-    let known = |name: &str| levels.iter().find(|level| level.name.as_str() == name);
+    let level_of = |name: &str| levels.iter().find(|level| level.name.as_str() == name);
     let parents = lines.iter().filter_map(|line| line.parent.as_ref());
     let mut absent: IndexMap<&str, Vec<&Spanned<Family>>> = IndexMap::new();
     for parent in parents.chain(levels.iter().filter_map(|level| level.parent.as_ref())) {
-        if known(parent.as_str()).is_none() {
+        if level_of(parent.as_str()).is_none() {
             absent.entry(parent.as_str()).or_default().push(parent);
         }
     }
@@ -130,7 +131,7 @@ fn parents(faults: &Faults, lines: &[IsaLine], levels: &[LevelLine]) {
         let message = format!("unknown level `{name}`");
         let names = levels.iter().map(|level| level.name.as_str());
         let problem = match &places[..] {
-            [one] => unknown(&message, one, names)
+            [parent] => unknown(&message, parent, names)
                 .help("declare it with level \"NAME\"; a family is not a level"),
             // Several lines agree: its own line is missing or misspelled.
             several => {
@@ -147,20 +148,20 @@ fn parents(faults: &Faults, lines: &[IsaLine], levels: &[LevelLine]) {
         };
         faults.report(problem);
     }
-    let mut told: Vec<&str> = Vec::new();
+    let mut reported: Vec<&str> = Vec::new();
     for level in levels {
         let (mut above, mut passed) = (level.parent.as_ref(), vec![level.name.as_str()]);
         for _ in levels {
-            let Some(name) = above.filter(|name| !told.contains(&name.as_str())) else { break };
+            let Some(name) = above.filter(|name| !reported.contains(&name.as_str())) else { break };
             passed.push(name.as_str());
             if name.value == level.name.value {
                 let message = format!("level `{}` must not be its own parent", level.name.value);
                 let problem = Problem::error(Code::RequiresCycle, message);
                 faults.report(problem.label(&name.place, "its packages would require themselves"));
-                told.extend(passed);
+                reported.extend(passed);
                 break;
             }
-            above = known(name.as_str()).and_then(|level| level.parent.as_ref());
+            above = level_of(name.as_str()).and_then(|level| level.parent.as_ref());
         }
     }
 }
@@ -168,9 +169,9 @@ fn parents(faults: &Faults, lines: &[IsaLine], levels: &[LevelLine]) {
 fn unknown<'n, T: ToString>(
     message: &str,
     name: &Spanned<T>,
-    known: impl Iterator<Item = &'n str>,
+    names: impl Iterator<Item = &'n str>,
 ) -> Problem {
-    let label = match nearest(&name.value.to_string(), known) {
+    let label = match nearest(&name.value.to_string(), names) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "not declared".to_owned(),
     };
@@ -180,8 +181,8 @@ fn unknown<'n, T: ToString>(
 fn expanded(faults: &Faults, families: &Families, names: &[Spanned<String>]) -> Vec<Isa> {
     let mut isas = Vec::new();
     for name in names {
-        let meant = families.expand(&name.value);
-        if meant.is_empty() {
+        let members = families.expand(&name.value);
+        if members.is_empty() {
             let label = match nearest(&name.value, families.names()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "no `isa` line has this name".to_owned(),
@@ -189,7 +190,7 @@ fn expanded(faults: &Faults, families: &Families, names: &[Spanned<String>]) -> 
             let message = format!("unknown family or ISA `{}`", name.value);
             faults.report(Problem::error(Code::UnknownTarget, message).label(&name.place, label));
         }
-        isas.extend(meant);
+        isas.extend(members);
     }
     isas
 }

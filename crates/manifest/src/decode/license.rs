@@ -12,12 +12,12 @@ pub(super) fn check(faults: &Faults, licenses: &[LicenseOf], packages: &[Package
     if packages.is_empty() || packages.iter().any(|package| !package.has_all_artifacts()) {
         return;
     }
-    let taken =
+    let artifacts =
         || packages.iter().flat_map(|package| &package.artifacts).map(|rule| &rule.name.value);
-    let names: HashSet<&ArtifactName> = taken().collect();
+    let names: HashSet<&ArtifactName> = artifacts().collect();
     for license in licenses.iter().filter(|license| !names.contains(&license.artifact.value)) {
         let name = &license.artifact;
-        let hint = nearest(name.as_str(), taken().map(ArtifactName::as_str))
+        let hint = nearest(name.as_str(), artifacts().map(ArtifactName::as_str))
             .map(|n| format!("; did you mean `{n}`?"))
             .unwrap_or_default();
         let problem = Problem::error(

@@ -11,13 +11,14 @@ mod places;
 pub(super) fn check(context: &Context<'_>, python: &Python) {
     let projects = &python.projects;
     let packages = || context.declared.iter().map(|(name, declared)| (*name, &declared.place));
-    let mut named: Vec<&Spanned<PackageName>> = Vec::new();
+    let mut earlier: Vec<&Spanned<PackageName>> = Vec::new();
     let mut places: Vec<&Spanned<PackageName>> = python.names().collect();
     places.sort_by_key(|name| name.place.line());
     for name in places {
-        let first = packages().find(|(other, _)| *other == name.as_str()).map(|(_, place)| place);
+        let first =
+            packages().find(|(declared, _)| *declared == name.as_str()).map(|(_, place)| place);
         let first = first.or_else(|| {
-            named.iter().find(|other| other.value == name.value).map(|other| &other.place)
+            earlier.iter().find(|first| first.value == name.value).map(|first| &first.place)
         });
         if let Some(first) = first.filter(|_| !falls_back(python, name)) {
             let problem =
@@ -26,13 +27,16 @@ pub(super) fn check(context: &Context<'_>, python: &Python) {
                 problem.label(&name.place, "declared again").label(first, "first declared here"),
             );
         }
-        named.push(name);
+        earlier.push(name);
     }
     for after in projects.iter().flat_map(|project| &project.after) {
         check_after(context, after, &context.projects);
     }
-    twice(context, python.checkouts.iter().map(|c| (c.directory.as_str(), &c.directory.place)));
-    twice(context, python.variables.iter().map(|(name, _)| (name.as_str(), &name.place)));
+    refuse_repeated(
+        context,
+        python.checkouts.iter().map(|c| (c.directory.as_str(), &c.directory.place)),
+    );
+    refuse_repeated(context, python.variables.iter().map(|(name, _)| (name.as_str(), &name.place)));
     check_left_out(context, python);
     places::check(context, python);
 }
@@ -40,17 +44,17 @@ pub(super) fn check(context: &Context<'_>, python: &Python) {
 /// A `prefetch` line can replace an optional project without sources.
 fn falls_back(python: &Python, name: &PackageName) -> bool {
     let optional = python.project(name).is_some_and(|project| project.optional.is_some());
-    let others = python.names().filter(|other| other.value == *name);
-    optional && others.count() == 2 && python.prefetched.iter().any(|p| p.name.value == *name)
+    let same_name = python.names().filter(|candidate| candidate.value == *name);
+    optional && same_name.count() == 2 && python.prefetched.iter().any(|p| p.name.value == *name)
 }
 
 fn check_left_out(context: &Context<'_>, python: &Python) {
-    let every = &python.every;
-    let set = every.environment.iter().map(|(name, _)| name.as_str());
-    let known: Vec<&str> = set.chain(every.pass.iter().map(String::as_str)).collect();
+    let common = &python.every;
+    let set = common.environment.iter().map(|(name, _)| name.as_str());
+    let variables: Vec<&str> = set.chain(common.pass.iter().map(String::as_str)).collect();
     let left_out = python.projects.iter().flat_map(|project| &project.without_env);
-    for name in left_out.filter(|name| !known.contains(&name.as_str())) {
-        let hint = nearest(name.as_str(), known.iter().copied());
+    for name in left_out.filter(|name| !variables.contains(&name.as_str())) {
+        let hint = nearest(name.as_str(), variables.iter().copied());
         let hint = hint.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         let message = format!("`every-project` has no variable `{}`", name.value);
         let problem = Problem::error(Code::LeavesOutNothing, message)
@@ -59,9 +63,9 @@ fn check_left_out(context: &Context<'_>, python: &Python) {
     }
 }
 
-fn twice<'p>(context: &Context<'_>, named: impl Iterator<Item = (&'p str, &'p Place)>) {
+fn refuse_repeated<'p>(context: &Context<'_>, names: impl Iterator<Item = (&'p str, &'p Place)>) {
     let once = Once::default();
-    for (name, place) in named {
+    for (name, place) in names {
         once.give(context.faults, ("name", name), Condition::default(), place);
     }
 }
@@ -93,8 +97,8 @@ fn check_after(context: &Context<'_>, after: &Spanned<PackageName>, declared: &[
         Some(near) => format!("did you mean `{near}`?"),
         None => "unknown name".to_owned(),
     };
-    let known = crate::reader::listed(names());
+    let list = crate::reader::listed(names());
     context.faults.report(
-        problem.label(&after.place, label).help(format!("the projects and wheels are {known}")),
+        problem.label(&after.place, label).help(format!("the projects and wheels are {list}")),
     );
 }

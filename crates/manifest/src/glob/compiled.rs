@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_refused_before_it_is_compiled() {
+    fn refuses_large_globs_before_compiling() {
         let nested = |depth: usize| format!("{}b{}", "{a,".repeat(depth), "}".repeat(depth));
         assert_eq!(refused(&nested(8)), None);
         assert_eq!(
@@ -105,7 +105,7 @@ mod tests {
 
     /// Compiles every glob within the limits, as short globs are compiled on use.
     #[test]
-    fn all_within_the_limits_compiles() {
+    fn compiles_globs_within_the_limits() {
         for piece in ["**/", "a*", "?", "[!a]", "[a-z]", "{a,b}", "{é,*}", "ü", "{,a,[b-y]*}"] {
             let mut text = piece.repeat(MOST_BYTES / piece.len());
             text.truncate(text.trim_end_matches('/').len());

@@ -3,6 +3,7 @@
 /// Equivalent globs without braces; `None` if they are too many, or cannot be written: the two `*`
 /// of `{b,*}{b,*}` stay in one segment, unlike `**`.
 pub(super) fn alternatives(text: &str) -> Option<Vec<String>> {
+    // Alternatives multiply: `{a,b}` twenty times is a million of them.
     const MOST: usize = 256;
     let mut open = vec![text.to_owned()];
     let mut done = Vec::new();
@@ -36,10 +37,10 @@ fn joins_stars(before: &str, after: &str) -> bool {
 fn first_braces(glob: &str) -> Option<(usize, usize)> {
     let start = outside_classes(glob).find(|(_, c)| *c == '{')?.0;
     let mut depth = 0_usize;
-    for (at, c) in outside_classes(&glob[start..]) {
+    for (offset, c) in outside_classes(&glob[start..]) {
         match c {
             '{' => depth += 1,
-            '}' if depth == 1 => return Some((start, start + at)),
+            '}' if depth == 1 => return Some((start, start + offset)),
             '}' => depth -= 1,
             _ => {}
         }
@@ -49,31 +50,31 @@ fn first_braces(glob: &str) -> Option<(usize, usize)> {
 
 /// `a,{b,c}` is `a` and `{b,c}`.
 fn choices(inside: &str) -> Vec<&str> {
-    let (mut found, mut depth, mut start) = (Vec::new(), 0_usize, 0);
-    for (at, c) in outside_classes(inside) {
+    let (mut choices, mut depth, mut start) = (Vec::new(), 0_usize, 0);
+    for (offset, c) in outside_classes(inside) {
         match c {
             '{' => depth += 1,
             '}' => depth = depth.saturating_sub(1),
             ',' if depth == 0 => {
-                found.push(&inside[start..at]);
-                start = at + 1;
+                choices.push(&inside[start..offset]);
+                start = offset + 1;
             }
             _ => {}
         }
     }
-    found.push(&inside[start..]);
-    found
+    choices.push(&inside[start..]);
+    choices
 }
 
 /// Characters that are not in `[…]`, which makes braces and commas ordinary.
 pub(super) fn outside_classes(glob: &str) -> impl Iterator<Item = (usize, char)> {
-    let mut until = 0;
-    glob.char_indices().filter(move |(at, c)| {
-        if *at < until {
+    let mut class_end = 0;
+    glob.char_indices().filter(move |(offset, c)| {
+        if *offset < class_end {
             return false;
         }
         if *c == '[' {
-            until = at + class_length(&glob[*at..]);
+            class_end = offset + class_length(&glob[*offset..]);
         }
         true
     })
@@ -91,19 +92,19 @@ fn class_length(text: &str) -> usize {
 /// match.
 pub(super) fn word(glob: &str) -> Option<&str> {
     let (mut longest, mut start, mut depth) = ("", 0, 0_usize);
-    for (at, c) in outside_classes(glob).chain([(glob.len(), '/')]) {
+    for (offset, c) in outside_classes(glob).chain([(glob.len(), '/')]) {
         if !matches!(c, '*' | '?' | '[' | '{' | '}' | '/') {
             continue;
         }
-        if depth == 0 && at - start > longest.len() {
-            longest = &glob[start..at];
+        if depth == 0 && offset - start > longest.len() {
+            longest = &glob[start..offset];
         }
         depth = match c {
             '{' => depth + 1,
             '}' => depth.saturating_sub(1),
             _ => depth,
         };
-        start = if c == '[' { at + class_length(&glob[at..]) } else { at + 1 };
+        start = if c == '[' { offset + class_length(&glob[offset..]) } else { offset + 1 };
     }
     (!longest.is_empty()).then_some(longest)
 }
@@ -116,9 +117,9 @@ pub(super) fn impossible(text: &str) -> Option<(String, Option<String>)> {
     for alternative in alternatives(text)? {
         let odd = alternative.split('/').find(|s| matches!(*s, "" | "." | ".."));
         if odd.is_some() && alternative != text {
-            let what = format!("its alternative `{alternative}` cannot match an installed path");
+            let reason = format!("its alternative `{alternative}` cannot match an installed path");
             return Some((
-                what,
+                reason,
                 Some(
                     "write paths below the installation, with single `/` and without `..`"
                         .to_owned(),
@@ -149,7 +150,7 @@ pub(super) fn whole_stars(text: &str) -> String {
 fn classes(text: &str) -> impl Iterator<Item = (usize, &str)> {
     outside_classes(text)
         .filter(|(_, c)| *c == '[')
-        .map(|(at, _)| (at, &text[at..at + class_length(&text[at..])]))
+        .map(|(offset, _)| (offset, &text[offset..offset + class_length(&text[offset..])]))
 }
 
 #[cfg(test)]
@@ -158,15 +159,15 @@ mod tests {
 
     #[test]
     fn braces_are_alternatives() {
-        let all = |text: &str| alternatives(text).unwrap();
-        assert_eq!(all("lib/{a,b{c,d}}x"), ["lib/ax", "lib/bcx", "lib/bdx"]);
-        assert_eq!(all("a[{,}]b"), ["a[{,}]b"], "in a class they stand for themselves");
-        assert_eq!(all("{a,}/[]{]"), ["a/[]{]", "/[]{]"]);
+        let expanded = |text: &str| alternatives(text).unwrap();
+        assert_eq!(expanded("lib/{a,b{c,d}}x"), ["lib/ax", "lib/bcx", "lib/bdx"]);
+        assert_eq!(expanded("a[{,}]b"), ["a[{,}]b"], "in a class they stand for themselves");
+        assert_eq!(expanded("{a,}/[]{]"), ["a/[]{]", "/[]{]"]);
         assert!(alternatives(&"{a,b}".repeat(20)).is_none(), "a million of them");
     }
 
     #[test]
-    fn a_glob_has_a_word_that_its_paths_have() {
+    fn finds_the_word_of_a_glob() {
         for (glob, expected) in [
             ("lib/libx*.so", Some("libx")),
             ("**/*123*/**", Some("123")),

@@ -10,7 +10,6 @@ use base::names::RelPath;
 
 /// A rule for paths that a glob matches.
 pub trait HasGlob {
-    /// Its glob.
     fn glob(&self) -> &Glob;
 }
 
@@ -28,7 +27,7 @@ pub struct Rules<R> {
 struct Words {
     automaton: Option<AhoCorasick>,
     owners: Vec<usize>,
-    others: Vec<usize>,
+    without_word: Vec<usize>,
 }
 
 impl<R> Default for Rules<R> {
@@ -48,7 +47,7 @@ impl<R> Deref for Rules<R> {
 impl<R: HasGlob> FromIterator<R> for Rules<R> {
     fn from_iter<I: IntoIterator<Item = R>>(rules: I) -> Self {
         let rules: Vec<R> = rules.into_iter().collect();
-        let words = Arc::new(Words::of(rules.iter().map(R::glob)));
+        let words = Arc::new(Words::new(rules.iter().map(R::glob)));
         Self { rules, words }
     }
 }
@@ -66,39 +65,39 @@ impl<R: HasGlob> Rules<R> {
 }
 
 impl Words {
-    fn of<'g>(globs: impl Iterator<Item = &'g Glob>) -> Self {
-        let (mut words, mut owners, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    fn new<'g>(globs: impl Iterator<Item = &'g Glob>) -> Self {
+        let (mut words, mut owners, mut without_word) = (Vec::new(), Vec::new(), Vec::new());
         for (index, glob) in globs.enumerate() {
             match glob.word() {
                 Some(word) => {
                     words.push(word);
                     owners.push(index);
                 }
-                None => others.push(index),
+                None => without_word.push(index),
             }
         }
         if words.is_empty() {
-            return Self { automaton: None, owners, others };
+            return Self { automaton: None, owners, without_word };
         }
         let automaton = AhoCorasick::new(words).ok();
         if automaton.is_none() {
             // Too many words for the automaton: each rule is tried.
-            others.append(&mut owners);
-            others.sort_unstable();
+            without_word.append(&mut owners);
+            without_word.sort_unstable();
         }
-        Self { automaton, owners, others }
+        Self { automaton, owners, without_word }
     }
 
     /// Rules without a word, and rules with a word in the text, in their order.
     fn found_in(&self, text: &str) -> Vec<usize> {
-        let mut found = self.others.clone();
+        let mut indices = self.without_word.clone();
         if let Some(automaton) = &self.automaton {
             let hits = automaton.find_overlapping_iter(text);
-            found.extend(hits.map(|hit| self.owners[hit.pattern().as_usize()]));
-            found.sort_unstable();
-            found.dedup();
+            indices.extend(hits.map(|hit| self.owners[hit.pattern().as_usize()]));
+            indices.sort_unstable();
+            indices.dedup();
         }
-        found
+        indices
     }
 }
 
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_found_as_if_each_was_asked() {
+    fn finds_the_rules_that_match_alone() {
         let globs = [
             "**",
             "lib/**",
@@ -143,15 +142,15 @@ mod tests {
             "ü",
         ] {
             let path: RelPath = path.parse().unwrap();
-            let all: Vec<usize> =
+            let expected: Vec<usize> =
                 (0..globs.len()).filter(|index| rules[*index].matches(&path)).collect();
-            let found: Vec<usize> = rules.matching(&path).map(|(index, _)| index).collect();
-            assert_eq!(found, all, "{path}");
+            let actual: Vec<usize> = rules.matching(&path).map(|(index, _)| index).collect();
+            assert_eq!(actual, expected, "{path}");
         }
     }
 
     #[test]
-    fn only_rules_that_can_match_are_looked_at() {
+    fn tries_only_rules_that_can_match() {
         let rules: Rules<Glob> =
             (100..999).map(|number| format!("**/*{number}*/**").parse().unwrap()).collect();
         assert_eq!(rules.possible("lib/a100b/200").count(), 2);

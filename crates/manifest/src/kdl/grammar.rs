@@ -22,7 +22,7 @@ pub(super) fn check(source: &Source) -> Result<String, Problems> {
         text: source.text(),
         plain: source.text().as_bytes().to_vec(),
         next: token(source.text(), start),
-        apart: false,
+        needs_no_space: false,
         mistakes: Mistakes::new(source),
         open: Vec::new(),
         misfits: VecDeque::new(),
@@ -50,7 +50,7 @@ struct Grammar<'a> {
     plain: Vec<u8>,
     next: Token,
     /// After a skipped mistake, the next token needs no space before it.
-    apart: bool,
+    needs_no_space: bool,
     mistakes: Mistakes<'a>,
     open: Vec<Opened>,
     misfits: VecDeque<Opened>,
@@ -102,7 +102,7 @@ impl<'a> Grammar<'a> {
         self.node_name()?;
         let (mut has_block, mut closed) = (false, false);
         loop {
-            let spaced = self.skip_space()? | std::mem::take(&mut self.apart);
+            let spaced = self.skip_space()? | std::mem::take(&mut self.needs_no_space);
             let kind = self.next.kind;
             match kind {
                 TokenKind::Newline | TokenKind::Semicolon | TokenKind::LineComment => {
@@ -162,29 +162,29 @@ impl<'a> Grammar<'a> {
         Ok(())
     }
 
-    fn indentation(&self, at: usize) -> usize {
+    fn indentation(&self, offset: usize) -> usize {
         const LONG: usize = 400;
-        let start = self.text.floor_char_boundary(at.saturating_sub(LONG));
-        let line = self.text[start..at].rsplit('\n').next().unwrap_or_default();
-        if start > 0 && line.len() == at - start {
+        let start = self.text.floor_char_boundary(offset.saturating_sub(LONG));
+        let line = self.text[start..offset].rsplit('\n').next().unwrap_or_default();
+        if start > 0 && line.len() == offset - start {
             return 0;
         }
         line.len() - line.trim_start_matches([' ', '\t']).len()
     }
 
-    fn first_of_line(&self, at: usize) -> Option<usize> {
-        let before = self.text[..at].trim_end_matches([' ', '\t']);
-        (before.is_empty() || before.ends_with('\n')).then_some(at - before.len())
+    fn first_of_line(&self, offset: usize) -> Option<usize> {
+        let before = self.text[..offset].trim_end_matches([' ', '\t']);
+        (before.is_empty() || before.ends_with('\n')).then_some(offset - before.len())
     }
 
     fn note_outside(&mut self) {
-        let at = self.next.range();
-        let indent = self.first_of_line(at.start);
+        let range = self.next.range();
+        let indent = self.first_of_line(range.start);
         if let (Some(opened), Some(indent)) = (self.open.last_mut(), indent)
             && indent <= opened.indent
             && opened.outside.is_none()
         {
-            opened.outside = Some(at);
+            opened.outside = Some(range);
         }
     }
 
@@ -199,7 +199,7 @@ impl<'a> Grammar<'a> {
         let name = self.name()?;
         if self.text[name.range()].ends_with(':') {
             self.mistakes.assignment(name.range(), name.end - 1..name.end);
-            self.apart = true;
+            self.needs_no_space = true;
             return Ok(());
         }
         let mark = self.next;
@@ -209,7 +209,7 @@ impl<'a> Grammar<'a> {
         if sign.kind == TokenKind::Equals || colon {
             self.mistakes.assignment(name.range(), sign.start..sign.start + 1);
             self.seek(sign.start + 1);
-            self.apart = true;
+            self.needs_no_space = true;
         } else {
             self.next = mark;
         }
@@ -220,7 +220,7 @@ impl<'a> Grammar<'a> {
         let habit = self.mistakes.habit(self.next);
         if let Some(end) = habit {
             self.seek(end);
-            self.apart = true;
+            self.needs_no_space = true;
         }
         habit.is_some()
     }
@@ -311,16 +311,16 @@ impl<'a> Grammar<'a> {
     }
 
     fn skip_space(&mut self) -> Read<bool> {
-        let mut any = false;
+        let mut has_space = false;
         loop {
             match self.next.kind {
                 TokenKind::Space | TokenKind::BlockComment => {
                     self.advance();
                 }
                 TokenKind::Continue => self.skip_continue()?,
-                _ => return Ok(any),
+                _ => return Ok(has_space),
             }
-            any = true;
+            has_space = true;
         }
     }
 
@@ -406,7 +406,7 @@ impl<'a> Grammar<'a> {
         self.plain[part].fill(b' ');
     }
 
-    fn seek(&mut self, at: usize) {
-        self.next = token(self.text, at);
+    fn seek(&mut self, offset: usize) {
+        self.next = token(self.text, offset);
     }
 }

@@ -21,7 +21,7 @@ pub fn layout(source: &Source) -> Result<String, Problems> {
     limits::check(&laid_out)?;
     // Guard: formatting must not change the document.
     match parse(&laid_out) {
-        Ok(after) if same(&before, &after) => Ok(layout.out),
+        Ok(after) if have_same_content(&before, &after) => Ok(layout.out),
         _ => {
             let message =
                 format!("cannot format {} without a change of its meaning", source.name());
@@ -38,12 +38,12 @@ struct Piece {
 }
 
 fn tokens(text: &str) -> Vec<Piece> {
-    let mut at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let mut offset = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let (mut pieces, mut spaced, mut open): (Vec<Piece>, _, Vec<(usize, bool)>) =
         (Vec::new(), false, Vec::new());
     loop {
-        let token = token(text, at);
-        at = token.end;
+        let token = token(text, offset);
+        offset = token.end;
         match token.kind {
             TokenKind::End => break,
             TokenKind::Space => {
@@ -178,29 +178,33 @@ fn is_comment(kind: TokenKind) -> bool {
     matches!(kind, TokenKind::LineComment | TokenKind::BlockComment)
 }
 
-fn same(one: &[Node], other: &[Node]) -> bool {
-    one.len() == other.len()
-        && one.iter().zip(other).all(|(one, other)| {
-            let blocks = match (&one.block, &other.block) {
-                (Some(one), Some(other)) => same(one, other),
-                (one, other) => one.is_none() && other.is_none(),
+fn have_same_content(left: &[Node], right: &[Node]) -> bool {
+    left.len() == right.len()
+        && left.iter().zip(right).all(|(left, right)| {
+            let blocks = match (&left.block, &right.block) {
+                (Some(left), Some(right)) => have_same_content(left, right),
+                (left, right) => left.is_none() && right.is_none(),
             };
             blocks
-                && one.name.text == other.name.text
-                && same_name(one.annotation.as_ref(), other.annotation.as_ref())
-                && one.entries.len() == other.entries.len()
-                && one.entries.iter().zip(&other.entries).all(|(one, other)| same_entry(one, other))
+                && left.name.text == right.name.text
+                && same_name(left.annotation.as_ref(), right.annotation.as_ref())
+                && left.entries.len() == right.entries.len()
+                && left
+                    .entries
+                    .iter()
+                    .zip(&right.entries)
+                    .all(|(left, right)| same_entry(left, right))
         })
 }
 
-fn same_entry(one: &Entry, other: &Entry) -> bool {
-    one.value == other.value
-        && same_name(one.name.as_ref(), other.name.as_ref())
-        && same_name(one.annotation.as_ref(), other.annotation.as_ref())
+fn same_entry(left: &Entry, right: &Entry) -> bool {
+    left.value == right.value
+        && same_name(left.name.as_ref(), right.name.as_ref())
+        && same_name(left.annotation.as_ref(), right.annotation.as_ref())
 }
 
-fn same_name(one: Option<&Name>, other: Option<&Name>) -> bool {
-    one.map(|name| &name.text) == other.map(|name| &name.text)
+fn same_name(left: Option<&Name>, right: Option<&Name>) -> bool {
+    left.map(|name| &name.text) == right.map(|name| &name.text)
 }
 
 #[cfg(test)]
@@ -215,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_indented_and_values_stand_one_space_apart() {
+    fn indents_nodes_and_separates_values_by_one_space() {
         for (text, expected) in [
             ("", ""),
             ("\n\n a   \"b\"  c = 1\t(t) d\n", "a \"b\" c=1 (t)d\n"),
@@ -240,14 +244,14 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_texts_stay_as_they_are() {
+    fn keeps_comments_and_texts() {
         let text = "// top  \n\n\na   \"x  y\" // of a  b\n/* one\n   two */\nb {  // of b\n  // in b\n  c /*  d */  e\n\n  // last\n}\nt \"\"\"\n  one\n    two\n  \"\"\"\nr #\"\\ \"#  \n";
         let expected = "// top\n\na \"x  y\" // of a  b\n/* one\n   two */\nb { // of b\n    // in b\n    c /*  d */ e\n\n    // last\n}\nt \"\"\"\n  one\n    two\n  \"\"\"\nr #\"\\ \"#\n";
         assert_eq!(laid_out(text), expected);
     }
 
     #[test]
-    fn what_is_no_kdl_is_refused() {
+    fn refuses_text_that_is_not_kdl() {
         for text in ["a {\n", "a \"b\n", "a = = 1\n", "}\n"] {
             assert!(layout(&Source::new("a.kdl", text)).is_err(), "{text:?}");
         }

@@ -15,19 +15,19 @@ pub const MOST_DEPTH: usize = 1_500;
 /// The place of the first byte that is not UTF-8.
 pub fn source(name: &str, file: &str, bytes: Vec<u8>) -> Result<Source, Problem> {
     String::from_utf8(bytes).map(|text| Source::of_file(name, file, text)).map_err(|error| {
-        let (at, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
-        let near = &bytes[..bytes.len().min(at + NEAR)];
-        let shown = Source::of_file(name, file, String::from_utf8_lossy(near));
-        let before = at;
-        let label = format!("byte {at} of the file is {:#04x}", bytes[at]);
+        let (offset, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
+        let near = &bytes[..bytes.len().min(offset + NEAR)];
+        let excerpt = Source::of_file(name, file, String::from_utf8_lossy(near));
+        let label = format!("byte {offset} of the file is {:#04x}", bytes[offset]);
         Problem::error(Code::NotKdl, format!("{name} is not UTF-8"))
-            .label(&shown.at(before..before + MARK.len_utf8()), label)
+            .label(&excerpt.at(offset..offset + MARK.len_utf8()), label)
             .help("save it as UTF-8")
     })
 }
 
 const MARK: char = '\u{fffd}';
 
+/// Bytes after the fault that its picture can show: the rest of the file may be no text at all.
 const NEAR: usize = 400;
 
 pub(super) fn check(source: &Source) -> Result<(), Problems> {
@@ -36,12 +36,13 @@ pub(super) fn check(source: &Source) -> Result<(), Problems> {
             format!("{} is larger than the limit of {} MiB", source.name(), MOST_BYTES >> 20);
         return Err(Problem::error(Code::Limit, message).into());
     }
-    let odd = source.text().char_indices().find(|&(at, c)| is_refused(c) && !is_mark(at, c));
-    odd.map_or(Ok(()), |(at, c)| Err(refused(source, at, c).into()))
+    let odd =
+        source.text().char_indices().find(|&(offset, c)| is_refused(c) && !is_mark(offset, c));
+    odd.map_or(Ok(()), |(offset, c)| Err(refused(source, offset, c).into()))
 }
 
-fn is_mark(at: usize, c: char) -> bool {
-    at == 0 && c == '\u{feff}'
+fn is_mark(offset: usize, c: char) -> bool {
+    offset == 0 && c == '\u{feff}'
 }
 
 /// Characters that KDL refuses everywhere, since people do not see them, and all other control characters.
@@ -51,8 +52,8 @@ fn is_refused(c: char) -> bool {
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-fn refused(source: &Source, at: usize, c: char) -> Problem {
-    let place = source.at(at..at + c.len_utf8());
+fn refused(source: &Source, offset: usize, c: char) -> Problem {
+    let place = source.at(offset..offset + c.len_utf8());
     let label = if c == '\0' { "not text" } else { "remove it" };
     let message = format!("the character U+{:04X} is not allowed in a manifest", u32::from(c));
     Problem::error(Code::NotKdl, message).label(&place, label)

@@ -32,27 +32,27 @@ pub(super) enum Fault {
 /// Checks a literal.
 ///
 /// # Errors
-/// The first fault, as bytes of `written`.
-pub(super) fn check(kind: TokenKind, written: &str) -> Result<(), Fault> {
+/// The first fault, as bytes of `literal`.
+pub(super) fn check(kind: TokenKind, literal: &str) -> Result<(), Fault> {
     match kind {
-        TokenKind::Quoted | TokenKind::Raw => text(written, kind == TokenKind::Raw),
-        TokenKind::Word if is_number(written) => {
-            KdlEntry::parse(written).map(drop).map_err(|_| Fault::Unquoted)
+        TokenKind::Quoted | TokenKind::Raw => text(literal, kind == TokenKind::Raw),
+        TokenKind::Word if is_number(literal) => {
+            KdlEntry::parse(literal).map(drop).map_err(|_| Fault::Unquoted)
         }
-        TokenKind::Word if KEYWORDS.iter().any(|keyword| keyword[1..] == *written) => {
+        TokenKind::Word if KEYWORDS.iter().any(|keyword| keyword[1..] == *literal) => {
             Err(Fault::BareKeyword)
         }
         TokenKind::Word => Ok(()),
-        TokenKind::Keyword if KEYWORDS.contains(&written) => Ok(()),
+        TokenKind::Keyword if KEYWORDS.contains(&literal) => Ok(()),
         _ => Err(Fault::Unreadable),
     }
 }
 
 /// Returns whether a literal without a fault is a text.
-pub(super) fn is_text(kind: TokenKind, written: &str) -> bool {
+pub(super) fn is_text(kind: TokenKind, literal: &str) -> bool {
     match kind {
         TokenKind::Quoted | TokenKind::Raw => true,
-        TokenKind::Word => !is_number(written),
+        TokenKind::Word => !is_number(literal),
         _ => false,
     }
 }
@@ -63,44 +63,44 @@ fn is_number(word: &str) -> bool {
     digits.starts_with(|c: char| c.is_ascii_digit())
 }
 
-fn text(written: &str, raw: bool) -> Result<(), Fault> {
-    let hashes = run(written, |c| c == '#');
-    let lines = written[hashes..].starts_with("\"\"\"") && written.len() >= 6 + 2 * hashes;
-    if !lines && !written.contains('\\') {
+fn text(literal: &str, raw: bool) -> Result<(), Fault> {
+    let hashes = run(literal, |c| c == '#');
+    let lines = literal[hashes..].starts_with("\"\"\"") && literal.len() >= 6 + 2 * hashes;
+    if !lines && !literal.contains('\\') {
         return Ok(());
     }
-    let Err(error) = KdlIdentifier::parse(written) else { return Ok(()) };
+    let Err(error) = KdlIdentifier::parse(literal) else { return Ok(()) };
     let from = hashes + if lines { 3 } else { 1 };
-    let body = &written[from..written.len() - from];
+    let body = &literal[from..literal.len() - from];
     if lines && !body.starts_with(is_newline) {
         return Err(Fault::FirstLine(0..from));
     }
     if !raw {
         escapes(body, from)?;
     }
-    Err(if lines { of_lines(body, from, &error) } else { other(&error) })
+    Err(if lines { of_lines(body, from, &error) } else { fault_of_crate(&error) })
 }
 
 /// Returns the fault of a text of several lines whose escapes are right.
 fn of_lines(body: &str, from: usize, error: &KdlError) -> Fault {
-    let last = body.rfind(is_newline).map_or(0, |at| at + first(&body[at..]));
+    let last = body.rfind(is_newline).map_or(0, |offset| offset + first(&body[offset..]));
     let indentation = &body[last..];
-    if let Some(at) = indentation.find(|c| !is_space(c)) {
-        let start = from + last + at;
-        return Fault::LastLine(start..start + first(&indentation[at..]));
+    if let Some(offset) = indentation.find(|c| !is_space(c)) {
+        let start = from + last + offset;
+        return Fault::LastLine(start..start + first(&indentation[offset..]));
     }
-    let mut at = from;
+    let mut offset = from;
     for line in body.split_inclusive(is_newline) {
         let content = line.trim_end_matches(is_newline);
         if !content.chars().all(is_space) && !content.starts_with(indentation) {
-            return Fault::Indentation(at..at + run(content, is_space).max(first(content)));
+            return Fault::Indentation(offset..offset + run(content, is_space).max(first(content)));
         }
-        at += line.len();
+        offset += line.len();
     }
-    other(error)
+    fault_of_crate(error)
 }
 
-fn other(error: &KdlError) -> Fault {
+fn fault_of_crate(error: &KdlError) -> Fault {
     Fault::Other(error.diagnostics.first().map_or_else(|| error.to_string(), ToString::to_string))
 }
 
@@ -109,12 +109,12 @@ fn first(text: &str) -> usize {
 }
 
 fn escapes(body: &str, from: usize) -> Result<(), Fault> {
-    let mut at = 0;
-    while let Some(next) = body[at..].find('\\') {
-        at += next;
-        let length = escape_sequence(&body[at..])
-            .map_err(|(fault, length)| fault(from + at..from + at + length))?;
-        at += length;
+    let mut offset = 0;
+    while let Some(next) = body[offset..].find('\\') {
+        offset += next;
+        let length = escape_sequence(&body[offset..])
+            .map_err(|(fault, length)| fault(from + offset..from + offset + length))?;
+        offset += length;
     }
     Ok(())
 }
@@ -126,7 +126,7 @@ fn escape_sequence(rest: &str) -> Result<usize, Refusal> {
         Some('n' | 'r' | 't' | 'b' | 'f' | 's' | '\\' | '"') => Ok(2),
         Some('u') => code_point(rest),
         Some(c) if is_blank(c) => Ok(escape(rest)),
-        other => Err((Fault::Escape, 1 + other.map_or(0, char::len_utf8))),
+        character => Err((Fault::Escape, 1 + character.map_or(0, char::len_utf8))),
     }
 }
 
@@ -143,9 +143,9 @@ fn code_point(rest: &str) -> Result<usize, Refusal> {
 mod tests {
     use super::*;
 
-    fn fault(written: &str) -> Option<Fault> {
-        let kind = if written.starts_with('#') { TokenKind::Raw } else { TokenKind::Quoted };
-        check(kind, written).err()
+    fn fault(literal: &str) -> Option<Fault> {
+        let kind = if literal.starts_with('#') { TokenKind::Raw } else { TokenKind::Quoted };
+        check(kind, literal).err()
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn accepts_each_form() {
-        for written in [
+        for literal in [
             r#""a\tb\"\\\u{e9}\s\n""#,
             "\"a\\  \n  b\"",
             r##"#"a\d"#"##,
@@ -174,12 +174,12 @@ mod tests {
             "#\"\"\"\n  a\\\n  \"\"\"#",
             "\"\"\"\n\"\"\"",
         ] {
-            assert_eq!(fault(written), None, "{written}");
+            assert_eq!(fault(literal), None, "{literal}");
         }
     }
 
     #[test]
-    fn tells_numbers_from_words() {
+    fn distinguishes_numbers_from_words() {
         for (word, fault) in [
             ("1", None),
             ("+0x1f", None),

@@ -10,7 +10,7 @@ use base::source::{Capped, Code, Problem, Problems, Source, nearest};
 pub(super) struct Mistakes<'a> {
     source: &'a Source,
     text: &'a str,
-    found: Capped,
+    faults: Capped,
     /// Unmatched braces are reported if nothing else is wrong: another mistake may be the cause.
     braces: Capped,
     /// One place is reported once.
@@ -24,43 +24,44 @@ const QUOTES: &[char] = &['\'', '`', '‘', '’', '‚', '‛', '“', '”', '
 
 impl<'a> Mistakes<'a> {
     pub(crate) fn new(source: &'a Source) -> Self {
-        let (found, braces) = (Capped::default(), Capped::default());
+        let (faults, braces) = (Capped::default(), Capped::default());
         let text = source.text();
-        Self { source, text, found, braces, last: None, in_conflict: false, comma: 0 }
+        Self { source, text, faults, braces, last: None, in_conflict: false, comma: 0 }
     }
 
     pub(crate) fn result(self) -> Result<(), Problems> {
-        let found = if self.found.is_empty() { self.braces } else { self.found };
-        if found.is_empty() { Ok(()) } else { Err(found.into_problems()) }
+        let faults = if self.faults.is_empty() { self.braces } else { self.faults };
+        if faults.is_empty() { Ok(()) } else { Err(faults.into_problems()) }
     }
 
-    fn report(&mut self, at: Range<usize>, make: impl FnOnce(&str) -> (String, String, String)) {
-        if self.last.replace(at.start) == Some(at.start) {
+    fn report(&mut self, range: Range<usize>, make: impl FnOnce(&str) -> (String, String, String)) {
+        if self.last.replace(range.start) == Some(range.start) {
             return;
         }
         let (source, text) = (self.source, self.text);
-        self.found.report(|| {
-            let (message, label, help) = make(&text[at.clone()]);
-            let problem = Problem::error(Code::NotKdl, message).label(&source.at(at), label);
+        self.faults.report(|| {
+            let (message, label, help) = make(&text[range.clone()]);
+            let problem = Problem::error(Code::NotKdl, message).label(&source.at(range), label);
             if help.is_empty() { problem } else { problem.help(help) }
         });
     }
 
-    fn say(&mut self, at: Range<usize>, message: &str, label: &str, help: &str) {
-        self.report(at, |_| (message.to_owned(), label.to_owned(), help.to_owned()));
+    fn report_text(&mut self, range: Range<usize>, message: &str, label: &str, help: &str) {
+        self.report(range, |_| (message.to_owned(), label.to_owned(), help.to_owned()));
     }
 
-    fn brace(&mut self, at: Range<usize>, message: &str, label: &str) {
+    fn brace(&mut self, range: Range<usize>, message: &str, label: &str) {
         let source = self.source;
-        self.braces.report(|| Problem::error(Code::NotKdl, message).label(&source.at(at), label));
+        self.braces
+            .report(|| Problem::error(Code::NotKdl, message).label(&source.at(range), label));
     }
 
-    pub(crate) fn stray_close(&mut self, at: Range<usize>) {
+    pub(crate) fn stray_close(&mut self, range: Range<usize>) {
         let label = "remove it, or check whether a block above ends too early";
-        self.brace(at, "unmatched `}`", label);
+        self.brace(range, "unmatched `}`", label);
     }
 
-    pub(crate) fn open_block(&mut self, at: Range<usize>, outside: Option<Range<usize>>) {
+    pub(crate) fn open_block(&mut self, range: Range<usize>, outside: Option<Range<usize>>) {
         let source = self.source;
         self.braces.report(|| {
             let problem = Problem::error(Code::NotKdl, "unclosed block");
@@ -68,19 +69,19 @@ impl<'a> Mistakes<'a> {
                 Some(next) => problem.label(&source.at(next), "add `}` before this line"),
                 None => problem,
             };
-            problem.label(&source.at(at), "`{` without `}`")
+            problem.label(&source.at(range), "`{` without `}`")
         });
     }
 
-    pub(crate) fn too_deep(&mut self, at: Range<usize>) {
+    pub(crate) fn too_deep(&mut self, range: Range<usize>) {
         let source = self.source;
         let message = format!("blocks are nested deeper than the limit of {MOST_DEPTH}");
-        self.found
-            .report(|| Problem::error(Code::Limit, message).label(&source.at(at), "too deep"));
+        self.faults
+            .report(|| Problem::error(Code::Limit, message).label(&source.at(range), "too deep"));
     }
 
     pub(crate) fn second_block(&mut self, next: Token) {
-        self.say(
+        self.report_text(
             next.range(),
             "a node has two blocks",
             "second block",
@@ -91,7 +92,7 @@ impl<'a> Mistakes<'a> {
 
     pub(crate) fn behind_block(&mut self, next: Token) {
         let label = "write it before the block, or on the next line";
-        self.say(next.range(), "text after a block", label, "");
+        self.report_text(next.range(), "text after a block", label, "");
     }
 
     pub(crate) fn no_space(&mut self, next: Token) {
@@ -106,14 +107,14 @@ impl<'a> Mistakes<'a> {
                     let quote = next.start - 1;
                     let label = "a space is missing after this `\"`";
                     let help = "inside of a text, write `\\\"` for a quote";
-                    return self.say(
+                    return self.report_text(
                         quote..next.start,
                         "a quoted text ends too early",
                         label,
                         help,
                     );
                 }
-                self.say(
+                self.report_text(
                     next.range(),
                     "a space is missing between two values",
                     "add a space before it",
@@ -126,39 +127,39 @@ impl<'a> Mistakes<'a> {
 
     pub(crate) fn nameless_block(&mut self, next: Token) {
         let message = "a block has no node";
-        self.say(next.range(), message, "no node name before this block", "");
+        self.report_text(next.range(), message, "no node name before this block", "");
     }
 
-    pub(crate) fn idle_slashdash(&mut self, at: Range<usize>) {
-        self.say(at, "`/-` has no node to leave out", "add a node, or remove `/-`", "");
+    pub(crate) fn idle_slashdash(&mut self, range: Range<usize>) {
+        self.report_text(range, "`/-` has no node to leave out", "add a node, or remove `/-`", "");
     }
 
-    pub(crate) fn idle_continue(&mut self, at: Range<usize>) {
+    pub(crate) fn idle_continue(&mut self, range: Range<usize>) {
         let label = "only a comment can follow on this line";
-        self.say(at, "`\\` must be at the end of its line", label, "");
+        self.report_text(range, "`\\` must be at the end of its line", label, "");
     }
 
     pub(crate) fn open_annotation(&mut self, next: Token) {
-        self.say(next.range(), "unclosed type annotation", "`)` is missing", "");
+        self.report_text(next.range(), "unclosed type annotation", "`)` is missing", "");
     }
 
-    pub(crate) fn no_name(&mut self, at: Range<usize>) {
+    pub(crate) fn no_name(&mut self, range: Range<usize>) {
         let message = |text: &str| format!("`{text}` is not a name");
-        self.report(at, |text| (message(text), "expected a name".into(), String::new()));
+        self.report(range, |text| (message(text), "expected a name".into(), String::new()));
     }
 
-    pub(crate) fn no_value(&mut self, at: Range<usize>) {
-        self.say(at, "a property has no value", "add a value", "");
+    pub(crate) fn no_value(&mut self, range: Range<usize>) {
+        self.report_text(range, "a property has no value", "add a value", "");
     }
 
     pub(crate) fn literal(&mut self, token: Token, fault: Fault) {
-        let within = |range: Range<usize>| token.start + range.start..token.start + range.end;
+        let in_source = |range: Range<usize>| token.start + range.start..token.start + range.end;
         match fault {
             Fault::Unreadable => self.unreadable(token),
             Fault::Unquoted => self.unquoted(token.range()),
             Fault::BareKeyword => self.bare_keyword(token.range()),
-            Fault::Other(message) => self.say(token.range(), &message, "not a text", ""),
-            Fault::Escape(range) => self.report(within(range), |text| {
+            Fault::Other(message) => self.report_text(token.range(), &message, "not a text", ""),
+            Fault::Escape(range) => self.report(in_source(range), |text| {
                 let help = "write `\\\\` for a backslash, and `/` in paths";
                 (
                     format!("`{text}` is not an escape sequence"),
@@ -168,13 +169,13 @@ impl<'a> Mistakes<'a> {
             }),
             Fault::CodePoint(range) => {
                 let label = "write `\\u{…}` with 1 to 6 hexadecimal digits";
-                self.say(within(range), "invalid character number", label, "");
+                self.report_text(in_source(range), "invalid character number", label, "");
             }
             Fault::FirstLine(range) => {
                 let label = "add a line break";
                 let help = "write a text on one line as \"…\"";
-                self.say(
-                    within(range),
+                self.report_text(
+                    in_source(range),
                     "a multi-line text must start on the next line",
                     label,
                     help,
@@ -182,8 +183,8 @@ impl<'a> Mistakes<'a> {
             }
             Fault::LastLine(range) => {
                 let label = "put the closing quotes on a separate line";
-                self.say(
-                    within(range),
+                self.report_text(
+                    in_source(range),
                     "the closing quotes of a multi-line text must be on a separate line",
                     label,
                     "",
@@ -191,8 +192,8 @@ impl<'a> Mistakes<'a> {
             }
             Fault::Indentation(range) => {
                 let label = "indent this line like the closing quotes";
-                self.say(
-                    within(range),
+                self.report_text(
+                    in_source(range),
                     "a line of a multi-line text is indented too little",
                     label,
                     "",
@@ -201,16 +202,16 @@ impl<'a> Mistakes<'a> {
         }
     }
 
-    fn bare_keyword(&mut self, at: Range<usize>) {
-        self.report(at, |text| {
+    fn bare_keyword(&mut self, range: Range<usize>) {
+        self.report(range, |text| {
             let message = format!("`{text}` needs `#` or quotes");
             let help = format!("for a text, write \"{text}\"");
             (message, format!("write `#{text}`"), help)
         });
     }
 
-    fn unquoted(&mut self, at: Range<usize>) {
-        self.report(at, |text| {
+    fn unquoted(&mut self, range: Range<usize>) {
+        self.report(range, |text| {
             let quoted = text.replace('\\', "/").replace('"', "");
             let message = "a text with these characters needs quotes".to_owned();
             (message, format!("write \"{quoted}\""), String::new())
@@ -223,12 +224,12 @@ impl<'a> Mistakes<'a> {
         let is_sign = matches!(sign, ">" | "<" | "!" | "~");
         if is_sign {
             let end = name.start + run(&self.text[name.start..], |c| !is_blank(c));
-            let (source, at) = (self.source, name.start..end);
-            let text = &self.text[at.clone()];
+            let (source, range) = (self.source, name.start..end);
+            let text = &self.text[range.clone()];
             let message = format!("`{text}` without quotes is a property `{sign}`");
-            self.found.report(|| {
+            self.faults.report(|| {
                 Problem::error(Code::UnquotedText, message)
-                    .label(&source.at(at), format!("add quotes: \"{text}\""))
+                    .label(&source.at(range), format!("add quotes: \"{text}\""))
             });
         }
         is_sign
@@ -241,7 +242,7 @@ impl<'a> Mistakes<'a> {
         if self.continues(start) {
             let message = "a property without a node";
             let help = "a node ends with its line, unless ` \\` is the line's end";
-            return self.say(sign, message, "add ` \\` to the end of the line above", help);
+            return self.report_text(sign, message, "add ` \\` to the end of the line above", help);
         }
         let example = format!("{name} {value}");
         self.report(sign, |sign| {
@@ -250,42 +251,47 @@ impl<'a> Mistakes<'a> {
         });
     }
 
-    fn continues(&self, at: usize) -> bool {
-        let mut lines = self.text[..at].rsplitn(3, '\n');
-        let (Some(own), Some(above)) = (lines.next(), lines.next()) else { return false };
-        let above = above.trim_end();
-        let indent = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
-        let ends = above.is_empty() || above.ends_with(['{', '}', ';', '\\']);
-        own.trim().is_empty()
+    fn continues(&self, offset: usize) -> bool {
+        let mut lines = self.text[..offset].rsplitn(3, '\n');
+        let (Some(line), Some(line_above)) = (lines.next(), lines.next()) else { return false };
+        let line_above = line_above.trim_end();
+        let indent = |text: &str| text.len() - text.trim_start_matches([' ', '\t']).len();
+        let ends = line_above.is_empty() || line_above.ends_with(['{', '}', ';', '\\']);
+        line.trim().is_empty()
             && !ends
-            && indent(own) > indent(above)
-            && !above.trim_start().starts_with("//")
+            && indent(line) > indent(line_above)
+            && !line_above.trim_start().starts_with("//")
     }
 
     pub(crate) fn unreadable(&mut self, next: Token) {
-        let at = next.range();
+        let range = next.range();
         match next.kind {
             TokenKind::OpenText
-                if self.text[at.clone()].trim_start_matches('#').starts_with("\"\"\"") =>
+                if self.text[range.clone()].trim_start_matches('#').starts_with("\"\"\"") =>
             {
-                let at = at.start..at.start + 3;
-                self.say(at, "unclosed quotes", "opening `\"\"\"` without closing `\"\"\"`", "");
+                let range = range.start..range.start + 3;
+                self.report_text(
+                    range,
+                    "unclosed quotes",
+                    "opening `\"\"\"` without closing `\"\"\"`",
+                    "",
+                );
             }
             TokenKind::OpenText => {
                 let message = "unclosed quotes";
-                self.say(at, message, "add `\"` at the end of the text", "");
+                self.report_text(range, message, "add `\"` at the end of the text", "");
             }
             TokenKind::OpenComment => {
-                let at = at.start..at.start + 2;
-                self.say(at, "unclosed comment", "`/*` without `*/`", "");
+                let range = range.start..range.start + 2;
+                self.report_text(range, "unclosed comment", "`/*` without `*/`", "");
             }
-            TokenKind::Bare => self.unquoted(at),
-            TokenKind::Keyword => self.report(at, |text| {
+            TokenKind::Bare => self.unquoted(range),
+            TokenKind::Keyword => self.report(range, |text| {
                 let near = near_keyword(text).unwrap_or("#true");
                 let label = format!("did you mean `{near}`?");
                 (format!("`{text}` is not a value"), label, "texts need quotes".into())
             }),
-            _ => self.report(at, |text| {
+            _ => self.report(range, |text| {
                 (format!("unexpected `{text}`"), "expected a value".into(), String::new())
             }),
         }
@@ -300,7 +306,7 @@ impl<'a> Mistakes<'a> {
             let inside = std::mem::replace(&mut self.in_conflict, !ends);
             if begins || !inside {
                 let label = "keep one side, and remove the conflict markers";
-                self.say(next.start..line, "unresolved merge conflict", label, "");
+                self.report_text(next.start..line, "unresolved merge conflict", label, "");
             }
             return Some(line);
         }
@@ -323,11 +329,11 @@ impl<'a> Mistakes<'a> {
         line
     }
 
-    fn is_conflict(&self, at: usize) -> bool {
+    fn is_conflict(&self, offset: usize) -> bool {
         const MARKS: [&str; 4] = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"];
-        let rest = MARKS.iter().find_map(|mark| self.text[at..].strip_prefix(mark));
+        let rest = MARKS.iter().find_map(|mark| self.text[offset..].strip_prefix(mark));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(is_blank))
-            && self.text[..at].chars().next_back().is_none_or(is_newline)
+            && self.text[..offset].chars().next_back().is_none_or(is_newline)
     }
 
     pub(crate) fn quoted_name(&mut self, next: Token) -> Option<usize> {
@@ -348,7 +354,7 @@ impl<'a> Mistakes<'a> {
             TokenKind::Word if text.ends_with(',') => Some(self.comma(next.end - 1)),
             TokenKind::Word if text == "+" => {
                 let label = "write one text in one pair of quotes";
-                self.say(next.range(), "KDL does not join texts", label, "");
+                self.report_text(next.range(), "KDL does not join texts", label, "");
                 Some(next.end)
             }
             TokenKind::Word if text.ends_with(':') || text.starts_with(':') => {
@@ -383,7 +389,7 @@ impl<'a> Mistakes<'a> {
         let rest = self.ahead(next.start);
         let first = rest.chars().next().map_or(0, char::len_utf8);
         let close = |c: char| QUOTES.contains(&c) || c == '"';
-        let body = rest[first..].find(close).map(|at| &rest[first..first + at]);
+        let body = rest[first..].find(close).map(|length| &rest[first..first + length]);
         let length = body.map_or(next.end - next.start, |body| {
             let end = first + body.len();
             end + rest[end..].chars().next().map_or(0, char::len_utf8)
@@ -395,31 +401,37 @@ impl<'a> Mistakes<'a> {
         next.start + length
     }
 
-    fn comma(&mut self, at: usize) -> usize {
-        let last = std::mem::replace(&mut self.comma, at);
-        if !self.text[last..at].starts_with(',') || self.text[last..at].contains(is_newline) {
+    fn comma(&mut self, offset: usize) -> usize {
+        let last = std::mem::replace(&mut self.comma, offset);
+        if !self.text[last..offset].starts_with(',') || self.text[last..offset].contains(is_newline)
+        {
             let label = "write a space, not a comma";
-            self.say(at..at + 1, "a comma between values", label, "");
+            self.report_text(offset..offset + 1, "a comma between values", label, "");
         }
-        at + 1
+        offset + 1
     }
 
     /// `mode: "kpack"` instead of `mode="kpack"`.
     fn colon(&mut self, next: Token) -> usize {
-        let at = next.start + self.text[next.range()].find(':').unwrap_or_default();
+        let colon = next.start + self.text[next.range()].find(':').unwrap_or_default();
         let label = "write `=`, without spaces";
-        self.say(at..at + 1, "a property needs `=` between name and value", label, "");
-        at + 1
+        self.report_text(
+            colon..colon + 1,
+            "a property needs `=` between name and value",
+            label,
+            "",
+        );
+        colon + 1
     }
 
-    fn line_end(&self, at: usize) -> usize {
-        at + run(&self.text[at..], |c| !is_newline(c))
+    fn line_end(&self, offset: usize) -> usize {
+        offset + run(&self.text[offset..], |c| !is_newline(c))
     }
 
     /// Returns the start of the rest of the line, limited so that many mistakes on one line take linear time.
-    fn ahead(&self, at: usize) -> &'a str {
+    fn ahead(&self, offset: usize) -> &'a str {
         const FAR: usize = 200;
-        let near = &self.text[at..self.text.floor_char_boundary(at + FAR)];
+        let near = &self.text[offset..self.text.floor_char_boundary(offset + FAR)];
         &near[..run(near, |c| !is_newline(c))]
     }
 }

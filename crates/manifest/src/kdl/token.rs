@@ -61,10 +61,10 @@ impl Token {
     }
 }
 
-pub(super) fn token(text: &str, at: usize) -> Token {
-    let rest = &text[at..];
+pub(super) fn token(text: &str, offset: usize) -> Token {
+    let rest = &text[offset..];
     let (kind, length) = scan(rest);
-    Token { kind, start: at, end: at + length }
+    Token { kind, start: offset, end: offset + length }
 }
 
 fn scan(rest: &str) -> (TokenKind, usize) {
@@ -121,7 +121,7 @@ fn bare(rest: &str) -> usize {
         }
         is_space(*c) || is_newline(*c)
     };
-    let end = rest.char_indices().find(ends).map_or(rest.len(), |(at, _)| at);
+    let end = rest.char_indices().find(ends).map_or(rest.len(), |(offset, _)| offset);
     rest[..end].trim_end_matches(';').len().max(1)
 }
 
@@ -157,15 +157,15 @@ fn continues(rest: &str) -> bool {
 }
 
 fn block_comment(rest: &str) -> (TokenKind, usize) {
-    let (bytes, mut depth, mut at) = (rest.as_bytes(), 0_usize, 0);
-    while at < bytes.len() {
-        match &bytes[at..] {
-            [b'/', b'*', ..] => (depth, at) = (depth + 1, at + 2),
-            [b'*', b'/', ..] => (depth, at) = (depth - 1, at + 2),
-            _ => at += 1,
+    let (bytes, mut depth, mut offset) = (rest.as_bytes(), 0_usize, 0);
+    while offset < bytes.len() {
+        match &bytes[offset..] {
+            [b'/', b'*', ..] => (depth, offset) = (depth + 1, offset + 2),
+            [b'*', b'/', ..] => (depth, offset) = (depth - 1, offset + 2),
+            _ => offset += 1,
         }
         if depth == 0 {
-            return (TokenKind::BlockComment, at);
+            return (TokenKind::BlockComment, offset);
         }
     }
     (TokenKind::OpenComment, rest.len())
@@ -174,16 +174,18 @@ fn block_comment(rest: &str) -> (TokenKind, usize) {
 /// Returns kind and length of a text of one or several lines; `\` escapes the next character.
 fn quoted(rest: &str) -> (TokenKind, usize) {
     let lines = rest.starts_with("\"\"\"");
-    let (end, mut at) = if lines { ("\"\"\"", 3) } else { ("\"", 1) };
-    while let Some(c) = rest[at..].chars().next() {
+    let (end, mut offset) = if lines { ("\"\"\"", 3) } else { ("\"", 1) };
+    while let Some(c) = rest[offset..].chars().next() {
         match c {
-            '\\' => at += escape(&rest[at..]),
-            '"' if rest[at..].starts_with(end) => return (TokenKind::Quoted, at + end.len()),
+            '\\' => offset += escape(&rest[offset..]),
+            '"' if rest[offset..].starts_with(end) => {
+                return (TokenKind::Quoted, offset + end.len());
+            }
             c if is_newline(c) && !lines => break,
-            c => at += c.len_utf8(),
+            c => offset += c.len_utf8(),
         }
     }
-    (TokenKind::OpenText, at)
+    (TokenKind::OpenText, offset)
 }
 
 /// Returns the length of the escape at the start of `rest`; all blanks after a `\` are one.
@@ -211,23 +213,23 @@ fn raw(rest: &str, hashes: usize) -> (TokenKind, usize) {
     let lines = rest[hashes..].starts_with("\"\"\"");
     let quotes = if lines { 3 } else { 1 };
     let end = format!("{}{}", "\"".repeat(quotes), &rest[..hashes]);
-    let mut at = hashes + quotes;
-    while let Some(c) = rest[at..].chars().next() {
+    let mut offset = hashes + quotes;
+    while let Some(c) = rest[offset..].chars().next() {
         match c {
-            '"' if rest[at..].starts_with(&end) => return (TokenKind::Raw, at + end.len()),
+            '"' if rest[offset..].starts_with(&end) => return (TokenKind::Raw, offset + end.len()),
             c if is_newline(c) && !lines => break,
-            c => at += c.len_utf8(),
+            c => offset += c.len_utf8(),
         }
     }
-    (TokenKind::OpenText, at)
+    (TokenKind::OpenText, offset)
 }
 
 fn newline(rest: &str) -> usize {
     if rest.starts_with("\r\n") { 2 } else { rest.chars().next().map_or(0, char::len_utf8) }
 }
 
-pub(super) fn run(text: &str, of: impl Fn(char) -> bool) -> usize {
-    text.find(|c| !of(c)).unwrap_or(text.len())
+pub(super) fn run(text: &str, is_part: impl Fn(char) -> bool) -> usize {
+    text.find(|c| !is_part(c)).unwrap_or(text.len())
 }
 
 pub(super) fn is_space(c: char) -> bool {

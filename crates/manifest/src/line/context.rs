@@ -32,11 +32,11 @@ pub(crate) struct Context<'a> {
     pub projects: Vec<(String, Place)>,
 }
 
-fn is_meant(node: &kdl::Node, name: &str, words: &[NodeSpec]) -> bool {
-    let written = node.name.text.as_str();
-    let known = || words.iter().map(|word| word.name);
-    written == name
-        || !known().any(|word| word == written) && nearest(written, known()) == Some(name)
+fn is_or_resembles(node: &kdl::Node, name: &str, words: &[NodeSpec]) -> bool {
+    let node_name = node.name.text.as_str();
+    let names = || words.iter().map(|word| word.name);
+    node_name == name
+        || !names().any(|word| word == node_name) && nearest(node_name, names()) == Some(name)
 }
 
 pub(crate) struct Declared {
@@ -73,7 +73,7 @@ impl<'a> Context<'a> {
         let mut declared = IndexMap::new();
         let words_of_packages =
             words.iter().find(|word| word.name == "package").map_or(&[][..], |word| word.nodes);
-        for node in nodes.iter().filter(|n| is_meant(n, "package", words)) {
+        for node in nodes.iter().filter(|n| is_or_resembles(n, "package", words)) {
             let Some(entry) = node.entries.iter().find(|e| e.name.is_none()) else { continue };
             let Some(name) = entry.value.as_text() else { continue };
             let place = faults.at(&entry.span);
@@ -93,12 +93,15 @@ impl<'a> Context<'a> {
                 });
                 continue;
             }
-            let kind = meant_kind::written(node)
-                .filter(|_| meant_kind::meant(node, words_of_packages).is_none());
+            let kind = meant_kind::written_kind(node)
+                .filter(|_| meant_kind::kind_of_lines(node, words_of_packages).is_none());
             declared.insert(name, Declared { place, kind, distributions: distributions(node) });
         }
-        let projects =
-            named(faults, nodes, &["python-project", "native-project", "wheel", "prefetch"]);
+        let projects = names_with_places(
+            faults,
+            nodes,
+            &["python-project", "native-project", "wheel", "prefetch"],
+        );
         let (once, unknown) = Default::default();
         let (axes, templates) = Default::default();
         Self { faults, read, axes, declared, once, unknown, templates, projects }
@@ -110,7 +113,7 @@ impl<'a> Context<'a> {
     }
 
     pub fn split(&self, word: Spanned<String>) -> Option<Spanned<Per>> {
-        if self.splits().any(|known| known == word.value) {
+        if self.splits().any(|split| split == word.value) {
             return Some(Spanned::new(Per::named(&word.value), word.place));
         }
         let message = format!("`{}` is not a split", word.value);
@@ -123,8 +126,8 @@ impl<'a> Context<'a> {
         None
     }
 
-    pub fn give(&self, what: &'static str, name: &str, when: Condition, place: &Place) -> bool {
-        self.once.give(self.faults, (what, name), when, place)
+    pub fn give(&self, noun: &'static str, name: &str, when: Condition, place: &Place) -> bool {
+        self.once.give(self.faults, (noun, name), when, place)
     }
 
     pub fn resolve(&self, name: &Spanned<PackageName>, kind: Option<PackageKind>) {
@@ -132,10 +135,10 @@ impl<'a> Context<'a> {
             let mut unknown = self.unknown.borrow_mut();
             return unknown.entry(name.value.clone()).or_default().push(name.place.clone());
         };
-        if let (Some(needed), Some(is)) = (kind, declared.kind)
-            && needed != is
+        if let (Some(needed), Some(actual)) = (kind, declared.kind)
+            && needed != actual
         {
-            let (needed, is) = (needed.as_str(), is.as_str());
+            let (needed, actual) = (needed.as_str(), actual.as_str());
             let problem = Problem::error(
                 Code::WrongKind,
                 format!("`{}` is not a {needed} package", name.value),
@@ -143,7 +146,7 @@ impl<'a> Context<'a> {
             self.faults.report(
                 problem
                     .label(&name.place, format!("name a {needed} package"))
-                    .label(&declared.place, format!("declared as a {is} package"))
+                    .label(&declared.place, format!("declared as a {actual} package"))
                     .of_fact(name.as_str()),
             );
         }
@@ -167,17 +170,17 @@ impl<'a> Context<'a> {
                 }
                 _ => "also used here".to_owned(),
             };
-            let shown = places.iter().enumerate().take(PLACES_SHOWN);
-            let problem = shown.fold(problem, |problem, (index, place)| {
+            let first_places = places.iter().enumerate().take(PLACES_SHOWN);
+            let problem = first_places.fold(problem, |problem, (index, place)| {
                 problem.label(place, if index == 0 { label.clone() } else { also(index) })
             });
-            let known = listed(self.declared.keys().copied());
-            self.faults.report(problem.help(format!("the packages are {known}")));
+            let list = listed(self.declared.keys().copied());
+            self.faults.report(problem.help(format!("the packages are {list}")));
         }
     }
 }
 
-fn named(faults: &Faults, nodes: &[kdl::Node], names: &[&str]) -> Vec<(String, Place)> {
+fn names_with_places(faults: &Faults, nodes: &[kdl::Node], names: &[&str]) -> Vec<(String, Place)> {
     let entries = nodes
         .iter()
         .filter(|n| names.contains(&&*n.name.text))
@@ -185,4 +188,5 @@ fn named(faults: &Faults, nodes: &[kdl::Node], names: &[&str]) -> Vec<(String, P
     entries.filter_map(|e| Some((e.value.as_text()?.to_owned(), faults.at(&e.span)))).collect()
 }
 
+/// A misspelled name can be in hundreds of lines.
 const PLACES_SHOWN: usize = 3;

@@ -10,10 +10,10 @@ use base::target::Condition;
 
 /// Names that may be given once each, or again for other targets.
 #[derive(Debug, Default)]
-pub(crate) struct Once(RefCell<IndexMap<(&'static str, String), Vec<Given>>>);
+pub(crate) struct Once(RefCell<IndexMap<(&'static str, String), Vec<Occurrence>>>);
 
 #[derive(Debug)]
-struct Given {
+struct Occurrence {
     when: Condition,
     place: Place,
 }
@@ -24,21 +24,21 @@ impl Once {
     pub fn give(
         &self,
         faults: &Faults,
-        (what, name): (&'static str, &str),
+        (noun, name): (&'static str, &str),
         when: Condition,
         place: &Place,
     ) -> bool {
-        let mut given = self.0.borrow_mut();
-        let before = given.entry((what, name.to_owned())).or_default();
-        let meets = |other: &&Given| other.when.meets(when).is_some();
-        let first = before.iter().find(meets);
+        let mut occurrences = self.0.borrow_mut();
+        let earlier = occurrences.entry((noun, name.to_owned())).or_default();
+        let meets = |occurrence: &&Occurrence| occurrence.when.meets(when).is_some();
+        let first = earlier.iter().find(meets);
         let is_first = first.is_none();
         if let Some(first) = first {
             let problem =
-                Problem::error(Code::GivenTwice, format!("{what} `{name}` is given twice"));
+                Problem::error(Code::GivenTwice, format!("{noun} `{name}` is given twice"));
             faults.report(problem.label(place, "second").label(&first.place, "first"));
         }
-        before.push(Given { when, place: place.clone() });
+        earlier.push(Occurrence { when, place: place.clone() });
         is_first
     }
 }

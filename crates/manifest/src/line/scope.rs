@@ -20,12 +20,12 @@ impl<'c, 'a> Scope<'c, 'a> {
     }
 
     /// Notes a name that may be given once in the block; returns whether it is new.
-    pub fn give(&self, what: &'static str, name: &str, when: Condition, place: &Place) -> bool {
-        self.once.give(self.context.faults, (what, name), when, place)
+    pub fn give(&self, noun: &'static str, name: &str, when: Condition, place: &Place) -> bool {
+        self.once.give(self.context.faults, (noun, name), when, place)
     }
 
-    pub fn give_in_file(&self, what: &'static str, name: &str, when: Condition, place: &Place) {
-        self.context.give(what, name, when, place);
+    pub fn give_in_file(&self, noun: &'static str, name: &str, when: Condition, place: &Place) {
+        self.context.give(noun, name, when, place);
     }
 
     pub fn resolve(&self, name: &Spanned<PackageName>, kind: Option<PackageKind>) {

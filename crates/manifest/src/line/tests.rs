@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::compose::{self, CHANGE, GROUP, REMOVE, Which};
+use crate::compose::{self, CHANGE, FileKind, GROUP, REMOVE};
 use crate::decode::{families, file};
 use crate::kdl;
-use crate::reader::{Asked, Faults};
+use crate::reader::{Faults, Request};
 use crate::{ArgKind, ArgSpec, Arity, Beside, BuiltIn, KdlFile, NodeSpec, PackageKind, VOCABULARY};
 use base::names::RelPath;
 use base::source::{Problem, Source};
@@ -117,8 +117,8 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
         }
         Some("python-project") => {
             let lines = [("source", "source \"sample\"")];
-            let every = if word.name == "without-env" { EVERY } else { "" };
-            vec![project() + &block("python-project \"sample\"", &lines, word) + OTHERS + every]
+            let common = if word.name == "without-env" { EVERY } else { "" };
+            vec![project() + &block("python-project \"sample\"", &lines, word) + OTHERS + common]
         }
         Some("bindings") => {
             let example = block("bindings \"*\" env=\"SAMPLE\"", &[], word);
@@ -133,47 +133,48 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
             vec![project() + &block("promote \"sample\"", &[], word) + OTHERS]
         }
         Some("wheel") => {
-            let by = r#"device-by "path" distribution="sample-{isa}""#;
-            let mut lines = vec![("device-by", by), ("files", "files \"lib/**\"")];
+            let device_by = r#"device-by "path" distribution="sample-{isa}""#;
+            let mut lines = vec![("device-by", device_by), ("files", "files \"lib/**\"")];
             // Bundles and runtimes that read archives need each other.
             let is_runtime = matches!(word.name, "runtime" | "older-runtime");
             if is_runtime || word.example.contains("\"bundle\"") {
-                let by = r#"device-by "path" "bundle" root="lib" distribution="sample-{isa}""#;
+                let device_by =
+                    r#"device-by "path" "bundle" root="lib" distribution="sample-{isa}""#;
                 let runtime = r#"runtime "libsample.so.7" requires-dist="sample>=7""#;
-                lines = vec![("device-by", by), lines[1], ("runtime", runtime)];
+                lines = vec![("device-by", device_by), lines[1], ("runtime", runtime)];
             }
             vec![project() + &block("wheel \"sample\"", &lines, word) + OTHERS]
         }
         Some("native-project") => {
             let lines = [("source", "source \"sample\""), ("cmake", "cmake")];
-            let every = if word.name == "without-env" { EVERY } else { "" };
-            vec![project() + &block("native-project \"sample\"", &lines, word) + OTHERS + every]
+            let common = if word.name == "without-env" { EVERY } else { "" };
+            vec![project() + &block("native-project \"sample\"", &lines, word) + OTHERS + common]
         }
         Some("remote") => vec![project() + &block("remote \"sample\"", &[], word)],
         Some("every-project") => vec![project() + &block("every-project", &[], word)],
         Some("subproject") => {
             vec![format!("isa \"gpu90\"\n{}", block("subproject \"sample\"", &[], word))]
         }
-        Some(other) => panic!("say here what `{other}` needs around its nodes"),
+        Some(owner) => panic!("say here what `{owner}` needs around its nodes"),
     };
     texts.into_iter().map(|text| Sample { of_packages, text }).collect()
 }
 
 impl Sample {
-    fn asked(&self) -> Vec<Asked> {
+    fn requests(&self) -> Vec<Request> {
         let source = Source::new("sample.kdl", self.text.as_str());
         let faults = Faults::noting(&source);
         let read = |_: &RelPath| Ok("A text.".to_owned());
         let built_in = [INCLUDED, "isa \"gpu90\""].map(|text| Source::new("built-in.kdl", text));
-        let beside = Beside {
+        let files = Beside {
             templates: vec!["runtime", "meta"],
             read: &read,
             built_in: Some(BuiltIn { packages: &built_in[0], families: &built_in[1], read: &read }),
         };
-        let which = if self.of_packages { Which::Packages } else { Which::Families };
-        let nodes = compose::file(&faults, &source, which, Some(&beside)).unwrap();
+        let kind = if self.of_packages { FileKind::Packages } else { FileKind::Families };
+        let nodes = compose::file(&faults, &source, kind, Some(&files)).unwrap();
         let sound = if self.of_packages {
-            file(&faults, &nodes, Some(&beside), Vec::new()).is_some()
+            file(&faults, &nodes, Some(&files), Vec::new()).is_some()
         } else {
             let families = families::file(&faults, &nodes);
             !families.isas.is_empty()
@@ -181,31 +182,31 @@ impl Sample {
                 || !families.axes.is_empty()
                 || !families.levels.is_empty()
         };
-        let (asked, problems) = faults.into_asked();
+        let (requests, problems) = faults.into_requests();
         let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();
         assert!(sound && problems.is_empty(), "{problems:?} in\n{}", self.text);
-        asked
+        requests
     }
 }
 
-fn all() -> Vec<(KdlFile, Option<&'static str>, &'static NodeSpec)> {
+fn words_with_owners() -> Vec<(KdlFile, Option<&'static str>, &'static NodeSpec)> {
     VOCABULARY
         .into_iter()
         .flat_map(|file| file.words().into_iter().map(move |(owner, word)| (file, owner, word)))
         .collect()
 }
 
-fn asked() -> BTreeSet<Asked> {
-    all()
+fn requests() -> BTreeSet<Request> {
+    words_with_owners()
         .into_iter()
         .flat_map(|(file, owner, word)| samples(&file, owner, word))
-        .flat_map(|sample| sample.asked())
+        .flat_map(|sample| sample.requests())
         .collect()
 }
 
 #[test]
-fn every_example_is_the_node_it_is_of() {
-    for (_, _, word) in all() {
+fn names_the_node_of_each_example() {
+    for (_, _, word) in words_with_owners() {
         let nodes = kdl::parse(&Source::new("example", word.example)).unwrap();
         let names: Vec<&str> = nodes.iter().map(|node| node.name.text.as_str()).collect();
         assert_eq!(names, [word.name], "{}", word.example);
@@ -213,72 +214,84 @@ fn every_example_is_the_node_it_is_of() {
 }
 
 #[test]
-fn decoders_ask_for_the_nodes_that_are_documented() {
-    let asked = asked();
-    let unknown: Vec<&Asked> =
-        asked.iter().filter(|a| matches!(a, Asked::Node { known: false, .. })).collect();
+fn decoders_request_the_documented_nodes() {
+    let requests = requests();
+    let unknown: Vec<&Request> =
+        requests.iter().filter(|a| matches!(a, Request::Node { known: false, .. })).collect();
     assert!(unknown.is_empty(), "these want a word in the vocabulary: {unknown:?}");
-    for (_, _, word) in all() {
-        let times: BTreeSet<Arity> = asked
+    for (_, _, word) in words_with_owners() {
+        let times: BTreeSet<Arity> = requests
             .iter()
             .filter_map(|a| match a {
-                Asked::Node { name, times, .. } if *name == word.name => Some(*times),
+                Request::Node { name, times, .. } if *name == word.name => Some(*times),
                 _ => None,
             })
             .collect();
         // `source` is a node of the file and of projects.
-        let words = all().into_iter().map(|(_, _, other)| other).filter(|w| w.name == word.name);
-        let said: BTreeSet<Arity> = words.map(|word| word.times).collect();
-        assert_eq!(times, said, "how often the decoder asks for `{}`", word.name);
+        let words = words_with_owners()
+            .into_iter()
+            .map(|(_, _, spec)| spec)
+            .filter(|w| w.name == word.name);
+        let documented: BTreeSet<Arity> = words.map(|word| word.times).collect();
+        assert_eq!(times, documented, "how often the decoder asks for `{}`", word.name);
     }
 }
 
 #[test]
-fn decoders_take_the_parts_that_are_documented() {
-    let asked = asked();
-    for (_, _, word) in all() {
-        let taken: BTreeSet<(ArgKind, &str)> = asked
+fn decoders_read_the_documented_parts() {
+    let requests = requests();
+    for (_, _, word) in words_with_owners() {
+        let read_parts: BTreeSet<(ArgKind, &str)> = requests
             .iter()
             .filter_map(|a| match a {
-                Asked::Arg { node, takes, name } if node == word.name => Some((*takes, *name)),
+                Request::Arg { node, takes, name } if node == word.name => Some((*takes, *name)),
                 _ => None,
             })
             .collect();
         let name = |part: &ArgSpec| if part.takes.is_argument() { "" } else { part.name };
         // `include` is a word for files and for paths.
-        let words = all().into_iter().map(|(_, _, other)| other).filter(|w| w.name == word.name);
-        let mut said: BTreeSet<(ArgKind, &str)> =
+        let words = words_with_owners()
+            .into_iter()
+            .map(|(_, _, spec)| spec)
+            .filter(|w| w.name == word.name);
+        let mut documented: BTreeSet<(ArgKind, &str)> =
             words.flat_map(|word| word.parts).map(|part| (part.takes, name(part))).collect();
         // Optional in a devel package, required in a runtime package.
-        if said.contains(&(ArgKind::Arguments, "")) && word.kinds.contains(&PackageKind::Runtime) {
-            said.insert((ArgKind::OneOrMore, ""));
+        if documented.contains(&(ArgKind::Arguments, ""))
+            && word.kinds.contains(&PackageKind::Runtime)
+        {
+            documented.insert((ArgKind::OneOrMore, ""));
         }
-        assert_eq!(taken, said, "what the decoder takes of `{}`, and what is said", word.name);
+        assert_eq!(
+            read_parts, documented,
+            "what the decoder takes of `{}`, and what is said",
+            word.name
+        );
     }
 }
 
 #[test]
 fn usages_show_every_part() {
-    for (_, _, word) in all() {
+    for (_, _, word) in words_with_owners() {
         assert!(word.usage.starts_with(word.name), "{}", word.usage);
         for part in word.parts.iter().filter(|part| !part.takes.is_argument()) {
-            let shown = word.usage.contains(&format!(" {}=", part.name));
+            let is_shown = word.usage.contains(&format!(" {}=", part.name));
             // The usage shows the program, not the rarer function. `…` stands for further parts.
             let is_cut = word.usage.contains(" … ");
             assert!(
-                shown || is_cut || (word.name, part.name) == ("script", "function"),
+                is_shown || is_cut || (word.name, part.name) == ("script", "function"),
                 "`{}` lacks {}",
                 word.usage,
                 part.name
             );
         }
-        let shown = word
+        let shown_count = word
             .usage
             .match_indices('=')
-            .filter(|(at, _)| word.usage[at + 1..].starts_with(['"', '#', '2']))
+            .filter(|(index, _)| word.usage[index + 1..].starts_with(['"', '#', '2']))
             .count();
-        let told = word.parts.iter().filter(|part| !part.takes.is_argument()).count();
-        assert!(shown <= told, "`{}` shows what is not told of", word.usage);
+        let property_count = word.parts.iter().filter(|part| !part.takes.is_argument()).count();
+        assert!(shown_count <= property_count, "`{}` shows what is not told of", word.usage);
         assert_eq!(
             word.usage.contains('{') && word.usage.ends_with('}'),
             !word.nodes.is_empty() || word.name == GROUP.name || word.name == CHANGE.name,
@@ -289,8 +302,8 @@ fn usages_show_every_part() {
 }
 
 #[test]
-fn everything_is_told_in_sentences() {
-    for (_, owner, word) in all() {
+fn documents_each_node_in_sentences() {
+    for (_, owner, word) in words_with_owners() {
         assert!(
             word.does.ends_with('.') && word.does.starts_with(char::is_uppercase),
             "{}: {}",

@@ -216,9 +216,9 @@ fn normalized(template: &Template) -> String {
 }
 
 fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spanned<Pick>>) {
-    let each = pick.filter(|p| p.value == Pick::Each);
-    match each {
-        Some(each) if !name.has_placeholder() => context.faults.report(
+    let pick_each = pick.filter(|p| p.value == Pick::Each);
+    match pick_each {
+        Some(pick_each) if !name.has_placeholder() => context.faults.report(
             Problem::error(
                 Code::PlaceholderMissing,
                 format!(
@@ -227,7 +227,7 @@ fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spa
                 ),
             )
             .label(&name.place, "add the placeholder of the package's split, such as `{isa}`")
-            .label(&each.place, "makes an extra for each distribution"),
+            .label(&pick_each.place, "makes an extra for each distribution"),
         ),
         None if name.has_placeholder() => context.faults.report(
             Problem::error(
@@ -246,9 +246,9 @@ fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spa
 
 pub(super) fn check_modes(_: &Node<'_>, scope: &Scope<'_, '_>, distributions: &[Distribution]) {
     let context = scope.context;
-    for (index, again) in distributions.iter().enumerate() {
+    for (index, second) in distributions.iter().enumerate() {
         let Some((first, target)) =
-            distributions[..index].iter().find_map(|d| Some((d, d.when.meets(again.when)?)))
+            distributions[..index].iter().find_map(|d| Some((d, d.when.meets(second.when)?)))
         else {
             continue;
         };
@@ -256,7 +256,7 @@ pub(super) fn check_modes(_: &Node<'_>, scope: &Scope<'_, '_>, distributions: &[
             Code::TwoDistributions,
             format!("the package has two distributions in mode {}", target.mode),
         );
-        let problem = problem.label(&again.name.place, "second").label(&first.name.place, "first");
+        let problem = problem.label(&second.name.place, "second").label(&first.name.place, "first");
         context.faults.report(problem.help("give each another mode=\"…\", or remove one"));
     }
 }
@@ -268,18 +268,20 @@ pub(super) fn check_summary(
     distributions: &[Distribution],
 ) {
     let Some(summary) = summary.first() else { return };
-    for named in summary.placeholders() {
-        if let Some(other) = distributions.iter().find(|d| d.per.placeholder() != Some(named)) {
+    for placeholder in summary.placeholders() {
+        if let Some(unfilling) =
+            distributions.iter().find(|d| d.per.placeholder() != Some(placeholder))
+        {
             let problem = Problem::error(
                 Code::PlaceholderNotFilled,
                 format!(
-                    "the summary has the placeholder `{{{named}}}`, but not every \
+                    "the summary has the placeholder `{{{placeholder}}}`, but not every \
                     distribution fills it"
                 ),
             );
-            let label = format!("per=\"{}\" does not fill it", other.per.word());
+            let label = format!("per=\"{}\" does not fill it", unfilling.per.word());
             scope.context.faults.report(
-                problem.label(&summary.place, "placeholder").label(&other.name.place, label),
+                problem.label(&summary.place, "placeholder").label(&unfilling.name.place, label),
             );
             return;
         }

@@ -31,7 +31,7 @@ impl Readme {
             let problem = Problem::error(Code::Readme, message).label(&path.place, label);
             node.report(problem.help(help));
         };
-        let Some(format) = ReadmeFormat::of(&path) else {
+        let Some(format) = ReadmeFormat::by_name(&path) else {
             refuse(
                 format!("index servers cannot render the readme `{}`", *path),
                 "the name must end in `.md`, `.rst` or `.txt`".to_owned(),
@@ -64,9 +64,11 @@ pub(crate) fn clean(text: &str) -> Result<String, String> {
         return Err("it is empty".to_owned());
     }
     let odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    let found =
-        text.lines().zip(1..).find_map(|(line, at)| Some((at, line.chars().find(|c| odd(*c))?)));
-    match found {
+    let control = text
+        .lines()
+        .zip(1..)
+        .find_map(|(line, number)| Some((number, line.chars().find(|c| odd(*c))?)));
+    match control {
         Some((line, c)) => {
             Err(format!("line {line} has the control character U+{:04X}", u32::from(c)))
         }
@@ -88,7 +90,7 @@ pub enum ReadmeFormat {
 
 impl ReadmeFormat {
     /// Returns the format by the file name.
-    pub fn of(path: &RelPath) -> Option<Self> {
+    pub fn by_name(path: &RelPath) -> Option<Self> {
         let (_, end) = path.file_name().rsplit_once('.')?;
         match end.to_ascii_lowercase().as_str() {
             "md" => Some(Self::Markdown),

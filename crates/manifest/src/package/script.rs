@@ -84,11 +84,11 @@ pub(crate) struct ScriptLine {
 fn usual(line: ScriptLine, _: &Node<'_>, _: &Scope<'_, '_>) -> Option<Script> {
     let ScriptLine { name, program, function, expand_devel, optional, beside, when } = line;
     let program = program.map(|p| Spanned::new(ScriptTarget::Program(p.value), p.place));
-    let usual = || {
+    let program_by_name = || {
         let path = format!("bin/{}", *name).parse().ok()?;
         Some(Spanned::new(ScriptTarget::Program(path), name.place.clone()))
     };
-    let target = program.or(function).or_else(usual)?;
+    let target = program.or(function).or_else(program_by_name)?;
     Some(Script { name, target, expand_devel, when, optional, beside })
 }
 
@@ -100,7 +100,7 @@ fn check_target(
     function: Option<&Spanned<ScriptTarget>>,
 ) {
     let is_selector = scope.kind == Some(PackageKind::Selector);
-    if !node.had("program") && !node.had("function") && is_selector {
+    if !node.has_property("program") && !node.has_property("function") && is_selector {
         node.fault(format!("`{}` has no program or function", node.title()), "add `function=…`");
     }
     if let (Some(program), Some(function)) = (program, function) {

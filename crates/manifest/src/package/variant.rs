@@ -56,11 +56,11 @@ fn check_label(node: &Node<'_>, _: &Scope<'_, '_>, label: Option<&Spanned<Templa
 }
 
 pub(crate) fn check_package(faults: &Faults, rule: &VariantRule, distributions: &[Distribution]) {
-    let Some(other) = distributions.iter().find(|d| d.per != Per::Isa) else { return };
+    let Some(unsplit) = distributions.iter().find(|d| d.per != Per::Isa) else { return };
     let message = format!("package `{}` is not split by ISA", rule.package.value);
     let problem = Problem::error(Code::OtherTarget, message)
         .label(&rule.package.place, "each variant requires the distribution of its ISA")
-        .label(&other.name.place, format!("split by per=\"{}\"", other.per.word()));
+        .label(&unsplit.name.place, format!("split by per=\"{}\"", unsplit.per.word()));
     faults.report(problem.help("name a package with per=\"isa\""));
 }
 

@@ -100,7 +100,7 @@ pub struct Run {
 impl Run {
     fn command(self, node: &Node<'_>, scope: &Scope<'_, '_>) -> Option<Command> {
         let Self { words, script, if_there } = self;
-        if words.is_empty() && !node.had("script") && node.is_sound() {
+        if words.is_empty() && !node.has_property("script") && node.is_sound() {
             node.fault(format!("`{}` lacks a program", node.title()), "a program has to follow");
             return None;
         }

@@ -394,18 +394,18 @@ pub struct Imports {
 }
 
 impl Libraries {
-    /// Adds imported libraries to `chosen`, directly or indirectly; returns them with an importer.
-    pub fn with_imports(&self, chosen: &mut Vec<String>) -> Vec<(String, String)> {
+    /// Adds imported libraries to `libraries`, directly or indirectly; returns them with an importer.
+    pub fn with_imports(&self, libraries: &mut Vec<String>) -> Vec<(String, String)> {
         let mut added = Vec::new();
         let mut index = 0;
-        while let Some(importer) = chosen.get(index).cloned() {
-            let of_it = self
+        while let Some(importer) = libraries.get(index).cloned() {
+            let imports = self
                 .imports
                 .iter()
                 .filter(|imports| ["*", &*importer].contains(&imports.importer.as_str()));
-            for imported in of_it.flat_map(|imports| &imports.imported) {
-                if !chosen.contains(&imported.value) {
-                    chosen.push(imported.value.clone());
+            for imported in imports.flat_map(|imports| &imports.imported) {
+                if !libraries.contains(&imported.value) {
+                    libraries.push(imported.value.clone());
                     added.push((imported.value.clone(), importer.clone()));
                 }
             }
@@ -489,11 +489,11 @@ impl SourceProject {
     /// Returns the native projects in its settings.
     pub fn prefixes(&self) -> impl Iterator<Item = (PackageName, &Place)> {
         self.settings().flat_map(|setting| {
-            let named = |filling| match filling {
+            let prefix = |filling| match filling {
                 Filling::PrefixOf(name) => Some((name, &setting.place)),
                 _ => None,
             };
-            setting.places().into_iter().filter_map(named)
+            setting.places().into_iter().filter_map(prefix)
         })
     }
 }

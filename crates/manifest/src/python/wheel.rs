@@ -64,7 +64,8 @@ pub(super) struct WheelLine {
 }
 
 fn check_origin(node: &Node<'_>, _: &Scope<'_, '_>, split: Option<&Option<SplitLines>>) {
-    let (title, has_path, has_index) = (node.title(), node.had("path"), node.had("index"));
+    let (title, has_path, has_index) =
+        (node.title(), node.has_property("path"), node.has_property("index"));
     if let Some(Some(split)) = split {
         split.check_runtimes(node);
     }
@@ -112,11 +113,11 @@ fn check_pin(node: &Node<'_>, name: &Spanned<PackageName>, index: &Spanned<Pin>)
 fn refuse_name<T>(
     node: &Node<'_>,
     message: String,
-    other: &Spanned<T>,
+    different: &Spanned<T>,
     name: &Spanned<PackageName>,
 ) {
     let problem = Problem::error(Code::InvalidText, message)
-        .label(&other.place, "another name")
+        .label(&different.place, "another name")
         .label(&name.place, "name of the wheel");
     node.report(problem.help("use the same name in both places"));
 }
@@ -195,9 +196,9 @@ pub(super) struct PrefetchLine {
 }
 
 fn check_prefetch(node: &Node<'_>, _: &Scope<'_, '_>, branch: Option<&Spanned<String>>) {
-    let of_index = node.had("index") || node.had("requirement");
-    let (of_git, title) = (node.had("git"), node.title());
-    if !of_index && !of_git && !node.had("path") {
+    let of_index = node.has_property("index") || node.has_property("requirement");
+    let (of_git, title) = (node.has_property("git"), node.title());
+    if !of_index && !of_git && !node.has_property("path") {
         let message = format!("`{title}` lacks `path`, `index`, `requirement` or `git`");
         node.fault(message, "give the source of the wheel");
     }
@@ -220,22 +221,22 @@ fn check_prefetch(node: &Node<'_>, _: &Scope<'_, '_>, branch: Option<&Spanned<St
 impl PrefetchLine {
     fn prefetch(self, node: &Node<'_>, _: &Scope<'_, '_>) -> Prefetch {
         let Self { name, path, index, requirement, git, branch } = self;
-        let named = requirement.as_ref().and_then(|wanted| {
-            let required = wanted.as_str().parse::<names::Requirement>().ok()?.name;
-            (required != name.as_str()).then_some((wanted, required))
+        let mismatch = requirement.as_ref().and_then(|requirement| {
+            let required = requirement.as_str().parse::<names::Requirement>().ok()?.name;
+            (required != name.as_str()).then_some((requirement, required))
         });
-        if let Some((wanted, required)) = named {
+        if let Some((requirement, required)) = mismatch {
             let message = format!(
                 "`{}` has a requirement for another distribution, `{required}`",
                 name.value
             );
-            refuse_name(node, message, wanted, &name);
+            refuse_name(node, message, requirement, &name);
         }
         let from = match git {
             Some(address) => {
                 Some(PrefetchSource::Git { address, branch: branch.map(|branch| branch.value) })
             }
-            None if node.had("index") || node.had("requirement") => {
+            None if node.has_property("index") || node.has_property("requirement") => {
                 Some(PrefetchSource::Index { requirement, address: index })
             }
             None => None,

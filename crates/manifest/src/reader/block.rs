@@ -1,7 +1,7 @@
 //! Nodes of a block or file, taken by name.
 
 use super::foreign::meant_node;
-use super::{Arity, Asked, Faults, Node, NodeSpec, title};
+use super::{Arity, Faults, Node, NodeSpec, Request, title};
 use crate::VOCABULARY;
 use crate::kdl;
 use base::source::{Code, Place, Problem, misspelled, nearest};
@@ -62,11 +62,11 @@ impl<'a> Block<'a> {
         name: &'static str,
         mut read: impl FnMut(&mut Node<'a>) -> Option<T>,
     ) -> Vec<T> {
-        let (named, rest) =
+        let (nodes, rest) =
             std::mem::take(&mut self.nodes).into_iter().partition(|n| n.name.text == name);
         self.nodes = rest;
-        let named: Vec<&kdl::Node> = named;
-        named.into_iter().filter_map(|kdl| self.read(kdl, &mut read)).collect()
+        let nodes: Vec<&kdl::Node> = nodes;
+        nodes.into_iter().filter_map(|kdl| self.read(kdl, &mut read)).collect()
     }
 
     pub fn count(&self, name: &str) -> usize {
@@ -74,10 +74,10 @@ impl<'a> Block<'a> {
     }
 
     pub fn refuse(&mut self, name: &str, message: &str, help: &str) {
-        let (named, rest): (Vec<_>, Vec<_>) =
+        let (misplaced, rest): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.nodes).into_iter().partition(|n| n.name.text == name);
         self.nodes = rest;
-        for kdl in named {
+        for kdl in misplaced {
             let problem =
                 Problem::error(Code::MisplacedNode, format!("`{}` {message}", title(kdl)));
             self.faults
@@ -88,14 +88,14 @@ impl<'a> Block<'a> {
     pub fn finish(self) {
         for kdl in &self.nodes {
             let name = &kdl.name;
-            let known = || self.words.iter().map(|w| w.name);
+            let names = || self.words.iter().map(|w| w.name);
             let problem = Problem::error(
                 Code::UnknownNode,
                 format!("unknown node `{}` in {}", name.text, self.owner),
             );
-            let meant = meant_node(&name.text, |new| self.word(new).is_some());
-            let near = nearest(&name.text, known());
-            let (label, help) = match (meant, home(&name.text), near) {
+            let counterpart = meant_node(&name.text, |new| self.word(new).is_some());
+            let near = nearest(&name.text, names());
+            let (label, help) = match (counterpart, home(&name.text), near) {
                 _ if matches!(name.text.as_str(), "-" | "*" | "+") => {
                     ("remove it".to_owned(), "each line is a node; lists have no marks".to_owned())
                 }
@@ -110,7 +110,7 @@ impl<'a> Block<'a> {
                     (format!("did you mean `{near}`?"), self.usage_help(near))
                 }
                 (None, None, None) => {
-                    ("unknown".to_owned(), format!("{} takes {}", self.owner, listed(known())))
+                    ("unknown".to_owned(), format!("{} takes {}", self.owner, listed(names())))
                 }
             };
             self.faults.report(problem.label(&self.faults.at(&name.span), label).help(help));
@@ -138,7 +138,7 @@ impl<'a> Block<'a> {
     }
 
     fn expect(&self, name: &str) {
-        if !self.has_meant(name) && !self.excused.contains(&name) {
+        if !self.has_or_resembles(name) && !self.excused.contains(&name) {
             let problem =
                 Problem::error(Code::MissingPart, format!("{} lacks `{name}`", self.owner));
             self.faults.report(
@@ -150,25 +150,25 @@ impl<'a> Block<'a> {
     }
 
     /// Returns whether a node has this name, or a foreign or misspelled one, which is reported elsewhere.
-    pub fn has_meant(&self, name: &str) -> bool {
-        let known = || self.words.iter().map(|word| word.name);
-        let is_meant = |node: &&kdl::Node| {
-            let written = node.name.text.as_str();
-            let unknown = self.word(written).is_none();
-            written == name
-                || unknown && meant_node(written, |new| new == name).is_some()
-                || unknown && misspelled(written, known()) == Some(name)
+    pub fn has_or_resembles(&self, name: &str) -> bool {
+        let names = || self.words.iter().map(|word| word.name);
+        let is_or_resembles = |node: &&kdl::Node| {
+            let text = node.name.text.as_str();
+            let unknown = self.word(text).is_none();
+            text == name
+                || unknown && meant_node(text, |new| new == name).is_some()
+                || unknown && misspelled(text, names()) == Some(name)
         };
-        self.nodes.iter().any(is_meant)
+        self.nodes.iter().any(is_or_resembles)
     }
 
     fn refuse_repeated(&mut self, name: &str) {
-        let mut named = self.nodes.iter().filter(|n| n.name.text == name);
-        let Some(first) = named.next() else { return };
-        for again in named {
+        let mut nodes = self.nodes.iter().filter(|n| n.name.text == name);
+        let Some(first) = nodes.next() else { return };
+        for repeated in nodes {
             let problem =
                 Problem::error(Code::GivenTwice, format!("{} has `{name}` twice", self.owner))
-                    .label(&self.faults.at(&again.name.span), "second")
+                    .label(&self.faults.at(&repeated.name.span), "second")
                     .label(&self.faults.at(&first.name.span), "first")
                     .help("keep one of them");
             self.faults.report(problem);
@@ -176,7 +176,7 @@ impl<'a> Block<'a> {
     }
 
     fn note(&self, name: &'static str, times: Arity) {
-        self.faults.note(|| Asked::Node { name, times, known: self.word(name).is_some() });
+        self.faults.note(|| Request::Node { name, times, known: self.word(name).is_some() });
     }
 
     fn word(&self, name: &str) -> Option<&'static NodeSpec> {
@@ -193,10 +193,10 @@ impl<'a> Block<'a> {
 }
 
 fn home(name: &str) -> Option<(String, &'static NodeSpec)> {
-    let all = VOCABULARY.iter().flat_map(|file| {
+    let words = VOCABULARY.iter().flat_map(|file| {
         file.words().into_iter().map(move |(owner, word)| (file.name, owner, word))
     });
-    let mut homes = all.filter(|(_, _, word)| word.name == name);
+    let mut homes = words.filter(|(_, _, word)| word.name == name);
     let (file, owner, word) = homes.next()?;
     Some((owner.map_or_else(|| format!("at the top of {file}"), |o| format!("in `{o}`")), word))
 }

@@ -7,7 +7,7 @@ use crate::{ArgKind, Arity, Glob};
 use base::source::{Capped, Code, Place, Problem, Problems, Source, Spanned};
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Asked {
+pub(crate) enum Request {
     /// With its `NodeSpec` if known.
     Node { name: &'static str, times: Arity, known: bool },
     /// An argument (with an empty name) or a property of a node.
@@ -26,9 +26,9 @@ pub(crate) struct Faults {
     source: Source,
     /// Included texts, each with the byte that it starts at.
     included: RefCell<Vec<(usize, Source)>>,
-    found: RefCell<Capped>,
+    problems: RefCell<Capped>,
     globs: Cell<usize>,
-    asked: Option<RefCell<Vec<Asked>>>,
+    requests: Option<RefCell<Vec<Request>>>,
 }
 
 impl Faults {
@@ -36,31 +36,31 @@ impl Faults {
         Self {
             source: source.clone(),
             included: RefCell::default(),
-            found: RefCell::default(),
+            problems: RefCell::default(),
             globs: Cell::default(),
-            asked: None,
+            requests: None,
         }
     }
 
     #[cfg(test)]
     pub(crate) fn noting(source: &Source) -> Self {
-        Self { asked: Some(RefCell::default()), ..Self::new(source) }
+        Self { requests: Some(RefCell::default()), ..Self::new(source) }
     }
 
     #[cfg(test)]
-    pub(crate) fn into_asked(mut self) -> (Vec<Asked>, Problems) {
-        let asked = self.asked.take().map(RefCell::into_inner).unwrap_or_default();
-        (asked, self.into_problems())
+    pub(crate) fn into_requests(mut self) -> (Vec<Request>, Problems) {
+        let requests = self.requests.take().map(RefCell::into_inner).unwrap_or_default();
+        (requests, self.into_problems())
     }
 
-    pub(super) fn note(&self, asked: impl FnOnce() -> Asked) {
-        if let Some(notes) = &self.asked {
-            notes.borrow_mut().push(asked());
+    pub(super) fn note(&self, request: impl FnOnce() -> Request) {
+        if let Some(notes) = &self.requests {
+            notes.borrow_mut().push(request());
         }
     }
 
     pub fn report(&self, problem: Problem) {
-        self.found.borrow_mut().report(|| problem);
+        self.problems.borrow_mut().report(|| problem);
     }
 
     pub fn at(&self, span: &Range<usize>) -> Place {
@@ -87,7 +87,7 @@ impl Faults {
     }
 
     pub(crate) fn add_text(&self, source: Source) {
-        if self.included.borrow().iter().all(|(_, known)| known.name() != source.name()) {
+        if self.included.borrow().iter().all(|(_, earlier)| earlier.name() != source.name()) {
             self.add(source);
         }
     }
@@ -102,9 +102,9 @@ impl Faults {
     /// Adds the size of a glob, and reports the first over the limit.
     pub(super) fn count_glob(&self, glob: &Spanned<Glob>) {
         let before = self.globs.get();
-        let all = before + glob.as_str().len().max(LEAST_OF_GLOB);
-        self.globs.set(all);
-        if before <= MOST_OF_GLOBS && all > MOST_OF_GLOBS {
+        let total = before + glob.as_str().len().max(LEAST_OF_GLOB);
+        self.globs.set(total);
+        if before <= MOST_OF_GLOBS && total > MOST_OF_GLOBS {
             let message = format!("the globs of {} exceed the limit", self.source.name());
             let label = format!("limit of {} KiB reached here", MOST_OF_GLOBS >> 10);
             let problem = Problem::error(Code::Limit, message).label(&glob.place, label);
@@ -116,6 +116,6 @@ impl Faults {
 
     /// Returns all faults in the order of the file.
     pub fn into_problems(self) -> Problems {
-        self.found.into_inner().into_problems()
+        self.problems.into_inner().into_problems()
     }
 }

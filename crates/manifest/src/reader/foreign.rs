@@ -40,7 +40,10 @@ const NODES: &[(&str, &str)] = &[
 ];
 
 /// Returns the node that another program's name means.
-pub(super) fn meant_node(name: &str, known: impl Fn(&str) -> bool) -> Option<&'static str> {
+pub(super) fn meant_node(name: &str, is_node: impl Fn(&str) -> bool) -> Option<&'static str> {
     let word = name.to_ascii_lowercase().replace('_', "-");
-    NODES.iter().find(|(other, node)| *other == word && known(node)).map(|(_, node)| *node)
+    NODES
+        .iter()
+        .find(|(word_elsewhere, node)| *word_elsewhere == word && is_node(node))
+        .map(|(_, node)| *node)
 }

@@ -33,9 +33,10 @@ impl Reason for NameError {
 
     fn help(&self) -> Option<String> {
         let versioned = self.text.find(['<', '>', '=', '!', '~', '[', ';']);
-        let name = versioned.map(|at| self.text[..at].trim());
-        let other = self.kind == PACKAGE && name.is_some_and(|n| n.parse::<DistName>().is_ok());
-        other.then(|| {
+        let name = versioned.map(|end| self.text[..end].trim());
+        let is_requirement =
+            self.kind == PACKAGE && name.is_some_and(|n| n.parse::<DistName>().is_ok());
+        is_requirement.then(|| {
             format!("to require a package of others, write requires-dist \"{}\"", self.text)
         })
     }

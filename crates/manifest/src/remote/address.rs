@@ -12,7 +12,6 @@ pub enum Address {
     Host {
         /// Name or number of the host.
         host: String,
-        /// Port.
         port: u16,
         /// The connection uses TLS.
         tls: bool,
@@ -80,7 +79,7 @@ impl FromStr for Address {
         let tls = match scheme {
             "grpc" => false,
             "grpcs" => true,
-            other => return Err(AddressError::Scheme(other.to_owned())),
+            scheme => return Err(AddressError::Scheme(scheme.to_owned())),
         };
         let rest = rest.strip_suffix('/').unwrap_or(rest);
         if rest.contains('@') {
@@ -90,8 +89,9 @@ impl FromStr for Address {
             return Err(AddressError::Behind);
         }
         // IPv6 addresses have brackets and colons.
-        let colon = rest.rfind(':').filter(|at| !rest[*at..].contains(']'));
-        let (host, port) = colon.map_or((rest, None), |at| (&rest[..at], Some(&rest[at + 1..])));
+        let colon = rest.rfind(':').filter(|index| !rest[*index..].contains(']'));
+        let (host, port) =
+            colon.map_or((rest, None), |index| (&rest[..index], Some(&rest[index + 1..])));
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._[]:".contains(c);
         if host.is_empty() || !host.chars().all(plain) {
             return Err(AddressError::Host);
@@ -151,8 +151,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_written_as_bazel_does() {
-        for (text, shown, uri) in [
+    fn reads_addresses_in_the_form_of_bazel() {
+        for (text, printed, uri) in [
             ("grpc://cache:9092", "grpc://cache:9092", "http://cache:9092"),
             ("grpcs://cache.example", "grpcs://cache.example:443", "https://cache.example:443"),
             ("cache.example:8980/", "grpcs://cache.example:8980", "https://cache.example:8980"),
@@ -161,12 +161,12 @@ mod tests {
             ("unix:/run/casd.sock", "unix:/run/casd.sock", "unix:///run/casd.sock"),
         ] {
             let address: Address = text.parse().unwrap();
-            assert_eq!((address.to_string(), address.uri()), (shown.to_owned(), uri.to_owned()));
+            assert_eq!((address.to_string(), address.uri()), (printed.to_owned(), uri.to_owned()));
         }
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn refuses_invalid_addresses() {
         use AddressError::{Behind, Host, NoPort, Port, Relative, UserInfo};
         for (text, error) in [
             ("http://cache:80", AddressError::Scheme("http".to_owned())),

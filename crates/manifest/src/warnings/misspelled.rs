@@ -28,7 +28,7 @@ const VARIABLES: [&str; 14] = [
     "XDG_DATA_DIRS",
 ];
 
-pub(super) fn of(manifest: &Manifest) -> Problems {
+pub(super) fn collect(manifest: &Manifest) -> Problems {
     let mut problems = Problems::new();
     for package in manifest.packages.values() {
         let variables = package.environment.iter().map(|line| &line.variable);
@@ -48,7 +48,7 @@ pub(super) fn of(manifest: &Manifest) -> Problems {
     problems.extend(wavefronts(&manifest.families));
     problems.extend(numbers(&manifest.families));
     problems.extend(incomplete(&manifest.families));
-    problems.extend(projects::of(manifest));
+    problems.extend(projects::collect(manifest));
     problems.in_order()
 }
 
@@ -62,13 +62,16 @@ fn spellings(families: &Families) -> Problems {
     let mut problems = Problems::new();
     for facts in families.isas.values() {
         for family in &facts.families {
-            let own = first(family);
-            let rank = |word: &str| counts.get_index_of(word).map(|at| (counts[word], Reverse(at)));
-            let alike = |other: &&String| **other != own && other.eq_ignore_ascii_case(&own);
-            let other = counts.keys().filter(alike).max_by_key(|other| rank(other));
-            if let Some(other) = other.filter(|other| rank(other) > rank(&own)) {
-                let message = format!("family `{family}` is spelt `{other}` elsewhere");
-                problems.push(problem(&facts.place, message, &family.replacen(&own, other, 1)));
+            let word = first(family);
+            let rank = |spelling: &str| {
+                counts.get_index_of(spelling).map(|index| (counts[spelling], Reverse(index)))
+            };
+            let alike =
+                |spelling: &&String| **spelling != word && spelling.eq_ignore_ascii_case(&word);
+            let frequent = counts.keys().filter(alike).max_by_key(|frequent| rank(frequent));
+            if let Some(frequent) = frequent.filter(|frequent| rank(frequent) > rank(&word)) {
+                let message = format!("family `{family}` is spelt `{frequent}` elsewhere");
+                problems.push(problem(&facts.place, message, &family.replacen(&word, frequent, 1)));
             }
         }
     }
@@ -87,12 +90,13 @@ fn wavefronts(families: &Families) -> Problems {
     let mut problems = Problems::new();
     for (level, isas) in levels {
         for (isa, facts, wave) in &isas {
-            let mut others = isas.iter().filter(|(other, ..)| other != isa).map(|one| one.2);
-            let Some(first) = others.next() else { continue };
-            let is_alone = first != *wave && isas.len() > 2 && others.all(|one| one == first);
+            let mut other_waves = isas.iter().filter(|(name, ..)| name != isa).map(|entry| entry.2);
+            let Some(first) = other_waves.next() else { continue };
+            let is_alone =
+                first != *wave && isas.len() > 2 && other_waves.all(|entry| entry == first);
             if is_alone {
-                let (is, usual) = (wave.lanes(), first.lanes());
-                let message = format!("ISA `{isa}` alone of `{level}` has wave={is}");
+                let (lanes, usual) = (wave.lanes(), first.lanes());
+                let message = format!("ISA `{isa}` alone of `{level}` has wave={lanes}");
                 problems.push(problem(&facts.place, message, &format!("wave={usual}")));
             }
         }
@@ -104,10 +108,12 @@ fn wavefronts(families: &Families) -> Problems {
 fn numbers(families: &Families) -> Problems {
     let mut problems = Problems::new();
     for (isa, facts) in &families.isas {
-        let known = families.of_program.get(isa).and_then(|isa| isa.mach);
-        if let Some((is, known)) = facts.mach.zip(known).filter(|(is, known)| is != known) {
-            let message = format!("ISA `{isa}` has mach={is:#x}, the number of another ISA");
-            problems.push(problem(&facts.place, message, &format!("mach={known:#x}")));
+        let expected = families.of_program.get(isa).and_then(|isa| isa.mach);
+        if let Some((mach, expected)) =
+            facts.mach.zip(expected).filter(|(mach, expected)| mach != expected)
+        {
+            let message = format!("ISA `{isa}` has mach={mach:#x}, the number of another ISA");
+            problems.push(problem(&facts.place, message, &format!("mach={expected:#x}")));
         }
     }
     problems
@@ -125,13 +131,15 @@ fn incomplete(families: &Families) -> Problems {
     let isas = || families.isas.iter().filter(|(_, facts)| facts.package.is_none());
     let usual: Vec<_> = FACTS
         .iter()
-        .filter(|(_, has)| isas().filter(|(_, facts)| has(facts)).count() > isas().count() / 2)
+        .filter(|(_, is_given)| {
+            isas().filter(|(_, facts)| is_given(facts)).count() > isas().count() / 2
+        })
         .collect();
     for (isa, facts) in isas() {
-        let lacks: Vec<&str> =
-            usual.iter().filter(|(_, has)| !has(facts)).map(|(name, _)| *name).collect();
-        if !lacks.is_empty() {
-            let message = format!("ISA `{isa}` has no {}", lacks.join(" and no "));
+        let missing: Vec<&str> =
+            usual.iter().filter(|(_, is_given)| !is_given(facts)).map(|(name, _)| *name).collect();
+        if !missing.is_empty() {
+            let message = format!("ISA `{isa}` has no {}", missing.join(" and no "));
             let problem = Problem::warning(Code::IncompleteIsa, message);
             let label = "most ISAs have it";
             problems.push(problem.label(&facts.place, label).of_fact(isa.as_str()).help(
@@ -155,10 +163,11 @@ fn file_of(library: &Library) -> Problems {
         let file = path.rsplit('/').next().unwrap_or(path);
         let stem = file.strip_prefix("lib").unwrap_or(file);
         let stem = stem.split(['*', '.']).find(|part| !part.is_empty()).unwrap_or_default();
-        let begins = |one: &str, other: &str| {
-            one.get(..other.len()).is_some_and(|start| start.eq_ignore_ascii_case(other))
+        let begins_with = |long: &str, short: &str| {
+            long.get(..short.len()).is_some_and(|start| start.eq_ignore_ascii_case(short))
         };
-        if begins(stem, name) || begins(name, stem) || misspelled(name, [stem]).is_none() {
+        if begins_with(stem, name) || begins_with(name, stem) || misspelled(name, [stem]).is_none()
+        {
             continue;
         }
         let message = format!("`{name}` is not the name of its file `{path}`");
@@ -171,14 +180,15 @@ fn other_program(script: &Script, scripts: &[Script]) -> Option<Problem> {
     let ScriptTarget::Program(program) = &script.target.value else { return None };
     let file = program.segments().next_back()?;
     let stem = file.strip_suffix(".exe").unwrap_or(file);
-    let is_other = |other: &&Script| *other.name == stem && *other.target != *script.target;
-    let other = scripts.iter().find(is_other).filter(|_| *script.name != stem)?;
+    let is_other =
+        |candidate: &&Script| *candidate.name == stem && *candidate.target != *script.target;
+    let owner = scripts.iter().find(is_other).filter(|_| *script.name != stem)?;
     let message = format!("script `{}` starts the program of script `{stem}`", *script.name);
     let problem = Problem::warning(Code::Misspelled, message);
     Some(
         problem
             .label(&script.target.place, format!("did you mean the program `{}`?", *script.name))
-            .label(&other.name.place, "the other script")
+            .label(&owner.name.place, "the other script")
             .help("give each command its own program"),
     )
 }
@@ -199,8 +209,8 @@ fn families(families: &Families) -> Problems {
                 of_others.push(format!("family `{family}`"));
             } else if let Some(near) = near {
                 let message = format!("family `{family}` has the only name with `-{end}`");
-                let known = families.names().filter(|name| *name != family);
-                let near = match misspelled(family, known) {
+                let names = families.names().filter(|name| *name != family);
+                let near = match misspelled(family, names) {
                     Some(near) => near.to_owned(),
                     None => format!("{first}-{near}"),
                 };
@@ -228,8 +238,8 @@ fn foreign(names: &[String], isa: &str, place: &Place) -> Problem {
 
 fn is_foreign(isa: &str, name: &str) -> bool {
     let letters = |text: &str| text.find(|c: char| c.is_ascii_digit());
-    let (Some(own), Some(other)) = (letters(isa), letters(name)) else { return false };
-    if isa[..own] != name[..other] {
+    let (Some(in_isa), Some(in_name)) = (letters(isa), letters(name)) else { return false };
+    if isa[..in_isa] != name[..in_name] {
         return false;
     }
     let matches = |(a, b): (char, char)| a == b || matches!(b, 'x' | 'X');
@@ -241,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_isas_fit_their_families() {
+    fn recognises_names_of_other_isas() {
         for name in ["gpu9", "gpu94", "gpu94X", "gpu942", "all", "server9", "gpu"] {
             assert!(!is_foreign("gpu942", name), "{name}");
         }

@@ -66,7 +66,7 @@ pub fn read(packages: &[Entrant], targets: &Arc<Targets>) -> io::Result<Vec<Pack
     let mut members: Vec<Vec<Member>> = opened.iter().map(|_| Vec::new()).collect();
     for (index, part) in read {
         let path = &packages[index].path;
-        members[index].extend(part.map_err(|error| regular::of(path, error))?);
+        members[index].extend(part.map_err(|error| regular::with_path(path, error))?);
     }
     let all: Vec<_> = opened.into_iter().zip(members).zip(packages).collect();
     let concluded: Vec<io::Result<Package<'_>>> = all

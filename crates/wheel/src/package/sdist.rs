@@ -49,7 +49,7 @@ impl Sdist {
         match sdist.members(file, visit) {
             Ok(()) => {}
             Err(error) if error.raw_os_error().is_none() => sdist.broken = Some(error),
-            Err(error) => return Err(regular::of(path, error)),
+            Err(error) => return Err(regular::with_path(path, error)),
         }
         Ok(sdist)
     }

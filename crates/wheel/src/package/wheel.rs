@@ -34,7 +34,7 @@ impl WheelFile {
         let mut faults = Vec::new();
         let mut directory = match read(file.file()) {
             Ok(directory) => directory,
-            Err(DirectoryError::Io(error)) => return Err(regular::of(path, error)),
+            Err(DirectoryError::Io(error)) => return Err(regular::with_path(path, error)),
             Err(DirectoryError::Broken(why)) => {
                 faults.push(Fault::new(FaultKind::Broken, why));
                 Directory::default()

@@ -25,45 +25,46 @@ struct Reader<'m> {
     depth: usize,
 }
 
+/// Deepest nesting of parentheses, because the reader calls itself for each.
 const DEEPEST: usize = 64;
 
 pub(super) fn extras(marker: &str) -> Option<Vec<String>> {
     let mut reader = Reader { rest: marker, extras: Vec::new(), depth: 0 };
-    reader.either()?;
+    reader.disjunction()?;
     reader.rest.trim_start().is_empty().then_some(reader.extras)
 }
 
 impl Reader<'_> {
-    fn either(&mut self) -> Option<()> {
-        self.both()?;
+    fn disjunction(&mut self) -> Option<()> {
+        self.conjunction()?;
         while self.word("or") {
-            self.both()?;
+            self.conjunction()?;
         }
         Some(())
     }
 
-    fn both(&mut self) -> Option<()> {
-        self.one()?;
+    fn conjunction(&mut self) -> Option<()> {
+        self.condition()?;
         while self.word("and") {
-            self.one()?;
+            self.condition()?;
         }
         Some(())
     }
 
-    fn one(&mut self) -> Option<()> {
+    fn condition(&mut self) -> Option<()> {
         if self.sign("(") {
             self.depth += 1;
             if self.depth > DEEPEST {
                 return None;
             }
-            self.either()?;
+            self.disjunction()?;
             self.depth -= 1;
             return self.sign(")").then_some(());
         }
-        let left = self.operand()?;
+        let first = self.operand()?;
         let compared = self.comparison()?;
-        let right = self.operand()?;
-        match (left, right) {
+        let second = self.operand()?;
+        match (first, second) {
             (Operand::Variable("extra"), Operand::Text(name))
             | (Operand::Text(name), Operand::Variable("extra")) => {
                 self.extras.extend((compared == "==").then_some(name));

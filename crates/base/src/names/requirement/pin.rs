@@ -34,7 +34,7 @@ impl Requirement {
 }
 
 fn clause(text: &str, new: impl Fn(&str) -> Option<String>) -> Option<String> {
-    let operator = text.find("==").filter(|at| text[..*at].trim().is_empty())?;
+    let operator = text.find("==").filter(|offset| text[..*offset].trim().is_empty())?;
     let rest = text[operator..].trim_start_matches('=');
     let version = rest.trim().trim_end_matches(')').trim_end();
     let start = text.len() - rest.trim_start().len();
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pinned_version_is_that_of_an_equal_sign() {
+    fn finds_versions_pinned_by_equal_signs() {
         let pinned = |text: &str| text.parse::<Requirement>().unwrap().pinned();
         for text in ["a==1.0", "a[b]>0, ==1.0; extra == 'c'", "a===1.0"] {
             assert_eq!(pinned(text).as_deref(), Some("1.0"), "{text}");
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn pins_are_versions_of_a_requirement_and_nothing_else() {
+    fn replaces_pinned_versions_only() {
         let repinned = |text: &str| {
             let new = |version: &str| (version == "1.0rc1").then(|| "1.0".to_owned());
             text.parse::<Requirement>().unwrap().repinned(new)
@@ -74,7 +74,7 @@ mod tests {
         ] {
             assert_eq!(repinned(old).as_deref(), Some(new));
         }
-        for same in [
+        for unpinned in [
             "a",
             "a>=1.0rc1",
             "a==1.0rc10",
@@ -82,7 +82,7 @@ mod tests {
             "a==1.0.*",
             "a; python_version == '1.0rc1'",
         ] {
-            assert_eq!(repinned(same), None, "{same}");
+            assert_eq!(repinned(unpinned), None, "{unpinned}");
         }
     }
 }

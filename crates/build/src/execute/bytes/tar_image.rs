@@ -53,15 +53,15 @@ impl TarImage {
         for (start, bytes) in
             self.segments_from(offset).iter().take_while(|(start, _)| *start < end)
         {
-            let within = offset.saturating_sub(*start);
-            bytes.read_ahead(within, (end - start).min(bytes.len()) - within);
+            let offset_in_file = offset.saturating_sub(*start);
+            bytes.read_ahead(offset_in_file, (end - start).min(bytes.len()) - offset_in_file);
         }
     }
 
     pub(crate) fn give_up_before(&self, end: u64) {
-        let until = self.segments.partition_point(|(start, bytes)| start + bytes.len() <= end);
-        let from = self.given_up.fetch_max(until, Ordering::Relaxed);
-        for (_, bytes) in self.segments.get(from..until).unwrap_or_default() {
+        let end_index = self.segments.partition_point(|(start, bytes)| start + bytes.len() <= end);
+        let from = self.given_up.fetch_max(end_index, Ordering::Relaxed);
+        for (_, bytes) in self.segments.get(from..end_index).unwrap_or_default() {
             bytes.give_up_before(bytes.len());
         }
     }
@@ -80,12 +80,13 @@ impl TarImage {
             if rest.is_empty() {
                 break;
             }
-            let within = offset - start;
-            let take = usize::try_from(bytes.len() - within).unwrap_or(usize::MAX).min(rest.len());
-            let (now, later) = rest.split_at_mut(take);
-            bytes.read_exact_at(within, now)?;
+            let offset_in_file = offset - start;
+            let take =
+                usize::try_from(bytes.len() - offset_in_file).unwrap_or(usize::MAX).min(rest.len());
+            let (piece, remainder) = rest.split_at_mut(take);
+            bytes.read_exact_at(offset_in_file, piece)?;
             offset += take as u64;
-            rest = later;
+            rest = remainder;
         }
         Ok(())
     }
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_range_reads_as_the_whole_does() {
+    fn reads_each_range_like_the_whole() {
         let mut image = TarImage::default();
         image.push(vec![1; 512], Bytes::Memory(vec![2; 700]));
         image.push(vec![3; 1024], Bytes::Memory(Vec::new()));

@@ -10,41 +10,41 @@ use base::source::{Code, Place, Problem, Spanned};
 struct Step<'o> {
     name: &'o PackageName,
     before: Vec<&'o Spanned<PackageName>>,
-    at: Vec<Option<usize>>,
+    indices: Vec<Option<usize>>,
 }
 
 fn indexed<'o>(
     steps: impl Iterator<Item = (&'o PackageName, Vec<&'o Spanned<PackageName>>)>,
 ) -> Vec<Step<'o>> {
     let mut steps: Vec<Step<'_>> =
-        steps.map(|(name, before)| Step { name, before, at: Vec::new() }).collect();
+        steps.map(|(name, before)| Step { name, before, indices: Vec::new() }).collect();
     let mut numbers = HashMap::new();
     for (number, step) in steps.iter().enumerate() {
         numbers.entry(step.name).or_insert(number);
     }
     for step in &mut steps {
-        step.at = step.before.iter().map(|name| numbers.get(&name.value).copied()).collect();
+        step.indices = step.before.iter().map(|name| numbers.get(&name.value).copied()).collect();
     }
     steps
 }
 
 pub(super) fn check(faults: &Faults, packages: &[Package]) {
     let steps = indexed(packages.iter().map(|o| (&o.name.value, o.required().collect())));
-    each(&steps, |circle| report(faults, &steps, &circle));
+    for_each_circle(&steps, |circle| report(faults, &steps, &circle));
 }
 
 pub(in super::super) fn projects(faults: &Faults, projects: &[SourceProject]) {
     let steps = indexed(projects.iter().map(|p| (&p.name.value, p.after.iter().collect())));
     for step in &steps {
-        if let Some(own) = step.before.iter().find(|name| name.value == *step.name) {
+        if let Some(itself) = step.before.iter().find(|name| name.value == *step.name) {
             let problem = Problem::error(
                 Code::RequiresCycle,
                 format!("project `{}` must not be built after itself", step.name),
             );
-            faults.report(problem.label(&own.place, "name another project, or remove the line"));
+            faults.report(problem.label(&itself.place, "name another project, or remove the line"));
         }
     }
-    each(&steps, |circle| {
+    for_each_circle(&steps, |circle| {
         let problem = Problem::error(
             Code::RequiresCycle,
             format!("the `after` lines of projects {} form a circle", names(&steps, &circle)),
@@ -58,26 +58,28 @@ pub(in super::super) fn projects(faults: &Faults, projects: &[SourceProject]) {
 
 type Circle<'o> = Vec<(usize, &'o Place)>;
 
-fn each<'o>(steps: &[Step<'o>], mut found: impl FnMut(Circle<'o>)) {
-    let mut known: Vec<usize> = Vec::new();
+fn for_each_circle<'o>(steps: &[Step<'o>], mut report: impl FnMut(Circle<'o>)) {
+    let mut reported: Vec<usize> = Vec::new();
     for start in in_circles(steps) {
         let Some(circle) = shortest(steps, start)
-            .filter(|circle| !circle.iter().any(|(index, _)| known.contains(index)))
+            .filter(|circle| !circle.iter().any(|(index, _)| reported.contains(index)))
         else {
             continue;
         };
-        known.extend(circle.iter().map(|(index, _)| *index));
-        found(circle);
+        reported.extend(circle.iter().map(|(index, _)| *index));
+        report(circle);
     }
 }
 
 /// Steps that can be in a circle: all but those that lead to no other of them.
 fn in_circles(steps: &[Step<'_>]) -> Vec<usize> {
-    let after = |index: usize| steps[index].at.iter().flatten().filter(move |to| **to != index);
+    let after = |index: usize| {
+        steps[index].indices.iter().flatten().filter(move |target| **target != index)
+    };
     let mut open: Vec<usize> = (0..steps.len()).map(|index| after(index).count()).collect();
     let mut from: Vec<Vec<usize>> = vec![Vec::new(); steps.len()];
     for index in 0..steps.len() {
-        after(index).for_each(|to| from[*to].push(index));
+        after(index).for_each(|target| from[*target].push(index));
     }
     let mut done: Vec<usize> = (0..steps.len()).filter(|index| open[*index] == 0).collect();
     while let Some(index) = done.pop() {
@@ -91,22 +93,22 @@ fn in_circles(steps: &[Step<'_>]) -> Vec<usize> {
 
 /// The steps of the shortest way from a package back to it, over packages after it in the file.
 fn shortest<'o>(packages: &[Step<'o>], start: usize) -> Option<Circle<'o>> {
-    let mut came: BTreeMap<usize, (usize, &Place)> = BTreeMap::new();
+    let mut predecessors: BTreeMap<usize, (usize, &Place)> = BTreeMap::new();
     let mut next = VecDeque::from([start]);
-    while let Some(at) = next.pop_front() {
-        for (required, to) in packages[at].before.iter().zip(&packages[at].at) {
-            let Some(to) = to.filter(|to| *to != at) else { continue };
-            if to == start {
-                let mut steps = vec![(at, &required.place)];
-                while let Some((before, place)) = came.get(&steps[steps.len() - 1].0) {
+    while let Some(index) = next.pop_front() {
+        for (required, target) in packages[index].before.iter().zip(&packages[index].indices) {
+            let Some(target) = target.filter(|target| *target != index) else { continue };
+            if target == start {
+                let mut steps = vec![(index, &required.place)];
+                while let Some((before, place)) = predecessors.get(&steps[steps.len() - 1].0) {
                     steps.push((*before, place));
                 }
                 steps.reverse();
                 return Some(steps);
             }
-            if to > start && !came.contains_key(&to) {
-                came.insert(to, (at, &required.place));
-                next.push_back(to);
+            if target > start && !predecessors.contains_key(&target) {
+                predecessors.insert(target, (index, &required.place));
+                next.push_back(target);
             }
         }
     }
@@ -115,8 +117,8 @@ fn shortest<'o>(packages: &[Step<'o>], start: usize) -> Option<Circle<'o>> {
 
 fn report(faults: &Faults, steps: &[Step<'_>], circle: &Circle<'_>) {
     let in_a_circle = if circle.len() == 2 { "" } else { " in a circle" };
-    let what = format!("packages {} require each other{in_a_circle}", names(steps, circle));
-    let problem = labelled(Problem::error(Code::RequiresCycle, what), circle);
+    let message = format!("packages {} require each other{in_a_circle}", names(steps, circle));
+    let problem = labelled(Problem::error(Code::RequiresCycle, message), circle);
     faults.report(
         problem.help("remove one of these lines: a package is installed after its requirements"),
     );

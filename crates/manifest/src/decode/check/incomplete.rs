@@ -8,7 +8,7 @@ use crate::{Distribution, LicenseOf, Package, PackageKind};
 use base::names::{ArtifactName, PackageName};
 use base::source::{Code, Problem};
 
-struct Known<'k> {
+struct Context<'k> {
     packages: &'k [Package],
     /// Unknown if `common` cannot be decoded.
     licenses: Option<HashSet<&'k ArtifactName>>,
@@ -19,17 +19,17 @@ pub(in super::super) fn check(
     packages: &[Package],
     licenses: Option<&[LicenseOf]>,
 ) {
-    let licenses = licenses.map(|all| all.iter().map(|of| &of.artifact.value).collect());
-    let known = Known { packages, licenses };
+    let licenses = licenses.map(|lines| lines.iter().map(|line| &line.artifact.value).collect());
+    let context = Context { packages, licenses };
     for package in packages {
-        let missing = known.missing(package);
+        let missing = context.missing(package);
         if !missing.is_empty() {
-            faults.report(known.problem(package, &missing));
+            faults.report(context.problem(package, &missing));
         }
     }
 }
 
-impl Known<'_> {
+impl Context<'_> {
     fn missing(&self, package: &Package) -> Vec<&'static str> {
         let needed = |word: &&'static str| *word != "license" || self.has_no_terms(package);
         package.draft.missing.iter().copied().filter(needed).collect()
@@ -41,19 +41,22 @@ impl Known<'_> {
     }
 
     fn without_terms<'o>(&'o self, package: &'o Package) -> impl Iterator<Item = &'o ArtifactName> {
-        let of = |name: &PackageName| self.packages.iter().find(|o| o.name.value == *name);
-        let inherited = package.artifacts_of.iter().filter_map(move |name| of(&name.value));
+        let package_named =
+            |name: &PackageName| self.packages.iter().find(|o| o.name.value == *name);
+        let inherited =
+            package.artifacts_of.iter().filter_map(move |name| package_named(&name.value));
         let left_out = |name: &ArtifactName| {
-            package.without_artifacts.iter().any(|without| without.value == *name)
+            package.without_artifacts.iter().any(|excluded| excluded.value == *name)
         };
-        let told =
-            |name: &ArtifactName| self.licenses.as_ref().is_none_or(|all| all.contains(name));
+        let has_terms = |name: &ArtifactName| {
+            self.licenses.as_ref().is_none_or(|declared| declared.contains(name))
+        };
         inherited
             .chain([package])
             .flat_map(|o| &o.artifacts)
             .filter(|rule| rule.optional.is_none())
             .map(|rule| &rule.name.value)
-            .filter(move |name| !left_out(name) && !told(name))
+            .filter(move |name| !left_out(name) && !has_terms(name))
     }
 
     fn problem(&self, package: &Package, missing: &[&'static str]) -> Problem {
@@ -102,25 +105,29 @@ impl Known<'_> {
     }
 
     fn prefix(&self) -> String {
-        let named = self.packages.iter().filter_map(|o| {
+        let prefixes = self.packages.iter().filter_map(|o| {
             let before = |d: &Distribution| {
                 let text = d.name.as_str();
-                text.find(&format!("-{}", o.name.value)).map(|at| text[..=at].to_owned())
+                text.find(&format!("-{}", o.name.value)).map(|dash| text[..=dash].to_owned())
             };
             o.distributions.iter().find_map(before)
         });
-        most(named).unwrap_or_default()
+        most(prefixes).unwrap_or_default()
     }
 
-    fn usual(&self, kind: PackageKind, of: impl Fn(&Package) -> Option<String>) -> Option<String> {
+    fn usual(
+        &self,
+        kind: PackageKind,
+        value: impl Fn(&Package) -> Option<String>,
+    ) -> Option<String> {
         let alike = self.packages.iter().filter(|o| o.kind == kind);
-        most(alike.filter_map(&of))
+        most(alike.filter_map(&value))
     }
 
     fn license(&self, package: &Package) -> String {
-        let usual = self.usual(package.kind, said);
-        usual
-            .or_else(|| most(self.packages.iter().filter_map(said)))
+        let usual_license = self.usual(package.kind, license_text);
+        usual_license
+            .or_else(|| most(self.packages.iter().filter_map(license_text)))
             .unwrap_or_else(|| format!("LicenseRef-{}", package.name.value))
     }
 }
@@ -139,7 +146,7 @@ fn ships_nothing(package: &Package) -> bool {
     matches!(package.kind, PackageKind::Selector | PackageKind::Choice)
 }
 
-fn said(package: &Package) -> Option<String> {
+fn license_text(package: &Package) -> Option<String> {
     package.license.as_ref().map(|license| license.value.to_string())
 }
 
@@ -163,7 +170,7 @@ fn summary(package: &Package) -> String {
         [] => format!("The package {}", package.name.value),
         [one] => format!("Files of {one}"),
         [one, other] => format!("Files of {one} and {other}"),
-        [one, other, ..] => format!("Files of {one}, {other} and more"),
+        [first, second, ..] => format!("Files of {first}, {second} and more"),
     }
 }
 

@@ -24,14 +24,19 @@ pub(super) fn check(faults: &Faults, package: &Package, packages: &[Package]) {
 }
 
 fn several(package: &Package, index: &IndexRule) -> Option<Problem> {
-    let counts = |at: &Target| index.when.holds(*at);
-    let mut built =
-        Target::ALL.into_iter().filter(counts).filter_map(|at| package.distribution_for(at));
-    let other = built.find(|distribution| distribution.per != Per::None)?;
+    let applies = |target: &Target| index.when.holds(*target);
+    let mut built = Target::ALL
+        .into_iter()
+        .filter(applies)
+        .filter_map(|target| package.distribution_for(target));
+    let split_selector = built.find(|distribution| distribution.per != Per::None)?;
     let message = format!("index `{}` must have one selector, not several", index.name.value);
     let problem = Problem::error(Code::OtherTarget, message)
         .label(&index.name.place, "one selector required")
-        .label(&other.name.place, format!("per=\"{}\" makes several selectors", other.per.word()));
+        .label(
+            &split_selector.name.place,
+            format!("per=\"{}\" makes several selectors", split_selector.per.word()),
+        );
     Some(problem.help("limit the line to a mode with one selector: mode=\"kpack\""))
 }
 
@@ -42,8 +47,8 @@ fn required(
     rule: &RequireRule,
     target: &Package,
 ) -> Option<Problem> {
-    let (name, other) = (&package.name.value, &target.name.value);
-    if name == other {
+    let (name, required_name) = (&package.name.value, &target.name.value);
+    if name == required_name {
         let message = format!("package `{name}` requires itself");
         let problem = Problem::error(Code::RequiresCycle, message);
         let label = "name another package, or remove the line";
@@ -52,27 +57,31 @@ fn required(
     if !package.is_whole() || !target.is_whole() {
         return None;
     }
-    let counts = |at: &Target| {
-        index.when.holds(*at) && rule.when.holds(*at) && package.distribution_for(*at).is_some()
+    let counts = |built_for: &Target| {
+        index.when.holds(*built_for)
+            && rule.when.holds(*built_for)
+            && package.distribution_for(*built_for).is_some()
     };
     let targets: Vec<Target> = Target::ALL.into_iter().filter(counts).collect();
-    if let Some(at) = targets.iter().find(|at| target.distribution_for(**at).is_none()) {
-        let place = format!("mode {} on {}", at.mode, at.system.as_str());
+    if let Some(missing) =
+        targets.iter().find(|missing| target.distribution_for(**missing).is_none())
+    {
+        let place = format!("mode {} on {}", missing.mode, missing.system.as_str());
         let message = format!(
-            "index `{}` requires `{other}`, which is not built in {place}",
+            "index `{}` requires `{required_name}`, which is not built in {place}",
             index.name.value
         );
         let problem = Problem::error(Code::NotBuiltInMode, message)
-            .label(&rule.package.place, format!("`{other}` does not exist in {place}"))
+            .label(&rule.package.place, format!("`{required_name}` does not exist in {place}"))
             .label(&target.name.place, "its distributions are declared here");
         let help = "limit the line to the modes and systems of the package, for example \
             mode=\"kpack\"";
         return Some(problem.help(help));
     }
-    let mut built = targets.into_iter().filter_map(|at| target.distribution_for(at));
+    let mut built = targets.into_iter().filter_map(|built_for| target.distribution_for(built_for));
     let several = built.find(|distribution| distribution.per != Per::None && !rule.is_of_all())?;
     let message = format!(
-        "index `{}` requires `{other}`, which has a distribution for each {}",
+        "index `{}` requires `{required_name}`, which has a distribution for each {}",
         index.name.value, several.per
     );
     let problem = Problem::error(Code::OtherTarget, message)
@@ -87,12 +96,12 @@ pub(in super::super) fn names(
     families: &Families,
 ) -> Problems {
     let mut problems = Problems::new();
-    let all = || packages.values().flat_map(|package| &package.indexes);
-    for index in all() {
+    let indexes = || packages.values().flat_map(|package| &package.indexes);
+    for index in indexes() {
         let name = index.name.as_str();
         let owner = if families.families().iter().any(|family| family == name) {
             Some("a target has this name")
-        } else if distributions(packages, families).any(|other| other == name) {
+        } else if distributions(packages, families).any(|distribution| distribution == name) {
             Some("a distribution has this name")
         } else {
             None
@@ -107,10 +116,11 @@ pub(in super::super) fn names(
         }
     }
     for index in publishing.shelves.iter().filter_map(|shelf| shelf.index.as_ref()) {
-        if all().all(|other| other.name.value != index.value) {
-            let known = nearest(index.as_str(), all().map(|other| other.name.as_str()));
-            let label =
-                known.map_or("unknown name".to_owned(), |near| format!("did you mean `{near}`?"));
+        if indexes().all(|declared| declared.name.value != index.value) {
+            let near_name =
+                nearest(index.as_str(), indexes().map(|declared| declared.name.as_str()));
+            let label = near_name
+                .map_or("unknown name".to_owned(), |near| format!("did you mean `{near}`?"));
             let message = format!("unknown index `{}`", index.value);
             problems.push(
                 Problem::error(Code::UnknownIndex, message)

@@ -37,14 +37,14 @@ pub(in super::super) fn colliding(
         }
         for name in python.names() {
             if let Some(owner) = names.get(name.as_str()) {
-                problems.push(taken(name, *owner));
+                problems.push(occupied_name(name, *owner));
             }
         }
     }
     problems
 }
 
-fn taken(name: &Spanned<PackageName>, (package, declared): Owner<'_>) -> Problem {
+fn occupied_name(name: &Spanned<PackageName>, (package, declared): Owner<'_>) -> Problem {
     Problem::error(
         Code::CollidingNames,
         format!("package `{package}` also makes a distribution `{}`", name.value),
@@ -63,18 +63,18 @@ fn variants(declared: &Distribution, families: &Families) -> Vec<Variant> {
     }
 }
 
-fn clash(what: &str, name: &str, first: Owner<'_>, again: Owner<'_>) -> Problems {
-    if first.0 == again.0 {
+fn clash(noun: &str, name: &str, first: Owner<'_>, second: Owner<'_>) -> Problems {
+    if first.0 == second.0 {
         return Problems::new();
     }
     Problem::error(
         Code::CollidingNames,
-        format!("packages `{}` and `{}` both make the {what} `{name}`", first.0, again.0),
+        format!("packages `{}` and `{}` both make the {noun} `{name}`", first.0, second.0),
     )
-    .label(&again.1.name.place, way(again.1))
+    .label(&second.1.name.place, way(second.1))
     .label(&first.1.name.place, way(first.1))
     .help("give one of them another name")
-    .of_fact(format!("{} {}", first.0, again.0))
+    .of_fact(format!("{} {}", first.0, second.0))
     .into()
 }
 
@@ -92,8 +92,8 @@ pub(in super::super) fn unknown_subprojects(
         if families.subprojects.contains_key(&subproject.value) {
             continue;
         }
-        let known = families.subprojects.keys().map(String::as_str);
-        let label = match nearest(&subproject.value, known) {
+        let names = families.subprojects.keys().map(String::as_str);
+        let label = match nearest(&subproject.value, names) {
             Some(near) => format!("families.kdl declares `{near}`; is one of the two misspelled?"),
             None => "families.kdl does not declare it".to_owned(),
         };
@@ -116,10 +116,10 @@ pub(in super::super) fn own_required(packages: &IndexMap<PackageName, Package>) 
     }
     for rule in packages.values().flat_map(|package| &package.requires_dist) {
         let Ok(requirement) = rule.requirement.as_str().parse::<Requirement>() else { continue };
-        if let Some(own) = owners.get(&requirement.name) {
+        if let Some(owner) = owners.get(&requirement.name) {
             let message = format!(
                 "`requires-dist` names `{}`, a distribution of package `{}`",
-                requirement.name, own.name.value
+                requirement.name, owner.name.value
             );
             problems.push(
                 Problem::error(Code::InvalidText, message)
@@ -128,8 +128,8 @@ pub(in super::super) fn own_required(packages: &IndexMap<PackageName, Package>) 
                         "this line does not pin the version of this \
                         build",
                     )
-                    .label(&own.name.place, "declared here")
-                    .help(format!("write requires \"{}\" to pin the version", own.name.value)),
+                    .label(&owner.name.place, "declared here")
+                    .help(format!("write requires \"{}\" to pin the version", owner.name.value)),
             );
         }
     }

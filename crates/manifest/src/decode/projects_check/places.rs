@@ -69,16 +69,16 @@ fn is_filled(python: &Python, owner: Owner<'_>, filling: &Filling) -> bool {
     }
 }
 
-fn known(python: &Python, owner: Owner<'_>) -> Vec<String> {
+fn fillings(python: &Python, owner: Owner<'_>) -> Vec<String> {
     let fixed = Filling::FIXED.into_iter().filter(|filling| is_filled(python, owner, filling));
     let fixed = fixed.map(|filling| filling.word());
-    let own = python.variables.iter().map(|(name, _)| name.to_string());
-    let own = own.filter(|_| !matches!(owner, Owner::Variable));
+    let variables = python.variables.iter().map(|(name, _)| name.to_string());
+    let variables = variables.filter(|_| !matches!(owner, Owner::Variable));
     let before = match owner {
         Owner::Project(project) => native_before(python, project),
         Owner::Variable | Owner::Every | Owner::Prefetch | Owner::Trial(_) => Vec::new(),
     };
-    let mut words: Vec<String> = fixed.chain(own).collect();
+    let mut words: Vec<String> = fixed.chain(variables).collect();
     words.dedup();
     words.extend(before.iter().map(|name| format!("prefix:{name}")));
     words
@@ -91,7 +91,7 @@ fn unknown(
     value: &Spanned<Setting>,
     filling: &Filling,
 ) {
-    let (word, words) = (filling.word(), known(python, owner));
+    let (word, words) = (filling.word(), fillings(python, owner));
     let message = format!("`{}` has an unknown placeholder `{{{word}}}`", value.value);
     let label = match nearest(&word, words.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{{{near}}}`?"),
@@ -104,18 +104,18 @@ fn unknown(
 }
 
 fn native_before<'p>(python: &'p Python, project: &'p SourceProject) -> Vec<&'p PackageName> {
-    let (mut known, mut next) = (Vec::new(), vec![project]);
+    let (mut projects, mut next) = (Vec::new(), vec![project]);
     while let Some(project) = next.pop() {
         for name in &project.after {
-            if !known.contains(&&name.value) {
-                known.push(&name.value);
+            if !projects.contains(&&name.value) {
+                projects.push(&name.value);
                 next.extend(python.project(name));
             }
         }
     }
-    known.retain(|name| python.project(name).is_some_and(|p| p.native.is_some()));
-    known.sort();
-    known
+    projects.retain(|name| python.project(name).is_some_and(|p| p.native.is_some()));
+    projects.sort();
+    projects
 }
 
 fn prefix_of(
@@ -132,8 +132,8 @@ fn prefix_of(
         let problem = Problem::error(Code::UnknownPackage, message).label(place, label);
         context.faults.report(problem.help(help));
     };
-    let native = python.project(name).filter(|other| other.native.is_some());
-    if native.is_some() {
+    let native_project = python.project(name).filter(|candidate| candidate.native.is_some());
+    if native_project.is_some() {
         report(
             format!(
                 "`{}` uses the prefix of `{name}`, but is not built after it",
@@ -143,8 +143,8 @@ fn prefix_of(
             format!("add the line `after \"{name}\"`"),
         );
     } else {
-        let all = python.projects.iter().filter(|p| p.native.is_some());
-        let names: Vec<&str> = all.map(|p| p.name.as_str()).collect();
+        let natives = python.projects.iter().filter(|p| p.native.is_some());
+        let names: Vec<&str> = natives.map(|p| p.name.as_str()).collect();
         let help = if names.is_empty() {
             "declare it: `native-project \"NAME\" { … }`".to_owned()
         } else {

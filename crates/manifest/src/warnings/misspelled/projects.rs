@@ -10,21 +10,21 @@ use base::text::counted;
 
 /// Warns of unknown names with the prefix of the manifest's packages, and of packages that no
 /// shelf takes.
-pub(super) fn of(manifest: &Manifest) -> Problems {
+pub(super) fn collect(manifest: &Manifest) -> Problems {
     let mut problems = Problems::new();
-    let mut own = of_packages(manifest);
+    let mut names = of_packages(manifest);
     let python = &manifest.python;
-    let made = python.projects.iter().map(|project| &project.name);
-    let made = made.chain(python.wheels.iter().map(|wheel| &wheel.name));
-    own.extend(made.filter_map(|name| normalized(name.as_str())));
+    let built = python.projects.iter().map(|project| &project.name);
+    let built = built.chain(python.wheels.iter().map(|wheel| &wheel.name));
+    names.extend(built.filter_map(|name| normalized(name.as_str())));
     let Some(prefix) = prefix(manifest) else { return problems };
     let published = &manifest.publishing;
     let promoted = manifest.promotions.iter().flat_map(|line| &line.names);
     let shelved = published.shelves.iter().flat_map(|shelf| &shelf.projects);
     for name in promoted.chain(shelved).chain(&published.outside) {
         let text = name.as_str();
-        if text.starts_with(&prefix) && !own.iter().any(|own| is_it(name, own)) {
-            problems.push(none(name, &own));
+        if text.starts_with(&prefix) && !names.iter().any(|package| is_name_of(name, package)) {
+            problems.push(matches_nothing(name, &names));
         }
     }
     let Some(shelf) = published.shelves.last() else { return problems };
@@ -32,14 +32,14 @@ pub(super) fn of(manifest: &Manifest) -> Problems {
         let is_taken = published.shelves.iter().any(|shelf| shelf.takes(name));
         !is_taken && !published.is_outside(name)
     };
-    let all = of_packages(manifest);
-    let homeless: Vec<&String> = all.iter().filter(homeless).collect();
+    let packages = of_packages(manifest);
+    let homeless: Vec<&String> = packages.iter().filter(homeless).collect();
     if let Some(first) = homeless.first() {
-        let more = match homeless.len() - 1 {
+        let suffix = match homeless.len() - 1 {
             0 => String::new(),
-            more => format!(" and {}", counted(more, "more package")),
+            count => format!(" and {}", counted(count, "more package")),
         };
-        let message = format!("no `shelf` takes `{first}`{more}: none is published on shelves");
+        let message = format!("no `shelf` takes `{first}`{suffix}: none is published on shelves");
         let problem = Problem::warning(Code::Misspelled, message);
         let problem = problem.label(&shelf.path.place, "the last shelf");
         problems.push(problem.help(format!("add to a shelf: project \"{first}\"")));
@@ -47,9 +47,9 @@ pub(super) fn of(manifest: &Manifest) -> Problems {
     problems
 }
 
-fn none(name: &Spanned<Glob>, own: &BTreeSet<String>) -> Problem {
+fn matches_nothing(name: &Spanned<Glob>, names: &BTreeSet<String>) -> Problem {
     let message = format!("no package of this manifest is named `{}`", name.as_str());
-    let label = match nearest(name.as_str(), own.iter().map(String::as_str)) {
+    let label = match nearest(name.as_str(), names.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "matches nothing".to_owned(),
     };
@@ -59,22 +59,24 @@ fn none(name: &Spanned<Glob>, own: &BTreeSet<String>) -> Problem {
 
 /// Beginning of the names of all other packages: the selector's, and `-`.
 fn prefix(manifest: &Manifest) -> Option<String> {
-    let selectors = manifest.packages.values().filter(|it| it.kind == PackageKind::Selector);
-    let names = selectors.flat_map(|it| &it.distributions).map(|it| it.name.as_str());
+    let selectors =
+        manifest.packages.values().filter(|package| package.kind == PackageKind::Selector);
+    let names =
+        selectors.flat_map(|package| &package.distributions).map(|package| package.name.as_str());
     names.filter_map(normalized).map(|name| name + "-").next()
 }
 
 fn of_packages(manifest: &Manifest) -> BTreeSet<String> {
-    let mut all = BTreeSet::new();
+    let mut names = BTreeSet::new();
     for package in manifest.packages.values() {
         for declared in Target::ALL.iter().filter_map(|target| package.distribution_for(*target)) {
             let variants = declared.per.variants(&manifest.families).into_iter();
-            all.extend(variants.filter_map(|variant| normalized(&declared.name.fill(&variant))));
+            names.extend(variants.filter_map(|variant| normalized(&declared.name.fill(&variant))));
         }
     }
-    all
+    names
 }
 
-fn is_it(name: &Spanned<Glob>, own: &str) -> bool {
-    own.parse().is_ok_and(|path| name.matches(&path))
+fn is_name_of(name: &Spanned<Glob>, candidate: &str) -> bool {
+    candidate.parse().is_ok_and(|path| name.matches(&path))
 }
