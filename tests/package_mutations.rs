@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use ::check::audit;
-use ::check::read::{self, Wheel};
+use ::check::read::{self, Depth, Wheel};
 use ::wheel::package::packages;
 use ::wheel::retag;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use index::simple;
-use review::built;
 use tempfile::TempDir;
 
 use super::verify::wheel::wheel;
@@ -85,7 +84,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 /// Passes a directory with one package to every reader. Returns whether all accepted it.
 fn all_read(dir: &Path) -> bool {
     let found = packages(dir).unwrap().remove(0);
-    let compared = built::read(&found).is_ok();
+    let compared = read::package(&found, Depth::Comparison).is_ok();
     let verified = if found.path.ends_with(WHEEL) {
         let wheel = Wheel::open(&found.path, WHEEL).unwrap();
         let members = wheel.parts().into_iter().flat_map(|part| wheel.read(part).unwrap());

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use binary::dlls::{Dll, DllFault, Dlls};
-use binary::pe::{self, PeSymbol, PeSymbols};
+use binary::loader::{Dll, DllContent, DllFault, Dlls};
+use binary::pe::{self, PeFacts, PeSymbol, PeSymbols};
 use fs_err as fs;
 
 use crate::skips::has;
@@ -26,9 +26,22 @@ fn symbols(file: &Path) -> PeSymbols {
     pe::symbols(&fs::File::open(file).unwrap()).unwrap().unwrap()
 }
 
-fn dll(file: &Path) -> Dll {
+struct Library {
+    name: String,
+    facts: PeFacts,
+    symbols: PeSymbols,
+}
+
+impl Library {
+    fn file(&self) -> Dll<'_> {
+        let content = DllContent::Pe(&self.facts, Some(&self.symbols));
+        Dll { owner: 0, path: &self.name, content }
+    }
+}
+
+fn dll(file: &Path) -> Library {
     let facts = pe::facts(&fs::File::open(file).unwrap()).unwrap().unwrap();
-    Dll::new(file.display().to_string(), &facts, Some(symbols(file)))
+    Library { name: file.display().to_string(), facts, symbols: symbols(file) }
 }
 
 /// Returns names of `objdump`: `[   3] one` below the heading of the name table.
@@ -100,7 +113,7 @@ fn functions_are_those_that_objdump_reads() {
 }
 
 /// Builds `library.dll` with the functions of a definition file, and a user of three of them.
-fn built(dir: &Path, definitions: &str) -> (Dll, Dll) {
+fn built(dir: &Path, definitions: &str) -> (Library, Library) {
     let build = |definitions: &str, output: &str| {
         fs::write(dir.join("library.def"), format!("LIBRARY library.dll\nEXPORTS\n{definitions}"))
             .unwrap();
@@ -119,10 +132,11 @@ fn built(dir: &Path, definitions: &str) -> (Dll, Dll) {
     (dll(&dir.join("user.dll")), dll(&dir.join("library.dll")))
 }
 
-fn faults(user: &Dll, others: &[&Dll]) -> Vec<String> {
-    let all = Dlls::new(others.iter().copied());
+fn faults(user: &Library, others: &[&Library]) -> Vec<String> {
+    let (user, all) = (user.file(), Dlls::new(others.iter().map(|other| other.file()).collect()));
     let system = |library: &str| library.starts_with("KERNEL32") || library.starts_with("msvcrt");
-    let faults = user.imports.iter().filter_map(|import| all.fault(user, import, &system));
+    let imports = user.imports();
+    let faults = imports.iter().filter_map(|import| all.fault(&user, import, &system));
     let told = |fault: DllFault<'_>| match fault {
         DllFault::Missing => "missing".to_owned(),
         DllFault::OtherMachine(_) => "another machine".to_owned(),

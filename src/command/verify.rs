@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base::source::{Code, Problems, Severity};
 use base::text::with_causes;
+use check::read::{self, Depth};
 use check::report::{self, Shown};
 use check::{Command, Finding, Package, Targets, judge};
 #[cfg(feature = "remote")]
@@ -11,7 +12,6 @@ use manifest::Manifest;
 use plan::Plan;
 use rayon::prelude::*;
 use record::gate::{self, Judged, System};
-use review::{self, built};
 use wheel::package::{Found, ReadError};
 
 use super::{Failure, environment, print, print_exact};
@@ -136,7 +136,8 @@ fn planned(
     found: &[&Found],
     names: Vec<String>,
 ) -> Result<Vec<Finding>, Failure> {
-    let read: Vec<_> = found.par_iter().map(|found| built::read(found)).collect();
+    let read: Vec<_> =
+        found.par_iter().map(|found| read::package(found, Depth::Comparison)).collect();
     let (mut built, mut files) = (Vec::new(), Vec::new());
     for (package, name) in read.into_iter().zip(names) {
         // Unreadable packages already have findings.

@@ -10,7 +10,6 @@
 #![warn(missing_docs)]
 
 pub mod device_code;
-pub mod dlls;
 pub mod elf;
 mod facts;
 pub mod loader;

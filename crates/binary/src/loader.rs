@@ -6,9 +6,11 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+mod dlls;
 mod lost;
 mod tree;
 
+pub use dlls::{Dll, DllContent, DllFault, DllImport, Dlls};
 pub use lost::{Lost, lost};
 pub use tree::{Candidate, Content, Entry, File, Linked, Tree};
 

@@ -209,7 +209,7 @@ fn external_dlls(findings: &[Finding]) -> Vec<Obstacle> {
 const TAGS: [Code; 3] = [Code::WrongPlatform, Code::TagContradicted, Code::UnusualLoader];
 
 /// Rules of loading. An audit lists libraries and symbols of ELF files separately.
-const LOADING: [&str; 4] = ["dlls", "functions", "stacks", "stable-abi"];
+const LOADING: [&str; 3] = ["dlls", "stacks", "stable-abi"];
 
 /// The finding without the names of wheel and code.
 fn said(finding: Finding) -> String {

@@ -5,7 +5,7 @@ use binary::Format;
 use binary::device_code::Code;
 use binary::pe::ImportLibrary;
 
-use crate::{Known, Needs};
+use crate::{Bytes, Known, Needs, Why};
 
 /// File of a package, as an installer leaves it.
 #[derive(Debug, Clone)]
@@ -22,6 +22,8 @@ pub struct File<'a> {
     pub kind: Kind<'a>,
     /// Device code in the content.
     pub code: Known<Option<Box<Code>>>,
+    /// Facts for comparisons.
+    pub bytes: Known<Box<Bytes>>,
 }
 
 /// Root of installed paths (`sysconfig.get_paths()`); `purelib` and `platlib` are one directory.
@@ -60,6 +62,8 @@ pub enum Kind<'a> {
     Broken(Format, Box<str>),
     /// Symbolic link with this text.
     Link(Cow<'a, str>),
+    /// Directory of a devel archive.
+    Directory,
     /// The bytes are unread or damaged.
     Unread,
 }
@@ -97,7 +101,8 @@ impl<'a> File<'a> {
     ) -> Self {
         // Archives limit names to 64 KiB.
         let start = u32::try_from(start).unwrap_or_default();
-        Self { member, scheme, start, mode, kind, code: Known::Is(None) }
+        let (code, bytes) = (Known::Is(None), Known::Unknown(Why::NoBytes));
+        Self { member, scheme, start, mode, kind, code, bytes }
     }
 
     /// Installed path below the root of its scheme.
@@ -114,6 +119,11 @@ impl<'a> File<'a> {
     pub fn name(&self) -> &str {
         let path = self.path();
         path.rsplit('/').next().unwrap_or(path)
+    }
+
+    /// Returns whether a user can execute it.
+    pub fn is_executable(&self) -> bool {
+        self.mode.get().is_some_and(|mode| mode & 0o111 != 0)
     }
 
     /// Returns whether an installer of wheels leaves the file at its path.

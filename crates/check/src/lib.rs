@@ -11,8 +11,10 @@
 //! a [`Set`] alone. Knows neither manifests nor plans.
 
 pub mod audit;
+mod bytes;
 mod file;
 mod finding;
+mod finished;
 mod known;
 mod needs;
 mod package;
@@ -26,8 +28,10 @@ mod severity;
 mod sums;
 mod targets;
 
+pub use bytes::{Bytes, Made};
 pub use file::{File, Kind, Scheme};
 pub use finding::Finding;
+pub use finished::Finished;
 pub use known::{Known, Why};
 pub use needs::{Facts, Needs, Symbols};
 pub use package::{Package, VariantFacts};

@@ -68,14 +68,6 @@ impl Needs<'_> {
         }
     }
 
-    /// Facts that both formats have.
-    pub fn common(&self) -> binary::Facts<'_> {
-        match &self.facts {
-            Facts::Elf(facts) => (&**facts).into(),
-            Facts::Pe(facts) => (&**facts).into(),
-        }
-    }
-
     /// Returns whether Python imports the file.
     pub fn is_module(&self) -> bool {
         self.elf_symbols().is_some_and(policy::Symbols::is_module)

@@ -6,7 +6,7 @@ use binary::systems::PythonTags;
 use wheel::archive::variants::Variants;
 use wheel::package::{Requirement, WheelName};
 
-use crate::{File, Finding, Known, Needs, Scheme};
+use crate::{File, Finding, Finished, Known, Needs, Scheme, Why};
 
 /// Package of a set, as an installer leaves it.
 #[derive(Debug)]
@@ -37,16 +37,20 @@ pub struct Package<'a> {
     pub size: u64,
     /// Number of entry points.
     pub entry_points: usize,
+    /// Facts that a plan has in other forms.
+    pub finished: Known<Box<Finished>>,
     /// Faults of reading.
     pub faults: Vec<Finding>,
 }
 
-/// Label of a wheel variant, and its data, if valid.
+/// Label and data of a wheel variant.
 #[derive(Debug)]
 pub struct VariantFacts {
     /// Label in the file name.
     pub label: VariantLabel,
-    /// Data in the metadata directory.
+    /// Text of its data in the metadata directory.
+    pub text: String,
+    /// Its data, if valid.
     pub said: Option<Variants>,
 }
 
@@ -62,11 +66,12 @@ impl<'a> Package<'a> {
             info: None,
             requires: Vec::new(),
             extras: BTreeSet::new(),
-            target: Known::Unknown(crate::Why::NoManifest),
+            target: Known::Unknown(Why::NoManifest),
             variant: None,
             files: Vec::new(),
             size: 0,
             entry_points: 0,
+            finished: Known::Unknown(Why::NoBytes),
             faults: Vec::new(),
         }
     }

@@ -104,15 +104,9 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "dlls",
-        codes: &[Code::ImportLeadsNowhere, Code::ForeignExtension],
+        codes: &[Code::ImportLeadsNowhere, Code::ForeignExtension, Code::UnresolvedSymbol],
         asks: &[Fact::Binaries, Fact::Others],
         run: dlls::check,
-    },
-    Rule {
-        name: "functions",
-        codes: &[Code::UnresolvedSymbol],
-        asks: &[Fact::Symbols, Fact::Others],
-        run: dlls::functions,
     },
     Rule {
         name: "stacks",

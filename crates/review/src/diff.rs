@@ -9,10 +9,12 @@ use base::names::Mode;
 
 mod absent;
 mod assemble;
+mod built;
 mod compare;
 pub(crate) mod contents;
 mod facts;
 mod fields;
+mod finished;
 mod group;
 mod html;
 mod losses;
@@ -31,6 +33,7 @@ mod unowned;
 mod verdict;
 mod what;
 
+pub use built::Built;
 pub use contents::{Allowances, Area, Contents, EntryContent, File, Package, Reasons};
 pub use html::html;
 pub use losses::{Loss, LossKind};

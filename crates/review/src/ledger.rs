@@ -16,7 +16,6 @@ use wheel::package::ReadError;
 
 mod accept;
 mod compare;
-mod content;
 mod facts;
 mod meaning;
 mod moved;

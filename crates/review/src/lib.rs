@@ -1,6 +1,5 @@
 //! Texts, pages and differences of plans. Pure functions.
 
-pub mod built;
 pub mod contract;
 pub mod diff;
 mod html;

@@ -1,12 +1,11 @@
 use super::diff;
 use super::diff::{Contents, MovedEnd, PackageChange};
-use crate::built::Built;
 use base::source::Code;
-use check::Finding;
+use check::{Finding, Package};
 use plan::Plan;
 
 /// Reports differences between `built` and the plan.
-pub fn planned(label: &str, plan: &Plan, built: &[Built], files: &[String]) -> Vec<Finding> {
+pub fn planned(label: &str, plan: &Plan, built: &[Package<'_>], files: &[String]) -> Vec<Finding> {
     let (promised, made) = (Contents::of_plan(label, plan), Contents::of_built("packages", built));
     let difference = diff::diff(&promised, &made);
     let file_of = |title: &str| {

@@ -9,11 +9,12 @@ use base::names::{Form, RelPath};
 use base::source::{Code, Problem};
 use base::text::{counted, human_size, with_causes};
 use base::version::Version;
+use check::Package;
+use check::read::{self, Depth};
 use index::fetch::{Outline, OutlineError, VersionFile, Versions, VersionsError, outline, pin};
 use index::publish::PublishError;
 use index::store::{self, Access, Bucket, ErrorKind, Options};
 use rayon::prelude::*;
-use review::built::{self, Built};
 use review::contract::{self, Contract};
 use review::diff::Contents;
 use wheel::package::Found;
@@ -56,7 +57,7 @@ impl Published {
 
     /// Reads headers and metadata of the packages, and of those of other versions that they
     /// require: a night can refer to packages of earlier nights.
-    pub fn read(&self) -> Result<Vec<Built>, Failure> {
+    pub fn read(&self) -> Result<Vec<Package<'static>>, Failure> {
         let source: Arc<dyn Bucket> = publish::open(&self.place, Access::Any)?.into();
         let options = Options { access: Access::Anonymous, ..Options::default() };
         let open = |url: &str, named| store::open(url, &Options { named, ..options.clone() });
@@ -108,7 +109,7 @@ impl Published {
 
 struct Reading<'r, 'o> {
     versions: &'r Versions<'o>,
-    built: Vec<Built>,
+    built: Vec<Package<'static>>,
     size: u64,
     bytes: u64,
 }
@@ -139,19 +140,20 @@ impl Reading<'_, '_> {
     }
 }
 
-fn one(file: &VersionFile, dir: &Path) -> Result<(Outline, Built), Failure> {
+fn one(file: &VersionFile, dir: &Path) -> Result<(Outline, Package<'static>), Failure> {
     fs_err::create_dir(dir).map_err(|error| environment(error.to_string()))?;
-    let made = outline(&*file.bucket, &file.key, dir, &built::is_outlined);
+    let made = outline(&*file.bucket, &file.key, dir, &read::is_outlined);
     let made = made.map_err(|error| unread(&error))?;
     let directory: RelPath = "dist".parse().map_err(|_| environment("dist".to_owned()))?;
     let form = Form::of_file(&file.name).unwrap_or(Form::Wheel);
     let found = Found { path: made.path.clone(), directory, form };
-    let built = built::outline(&found).map_err(|error| environment(with_causes(&error)))?;
+    let built =
+        read::package(&found, Depth::Outline).map_err(|error| environment(with_causes(&error)))?;
     Ok((made, built))
 }
 
 /// Exact versions that packages require, with extras.
-fn pins(built: &[Built]) -> BTreeSet<(String, Version)> {
+fn pins(built: &[Package<'_>]) -> BTreeSet<(String, Version)> {
     let contracts = contract::of_contents(&Contents::of_built("", built));
     let texts = |contract: Contract| {
         let Contract { extras, requirements, .. } = contract;

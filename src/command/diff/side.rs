@@ -8,12 +8,12 @@ use base::source::{Code, Problem, Problems, Source};
 use base::text::with_causes;
 use base::version::Version;
 use catalog::Catalog;
+use check::read::{self, Depth};
 use manifest::Manifest;
 use plan::Lost;
 use plan::resolve::AllowedLosses;
 use plan::{Plan, Request};
 use rayon::prelude::*;
-use review::built::{self, Built};
 use review::contract::Saved;
 use review::diff::{Allowances, Contents, Reasons};
 use wheel::package;
@@ -51,7 +51,7 @@ pub struct Planned {
 enum Holds {
     Plan(Box<Plan>),
     Contract(Box<Saved>),
-    Built(Vec<Built>),
+    Built(Vec<check::Package<'static>>),
 }
 
 impl Side {
@@ -166,8 +166,7 @@ impl<'a> Sides<'a> {
         if path.join(builtin::PACKAGES.0).is_file() {
             return self.manifest(which, Some(path));
         }
-        let read = if self.has_published()? { built::outline } else { built::read };
-        built(path, read)
+        built(path, if self.has_published()? { Depth::Outline } else { Depth::Comparison })
     }
 
     /// Refuses families of an old side that is not planned, and to compare an index with a plan,
@@ -351,12 +350,10 @@ fn contract(path: &Path, text: &str, which: Which<'_>) -> Result<Side, Failure> 
     Ok(Side { label, holds: Holds::Contract(Box::new(saved)), planned: None })
 }
 
-type Read = fn(&package::Found) -> Result<Built, package::ReadError>;
-
-fn built(path: &Path, read: Read) -> Result<Side, Failure> {
+fn built(path: &Path, depth: Depth) -> Result<Side, Failure> {
     let found = package::packages(path)
         .map_err(|e| Problem::error(Code::Environment, with_causes(&e)).help(EXPECTED))?;
-    let read: Vec<_> = found.par_iter().map(read).collect();
+    let read: Vec<_> = found.par_iter().map(|found| read::package(found, depth)).collect();
     let built =
         read.into_iter().collect::<Result<_, _>>().map_err(|e| environment(with_causes(&e)))?;
     Ok(Side { label: path.display().to_string(), holds: Holds::Built(built), planned: None })

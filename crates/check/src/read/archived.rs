@@ -1,10 +1,10 @@
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 
-use super::binary::{archive, binary};
-use super::reading::{Tee, fault, kept};
-use crate::{File, Kind, Known, Scheme, Targets, Why};
-use ::binary::device_code;
-use wheel::package::{self, Fault, FaultKind, FileContent, devel_archive};
+use super::content::Asked;
+use super::depth::Depth;
+use super::reading::{fault, kept};
+use crate::{File, Kind, Known, Scheme, Why};
+use wheel::package::{Fault, FaultKind, devel_archive};
 use wheel::unpacking::{MemberKind, TarMember};
 
 #[derive(Debug, Default)]
@@ -14,11 +14,11 @@ pub(super) struct Devel {
     pub(super) members: Vec<File<'static>>,
 }
 
-pub(super) fn read(name: &str, bytes: impl Read, targets: Option<&Targets>) -> io::Result<Devel> {
+pub(super) fn read(name: &str, bytes: impl Read, asked: &Asked<'_>) -> io::Result<Devel> {
     let mut bytes = Noted { inner: bytes, error: None };
     let mut members = Vec::new();
     let read = devel_archive::faults(name, &mut bytes, |member, content| -> io::Result<()> {
-        members.extend(file(member, content, targets)?);
+        members.extend(file(member, content, Scheme::Devel, asked)?);
         Ok(())
     });
     // More bytes may follow the end of the tar archive.
@@ -39,42 +39,38 @@ pub(super) fn read(name: &str, bytes: impl Read, targets: Option<&Targets>) -> i
     Ok(Devel { fault, faults, members })
 }
 
-fn file(
+/// `None` for a member that no comparison and no rule sees.
+pub(super) fn file(
     member: &TarMember,
     bytes: &mut dyn Read,
-    targets: Option<&Targets>,
+    scheme: Scheme,
+    asked: &Asked<'_>,
 ) -> io::Result<Option<File<'static>>> {
     let mode = member.mode().map_or(Known::Unknown(Why::Broken), |mode| Known::Is(mode & 0o7777));
-    let of = |kind| File::below(Scheme::Devel, member.path.clone(), mode, kind);
-    match &member.kind {
-        MemberKind::File => {}
-        MemberKind::Symlink(text) => {
-            let mut link = of(Kind::Link(text.clone().into()));
-            link.code = Known::Unknown(Why::NoFact);
-            return Ok(Some(link));
+    let of = |kind| File::below(scheme, member.path.clone(), mode, kind);
+    let without_bytes = match (&member.kind, scheme) {
+        (MemberKind::File, _) => None,
+        (MemberKind::Symlink(text), _) | (MemberKind::HardLink(text), Scheme::Source) => {
+            Some(Kind::Link(text.clone().into()))
         }
-        MemberKind::Directory | MemberKind::HardLink(_) | MemberKind::Special => return Ok(None),
-    }
-    let content = FileContent::new(bytes)?;
-    let kind = content.kind();
-    if matches!(kind, package::ContentKind::Elf | package::ContentKind::Pe) {
-        let bytes = content.keep(member.size)?;
-        let mut file = of(binary(&member.path, &bytes));
-        if targets.is_some() {
-            file.code = kept(device_code::of_binary(&bytes)?);
+        // Rules ask for no directory, and an sdist needs none.
+        (MemberKind::Directory, Scheme::Devel) if asked.depth == Depth::Comparison => {
+            Some(Kind::Directory)
         }
+        _ => return Ok(None),
+    };
+    if let Some(kind) = without_bytes {
+        let mut file = of(kind);
+        file.code = Known::Unknown(Why::NoFact);
         return Ok(Some(file));
     }
-    let mut sink = targets.map(|targets| targets.reading.sink(targets.names_one(&member.path)));
-    let mut tee = Tee::new(kind, member.size, sink.as_mut().map(|sink| sink as &mut dyn Write));
-    content.copy_to(&mut tee)?;
-    let kind = match (kind, tee.kept) {
-        (package::ContentKind::Script, _) => Kind::Script,
-        (_, Some(bytes)) => archive(&bytes),
-        _ => Kind::Data,
-    };
-    let mut file = of(kind);
-    file.code = sink.map_or(Known::Is(None), |sink| kept(sink.finish()));
+    let (content, of_bytes) = asked.summed(&member.path, member.size, bytes)?;
+    if let Some(fault) = content.fault {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, fault));
+    }
+    let mut file = of(content.kind);
+    file.code = kept(content.code);
+    file.bytes = of_bytes;
     Ok(Some(file))
 }
 

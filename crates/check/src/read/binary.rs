@@ -1,11 +1,17 @@
 use std::borrow::Cow;
+use std::io;
 
 use ::binary::BinaryError;
+use ::binary::elf::forward::forwarding_library;
+use ::binary::elf::stub::{StubMachine, stub_target};
 use ::binary::elf::{self, ElfError, ElfInfo, ReadAt};
 use ::binary::pe::{self, import_library};
 use ::binary::policy::{self, forbidden};
 
-use crate::{Facts, Kind, Known, Needs, Symbols, Why};
+use crate::{Facts, Kind, Known, Made, Needs, Symbols, Why};
+
+/// Generated files have one page or a few.
+const LARGEST_MADE: u64 = 64 << 10;
 
 pub(super) fn archive(file: &(impl ReadAt + ?Sized)) -> Kind<'static> {
     match import_library(file) {
@@ -60,4 +66,36 @@ fn read_elf(
         symbols: symbols.map_or(Known::Unknown(Why::NoFact), |it| Known::Is(Symbols::Elf(it))),
         flags: Known::Is(info.flags()),
     })
+}
+
+/// ELF file without its symbols, which no comparison shows.
+pub(super) fn searched(file: &dyn ReadAt) -> Kind<'static> {
+    let Ok(Some(facts)) = elf::facts(file) else { return Kind::Data };
+    Kind::Binary(Box::new(Needs {
+        facts: Facts::Elf(Cow::Owned(facts)),
+        symbols: Known::Unknown(Why::NoBytes),
+        flags: Known::Unknown(Why::NoBytes),
+    }))
+}
+
+/// Recognizes a generated file: generated again from its facts, it has the same bytes.
+pub(super) fn generated(file: &dyn ReadAt, kind: &Kind<'_>) -> io::Result<Option<Made>> {
+    let len = file.len()?;
+    if len > LARGEST_MADE {
+        return Ok(None);
+    }
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
+    file.read_exact_at(0, &mut bytes)?;
+    if let Some((machine, target)) = stub_target(&bytes) {
+        return Ok(Some(Made::Stub(machine, target)));
+    }
+    let Kind::Binary(needs) = kind else { return Ok(None) };
+    let Some(facts) = needs.elf() else { return Ok(None) };
+    let (Some(soname), [needed], Some(rpath), Some(machine)) =
+        (&facts.soname, &facts.needed[..], &facts.rpath, StubMachine::of(facts.machine))
+    else {
+        return Ok(None);
+    };
+    let made = forwarding_library(machine, soname, needed, rpath);
+    Ok(made.is_ok_and(|made| made == bytes).then_some(Made::Forward(machine)))
 }

@@ -64,7 +64,7 @@ fn kind(entry: &DirectoryEntry) -> Option<Finding> {
 }
 
 fn bytes(member: &Member) -> Option<Finding> {
-    let fault = member.fault.as_ref()?;
+    let fault = member.content.fault.as_ref()?;
     Some(Finding::error(Code::BrokenMember, "damaged").because(fault.clone()))
 }
 

@@ -16,13 +16,10 @@ const BACKEND: &str = "build-backend";
 const PATH: &str = "backend-path";
 
 pub(super) fn check(sdist: &Sdist) -> Vec<Finding> {
-    let Some(text) = sdist.text(NAME) else { return Vec::new() };
-    let document: Table = match toml::from_str(text) {
+    let Some((text, document)) = sdist.text(NAME).zip(sdist.project()) else { return Vec::new() };
+    let document = match document {
         Ok(document) => document,
-        Err(error) => {
-            let why = error.message().to_owned();
-            return vec![fault("it is not TOML").because(why)];
-        }
+        Err(why) => return vec![fault("it is not TOML").because(why)],
     };
     if text.starts_with('\u{feff}') {
         return vec![fault("it begins with a byte order mark, which pip rejects")];
@@ -33,7 +30,7 @@ pub(super) fn check(sdist: &Sdist) -> Vec<Finding> {
     }));
     match document.get("build-system") {
         Some(system) => found.extend(of_build(system, sdist)),
-        None => found.extend(unnamed(&document, sdist)),
+        None => found.extend(unnamed(document, sdist)),
     }
     found.extend(document.get("project").and_then(of_project));
     found.extend(document.get("tool").and_then(of_uv));
@@ -44,8 +41,7 @@ pub(super) fn check(sdist: &Sdist) -> Vec<Finding> {
 
 /// The `module:object` of a backend inside the sdist, whose module [`check`] looks for.
 pub(super) fn backend(sdist: &Sdist) -> Option<String> {
-    let document: Table = toml::from_str(sdist.text(NAME)?).ok()?;
-    let system = document.get("build-system")?;
+    let system = sdist.project()?.as_ref().ok()?.get("build-system")?;
     let name = system.get(BACKEND)?.as_str()?;
     let is_inside = texts(system.get(PATH)?)?.into_iter().next().is_some();
     (is_inside && name.contains(':') && is_object(name)).then(|| name.to_owned())

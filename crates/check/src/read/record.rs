@@ -128,7 +128,7 @@ fn own_row(row: &Row) -> Option<Finding> {
 }
 
 fn differences(row: &Row, member: &Member) -> Vec<Finding> {
-    if member.fault.is_some() {
+    if member.content.fault.is_some() {
         return Vec::new();
     }
     let mut found = Vec::new();

@@ -93,7 +93,8 @@ fn warning(what: impl Into<std::borrow::Cow<'static, str>>) -> Finding {
 
 fn unknown(metadata: &Metadata) -> Vec<Finding> {
     let is_known = |name: &&str| FIELDS.iter().any(|(field, _)| field.eq_ignore_ascii_case(name));
-    let names: BTreeSet<&str> = metadata.header().names().filter(|name| !is_known(name)).collect();
+    let names = metadata.header().fields().iter().map(|(name, _)| &**name);
+    let names: BTreeSet<&str> = names.filter(|name| !is_known(name)).collect();
     let finding = |name: &str| {
         warning(
             "its metadata has a field that no version of the format has; index servers reject it",

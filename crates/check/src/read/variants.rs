@@ -26,19 +26,23 @@ pub(super) fn told(
         (Some(label), None) => {
             let what = format!("its metadata directory has no {MEMBER}, which a variant requires");
             let finding = Finding::error(Code::MissingMetadata, what);
-            return (Some(VariantFacts { label: label.clone(), said: None }), Some(finding));
+            let facts = VariantFacts { label: label.clone(), text: String::new(), said: None };
+            return (Some(facts), Some(finding));
         }
-        (Some(label), Some(text)) => (label.clone(), text),
+        (Some(label), Some(text)) => (label.clone(), text.to_owned()),
     };
     match Variants::read(text.as_bytes()) {
         Ok(said) => {
             let finding = own(&label, &said).map(|finding| finding.of(MEMBER));
-            (Some(VariantFacts { label, said: Some(said) }), finding)
+            (Some(VariantFacts { label, text, said: Some(said) }), finding)
         }
         Err(error) => {
             let what = "its variant data is malformed";
             let finding = Finding::error(Code::VariantForm, what).of(MEMBER);
-            (Some(VariantFacts { label, said: None }), Some(finding.because(error.to_string())))
+            (
+                Some(VariantFacts { label, text, said: None }),
+                Some(finding.because(error.to_string())),
+            )
         }
     }
 }

@@ -3,19 +3,25 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::algorithm::Algorithm;
+use super::content::{Asked, Content};
+use super::depth::Depth;
 use super::member::Member;
 use super::metadata::Rules;
 use super::names::Names;
+use super::reading::kept;
 use super::record::Record;
+use super::texts::Texts;
 use super::{entry_points, layout, member, variants};
-use crate::{File, Finding, Kind, Known, Package, Scheme, Targets, Why};
+use crate::{File, Finding, Finished, Kind, Known, Package, Scheme, Targets, Why};
 use base::names::{Form, oversize};
+use base::python_literal;
 use base::source::Code;
 use wheel::archive::variants::MEMBER;
 use wheel::package::ZipFile;
 use wheel::package::directory::DirectoryEntry;
 use wheel::package::entry_points::EntryPoints;
-use wheel::package::{self, Fault, Header, Metadata, OpenError, WheelFile};
+use wheel::package::{Header, Metadata, WheelFile};
 
 /// Minimum packed size, except for the last part.
 const PART: u64 = 32 << 20;
@@ -28,6 +34,11 @@ pub struct Wheel {
     /// `None` if nobody compares it.
     record: Option<Record>,
     targets: Option<Arc<Targets>>,
+    depth: Depth,
+    /// Members whose texts are kept.
+    texts: Vec<bool>,
+    /// Facts for the runtime.
+    runtime: Option<serde_json::Value>,
 }
 
 impl Wheel {
@@ -39,7 +50,24 @@ impl Wheel {
         // Reading members reports a member that cannot be unpacked.
         let record = record.and_then(|at| zip.member(&zip.entries()[at]).ok());
         let record = record.map(|text| Record::read(text, zip.directory())).unwrap_or_default();
-        Ok(Self { file, name: name.to_owned(), record: Some(record), targets: None })
+        Ok(Self { record: Some(record), ..Self::to_depth(file, name, Depth::Rules) })
+    }
+
+    /// Reads nothing yet, except facts for the runtime.
+    pub(super) fn to_depth(file: WheelFile, name: &str, depth: Depth) -> Self {
+        let (mut texts, mut runtime) = (Vec::new(), None);
+        if depth.has_texts() {
+            let entries = file.zip().entries().iter();
+            let facts = entries.map(|entry| &*entry.name).find(|name| {
+                name.strip_suffix("/_dist_info.py").is_some_and(|module| !module.contains('/'))
+            });
+            let text = facts.and_then(|facts| file.text(facts));
+            runtime = text.and_then(|(text, _)| python_literal::data(&text));
+            let platform = runtime.as_ref().and_then(|facts| facts.get("platform_dir")?.as_str());
+            let info = file.dist_info().unwrap_or_default();
+            texts = Texts::of_wheel(file.zip().entries(), info, platform);
+        }
+        Self { file, name: name.to_owned(), record: None, targets: None, depth, texts, runtime }
     }
 
     /// Enables detection of device code, for the rule of misplaced code.
@@ -58,6 +86,10 @@ impl Wheel {
 
     fn zip(&self) -> &ZipFile {
         self.file.zip()
+    }
+
+    pub(super) fn entries(&self) -> &[DirectoryEntry] {
+        self.zip().entries()
     }
 
     /// Findings of headers and rows of RECORD, without reading a member.
@@ -86,8 +118,13 @@ impl Wheel {
         let entries = self.zip().entries().get(part.clone()).unwrap_or_default();
         part.zip(entries)
             .map(|(at, entry)| {
-                let algorithm = self.record.as_ref().map(|record| record.algorithm(at));
-                member::read(self.zip(), entry, algorithm, self.targets.as_deref())
+                let algorithm = match self.depth {
+                    Depth::Digests => Some(Algorithm::Sha256),
+                    _ => self.record.as_ref().map(|record| record.algorithm(at)),
+                };
+                let text = self.texts.get(at).is_some_and(|is_kept| *is_kept);
+                let asked = Asked { depth: self.depth, text, targets: self.targets.as_deref() };
+                member::read(self.zip(), entry, algorithm, &asked)
             })
             .collect()
     }
@@ -131,7 +168,7 @@ impl Wheel {
 
     fn metadata(&self, dist_info: &str, package: &mut Package<'_>) -> Vec<Finding> {
         let mut found = Vec::new();
-        let wheel = self.needed("WHEEL", &mut found);
+        let header = self.needed("WHEEL", &mut found).map(|text| Header::parse(&text));
         let has = |path: &str| self.zip().find(path).is_some();
         let file_name = self.file.file_name();
         let names = Names::new(&file_name, dist_info);
@@ -140,6 +177,7 @@ impl Wheel {
         let (variant, wrong) = variants::told(names.label(), variant.as_deref());
         package.variant = variant;
         found.extend(wrong);
+        let mut written = None;
         if let Some(text) = self.needed("METADATA", &mut found) {
             let metadata = Metadata::parse(&text);
             let rules = Rules(&metadata);
@@ -149,22 +187,31 @@ impl Wheel {
             }));
             found.extend(names.compare(&metadata));
             rules.tell(package);
+            written = Some(metadata);
         }
-        if let Some(text) = wheel {
-            found.extend(names.tags(&Header::parse(&text)));
-        }
+        found.extend(header.iter().flat_map(|header| names.tags(header)));
         let text = self.text("entry_points.txt", &mut found).unwrap_or_default();
         let (points, file) = (EntryPoints::parse(&text), format!("{dist_info}/entry_points.txt"));
+        if let Some(metadata) = written {
+            package.finished = Known::Is(Box::new(Finished {
+                metadata,
+                header: header.unwrap_or_default(),
+                entry_points: points.by_name(),
+                runtime: self.runtime.clone(),
+                packed: self.file.size(),
+                compressed: self.is_compressed(),
+            }));
+        }
         found.extend(points.faults.iter().cloned().map(|fault| fault.of(&*file).into()));
         let modules = entry_points::Modules::new(&package.files);
         let mut commands = Vec::new();
         for (entry, object) in points.sound() {
             package.entry_points += 1;
             commands.extend(entry.is_script().then(|| entry.name.clone()));
-            found.extend(
-                modules
-                    .check(entry, &object, |member| self.file.text(member).map(|(text, _)| text)),
-            );
+            let text = |member: &str| self.file.text(member).map(|(text, _)| text);
+            // A wheel with holes has no modules.
+            let is_whole = self.depth == Depth::Rules;
+            found.extend(is_whole.then(|| modules.check(entry, &object, text)).flatten());
         }
         // The reader reports repeated entries.
         commands.sort();
@@ -173,6 +220,12 @@ impl Wheel {
         let command = |name| File::below(Scheme::Scripts, name, unread, Kind::Command);
         package.files.extend(commands.into_iter().map(command));
         found
+    }
+
+    /// RECORD is deflated in every wheel.
+    fn is_compressed(&self) -> bool {
+        let is_record = |entry: &DirectoryEntry| entry.name.ends_with(".dist-info/RECORD");
+        self.entries().iter().any(|entry| !entry.is_stored() && !is_record(entry))
     }
 
     fn needed(&self, file: &str, found: &mut Vec<Finding>) -> Option<String> {
@@ -191,32 +244,13 @@ impl Wheel {
     }
 }
 
-/// Reads a wheel, of which any fault of the archive is an error. Does not compare RECORD.
-pub fn facts(path: &Path) -> Result<Package<'static>, OpenError> {
-    let strict = package::Wheel::open(path)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let wheel = Wheel { record: None, ..Wheel::open(path, &name)? };
-    let mut members = Vec::new();
-    for (at, entry) in strict.entries().iter().enumerate() {
-        let unread = |source| strict.unread(&entry.name, source);
-        for member in wheel.read(at..at + 1).map_err(unread)? {
-            let of_archive = member.archive_faults.first().and_then(Fault::refusal);
-            if let Some(fault) = member.fault.clone().or(of_archive) {
-                return Err(unread(io::Error::new(io::ErrorKind::InvalidData, fault)));
-            }
-            members.push(member);
-        }
-    }
-    Ok(wheel.conclude(members))
-}
-
 fn missing(file: &str) -> Finding {
     Finding::error(Code::MissingMetadata, format!("its metadata directory has no {file}"))
 }
 
 /// Names too long for any system are faults of the archive.
 fn file(entry: &DirectoryEntry, member: Member) -> Vec<File<'static>> {
-    let Member { kind, code, archived, fault, .. } = member;
+    let Member { content: Content { kind, code, fault, .. }, bytes, archived, .. } = member;
     if entry.is_directory() || oversize(&entry.name).is_some() {
         return archived;
     }
@@ -227,6 +261,6 @@ fn file(entry: &DirectoryEntry, member: Member) -> Vec<File<'static>> {
     let mode = if is_link { Known::Unknown(Why::NoFact) } else { Known::Is(permissions) };
     let kind = if fault.is_some() && kind.is_plain() { Kind::Unread } else { kind };
     let mut file = File::of_wheel(entry.name.clone(), mode, kind);
-    file.code = code;
+    (file.code, file.bytes) = (kept(code), bytes);
     std::iter::once(file).chain(archived).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use base::source::Code;
 use binary::Machine;
-use binary::dlls::{Dll, DllFault, Dlls};
+use binary::loader::{Dll, DllContent, DllFault, Dlls};
 use binary::pe::PeSymbol;
 use binary::systems::PythonTags;
 use binary::systems::windows::{Provider, provider};
@@ -24,65 +24,52 @@ struct Import<'i> {
     /// Certain to fail: not a delay import, which fails at its first call only, and not of a plugin, which a program
     /// can do without.
     at_start: bool,
-    fault: DllFault<'i>,
 }
 
-/// Finds DLLs that are nowhere.
+/// Finds DLLs that are nowhere, and functions that the DLLs of the set lack.
 pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
-    each(set, library)
-}
-
-/// Finds functions that the DLLs of the set lack.
-pub(super) fn functions(set: &Set<'_>) -> Vec<Finding> {
-    each(set, of_functions)
-}
-
-fn each(set: &Set<'_>, judge: fn(&Import<'_>) -> Option<Finding>) -> Vec<Finding> {
-    let files = || set.packages.iter().flat_map(|package| &package.files);
-    let dlls: Vec<(&Package<'_>, Dll)> = set
-        .packages
-        .iter()
-        .flat_map(|package| package.files.iter().filter_map(move |it| Some((package, dll(it)?))))
-        .collect();
-    if dlls.is_empty() {
+    let packages = set.packages.iter().enumerate();
+    let files = packages.flat_map(|(owner, package)| {
+        package.files.iter().filter_map(move |file| {
+            Some(Dll { owner, path: &file.member, content: content(file)? })
+        })
+    });
+    let all = Dlls::new(files.collect());
+    if all.files().is_empty() {
         return Vec::new();
     }
-    let all = Dlls::new(dlls.iter().map(|(_, dll)| dll));
-    let names: BTreeSet<String> = files().map(|file| file.name().to_ascii_lowercase()).collect();
+    let files = set.packages.iter().flat_map(|package| &package.files);
+    let names: BTreeSet<String> = files.map(|file| file.name().to_ascii_lowercase()).collect();
     let distributions = set.packages.iter().filter_map(|package| package.name.as_deref());
     let distributions: BTreeSet<&str> = distributions.collect();
     let mut found = Vec::new();
-    for (package, dll) in &dlls {
+    for dll in all.files() {
+        let package = &set.packages[dll.owner];
         let (python, is_whole) = (package.python(), is_whole(package, &distributions));
         let elsewhere = |library: &str| {
             !is_foreign(library, &python)
                 && (set.environment.on_system(library)
                     || provider(library, &python).is_some_and(Provider::is_certain))
         };
-        for import in &dll.imports {
-            let library = import.library.as_str();
-            let Some(fault) = all.fault(dll, import, &elsewhere) else { continue };
+        for import in dll.imports() {
+            let library = import.library;
+            let Some(fault) = all.fault(dll, &import, &elsewhere) else { continue };
             // The name is of a file in another format, whose exports are unknown.
             if fault == DllFault::Missing && names.contains(&library.to_ascii_lowercase()) {
                 continue;
             }
             let at_start = !import.delayed && all.is_certain(dll);
-            let finding = judge(&Import { library, python, is_whole, at_start, fault });
-            found.extend(
-                finding.map(|finding| finding.of(&*dll.path).to(library).within(&package.file)),
-            );
+            let finding = Import { library, python, is_whole, at_start }.finding(fault);
+            found.push(finding.of(dll.path).to(library).within(&package.file));
         }
     }
     found
 }
 
-fn dll(file: &File<'_>) -> Option<Dll> {
-    let path = file.member.to_string();
+fn content<'f>(file: &'f File<'_>) -> Option<DllContent<'f>> {
     match &file.kind {
-        Kind::Binary(needs) => Some(Dll::new(path, needs.pe()?, needs.pe_symbols().cloned())),
-        Kind::ImportLibrary(library) => {
-            Some(Dll::import_library(path, library.machine, &library.dlls))
-        }
+        Kind::Binary(needs) => Some(DllContent::Pe(needs.pe()?, needs.pe_symbols())),
+        Kind::ImportLibrary(library) => Some(DllContent::ImportLibrary(library)),
         _ => None,
     }
 }
@@ -106,45 +93,38 @@ fn is_private(library: &str) -> bool {
     })
 }
 
-fn library(import: &Import<'_>) -> Option<Finding> {
-    let library = import.library;
-    match &import.fault {
-        DllFault::Missing => Some(import.missing()),
-        DllFault::OtherMachine(other) => {
-            let machine = match other.machine {
-                Machine::X86_64 => "x86-64".to_owned(),
-                Machine::Aarch64 => "aarch64".to_owned(),
-                Machine::Other { number, .. } => format!("machine {number:#x}"),
-            };
-            let what = format!("the imported `{library}` is in the packages only for {machine}");
-            Some(import.severe(Code::ImportLeadsNowhere, what))
-        }
-        DllFault::Undefined(_) | DllFault::Forwarded(..) => None,
-    }
-}
-
-fn of_functions(import: &Import<'_>) -> Option<Finding> {
-    let library = import.library;
-    match &import.fault {
-        DllFault::Undefined(symbols) => {
-            let what =
-                format!("the imported `{library}` of the packages lacks functions of a file");
-            let names: Vec<String> = symbols.iter().map(ToString::to_string).collect();
-            Some(import.severe(Code::UnresolvedSymbol, what).because(named(&names)))
-        }
-        DllFault::Forwarded(symbol, to) => {
-            let what = format!(
-                "the imported `{library}` of the packages forwards a function to one that no \
-                 library has"
-            );
-            let finding = import.severe(Code::UnresolvedSymbol, what);
-            Some(finding.because(format!("`{symbol}` to `{to}`")))
-        }
-        DllFault::Missing | DllFault::OtherMachine(_) => None,
-    }
-}
-
 impl Import<'_> {
+    fn finding(&self, fault: DllFault<'_>) -> Finding {
+        let library = self.library;
+        match fault {
+            DllFault::Missing => self.missing(),
+            DllFault::OtherMachine(machine) => {
+                let machine = match machine {
+                    Machine::X86_64 => "x86-64".to_owned(),
+                    Machine::Aarch64 => "aarch64".to_owned(),
+                    Machine::Other { number, .. } => format!("machine {number:#x}"),
+                };
+                let what =
+                    format!("the imported `{library}` is in the packages only for {machine}");
+                self.severe(Code::ImportLeadsNowhere, what)
+            }
+            DllFault::Undefined(symbols) => {
+                let what =
+                    format!("the imported `{library}` of the packages lacks functions of a file");
+                let names: Vec<String> = symbols.iter().map(ToString::to_string).collect();
+                self.severe(Code::UnresolvedSymbol, what).because(named(&names))
+            }
+            DllFault::Forwarded(symbol, to) => {
+                let what = format!(
+                    "the imported `{library}` of the packages forwards a function to one that no \
+                     library has"
+                );
+                let finding = self.severe(Code::UnresolvedSymbol, what);
+                finding.because(format!("`{symbol}` to `{to}`"))
+            }
+        }
+    }
+
     fn missing(&self) -> Finding {
         let (library, PythonTags { python, abi }) = (self.library, self.python);
         let warning = |what: String| Finding::warning(Code::ImportLeadsNowhere, what);

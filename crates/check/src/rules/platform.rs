@@ -136,7 +136,11 @@ impl<'s> Systems<'s> {
             let first = certain.or(beyond.first())?;
             Some((severity, format!("{first}, beyond {tag}")))
         })?;
-        let finding = Finding::error(Code::TagContradicted, "the platform tag is wrong");
+        let what = match severity {
+            Severity::Error => "the platform tag is wrong",
+            _ => "the platform tag is wrong, unless a required package has the library",
+        };
+        let finding = Finding::error(Code::TagContradicted, what);
         Some(Finding { severity, ..finding.because(why).within(&package.file) })
     }
 

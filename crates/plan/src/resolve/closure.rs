@@ -24,7 +24,7 @@ mod report;
 mod together;
 mod unneeded;
 
-use dlls::Dlls;
+use dlls::Imports;
 pub(super) use report::check;
 use together::Together;
 
@@ -38,7 +38,7 @@ pub struct Closure<'a> {
     tree: Tree<'a>,
     /// By entry of the tree.
     members: Vec<&'a Member>,
-    dlls: Dlls<'a>,
+    imports: Imports<'a>,
     artifacts: OnceLock<HashMap<usize, Vec<InArtifact<'a>>>>,
     loads: OnceLock<Loads>,
 }
@@ -125,7 +125,7 @@ impl<'a> Closure<'a> {
         let together = Together::new(manifest, &distributions);
         let (entries, members): (Vec<_>, Vec<_>) = entries(sources, &distributions).unzip();
         let tree = Tree::new(&entries);
-        let dlls = Dlls::new(manifest, sources, &distributions);
+        let imports = Imports::new(manifest, sources, &distributions);
         Self {
             manifest,
             catalog,
@@ -133,7 +133,7 @@ impl<'a> Closure<'a> {
             together,
             tree,
             members,
-            dlls,
+            imports,
             artifacts: OnceLock::new(),
             loads: OnceLock::new(),
         }
@@ -145,15 +145,16 @@ impl<'a> Closure<'a> {
         distribution: &'s Distribution,
         path: &'s RelPath,
     ) -> impl Iterator<Item = Need<'a>> + 's {
-        let same =
-            |d: &Distribution| d.name == distribution.name && d.variant == distribution.variant;
-        let files = self.tree.files().iter().enumerate();
-        let found = files.filter(move |(_, file)| {
-            file.path == path.as_str() && same(self.distributions[file.owner])
-        });
-        found
-            .flat_map(|(number, _)| self.needs_of(number))
-            .chain(self.imports_of(distribution, path))
+        let is_it = move |file: LoadedFile<'a>| {
+            let own = file.distribution;
+            own.name == distribution.name
+                && own.variant == distribution.variant
+                && file.member.path == *path
+        };
+        let files = (0..self.tree.count()).filter(move |file| is_it(self.found(*file)));
+        let dlls = (0..self.imports.count()).filter(move |file| is_it(self.dll(*file)));
+        let needs = files.flat_map(|file| self.needs_of(file));
+        needs.chain(dlls.flat_map(|file| self.imports_of(file)))
     }
 
     fn all(&self) -> impl Iterator<Item = (usize, Need<'a>)> {
@@ -180,34 +181,44 @@ impl<'a> Closure<'a> {
 
     fn need(&self, file: usize, name: usize) -> Need<'a> {
         let looked = self.look(file, name, self.tree.files()[file].owner);
-        let others = looked.others.iter().map(|other| self.found(*other)).collect();
-        let resolved = match looked.found {
-            Some(found) => Resolved::Member(self.found(found)),
-            None => self.not_in_reach(file, name, &looked),
+        let through = || {
+            let loads = self.loads.get_or_init(|| Loads::new(self));
+            let (found, loader) = loads.through(file, name)?;
+            Some(Resolved::ThroughLoader { found: self.found(found), loader: self.found(loader) })
         };
-        Need { library: self.tree.library(name), resolved, others }
+        let others: Vec<_> = looked.others.iter().map(|other| self.found(*other)).collect();
+        let lucky = (looked.found.map(|found| self.found(found)), others.first().copied());
+        let library = self.tree.library(name);
+        let resolved = self.resolved(library, lucky, through, || Lost {
+            shipped: self.shipped(file, name),
+            artifacts: self.artifacts(file, name),
+            in_the_way: looked.in_the_way,
+        });
+        Need { library, resolved, others }
     }
 
-    fn not_in_reach(&self, file: usize, name: usize, looked: &Looked<'a>) -> Resolved<'a> {
-        let library = self.tree.library(name);
+    /// Judges a library that is surely there, or there by luck; otherwise `outside` decides, then its loss.
+    fn resolved(
+        &self,
+        library: &'a str,
+        (found, lucky): (Option<LoadedFile<'a>>, Option<LoadedFile<'a>>),
+        outside: impl FnOnce() -> Option<Resolved<'a>>,
+        lost: impl FnOnce() -> Lost<'a>,
+    ) -> Resolved<'a> {
+        if let Some(found) = found {
+            return Resolved::Member(found);
+        }
         if let Some(rule) = rule(&self.manifest.system_libraries, library) {
             return Resolved::System(rule);
         }
-        let loads = self.loads.get_or_init(|| Loads::new(self));
-        if let Some((found, loader)) = loads.through(file, name) {
-            return Resolved::ThroughLoader {
-                found: self.found(found),
-                loader: self.found(loader),
-            };
+        if let Some(resolved) = outside().or(lucky.map(Resolved::Luck)) {
+            return resolved;
         }
-        if let Some(lucky) = looked.others.first() {
-            return Resolved::Luck(self.found(*lucky));
-        }
-        let (shipped, artifacts) = (self.shipped(file, name), self.artifacts(file, name));
+        let Lost { shipped, artifacts, in_the_way } = lost();
         let nowhere = shipped.is_empty() && artifacts.first().is_none_or(|a| a.other_target);
         match rule(&self.manifest.excuses.missing_libraries, library) {
-            Some(rule) if nowhere && looked.in_the_way.is_none() => Resolved::Missing(rule),
-            _ => Resolved::Unresolved { shipped, artifacts, in_the_way: looked.in_the_way },
+            Some(rule) if nowhere && in_the_way.is_none() => Resolved::Missing(rule),
+            _ => Resolved::Unresolved { shipped, artifacts, in_the_way },
         }
     }
 
@@ -312,6 +323,13 @@ impl Installed for Closure<'_> {
     fn bearers(&self, name: usize) -> Vec<usize> {
         self.tree.bearers(name)
     }
+}
+
+/// Files of a library that the loader does not find.
+struct Lost<'a> {
+    shipped: Vec<LoadedFile<'a>>,
+    artifacts: Vec<InArtifact<'a>>,
+    in_the_way: Option<LoadedFile<'a>>,
 }
 
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use binary::elf::ElfFacts;
-use binary::pe::{ImportLibrary, PeFacts};
+use binary::pe::PeFacts;
 use catalog::{ArtifactId, Catalog, CatalogEntry, EntryKind, FileType, Origin};
 
 pub(super) struct Sources<'a>(HashMap<&'a str, Vec<(&'a ArtifactId, &'a CatalogEntry)>>);
@@ -32,10 +32,6 @@ impl<'a> Sources<'a> {
 
     pub fn pe(&self, origin: &Origin) -> Option<&'a PeFacts> {
         self.entry(origin)?.pe()
-    }
-
-    pub fn import_library(&self, origin: &Origin) -> Option<&'a ImportLibrary> {
-        self.entry(origin)?.import_library()
     }
 
     pub fn entry(&self, origin: &Origin) -> Option<&'a CatalogEntry> {

@@ -43,12 +43,12 @@ impl<'r, 'a> Reader<'r, 'a> {
             file.path.rsplit('/').next() == Some(FACTS)
                 && matches!(file.area, Area::Module | Area::Other)
         };
-        let text = package.files.iter().find(is_facts).and_then(text);
+        let text = package.files.iter().find(is_facts).and_then(File::text);
         Self { package, owners, facts: text.and_then(|text| python_literal::data(&text)) }
     }
 
     fn contract(&self) -> Contract {
-        let metadata = self.package.metadata;
+        let metadata = &self.package.metadata;
         let is_wheel = self.package.form == PackageForm::Wheel;
         Contract {
             distribution: self.package.title(),
@@ -245,7 +245,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         let is_list = |file: &&File<'_>| {
             file.area == Area::Other && ends_in(file.path, "pth") && !file.path.contains('/')
         };
-        let lists = self.package.files.iter().filter(is_list).filter_map(text);
+        let lists = self.package.files.iter().filter(is_list).filter_map(File::text);
         let lines: Vec<String> =
             lists.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
         let is_path = |line: &&String| {
@@ -272,14 +272,6 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 }
 
-fn text<'a>(file: &File<'a>) -> Option<Cow<'a, str>> {
-    match file.content {
-        EntryContent::Planned(Step::Render { text }) => Some(text.text()),
-        EntryContent::Built(bytes) => bytes.text.as_deref().map(Cow::Borrowed),
-        EntryContent::Planned(_) | EntryContent::Link(_) | EntryContent::Directory => None,
-    }
-}
-
 fn ends_in(path: &str, extension: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, end)| end == extension)
 }
@@ -287,7 +279,7 @@ fn ends_in(path: &str, extension: &str) -> bool {
 fn is_alias(file: &File<'_>) -> bool {
     match file.content {
         EntryContent::Planned(step) => matches!(step, Step::Alias { .. }),
-        EntryContent::Built(bytes) => matches!(bytes.made, Some(Step::Alias { .. })),
+        EntryContent::Built(built) => matches!(built.made(), Some(Step::Alias { .. })),
         EntryContent::Link(_) | EntryContent::Directory => false,
     }
 }

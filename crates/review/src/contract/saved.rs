@@ -1,12 +1,15 @@
 //! A saved contract as the old side of a comparison: packages without files.
 
-use base::names::{DistName, Form, RelPath};
+use std::collections::BTreeSet;
+
+use base::names::{DistName, Form};
 use base::version::Version;
+use check::{Finished, Known, Package};
 use serde::Deserialize;
 
 use super::{CONTRACT_FORMAT, Contract, Contracts};
-use crate::built::Built;
-use wheel::archive::metadata::Metadata;
+use wheel::archive::wheel::wheel_file_name;
+use wheel::package::{Header, Metadata};
 
 /// Contracts of a file, as packages.
 #[derive(Debug)]
@@ -14,7 +17,7 @@ pub struct Saved {
     /// Contracts, one for each package.
     pub contracts: Vec<Contract>,
     /// Packages with their names and metadata.
-    pub packages: Vec<Built>,
+    pub packages: Vec<Package<'static>>,
 }
 
 /// Fault of the text of a contract.
@@ -71,49 +74,45 @@ impl Saved {
     }
 }
 
-fn package(contract: &Contract, version: &Version) -> Result<Built, SavedError> {
+fn package(contract: &Contract, version: &Version) -> Result<Package<'static>, SavedError> {
     let title = contract.distribution.as_str();
-    let wrong = || SavedError::Name(title.to_owned());
     let (rest, form) = match title.strip_suffix(" (sdist)") {
         Some(rest) => (rest, Form::Sdist),
         None => (title, Form::Wheel),
     };
-    let rest = rest.split_once(" (").map_or(rest, |(name, _)| name);
-    let (directory, name) = match rest.split_once('/') {
-        Some((family, name)) => (format!("dist/{family}"), name),
-        None => ("dist".to_owned(), rest),
-    };
-    let name: DistName = name.parse().map_err(|_| wrong())?;
-    let directory: RelPath = directory.parse().map_err(|_| wrong())?;
+    let place = rest.split_once(" (").map_or(rest, |(place, _)| place);
+    let name = place.rsplit('/').next().unwrap_or(place);
+    let name: DistName = name.parse().map_err(|_| SavedError::Name(title.to_owned()))?;
     let own = |text: &String| text.replace("{version}", version.as_str());
-    let of_extra = |(extra, texts): (&String, &std::collections::BTreeSet<String>)| {
+    let of_extra = |(extra, texts): (&String, &BTreeSet<String>)| {
         let line = |text: &String| format!("{}; extra == '{extra}'", own(text));
         texts.iter().map(line).collect::<Vec<_>>()
     };
     let required = contract.requirements.iter().map(own);
-    let metadata = Metadata {
-        requires_python: contract.python.clone(),
-        license: contract.license.clone().unwrap_or_default(),
-        requires_dist: required.chain(contract.extras.iter().flat_map(of_extra)).collect(),
-        provides_extra: contract.extras.keys().cloned().collect(),
-        ..Metadata::default()
-    };
-    let tags = contract.platforms.as_ref();
+    let required = required.chain(contract.extras.iter().flat_map(of_extra));
+    let mut fields = vec![
+        ("Name", name.to_string()),
+        ("Requires-Python", contract.python.clone()),
+        ("License-Expression", contract.license.clone().unwrap_or_default()),
+    ];
+    fields.extend(required.map(|text| ("Requires-Dist", text)));
+    fields.extend(contract.extras.keys().map(|extra| ("Provides-Extra", extra.clone())));
+    let fields = fields.iter().map(|(field, value)| format!("{field}: {value}\n"));
+    let mut package = Package::new(&format!("dist/{place}"), form);
+    package.version = Some(version.clone());
+    package.tags = contract.platforms.as_ref().and_then(|tags| {
+        let tags = tags.iter().map(String::as_str).collect::<Vec<_>>().join(".");
+        wheel_file_name(&name, version, &tags).parse().ok()
+    });
+    let module = contract.imports.iter().flatten().next();
     let commands = contract.commands.iter();
-    Ok(Built {
-        directory,
-        form,
-        name,
-        version: version.clone(),
-        wheel_variant: None,
-        platform_tag: tags.map(|tags| tags.iter().cloned().collect::<Vec<_>>().join(".")),
-        module: contract.imports.iter().flatten().next().cloned(),
-        platform_dir: None,
+    package.finished = Known::Is(Box::new(Finished {
+        metadata: Metadata::parse(&fields.collect::<String>()),
+        header: Header::default(),
+        entry_points: commands.map(|(name, it)| (name.clone(), it.starts.clone())).collect(),
+        runtime: Some(serde_json::json!({ "module": module })),
         packed: 0,
         compressed: false,
-        archive: None,
-        metadata,
-        entry_points: commands.map(|(name, it)| (name.clone(), it.starts.clone())).collect(),
-        files: Vec::new(),
-    })
+    }));
+    Ok(package)
 }

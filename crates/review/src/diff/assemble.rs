@@ -1,4 +1,3 @@
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use indexmap::IndexMap;
@@ -281,19 +280,11 @@ fn data(
     if now.path.rsplit('/').next() != Some(facts::FILE) {
         return None;
     }
-    let (then, now) = (text(then)?, text(now)?);
+    let (then, now) = (then.text()?, now.text()?);
     facts::difference(
         &comparison.words.0.text(&then, comparison.old.version, comparison.new.version),
         &now,
     )
-}
-
-fn text<'a>(file: &File<'a>) -> Option<Cow<'a, str>> {
-    match file.content {
-        EntryContent::Planned(Step::Render { text }) => Some(text.text()),
-        EntryContent::Built(bytes) => bytes.text.as_deref().map(Cow::Borrowed),
-        EntryContent::Planned(_) | EntryContent::Link(_) | EntryContent::Directory => None,
-    }
 }
 
 fn merge(fields: &mut Vec<FieldChange>, more: Vec<FieldChange>) {

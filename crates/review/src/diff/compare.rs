@@ -1,11 +1,12 @@
 use std::collections::HashMap;
 
+use super::built::Built;
 use super::contents::{Area, EntryContent, File, Package};
 use super::rpath::{self, Searched};
 use super::translate::Translation;
 use super::what::What;
-use crate::built::Bytes;
 use binary::elf::stub::StubMachine;
+use binary::loader::Linked;
 use catalog::Origin;
 use plan::Step;
 
@@ -68,9 +69,27 @@ impl<'c, 'a> Comparison<'c, 'a> {
                 found.extend(sources(old, from, new, to));
                 found.extend(self.rpath(old, was, new, is));
             }
+            (Step::Stub { .. } | Step::Alias { .. }, _) => found.extend(self.made(old, a, new, b)),
+            (Step::Render { text: was }, Step::Render { text: is }) => {
+                found.extend(self.text(&was.text(), &is.text()));
+            }
+            (
+                Step::Copy { .. }
+                | Step::Relink { .. }
+                | Step::Render { .. }
+                | Step::Link { .. }
+                | Step::Directory,
+                _,
+            ) => found.push(other_kind(old, new)),
+        }
+        found
+    }
+
+    /// Compares generated files.
+    fn made(&self, old: &File<'a>, a: &Step, new: &File<'a>, b: &Step) -> Vec<What> {
+        let (changed, from, to) = match (a, b) {
             (Step::Stub { target: was, machine: from }, Step::Stub { target: is, machine: to }) => {
-                found.extend(self.target(old, was, new, is));
-                found.extend((from != to).then(|| machines(*from, *to)));
+                (self.target(old, was, new, is), from, to)
             }
             (
                 Step::Alias { soname, needed, rpath, machine: from },
@@ -81,26 +100,12 @@ impl<'c, 'a> Comparison<'c, 'a> {
                     machine: to,
                 },
             ) => {
-                found.extend(
-                    self.alias((soname, needed, rpath), (new_soname, new_needed, new_rpath)),
-                );
-                found.extend((from != to).then(|| machines(*from, *to)));
+                let now = (&**new_soname, &**new_needed, &**new_rpath);
+                (self.alias((soname, needed, rpath), now), from, to)
             }
-            (Step::Render { text: was }, Step::Render { text: is }) => {
-                found.extend(self.text(&was.text(), &is.text()));
-            }
-            (
-                Step::Copy { .. }
-                | Step::Relink { .. }
-                | Step::Stub { .. }
-                | Step::Alias { .. }
-                | Step::Render { .. }
-                | Step::Link { .. }
-                | Step::Directory,
-                _,
-            ) => found.push(other_kind(old, new)),
-        }
-        found
+            _ => return vec![other_kind(old, new)],
+        };
+        changed.into_iter().chain((from != to).then(|| machines(*from, *to))).collect()
     }
 
     fn rpath(&mut self, old: &File<'a>, was: &'a str, new: &File<'a>, is: &'a str) -> Option<What> {
@@ -173,16 +178,16 @@ impl<'c, 'a> Comparison<'c, 'a> {
         promise: &File<'a>,
         step: &'a Step,
         built: &File<'a>,
-        bytes: &'a Bytes,
+        bytes: Built<'a>,
         side: Side,
     ) -> Vec<What> {
         match step {
             Step::Copy { .. } if promise.size != built.size => vec![What::Size],
             Step::Relink { rpath, .. } => self.searched(promise, rpath, built, bytes, side),
             Step::Render { text } => self.rendered(&text.text(), bytes, side).into_iter().collect(),
-            Step::Stub { .. } | Step::Alias { .. } => match (&bytes.made, side) {
-                (Some(made), Side::Old) => self.steps(promise, step, built, made),
-                (Some(made), Side::New) => self.steps(built, made, promise, step),
+            Step::Stub { .. } | Step::Alias { .. } => match (&bytes.made(), side) {
+                (Some(made), Side::Old) => self.made(promise, step, built, made),
+                (Some(made), Side::New) => self.made(built, made, promise, step),
                 // Not rockpack's output.
                 (None, _) => vec![What::Content],
             },
@@ -195,20 +200,21 @@ impl<'c, 'a> Comparison<'c, 'a> {
         promise: &File<'a>,
         rpath: &'a str,
         built: &File<'a>,
-        bytes: &'a Bytes,
+        bytes: Built<'a>,
         side: Side,
     ) -> Vec<What> {
-        let Some(search) = &bytes.search else { return vec![What::Content] };
+        let Some(search) = bytes.search() else { return vec![What::Content] };
+        let real = Linked::new(search).search;
         let found = match side {
-            Side::Old => self.rpath(promise, rpath, built, search.effective()),
-            Side::New => self.rpath(built, search.effective(), promise, rpath),
+            Side::Old => self.rpath(promise, rpath, built, real),
+            Side::New => self.rpath(built, real, promise, rpath),
         };
         let tag = search.runpath.is_some().then_some(What::Content);
         found.into_iter().chain(tag).collect()
     }
 
-    fn rendered(&self, text: &str, bytes: &Bytes, side: Side) -> Option<What> {
-        let is = |text: &str| crc32fast::hash(text.as_bytes()) == bytes.crc32;
+    fn rendered(&self, text: &str, bytes: Built<'_>, side: Side) -> Option<What> {
+        let is = |text: &str| crc32fast::hash(text.as_bytes()) == bytes.bytes.crc32;
         let said = || match side {
             Side::Old => self.words.0.text(text, self.old.version, self.new.version),
             Side::New => self.words.1.text(text, self.new.version, self.old.version),
@@ -216,28 +222,25 @@ impl<'c, 'a> Comparison<'c, 'a> {
         (!is(text) && !is(&said())).then_some(What::Text)
     }
 
-    fn built(&mut self, old: &File<'a>, a: &'a Bytes, new: &File<'a>, b: &'a Bytes) -> Vec<What> {
-        if a.crc32 == b.crc32 && old.size == new.size {
+    fn built(&mut self, old: &File<'a>, a: Built<'a>, new: &File<'a>, b: Built<'a>) -> Vec<What> {
+        if a.bytes.crc32 == b.bytes.crc32 && old.size == new.size {
             return Vec::new();
         }
-        if let (Some(was), Some(is)) = (&a.text, &b.text) {
+        if let (Some(was), Some(is)) = (a.text(), b.text()) {
             return self.text(was, is).into_iter().collect();
         }
-        if let (Some(was), Some(is)) = (&a.made, &b.made) {
-            return self.steps(old, was, new, is);
+        if let (Some(was), Some(is)) = (a.made(), b.made()) {
+            return self.made(old, &was, new, &is);
         }
-        let (Some(was), Some(is)) = (&a.search, &b.search) else {
+        let (Some(was), Some(is)) = (a.search(), b.search()) else {
             return vec![if old.size == new.size { What::Content } else { What::Size }];
         };
-        let mut found: Vec<What> =
-            self.rpath(old, was.effective(), new, is.effective()).into_iter().collect();
+        let (from, to) = (Linked::new(was).search, Linked::new(is).search);
+        let mut found: Vec<What> = self.rpath(old, from, new, to).into_iter().collect();
         // Renamed directories change bytes and size.
-        let renamed = found.is_empty() && was != is;
-        let explained = if renamed {
-            was.effective().len().abs_diff(is.effective().len()) as u64 + ALIGNED
-        } else {
-            0
-        };
+        let same = (&was.rpath, &was.runpath) == (&is.rpath, &is.runpath);
+        let renamed = found.is_empty() && !same;
+        let explained = if renamed { from.len().abs_diff(to.len()) as u64 + ALIGNED } else { 0 };
         if old.size.abs_diff(new.size) > explained {
             found.push(What::Size);
         } else if found.is_empty() && !renamed {

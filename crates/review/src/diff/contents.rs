@@ -2,19 +2,18 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::built::{Built, Bytes};
-use crate::built::{BuiltContent, BuiltFile};
+use super::built::Built;
+use super::finished;
 use crate::contract::{Contract, Saved};
-use base::names::{Compression, DistName, Mode, ModuleName, PackageName, RelPath};
+use base::names::{Compression, DistName, Mode, ModuleName, PackageName, VariantLabel};
 use base::version::Version;
 use catalog::Origin;
 use plan::{
     Absent, Distribution, Form, Limits, Lost, Member, Metadata, Note, Plan, Step, Unowned, Warning,
-    WheelVariant,
 };
 
 /// One side of a comparison.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Contents<'a> {
     /// Display name (`main:packages.kdl`, `dist`).
     pub label: String,
@@ -68,13 +67,13 @@ pub struct Package<'a> {
     /// ISA or family.
     pub variant: Option<&'a str>,
     /// Name.
-    pub name: &'a DistName,
-    /// Wheel variant.
-    pub wheel_variant: Option<&'a WheelVariant>,
+    pub name: Cow<'a, DistName>,
+    /// Label and data of a wheel variant.
+    pub wheel_variant: Option<(&'a VariantLabel, &'a str)>,
     /// Wheel or sdist.
     pub form: Form,
     /// Directory (`dist`, `dist/FAMILY`).
-    pub directory: &'a RelPath,
+    pub directory: &'a str,
     /// Version.
     pub version: &'a Version,
     /// Platform tag.
@@ -91,10 +90,10 @@ pub struct Package<'a> {
     pub planned: Option<&'a Distribution>,
     /// Limits of a plan.
     pub limits: Option<&'a Limits>,
-    /// Devel archive.
-    pub archive: Option<&'a RelPath>,
+    /// File name of the devel archive.
+    pub archive: Option<&'a str>,
     /// Metadata.
-    pub metadata: &'a Metadata,
+    pub metadata: Cow<'a, Metadata>,
     /// Console scripts with targets.
     pub entry_points: &'a BTreeMap<String, String>,
     /// Files.
@@ -139,7 +138,7 @@ pub enum EntryContent<'a> {
     /// Planned file.
     Planned(&'a Step),
     /// Finished file.
-    Built(&'a Bytes),
+    Built(Built<'a>),
     /// Link with its text.
     Link(&'a str),
     /// Directory.
@@ -155,30 +154,22 @@ impl<'a> Contents<'a> {
             mode: plan.mode,
             platform_tag: common_tag(plan),
             packages: plan.distributions.iter().map(|d| Package::of_plan(plan, d)).collect(),
-            contracts: None,
             unowned: Some(&plan.unowned),
             notes: Some(&plan.notes),
             warnings: Some(&plan.warnings),
-            reasons: None,
-            allowances: None,
+            ..Self::default()
         }
     }
 
     /// Contents of finished packages.
-    pub fn of_built(label: impl Into<String>, built: &'a [Built]) -> Self {
-        let tags = built.iter().filter_map(|b| b.platform_tag.as_deref());
+    pub fn of_built(label: impl Into<String>, built: &'a [check::Package<'_>]) -> Self {
+        let packages: Vec<Package<'a>> = built.iter().filter_map(finished::package).collect();
         Self {
             label: label.into(),
-            version: all_the_same(built.iter().map(|b| &b.version)),
-            mode: None,
-            platform_tag: all_the_same(tags),
-            packages: built.iter().map(Package::of_built).collect(),
-            contracts: None,
-            unowned: None,
-            notes: None,
-            warnings: None,
-            reasons: None,
-            allowances: None,
+            version: all_the_same(packages.iter().map(|package| package.version)),
+            platform_tag: all_the_same(packages.iter().filter_map(|it| it.platform_tag)),
+            packages,
+            ..Self::default()
         }
     }
 
@@ -223,10 +214,10 @@ impl<'a> Package<'a> {
         Self {
             package: Some(&distribution.package),
             variant: distribution.variant.as_deref(),
-            name: &distribution.name,
-            wheel_variant: distribution.wheel_variant.as_ref(),
+            name: Cow::Borrowed(&distribution.name),
+            wheel_variant: distribution.wheel_variant.as_ref().map(|it| (&it.label, &*it.json)),
             form: distribution.form,
-            directory: &distribution.directory,
+            directory: distribution.directory.as_str(),
             version: &plan.version,
             platform_tag: wheel.then(|| plan.platform_tag_of(distribution)),
             module: Some(distribution.module.as_str()),
@@ -235,35 +226,11 @@ impl<'a> Package<'a> {
             packed: None,
             planned: wheel.then_some(distribution),
             limits: Some(&distribution.limits),
-            archive: distribution.archive.as_ref().map(|a| &a.path),
-            metadata: &distribution.metadata,
+            archive: distribution.archive.as_ref().map(|it| it.path.file_name()),
+            metadata: Cow::Borrowed(&distribution.metadata),
             entry_points: &distribution.entry_points,
             files: files_of(distribution),
             absent: Some(&distribution.absent),
-        }
-    }
-
-    fn of_built(built: &'a Built) -> Self {
-        Self {
-            package: None,
-            variant: None,
-            name: &built.name,
-            wheel_variant: built.wheel_variant.as_ref(),
-            form: built.form,
-            directory: &built.directory,
-            version: &built.version,
-            platform_tag: built.platform_tag.as_deref(),
-            module: built.module.as_deref(),
-            platform_dir: built.platform_dir.as_deref(),
-            compressed: built.compressed,
-            packed: Some(built.packed),
-            planned: None,
-            limits: None,
-            archive: built.archive.as_ref(),
-            metadata: &built.metadata,
-            entry_points: &built.entry_points,
-            files: built.files.iter().map(|file| File::of_built(file, built)).collect(),
-            absent: None,
         }
     }
 
@@ -293,18 +260,14 @@ impl<'a> Package<'a> {
 
     /// Family directory, name, label and form.
     pub fn title(&self) -> String {
-        let family = self
-            .directory
-            .as_str()
-            .strip_prefix("dist/")
-            .map(|f| format!("{f}/"))
-            .unwrap_or_default();
+        let family =
+            self.directory.strip_prefix("dist/").map(|f| format!("{f}/")).unwrap_or_default();
         let form = if self.form == Form::Sdist { " (sdist)" } else { "" };
         format!("{family}{}{}{form}", self.name, self.label_shown())
     }
 
     fn label_shown(&self) -> String {
-        self.wheel_variant.map(|variant| format!(" ({})", variant.label)).unwrap_or_default()
+        self.wheel_variant.map(|(label, _)| format!(" ({label})")).unwrap_or_default()
     }
 }
 
@@ -323,20 +286,6 @@ impl<'a> File<'a> {
         }
     }
 
-    fn of_built(file: &'a BuiltFile, built: &Built) -> Self {
-        let (area, path) = if file.license {
-            (Area::License, file.path.as_str())
-        } else {
-            File::placed(&file.path, built.module.as_deref(), built.platform_dir.as_deref())
-        };
-        let content = match &file.content {
-            BuiltContent::Bytes(bytes) => EntryContent::Built(bytes),
-            BuiltContent::Link(target) => EntryContent::Link(target),
-            BuiltContent::Directory => EntryContent::Directory,
-        };
-        Self { area, path, content, size: file.size, executable: file.executable, rule: None }
-    }
-
     pub(crate) fn is_directory(&self) -> bool {
         matches!(self.content, EntryContent::Directory)
     }
@@ -352,10 +301,18 @@ impl<'a> File<'a> {
         }
     }
 
+    pub(crate) fn text(&self) -> Option<Cow<'a, str>> {
+        match self.content {
+            EntryContent::Planned(Step::Render { text }) => Some(text.text()),
+            EntryContent::Built(built) => built.text().map(Cow::Borrowed),
+            EntryContent::Planned(_) | EntryContent::Link(_) | EntryContent::Directory => None,
+        }
+    }
+
     pub(crate) fn kind(&self) -> &'static str {
         match self.content {
             EntryContent::Planned(step) => step.name(),
-            EntryContent::Built(bytes) => bytes.made.as_ref().map_or("file", Step::name),
+            EntryContent::Built(built) => built.made().map_or("file", |step| step.name()),
             EntryContent::Link(_) => "link",
             EntryContent::Directory => "directory",
         }

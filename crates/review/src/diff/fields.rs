@@ -116,7 +116,7 @@ fn brief(change: FieldChange, what: &str) -> FieldChange {
 }
 
 fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)> {
-    let metadata = package.metadata;
+    let metadata = &package.metadata;
     let wheel = package.form == Form::Wheel;
     let one = |text: &'p str| vec![Cow::Borrowed(text)];
     let all = |list: &'p [String]| list.iter().map(|t| Cow::Borrowed(t.as_str())).collect();
@@ -124,8 +124,11 @@ fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)
         package.entry_points.iter().map(|(name, object)| Cow::Owned(format!("{name} = {object}")));
     vec![
         ("form", one(if package.form == Form::Wheel { "wheel" } else { "sdist" })),
-        ("directory", one(package.directory.as_str())),
-        ("variant", package.wheel_variant.map(|v| one(v.json.trim_end())).unwrap_or_default()),
+        ("directory", one(package.directory)),
+        (
+            "variant",
+            package.wheel_variant.map(|(_, json)| one(json.trim_end())).unwrap_or_default(),
+        ),
         ("summary", one(&metadata.summary)),
         ("license", one(&metadata.license)),
         ("author", one(&metadata.author)),
@@ -145,7 +148,7 @@ fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)
                 Vec::new()
             },
         ),
-        ("archive", package.archive.map(|path| one(path.file_name())).unwrap_or_default()),
+        ("archive", package.archive.map(one).unwrap_or_default()),
     ]
 }
 

@@ -117,7 +117,7 @@ impl<'p, 'a> Universes<'p, 'a> {
 fn searches(file: &File<'_>) -> bool {
     match file.content {
         EntryContent::Planned(Step::Relink { .. }) => true,
-        EntryContent::Built(bytes) => bytes.search.is_some(),
+        EntryContent::Built(built) => built.search().is_some(),
         EntryContent::Planned(_) | EntryContent::Link(_) | EntryContent::Directory => false,
     }
 }

@@ -193,8 +193,8 @@ impl<'a> PlacedFile<'_, 'a> {
 
     fn bytes(self) -> Option<(u32, u64, Area)> {
         match self.file.content {
-            EntryContent::Built(bytes) if self.file.size > 0 && self.file.area != Area::Module => {
-                Some((bytes.crc32, self.file.size, self.file.area))
+            EntryContent::Built(built) if self.file.size > 0 && self.file.area != Area::Module => {
+                Some((built.bytes.crc32, self.file.size, self.file.area))
             }
             EntryContent::Built(_)
             | EntryContent::Planned(_)

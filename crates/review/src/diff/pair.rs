@@ -11,12 +11,13 @@ pub(super) struct Pairs {
 pub(super) fn pairs(old: &Contents<'_>, new: &Contents<'_>) -> Pairs {
     let mut pairs =
         Pairs { old_of: vec![None; new.packages.len()], new_of: vec![None; old.packages.len()] };
-    let label = |p: &Package<'_>| p.wheel_variant.map_or_else(String::new, |v| v.label.to_string());
-    pairs.by(old, new, |p| Some((p.name.normalized(), p.directory.as_str().to_owned(), label(p))));
+    let label =
+        |p: &Package<'_>| p.wheel_variant.map_or_else(String::new, |(label, _)| label.to_string());
+    pairs.by(old, new, |p| Some((p.name.normalized(), p.directory.to_owned(), label(p))));
     pairs.by(old, new, |p| Some((p.name.normalized(), String::new(), label(p))));
     pairs.by(old, new, |p| {
         let variant = p.variant.unwrap_or_default().to_owned();
-        Some((p.package?.as_str().to_owned(), variant, p.directory.as_str().to_owned()))
+        Some((p.package?.as_str().to_owned(), variant, p.directory.to_owned()))
     });
     pairs.by_contents(old, new);
     pairs

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::content::contents;
 use super::meaning;
 use super::moved::{Joined, Leftover, joined};
-use super::package::{File, Package, unreadable};
+use super::package::{File, Package};
 use super::pairs::{Pairs, pairs};
 use super::{Counts, Difference};
+use check::read;
 use manifest::LedgerClass;
 use wheel::package::ReadError;
 
@@ -141,7 +141,9 @@ impl Compared {
                     let detail = if *is { "executable now" } else { "not executable now" };
                     self.differs(new, LedgerClass::Different, path, detail.to_owned());
                 }
-                _ if then == now => self.count(new).equal += 1,
+                (File::Bytes { sum: from, .. }, File::Bytes { sum: to, .. }) if from == to => {
+                    self.count(new).equal += 1;
+                }
                 _ => {
                     changed.insert(path.as_str());
                 }
@@ -157,13 +159,15 @@ impl Compared {
         paths: &BTreeSet<&str>,
     ) -> Result<(), ReadError> {
         let read = |package: &Package| {
-            contents(&package.path, package.form, paths)
-                .map_err(|error| unreadable(&package.path, package.form, error))
+            let members = paths.iter().filter_map(|path| package.member(path));
+            read::contents(&package.found, &members.collect())
         };
         let (then, now) = (read(old)?, read(new)?);
-        for (path, old) in &then {
-            let Some(ours) = now.get(path) else { continue };
-            match meaning::compared(path, old, ours)? {
+        for path in paths {
+            let then = old.member(path).and_then(|member| then.get(member));
+            let now = new.member(path).and_then(|member| now.get(member));
+            let Some((then, now)) = then.zip(now) else { continue };
+            match meaning::compared(path, then, now)? {
                 meaning::Compared::Meaning => self.count(new).meaning += 1,
                 meaning::Compared::Rpath(detail) => {
                     self.differs(new, LedgerClass::Rpath, path, detail);

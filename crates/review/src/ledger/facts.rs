@@ -4,49 +4,44 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use base::names::Requirement;
+use check::Finished;
 use manifest::LedgerClass;
-use wheel::package::header::fields;
-use wheel::package::{Header, Metadata};
 
 /// Values of each fact. Their order has no meaning.
 pub(super) type Facts = BTreeMap<(LedgerClass, String), BTreeSet<String>>;
 
 /// Facts of METADATA or PKG-INFO, of WHEEL, and of commands.
-pub(super) fn facts(
-    metadata: &str,
-    wheel: Option<&str>,
-    commands: BTreeMap<String, String>,
-) -> Facts {
+pub(super) fn facts(finished: &Finished) -> Facts {
+    let Finished { metadata, header, .. } = finished;
     let mut facts = Facts::new();
     let mut add = |class, name: &str, value: String| {
         facts.entry((class, name.to_owned())).or_default().insert(value);
     };
-    for field in fields(metadata).0 {
-        match &*field.name.to_ascii_lowercase() {
+    for (field, value) in metadata.header().fields() {
+        match &*field.to_ascii_lowercase() {
             // Packages are paired by it, in any spelling.
             "name" => {}
             "requires-dist" => {
-                let (name, text) = requirement(&field.value);
+                let (name, text) = requirement(value);
                 add(LedgerClass::Requirement, &name, text);
             }
-            "provides-extra" => add(LedgerClass::Extra, &field.value, "offered".to_owned()),
-            _ => add(LedgerClass::Metadata, field.name, field.value),
+            "provides-extra" => add(LedgerClass::Extra, value, "offered".to_owned()),
+            _ => add(LedgerClass::Metadata, field, value.replace('\n', " ")),
         }
     }
-    if let Some(text) = Metadata::parse(metadata).described().description {
+    if let Some(text) = metadata.described().description {
         add(LedgerClass::Metadata, "Description", text.text);
     }
-    let header = wheel.map(Header::parse);
-    for tag in header.iter().flat_map(|header| header.all("Tag")) {
+    for tag in header.all("Tag") {
         add(LedgerClass::Tag, "Tag", tag);
     }
     for field in ["Generator", "Root-Is-Purelib", "Build"] {
-        for value in header.iter().flat_map(|header| header.all(field)) {
+        for value in header.all(field) {
             add(LedgerClass::Metadata, field, value);
         }
     }
-    for (name, object) in commands {
-        add(LedgerClass::Command, &name, object);
+    for (name, object) in &finished.entry_points {
+        add(LedgerClass::Command, name, object.clone());
     }
     facts
 }

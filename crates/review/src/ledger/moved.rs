@@ -19,28 +19,18 @@ pub(super) struct Joined<'p> {
     pub ours: Vec<Leftover<'p>>,
 }
 
-impl Leftover<'_> {
-    /// Bytes by which a moved file is recognized: empty files are all alike.
-    fn bytes(&self) -> Option<Sha256> {
-        match self.file {
-            File::Bytes { sha256, size, .. } if *size > 0 => Some(*sha256),
-            File::Bytes { .. } | File::Link(_) => None,
-        }
-    }
-}
-
 /// Joins each leftover to at most one of the other side.
 pub(super) fn joined<'p>(theirs: Vec<Leftover<'p>>, ours: Vec<Leftover<'p>>) -> Joined<'p> {
     let mut joined = Joined { moves: Vec::new(), theirs: Vec::new(), ours: Vec::new() };
     let mut by_bytes: BTreeMap<Sha256, Vec<Leftover<'p>>> = BTreeMap::new();
     for file in ours {
-        match file.bytes() {
+        match file.file.sha256() {
             Some(sha256) => by_bytes.entry(sha256).or_default().push(file),
             None => joined.ours.push(file),
         }
     }
     for file in theirs {
-        let same = file.bytes().and_then(|sha256| by_bytes.get_mut(&sha256));
+        let same = file.file.sha256().and_then(|sha256| by_bytes.get_mut(&sha256));
         match same.filter(|same| !same.is_empty()).map(|same| same.remove(0)) {
             Some(there) => joined.moves.push((file, there)),
             None => joined.theirs.push(file),

@@ -1,12 +1,11 @@
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
-use super::content::{Body, Member, each_of_sdist, each_of_wheel};
-use super::facts::{self, Facts};
-use base::hash::{Sha256, of_reader};
+use super::facts::{Facts, facts};
+use base::hash::{Sha256, Sum};
 use base::names::Form;
-use wheel::package::entry_points::EntryPoints;
-use wheel::package::{Found, Metadata, PackageError, ReadError, Wheel};
+use check::Kind;
+use check::read::{self, Depth};
+use wheel::package::{Found, ReadError};
 
 /// Content of a package of any maker.
 #[derive(Debug)]
@@ -15,86 +14,82 @@ pub struct Package {
     pub(super) title: String,
     /// Distribution, as indexes compare it.
     pub(super) name: String,
-    pub(super) path: PathBuf,
-    pub(super) form: Form,
+    pub(super) found: Found,
     pub(super) facts: Facts,
+    /// By the path that users see.
     pub(super) files: BTreeMap<String, File>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum File {
-    Bytes { sha256: Sha256, size: u64, executable: bool },
+    Bytes { sum: Sum, executable: bool, member: String },
     Link(String),
 }
+
+impl Package {
+    /// Name in the package of the file at a path, unless it is a link.
+    pub(super) fn member(&self, path: &str) -> Option<&str> {
+        match self.files.get(path)? {
+            File::Bytes { member, .. } => Some(member),
+            File::Link(_) => None,
+        }
+    }
+}
+
+impl File {
+    /// Hash of the bytes by which a moved file is recognized: empty files are all alike.
+    pub fn sha256(&self) -> Option<Sha256> {
+        match self {
+            Self::Bytes { sum, .. } if sum.size > 0 => Some(sum.sha256),
+            Self::Bytes { .. } | Self::Link(_) => None,
+        }
+    }
+}
+
+/// Members of a wheel that facts describe, or that follow from the others.
+const DESCRIBED: [&str; 4] = ["METADATA", "WHEEL", "RECORD", "entry_points.txt"];
 
 /// Reads a wheel or sdist of any maker.
 ///
 /// # Errors
 /// If it cannot be read.
 pub fn read(found: &Found) -> Result<Package, ReadError> {
-    let package = match found.form {
-        Form::Wheel => wheel(found),
-        Form::Sdist => sdist(found),
-    };
-    package.map_err(|source| unreadable(&found.path, found.form, source))
-}
-
-pub(super) fn unreadable(path: &Path, form: Form, source: PackageError) -> ReadError {
-    let what = if form == Form::Wheel { "wheel" } else { "sdist" };
-    match source {
-        PackageError::Wheel(error) => ReadError::Wheel(error),
-        source => ReadError::Package { path: path.to_owned(), what, source },
-    }
-}
-
-fn wheel(found: &Found) -> Result<Package, PackageError> {
-    let wheel = Wheel::open(&found.path)?;
-    let mut files = BTreeMap::new();
-    each_of_wheel(&wheel, &|_| true, &mut |member| {
-        let (path, file) = hashed(member)?;
-        files.insert(path, file);
-        Ok(())
-    })?;
-    let metadata = wheel.info("METADATA")?;
-    let commands = wheel.text(&format!("{}/entry_points.txt", wheel.dist_info()))?;
-    let commands = EntryPoints::parse(&commands.unwrap_or_default()).by_name();
-    let facts = facts::facts(&metadata, Some(&wheel.info("WHEEL")?), commands);
-    package(found, &metadata, facts, files)
-}
-
-fn sdist(found: &Found) -> Result<Package, PackageError> {
-    let mut files = BTreeMap::new();
-    let sdist = each_of_sdist(&found.path, &|_| true, &mut |member| {
-        let (path, file) = hashed(member)?;
-        files.insert(path, file);
-        Ok(())
-    })?;
-    let metadata = sdist.pkg_info().ok_or(PackageError::NoPkgInfo)?;
-    let commands = sdist.scripts().into_iter().map(|script| (script.name, script.object));
-    let facts = facts::facts(metadata, None, commands.collect());
-    package(found, metadata, facts, files)
-}
-
-fn package(
-    found: &Found,
-    metadata: &str,
-    facts: Facts,
-    files: BTreeMap<String, File>,
-) -> Result<Package, PackageError> {
-    let name = Metadata::parse(metadata).name()?.normalized();
+    let package = read::package(found, Depth::Digests)?;
+    let name = package.name.clone().unwrap_or_default();
     let family = found.directory.as_str().split_once('/').map(|(_, family)| format!("{family}/"));
     let title = family.unwrap_or_default() + &name;
-    Ok(Package { title, name, path: found.path.clone(), form: found.form, facts, files })
+    let facts = package.finished.get().map(|finished| facts(finished)).unwrap_or_default();
+    let each = |it: &check::File<'_>| Some((path(&package, it)?, file(it)?));
+    let files = package.files.iter().filter_map(each).collect();
+    Ok(Package { title, name, found: found.clone(), facts, files })
 }
 
-fn hashed(member: Member<'_>) -> std::io::Result<(String, File)> {
-    let Member { path, body, executable } = member;
-    let file = match body {
-        Body::Link(target) => File::Link(target),
-        Body::Bytes(bytes, _) => {
-            let sum = of_reader(bytes)?;
-            File::Bytes { sha256: sum.sha256, size: sum.size, executable }
+fn file(file: &check::File<'_>) -> Option<File> {
+    if let Kind::Link(target) = &file.kind {
+        return Some(File::Link(target.to_string()));
+    }
+    let bytes = file.bytes.get()?;
+    let sum = Sum { sha256: *bytes.sha256.get()?, size: bytes.size };
+    let (executable, member) = (file.is_executable(), file.member.to_string());
+    Some(File::Bytes { sum, executable, member })
+}
+
+/// Path below site-packages, or below the top directory of an sdist. Directories with a version in their name are
+/// `.dist-info` and `.data`.
+fn path(package: &check::Package<'_>, file: &check::File<'_>) -> Option<String> {
+    let member = &*file.member;
+    if package.form == Form::Sdist {
+        let (_, below) = member.split_once('/')?;
+        return (below != "PKG-INFO").then(|| below.to_owned());
+    }
+    let info = package.info.as_deref().unwrap_or_default();
+    if let Some(rest) = member.strip_prefix(info).and_then(|rest| rest.strip_prefix('/')) {
+        return (!DESCRIBED.contains(&rest)).then(|| format!(".dist-info/{rest}"));
+    }
+    match member.split_once(".data/") {
+        Some((_, rest)) if file.site_path().is_none() && file.is_installed() => {
+            Some(format!(".data/{rest}"))
         }
-    };
-    Ok((path, file))
+        _ => Some(file.path().to_owned()),
+    }
 }

@@ -12,7 +12,7 @@ pub(super) struct Pairs<'p> {
 
 /// Pairs packages by family directory, distribution and form.
 pub(super) fn pairs<'p>(theirs: &'p [Package], ours: &'p [Package]) -> Pairs<'p> {
-    let key = |package: &'p Package| (package.title.as_str(), package.form == Form::Sdist);
+    let key = |package: &'p Package| (package.title.as_str(), package.found.form == Form::Sdist);
     let mut left: BTreeMap<_, Vec<&Package>> = BTreeMap::new();
     for package in ours {
         left.entry(key(package)).or_default().push(package);

@@ -103,9 +103,9 @@ impl Header {
         self.body.as_deref()
     }
 
-    /// Names of fields, as written.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.fields.iter().map(|(name, _)| &**name)
+    /// Names, as written, with values.
+    pub fn fields(&self) -> &[(String, String)] {
+        &self.fields
     }
 
     /// Names are case-insensitive.

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use flate2::bufread::GzDecoder;
+use toml::Table;
 
 use super::{Fault, FaultKind, text};
 use crate::archive::entry_points::EntryPoint;
@@ -34,6 +36,7 @@ pub struct Sdist {
     /// Reason of a premature end.
     pub broken: Option<io::Error>,
     texts: BTreeMap<String, String>,
+    project: OnceLock<Option<Result<Table, String>>>,
 }
 
 impl Sdist {
@@ -87,12 +90,18 @@ impl Sdist {
         self.texts.get(&format!("{}/{name}", self.top)).map(String::as_str)
     }
 
+    /// Its `pyproject.toml`, or the reason for which that is not TOML.
+    pub fn project(&self) -> Option<&Result<Table, String>> {
+        let read = |text| toml::from_str(text).map_err(|error| error.message().to_owned());
+        self.project.get_or_init(|| self.text(scripts::PROJECT).map(read)).as_ref()
+    }
+
     /// Scripts that the sdist declares.
     pub fn scripts(&self) -> Vec<EntryPoint> {
         let lists = self.texts.iter().filter_map(|(path, text)| {
             Some((path.strip_prefix(&*self.top)?.strip_prefix('/')?, &**text))
         });
-        scripts::of(lists)
+        scripts::of(lists, self.project().and_then(|project| project.as_ref().ok()))
     }
 
     /// Returns whether the top directory has a file.

@@ -15,6 +15,7 @@ use base::regular;
 #[derive(Debug)]
 pub struct WheelFile {
     path: PathBuf,
+    size: u64,
     zip: ZipFile,
     dist_info: Option<String>,
     faults: Vec<Fault>,
@@ -24,6 +25,12 @@ impl WheelFile {
     /// Reads only the directory. An invalid archive is a fault.
     pub fn read(path: &Path) -> io::Result<Self> {
         Self::read_by(path, Directory::read)
+    }
+
+    /// Reads a wheel of which only some members can be read; the file can have holes elsewhere.
+    pub fn read_some(path: &Path, is_whole: impl Fn(&str) -> bool) -> io::Result<Self> {
+        let is_whole = |entry: &DirectoryEntry| is_whole(&entry.name);
+        Self::read_by(path, |file| Directory::read_some(file, is_whole))
     }
 
     fn read_by(
@@ -52,8 +59,9 @@ impl WheelFile {
                 None
             }
         };
+        let size = file.file().metadata()?.len();
         let zip = ZipFile::new(PooledFile::new(file)?, directory);
-        Ok(Self { path: path.to_owned(), zip, dist_info, faults })
+        Ok(Self { path: path.to_owned(), size, zip, dist_info, faults })
     }
 
     /// Renames the wheel to its future file name.
@@ -66,6 +74,11 @@ impl WheelFile {
     /// Returns the file name.
     pub fn file_name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Size of the file in bytes.
+    pub fn size(&self) -> u64 {
+        self.size
     }
 
     /// Returns the archive.
@@ -81,6 +94,22 @@ impl WheelFile {
     /// Faults of the archive.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
+    }
+
+    /// Returns the parsed file name and the metadata directory.
+    ///
+    /// # Errors
+    /// If the name is invalid, a member is unsafe, or there is not exactly one metadata directory.
+    pub fn sound(&self) -> Result<(WheelName, &str), OpenError> {
+        let (name, path) = (self.file_name().parse()?, &self.path);
+        if let Some(reason) = self.faults.iter().find_map(Fault::refusal) {
+            return Err(OpenError::Zip { path: path.clone(), reason });
+        }
+        let has_metadata = |info: &&str| self.zip.find(&format!("{info}/METADATA")).is_some();
+        let missing =
+            || OpenError::Missing { path: path.clone(), name: "*.dist-info/METADATA".to_owned() };
+        let dist_info = self.dist_info().filter(has_metadata).ok_or_else(missing)?;
+        Ok((name, dist_info))
     }
 
     /// Text up to the limit, with its fault.
@@ -140,29 +169,10 @@ impl Wheel {
     /// # Errors
     /// If a member is unsafe, or there is not exactly one metadata directory.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        Self::of(WheelFile::read(path)?)
-    }
-
-    /// Opens a wheel of which only some members can be read; the file can have holes elsewhere.
-    ///
-    /// # Errors
-    /// As [`Wheel::open`].
-    pub fn open_some(path: &Path, is_whole: impl Fn(&str) -> bool) -> Result<Self, OpenError> {
-        let is_whole = |entry: &DirectoryEntry| is_whole(&entry.name);
-        Self::of(WheelFile::read_by(path, |file| Directory::read_some(file, is_whole))?)
-    }
-
-    fn of(file: WheelFile) -> Result<Self, OpenError> {
-        let WheelFile { path, zip, dist_info, faults } = file;
-        let name = path.file_name().unwrap_or_default().to_string_lossy().parse()?;
-        if let Some(reason) = faults.iter().find_map(Fault::refusal) {
-            return Err(OpenError::Zip { path, reason });
-        }
-        let name_of_info = "*.dist-info/METADATA";
-        match dist_info.filter(|info| zip.find(&format!("{info}/METADATA")).is_some()) {
-            Some(dist_info) => Ok(Self { path, zip, name, dist_info }),
-            None => Err(OpenError::Missing { path, name: name_of_info.to_owned() }),
-        }
+        let file = WheelFile::read(path)?;
+        let (name, dist_info) = file.sound()?;
+        let dist_info = dist_info.to_owned();
+        Ok(Self { path: file.path, zip: file.zip, name, dist_info })
     }
 
     /// Path of the file.
@@ -224,17 +234,5 @@ impl Wheel {
     /// Error for an unreadable member.
     pub fn unread(&self, name: &str, source: io::Error) -> OpenError {
         OpenError::Member { path: self.path.clone(), name: name.to_owned(), source }
-    }
-}
-
-/// Path below `site-packages` of a member, if an installer puts it there: the member itself, or the rest of its name
-/// below `purelib` or `platlib` of a `.data` directory (PEP 427).
-pub fn site_path(name: &str) -> Option<String> {
-    match name.split_once(".data/") {
-        Some((distribution, rest)) if !distribution.contains('/') => {
-            let (scheme, path) = rest.split_once('/')?;
-            matches!(scheme, "purelib" | "platlib").then(|| path.to_owned())
-        }
-        _ => Some(name.to_owned()),
     }
 }

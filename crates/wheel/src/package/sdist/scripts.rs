@@ -6,7 +6,7 @@ use toml::{Table, Value};
 use crate::archive::entry_points::{CONSOLE_SCRIPTS, EntryPoint};
 use crate::package::entry_points::EntryPoints;
 
-const PROJECT: &str = "pyproject.toml";
+pub(super) const PROJECT: &str = "pyproject.toml";
 const MOST: usize = 1000;
 
 pub(super) fn is_list(path: &str) -> bool {
@@ -16,12 +16,17 @@ pub(super) fn is_list(path: &str) -> bool {
     matches!(path, PROJECT | "entry_points.txt") || egg_info.is_some_and(is_top)
 }
 
-/// Reads scripts of such files; several declare the same ones.
-pub(super) fn of<'t>(lists: impl Iterator<Item = (&'t str, &'t str)>) -> Vec<EntryPoint> {
+/// Reads scripts of such files; several declare the same ones. `project` is the parsed `pyproject.toml`.
+pub(super) fn of<'t>(
+    lists: impl Iterator<Item = (&'t str, &'t str)>,
+    project: Option<&Table>,
+) -> Vec<EntryPoint> {
     let mut scripts: Vec<EntryPoint> = Vec::new();
     for (path, text) in lists.filter(|(path, _)| is_list(path)) {
-        let found =
-            if path == PROJECT { of_project(text) } else { EntryPoints::parse(text).entries };
+        let found = match path {
+            PROJECT => project.map(of_project).unwrap_or_default(),
+            _ => EntryPoints::parse(text).entries,
+        };
         for entry in found.into_iter().filter(EntryPoint::is_script).take(MOST) {
             if !scripts.contains(&entry) {
                 scripts.push(entry);
@@ -31,8 +36,7 @@ pub(super) fn of<'t>(lists: impl Iterator<Item = (&'t str, &'t str)>) -> Vec<Ent
     scripts
 }
 
-fn of_project(text: &str) -> Vec<EntryPoint> {
-    let document: Table = toml::from_str(text).unwrap_or_default();
+fn of_project(document: &Table) -> Vec<EntryPoint> {
     let scripts = |key: &str, group: &'static str| {
         let table = document.get("project").and_then(|project| project.get(key)?.as_table());
         let entry = |(name, object): (&String, &Value)| {
@@ -58,7 +62,8 @@ mod tests {
             ("src/a_b.egg-info/entry_points.txt", egg_info),
             ("tests/a.egg-info/entry_points.txt", "[console_scripts]\nt = t:t\n"),
         ];
-        let scripts = of(lists.into_iter());
+        let document = toml::from_str(project).unwrap();
+        let scripts = of(lists.into_iter(), Some(&document));
         let said: Vec<_> = scripts.iter().map(|s| (&*s.group, &*s.name, &*s.object)).collect();
         let expected = [
             (CONSOLE_SCRIPTS, "run", "a.b:main"),
@@ -69,7 +74,8 @@ mod tests {
         for text in
             ["", "[project", "project = 1", "[project]\nscripts = 1", "[project.scripts]\na = 1"]
         {
-            assert_eq!(of([(PROJECT, text)].into_iter()), [], "{text}");
+            let document = toml::from_str(text).ok();
+            assert_eq!(of([(PROJECT, text)].into_iter(), document.as_ref()), [], "{text}");
         }
     }
 }
