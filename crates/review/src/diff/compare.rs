@@ -64,9 +64,13 @@ impl<'c, 'a> Comparison<'c, 'a> {
             (Step::Copy { source: from }, Step::Copy { source: to }) => {
                 found.extend(sources(old, from, new, to));
             }
-            (Step::Relink { source: from, rpath: was }, Step::Relink { source: to, rpath: is }) => {
+            (
+                Step::Relink { source: from, rpath: was, clear_execstack: cleared },
+                Step::Relink { source: to, rpath: is, clear_execstack: clears },
+            ) => {
                 found.extend(sources(old, from, new, to));
                 found.extend(self.rpath(old, was, new, is));
+                found.extend((cleared != clears).then_some(What::Stack { cleared: *clears }));
             }
             (Step::Stub { target: was, machine: from }, Step::Stub { target: is, machine: to }) => {
                 found.extend(self.target(old, was, new, is));
