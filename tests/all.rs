@@ -30,6 +30,7 @@ mod elf_strippers;
 mod elf_stub;
 mod elf_verify;
 mod events;
+mod execstack;
 mod expected;
 mod explain_command;
 mod failed_builds;

@@ -207,6 +207,7 @@ fn problems_say_where_and_what_to_do() {
         Code::UnknownTarget,
         Code::MissingTarget,
         Code::UnownedFiles,
+        Code::ExecutableStack,
     ];
     let of_the_command_line = [Code::UnknownPackage, Code::ImpossibleName, Code::MissingSource];
     for file in fixtures() {

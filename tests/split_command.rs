@@ -311,3 +311,44 @@ fn equal_wheels_give_equal_bytes_and_the_statement_names_what_they_are_made_of()
         }])
     );
 }
+
+/// External attributes of a regular file with a mode, in a central directory.
+fn attributes(mode: u32) -> [u8; 4] {
+    ((0o100_000 | mode) << 16).to_le_bytes()
+}
+
+#[test]
+fn faults_of_the_old_wheel_are_mended_and_told_and_nothing_else_changes() {
+    let dir = place();
+    let dir = dir.path();
+    let mut bytes = frame().bytes();
+    let plain = attributes(0o644);
+    let mut modes = [0o777, 0o664].into_iter();
+    for at in 0..bytes.len() - 4 {
+        if bytes[at..at + 4] == plain
+            && let Some(mode) = modes.next()
+        {
+            bytes[at..at + 4].copy_from_slice(&attributes(mode));
+        }
+    }
+    // A comment of the archive: its length is the end of the last record.
+    let end = bytes.len() - 2;
+    bytes[end..].copy_from_slice(&2_u16.to_le_bytes());
+    bytes.extend(b"hi");
+    fs::write(dir.join(INPUT), bytes).unwrap();
+    let split = rockpack(
+        dir,
+        &["wheel", "split", INPUT, "--version", "7.0", "-o", "out"],
+    );
+    let told = said(&split);
+    assert!(split.status.success(), "{told}");
+    let printed = String::from_utf8_lossy(&split.stdout);
+    assert!(
+        printed.contains("note: 1 file lose permissions that `wheel verify` refuses"),
+        "{printed}"
+    );
+    assert!(told.contains("the new wheels are without this fault"), "{told}");
+    let after = raw(&output(dir, "frame"));
+    assert_eq!(after["frame/__init__.py"].0.map(|mode| mode & 0o7777), Some(0o775));
+    assert_eq!(after["frame/lib/blas/generic.dat"].0.map(|mode| mode & 0o7777), Some(0o664));
+}

@@ -29,9 +29,11 @@ pub struct AuditArgs {
     #[arg(long = "with", value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub with: Vec<PathBuf>,
 
-    /// Systems to judge, separated by commas: glibc-2.43, musl-1.2, cpython-3.13, windows
+    /// Systems to judge, separated by commas: glibc-2.43, musl-1.2, cpython-3.13, windows, rocm-7.2
     ///
-    /// Prints for each wheel whether it runs there, or the first reason against it. Other systems
+    /// Prints for each wheel whether it runs there, or the first reason against it. For a release of
+    /// ROCm, these are its libraries, and the forms of device code that it reads: versions of code
+    /// objects and of compressed bundles, and archives of code. Other systems
     /// than the wheel's are a reason too. Does not change the exit status.
     #[arg(long, value_name = "SYSTEM", value_delimiter = ',')]
     pub on: Vec<System>,

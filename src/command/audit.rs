@@ -7,6 +7,7 @@ use std::path::Path;
 use base::source::{Code, Problem, Severity, printable, printable_lines};
 use base::text::{Column, Table, counted, with_causes};
 use binary::policy::{Obstacle, ObstacleKind, Unresolved, Unused};
+use binary::systems::System;
 use check::Finding;
 use check::audit::{self, Audit, AuditError, Audits, Ignored, OnSystem, Unfound};
 use wheel::package::OpenError;
@@ -22,7 +23,12 @@ pub fn run(args: &AuditArgs) -> Result<(), Failure> {
     let with = if args.with.is_empty() { Vec::new() } else { self::wheels(&args.with)? };
     let with: Vec<&Path> = with.iter().map(std::path::PathBuf::as_path).collect();
     let mut audits = audit::audit_with(&paths, &with).map_err(|error| failure(&error))?;
-    for audit in &mut audits {
+    let asks_runtime = args.on.iter().any(|system| matches!(system, System::Runtime(..)));
+    for (audit, path) in audits.iter_mut().zip(&paths) {
+        if asks_runtime {
+            let read = audit.read_device_code(path).map_err(AuditError::Open);
+            read.map_err(|error| failure(&error))?;
+        }
         audit.on = args.on.iter().map(|system| audit.on_system(*system)).collect();
     }
     let audits = Audits { format: audit::FORMAT, wheels: audits };

@@ -60,7 +60,7 @@ impl Edited<'_> {
         let passed = gate::of(check::Command::Edit, &manifest, self.allowed).check_as(&entrants);
         passed.map_err(|error| gate::failure(&error))?;
         for (wheel, prepared) in wheels.iter().zip(&prepared) {
-            let mended = gate::mended(wheel, prepared.file());
+            let mended = gate::mended(wheel, &[prepared.file().to_owned()]);
             ui::show_problems(&mended.map_err(|error| environment(with_causes(&error)))?);
         }
         Ok(prepared)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use base::source::{Code, Problem, Problems};
 use base::text::with_causes;
@@ -23,11 +23,11 @@ pub fn warn(allowed: &[Finding]) {
     ui::show_problems(&gate::warnings(allowed, Shown::Few));
 }
 
-/// Notes for each kind of fault that an edited wheel no longer has: a writer of archives leaves out bytes between members,
-/// comments, entries of directories, and rows of RECORD without a file.
-pub fn mended(old: &Path, new: &Path) -> io::Result<Problems> {
-    let headers = |path| Ok::<_, io::Error>(Wheel::open(path, "")?.headers());
-    let kept = headers(new)?;
+/// Notes for each kind of fault of a wheel that the wheels made of it no longer have: a writer of archives leaves out bytes
+/// between members, comments, entries of directories, and rows of RECORD without a file.
+pub fn mended(old: &Path, new: &[PathBuf]) -> io::Result<Problems> {
+    let headers = |path: &Path| Ok::<_, io::Error>(Wheel::open(path, "")?.headers());
+    let kept = new.iter().map(|new| headers(new)).collect::<io::Result<Vec<_>>>()?.concat();
     let is_kept = |finding: &Finding| {
         kept.iter().any(|one| (one.code, &one.what) == (finding.code, &finding.what))
     };
@@ -43,7 +43,8 @@ pub fn mended(old: &Path, new: &Path) -> io::Result<Problems> {
             [one] => format!(" (`{}`)", one.escape_debug()),
             [one, rest @ ..] => format!(" (`{}` and {} more)", one.escape_debug(), rest.len()),
         };
-        let text = format!("{}: {what}{of}; the new wheel is without this fault", old.display());
+        let subject = if new.len() == 1 { "the new wheel is" } else { "the new wheels are" };
+        let text = format!("{}: {what}{of}; {subject} without this fault", old.display());
         notes.push(Problem::note(code, text));
     }
     Ok(notes)

@@ -7,7 +7,7 @@ use base::text::{counted, with_causes};
 use rewrite::promote::{self, Change, PromoteError, Promotion};
 use wheel::package::{OpenError, ReadError};
 
-use super::{Failure, gate, made, print, repaired};
+use super::{Failure, environment, gate, made, print, repaired};
 use crate::cli::PromoteArgs;
 use crate::{inputs, ui};
 
@@ -31,6 +31,11 @@ pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
             let run = inputs::run()?;
             let done = promotion.write(dest, run, threads, &gate);
             let done = done.map_err(|error| failure(&error, args))?;
+            for package in promotion.packages.iter().filter(|package| package.is_rewritten_wheel())
+            {
+                let mended = gate::mended(&package.from, &[dest.join(package.output.as_str())]);
+                ui::show_problems(&mended.map_err(|error| environment(with_causes(&error)))?);
+            }
             let text = made(&done.packages, &done.removed, "build");
             print(&(text + &summary(&promotion, &format!(" in {}", dest.display()))))
         }

@@ -1,7 +1,7 @@
 //! `rockpack wheel split`.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use base::source::{Code, Problem};
 use base::text::{counted, human_size, with_causes};
@@ -36,6 +36,12 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     let run = inputs::run()?;
     let done = split.write(dest, run, &ask, &gate);
     let done = done.map_err(|error| failure(error, args))?;
+    for division in &split.divisions {
+        let new: Vec<PathBuf> =
+            division.parts.iter().map(|part| dest.join(part.output.as_str())).collect();
+        let mended = gate::mended(&division.from, &new);
+        ui::show_problems(&mended.map_err(|error| environment(with_causes(&error)))?);
+    }
     let text = made(&done.packages, &done.removed, "run");
     let end = summary(&split.divisions, &format!(" in {}", dest.display()));
     print(&(text + &end + &sizes(&split.divisions, Some(dest))?))
@@ -97,7 +103,7 @@ fn division(division: &Division) -> String {
     }
     for (names, effect) in [
         (&division.rehashed, "get a new row of RECORD"),
-        (&division.modes, "lose permissions to write by others"),
+        (&division.modes, "lose permissions that `wheel verify` refuses"),
     ] {
         if let Some(first) = names.first() {
             let _ = writeln!(

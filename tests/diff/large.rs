@@ -51,6 +51,7 @@ fn member(package: usize, packages: usize, file: usize, edited: bool) -> Member 
         6 => Step::Relink {
             source: source(&name),
             rpath: format!("$ORIGIN/../../..{}", if edited { ":$ORIGIN" } else { "" }),
+            clear_execstack: false,
         },
         _ => Step::Copy { source: source(&name) },
     };

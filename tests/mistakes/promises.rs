@@ -24,7 +24,7 @@ fn distribution(distribution: &Distribution) -> Vec<(String, String)> {
 fn file(member: &Member) -> String {
     let content = match &member.step {
         Step::Copy { source } => format!("{source:?}"),
-        Step::Relink { source, rpath } => format!("{source:?} searches {rpath}"),
+        Step::Relink { source, rpath, .. } => format!("{source:?} searches {rpath}"),
         Step::Stub { target, .. } => format!("starts {target}"),
         Step::Alias { soname, needed, .. } => format!("{soname} for {needed}"),
         Step::Link { target } => format!("link to {target}"),

@@ -111,3 +111,27 @@ fn a_note_names_32_bit_libraries_which_no_edit_reaches() {
     );
     assert!(files(&plan, "x-libs").contains(&"lib32/libb.so.1 copy blas_lib_generic".to_owned()));
 }
+
+#[test]
+fn a_line_clears_the_executable_stacks_of_its_files() {
+    let entries = "base_lib_generic lib/liba.so.1 so liba.so.1 runpath=$ORIGIN stack=x
+                   base_lib_generic lib/libb.so.1 so libb.so.1 rpath=$ORIGIN stack=x
+                   base_lib_generic lib/libc.so.1 so libc.so.1 stack=x
+                   base_lib_generic lib/libd.so.1 so libd.so.1
+                   base_dev_generic lib/libe.so.1 so libe.so.1 stack=x";
+    let core = "artifact \"base\" \"lib\"\nclear-execstack \"lib/*\" reason=\"a fixture\"";
+    let of_devel = "artifacts-of \"core\"\nclear-execstack \"lib/libe*\" reason=\"a fixture\"";
+    let packages = [runtime("core", core), devel(of_devel)];
+    let plan = Case::new(&packages, entries).plan();
+    assert_eq!(
+        files(&plan, "x-core"),
+        [
+            "lib/liba.so.1 relink base_lib_generic $ORIGIN stack",
+            "lib/libb.so.1 relink base_lib_generic $ORIGIN stack",
+            "lib/libc.so.1 relink base_lib_generic  stack",
+            "lib/libd.so.1 copy base_lib_generic",
+        ]
+    );
+    let cleared = "lib/libe.so.1 relink base_dev_generic  stack".to_owned();
+    assert!(archived(&plan, "x-devel").contains(&cleared));
+}

@@ -238,7 +238,10 @@ fn line(path: &str, member: &Member) -> String {
     };
     let what = match &member.step {
         Step::Copy { source } => format!("copy {}", from(source)),
-        Step::Relink { source, rpath } => format!("relink {} {rpath}", from(source)),
+        Step::Relink { source, rpath, clear_execstack } => {
+            let stack = if *clear_execstack { " stack" } else { "" };
+            format!("relink {} {rpath}{stack}", from(source))
+        }
         Step::Stub { target, .. } => format!("stub {target}"),
         Step::Alias { soname, needed, rpath, .. } => {
             format!("alias {soname} needs {needed} in {rpath}")

@@ -4,11 +4,11 @@
 //! code object), `dll NAME`, `implib DLL,…` (import libraries), `foreign` (for another machine),
 //! `broken` (a truncated ELF file), `script`, `text WORD`, `data SIZE`, `link TEXT`, `dir`. Keys: `rpath`,
 //! `runpath`, `needs`, `glibc=2.28`, `machine=aarch64`, `isa=4c` (number of a code object), `base`, `x=yes|no`
-//! (executable), `is` (content, to distinguish two lines of one kind).
+//! (executable), `stack=x` (asks for an executable stack), `is` (content, to distinguish two lines of one kind).
 
 use std::collections::BTreeMap;
 
-use binary::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
+use binary::elf::{ElfFacts, ElfKind, ExecutableStack, Machine, VersionNeed};
 use binary::pe::{ImportLibrary, PeFacts, PeKind, PeVersion};
 use catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, EntryKind, FileType};
 
@@ -146,6 +146,6 @@ fn facts(kind: ElfKind, soname: Option<&str>, options: &BTreeMap<&str, &str>) ->
         forbidden: Vec::new(),
         isa_level: None,
         isa_number: options.get("isa").map(|number| u32::from_str_radix(number, 16).unwrap()),
-        executable_stack: None,
+        executable_stack: options.get("stack").map(|_| ExecutableStack::Flag),
     }
 }

@@ -50,7 +50,7 @@ pub mod windows;
 
 pub use compression::Compression;
 pub use family::{Family, Isa, without_features};
-pub use folded::{Lookalikes, folded};
+pub use folded::{LETTER_FORMS, Lookalikes, folded};
 pub use form::Form;
 pub use path::{PathError, RelPath, has_unseen, oversize};
 pub use platform::{LibcTag, PlatformTagError, PlatformTags, is_tag_level};

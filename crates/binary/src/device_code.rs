@@ -10,6 +10,7 @@ mod archive;
 mod bundle;
 mod compatible;
 mod elf;
+mod forms;
 mod kpack;
 mod msgpack;
 mod packer;
@@ -18,6 +19,7 @@ mod unbundled;
 
 pub(crate) use elf::isa_number;
 pub use elf::{of_binary, of_stream};
+pub use forms::{CodeForm, forms};
 pub use kpack::{Archiver, compressed, marker};
 pub use reading::{Reading, Sink};
 pub use unbundled::{Bundle, BundleError, Object};

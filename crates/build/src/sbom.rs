@@ -56,8 +56,8 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Source, rpath, and membership of the inner archive.
-type Bytes<'p> = (&'p Origin, &'p str, bool);
+/// Source, edit (rpath, cleared stack), and membership of the inner archive.
+type Bytes<'p> = (&'p Origin, Option<(&'p str, bool)>, bool);
 
 struct Bill<'p> {
     plan: &'p Plan,
@@ -238,8 +238,10 @@ fn generated(member: &Member, kind: ComponentType, name: &str, does: &str) -> Co
 
 fn bytes(member: &Member, archived: bool) -> Option<Bytes<'_>> {
     match &member.step {
-        Step::Copy { source } => Some((source, "", archived)),
-        Step::Relink { source, rpath } => Some((source, rpath, archived)),
+        Step::Copy { source } => Some((source, None, archived)),
+        Step::Relink { source, rpath, clear_execstack } => {
+            Some((source, Some((rpath, *clear_execstack)), archived))
+        }
         Step::Stub { .. }
         | Step::Alias { .. }
         | Step::Link { .. }

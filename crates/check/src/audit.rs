@@ -21,6 +21,7 @@ use crate::rules::platform::{self, Systems};
 use crate::rules::{self, libraries, stable_abi, symbols};
 use crate::{Command, File, Finding, Kind, Needs, Package, Rule, Set, read, report};
 
+mod device_code;
 mod on_system;
 
 pub use on_system::OnSystem;
@@ -82,6 +83,9 @@ pub struct Audit {
     abi_needs: Vec<(Release, String)>,
     #[serde(skip)]
     needs: Option<PolicyNeeds>,
+    /// Forms of device code with the first file of each; read on request.
+    #[serde(skip)]
+    forms: device_code::Forms,
 }
 
 impl Audit {
@@ -260,6 +264,7 @@ fn judged(package: &Package<'_>, systems: &Systems<'_>) -> Result<Audit, AuditEr
         interpreter: (python.to_owned(), abi.to_owned()),
         abi_needs: Vec::new(),
         needs,
+        forms: device_code::Forms::new(),
     };
     match &audit.needs {
         Some(_) => audit.decide(platform::libc(package)),

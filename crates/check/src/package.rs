@@ -112,6 +112,11 @@ impl<'a> Package<'a> {
         }
     }
 
+    /// Returns whether a platform tag is `any`.
+    pub fn is_for_any(&self) -> bool {
+        self.tags.as_ref().is_some_and(|tags| tags.platform.split('.').any(|tag| tag == "any"))
+    }
+
     /// Returns whether all platform tags are for Linux.
     pub fn is_only_for_linux(&self) -> bool {
         let is_linux = |tag: &str| tag.contains("linux_");

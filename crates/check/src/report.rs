@@ -111,8 +111,8 @@ fn remedy(code: Code, what: &str) -> Option<&'static str> {
             "ship it, add its package with `--with`, or declare it with a `system-library` line"
         }
         Code::ExecutableStack => {
-            "link it with `-z noexecstack` and assembler sources with `.note.GNU-stack`, or clear it \
-             with `rockpack elf edit --clear-execstack`"
+            "link it with `-z noexecstack` and assembler sources with `.note.GNU-stack`, or clear it: by a \
+             `clear-execstack` line in packages.kdl, or with `rockpack elf edit --clear-execstack`"
         }
         Code::StableAbi => {
             "define `Py_LIMITED_API` as the oldest Python in the tags, or raise that tag"

@@ -64,6 +64,7 @@ pub use node_spec::{ArgKind, ArgSpec, Arity, KdlFile, NodeSpec};
 pub use package::Package;
 pub use package::artifact::{ArtifactRule, ComponentRule, PathRule};
 pub use package::distribution::{Distribution, Extra, Pick};
+pub use package::execstack::ExecstackRule;
 pub use package::forbid::ForbidRule;
 pub use package::index::IndexRule;
 pub use package::readme::{Beside, BuiltIn, MOST_OF_README, Readme, ReadmeFormat};

@@ -2,9 +2,9 @@
 
 use super::{
     AliasRule, ArtifactRule, ComponentRule, DevelLayout, Distribution, DriverRule, Environment,
-    Extra, ForbidRule, IndexRule, KeepLinkRule, Library, LicenseExpression, Listing, PackageKind,
-    PathRule, Readme, RequireDistRule, RequireRule, RpathRule, Rules, Script, SizeLimit, Template,
-    VariantRule,
+    ExecstackRule, Extra, ForbidRule, IndexRule, KeepLinkRule, Library, LicenseExpression, Listing,
+    PackageKind, PathRule, Readme, RequireDistRule, RequireRule, RpathRule, Rules, Script,
+    SizeLimit, Template, VariantRule,
 };
 use crate::compose::GROUP;
 use crate::line::Scope;
@@ -17,6 +17,7 @@ use manifest_derive::Line;
 
 pub mod artifact;
 pub mod distribution;
+pub mod execstack;
 pub mod forbid;
 pub mod index;
 pub mod name;
@@ -197,6 +198,9 @@ pub struct Package {
     /// Directories in which ELF files find libraries.
     #[child(kinds(Runtime))]
     pub rpaths: Vec<RpathRule>,
+    /// Files that need no executable stack.
+    #[child(kinds(Runtime, Devel))]
+    pub execstacks: Rules<ExecstackRule>,
     /// Library names without a version.
     #[child(kinds(Runtime))]
     pub aliases: Vec<AliasRule>,
@@ -346,13 +350,14 @@ fn keep(node: &Node<'_>, _: &Scope<'_, '_>, _: Option<&Spanned<PackageName>>) {
     node.forgive();
 }
 
-/// Removes the distributions of a package that is not built, and rpaths on Windows: PE files lack them.
+/// Removes the distributions of a package that is not built, and lines about ELF files on Windows.
 fn reduce(package: &mut Package, target: Target) {
     if !package.when.holds(target) {
         package.distributions.clear();
     }
     if target.system == System::Windows {
         package.rpaths.clear();
+        package.execstacks = Rules::default();
     }
     package.scripts.retain(|script| script.when.holds(target));
 }
@@ -396,6 +401,7 @@ impl Package {
             + self.excludes.len()
             + self.forbids.len()
             + self.rpaths.len()
+            + self.execstacks.len()
             + self.aliases.len();
         let offers =
             self.extras.len() + self.libraries.len() + self.scripts.len() + self.environment.len();

@@ -41,6 +41,9 @@ pub enum Step {
         source: Origin,
         /// The whole new value; entries are separated by `:`.
         rpath: String,
+        /// Also without its request for an executable stack.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        clear_execstack: bool,
     },
     /// A generated program that starts another one by a relative path.
     Stub {

@@ -17,6 +17,7 @@ mod directory;
 mod emptied;
 mod empty;
 mod entries;
+mod execstack;
 mod expected;
 pub mod explain;
 mod forbidden;

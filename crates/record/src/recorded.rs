@@ -122,9 +122,14 @@ impl Recorded {
         let all = made.iter().copied();
         let all: Vec<Package<'_>> =
             all.chain(listed.iter().map(|(path, sha256)| Package { path, sha256 })).collect();
-        let texts = texts(&all, &statements).map_err(io::Error::other)?;
+        // Records without a package would make foreign files beside them unlisted.
+        let texts = if all.is_empty() { Ok(Vec::new()) } else { texts(&all, &statements) };
+        let texts = texts.map_err(io::Error::other)?;
         let is_text = |path: &RelPath| texts.iter().any(|(other, _)| other == path);
-        let obsolete = self.files.into_iter().filter(|file| !is_text(file)).collect();
+        let sums = provenance::sums_path().map_err(io::Error::other)?;
+        let sums = Some(sums).filter(|path| dest.join(path.as_str()).is_file());
+        let records = self.files.into_iter().chain(sums);
+        let obsolete = records.filter(|file| !is_text(file)).collect();
         Ok(Combined { texts, removed, obsolete, changed })
     }
 
@@ -225,4 +230,21 @@ fn below_dist(path: &RelPath) -> &str {
 
 fn in_dist(name: &str) -> Result<RelPath, PathError> {
     format!("{DIST}/{name}").parse()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_without_recorded_packages_gets_no_record() {
+        let dest = tempfile::tempdir().unwrap();
+        fs::create_dir(dest.path().join(DIST)).unwrap();
+        fs::write(dest.path().join(DIST).join("kept-1.0-py3-none-any.whl"), "foreign").unwrap();
+        let combined = || Recorded::default().combine(dest.path(), &[], &[], Vec::new(), |_| true);
+        let Combined { texts, obsolete, .. } = combined().unwrap();
+        assert!(texts.is_empty() && obsolete.is_empty());
+        fs::write(dest.path().join(DIST).join(provenance::SUMS), "").unwrap();
+        assert_eq!(combined().unwrap().obsolete, [provenance::sums_path().unwrap()]);
+    }
 }

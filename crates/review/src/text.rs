@@ -245,7 +245,10 @@ fn lines<'m>(members: impl IntoIterator<Item = &'m Member>) -> String {
 fn line(member: &Member, table: &mut Table) {
     let detail = match &member.step {
         Step::Copy { source } => from(member, source),
-        Step::Relink { source, rpath } => format!("{} rpath {rpath}", from(member, source)),
+        Step::Relink { source, rpath, clear_execstack } => {
+            let stack = if *clear_execstack { " executable stack cleared" } else { "" };
+            format!("{} rpath {rpath}{stack}", from(member, source))
+        }
         Step::Stub { target, .. } => format!("starts {target}"),
         Step::Alias { needed, .. } => format!("needs {needed}"),
         Step::Link { target } => format!("-> {target}"),

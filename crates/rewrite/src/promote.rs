@@ -80,6 +80,13 @@ pub struct Package {
     action: Action,
 }
 
+impl Package {
+    /// Returns whether the output is a wheel with new headers; others are copied, or no wheels.
+    pub fn is_rewritten_wheel(&self) -> bool {
+        matches!(self.action, Action::Wheel { .. })
+    }
+}
+
 #[derive(Debug)]
 enum Action {
     Copy,

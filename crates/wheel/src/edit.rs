@@ -42,8 +42,12 @@ pub use rows::{RecordRows, RowFault};
 use content::Attributes;
 use record::{OldRecord, Order, Row};
 
-/// Permissions that a mended member loses: those that `verify` refuses, and writing by the group.
-pub const UNSOUND: u32 = 0o7022;
+/// Set-user-id, set-group-id and sticky bit.
+pub const SPECIAL: u32 = 0o7000;
+/// Permission of everyone to write.
+pub const WRITABLE: u32 = 0o002;
+/// Permissions that `verify` refuses, and a mended member loses.
+pub const UNSOUND: u32 = SPECIAL | WRITABLE;
 
 /// Decisions about the members of a wheel.
 #[derive(Debug)]

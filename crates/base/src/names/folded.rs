@@ -17,10 +17,13 @@ pub fn folded(path: &str) -> Cow<'_, str> {
     Cow::Owned(path.nfd().default_case_fold().nfd().collect())
 }
 
+/// Difference of two letters that share a capital, such as σ and ς. Few file systems know it.
+pub const LETTER_FORMS: &str = "forms of a letter";
+
 /// Different paths with equal folded form, for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lookalikes {
-    /// Kind of the difference: `case`, or `Unicode normalisation`.
+    /// Kind of the difference: `case`, [`LETTER_FORMS`] or `Unicode normalisation`.
     pub differ_in: &'static str,
     /// First path.
     pub one: String,
@@ -35,7 +38,10 @@ impl Lookalikes {
             let differ_in = "Unicode normalisation";
             return Self { differ_in, one: escaped(one), other: escaped(other) };
         }
-        Self { differ_in: "case", one: one.to_owned(), other: other.to_owned() }
+        let alike = one.nfc().collect::<String>().to_lowercase();
+        let differs_in_case = alike == other.nfc().collect::<String>().to_lowercase();
+        let differ_in = if differs_in_case { "case" } else { LETTER_FORMS };
+        Self { differ_in, one: one.to_owned(), other: other.to_owned() }
     }
 }
 
@@ -77,5 +83,7 @@ mod tests {
         assert_eq!((&*pair.one, &*pair.other), (r"x/caf\u{e9}", r"x/cafe\u{301}"));
         let pair = Lookalikes::new("x/\u{c9}", "x/\u{e9}");
         assert_eq!((pair.differ_in, &*pair.one, &*pair.other), ("case", "x/\u{c9}", "x/\u{e9}"));
+        let pair = Lookalikes::new("x/\u{3c3}", "x/\u{3c2}");
+        assert_eq!(pair.differ_in, LETTER_FORMS);
     }
 }

@@ -32,11 +32,55 @@ fn is_compressed(start: &[u8]) -> bool {
             if (1..=3).contains(version) && *method <= 1)
 }
 
-pub(super) fn targets(mut bundle: impl Read) -> Option<BTreeSet<String>> {
+/// Version of a compressed bundle; `None` for others.
+pub(super) fn version(start: &[u8]) -> Option<u8> {
+    is_compressed(start).then(|| start[4])
+}
+
+pub(super) fn targets(bundle: impl Read) -> Option<BTreeSet<String>> {
+    table(plain(bundle).ok()?).ok()
+}
+
+/// Passes the first bytes of each piece of device code.
+pub(super) fn each_start(
+    bundle: impl Read,
+    size: usize,
+    mut take: impl FnMut(&[u8]),
+) -> io::Result<()> {
+    let mut bundle = Counted { bytes: plain(bundle)?, at: 0 };
+    let is_code = |entry: &Entry| entry.size >= size as u64 && target(&entry.id).is_some();
+    let mut entries: Vec<Entry> = entries(&mut bundle)?.into_iter().filter(is_code).collect();
+    entries.sort_by_key(|entry| entry.offset);
+    let mut start = vec![0; size];
+    for entry in entries {
+        let Some(before) = entry.offset.checked_sub(bundle.at) else { continue };
+        io::copy(&mut bundle.by_ref().take(before), &mut io::sink())?;
+        bundle.read_exact(&mut start)?;
+        take(&start);
+    }
+    Ok(())
+}
+
+/// Reader that knows its offset.
+struct Counted<R> {
+    bytes: R,
+    at: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.bytes.read(out)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+/// Unpacks a compressed bundle.
+fn plain<'b>(mut bundle: impl Read + 'b) -> io::Result<Box<dyn Read + 'b>> {
     let mut start = [0; 8];
-    bundle.read_exact(&mut start).ok()?;
+    bundle.read_exact(&mut start)?;
     if !is_compressed(&start) {
-        return table((&start[..]).chain(bundle)).ok();
+        return Ok(Box::new(io::Cursor::new(start).chain(bundle)));
     }
     // The rest of the header: sizes and a hash, wider in later versions.
     let rest = match start[4] {
@@ -44,11 +88,11 @@ pub(super) fn targets(mut bundle: impl Read) -> Option<BTreeSet<String>> {
         2 => 16,
         _ => 24,
     };
-    io::copy(&mut bundle.by_ref().take(rest), &mut io::sink()).ok()?;
-    match start[6] {
-        0 => table(ZlibDecoder::new(bundle)).ok(),
-        _ => table(zstd::Decoder::new(bundle).ok()?).ok(),
-    }
+    io::copy(&mut bundle.by_ref().take(rest), &mut io::sink())?;
+    Ok(match start[6] {
+        0 => Box::new(ZlibDecoder::new(bundle)),
+        _ => Box::new(zstd::Decoder::new(bundle)?),
+    })
 }
 
 fn table(bundle: impl Read) -> io::Result<BTreeSet<String>> {
@@ -108,6 +152,18 @@ pub(super) mod tests {
             }
             bundle.extend(id.as_bytes());
         }
+        bundle
+    }
+
+    /// Bundle of one piece of code.
+    pub fn bundle_of(id: &str, code: &[u8]) -> Vec<u8> {
+        let mut bundle = [&MAGIC[..], &1_u64.to_le_bytes()].concat();
+        for n in [4096, code.len(), id.len()] {
+            bundle.extend((n as u64).to_le_bytes());
+        }
+        bundle.extend(id.as_bytes());
+        bundle.resize(4096, 0);
+        bundle.extend(code);
         bundle
     }
 

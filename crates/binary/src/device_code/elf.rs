@@ -16,6 +16,11 @@ const ALIGNMENT_PE: usize = 512;
 const MOST_OPEN: usize = 16;
 const PIECE: usize = 256 * ALIGNMENT;
 
+/// Distance of the places at which bundles can begin.
+pub(super) fn alignment(is_elf: bool) -> usize {
+    if is_elf { ALIGNMENT } else { ALIGNMENT_PE }
+}
+
 /// Returns the targets of a binary.
 pub fn of_binary(file: &(impl ReadAt + ?Sized)) -> io::Result<Code> {
     let (mut code, mut start) = (Code::default(), [0; 52]);
@@ -33,8 +38,7 @@ pub fn of_binary(file: &(impl ReadAt + ?Sized)) -> io::Result<Code> {
     while offset < len {
         let size = usize::try_from(len - offset).unwrap_or(PIECE).min(PIECE);
         file.read_exact_at(offset, &mut piece[..size])?;
-        let alignment = if is_elf { ALIGNMENT } else { ALIGNMENT_PE };
-        for at in (0..size).step_by(alignment) {
+        for at in (0..size).step_by(alignment(is_elf)) {
             if bundle::is_one(&piece[at..size.min(at + 24)]) {
                 let from = Cursor { file, at: offset + at as u64, len };
                 code.ids.extend(bundle::targets(BufReader::new(from)).unwrap_or_default());
@@ -61,18 +65,16 @@ pub(crate) fn isa_number(file: &(impl ReadAt + ?Sized)) -> io::Result<u32> {
 /// If reading fails.
 pub fn of_stream(mut file: impl Read) -> io::Result<Code> {
     let (mut code, mut piece, mut open) = (Code::default(), vec![0; PIECE], Vec::<Vec<u8>>::new());
-    let mut alignment = None;
+    let mut step = None;
     loop {
         let size = fill(&mut file, &mut piece)?;
         let bytes = &piece[..size];
-        let alignment = *alignment.get_or_insert_with(|| {
-            if bytes.starts_with(b"\x7fELF") { ALIGNMENT } else { ALIGNMENT_PE }
-        });
+        let step = *step.get_or_insert_with(|| alignment(bytes.starts_with(b"\x7fELF")));
         for start in std::mem::take(&mut open) {
             let start = [&start, bytes].concat();
             code.ids.extend(bundle::targets(&start[..]).unwrap_or_default());
         }
-        let starts = (0..size).step_by(alignment);
+        let starts = (0..size).step_by(step);
         for at in starts.filter(|&at| bundle::is_one(&bytes[at..size.min(at + 24)])) {
             match bundle::targets(&bytes[at..]) {
                 Some(targets) => code.ids.extend(targets),

@@ -25,7 +25,7 @@ use super::facts::ElfFacts;
 use super::header::{Section, read_bytes};
 use super::info::{ElfInfo, ElfKind, inspect};
 use crate::{Machine, ReadAt};
-use base::names::offload::{BUNDLES, RECORDS};
+use base::names::offload::{BUNDLES, MARKER, RECORDS};
 use references::References;
 
 mod emptied;
@@ -154,7 +154,7 @@ fn addresses(section: &Section) -> Range<u64> {
     section.address..section.address.saturating_add(section.size)
 }
 
-fn names(info: &ElfInfo, file: &impl ReadAt) -> Result<(usize, Vec<u8>), FatError> {
+fn names(info: &ElfInfo, file: &(impl ReadAt + ?Sized)) -> Result<(usize, Vec<u8>), FatError> {
     const E_SHSTRNDX: u64 = 62;
     let index = read_bytes(file, info.file_len, E_SHSTRNDX, 2, "the ELF header")?;
     let index = usize::from(u16::from_le_bytes([index[0], index[1]]));
@@ -167,7 +167,16 @@ fn names(info: &ElfInfo, file: &impl ReadAt) -> Result<(usize, Vec<u8>), FatErro
     Ok((index, names))
 }
 
-fn section(info: &ElfInfo, file: &impl ReadAt, name: &'static str) -> Result<usize, FatError> {
+/// Returns whether the code of a file is in archives.
+pub fn refers_to_archives(file: &(impl ReadAt + ?Sized)) -> bool {
+    inspect(file).is_ok_and(|info| section(&info, file, MARKER).is_ok())
+}
+
+fn section(
+    info: &ElfInfo,
+    file: &(impl ReadAt + ?Sized),
+    name: &'static str,
+) -> Result<usize, FatError> {
     let (_, names) = names(info, file)?;
     let is_it = |section: &Section| {
         let start = usize::try_from(section.name).ok().and_then(|at| names.get(at..));

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::runtime;
 use super::stable_abi::Release;
 
 /// System, or one part of it, on which a wheel has to run.
@@ -16,11 +17,16 @@ pub enum System {
     CPython(Release),
     /// Windows 10 and later.
     Windows,
+    /// Generation of a device runtime, by name and release.
+    Runtime(&'static str, Release),
 }
 
 /// Invalid name of a system.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no system: write glibc-2.43, musl-1.2, cpython-3.13 or windows")]
+#[error(
+    "`{0}` is no system: write glibc-2.43, musl-1.2, cpython-3.13, windows or {example}-7.2",
+    example = runtime::example()
+)]
 pub struct SystemError(pub String);
 
 impl FromStr for System {
@@ -39,7 +45,7 @@ impl FromStr for System {
             "glibc" => Ok(Self::Glibc(release)),
             "musl" => Ok(Self::Musl(release)),
             "cpython" => Ok(Self::CPython(release)),
-            _ => Err(error()),
+            _ => Ok(Self::Runtime(runtime::named(name).ok_or_else(error)?, release)),
         }
     }
 }
@@ -50,6 +56,7 @@ impl fmt::Display for System {
             Self::Glibc(release) => ("glibc", release),
             Self::Musl(release) => ("musl", release),
             Self::CPython(release) => ("cpython", release),
+            Self::Runtime(name, release) => (*name, release),
             Self::Windows => return f.write_str("windows"),
         };
         write!(f, "{name}-{major}.{minor}")
@@ -62,7 +69,8 @@ mod tests {
 
     #[test]
     fn a_system_is_its_name() {
-        for text in ["glibc-2.43", "musl-1.2", "cpython-3.13", "windows"] {
+        let runtime = format!("{}-7.13", runtime::example());
+        for text in ["glibc-2.43", "musl-1.2", "cpython-3.13", "windows", &runtime] {
             assert_eq!(text.parse::<System>().unwrap().to_string(), text);
         }
         for text in ["glibc", "glibc-2", "linux-2.43", "cpython-3.x", ""] {

@@ -12,7 +12,7 @@ use base::names::RelPath;
 use base::text::with_causes;
 use binary::elf::forward::forwarding_library;
 use binary::elf::stub::exec_stub;
-use binary::elf::{self, Edits, Rpath, RpathEdit};
+use binary::elf::{self, Edits, ElfError, Rpath, RpathEdit};
 use catalog::{Origin, Source};
 use plan::{Archive, Distribution, Form, Member, Plan, Step};
 
@@ -129,8 +129,10 @@ pub(super) fn member_ready(member: &Member, artifacts: &dyn Source) -> Result<Re
     let fault = |reason: String| format!("cannot make `{}`: {reason}", member.path);
     let content = match &member.step {
         Step::Copy { source } => ReadyContent::File(copy(source, artifacts).map_err(fault)?),
-        Step::Relink { source, rpath } => {
-            ReadyContent::File(relink(source, rpath, artifacts).map_err(fault)?)
+        Step::Relink { source, rpath, clear_execstack } => {
+            let rpath = RpathEdit::Set(Rpath::new(rpath).to_strings());
+            let edits = Edits { clear_execstack: *clear_execstack, ..Edits::rpath(rpath) };
+            ReadyContent::File(edited(source, &edits, artifacts).map_err(fault)?)
         }
         Step::Stub { target, machine } => ReadyContent::File(Bytes::Memory(
             exec_stub(*machine, target).map_err(|e| fault(with_causes(&e)))?,
@@ -151,12 +153,17 @@ fn copy(source: &Origin, artifacts: &dyn Source) -> Result<Bytes, String> {
     artifacts.find(source).map(Bytes::File).map_err(|e| e.to_string())
 }
 
-fn relink(source: &Origin, rpath: &str, artifacts: &dyn Source) -> Result<Bytes, String> {
+fn edited(source: &Origin, edits: &Edits, artifacts: &dyn Source) -> Result<Bytes, String> {
     // Identity before reading: the next build notices any later change.
     let file = artifacts.find(source).map_err(|e| e.to_string())?;
     let open = file.open().map_err(|e| e.to_string())?;
-    let edits = Edits::rpath(RpathEdit::Set(Rpath::new(rpath).to_strings()));
-    let plan = elf::edit(&*open, &edits)
-        .map_err(|e| format!("the rpath of {source} cannot be set: {}", with_causes(&e)))?;
+    let of_edit = |error: ElfError| match error {
+        ElfError::Trampoline { .. } => {
+            let help = "remove it from the `clear-execstack` line";
+            format!("{source} needs its executable stack: {}; {help}", with_causes(&error))
+        }
+        error => format!("the rpath of {source} cannot be set: {}", with_causes(&error)),
+    };
+    let plan = elf::edit(&*open, edits).map_err(of_edit)?;
     Ok(Bytes::Edited { file, plan })
 }

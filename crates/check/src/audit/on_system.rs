@@ -2,11 +2,14 @@
 
 use serde::{Serialize, Serializer};
 
-use super::Audit;
+use std::path::Path;
+
+use super::{Audit, device_code};
 use base::source::{Code, Severity};
-use binary::policy::{Level, Libc};
-use binary::systems::System;
+use binary::policy::{Level, Libc, ObstacleKind};
 use binary::systems::stable_abi::Release;
+use binary::systems::{System, runtime};
+use wheel::package::OpenError;
 
 /// The first glibc that refuses libraries with an executable stack.
 const REFUSES_STACKS: Release = (2, 41);
@@ -35,6 +38,7 @@ impl Audit {
             System::Musl(release) => self.on_linux(Libc::Musl, release),
             System::CPython(release) => self.on_python(release),
             System::Windows => self.on_windows(),
+            System::Runtime(name, release) => self.on_runtime(name, release),
         };
         OnSystem { system, no }
     }
@@ -57,6 +61,31 @@ impl Audit {
             Some(format!("`{}` needs `{}`, which no library defines", first.file, first.symbols[0]))
         };
         beyond.first().map(ToString::to_string).or_else(stacks).or_else(lost).or_else(undefined)
+    }
+
+    /// Reads the forms of device code in the wheel, which verdicts on device runtimes need.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the wheel cannot be read.
+    pub fn read_device_code(&mut self, wheel: &Path) -> Result<(), OpenError> {
+        self.forms = device_code::forms(wheel)?;
+        Ok(())
+    }
+
+    /// Judges libraries of the runtime that the wheel does not ship, and its device code.
+    fn on_runtime(&self, name: &str, release: Release) -> Option<String> {
+        let libraries = self.external_libraries.iter();
+        let libraries = libraries.filter(|one| one.kind == ObstacleKind::Library);
+        let mut libraries = libraries.filter_map(|one| {
+            let refusal = runtime::has(name, release, &one.needs)?.err()?;
+            Some(format!("`{}` needs {}: {refusal}", one.file, one.needs))
+        });
+        let mut forms = self.forms.iter().filter_map(|(form, file)| {
+            let refusal = runtime::reads(name, release, *form).err()?;
+            Some(format!("`{file}` has {form}: {refusal}"))
+        });
+        libraries.next().or_else(|| forms.next())
     }
 
     fn on_windows(&self) -> Option<String> {

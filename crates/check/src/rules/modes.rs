@@ -2,6 +2,7 @@ use std::path::Path;
 
 use base::source::Code;
 use binary::elf::ElfKind;
+use wheel::edit::{SPECIAL, WRITABLE};
 
 use crate::{File, Finding, Kind, Scheme, Set};
 
@@ -9,9 +10,10 @@ pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
     each(set, |_, mode, found| {
         let error =
             |what| Finding::error(Code::MemberMode, what).because(format!("mode {mode:04o}"));
-        found
-            .extend((mode & 0o7000 != 0).then(|| error("set-user-id, set-group-id or sticky bit")));
-        found.extend((mode & 0o002 != 0).then(|| error("writable for everyone")));
+        found.extend(
+            (mode & SPECIAL != 0).then(|| error("set-user-id, set-group-id or sticky bit")),
+        );
+        found.extend((mode & WRITABLE != 0).then(|| error("writable for everyone")));
     })
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use base::names::{Lookalikes, folded};
+use base::names::{LETTER_FORMS, Lookalikes, folded};
 use base::source::{Code, Severity};
 
 use crate::{File, Finding, Scheme, Set};
@@ -217,8 +217,10 @@ pub(super) fn within(set: &Set<'_>) -> Vec<Finding> {
         } else {
             let Lookalikes { differ_in, one, other } = Lookalikes::new(&its, &file);
             let what = format!("name that differs from another member only in {differ_in}");
-            let is_linux = package.is_only_for_linux();
-            let severity = if is_linux { Severity::Warning } else { Severity::Error };
+            // A wheel for any platform is rarely meant for the systems that take such letters for one.
+            let is_rare = differ_in == LETTER_FORMS && package.is_for_any();
+            let is_warning = is_rare || package.is_only_for_linux();
+            let severity = if is_warning { Severity::Warning } else { Severity::Error };
             let finding = Finding::error(Code::CaseClash, what).of(one);
             Finding { severity, ..finding.because(format!("`{other}`")) }
         };

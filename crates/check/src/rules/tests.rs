@@ -346,3 +346,21 @@ fn places_of_an_environment_are_its_own() {
         assert_eq!(faults(members), expected, "{members:?}");
     }
 }
+
+#[test]
+fn letters_that_few_systems_take_for_one_are_a_warning_in_a_wheel_for_any() {
+    for (tag, members, expected) in [
+        ("any", ["a/\u{3c3}", "a/\u{3c2}"], Severity::Warning),
+        ("any", ["a/x", "a/X"], Severity::Error),
+        ("win_amd64", ["a/\u{3c3}", "a/\u{3c2}"], Severity::Error),
+        ("linux_x86_64", ["a/x", "a/X"], Severity::Warning),
+    ] {
+        let mut package = package("a", tag);
+        package.files = members.iter().map(|member| file(member, Kind::Data)).collect();
+        let packages = vec![package];
+        let set = Set { packages, environment: &|_: &str| true, targets: None };
+        let found = judge(&set, Command::Verify).into_iter();
+        let found: Vec<Severity> = found.map(|finding| finding.severity).collect();
+        assert_eq!(found, [expected], "{tag} {members:?}");
+    }
+}

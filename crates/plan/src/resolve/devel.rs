@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::describe::EVERY;
 use super::install_tree::{Item, Target, View};
-use super::links::{Filled, Owners, installed, item_member, item_step};
+use super::links::{Filled, Owners, clears_execstack, installed, item_member, item_step};
 use super::place::{broken, named};
 use super::resolved_dist::ResolvedDist;
 use super::rpath;
@@ -123,12 +123,12 @@ fn member(
         }
         return Some(link(target.clone()));
     }
-    Some(Member { rule: selected.rule.shown(), ..file(path, &selected.item) })
+    Some(Member { rule: selected.rule.shown(), ..file(dist, path, &selected.item) })
 }
 
 /// Keeps the rpath of ELF files; a `DT_RUNPATH` becomes a `DT_RPATH`.
-fn file(path: &RelPath, item: &Item<'_>) -> Member {
-    let step = item_step(item, rpath::converted);
+fn file(dist: &ResolvedDist<'_>, path: &RelPath, item: &Item<'_>) -> Member {
+    let step = item_step(item, clears_execstack(dist, path), rpath::converted);
     item_member(path.clone(), item, step)
 }
 

@@ -8,6 +8,7 @@ use super::rpath;
 use crate::{Absent, Member, Step};
 use base::names::{ModuleName, PackageName, RelPath};
 use base::source::{Code, Place, Problem, Problems};
+use binary::elf::ElfFacts;
 use binary::elf::forward::forwarding_library;
 use binary::elf::stub::{StubMachine, exec_stub};
 use catalog::{EntryKind, FileType};
@@ -131,18 +132,34 @@ pub(super) fn below(module: &ModuleName, path: &RelPath) -> RelPath {
 }
 
 fn file(filled: &Filled<'_>, path: &RelPath, item: &Item<'_>, directories: &[RelPath]) -> Member {
+    let clears = clears_execstack(&filled.dist, path);
     let path = installed(&filled.dist, path);
-    let step = item_step(item, |facts| rpath::wanted(facts, &path, directories));
+    let step = item_step(item, clears, |facts| rpath::wanted(facts, &path, directories));
     item_member(path, item, step)
 }
 
+/// Returns whether a line of the package clears the executable stack of the file at a path.
+pub(super) fn clears_execstack(dist: &ResolvedDist<'_>, path: &RelPath) -> bool {
+    dist.package.execstacks.matching(path).next().is_some()
+}
+
+/// `clears` removes a request for an executable stack.
 pub(super) fn item_step(
     item: &Item<'_>,
-    rpath: impl Fn(&binary::elf::ElfFacts) -> Option<String>,
+    clears: bool,
+    rpath: impl Fn(&ElfFacts) -> Option<String>,
 ) -> Step {
     let source = item.origin();
-    match item.entry.elf().filter(|facts| rpath::editable(facts)).and_then(rpath) {
-        Some(rpath) => Step::Relink { source, rpath },
+    let Some(facts) = item.entry.elf().filter(|facts| rpath::editable(facts)) else {
+        return Step::Copy { source };
+    };
+    let clear_execstack = clears && facts.executable_stack.is_some();
+    match rpath(facts) {
+        Some(rpath) => Step::Relink { source, rpath, clear_execstack },
+        None if clear_execstack => {
+            let rpath = facts.rpath.clone().unwrap_or_default();
+            Step::Relink { source, rpath, clear_execstack }
+        }
         None => Step::Copy { source },
     }
 }

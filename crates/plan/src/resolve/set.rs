@@ -134,8 +134,9 @@ impl<'a> Reader<'_, 'a> {
             Step::Copy { source } => {
                 self.sources.entry(source).map_or(Kind::Data, |entry| of_entry(entry, None))
             }
-            Step::Relink { source, rpath } => {
-                self.sources.entry(source).map_or(Kind::Data, |entry| of_entry(entry, Some(rpath)))
+            Step::Relink { source, rpath, clear_execstack } => {
+                let edit = Some((rpath.as_str(), *clear_execstack));
+                self.sources.entry(source).map_or(Kind::Data, |entry| of_entry(entry, edit))
             }
             Step::Alias { soname, needed, rpath, machine } => {
                 elf(Cow::Owned(alias(soname, needed, rpath, *machine)))
@@ -156,13 +157,15 @@ fn mode(member: &Member) -> Known<u32> {
     Known::Is(if member.executable { 0o755 } else { 0o644 })
 }
 
-fn of_entry<'a>(entry: &'a CatalogEntry, rpath: Option<&String>) -> Kind<'a> {
+/// `edit` is the new rpath, and whether the request for an executable stack goes.
+fn of_entry<'a>(entry: &'a CatalogEntry, edit: Option<(&str, bool)>) -> Kind<'a> {
     let EntryKind::File { content, .. } = &entry.kind else { return Kind::Unread };
     match content {
-        FileType::Elf(facts) => elf(match rpath {
-            Some(rpath) => {
-                let (rpath, runpath) = (Some(rpath.clone()), None);
-                Cow::Owned(ElfFacts { rpath, runpath, ..(**facts).clone() })
+        FileType::Elf(facts) => elf(match edit {
+            Some((rpath, clears)) => {
+                let (rpath, runpath) = (Some(rpath.to_owned()), None);
+                let executable_stack = facts.executable_stack.filter(|_| !clears);
+                Cow::Owned(ElfFacts { rpath, runpath, executable_stack, ..(**facts).clone() })
             }
             None => Cow::Borrowed(facts),
         }),

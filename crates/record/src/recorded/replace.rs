@@ -33,7 +33,7 @@ pub fn replace<E: From<io::Error> + From<StageError> + From<GateError>>(
         stage.create(path)?.write_all(text.as_bytes())?;
     }
     // One text has the checksums.
-    let statements = texts.len() - 1;
+    let statements = texts.len().saturating_sub(1);
     let made = made.iter().map(|package| package.path.clone());
     let outputs: Vec<RelPath> = made.chain(texts.into_iter().map(|(path, _)| path)).collect();
     stage.commit(&outputs, &[&removed[..], &obsolete].concat())?;

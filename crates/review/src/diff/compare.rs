@@ -65,9 +65,13 @@ impl<'c, 'a> Comparison<'c, 'a> {
             (Step::Copy { source: from }, Step::Copy { source: to }) => {
                 found.extend(sources(old, from, new, to));
             }
-            (Step::Relink { source: from, rpath: was }, Step::Relink { source: to, rpath: is }) => {
+            (
+                Step::Relink { source: from, rpath: was, clear_execstack: cleared },
+                Step::Relink { source: to, rpath: is, clear_execstack: clears },
+            ) => {
                 found.extend(sources(old, from, new, to));
                 found.extend(self.rpath(old, was, new, is));
+                found.extend((cleared != clears).then_some(What::Stack { cleared: *clears }));
             }
             (Step::Stub { .. } | Step::Alias { .. }, _) => found.extend(self.made(old, a, new, b)),
             (Step::Render { text: was }, Step::Render { text: is }) => {

@@ -34,7 +34,8 @@ fn most_places(what: &What) -> usize {
         | What::Target { .. }
         | What::Alias { .. }
         | What::Machine { .. }
-        | What::Executable { .. } => 1,
+        | What::Executable { .. }
+        | What::Stack { .. } => 1,
         What::Step { .. }
         | What::Source { .. }
         | What::Text
@@ -55,12 +56,13 @@ fn rank(what: &What) -> usize {
         What::Alias { .. } => 6,
         What::Machine { .. } => 7,
         What::Executable { .. } => 8,
-        What::Size => 9,
-        What::Text => 10,
-        What::Content => 11,
-        What::Absent { .. } => 12,
-        What::AbsentOtherwise { .. } => 13,
-        What::WasAbsent { .. } => 14,
+        What::Stack { .. } => 9,
+        What::Size => 10,
+        What::Text => 11,
+        What::Content => 12,
+        What::Absent { .. } => 13,
+        What::AbsentOtherwise { .. } => 14,
+        What::WasAbsent { .. } => 15,
     }
 }
 
@@ -96,6 +98,7 @@ impl<'p, 'a> Universes<'p, 'a> {
             | What::Step { .. }
             | What::Source { .. }
             | What::Executable { .. }
+            | What::Stack { .. }
             | What::Size
             | What::Text
             | What::Content => self.there.get_or_init(|| of_package(self.new, |_| true)),

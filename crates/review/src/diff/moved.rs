@@ -76,6 +76,7 @@ fn aside(what: &What) -> Option<String> {
         What::Executable { now } => {
             Some(if *now { "executable now" } else { "not executable now" }.to_owned())
         }
+        What::Stack { .. } => Some("executable stack".to_owned()),
         What::Size => Some("size".to_owned()),
         What::Content => Some("content".to_owned()),
         _ => None,

@@ -64,6 +64,11 @@ pub enum What {
         /// New value.
         now: bool,
     },
+    /// Changed request for an executable stack.
+    Stack {
+        /// The request is removed now, and was kept.
+        cleared: bool,
+    },
     /// Changed size of the source.
     Size,
     /// Changed generated text.

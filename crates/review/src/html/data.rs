@@ -102,7 +102,10 @@ fn license_directory(plan: &Plan, distribution: &Distribution) -> String {
 fn file<'p>(distribution: u64, part: Part, path: Cow<'p, str>, member: &'p Member) -> Row<'p> {
     let (detail, rpath) = match &member.step {
         Step::Copy { .. } | Step::Directory | Step::Render { .. } => ("".into(), ""),
-        Step::Relink { rpath, .. } => ("".into(), rpath.as_str()),
+        Step::Relink { rpath, clear_execstack, .. } => {
+            let stack = if *clear_execstack { "executable stack cleared" } else { "" };
+            (stack.into(), rpath.as_str())
+        }
         Step::Stub { target, .. } => (format!("starts {target}").into(), ""),
         Step::Alias { needed, rpath, .. } => (format!("needs {needed}").into(), rpath.as_str()),
         Step::Link { target } => (format!("leads to {target}").into(), ""),

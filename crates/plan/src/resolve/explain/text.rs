@@ -392,6 +392,9 @@ fn lands(landing: &Landing, verbose: bool, elf_known: bool, text: &mut String) {
             labelled(if index == 0 { "rpath" } else { "" }, entry.as_str(), text);
         }
     }
+    if let Step::Relink { clear_execstack: true, .. } = &member.step {
+        labelled("stack", "no longer executable", text);
+    }
     needs(landing, verbose, text);
 }
 

@@ -9,9 +9,9 @@ use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::sources::Sources;
 use crate::resolve::unowned::{self, Causes, Left, Leftover, Ownership};
 use crate::resolve::{
-    apart_code, check, closure, compression, limits, misplaced, misspelled, oversize, ownership,
-    parted, platform, programs, repeated, set, shards, source_build, taken_and_dropped, too_wide,
-    unused_rules, windows,
+    apart_code, check, closure, compression, execstack, limits, misplaced, misspelled, oversize,
+    ownership, parted, platform, programs, repeated, set, shards, source_build, taken_and_dropped,
+    too_wide, unused_rules, windows,
 };
 use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
 use base::names::System;
@@ -42,7 +42,8 @@ const OF_PATHS: [Check; 5] = [
     |it| limits::check(it.resolver.manifest, it.distributions()),
 ];
 
-const OF_RULES: [Check; 4] = [
+const OF_RULES: [Check; 5] = [
+    |it| execstack::check(it.made, it.sources),
     |it| {
         let Resolver { manifest, catalog, targets, .. } = it.resolver;
         let entries = apart_code::Entries { taken: it.selected, run: it.run };

@@ -18,6 +18,8 @@ pub(in super::super) fn of(what: &What, place: &Place) -> String {
         What::Machine { old, new } => format!("for {old} → {new}"),
         What::Executable { now: true } => "executable now".to_owned(),
         What::Executable { now: false } => "not executable now".to_owned(),
+        What::Stack { cleared: true } => "executable stack cleared now".to_owned(),
+        What::Stack { cleared: false } => "executable stack not cleared now".to_owned(),
         What::Size => {
             format!("size {} → {}", human_size(place.old_size), human_size(place.new_size))
         }
