@@ -28,7 +28,7 @@ pub fn tell_of(happened: &Happened) {
              path some build systems store: the bytes can differ",
             directory.display()
         )),
-        Happened::Kept(name) => tell(&format!("{name}: unchanged")),
+        Happened::Reused(name) => tell(&format!("{name}: unchanged")),
         Happened::Failed(name) => tell(&format!("{name}: failed")),
     }
 }
@@ -63,7 +63,7 @@ pub fn table(outcome: &Outcome, removed: &[RelPath], last_good: &[LastGood]) -> 
     let wheels = outcome
         .made
         .iter()
-        .map(|made| (made.path.to_string(), human_size(made.size), time(made.took, made.kept)));
+        .map(|made| (made.path.to_string(), human_size(made.size), time(made.took, made.is_reused)));
     let installed = outcome
         .installed
         .iter()

@@ -165,7 +165,7 @@ fn tell_walls(args: &BuildArgs, plan: &Plan) {
     if args.unconfined || plan.projects.is_empty() {
         return;
     }
-    let walls = Walls::standing();
+    let walls = Walls::probe();
     ui::events::record(&Event::WallsStand {
         walls: walls.names().into_iter().map(str::to_owned).collect(),
         without_namespaces: walls.without_namespaces.clone(),

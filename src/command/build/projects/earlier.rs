@@ -21,7 +21,7 @@ pub fn is_replaced(args: &BuildArgs, plan: &Plan, outcome: &Outcome, path: &RelP
     };
     let mut made = outcome.made.iter().filter(|made| made.name.as_str() == name);
     let is_clean_left = !is_dirty(path) && made.any(|made| is_dirty(&made.path));
-    ours.any(|other| other.as_str() == name) && !outcome.lacks(&name) && !is_clean_left
+    ours.any(|other| other.as_str() == name) && !outcome.is_missing(&name) && !is_clean_left
 }
 
 fn is_dirty(path: &RelPath) -> bool {
@@ -36,7 +36,7 @@ pub fn last_good(dest: &Path, outcome: &Outcome) -> io::Result<Vec<LastGood>> {
     }
     for entry in entries(dest.join(DIST))? {
         let file = entry.file_name().to_string_lossy().into_owned();
-        let Some(name) = distribution_of(&file).filter(|name| outcome.lacks(name)) else {
+        let Some(name) = distribution_of(&file).filter(|name| outcome.is_missing(name)) else {
             continue;
         };
         let age = entry.metadata()?.modified()?.elapsed().unwrap_or_default();
