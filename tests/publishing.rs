@@ -48,7 +48,7 @@ mod together;
 const BOTH: [Form; 2] = [Form::Projects, Form::Flat];
 
 fn options(form: Form) -> Options {
-    Options { layout: Layout::of(form), jobs: 3, ..Options::default() }
+    Options { layout: Layout::from_form(form), jobs: 3, ..Options::default() }
 }
 
 /// Publishes with a manifest that accepts no finding.

@@ -58,7 +58,7 @@ fn line(step: &PruneStep) -> String {
 }
 
 fn said(args: &PruneStoreArgs, pruned: &Pruned) -> String {
-    let Pruned { removed, bytes, kept, pages, all } = pruned;
+    let Pruned { removed, bytes, kept, pages, total: all } = pruned;
     let done = if args.dry_run { "would be " } else { "" };
     let size = human_size(*bytes);
     let half = if args.dry_run && !args.yes && publish::is_more_than_half(*removed, *all) {
@@ -88,8 +88,8 @@ fn failure(error: &PublishError) -> Failure {
                  {stream}` with the same --layout"
             ));
         }
-        PublishError::Stream { there, .. } => {
-            return refused(&format!("give --stream {there}, or the URL of another store"));
+        PublishError::Stream { recorded, .. } => {
+            return refused(&format!("give --stream {recorded}, or the URL of another store"));
         }
         PublishError::TooMany { .. } => {
             "check --as-of, --stream and the URL; list the packages with --dry-run, and remove \

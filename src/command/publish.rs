@@ -84,8 +84,8 @@ fn contents(dir: &Path) -> Result<BTreeMap<String, String>, Failure> {
 
 pub fn layout(layout: PublishLayout, publishing: &Publishing, stream: Option<&str>) -> Layout {
     let layout = match layout {
-        PublishLayout::PerPackage => Layout::of(Form::Projects),
-        PublishLayout::Flat => Layout::of(Form::Flat),
+        PublishLayout::PerPackage => Layout::from_form(Form::Projects),
+        PublishLayout::Flat => Layout::from_form(Form::Flat),
         PublishLayout::V5 => Layout::of_manifest(publishing, stream.unwrap_or(STREAM)),
     };
     layout.in_stream(stream)
@@ -267,8 +267,8 @@ pub fn failure(error: &PublishError) -> Failure {
             "give the --layout of the first `rockpack index publish`, correct the \
                 page, or publish to another place, where rockpack makes all pages",
         ),
-        PublishError::Stream { there, .. } => refused
-            .help(format!("give --stream {there}, or publish to the store of another stream")),
+        PublishError::Stream { recorded, .. } => refused
+            .help(format!("give --stream {recorded}, or publish to the store of another stream")),
         PublishError::ByHand { key, data, .. } => refused.help(format!(
             "change `{data}` in the same way, or undo the change: `{key}` is made from it"
         )),

@@ -11,7 +11,7 @@ use crate::program::{rockpack, text};
 
 /// Retention of a month, for packages in the store since `days` ago.
 pub fn monthly(form: Form) -> Retention {
-    let (layout, now) = (Layout::of(form), SystemTime::now());
+    let (layout, now) = (Layout::from_form(form), SystemTime::now());
     Retention { layout, days: 30, date: Dated::Upload, now, yes: true, dry_run: false, jobs: 2 }
 }
 
@@ -78,7 +78,7 @@ fn what_is_too_old_goes_with_what_lies_beside_it() {
         let reason = reason.unwrap();
         assert!(reason.starts_with("it was uploaded on 20"), "{reason}");
         assert!(reason.ends_with(", and packages stay 30 days"), "{reason}");
-        assert_eq!(pruned(&root, &monthly(form)).0, Pruned { all: 4, ..Pruned::default() });
+        assert_eq!(pruned(&root, &monthly(form)).0, Pruned { total: 4, ..Pruned::default() });
     }
 }
 

@@ -60,7 +60,7 @@ impl Published {
         let source: Arc<dyn Bucket> = publish::open(&self.place, Access::Any)?.into();
         let options = Options { access: Access::Anonymous, ..Options::default() };
         let open = |url: &str, named| store::open(url, &Options { named, ..options.clone() });
-        let versions = Versions::of(source, &open).map_err(|error| failure(&error))?;
+        let versions = Versions::read(source, &open).map_err(|error| failure(&error))?;
         let all = versions.projects();
         let mut reading = Reading { versions: &versions, built: Vec::new(), size: 0, bytes: 0 };
         let wanted = all.iter().map(|project| (project.clone(), self.version.clone()));
