@@ -134,7 +134,7 @@ fn manifest() -> Manifest {
 }
 
 fn publish(dir: &Path, bucket: &Failing) {
-    let (manifest, layout) = (manifest(), Layout::of(Form::Projects));
+    let (manifest, layout) = (manifest(), Layout::from_form(Form::Projects));
     let gate =
         Gate { command: check::Command::Publish, manifest: &manifest, allowed: &[], told: &|_| () };
     let options = publish::Options { layout, jobs: 1, ..publish::Options::default() };
@@ -153,7 +153,7 @@ fn prune(store: &Path, bucket: &Failing, night: usize, nights: usize) {
             file.into_parts().0.set_modified(now - Duration::from_hours(24 * 90)).unwrap();
         }
     }
-    let layout = Layout::of(Form::Projects);
+    let layout = Layout::from_form(Form::Projects);
     let retention = Retention {
         layout,
         days: 30,
@@ -169,7 +169,7 @@ fn prune(store: &Path, bucket: &Failing, night: usize, nights: usize) {
 
 fn mirror(from: &Failing, to: &Failing) {
     let public = "https://packages.example/".to_owned();
-    let (layout, projects) = (Layout::of(Form::Projects), BTreeSet::new());
+    let (layout, projects) = (Layout::from_form(Form::Projects), BTreeSet::new());
     let mirror = Mirror { layout, public, projects, dry_run: false, cache: None };
     publish::mirror(from, to, &mirror, &|_| ()).unwrap();
 }

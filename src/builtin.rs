@@ -13,7 +13,7 @@ pub const LEDGER: (&str, &str) = ("parity.kdl", include_str!("../manifest/parity
 static MANIFEST: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/manifest");
 
 /// Returns the text of a file that the manifest includes or names, by its path from `packages.kdl`.
-pub fn beside(path: &RelPath) -> Option<&'static str> {
+pub fn text(path: &RelPath) -> Option<&'static str> {
     let path = path.as_str().strip_prefix("manifest/")?;
     MANIFEST.get_file(path)?.contents_utf8()
 }

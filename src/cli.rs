@@ -18,13 +18,13 @@ mod delta;
 mod deny;
 mod diff;
 mod elf;
+mod empty_values;
 mod explain;
 mod fetch;
 mod fetch_packages;
 mod fmt;
 mod foreign;
 mod front;
-mod given;
 mod groups;
 mod help;
 mod index;
@@ -162,9 +162,9 @@ impl Cli {
     }
 
     fn parse_by(command: clap::Command, line: &[OsString]) -> Result<Self, clap::Error> {
-        let mut command = given::without_empty_variables(command);
-        let given = given::given(&command, line.iter().cloned());
-        let matches = command.try_get_matches_from_mut(given)?;
+        let mut command = empty_values::without_empty_variables(command);
+        let words = empty_values::without_empty_options(&command, line.iter().cloned());
+        let matches = command.try_get_matches_from_mut(words)?;
         Self::from_arg_matches(&matches).map_err(|e| e.format(&mut Self::command()))
     }
 
@@ -220,19 +220,19 @@ mod tests {
     }
 
     fn commands() -> Vec<Clap> {
-        fn below(command: &Clap, all: &mut Vec<Clap>) {
-            all.push(command.clone());
+        fn below(command: &Clap, commands: &mut Vec<Clap>) {
+            commands.push(command.clone());
             command
                 .get_subcommands()
                 .filter(|sub| sub.get_name() != "help")
-                .for_each(|sub| below(sub, all));
+                .for_each(|sub| below(sub, commands));
         }
         let mut root = Cli::command();
         root.build();
-        let mut all = Vec::new();
-        below(&root, &mut all);
-        all.extend(root.find_subcommand("help").cloned());
-        all
+        let mut commands = Vec::new();
+        below(&root, &mut commands);
+        commands.extend(root.find_subcommand("help").cloned());
+        commands
     }
 
     /// A pipe or a redirection ends a line.
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn examples_of_help_texts_are_command_lines() {
-        let mut seen = 0;
+        let mut count = 0;
         for command in commands() {
             let text = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
             let examples = examples(&text);
@@ -286,16 +286,16 @@ mod tests {
             for example in examples {
                 Cli::try_parse_from(&example)
                     .unwrap_or_else(|error| panic!("{example:?}: {error}"));
-                seen += 1;
+                count += 1;
             }
         }
-        assert!(seen > 10, "the examples are where they are looked for");
+        assert!(count > 10, "the examples are where they are looked for");
     }
 
     /// First lines of help start with a capital and have no full stop. Names of values are in
     /// capitals.
     #[test]
-    fn everything_is_said_in_the_same_manner() {
+    fn help_texts_have_one_style() {
         let plain = |text: Option<&clap::builder::StyledStr>| {
             text.map(ToString::to_string).unwrap_or_default()
         };

@@ -116,9 +116,9 @@ fn repaired(path: &Path) -> Result<(), Failure> {
     let path = std::path::absolute(path).map_err(|e| environment(e.to_string()))?;
     for dest in path.ancestors().take(4) {
         if stage::repair(dest).map_err(|e| environment(with_causes(&e)))? {
-            let what =
+            let message =
                 format!("an earlier build was interrupted during changes of {}", dest.display());
-            let note = Problem::note(Code::Environment, what);
+            let note = Problem::note(Code::Environment, message);
             ui::show_problems(&note.help("the previous files are restored").into());
         }
     }
@@ -127,9 +127,9 @@ fn repaired(path: &Path) -> Result<(), Failure> {
 
 fn made(packages: &BTreeMap<RelPath, String>, removed: &[RelPath], earlier: &str) -> String {
     let made = packages.iter().map(|(path, sha256)| format!("{sha256}  {path}\n"));
-    let gone =
+    let removals =
         removed.iter().map(|path| format!("removed {path}, which an earlier {earlier} left\n"));
-    made.chain(gone).collect()
+    made.chain(removals).collect()
 }
 
 fn print(text: &str) -> Result<(), Failure> {

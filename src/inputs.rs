@@ -73,8 +73,8 @@ fn tag_of_environment(manifest: &Manifest) -> Result<Option<PlatformTags>, Probl
         return Ok(None);
     }
     text.to_string_lossy().parse().map(Some).map_err(|e: PlatformTagError| {
-        let what = format!("{}: `{}` is not a platform tag: {}", name.value, e.tag, e.reason);
-        Problem::usage(Code::PlatformTag, what)
+        let message = format!("{}: `{}` is not a platform tag: {}", name.value, e.tag, e.reason);
+        Problem::usage(Code::PlatformTag, message)
             .label(&name.place, "this variable sets the tag")
             .help(e.remedy)
     })

@@ -136,13 +136,13 @@ pub fn tell_at_end(stays: &'static str) {
 pub fn tell_of_end(signal: &str) {
     let stays = STAYS.get().unwrap_or(&"outputs are unchanged, temporary files are removed");
     let finished = progress::finished().map_or_else(String::new, |text| format!("; {text}"));
-    let what = format!("stopped by {signal}: {stays}{finished}");
+    let message = format!("stopped by {signal}: {stays}{finished}");
     if format().has_readers() {
         // Clears the progress bar's line.
         let clear = if io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
-        say(&format!("{clear}rockpack: {what}"));
+        write_stderr(&format!("{clear}rockpack: {message}"));
     } else {
-        show_problems(&Problem::error(Code::Environment, what).into());
+        show_problems(&Problem::error(Code::Environment, message).into());
     }
     finish(2);
 }
@@ -161,7 +161,7 @@ pub fn print_exact(text: &str) -> io::Result<()> {
     }
 }
 
-fn say(text: &str) {
+fn write_stderr(text: &str) {
     // Without standard error, messages are lost.
     let _ = writeln!(io::stderr().lock(), "{}", spelt(text));
 }
@@ -189,7 +189,7 @@ pub fn bold(text: &str) -> String {
 
 pub fn tell(text: &str) {
     if has_readers() {
-        say(&printable_lines(text));
+        write_stderr(&printable_lines(text));
     }
 }
 
@@ -199,9 +199,9 @@ pub fn tell(text: &str) {
 /// Expected warnings are counted.
 pub fn show_problems(problems: &Problems) {
     let judged: Vec<Cow<'_, Problem>> = problems.iter().map(judged).collect();
-    let wanted = |problem: &&Problem| problem.expectation().is_none() && is_wanted(problem);
+    let is_shown = |problem: &&Problem| problem.expectation().is_none() && is_wanted(problem);
     let mut sorted: Vec<&Problem> =
-        judged.iter().map(|problem| &**problem).filter(wanted).collect();
+        judged.iter().map(|problem| &**problem).filter(is_shown).collect();
     let has_errors = sorted.iter().any(|problem| problem.is_error());
     let last = format() == MessageFormat::Human;
     sorted.sort_by_key(|problem| {
@@ -213,12 +213,12 @@ pub fn show_problems(problems: &Problems) {
         if last { 2 - rank } else { rank }
     });
     if let Some(text) = expected(problems).filter(|_| has_readers()) {
-        say(&text);
+        write_stderr(&text);
     }
     for problem in sorted {
         if last && has_errors && !problem.is_error() {
             events::record_problem(problem);
-            say(&picture::line(problem));
+            write_stderr(&picture::line(problem));
         } else {
             show(problem);
         }
@@ -232,11 +232,11 @@ fn expected(problems: &Problems) -> Option<String> {
         .collect();
     let count = problems.iter().filter(|problem| problem.expectation().is_some()).count();
     let first = rules.first()?;
-    let by = match rules.len() {
+    let lines = match rules.len() {
         1 => first.clone(),
         many => format!("{first} and {}", counted(many - 1, "more line")),
     };
-    Some(format!("note: {}, expected by {by}; -v shows all", counted(count, "warning")))
+    Some(format!("note: {}, expected by {lines}; -v shows all", counted(count, "warning")))
 }
 
 pub fn show_expected(problems: &Problems) {

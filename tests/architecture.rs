@@ -143,7 +143,7 @@ fn effects_stay_where_they_belong() {
 /// Only the artifact layout and a list of fixed format texts contain names from the artifacts'
 /// project; the command line may show them to users.
 #[test]
-fn the_projects_own_names_stand_in_data() {
+fn rocm_names_are_written_in_data_only() {
     let theirs = ["rocm", "hip", "gfx", "therock", "hsa", "miopen", "amdclang"];
     let home = |file: &SourceFile| {
         ["crates/catalog/src/layout.rs", "crates/base/src/names/offload.rs"]
@@ -230,7 +230,7 @@ fn files_are_short_and_named_by_the_noun_they_hold() {
 }
 
 #[test]
-fn this_test_sees_what_it_looks_for() {
+fn code_is_read_without_comments_and_tests() {
     let code = RustText::new(
         "use crate::{names::RelPath, plan::{self, Plan}, version};\n// crate::comment\nlet a = \"crate::string\"; crate::elf::x();\n#[cfg(test)]\nmod tests { use crate::tested; }\nuse rocm;\n",
     );
@@ -243,7 +243,7 @@ fn this_test_sees_what_it_looks_for() {
 }
 
 #[test]
-fn circles_of_files_are_seen_whatever_way_a_name_is_written() {
+fn circles_of_files_are_seen_in_every_spelling_of_a_name() {
     let found = |files: &[(&str, &str)]| {
         let modules = Modules::new(files.iter().copied());
         let edges = modules.edges();

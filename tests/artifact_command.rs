@@ -37,15 +37,15 @@ fn artifact(dir: &Path) {
 }
 
 #[test]
-fn archives_are_what_builds_leave_and_the_same_each_time() {
+fn packed_archives_match_archives_of_builds_and_are_reproducible() {
     let dir = TempDir::new().unwrap();
     artifact(dir.path());
     let output = rockpack(dir.path(), &["artifact", "pack", "in", "-o", "out"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let said = text(&output.stdout);
+    let stdout = text(&output.stdout);
     assert!(
-        said.contains("  blas_lib_generic.tar.zst\n") && said.contains("\n1 archive, "),
-        "{said}"
+        stdout.contains("  blas_lib_generic.tar.zst\n") && stdout.contains("\n1 archive, "),
+        "{stdout}"
     );
     let quiet = text(&rockpack(dir.path(), &["artifact", "pack", "in", "-o", "out", "-q"]).stdout);
     assert!(quiet.starts_with("1 archive, ") && quiet.lines().count() == 1, "{quiet}");
@@ -117,7 +117,7 @@ fn archives_are_what_builds_leave_and_the_same_each_time() {
 }
 
 #[test]
-fn packages_of_packed_artifacts_are_those_of_directories() {
+fn packed_artifacts_and_directories_give_equal_packages() {
     let dir = TempDir::new().unwrap();
     let done = |args: &[&str]| {
         let output = rockpack(dir.path(), args);
@@ -133,7 +133,7 @@ fn packages_of_packed_artifacts_are_those_of_directories() {
 }
 
 #[test]
-fn what_is_no_artifact_is_refused() {
+fn refuses_directories_that_are_not_artifacts() {
     let dir = TempDir::new().unwrap();
     artifact(dir.path());
     fs::create_dir(dir.path().join("empty")).unwrap();
@@ -184,9 +184,9 @@ fn entries_that_a_build_refuses_in_archives_are_not_packed() {
     for (name, make, expected) in cases {
         make(&stage.join(name));
         let output = rockpack(dir.path(), &["artifact", "pack", "in", "-o", "out"]);
-        let said = text(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.replace(" │ ", " ").contains(expected), "{expected}: {said}");
+        let stderr = text(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.replace(" │ ", " ").contains(expected), "{expected}: {stderr}");
         assert_eq!(fs::read_dir(dir.path().join("out")).into_iter().flatten().count(), 0);
         fs::remove_file(stage.join(name)).unwrap();
     }
@@ -252,7 +252,7 @@ fn with_a_catalog_packages_are_the_same_in_every_form() {
 }
 
 #[test]
-fn what_is_not_wanted_is_not_unpacked() {
+fn unpacks_only_needed_files() {
     let dir = TempDir::new().unwrap();
     let forms = in_all_forms(dir.path());
     let (all, _) = catalog::scan(&dir.path().join("in")).unwrap();
@@ -285,7 +285,7 @@ fn what_is_not_wanted_is_not_unpacked() {
 }
 
 #[test]
-fn artifacts_that_are_not_those_of_the_catalog_are_refused() {
+fn refuses_artifacts_that_differ_from_the_catalog() {
     let dir = TempDir::new().unwrap();
     in_all_forms(dir.path());
     assert!(
@@ -302,9 +302,9 @@ fn artifacts_that_are_not_those_of_the_catalog_are_refused() {
     for form in ["in", "seekable"] {
         let words = ["build", "--artifact-dir", form, "-o", "out", "--catalog", "catalog.json"];
         let output = rockpack(dir.path(), &words);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains("does not match the catalog"), "{said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains("does not match the catalog"), "{stderr}");
         assert!(!dir.path().join("out/dist").exists());
     }
     // A missing artifact is reported once.
@@ -314,13 +314,13 @@ fn artifacts_that_are_not_those_of_the_catalog_are_refused() {
     fs::create_dir(&gone).unwrap();
     let words = ["build", "--artifact-dir", "in", "-o", "out", "--catalog", "catalog.json"];
     let output = rockpack(dir.path(), &words);
-    let said = text(&output.stderr);
-    assert_eq!((output.status.code(), said.matches("× ").count()), (Some(1), 1), "{said}");
-    assert!(said.contains("more file"), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!((output.status.code(), stderr.matches("× ").count()), (Some(1), 1), "{stderr}");
+    assert!(stderr.contains("more file"), "{stderr}");
 }
 
 #[test]
-fn a_hard_link_has_the_bytes_of_a_file_that_nobody_wants() {
+fn a_hard_link_has_the_bytes_of_an_unneeded_file() {
     let dir = TempDir::new().unwrap();
     fs::create_dir(dir.path().join("links")).unwrap();
     let mut tar = tar::Builder::new(Vec::new());
@@ -365,7 +365,7 @@ fn a_hard_link_has_the_bytes_of_a_file_that_nobody_wants() {
 }
 
 #[test]
-fn a_large_file_that_nobody_wants_is_passed_over() {
+fn skips_a_large_unneeded_file() {
     let dir = TempDir::new().unwrap();
     let place = dir.path().join("run");
     fs::create_dir(&place).unwrap();
@@ -402,11 +402,11 @@ fn archives_do_not_go_where_the_artifacts_are() {
     let before = fs::read_dir(dir.path().join("in")).unwrap().count();
     for out in ["in", "./in", "in/../in"] {
         let output = rockpack(dir.path(), &["artifact", "pack", "in", "-o", out]);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
         assert!(
-            said.contains("would have each artifact as a directory and as an archive"),
-            "{said}"
+            stderr.contains("would have each artifact as a directory and as an archive"),
+            "{stderr}"
         );
         assert_eq!(fs::read_dir(dir.path().join("in")).unwrap().count(), before);
     }

@@ -81,7 +81,7 @@ fn files_beyond_a_linked_directory_are_not_taken() {
 }
 
 #[test]
-fn what_no_statement_names_is_not_taken() {
+fn packages_without_a_statement_are_refused() {
     let dir = built();
     let root = dir.path();
     let dist = root.join("core/dist");
@@ -102,7 +102,7 @@ fn what_no_statement_names_is_not_taken() {
 }
 
 #[test]
-fn what_a_record_lacks_is_named() {
+fn missing_parts_of_records_are_named() {
     let dir = built();
     let root = dir.path();
     fs::write(root.join("file"), "").unwrap();

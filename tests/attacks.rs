@@ -110,7 +110,7 @@ fn beyond_the_kernel(name: &str) -> bool {
 }
 
 #[test]
-fn a_project_that_attacks_other_builds_and_the_user_is_refused_all_of_it() {
+fn refuses_all_attacks_of_a_project_on_other_builds_and_the_user() {
     let what = "that builds of projects cannot touch other builds";
     if !has("python3", what) {
         return;

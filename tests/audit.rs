@@ -57,12 +57,12 @@ fn plan_and_audit_agree(kpack: bool) {
 }
 
 #[test]
-fn plan_and_audit_say_the_same_of_the_demo() {
+fn plan_and_audit_agree_on_the_demo() {
     plan_and_audit_agree(true);
 }
 
 #[test]
-fn plan_and_audit_say_the_same_of_the_demo_by_family() {
+fn plan_and_audit_agree_on_the_demo_by_family() {
     plan_and_audit_agree(false);
 }
 
@@ -71,28 +71,28 @@ fn people_and_scripts_get_the_same_answer() {
     let (dir, planned, wheels) = demo(true);
     let mut args = vec!["wheel", "audit"];
     args.extend(wheels.iter().map(|wheel| wheel.to_str().unwrap()));
-    let said = rockpack(dir.path(), &args);
-    assert!(said.status.success() && said.stderr.is_empty(), "{}", text(&said.stderr));
-    let said = text(&said.stdout);
+    let output = rockpack(dir.path(), &args);
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
+    let stdout = text(&output.stdout);
     args.push("--json");
     let json: Value = serde_json::from_slice(&rockpack(dir.path(), &args).stdout).unwrap();
     let audits = json["wheels"].as_array().unwrap();
     assert_eq!(audits.len(), wheels.len());
     for audit in audits {
         let (file, tag) = (audit["file"].as_str().unwrap(), audit["tag"].as_str().unwrap());
-        assert!(said.contains(&format!("{file}\n  {tag}")), "{file} {tag} in\n{said}");
+        assert!(stdout.contains(&format!("{file}\n  {tag}")), "{file} {tag} in\n{stdout}");
     }
     let core = planned.distributions.iter().find(|one| one.module.as_str().ends_with("_core"));
     let tag = planned.platform_tag_of(core.unwrap());
     let forcing = audits.iter().find(|audit| audit["tag"] == tag).unwrap();
     let first = &forcing["forced_by"][0];
-    let line = said.lines().find(|line| line.contains(first["needs"].as_str().unwrap())).unwrap();
+    let line = stdout.lines().find(|line| line.contains(first["needs"].as_str().unwrap())).unwrap();
     assert!(line.contains(first["file"].as_str().unwrap()), "{line}");
     assert!(first["symbol"].is_string(), "{first}");
 }
 
 #[test]
-fn a_wrong_name_is_told_and_fails() {
+fn reports_a_wrong_name_and_fails() {
     let (dir, _, wheels) = demo(true);
     let wheel = wheels.iter().find(|wheel| wheel.to_str().unwrap().contains("sdk_core")).unwrap();
     let name = wheel.file_name().unwrap().to_str().unwrap();
@@ -101,14 +101,14 @@ fn a_wrong_name_is_told_and_fails() {
     fs_err::rename(wheel, &wrong).unwrap();
     let mut args = vec!["wheel", "audit", wrong.to_str().unwrap()];
     args.extend(wheels.iter().filter(|other| *other != wheel).map(|wheel| wheel.to_str().unwrap()));
-    let said = rockpack(dir.path(), &args);
-    assert_eq!(said.status.code(), Some(1));
-    assert!(text(&said.stdout).contains("\n  wrong name: `"), "{}", text(&said.stdout));
-    assert!(said.stderr.is_empty());
+    let output = rockpack(dir.path(), &args);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).contains("\n  wrong name: `"), "{}", text(&output.stdout));
+    assert!(output.stderr.is_empty());
 }
 
 #[test]
-fn what_cannot_be_audited_says_why() {
+fn an_unauditable_file_has_a_reason() {
     let dir = TempDir::new().unwrap();
     fs_err::write(dir.path().join("x-1-py3-none-any.whl"), "no zip").unwrap();
     fs_err::write(dir.path().join("x.zip"), "no zip").unwrap();
@@ -117,15 +117,15 @@ fn what_cannot_be_audited_says_why() {
         ("x.zip", 1, "is not a wheel name"),
         ("y-1-py3-none-any.whl", 2, "failed to open"),
     ] {
-        let said = rockpack(dir.path(), &["wheel", "audit", file]);
-        assert_eq!(said.status.code(), Some(status), "{file}");
-        let error = text(&said.stderr).replace("\n    ", " ");
-        assert!(error.contains(says) && said.stdout.is_empty(), "{error}");
+        let output = rockpack(dir.path(), &["wheel", "audit", file]);
+        assert_eq!(output.status.code(), Some(status), "{file}");
+        let error = text(&output.stderr).replace("\n    ", " ");
+        assert!(error.contains(says) && output.stdout.is_empty(), "{error}");
     }
 }
 
 #[test]
-fn symbols_that_nobody_defines_are_listed_and_fail() {
+fn lists_undefined_symbols_and_fails() {
     let dir = TempDir::new().unwrap();
     let made = |name: &str, needed: &[&str], defined: &[&str], wanted: &[&str]| {
         let mut wheel = wheel(name, "linux_x86_64");
@@ -139,11 +139,11 @@ fn symbols_that_nobody_defines_are_listed_and_fail() {
     let (user, owner) =
         ("user-1.0-py3-none-linux_x86_64.whl", "owner-1.0-py3-none-linux_x86_64.whl");
     let together = rockpack(dir.path(), &["wheel", "audit", user, owner]);
-    let said = text(&together.stdout);
-    assert_eq!(together.status.code(), Some(1), "{said}");
+    let stdout = text(&together.stdout);
+    assert_eq!(together.status.code(), Some(1), "{stdout}");
     let told =
         "  symbols that neither the wheels nor the system define:\n    user/libuser.so: two\n";
-    assert!(said.contains(told), "{said}");
+    assert!(stdout.contains(told), "{stdout}");
     let json = rockpack(dir.path(), &["wheel", "audit", "--json", user, owner]);
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
     let unresolved = &json["wheels"][0]["unresolved"];
@@ -182,14 +182,14 @@ fn a_library_that_no_rpath_leads_to_is_not_shipped() {
     assert!(text(&found.stdout).contains("\n  manylinux_2_5_x86_64"), "{}", text(&found.stdout));
     beside(dir.path(), "manylinux_2_17_x86_64", "");
     let lost = rockpack(dir.path(), &["wheel", "audit", &file]);
-    let said = text(&lost.stdout);
-    assert_eq!(lost.status.code(), Some(1), "{said}");
+    let stdout = text(&lost.stdout);
+    assert_eq!(lost.status.code(), Some(1), "{stdout}");
     for line in [
         "\n  linux_x86_64, 2 binaries\n",
         "\n  wrong name: `demo/_C/ext.so` needs the library libown.so, beyond manylinux_2_17_x86_64\n",
         "\n  libraries of the wheel without an rpath to them:\n    demo/_C/ext.so: libown.so, which is demo/_C/libown.so\n",
     ] {
-        assert!(said.contains(line), "{line:?} in\n{said}");
+        assert!(stdout.contains(line), "{line:?} in\n{stdout}");
     }
     let json = rockpack(dir.path(), &["wheel", "audit", "--json", &file]);
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
@@ -201,7 +201,7 @@ fn a_library_that_no_rpath_leads_to_is_not_shipped() {
 
 /// Other packages in the directory complete the set, but are not audited.
 #[test]
-fn packages_beside_have_libraries_too() {
+fn finds_libraries_in_companion_packages() {
     let dir = TempDir::new().unwrap();
     let library = |soname: &str, needed: &str| symbols::library(soname, &[needed], &[], &[]);
     let mut user = wheel("user", "linux_x86_64");

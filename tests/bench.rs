@@ -35,7 +35,7 @@ fn outcome(wall: f64, size: u64) -> Outcome {
 }
 
 #[test]
-fn a_table_is_aligned_and_says_what_is_missed() {
+fn a_table_is_aligned_and_marks_missed_limits() {
     let slow = Line::multiple(
         "build",
         Quantity::Seconds(12.0),
@@ -67,7 +67,7 @@ other    size   500.0 kB  2.000 GB zlib       0.00
 }
 
 #[test]
-fn what_cannot_be_computed_is_missed() {
+fn incomputable_quantities_miss_their_limit() {
     let nothing = Line::multiple(
         "build",
         Quantity::Seconds(0.0),
@@ -115,7 +115,7 @@ fn a_row_takes_the_fastest_runs() {
 }
 
 #[test]
-fn each_preset_says_what_it_costs_and_what_it_saves() {
+fn each_preset_has_its_cost_and_saving() {
     let mut results = Results::default();
     let rows = rows::rows(&[6]);
     let row = rows.iter().find(|row| row.name == "presets").unwrap();
@@ -131,7 +131,7 @@ fn each_preset_says_what_it_costs_and_what_it_saves() {
 }
 
 #[test]
-fn every_row_needs_something_and_has_a_name_of_its_own() {
+fn every_row_needs_an_input_and_has_a_unique_name() {
     let rows = rows::rows(&[6, 1]);
     let mut names: Vec<_> = rows.iter().map(|row| row.name).collect();
     assert!(rows.iter().all(|row| !row.needs.is_empty()));

@@ -72,7 +72,7 @@ fn segments(dir: &Path, extension: &str) -> Vec<PathBuf> {
 }
 
 #[test]
-fn stats_say_what_there_is() {
+fn stats_show_the_content_of_the_cache() {
     let dir = filled(5_000_000_000);
     let hour = SystemTime::now() - Duration::from_mins(181);
     fs::OpenOptions::new()
@@ -104,7 +104,7 @@ fn stats_say_what_there_is() {
 }
 
 #[test]
-fn a_cache_that_is_not_there_is_empty() {
+fn an_absent_cache_is_empty() {
     let dir = TempDir::new().unwrap();
     assert!(
         printed(dir.path(), &["stats"])
@@ -116,7 +116,7 @@ fn a_cache_that_is_not_there_is_empty() {
 }
 
 #[test]
-fn prune_keeps_what_was_used_last() {
+fn prune_keeps_the_most_recently_used_files() {
     let dir = filled(1_000_000);
     assert!(printed(dir.path(), &["prune"]).starts_with("nothing to remove from DIR/cache; 10."));
     assert!(printed(dir.path(), &["prune", "--to", "1kB"]).starts_with("removed 10."));
@@ -137,7 +137,7 @@ fn prune_keeps_what_was_used_last() {
 }
 
 #[test]
-fn verify_names_what_is_damaged_and_removes_it() {
+fn verify_names_and_removes_damaged_files() {
     let dir = filled(1_000_000);
     assert!(printed(dir.path(), &["verify"]).starts_with("3 packed files, 9."));
     let large = segments(dir.path(), "seg").pop().unwrap();
@@ -152,31 +152,31 @@ fn verify_names_what_is_damaged_and_removes_it() {
         .unwrap();
     let output = rockpack(dir.path(), &["verify", "--message-format", "json"]);
     assert_eq!(output.status.code(), Some(1));
-    let said = text(&output.stderr);
+    let stderr = text(&output.stderr);
     let lines: Vec<serde_json::Value> =
-        said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(lines.len(), 2, "{said}");
+        stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 2, "{stderr}");
     assert!(lines.iter().all(|line| line["code"] == "cache" && line["severity"] == "error"));
     assert!(
         lines[0]["message"]
             .as_str()
             .unwrap()
             .contains("is broken and was removed: it has 7 bytes instead of "),
-        "{said}"
+        "{stderr}"
     );
     assert!(
         lines[1]["message"]
             .as_str()
             .unwrap()
             .ends_with("was damaged and removed: its packed bytes changed"),
-        "{said}"
+        "{stderr}"
     );
     assert_eq!(printed(dir.path(), &["verify"]).split(',').next(), Some("1 packed file"));
     assert_eq!(segments(dir.path(), "seg").len(), 1);
 }
 
 #[test]
-fn where_the_cache_is_can_be_said() {
+fn stats_read_the_named_cache_and_refuse_unusable_ones() {
     let dir = filled(1_000_000);
     let named = printed(dir.path(), &["stats", "--cache", "elsewhere"]);
     assert!(named.starts_with("cache       elsewhere\n") && named.contains("packed      0 files"));

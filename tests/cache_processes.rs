@@ -67,7 +67,7 @@ fn build(
 /// Entry point of started processes; without a role it returns at once.
 #[test]
 #[ignore = "other tests start it as a process of its own"]
-fn a_process_of_its_own() {
+fn started_process() {
     let (Ok(role), Some(dir)) = (std::env::var(ROLE), std::env::var_os(CACHE).map(PathBuf::from))
     else {
         return;
@@ -95,7 +95,7 @@ fn a_process_of_its_own() {
 fn start(role: &str, dir: &Path) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(["--exact", "cache_processes::a_process_of_its_own", "--ignored", "--nocapture"])
+        .args(["--exact", "cache_processes::started_process", "--ignored", "--nocapture"])
         .env(ROLE, role)
         .env(CACHE, dir);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
@@ -133,9 +133,9 @@ fn many_processes_build_prune_and_verify_at_once() {
     }
     for process in processes {
         let output = process.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout).into_owned()
+        let stderr = String::from_utf8_lossy(&output.stdout).into_owned()
             + &String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        assert!(output.status.success() && stderr.contains("1 passed"), "{stderr}");
     }
     rockpack(dir.path(), &["verify"]);
     rockpack(dir.path(), &["prune"]);
@@ -148,7 +148,7 @@ fn many_processes_build_prune_and_verify_at_once() {
 }
 
 #[test]
-fn a_killed_writer_leaves_nothing_that_can_be_seen_and_what_it_leaves_goes() {
+fn leftovers_of_a_killed_writer_are_invisible_and_removed() {
     let dir = TempDir::new().unwrap();
     let mut process = start("writer", dir.path());
     let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
@@ -223,7 +223,7 @@ fn a_full_disk_is_a_warning_and_gets_its_room_back() {
 }
 
 #[test]
-fn a_read_only_cache_is_no_cache_for_a_build_and_can_be_looked_at() {
+fn builds_cannot_open_a_read_only_cache_but_stats_can() {
     let Some(disk) = Disk::new(1 << 20) else { return };
     build(disk.0.path(), DEFAULT_LIMIT, 0..5).unwrap();
     assert!(disk.mount(&["-o", "remount,ro"]));

@@ -73,7 +73,7 @@ fn names(paths: &[std::path::PathBuf]) -> Vec<&str> {
 }
 
 #[test]
-fn a_copy_has_what_git_has_and_what_the_manifest_names() {
+fn a_copy_has_the_files_of_git_and_of_the_manifest() {
     if !has("git", "the files of checkouts that are built") {
         return;
     }

@@ -43,12 +43,12 @@ fn fails(prepare: impl Fn(&Path), args: &[&str], status: i32, needles: &[&str]) 
     let before = contents(&dir.path().join("out"));
     prepare(dir.path());
     let output = rockpack(dir.path(), &[&["build", "-o", "out"], args].concat());
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(status), "{said}");
-    assert_eq!(said.matches('×').count(), 1, "one problem, not a cascade:\n{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{stderr}");
+    assert_eq!(stderr.matches('×').count(), 1, "one problem, not a cascade:\n{stderr}");
     assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
     for needle in needles {
-        assert!(said.contains(needle), "{needle:?} is not in:\n{said}");
+        assert!(stderr.contains(needle), "{needle:?} is not in:\n{stderr}");
     }
     assert_eq!(contents(&dir.path().join("out")), before, "the destination is as it was");
 }
@@ -110,12 +110,12 @@ fn an_artifact_without_a_manifest() {
 }
 
 #[test]
-fn a_version_that_is_none() {
+fn an_invalid_version() {
     let dir = scratch(true);
     let output = build(dir.path(), "out", &["--version", "7.x"]);
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("--version") && said.contains("`7.x`"), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("--version") && stderr.contains("`7.x`"), "{stderr}");
     assert!(!dir.path().join("out").exists());
 }
 
@@ -133,9 +133,9 @@ fn a_version_is_read_with_the_command_line_and_before_the_artifacts() {
         };
         let args = [&[command, "--artifact-dir", "artifacts"], &version[..], more].concat();
         let output = rockpack(dir.path(), &args);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{command}: {said}");
-        assert!(said.contains("--version") && !said.contains("broken"), "{command}: {said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{command}: {stderr}");
+        assert!(stderr.contains("--version") && !stderr.contains("broken"), "{command}: {stderr}");
         assert!(!dir.path().join("out").exists());
     }
 }
@@ -183,7 +183,7 @@ fn sources_are_surveyed_once() {
 }
 
 #[test]
-fn a_package_that_is_none() {
+fn an_unknown_package() {
     fails(|_| {}, &[&ARTIFACTS[..], &["--only", "libs"]].concat(), 2, &["`libs`", "libraries"]);
 }
 
@@ -261,7 +261,7 @@ fn equal_inputs_give_equal_bytes() {
 }
 
 #[test]
-fn earlier_packages_go_and_files_of_others_stay() {
+fn removes_earlier_packages_and_keeps_foreign_files() {
     let dir = scratch(true);
     let old = built(dir.path(), "out", &["--version", "7.1"]);
     fs::write(dir.path().join("out/dist/torch-2.9-py3-none-any.whl"), "of somebody else").unwrap();
@@ -288,7 +288,7 @@ fn only_one_package() {
 }
 
 #[test]
-fn each_family_has_its_own_selector_and_devel_in_legacy_mode() {
+fn each_family_has_a_selector_and_a_devel_package_in_legacy_mode() {
     let dir = scratch(false);
     let names: Vec<String> = built(dir.path(), "out", &["--version", "7.2"])
         .keys()
@@ -321,7 +321,7 @@ fn provenance(dir: &Path, variables: &[(&str, &str)], more: &[&str]) -> serde_js
 }
 
 #[test]
-fn checksums_and_provenance_are_of_the_packages_beside_them() {
+fn checksums_and_provenance_match_the_packages_in_their_directory() {
     let dir = scratch(false);
     let files = built(dir.path(), "out", &["--version", "7.2"]);
     let packages =
@@ -351,7 +351,7 @@ fn checksums_and_provenance_are_of_the_packages_beside_them() {
 }
 
 #[test]
-fn a_statement_names_the_builder_that_it_is_told() {
+fn a_statement_names_the_builder_of_the_environment() {
     let dir = scratch(true);
     let run = |variables: &[(&str, &str)], more: &[&str]| {
         provenance(dir.path(), variables, more)["predicate"]["runDetails"].clone()
@@ -374,7 +374,7 @@ fn a_statement_names_the_builder_that_it_is_told() {
 }
 
 #[test]
-fn the_platform_tag_comes_from_the_environment_too() {
+fn reads_the_platform_tag_from_the_environment() {
     let dir = scratch(true);
     let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
     command
@@ -385,7 +385,7 @@ fn the_platform_tag_comes_from_the_environment_too() {
 }
 
 #[test]
-fn a_platform_tag_that_no_installer_takes_is_refused_where_it_was_given() {
+fn refuses_an_uninstallable_platform_tag_at_its_place() {
     let dir = scratch(true);
     let plan = |variable: &str, more: &[&str]| {
         Command::new(env!("CARGO_BIN_EXE_rockpack"))
@@ -402,16 +402,16 @@ fn a_platform_tag_that_no_installer_takes_is_refused_where_it_was_given() {
         ("manylinux_2_28_x86_64.Linux_x86_64", "`linux_x86_64`"),
     ] {
         let given = plan("", &["--platform-tag", tag]);
-        let said = text(&given.stderr);
-        assert_eq!(given.status.code(), Some(2), "{said}");
-        assert!(said.contains("--platform-tag <T>") && said.contains(remedy), "{said}");
+        let stderr = text(&given.stderr);
+        assert_eq!(given.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("--platform-tag <T>") && stderr.contains(remedy), "{stderr}");
         let set = plan(tag, &[]);
-        let said = text(&set.stderr);
-        assert_eq!(set.status.code(), Some(2), "{said}");
-        assert!(set.stdout.is_empty() && said.contains("packages.kdl:"), "{said}");
+        let stderr = text(&set.stderr);
+        assert_eq!(set.status.code(), Some(2), "{stderr}");
+        assert!(set.stdout.is_empty() && stderr.contains("packages.kdl:"), "{stderr}");
         assert!(
-            said.contains("× ROCM_SDK_WHEEL_PLATFORM_TAG: `") && said.contains(remedy),
-            "{said}"
+            stderr.contains("× ROCM_SDK_WHEEL_PLATFORM_TAG: `") && stderr.contains(remedy),
+            "{stderr}"
         );
         let both = plan(tag, &["--platform-tag", "linux_x86_64"]);
         assert!(both.status.success(), "what is not used is not read: {}", text(&both.stderr));
@@ -419,7 +419,7 @@ fn a_platform_tag_that_no_installer_takes_is_refused_where_it_was_given() {
 }
 
 #[test]
-fn plan_writes_nothing_and_says_the_same_twice() {
+fn plan_writes_nothing_and_is_reproducible() {
     let dir = scratch(true);
     let before = contents(dir.path());
     let plan = |more: &[&str]| {
@@ -479,25 +479,25 @@ fn a_plan_is_printed_in_one_form() {
 }
 
 #[test]
-fn a_glob_that_is_too_large_is_refused_wherever_it_comes_from() {
+fn refuses_a_too_large_glob_of_any_source() {
     let dir = scratch(true);
     let nested = format!("lib/{}b{}", "{a,".repeat(500), "}".repeat(500));
     let stars = "a*".repeat(50_000);
     for glob in [&nested, &stars] {
         let output = rockpack(dir.path(), &["explain", "--artifact-dir", "artifacts", glob]);
-        let said = text(&output.stderr);
-        assert!(matches!(output.status.code(), Some(1 | 2)), "{said:.400}");
-        assert!(said.contains("limit"), "{said:.400}");
+        let stderr = text(&output.stderr);
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{stderr:.400}");
+        assert!(stderr.contains("limit"), "{stderr:.400}");
         for command in [
             &["plan", "--artifact-dir", "artifacts", "--only", glob][..],
             &["wheel", "verify", "artifacts", "--plan", "plan.json", "--only", glob],
         ] {
             let output = rockpack(dir.path(), command);
-            let said = text(&output.stderr);
-            assert_eq!(output.status.code(), Some(2), "{said:.400}");
+            let stderr = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{stderr:.400}");
             assert!(
-                said.contains("--only <NAME>") && said.contains("is not a name"),
-                "{said:.400}"
+                stderr.contains("--only <NAME>") && stderr.contains("is not a name"),
+                "{stderr:.400}"
             );
         }
     }

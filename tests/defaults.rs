@@ -77,7 +77,7 @@ fn the_version_is_a_development_version_and_the_devel_archive_plain() {
 
 /// Spellings of `TheRock`'s script.
 #[test]
-fn options_of_todays_script_are_taken_and_not_shown() {
+fn accepts_options_of_todays_script_without_showing_them() {
     let dir = scratch();
     let plain =
         ["--version", "7.2", "--platform-tag", "linux_x86_64", "--artifact-dir", "artifacts"];
@@ -122,29 +122,32 @@ fn an_empty_value_counts_as_not_given() {
         empty.env(format!("ROCKPACK_{name}"), "");
     }
     assert_eq!(empty.output().unwrap().stdout, default.as_bytes());
-    let said = fails(dir.path(), &[&PLAN[..], &["--only", ""]].concat(), 2);
-    assert!(said.contains("'--only <NAME>'"), "an empty value of a matrix builds nothing: {said}");
-    let said = fails(dir.path(), &[&PLAN[..], &["--allow", "unowned-file"]].concat(), 2);
-    assert!(said.contains("did you mean unowned-files?"), "{said}");
-    let said = fails(dir.path(), &["plan", "--artifact-dir", ""], 2);
-    assert!(said.contains("--artifact-dir <DIR_OR_URL>"), "{said}");
+    let messages = fails(dir.path(), &[&PLAN[..], &["--only", ""]].concat(), 2);
+    assert!(
+        messages.contains("'--only <NAME>'"),
+        "an empty value of a matrix builds nothing: {messages}"
+    );
+    let messages = fails(dir.path(), &[&PLAN[..], &["--allow", "unowned-file"]].concat(), 2);
+    assert!(messages.contains("did you mean unowned-files?"), "{messages}");
+    let messages = fails(dir.path(), &["plan", "--artifact-dir", ""], 2);
+    assert!(messages.contains("--artifact-dir <DIR_OR_URL>"), "{messages}");
 }
 
 #[test]
 fn a_version_is_refused_before_anything_is_read() {
     let dir = TempDir::new().unwrap();
     let args = ["build", "--artifact-dir", "none", "--dest-dir", "out", "--version", "7.x"];
-    let said = fails(dir.path(), &args, 2);
-    assert!(said.contains("'--version <V>'") && said.contains("PEP 440"), "{said}");
-    assert!(!said.contains("does not exist") && !dir.path().join("out").exists(), "{said}");
+    let messages = fails(dir.path(), &args, 2);
+    assert!(messages.contains("'--version <V>'") && messages.contains("PEP 440"), "{messages}");
+    assert!(!messages.contains("does not exist") && !dir.path().join("out").exists(), "{messages}");
 }
 
 #[test]
 fn packages_that_are_not_to_be_built_are_checked_and_not_written() {
     let dir = scratch();
     let args = [&BUILD[..], &["--dry-run"]].concat();
-    let said = done(dir.path(), &args);
-    assert!(said.contains("rocm-sdk-core") && said.contains("nothing written"), "{said}");
+    let stdout = done(dir.path(), &args);
+    assert!(stdout.contains("rocm-sdk-core") && stdout.contains("nothing written"), "{stdout}");
     assert!(!dir.path().join("out").exists());
     done(dir.path(), &[&args[..], &["--build-packages", "--only", "core"]].concat());
     assert_eq!(built(dir.path()).len(), 3, "a wheel, checksums and provenance");
@@ -155,7 +158,7 @@ fn packages_that_are_not_to_be_built_are_checked_and_not_written() {
 }
 
 #[test]
-fn the_wrong_directory_is_told_of() {
+fn names_the_directory_without_a_manifest() {
     let dir = scratch();
     let (here, files) = (dir.path(), ["--artifact-dir", "artifacts"]);
     let error = fails(here, &["check"], 2);
@@ -165,14 +168,14 @@ fn the_wrong_directory_is_told_of() {
         let more = if args[0] == "build" { &["--dest-dir", "out"][..] } else { &[] };
         let output = rockpack(here, &[args, &files, more].concat());
         assert!(output.status.success(), "{args:?}");
-        let told = said(&output);
-        assert!(told.contains("no packages.kdl in /"), "{args:?}: {told}");
-        assert!(told.contains("manifest: <built in>/packages.kdl"), "{args:?}: {told}");
+        let messages = said(&output);
+        assert!(messages.contains("no packages.kdl in /"), "{args:?}: {messages}");
+        assert!(messages.contains("manifest: <built in>/packages.kdl"), "{args:?}: {messages}");
         let asked = rockpack(here, &[args, &files, more, &["--manifest", "built-in"]].concat());
-        let told = said(&asked);
+        let messages = said(&asked);
         assert!(
-            !told.contains("no packages.kdl") && told.contains("<built in>"),
-            "{args:?}: {told}"
+            !messages.contains("no packages.kdl") && messages.contains("<built in>"),
+            "{args:?}: {messages}"
         );
     }
     assert!(
@@ -190,17 +193,17 @@ fn the_wrong_directory_is_told_of() {
 }
 
 #[test]
-fn a_path_with_a_typo_is_answered_with_the_one_that_was_meant() {
+fn suggests_the_path_for_a_typo() {
     let dir = scratch();
-    let said = fails(dir.path(), &["plan", "--artifact-dir", "artefacts"], 2);
-    assert!(said.contains("did you mean `artifacts`?"), "{said}");
+    let messages = fails(dir.path(), &["plan", "--artifact-dir", "artefacts"], 2);
+    assert!(messages.contains("did you mean `artifacts`?"), "{messages}");
     fs::create_dir(dir.path().join("packaging")).unwrap();
-    let said = fails(dir.path(), &["check", "--manifest", "packagin"], 2);
-    assert!(said.contains("did you mean `packaging`?"), "{said}");
+    let messages = fails(dir.path(), &["check", "--manifest", "packagin"], 2);
+    assert!(messages.contains("did you mean `packaging`?"), "{messages}");
 }
 
 #[test]
-fn only_takes_names_of_distributions_and_patterns() {
+fn only_accepts_packages_distributions_and_patterns() {
     let dir = scratch();
     let only = |words: &[&str]| {
         let options: Vec<&str> = words.iter().flat_map(|name| ["--only", name]).collect();
@@ -214,16 +217,23 @@ fn only_takes_names_of_distributions_and_patterns() {
     for name in names(&plan(dir.path(), &[])) {
         assert_eq!(only(&[&name]), [name.as_str()], "what a plan calls it can be asked for");
     }
-    let said = fails(dir.path(), &[&PLAN[..], &["--only", "rocm-sdk-device-gfx943"]].concat(), 2);
-    assert!(said.contains("did you mean") && said.contains("`rocm-sdk-device-gfx942`"), "{said}");
-    let said = fails(dir.path(), &[&PLAN[..], &["--only", "librarys"]].concat(), 2);
-    assert!(said.contains("`libraries`") && said.contains("rocm-sdk-libraries"), "{said}");
+    let messages =
+        fails(dir.path(), &[&PLAN[..], &["--only", "rocm-sdk-device-gfx943"]].concat(), 2);
+    assert!(
+        messages.contains("did you mean") && messages.contains("`rocm-sdk-device-gfx942`"),
+        "{messages}"
+    );
+    let messages = fails(dir.path(), &[&PLAN[..], &["--only", "librarys"]].concat(), 2);
+    assert!(
+        messages.contains("`libraries`") && messages.contains("rocm-sdk-libraries"),
+        "{messages}"
+    );
     assert!(fails(dir.path(), &[&PLAN[..], &["--only", "a/b"]].concat(), 2).contains("--only"));
 }
 
 /// Jobs of a matrix write to one directory, one ISA each.
 #[test]
-fn the_wheel_of_one_isa_leaves_those_of_others_alone() {
+fn building_the_wheel_of_one_isa_keeps_other_wheels() {
     let dir = scratch();
     for isa in ["gfx942", "gfx1100"] {
         let only = format!("rocm-sdk-device-{isa}");
@@ -234,7 +244,7 @@ fn the_wheel_of_one_isa_leaves_those_of_others_alone() {
 }
 
 #[test]
-fn memory_is_at_least_what_a_block_takes() {
+fn refuses_less_memory_than_a_block_needs() {
     let dir = scratch();
     let build = |memory: &str, more: &[&str]| {
         let mut command = command(dir.path(), &[&BUILD[..], more].concat());
@@ -242,18 +252,21 @@ fn memory_is_at_least_what_a_block_takes() {
     };
     for (least, more) in [("5MB", &[][..]), ("150MB", &["--devel-tarball-compression"])] {
         let small = build("1MB", more);
-        let told = said(&small);
-        assert_eq!(small.status.code(), Some(2), "{told}");
-        let asked = told.split("give at least ").nth(1);
-        let asked = asked.unwrap_or_else(|| panic!("{told}")).to_owned();
+        let messages = said(&small);
+        assert_eq!(small.status.code(), Some(2), "{messages}");
+        let asked = messages.split("give at least ").nth(1);
+        let asked = asked.unwrap_or_else(|| panic!("{messages}")).to_owned();
         assert!(asked.len() <= least.len() + 1, "about {least}: {asked}");
         let enough = build(&asked, more);
         assert!(enough.status.success(), "{asked}: {}", said(&enough));
     }
-    let said = said(&build("0", &[]));
-    assert!(said.contains("ROCKPACK_MEMORY") && said.contains("needs a unit"), "{said}");
-    let said = fails(dir.path(), &["cache", "prune", "--to", "1"], 2);
-    assert!(said.contains("1GB"), "{said}");
+    let messages = said(&build("0", &[]));
+    assert!(
+        messages.contains("ROCKPACK_MEMORY") && messages.contains("needs a unit"),
+        "{messages}"
+    );
+    let messages = fails(dir.path(), &["cache", "prune", "--to", "1"], 2);
+    assert!(messages.contains("1GB"), "{messages}");
 }
 
 #[test]
@@ -273,7 +286,7 @@ fn each_event_of_a_trace_names_its_package_and_file() {
 }
 
 #[test]
-fn quiet_commands_tell_of_results_and_errors_alone() {
+fn quiet_commands_print_only_results_and_errors() {
     let dir = scratch();
     let loud = rockpack(dir.path(), &BUILD);
     assert!(said(&loud).contains("writing 8 packages"), "{}", said(&loud));

@@ -105,7 +105,7 @@ fn facts(path: &Path) -> ElfFacts {
 }
 
 #[test]
-fn show_tells_what_a_file_is() {
+fn show_prints_the_facts_of_a_file() {
     let Some(bench) = Bench::new() else { return };
     let shown = bench.succeeds(&["show", "libprobe.so"]);
     for needle in [
@@ -128,7 +128,7 @@ fn show_tells_what_a_file_is() {
 }
 
 #[test]
-fn show_says_what_a_file_is_not() {
+fn show_refuses_unreadable_files_with_a_reason() {
     let Some(bench) = Bench::new() else { return };
     assert!(bench.fails(&["show", "probe.c"], 1).contains("cannot show probe.c: not an ELF file"));
     assert!(bench.fails(&["show", "nothing"], 2).contains("nothing"));
@@ -139,7 +139,7 @@ fn show_says_what_a_file_is_not() {
 }
 
 #[test]
-fn edit_sets_exactly_the_rpath_that_was_asked_for() {
+fn edit_sets_exactly_the_requested_rpath() {
     let Some(bench) = Bench::new() else { return };
     let before = fs::read(bench.path("libprobe.so")).unwrap();
     let value = "$ORIGIN:$ORIGIN/../../some/directory/with/a/long/name/lib";
@@ -226,19 +226,19 @@ fn edit_keeps_permission_bits_alone() {
 }
 
 #[test]
-fn edit_never_writes_to_what_it_reads() {
+fn edit_never_writes_to_its_input() {
     let Some(bench) = Bench::new() else { return };
     symlink("libprobe.so", bench.path("soft")).unwrap();
     fs::hard_link(bench.path("libprobe.so"), bench.path("hard")).unwrap();
     for out in ["libprobe.so", "./libprobe.so", "soft", "hard"] {
-        let said = bench.fails(&["edit", "libprobe.so", "-o", out, "--soname", "s"], 2);
-        assert!(said.contains("is the same file as"), "{said}");
+        let messages = bench.fails(&["edit", "libprobe.so", "-o", out, "--soname", "s"], 2);
+        assert!(messages.contains("is the same file as"), "{messages}");
     }
-    let said = bench.fails(&["edit", "soft", "-o", "libprobe.so", "--soname", "s"], 2);
-    assert!(said.contains("is the same file as"), "{said}");
+    let messages = bench.fails(&["edit", "soft", "-o", "libprobe.so", "--soname", "s"], 2);
+    assert!(messages.contains("is the same file as"), "{messages}");
     for out in [".", "/dev/null"] {
-        let said = bench.fails(&["edit", "libprobe.so", "-o", out, "--soname", "s"], 2);
-        assert!(said.contains("not a regular file"), "{said}");
+        let messages = bench.fails(&["edit", "libprobe.so", "-o", out, "--soname", "s"], 2);
+        assert!(messages.contains("not a regular file"), "{messages}");
     }
     assert!(
         bench
@@ -248,7 +248,7 @@ fn edit_never_writes_to_what_it_reads() {
 }
 
 #[test]
-fn a_dry_run_says_the_same_and_writes_nothing() {
+fn a_dry_run_prints_the_same_and_writes_nothing() {
     let Some(bench) = Bench::new() else { return };
     let before = bench.contents();
     let arguments = ["edit", "libprobe.so", "--add-rpath", "/a/directory", "-o", "out.so"];
@@ -259,19 +259,19 @@ fn a_dry_run_says_the_same_and_writes_nothing() {
 }
 
 #[test]
-fn what_cannot_be_edited_is_refused() {
+fn refuses_uneditable_files() {
     let Some(bench) = Bench::new() else { return };
     assert!(bench.compile(&["-c"], "probe.o"));
-    let said = bench.fails(&["edit", "probe.o", "-o", "out.o", "--rpath", "/a"], 1);
-    assert!(said.contains("cannot edit probe.o: a relocatable file"), "{said}");
+    let messages = bench.fails(&["edit", "probe.o", "-o", "out.o", "--rpath", "/a"], 1);
+    assert!(messages.contains("cannot edit probe.o: a relocatable file"), "{messages}");
     assert!(
         bench
             .fails(&["edit", "probe.c", "-o", "out.c", "--rpath", "/a"], 1)
             .contains("not an ELF file")
     );
     assert!(bench.fails(&["edit", "nothing", "-o", "out", "--rpath", "/a"], 2).contains("nothing"));
-    let said = bench.fails(&["edit", "libprobe.so", "-o", "out", "--rpath", "/a::/b"], 2);
-    assert!(said.contains("DT_RPATH"), "{said}");
+    let messages = bench.fails(&["edit", "libprobe.so", "-o", "out", "--rpath", "/a::/b"], 2);
+    assert!(messages.contains("DT_RPATH"), "{messages}");
 }
 
 /// Moves the section header table of a library behind a hole.
@@ -322,8 +322,11 @@ fn compare_names_the_invariant() {
     assert!(bench.succeeds(&["compare", "libprobe.so", "libprobe.so"]).contains("no difference"));
     let violates = |needle: &[u8], replacement: &[u8], invariant: &str| {
         corrupt(&bench.path("out.so"), &bench.path("wrong.so"), needle, replacement);
-        let said = bench.fails(&["compare", "libprobe.so", "wrong.so"], 1);
-        assert!(said.contains(&format!("wrong.so violates {invariant}: ")), "{invariant}: {said}");
+        let messages = bench.fails(&["compare", "libprobe.so", "wrong.so"], 1);
+        assert!(
+            messages.contains(&format!("wrong.so violates {invariant}: ")),
+            "{invariant}: {messages}"
+        );
     };
     // the value of `answer`, in its section
     violates(&42u32.to_le_bytes(), &43u32.to_le_bytes(), "I17");

@@ -96,7 +96,7 @@ fn no_part_of_the_identification_can_change() {
 }
 
 #[test]
-fn what_loaders_and_editors_see_differently_is_refused() {
+fn files_read_differently_by_loaders_and_editors_are_refused() {
     let old = library();
     let edits = Edits::rpath(RpathEdit::Set(vec!["/x".to_owned()]));
     let refused = |bytes: &Vec<u8>| elf::edit(bytes, &edits).unwrap_err();
@@ -144,7 +144,7 @@ fn what_loaders_and_editors_see_differently_is_refused() {
 
 /// Thousands of equal headers are one fault.
 #[test]
-fn equal_headers_are_told_of_once() {
+fn equal_headers_are_reported_once() {
     let mut bytes = library();
     let load: Vec<u8> = (0..20)
         .map(|index| 64 + 56 * index)

@@ -97,7 +97,7 @@ fn events_that_cannot_be_written_are_an_error() {
 }
 
 #[test]
-fn sigusr1_prints_the_work_of_each_thread_and_the_build_goes_on() {
+fn sigusr1_prints_the_work_of_each_thread_and_the_build_continues() {
     let dir = scratch(true);
     let fifo = dir.path().join("events");
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
@@ -132,7 +132,7 @@ fn sigusr1_prints_the_work_of_each_thread_and_the_build_goes_on() {
 }
 
 #[test]
-fn events_whose_reader_leaves_are_an_error() {
+fn events_with_a_closed_reader_are_an_error() {
     let dir = scratch(true);
     let fifo = dir.path().join("events");
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;

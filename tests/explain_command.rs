@@ -17,7 +17,7 @@ fn explain(args: &[&str]) -> Output {
 fn a_real_library_in_both_modes() {
     let output = explain(&["lib/libhipblas.so.3"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let said = text(&output.stdout);
+    let stdout = text(&output.stdout);
     let needles = [
         "in blas_lib_generic: link to libhipblas.so.3.2",
         "kpack mode\n  rocm-sdk-libraries\n",
@@ -29,15 +29,15 @@ fn a_real_library_in_both_modes() {
         "_rocm_sdk_libraries_gfx942/lib/libhipblas.so.3",
     ];
     for needle in needles {
-        assert!(said.contains(needle), "{needle:?} is not in:\n{said}");
+        assert!(stdout.contains(needle), "{needle:?} is not in:\n{stdout}");
     }
-    assert!(said.lines().count() < 50, "it fits a screen:\n{said}");
+    assert!(stdout.lines().count() < 50, "it fits a screen:\n{stdout}");
     let verbose = text(&explain(&["lib/libhipblas.so.3", "-v"]).stdout);
     assert!(
-        verbose.lines().count() > said.lines().count() && verbose.contains("found as hipblas"),
+        verbose.lines().count() > stdout.lines().count() && verbose.contains("found as hipblas"),
         "{verbose}"
     );
-    assert_eq!(text(&explain(&["_rocm_sdk_libraries/lib/libhipblas.so.3"]).stdout), said);
+    assert_eq!(text(&explain(&["_rocm_sdk_libraries/lib/libhipblas.so.3"]).stdout), stdout);
 }
 
 #[test]
@@ -71,9 +71,12 @@ fn a_glob_of_file_names_is_corrected() {
     for (glob, status) in [("*.kpack", 0), ("*_gfx942.kpack", 1)] {
         let output = explain(&[glob]);
         assert_eq!(output.status.code(), Some(status), "{}", text(&output.stdout));
-        let said = program::said(&output);
+        let messages = program::said(&output);
         let proposed = format!("rockpack explain '**/{glob}'");
-        assert!(said.contains("at any depth, such as `") && said.contains(&proposed), "{said}");
+        assert!(
+            messages.contains("at any depth, such as `") && messages.contains(&proposed),
+            "{messages}"
+        );
     }
     let deep = explain(&["**/*_gfx942.kpack"]);
     assert!(text(&deep.stdout).contains(".kpack/"), "{}", text(&deep.stdout));
@@ -81,15 +84,15 @@ fn a_glob_of_file_names_is_corrected() {
 }
 
 #[test]
-fn a_glob_lists_what_it_matches() {
-    let said = text(&explain(&["lib/libhipblas.so*"]).stdout);
+fn a_glob_lists_its_matches() {
+    let stdout = text(&explain(&["lib/libhipblas.so*"]).stdout);
     assert!(
-        said.contains(
+        stdout.contains(
             "lib/libhipblas.so.3    rocm-sdk-libraries (relink), rocm-sdk-devel (link)\n"
         ),
-        "{said}"
+        "{stdout}"
     );
-    assert!(said.ends_with("3 paths\n"), "{said}");
+    assert!(stdout.ends_with("3 paths\n"), "{stdout}");
 }
 
 #[test]
@@ -97,8 +100,11 @@ fn an_unknown_path_offers_near_ones() {
     let output = explain(&["libhipblas.so.3"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(output.stdout.is_empty());
-    let said = text(&output.stderr);
-    assert!(said.contains("`libhipblas.so.3`") && said.contains("lib/libhipblas.so.3"), "{said}");
+    let stderr = text(&output.stderr);
+    assert!(
+        stderr.contains("`libhipblas.so.3`") && stderr.contains("lib/libhipblas.so.3"),
+        "{stderr}"
+    );
     assert_eq!(explain(&["lib/*.nothing"]).status.code(), Some(1));
     assert_eq!(explain(&["../lib"]).status.code(), Some(2));
     assert_eq!(explain(&["lib", "--version", "x"]).status.code(), Some(2));

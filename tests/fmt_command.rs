@@ -46,7 +46,7 @@ fn comments(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn all_that_is_kdl_is_laid_out_once_and_says_the_same() {
+fn formatting_is_idempotent_and_keeps_the_document() {
     let mut count = 0;
     for path in all() {
         let Ok(before) = fs::read_to_string(&path) else { continue };
@@ -105,7 +105,7 @@ fn roughened(text: &str) -> String {
 }
 
 #[test]
-fn our_own_manifest_is_laid_out() {
+fn the_built_in_manifest_is_formatted() {
     let output = rockpack(Path::new(env!("CARGO_MANIFEST_DIR")), &["fmt", "--check"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
@@ -119,10 +119,10 @@ fn files_are_replaced_and_checked() {
     fs::set_permissions(&families, PermissionsExt::from_mode(0o640)).unwrap();
     symlink("real.kdl", dir.path().join("families.kdl")).unwrap();
     let check = rockpack(dir.path(), &["fmt", "--check"]);
-    let said = text(&check.stderr);
-    assert_eq!(check.status.code(), Some(1), "{said}");
-    assert!(said.contains("families.kdl:2:") && said.contains("is not formatted"), "{said}");
-    assert!(!said.contains("packages.kdl"), "{said}");
+    let stderr = text(&check.stderr);
+    assert_eq!(check.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("families.kdl:2:") && stderr.contains("is not formatted"), "{stderr}");
+    assert!(!stderr.contains("packages.kdl"), "{stderr}");
     assert!(fs::read_to_string(&families).unwrap().contains("isa   "), "nothing is written");
     let done = rockpack(dir.path(), &["fmt"]);
     assert_eq!((done.status.code(), text(&done.stdout)), (Some(0), "families.kdl\n".to_owned()));

@@ -88,7 +88,7 @@ fn errors(dir: &Path) -> BTreeSet<Code> {
 /// Runs every command on the packages of every case of `verify`: placed packages have no error, and
 /// after a refusal nothing is placed.
 #[test]
-fn no_command_places_what_verify_refuses() {
+fn no_command_places_packages_that_verify_refuses() {
     let (mut wrong, mut refused) = (Vec::new(), 0);
     for (_, title, make) in cases::cases() {
         let dir = place(&*make);
@@ -96,23 +96,23 @@ fn no_command_places_what_verify_refuses() {
         let errors = self::errors(&dir.join("dist"));
         for command in commands(dir) {
             let output = run(dir, &command, &[]);
-            let told = format!("{title}: {}: {}", command[..2].join(" "), text(&output.stderr));
+            let stderr = format!("{title}: {}: {}", command[..2].join(" "), text(&output.stderr));
             if output.status.success() {
                 let placed = self::errors(&out);
                 // Retagging corrects faults of a wheel's tags.
                 let is_edit = ["retag", "repack"].contains(&command[1].as_str());
                 if !placed.is_empty() || (!is_edit && !errors.is_empty()) {
-                    wrong.push(format!("placed {placed:?}, {told}"));
+                    wrong.push(format!("placed {placed:?}, {stderr}"));
                 }
                 fs::remove_dir_all(&out).unwrap();
             } else {
                 refused += 1;
                 if out.exists() {
-                    wrong.push(format!("left something: {told}"));
+                    wrong.push(format!("left something: {stderr}"));
                     fs::remove_dir_all(&out).unwrap();
                 }
                 if output.status.code() != Some(1) {
-                    wrong.push(told);
+                    wrong.push(stderr);
                 }
             }
         }
@@ -137,8 +137,9 @@ fn a_code_lets_its_findings_through() {
             wrong.push(format!("{title}: {} was not allowed", codes[0]));
         }
         let output = run(dir, assemble, &codes);
-        let told = said(&output);
-        let loud = codes.iter().all(|code| told.contains(&format!("allowed by --allow {code}")));
+        let messages = said(&output);
+        let loud =
+            codes.iter().all(|code| messages.contains(&format!("allowed by --allow {code}")));
         if !output.status.success() || !loud || packages(&out).is_empty() {
             wrong.push(format!("{title}: {codes:?}: {}", text(&output.stderr)));
         }
@@ -153,26 +154,26 @@ fn writable(dir: &Path) {
 }
 
 #[test]
-fn every_command_says_what_verify_says_and_takes_the_code() {
+fn every_command_reports_findings_of_verify_and_allows_their_code() {
     let dir = place(&writable);
     let (dir, out) = (dir.path(), dir.path().join("out"));
     let verify: Vec<String> = ["wheel", "verify", "dist"].map(str::to_owned).into();
     let fault = "demo-1.0-py3-none-any.whl: writable for everyone: `demo/data.txt` (mode 0666)";
     for command in [vec![verify], commands(dir)].concat() {
         let refused = run(dir, &command, &[]);
-        let told = said(&refused).replace("linux_x86_64", "any");
-        assert!(!refused.status.success() && told.contains(fault), "{command:?}: {told}");
+        let messages = said(&refused).replace("linux_x86_64", "any");
+        assert!(!refused.status.success() && messages.contains(fault), "{command:?}: {messages}");
         if command[1] != "verify" {
             assert!(
-                told.contains("`--allow member-mode` makes it a warning"),
-                "{command:?}: {told}"
+                messages.contains("`--allow member-mode` makes it a warning"),
+                "{command:?}: {messages}"
             );
         }
         assert!(!out.exists(), "{command:?}");
         let taken = run(dir, &command, &[Code::MemberMode]);
-        let told = said(&taken).replace("linux_x86_64", "any");
-        assert!(taken.status.success() && told.contains(fault), "{command:?}: {told}");
-        assert!(told.contains("allowed by --allow member-mode"), "{command:?}: {told}");
+        let messages = said(&taken).replace("linux_x86_64", "any");
+        assert!(taken.status.success() && messages.contains(fault), "{command:?}: {messages}");
+        assert!(messages.contains("allowed by --allow member-mode"), "{command:?}: {messages}");
         if command[1] != "verify" {
             assert_eq!(packages(&out).len(), 1, "{command:?}");
             fs::remove_dir_all(&out).unwrap();
@@ -181,16 +182,16 @@ fn every_command_says_what_verify_says_and_takes_the_code() {
 }
 
 #[test]
-fn a_code_that_is_none_is_an_error_that_lists_them() {
+fn an_unknown_code_is_an_error_with_all_codes() {
     let dir = place(&writable);
     for command in commands(dir.path()) {
         let command = [command, vec!["--allow".to_owned(), "member-mod".to_owned()]].concat();
         let output = run(dir.path(), &command, &[]);
         assert_eq!(output.status.code(), Some(2), "{command:?}");
-        let told = said(&output);
-        assert!(told.contains("no finding with this code"), "{told}");
+        let messages = said(&output);
+        assert!(messages.contains("no finding with this code"), "{messages}");
         for code in ["member-mode", "record-hash", "unsafe-name", "link-outside"] {
-            assert!(told.contains(code), "{code}: {told}");
+            assert!(messages.contains(code), "{code}: {messages}");
         }
         assert!(!dir.path().join("out").exists());
     }
@@ -281,9 +282,9 @@ fn wheels_of_the_sources_pass_the_gate() {
     writable(&dir.join("src"));
     let output = run(dir, &build, &[]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    let told = said(&output);
-    assert!(told.contains("writable for everyone: `demo/data.txt` (mode 0666)"), "{told}");
-    assert!(told.contains("`--allow member-mode` makes it a warning"), "{told}");
+    let messages = said(&output);
+    assert!(messages.contains("writable for everyone: `demo/data.txt` (mode 0666)"), "{messages}");
+    assert!(messages.contains("`--allow member-mode` makes it a warning"), "{messages}");
     assert_eq!(fs::read(&kept).ok(), Some(sound.clone()), "the last good wheel has to stay");
     assert_eq!(self::packages(&dir.join("out")), std::slice::from_ref(&kept));
     let log = fs::read_to_string(dir.join("out/logs/demo.log")).unwrap();

@@ -136,7 +136,7 @@ fn help_manifest_explains_every_node_and_is_readable_anywhere() {
 }
 
 #[test]
-fn what_there_is_no_help_on_is_refused_with_a_hint() {
+fn refuses_topics_without_help_with_a_hint() {
     let cases: [(&[&str], &str); 5] = [
         (&["help", "biuld"], "did you mean `build`?"),
         (&["help", "nothing-like-it"], "topics: init, check, plan, build, explain, diff"),
@@ -248,7 +248,7 @@ fn fish_completes_commands_options_values_and_paths() {
 }
 
 #[test]
-fn zsh_takes_the_script_for_its_completion_function() {
+fn zsh_loads_the_script_as_its_completion_function() {
     let Some(zsh) = tool("zsh") else { return };
     let (dir, script) = script("zsh");
     run(zsh, &["-f", "-n", script.to_str().unwrap()]);

@@ -122,7 +122,7 @@ const REFUSED_BY_UV: [&str; 3] =
     ["a hard link to a link", "a name of GNU tar's long form", "a long target of GNU tar's form"];
 
 #[test]
-fn every_reader_takes_what_is_fine() {
+fn every_reader_accepts_sound_members() {
     for (title, members) in GOOD {
         let found = verified(|dist| sdist(*members, dist));
         let is_fine = found.is_empty();

@@ -58,7 +58,7 @@ fn place(make: impl FnOnce(&Path)) -> TempDir {
 }
 
 #[test]
-fn what_is_no_regular_file_is_named_and_not_waited_for() {
+fn irregular_files_are_named_without_waiting() {
     let dir = place(|dist| fifo(&dist.join(NAME)));
     let fifos = [COMMANDS[0], COMMANDS[1], COMMANDS[2], COMMANDS[4], COMMANDS[5]];
     all_say(dir.path(), &fifos, &[1, 2], &format!("dist/{NAME}` is a FIFO, not a regular file"));

@@ -46,12 +46,12 @@ fn agrees(kpack: bool, packages: usize, flags: &[&str]) {
 }
 
 #[test]
-fn kpack_packages_hold_what_the_rules_say() {
+fn kpack_packages_agree_with_an_independent_reading() {
     agrees(true, 7, &["--xz-preset", "6"]);
 }
 
 #[test]
-fn legacy_packages_hold_what_the_rules_say() {
+fn legacy_packages_agree_with_an_independent_reading() {
     agrees(false, 6, &["--compression", "store"]);
 }
 

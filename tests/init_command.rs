@@ -18,19 +18,19 @@ fn both_manifests_are_sound_and_laid_out() {
     for option in [None, Some("--minimal")] {
         let dir = TempDir::new().unwrap();
         let args: Vec<&str> = ["init", "packaging"].into_iter().chain(option).collect();
-        let told = done(dir.path(), &args);
-        assert!(told.contains("rockpack check --manifest packaging"), "{told}");
+        let stdout = done(dir.path(), &args);
+        assert!(stdout.contains("rockpack check --manifest packaging"), "{stdout}");
         done(dir.path(), &["check", "--manifest", "packaging"]);
         done(dir.path(), &["fmt", "--check", "packaging/packages.kdl", "packaging/families.kdl"]);
     }
 }
 
 #[test]
-fn a_manifest_that_is_there_is_left_alone() {
+fn keeps_an_existing_manifest() {
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("families.kdl"), "// mine\n").unwrap();
-    let told = fails(dir.path(), &["init"]);
-    assert!(told.contains("families.kdl exists already"), "{told}");
+    let messages = fails(dir.path(), &["init"]);
+    assert!(messages.contains("families.kdl exists already"), "{messages}");
     assert_eq!(fs::read_to_string(dir.path().join("families.kdl")).unwrap(), "// mine\n");
     assert!(!dir.path().join("packages.kdl").exists());
 }
@@ -107,20 +107,23 @@ drop "**" artifact="rocprofiler-systems" reason="we have no profiler"
 }
 
 #[test]
-fn a_mistake_in_an_included_file_is_shown_there() {
+fn shows_a_mistake_in_its_included_file() {
     let dir = TempDir::new().unwrap();
     done(dir.path(), &["init", "packaging"]);
     let file = |name: &str| dir.path().join("packaging").join(name);
     fs::write(file("packages.kdl"), "include \"built-in\"\ninclude \"ours.kdl\"\n").unwrap();
     fs::write(file("ours.kdl"), "\n\nsystem_library \"libx.so.1\"\n").unwrap();
-    let told = fails(dir.path(), &["check", "--manifest", "packaging"]);
-    assert!(told.contains("packaging/ours.kdl:3:1") || told.contains("ours.kdl:3:1"), "{told}");
-    assert!(told.contains("did you mean `system-library`?"), "{told}");
+    let messages = fails(dir.path(), &["check", "--manifest", "packaging"]);
+    assert!(
+        messages.contains("packaging/ours.kdl:3:1") || messages.contains("ours.kdl:3:1"),
+        "{messages}"
+    );
+    assert!(messages.contains("did you mean `system-library`?"), "{messages}");
 }
 
 /// Files that the built-in manifest names are the program's; a fork's are in its own directory.
 #[test]
-fn a_script_of_a_fork_is_beside_its_manifest() {
+fn reads_a_script_of_a_fork_next_to_its_manifest() {
     let dir = TempDir::new().unwrap();
     done(dir.path(), &["init", "packaging"]);
     let file = |name: &str| dir.path().join("packaging").join(name);
@@ -128,9 +131,9 @@ fn a_script_of_a_fork_is_beside_its_manifest() {
         "python-project \"x-wave\" {\n    source \"wave\"\n    run script=\"ours/make.sh\"\n}\n";
     fs::write(file("packages.kdl"), format!("include \"built-in\"\n{project}")).unwrap();
     let check = ["check", "--manifest", "packaging"];
-    let told = fails(dir.path(), &check);
-    assert!(told.contains("the script `ours/make.sh` cannot be used"), "{told}");
-    assert!(told.contains("packaging/packages.kdl:4:16"), "{told}");
+    let messages = fails(dir.path(), &check);
+    assert!(messages.contains("the script `ours/make.sh` cannot be used"), "{messages}");
+    assert!(messages.contains("packaging/packages.kdl:4:16"), "{messages}");
     fs::create_dir(file("ours")).unwrap();
     fs::write(file("ours/make.sh"), "make\n").unwrap();
     done(dir.path(), &check);

@@ -206,7 +206,7 @@ proptest! {
 }
 
 #[test]
-fn the_manifest_means_what_the_crate_alone_reads() {
+fn both_parsers_read_the_manifest_alike() {
     for name in crate::repository::kdl_files() {
         let text = crate::repository::text(&name);
         assert!(read(&text).is_some() && read(&text) == theirs(&text), "{name}");
@@ -222,7 +222,7 @@ fn assignments_to_any_name_are_mistakes() {
 }
 
 #[test]
-fn what_is_left_out_is_not_read() {
+fn slashdash_nodes_are_not_read() {
     let plain = read("a 1\nb {\n}").unwrap();
     for text in [
         "a 1 /-2\nb /-x=3 {\n}",

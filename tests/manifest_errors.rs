@@ -198,7 +198,7 @@ fn every_code_of_the_manifest_has_a_fixture() {
 }
 
 #[test]
-fn problems_come_in_the_order_of_the_file() {
+fn problems_are_in_the_order_of_the_file() {
     for file in fixtures() {
         let mut lines: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for problem in problems(&file) {

@@ -54,7 +54,7 @@ fn replaced(path: &Path, make: Make<'_>) {
 }
 
 #[test]
-fn what_is_no_text_is_no_manifest() {
+fn refuses_a_manifest_that_is_not_text() {
     for name in ["packages.kdl", "families.kdl"] {
         let dir = place();
         for (expected, title, make) in others(17 << 20) {
@@ -65,15 +65,18 @@ fn what_is_no_text_is_no_manifest() {
                 &["build", "--artifact-dir", "artifacts", "-o", "out", "--manifest", "m"],
             ] {
                 let output = rockpack(dir.path(), command);
-                let said = String::from_utf8_lossy(&output.stderr);
+                let stderr = String::from_utf8_lossy(&output.stderr);
                 let code = output.status.code();
-                assert!(matches!(code, Some(1 | 2)), "{title}: {code:?} {said:.400}");
+                assert!(matches!(code, Some(1 | 2)), "{title}: {code:?} {stderr:.400}");
                 assert!(
                     output.stdout.is_empty(),
                     "{title}: {}",
                     String::from_utf8_lossy(&output.stdout)
                 );
-                assert!(said.contains(expected) && said.contains(name), "{title}: {said:.400}");
+                assert!(
+                    stderr.contains(expected) && stderr.contains(name),
+                    "{title}: {stderr:.400}"
+                );
             }
             assert!(!dir.path().join("out").exists(), "{title}: nothing is written");
         }
@@ -81,7 +84,7 @@ fn what_is_no_text_is_no_manifest() {
 }
 
 #[test]
-fn a_readme_is_read_beside_the_manifest() {
+fn reads_a_readme_next_to_the_manifest() {
     let dir = place();
     let manifest = dir.path().join("m/packages.kdl");
     let text = fs::read_to_string(&manifest).unwrap();
@@ -94,12 +97,13 @@ fn a_readme_is_read_beside_the_manifest() {
     for (expected, title, make) in others(300_000) {
         replaced(&file, &*make);
         let output = rockpack(dir.path(), &["check", "--manifest", "m"]);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{title}: {said}");
-        let pictured = said.contains("packages.kdl:") && said.contains("readme \"docs/device.md\"");
-        let said = said.replace(['\n', '│', '·', '┤'], " ");
-        let words: Vec<&str> = said.split_whitespace().collect();
-        assert!(pictured && words.join(" ").contains(expected), "{title}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{title}: {stderr}");
+        let pictured =
+            stderr.contains("packages.kdl:") && stderr.contains("readme \"docs/device.md\"");
+        let text = stderr.replace(['\n', '│', '·', '┤'], " ");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert!(pictured && words.join(" ").contains(expected), "{title}: {text}");
     }
     replaced(&file, &|path| fs::write(path, "# Code for {isa}\r\n\r\nText.\r\n").unwrap());
     let build = ["build", "--artifact-dir", "artifacts", "-o", "out", "--manifest", "m"];
@@ -121,12 +125,12 @@ fn a_readme_is_read_beside_the_manifest() {
 }
 
 #[test]
-fn an_address_is_no_directory() {
+fn refuses_an_address_as_a_directory() {
     let dir = TempDir::new().unwrap();
     let output = rockpack(dir.path(), &["check", "--manifest", "https://example.org/m"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("takes a directory") && said.contains("git clone"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("takes a directory") && stderr.contains("git clone"), "{stderr}");
 }
 
 /// A manifest from elsewhere must not show files of this machine.
@@ -177,14 +181,14 @@ include "{include}"
         (Some(lines("inside/a.md", "inside/a.kdl", "a.sh")), Some("m/packages.kdl:14")),
         (None, Some("--manifest")),
     ];
-    let said = |args: &[&str], directory: &str| {
+    let run = |args: &[&str], directory: &str| {
         let output = rockpack(&at(directory), args);
-        let said = [output.stderr, output.stdout].concat();
-        let said = String::from_utf8(said).unwrap();
-        assert!(!said.contains("SECRET"), "{said}");
-        let words = said.replace(['\n', '│', '·', '┤'], " ");
+        let bytes = [output.stderr, output.stdout].concat();
+        let printed = String::from_utf8(bytes).unwrap();
+        assert!(!printed.contains("SECRET"), "{printed}");
+        let words = printed.replace(['\n', '│', '·', '┤'], " ");
         let words: Vec<&str> = words.split_whitespace().collect();
-        (output.status.success(), said.clone(), words.join(" ").contains("leads out of"))
+        (output.status.success(), printed.clone(), words.join(" ").contains("leads out of"))
     };
     for (text, place) in cases {
         fs::remove_file(at("m/packages.kdl")).ok();
@@ -193,13 +197,13 @@ include "{include}"
             None => symlink("../outside/a.kdl", at("m/packages.kdl")).unwrap(),
         }
         for named in ["m", "named"] {
-            let (fine, said, leads_out) = said(&["check", "--manifest", named], "");
+            let (fine, printed, leads_out) = run(&["check", "--manifest", named], "");
             let place = place.map(|place| place.replace("m/", &format!("{named}/")));
-            assert_eq!(fine, place.is_none(), "{said}");
-            assert!(place.is_none_or(|place| leads_out && said.contains(&place)), "{said}");
+            assert_eq!(fine, place.is_none(), "{printed}");
+            assert!(place.is_none_or(|place| leads_out && printed.contains(&place)), "{printed}");
         }
     }
-    let (fine, text, leads_out) = said(&["fmt", "--check"], "m");
+    let (fine, text, leads_out) = run(&["fmt", "--check"], "m");
     assert!(!fine && leads_out, "{text}");
 }
 
@@ -229,8 +233,8 @@ fn a_readme_of_an_earlier_revision_is_gits() {
     fs::write(m.join("r.md"), "New text.\n").unwrap();
     let diff = ["diff", "--manifest-at", "HEAD", "--manifest", "m", "--artifact-dir", "artifacts"];
     let output = rockpack(dir.path(), &diff);
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains("description: Old text. → New text."), "{said}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.contains("description: Old text. → New text."), "{stdout}");
 }
 
 #[test]
@@ -249,9 +253,9 @@ fn functions_of_scripts_exist_and_the_built_in_manifest_has_one_name() {
             &["plan", "--manifest", "m", "--artifact-dir", "artifacts"],
         ] {
             let output = rockpack(dir.path(), command);
-            let said = crate::program::text(&output.stderr);
-            assert_eq!(output.status.code(), Some(1), "{said}");
-            assert!(said.contains(told.trim_end()), "{said}");
+            let stderr = crate::program::text(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{stderr}");
+            assert!(stderr.contains(told.trim_end()), "{stderr}");
         }
     }
 }

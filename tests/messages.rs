@@ -101,7 +101,7 @@ fn a_manifest_that_is_not_there_is_the_command_lines_fault() {
 }
 
 #[test]
-fn what_is_doubtful_is_a_warning_and_fine() {
+fn doubtful_lines_are_warnings_and_pass() {
     let doubtful = PACKAGES
         .replacen("\n    rpath \"core\" \"lib\" ", "\n    rpath \"core\" \"share\" ", 1)
         .replacen("    requires \"libraries\"\n", "", 1);
@@ -142,7 +142,7 @@ fn json_is_one_object_a_line_and_nothing_else() {
 }
 
 #[test]
-fn json_tells_what_has_no_place_too() {
+fn json_reports_problems_without_a_place() {
     let dir = TempDir::new().unwrap();
     let plan = ["plan", "--manifest", "built-in", "--artifact-dir", "gone"];
     let output = rockpack(dir.path(), &[&["--message-format", "json"], &plan[..]].concat());
@@ -194,7 +194,7 @@ fn annotations_name_files_by_their_path_in_the_repository() {
 }
 
 #[test]
-fn annotations_of_errors_come_before_those_of_warnings() {
+fn annotations_of_errors_precede_annotations_of_warnings() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let dir = TempDir::new().unwrap();
     fs::create_dir_all(dir.path().join("a/base_lib_generic/stage/lib")).unwrap();
@@ -320,7 +320,7 @@ fn sarif_is_one_document_whether_or_not_something_is_wrong() {
 }
 
 #[test]
-fn sarif_tells_what_has_no_place_as_a_notification() {
+fn sarif_reports_problems_without_a_place_as_notifications() {
     let dir = TempDir::new().unwrap();
     let (status, _, err) = check(dir.path(), &["--manifest", "gone", "--message-format", "sarif"]);
     assert_eq!(status, 2);
@@ -333,7 +333,7 @@ fn sarif_tells_what_has_no_place_as_a_notification() {
 
 /// Progress is for people: machine-readable output contains none.
 #[test]
-fn a_build_tells_its_progress_to_people_alone() {
+fn json_and_sarif_contain_no_progress_of_a_build() {
     let dir = TempDir::new().unwrap();
     catalog::demo::make(
         &dir.path().join("artifacts"),

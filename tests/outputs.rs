@@ -94,7 +94,7 @@ fn contents(dir: &Path) -> BTreeMap<PathBuf, String> {
 }
 
 #[test]
-fn packages_that_are_built_one_after_the_other_are_listed_together() {
+fn lists_packages_of_successive_builds_together() {
     let dir = scratch();
     let out = dir.path().join("out");
     build(dir.path(), "out", &["--only", "core"]);
@@ -116,7 +116,7 @@ fn packages_that_are_built_one_after_the_other_are_listed_together() {
 }
 
 #[test]
-fn packages_of_different_builds_have_statements_of_their_own() {
+fn packages_of_different_builds_have_separate_statements() {
     let dir = scratch();
     let out = dir.path().join("out");
     build(dir.path(), "out", &["--only", "core", "--version", "7.1.0"]);
@@ -131,7 +131,7 @@ fn packages_of_different_builds_have_statements_of_their_own() {
 }
 
 #[test]
-fn only_what_a_build_recorded_and_nobody_changed_is_removed() {
+fn removes_only_recorded_and_unchanged_files() {
     let dir = scratch();
     let out = dir.path().join("out");
     build(dir.path(), "out", &["--version", "7.1.0"]);
@@ -205,7 +205,7 @@ fn jobs_that_do_not_belong_together_are_refused() {
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
 #[test]
-fn finished_files_are_listed_and_told_of_as_made_of_a_commit() {
+fn lists_finished_files_with_their_commit() {
     let dir = scratch();
     let root = dir.path();
     for (file, text) in [("a/one.zip", "1"), ("b/two words.tar.xz", "2"), ("b/one.zip", "1")] {
@@ -242,7 +242,7 @@ fn finished_files_are_listed_and_told_of_as_made_of_a_commit() {
 }
 
 #[test]
-fn what_is_no_finished_file_is_refused() {
+fn refuses_files_that_are_not_finished() {
     let dir = scratch();
     let root = dir.path();
     for name in ["one", "other", "linked", "deep/below", "recorded", "empty"] {
@@ -320,8 +320,8 @@ fn undone_by(command: &[&str]) {
     let journal = format!(r#"{{"made":[],"added":["dist/added.whl"],"kept":["dist/{wheel}"]}}"#);
     fs::write(hidden.join("journal"), journal).unwrap();
     let output = rockpack(dir.path(), command);
-    let told = said(&output);
-    assert!(told.contains("an earlier build was interrupted during changes of"), "{told}");
+    let messages = said(&output);
+    assert!(messages.contains("an earlier build was interrupted during changes of"), "{messages}");
     assert_eq!(contents(&out), before);
     assert!(!hidden.exists());
 }
@@ -425,13 +425,13 @@ fn pack(artifact: &Path) {
 }
 
 #[test]
-fn a_program_that_left_its_process_group_ends_with_the_build() {
+fn a_program_outside_its_process_group_ends_with_the_build() {
     let (_dir, output) = Waiting::with(LEAVING, |_| {}).end();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
 }
 
 #[test]
-fn a_signal_leaves_nothing_behind_and_says_so() {
+fn a_signal_removes_all_files_with_a_message() {
     use std::os::unix::process::ExitStatusExt;
     for (signal, name) in
         [(Signal::INT, "SIGINT"), (Signal::TERM, "SIGTERM"), (Signal::HUP, "SIGHUP")]
@@ -517,7 +517,7 @@ fn an_ignored_signal_stays_ignored_and_another_one_later_ends_at_once() {
 }
 
 #[test]
-fn what_a_killed_build_unpacked_is_gone_with_it() {
+fn unpacked_files_of_a_killed_build_are_removed() {
     let waiting = Waiting::new(|_| {});
     kill_process(waiting.pid(), Signal::KILL).unwrap();
     let programs = waiting.programs();
@@ -541,7 +541,7 @@ fn cached(dir: &Path, dest: &str) -> Output {
 }
 
 #[test]
-fn what_is_no_file_in_a_cache_is_not_opened() {
+fn survives_special_files_in_a_cache() {
     let dir = scratch();
     assert!(cached(dir.path(), "first").status.success());
     let expected: Vec<_> = contents(&dir.path().join("first")).into_values().collect();

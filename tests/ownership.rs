@@ -210,7 +210,7 @@ fn builds_and_comparisons_end_as_plans_do() {
 }
 
 #[test]
-fn what_an_option_or_a_line_allows_is_a_warning_with_files_and_bytes() {
+fn allowed_unowned_files_are_a_warning_with_files_and_bytes() {
     let dir = changed(&MISTAKES[1]);
     let file = dir.path().join("packages.kdl");
     // Otherwise the line without files is an error, whatever is allowed.

@@ -36,7 +36,7 @@ fn imports(dir: &Path, file: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_a_compiler_makes_reads_as_its_own_tools_read_it() {
+fn dlls_of_mingw_read_as_its_tools_read_them() {
     let what = "facts of DLLs that MinGW makes";
     if ![COMPILER, OBJDUMP, DLLTOOL].iter().all(|tool| has(tool, what)) {
         return;
@@ -110,7 +110,7 @@ fn import_libraries_of_both_forms_name_their_dll() {
 
 /// The texts count, since they are more precise than the four numbers.
 #[test]
-fn the_version_is_that_of_the_resources() {
+fn the_version_is_read_from_the_resources() {
     const WINDRES: &str = "x86_64-w64-mingw32-windres";
     if ![COMPILER, WINDRES].iter().all(|tool| has(tool, "versions of DLLs that MinGW makes")) {
         return;

@@ -93,7 +93,7 @@ fn compare(dir: &Path, file: &Path) {
 }
 
 #[test]
-fn functions_are_those_that_objdump_reads() {
+fn functions_match_objdump() {
     let what = "functions of DLLs that MinGW makes";
     if ![COMPILER, OBJDUMP].iter().all(|tool| has(tool, what)) {
         return;

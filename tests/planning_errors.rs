@@ -199,7 +199,7 @@ fn every_fault_of_the_list_is_provoked_twice() {
 
 /// A problem with a rule's line has a help text; a conflict labels both parties.
 #[test]
-fn problems_say_where_and_what_to_do() {
+fn problems_have_a_place_and_a_remedy() {
     let alone = [
         Code::ImpossibleVersion,
         Code::PlatformTag,

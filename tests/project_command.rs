@@ -70,7 +70,7 @@ fn project_of(dir: &Path, version: &str, command: &str, more: &[&str]) -> (Outpu
 }
 
 #[test]
-fn what_is_missing_is_cloned_with_its_branch() {
+fn clones_a_missing_checkout_with_its_branch() {
     let Some(dir) = place() else { return };
     let (output, text) = project(dir.path(), "list", &[]);
     assert_eq!(output.status.code(), Some(1));
@@ -110,12 +110,12 @@ fn one_missing_branch_stops_no_other_clone_and_new_clones_are_initialized() {
     fs_err::write(dir.path().join("packages.kdl"), manifest).unwrap();
     let (output, text) = project(dir.path(), "clone", &[]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let said = crate::program::said(&output);
+    let messages = crate::program::said(&output);
     assert!(
-        said.contains("first was not cloned") && said.contains("near ones are release/7.2"),
-        "{said}"
+        messages.contains("first was not cloned") && messages.contains("near ones are release/7.2"),
+        "{messages}"
     );
-    assert!(said.contains("wave: running init.sh"), "{said}");
+    assert!(messages.contains("wave: running init.sh"), "{messages}");
     assert_eq!(fs_err::read_to_string(dir.path().join("src/wave/made.txt")).unwrap(), "made\n");
     assert!(text.contains("first  missing\n"), "{text}");
 }
@@ -165,13 +165,13 @@ fn an_interrupted_program_for_new_clones_runs_again() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text.contains("init.sh did not end in wave: `rockpack project clone`"), "{text}");
     let (output, text) = project(dir.path(), "clone", &[]);
-    let said = crate::program::said(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("wave: init.sh ended with exit status: 3"), "{said}");
-    assert!(!said.contains("cloning") && text.contains("did not end"), "{said}{text}");
+    let messages = crate::program::said(&output);
+    assert_eq!(output.status.code(), Some(1), "{messages}");
+    assert!(messages.contains("wave: init.sh ended with exit status: 3"), "{messages}");
+    assert!(!messages.contains("cloning") && text.contains("did not end"), "{messages}{text}");
     let (output, text) = project(dir.path(), "clone", &[]);
-    let said = crate::program::said(&output);
-    assert!(said.contains("wave: running init.sh") && made.is_file(), "{output:?}");
+    let messages = crate::program::said(&output);
+    assert!(messages.contains("wave: running init.sh") && made.is_file(), "{output:?}");
     assert!(!text.contains("did not end"), "{text}");
     // It runs once more only for another clone.
     fs_err::remove_file(&made).unwrap();
@@ -180,17 +180,17 @@ fn an_interrupted_program_for_new_clones_runs_again() {
 }
 
 #[test]
-fn what_a_checkout_lacks_is_said_file_by_file() {
+fn lists_each_missing_file_of_a_checkout() {
     let Some(dir) = place() else { return };
-    let (from, to) = (dir.path().join("upstream"), dir.path().join("src/wave"));
-    let address = format!("file://{}", from.display());
-    let to = to.to_str().unwrap();
-    git(dir.path(), &["clone", "-q", "--depth=1", "--branch=main", &address, to]);
+    let (upstream, checkout) = (dir.path().join("upstream"), dir.path().join("src/wave"));
+    let address = format!("file://{}", upstream.display());
+    let checkout = checkout.to_str().unwrap();
+    git(dir.path(), &["clone", "-q", "--depth=1", "--branch=main", &address, checkout]);
     let (output, text) = project(dir.path(), "list", &[]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text.starts_with("wave   not complete, main at "), "{text}");
-    let said = "x-wave: there is no wave/wave.pyx or wave/wave.c (it is on release branches)\n";
-    assert!(text.contains(said), "{text}");
+    let line = "x-wave: there is no wave/wave.pyx or wave/wave.c (it is on release branches)\n";
+    assert!(text.contains(line), "{text}");
     assert!(text.contains("x-wave: wave is a shallow clone, and its version counts"), "{text}");
     let (_, json) = project(dir.path(), "list", &["--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -201,14 +201,14 @@ fn what_a_checkout_lacks_is_said_file_by_file() {
 #[test]
 fn a_dirty_checkout_is_not_fine_and_is_not_built_in_ci() {
     let Some(dir) = place() else { return };
-    let (from, to) = (dir.path().join("upstream"), dir.path().join("src/wave"));
-    git(dir.path(), &["clone", "-q", from.to_str().unwrap(), to.to_str().unwrap()]);
+    let (upstream, checkout) = (dir.path().join("upstream"), dir.path().join("src/wave"));
+    git(dir.path(), &["clone", "-q", upstream.to_str().unwrap(), checkout.to_str().unwrap()]);
     let (output, text) = project(dir.path(), "list", &[]);
     assert!(output.status.success(), "{text}");
     for number in 0..7 {
-        fs_err::write(to.join(format!("new{number}")), "").unwrap();
+        fs_err::write(checkout.join(format!("new{number}")), "").unwrap();
     }
-    fs_err::write(to.join("wave.pyx"), "changed").unwrap();
+    fs_err::write(checkout.join("wave.pyx"), "changed").unwrap();
     let (output, text) = project(dir.path(), "list", &[]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text.starts_with("wave   dirty, release/7.2 at "), "{text}");
@@ -242,19 +242,22 @@ fn a_dirty_checkout_is_not_fine_and_is_not_built_in_ci() {
         assert!(!output.status.success() && !dir.path().join("out/dist").exists());
         crate::program::said(&output)
     };
-    for said in [build(&["--require-clean"], ""), build(&[], "true")] {
-        assert!(said.contains("the checkout `wave` is dirty"), "{said}");
-        assert!(said.contains("`new0`, `new1`, `new2`, `new3`, `new4` and 3 more files"), "{said}");
-        assert!(said.contains("stash --include-untracked"), "{said}");
+    for messages in [build(&["--require-clean"], ""), build(&[], "true")] {
+        assert!(messages.contains("the checkout `wave` is dirty"), "{messages}");
+        assert!(
+            messages.contains("`new0`, `new1`, `new2`, `new3`, `new4` and 3 more files"),
+            "{messages}"
+        );
+        assert!(messages.contains("stash --include-untracked"), "{messages}");
     }
     // The next remedy for all faults.
-    for said in [build(&[], ""), build(&["--require-clean=false"], "true")] {
-        assert!(said.contains("no-such-python") && !said.contains("dirty"), "{said}");
+    for messages in [build(&[], ""), build(&["--require-clean=false"], "true")] {
+        assert!(messages.contains("no-such-python") && !messages.contains("dirty"), "{messages}");
     }
 }
 
 #[test]
-fn a_clone_that_fails_leaves_nothing() {
+fn a_failed_clone_leaves_nothing() {
     let Some(dir) = place() else { return };
     fs_err::remove_dir_all(dir.path().join("upstream")).unwrap();
     let (output, text) = project(dir.path(), "clone", &[]);
@@ -263,12 +266,12 @@ fn a_clone_that_fails_leaves_nothing() {
     assert!(text.starts_with("wave   missing\n"), "{text}");
     assert!(error.contains("`git clone") && error.contains("fatal: "), "{error}");
     assert!(error.contains("check the network and the address"), "{error}");
-    let left: Vec<_> = fs_err::read_dir(dir.path().join("src")).unwrap().collect();
-    assert_eq!(left.len(), 1, "{left:?}");
+    let entries: Vec<_> = fs_err::read_dir(dir.path().join("src")).unwrap().collect();
+    assert_eq!(entries.len(), 1, "{entries:?}");
 }
 
 #[test]
-fn what_projects_are_built_against_is_there_before_anything_is_built() {
+fn requires_dependencies_of_projects_before_the_first_build() {
     let dir = crate::demo_tree::scratch(true);
     let checkout = dir.path().join("src/example");
     fs_err::create_dir_all(&checkout).unwrap();
@@ -277,7 +280,7 @@ fn what_projects_are_built_against_is_there_before_anything_is_built() {
                     env \"ROOT\" \"{devel}\"\n}\n";
     fs_err::write(dir.path().join("packages.kdl"), manifest).unwrap();
     fs_err::write(dir.path().join("families.kdl"), include_str!("../families.kdl")).unwrap();
-    let said = |only: &str| {
+    let refusal = |only: &str| {
         let words = ["build", "--artifact-dir", "artifacts", "-o", "out", "--version", "7.2.0"];
         let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
             .args(words)
@@ -291,13 +294,13 @@ fn what_projects_are_built_against_is_there_before_anything_is_built() {
         assert!(!dir.path().join("out/dist").exists());
         crate::program::said(&output)
     };
-    let first = said("example");
+    let first = refusal("example");
     assert!(first.contains("is neither built now nor in out"), "{first}");
     assert!(first.contains("(--only …,rocm)"), "{first}");
-    let second = said("example,meta,core,libraries,devel");
+    let second = refusal("example,meta,core,libraries,devel");
     assert!(second.contains("rocm-profiler==7.2.0"), "{second}");
     assert!(second.contains("(--only …,rocm-profiler)"), "{second}");
-    let all = said("example,meta,core,libraries,devel,profiler");
+    let all = refusal("example,meta,core,libraries,devel,profiler");
     assert!(all.contains("no-such-python"), "{all}");
 }
 

@@ -79,7 +79,7 @@ const VERSIONS: [(&str, &str); 6] = [
 ];
 
 #[test]
-fn packages_are_those_of_a_build_of_the_other_version() {
+fn packages_match_a_build_of_the_other_version() {
     for kpack in [true, false] {
         let dir = scratch(kpack);
         for (from, to) in VERSIONS {
@@ -102,7 +102,7 @@ fn packages_are_packed_as_they_were() {
 }
 
 #[test]
-fn a_statement_names_what_the_packages_are_made_of() {
+fn a_statement_names_the_sources_of_the_packages() {
     let dir = scratch(true);
     build(dir.path(), "old", "7.10.0rc1", &["--only", "device,libraries"]);
     let args = ["wheel", "promote", "old/dist", "--to", "7.10.0", "-o", "out"];
@@ -177,7 +177,7 @@ fn a_dry_run_lists_each_field_and_writes_nothing() {
 }
 
 #[test]
-fn what_an_earlier_run_left_goes() {
+fn output_of_an_earlier_run_is_removed() {
     let dir = scratch(true);
     build(dir.path(), "old", "7.10.0rc1", &[]);
     for to in ["7.10.0rc2", "7.10.0"] {

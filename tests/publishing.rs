@@ -48,7 +48,7 @@ mod together;
 const BOTH: [Form; 2] = [Form::Projects, Form::Flat];
 
 fn options(form: Form) -> Options {
-    Options { layout: Layout::of(form), jobs: 3, ..Options::default() }
+    Options { layout: Layout::from_form(form), jobs: 3, ..Options::default() }
 }
 
 /// Publishes with a manifest that accepts no finding.
@@ -56,7 +56,7 @@ fn publish(
     dir: &Path,
     bucket: &dyn Bucket,
     options: &Options,
-    told: &(dyn Fn(&Step) + Sync),
+    report: &(dyn Fn(&Step) + Sync),
 ) -> Result<Summary, PublishError> {
     let source = |name: &str, text: &str| Source::new(name, text);
     let packages =
@@ -65,14 +65,14 @@ fn publish(
     let manifest = Manifest::decode(&packages, &families).unwrap();
     let gate =
         Gate { command: check::Command::Publish, manifest: &manifest, allowed: &[], told: &|_| () };
-    index::publish::publish(dir, bucket, options, &gate, told)
+    index::publish::publish(dir, bucket, options, &gate, report)
 }
 
 /// Publishes successfully, and returns the steps.
 fn published(dir: &Path, bucket: &dyn Bucket, options: &Options) -> (Summary, Vec<Step>) {
     let steps = std::sync::Mutex::new(Vec::new());
-    let told = |step: &Step| steps.lock().unwrap().push(step.clone());
-    let summary = publish(dir, bucket, options, &told).unwrap();
+    let report = |step: &Step| steps.lock().unwrap().push(step.clone());
+    let summary = publish(dir, bucket, options, &report).unwrap();
     (summary, steps.into_inner().unwrap())
 }
 

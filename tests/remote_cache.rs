@@ -25,7 +25,7 @@ const TOKEN: &str = "Bearer tell-nobody";
 /// The demo with files large enough for requests, and its packages.
 struct Tried {
     dir: TempDir,
-    without: String,
+    local_sums: String,
     took: Duration,
 }
 
@@ -67,10 +67,10 @@ fn text(seed: usize, lines: usize) -> String {
 impl Tried {
     fn new() -> Self {
         // One fits in a message, one needs a stream, and one is read from the devel archive.
-        Self::of([20_000, 400_000, 30_000])
+        Self::with_lines([20_000, 400_000, 30_000])
     }
 
-    fn of(lines: [usize; 3]) -> Self {
+    fn with_lines(lines: [usize; 3]) -> Self {
         let dir = demo_tree::scratch(true);
         for (path, seed, lines) in [
             ("amd-llvm_run_generic/stage/lib/llvm/bin/large.txt", 1, lines[0]),
@@ -82,9 +82,9 @@ impl Tried {
             fs::write(path, text(seed, lines)).unwrap();
         }
         declare(dir.path(), REMOTES);
-        let mut tried = Self { dir, without: String::new(), took: Duration::ZERO };
+        let mut tried = Self { dir, local_sums: String::new(), took: Duration::ZERO };
         let began = Instant::now();
-        tried.without = tried.build("without", "", &[]).sums;
+        tried.local_sums = tried.build("without", "", &[]).sums;
         tried.took = began.elapsed();
         tried
     }
@@ -110,18 +110,18 @@ impl Tried {
         Built::new(&self.dir.path().join(name), &output, began.elapsed())
     }
 
-    fn with(&self, name: &str, server: &Server, args: &[&str]) -> Built {
+    fn build_with(&self, name: &str, server: &Server, args: &[&str]) -> Built {
         let built = self.build(name, &server.url(), args);
-        assert_eq!(built.sums, self.without, "{name}: other bytes\n{}", built.said);
+        assert_eq!(built.sums, self.local_sums, "{name}: other bytes\n{}", built.printed);
         built
     }
 
     /// Returns a server filled by another machine.
     fn filled(&self) -> Server {
         let server = Server::start(TOKEN);
-        let built = self.with("filling", &server, &["--remote", "upload"]);
-        assert!(built.said.contains(" sent, "), "{}", built.said);
-        assert_eq!(built.warnings(), 0, "{}", built.said);
+        let built = self.build_with("filling", &server, &["--remote", "upload"]);
+        assert!(built.printed.contains(" sent, "), "{}", built.printed);
+        assert_eq!(built.warnings(), 0, "{}", built.printed);
         fs::remove_dir_all(self.dir.path().join("filling")).unwrap();
         fs::remove_dir_all(self.dir.path().join("filling-cache")).unwrap();
         server
@@ -129,7 +129,7 @@ impl Tried {
 }
 
 struct Built {
-    said: String,
+    printed: String,
     sums: String,
     took: Duration,
 }
@@ -142,64 +142,68 @@ fn assert_clean(text: &str) {
 
 impl Built {
     fn new(dest: &Path, output: &Output, took: Duration) -> Self {
-        let said = [&output.stdout[..], &output.stderr].concat();
-        let said = String::from_utf8_lossy(&said).into_owned();
-        assert!(output.status.success(), "{said}");
+        let bytes = [&output.stdout[..], &output.stderr].concat();
+        let printed = String::from_utf8_lossy(&bytes).into_owned();
+        assert!(output.status.success(), "{printed}");
         let read = |name| fs::read_to_string(dest.join("dist").join(name)).unwrap();
-        for text in [&said, &read("provenance.intoto.json")] {
+        for text in [&printed, &read("provenance.intoto.json")] {
             assert_clean(text);
         }
-        Self { said, sums: read("SHA256SUMS"), took }
+        Self { printed, sums: read("SHA256SUMS"), took }
     }
 
     fn warnings(&self) -> usize {
-        self.said.matches("the shared cache").count()
+        self.printed.matches("the shared cache").count()
     }
 
     /// Returns the numbers of received and of requested files.
-    fn came(&self) -> (usize, usize) {
-        let line = self.said.lines().find(|line| line.starts_with("shared cache ")).unwrap();
-        let said = line.split(": ").nth(1).unwrap();
-        if said.starts_with("no file requested") {
+    fn received(&self) -> (usize, usize) {
+        let line = self.printed.lines().find(|line| line.starts_with("shared cache ")).unwrap();
+        let counts = line.split(": ").nth(1).unwrap();
+        if counts.starts_with("no file requested") {
             return (0, 0);
         }
-        let words: Vec<&str> = said.split(' ').collect();
+        let words: Vec<&str> = counts.split(' ').collect();
         (words[0].parse().unwrap(), words[2].parse().unwrap())
     }
 }
 
 #[test]
-fn a_second_machine_gets_what_the_first_packed() {
+fn a_second_machine_reuses_the_first_ones_files() {
     let tried = Tried::new();
     let server = tried.filled();
     let entries = server.entries();
     assert_eq!(entries, 3, "one of each kind");
-    let built = tried.with("second", &server, &["--events", "events"]);
-    let (hits, of) = built.came();
+    let built = tried.build_with("second", &server, &["--events", "events"]);
+    let (hits, requests) = built.received();
     assert_requests(&tried.dir.path().join("events"), &server);
     // A busy machine may start to pack a file before it arrives; none is missing or rejected.
-    assert!(hits == of && 2 * hits >= entries, "{}", built.said);
-    assert!(built.warnings() == 0 && !built.said.contains(" sent"), "{}", built.said);
+    assert!(hits == requests && 2 * hits >= entries, "{}", built.printed);
+    assert!(built.warnings() == 0 && !built.printed.contains(" sent"), "{}", built.printed);
     // Received files are kept and not requested again.
     fs::remove_dir_all(tried.dir.path().join("second")).unwrap();
-    let again = tried.with("second", &server, &[]);
-    assert_eq!(again.came().0, 0, "{}", again.said);
-    assert!(again.said.contains("were packed in the cache"), "{}", again.said);
+    let again = tried.build_with("second", &server, &[]);
+    assert_eq!(again.received().0, 0, "{}", again.printed);
+    assert!(again.printed.contains("were packed in the cache"), "{}", again.printed);
     // Another silo has separate entries.
-    let other = tried.with("silo", &server, &["--remote", "silo"]);
-    assert_eq!(other.came().0, 0, "{}", other.said);
+    let silo = tried.build_with("silo", &server, &["--remote", "silo"]);
+    assert_eq!(silo.received().0, 0, "{}", silo.printed);
 }
 
 /// Checks that the events have all requests, and their bytes.
 fn assert_requests(events: &Path, server: &Server) {
     let text = fs::read_to_string(events).unwrap();
-    let events: Vec<Value> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
-    let requests: Vec<&Value> = events.iter().filter(|it| it["event"] == "requested").collect();
-    let of = |method: &str| requests.iter().filter(|it| it["method"] == method).count();
-    assert!(of("GetCapabilities") == 1 && of("GetActionResult") > 0, "{requests:?}");
-    assert!(of("Read") + of("BatchReadBlobs") > 0, "{requests:?}");
-    assert!(requests.iter().all(|it| it["host"] == server.url() && it["status"] == "Ok"));
-    let received: u64 = requests.iter().map(|it| it["received"].as_u64().unwrap()).sum();
+    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let requests: Vec<&Value> =
+        events.iter().filter(|event| event["event"] == "requested").collect();
+    let count =
+        |method: &str| requests.iter().filter(|request| request["method"] == method).count();
+    assert!(count("GetCapabilities") == 1 && count("GetActionResult") > 0, "{requests:?}");
+    assert!(count("Read") + count("BatchReadBlobs") > 0, "{requests:?}");
+    assert!(
+        requests.iter().all(|request| request["host"] == server.url() && request["status"] == "Ok")
+    );
+    let received: u64 = requests.iter().map(|request| request["received"].as_u64().unwrap()).sum();
     let traffic = &events.last().unwrap()["traffic"];
     assert!(received > 100_000, "{requests:?}");
     assert_eq!(
@@ -210,23 +214,24 @@ fn assert_requests(events: &Path, server: &Server) {
 }
 
 #[test]
-fn whatever_a_server_does_the_packages_are_the_same() {
+fn faults_of_a_server_change_no_package() {
     let tried = Tried::new();
     let server = tried.filled();
     assert_same_with(&tried, &server, &Fault::ALL);
 }
 
 #[test]
-fn lies_of_a_server_change_no_package_and_take_no_time() {
-    let tried = Tried::of([20_000, 20_000, 20_000]);
+fn false_answers_of_a_server_change_no_package_and_cost_no_time() {
+    let tried = Tried::with_lines([20_000, 20_000, 20_000]);
     let server = tried.filled();
     assert_same_with(&tried, &server, &Fault::SMALL);
     for (fault, warnings) in [(Fault::HasAll, 1), (Fault::HasNone, 0)] {
         let server = Server::start(TOKEN);
         server.misbehave(Some(fault));
-        let built = tried.with(&format!("sending-{fault:?}"), &server, &["--remote", "short"]);
-        assert_eq!(built.warnings(), warnings, "{fault:?}: {}", built.said);
-        assert_eq!(server.entries() == 3, warnings == 0, "{fault:?}: {}", built.said);
+        let built =
+            tried.build_with(&format!("sending-{fault:?}"), &server, &["--remote", "short"]);
+        assert_eq!(built.warnings(), warnings, "{fault:?}: {}", built.printed);
+        assert_eq!(server.entries() == 3, warnings == 0, "{fault:?}: {}", built.printed);
     }
 }
 
@@ -234,18 +239,18 @@ fn assert_same_with(tried: &Tried, server: &Server, faults: &[Fault]) {
     let mut wrong = Vec::new();
     for &fault in faults {
         server.misbehave(Some(fault));
-        let built = tried.with(&format!("{fault:?}"), server, &[]);
-        let (hits, _) = built.came();
+        let built = tried.build_with(&format!("{fault:?}"), server, &[]);
+        let (hits, _) = built.received();
         let warned = usize::from(fault.is_told());
         if built.warnings() != warned || fault.leaves_nothing() && hits > 0 {
-            wrong.push(format!("{fault:?}: {hits} came\n{}", built.said));
+            wrong.push(format!("{fault:?}: {hits} came\n{}", built.printed));
         }
         if fault.is_healed() && hits == 0 {
-            wrong.push(format!("{fault:?}: nothing came\n{}", built.said));
+            wrong.push(format!("{fault:?}: nothing came\n{}", built.printed));
         }
         // A machine is busy now and then, a server that delays builds each time.
         let most = tried.took * 2 + Duration::from_secs(3);
-        let again = |number| tried.with(&format!("{fault:?}-{number}"), server, &[]).took;
+        let again = |number| tried.build_with(&format!("{fault:?}-{number}"), server, &[]).took;
         if built.took > most && (0..3).map(again).all(|took| took > most) {
             wrong.push(format!("{fault:?} took {:?}, without {:?}", built.took, tried.took));
         }
@@ -259,32 +264,36 @@ fn damaged_streams_are_sent_again_under_other_digests() {
     let server = tried.filled();
     for round in ["stream", "framed"] {
         server.damage();
-        let reader = tried.with(&format!("{round}-reader"), &server, &[]);
-        assert!(reader.came().0 == 0 && reader.warnings() == 1, "{}", reader.said);
-        assert!(reader.said.contains("`upload=#true`"), "{}", reader.said);
+        let reader = tried.build_with(&format!("{round}-reader"), &server, &[]);
+        assert!(reader.received().0 == 0 && reader.warnings() == 1, "{}", reader.printed);
+        assert!(reader.printed.contains("`upload=#true`"), "{}", reader.printed);
         // A stream that arrives too late is not checked.
         let is_healed = (0..4).any(|number| {
-            let name = |what: &str| format!("{round}-{what}-{number}");
-            let writer = tried.with(&name("writer"), &server, &["--remote", "upload"]);
-            assert!(writer.said.contains("were sent again under other digests"), "{}", writer.said);
-            let reader = tried.with(&name("reader"), &server, &[]);
-            reader.came().0 > 0 && reader.warnings() == 0
+            let name = |role: &str| format!("{round}-{role}-{number}");
+            let writer = tried.build_with(&name("writer"), &server, &["--remote", "upload"]);
+            assert!(
+                writer.printed.contains("were sent again under other digests"),
+                "{}",
+                writer.printed
+            );
+            let reader = tried.build_with(&name("reader"), &server, &[]);
+            reader.received().0 > 0 && reader.warnings() == 0
         });
         assert!(is_healed);
     }
 }
 
 #[test]
-fn a_server_that_does_not_take_what_is_sent_is_told_of_once() {
+fn reports_a_refusing_server_once() {
     let tried = Tried::new();
     for fault in [Fault::Refuses, Fault::ShortWrites, Fault::Full, Fault::Breaks] {
         let server = Server::start(TOKEN);
         server.misbehave(Some(fault));
         let name = format!("sending-{fault:?}");
-        let built = tried.with(&name, &server, &["--remote", "short"]);
-        assert_eq!(built.warnings(), usize::from(fault != Fault::Breaks), "{}", built.said);
+        let built = tried.build_with(&name, &server, &["--remote", "short"]);
+        assert_eq!(built.warnings(), usize::from(fault != Fault::Breaks), "{}", built.printed);
         if fault == Fault::Breaks {
-            assert_eq!(server.entries(), 3, "{}", built.said);
+            assert_eq!(server.entries(), 3, "{}", built.printed);
         }
     }
 }
@@ -301,13 +310,17 @@ fn where_a_shared_cache_is_required_its_trouble_is_an_error() {
         command.envs([("NO_COLOR", "1"), ("COLUMNS", "200"), ("NETRC", "/dev/null")]);
         command.args(more).env_remove("ROCKPACK_NO_CACHE").current_dir(dir).output().unwrap()
     };
-    let said = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr_of =
+        |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("grpc://127.0.0.1:{port}");
     let output = build("nobody", &url, &["--cache", "own-cache"]);
-    let told = said(&output);
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("× the shared cache") && told.contains("without `required`"), "{told}");
+    let messages = stderr_of(&output);
+    assert_eq!(output.status.code(), Some(2), "{messages}");
+    assert!(
+        messages.contains("× the shared cache") && messages.contains("without `required`"),
+        "{messages}"
+    );
     assert!(dir.join("nobody/dist/SHA256SUMS").is_file(), "packages are in place");
     for (number, (url, more, text)) in [
         ("", &["--cache", "own-cache"][..], "remote \"required\" names no server"),
@@ -319,34 +332,34 @@ fn where_a_shared_cache_is_required_its_trouble_is_an_error() {
     {
         let dest = format!("none-{number}");
         let output = build(&dest, url, more);
-        assert_eq!(output.status.code(), Some(2), "{more:?}: {}", said(&output));
-        assert!(said(&output).contains(text), "{more:?}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {}", stderr_of(&output));
+        assert!(stderr_of(&output).contains(text), "{more:?}: {}", stderr_of(&output));
         assert!(!dir.join(dest).join("dist").exists(), "{more:?}");
     }
 }
 
 #[test]
-fn nobody_there_is_one_warning() {
+fn an_absent_server_is_one_warning() {
     let tried = Tried::new();
     // The port was just closed, so no server listens.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("grpc://127.0.0.1:{port}");
     let built = tried.build("nobody", &url, &[]);
-    assert_eq!((built.sums.as_str(), built.warnings()), (tried.without.as_str(), 1));
-    assert!(built.said.contains(&format!("the shared cache {url} failed")));
+    assert_eq!((built.sums.as_str(), built.warnings()), (tried.local_sums.as_str(), 1));
+    assert!(built.printed.contains(&format!("the shared cache {url} failed")));
     // A client that waits for TLS gets an error if the server has none.
     let server = Server::start(TOKEN);
     let tls = server.url().replace("grpc:", "grpcs:");
     let built = tried.build("clear", &tls, &[]);
-    assert_eq!(built.sums, tried.without);
-    let folded = built.said.replace("\n  │ ", " ");
+    assert_eq!(built.sums, tried.local_sums);
+    let folded = built.printed.replace("\n  │ ", " ");
     assert!(
         folded.contains("the server does not speak TLS; without it, write grpc://"),
         "{folded}"
     );
     // Wrong connections are reported before building.
     fs::write(tried.dir.path().join("own/no.pem"), "tell-nobody\n").unwrap();
-    for (remote, variable, said) in [
+    for (remote, variable, expected) in [
         ("tls", None, "tls: the connection to the server has no TLS"),
         ("pem", Some((CACHE, "")), "certificate: own/no.pem has no certificate in PEM"),
         ("unset", None, "the variable NOT_SET is not set"),
@@ -370,7 +383,7 @@ fn nobody_there_is_one_warning() {
         let output = command.output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{remote}: {text}");
-        assert!(text.contains(said) && !text.contains("tell-nobody"), "{remote}: {text}");
+        assert!(text.contains(expected) && !text.contains("tell-nobody"), "{remote}: {text}");
         assert!(!tried.dir.path().join("never").exists());
     }
 }
@@ -396,6 +409,6 @@ fn headers_of_a_line_are_sent_and_the_variable_counts_for_more() {
             .output()
             .unwrap();
         let built = Built::new(&tried.dir.path().join(name), &output, Duration::ZERO);
-        assert!(built.warnings() == 0 && built.came().0 > 0, "{name}: {}", built.said);
+        assert!(built.warnings() == 0 && built.received().0 > 0, "{name}: {}", built.printed);
     }
 }

@@ -3,7 +3,7 @@
 use super::{demo_tree, program};
 
 #[test]
-fn options_of_a_server_say_that_this_program_asks_none() {
+fn options_of_a_server_report_a_program_without_servers() {
     let dir = demo_tree::scratch(true);
     fs_err::create_dir(dir.path().join("own")).unwrap();
     let include = "include \"built-in\"\n";
@@ -22,9 +22,9 @@ fn options_of_a_server_say_that_this_program_asks_none() {
         let build = [&build[..], &["--manifest", "own"], &args].concat();
         let mut command = program::command(dir.path(), &build);
         let output = command.env("ROCKPACK_REMOTE_CACHE", cache).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
-        assert!(said.contains("without the feature `remote`"), "{args:?}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
+        assert!(stderr.contains("without the feature `remote`"), "{args:?}: {stderr}");
         assert!(!dir.path().join("never").exists());
     }
 }

@@ -60,7 +60,7 @@ fn skipped(line: &str) -> Option<&str> {
 }
 
 #[test]
-fn the_runtime_does_what_it_says() {
+fn the_runtime_passes_its_tests() {
     run(&[
         "test_targets",
         "test_libraries",
@@ -77,12 +77,12 @@ fn the_doctor_finds_each_fault() {
 }
 
 #[test]
-fn shells_and_cmake_get_what_they_need() {
+fn shells_and_cmake_find_the_packages() {
     run(&["test_env", "test_extension", "test_framework"]);
 }
 
 #[test]
-fn windows_gets_what_it_needs() {
+fn windows_passes_its_tests() {
     run(&["test_windows"]);
 }
 
@@ -102,7 +102,7 @@ fn the_sources_are_typed() {
 }
 
 #[test]
-fn the_backend_builds_what_installers_read() {
+fn installers_read_packages_of_the_backend() {
     run(&["test_build"]);
 }
 

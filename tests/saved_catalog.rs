@@ -31,10 +31,10 @@ fn text(dir: &TempDir) -> String {
 fn refused(dir: &TempDir, content: &str) -> (String, Option<i32>) {
     fs::write(dir.path().join("c.json"), content).unwrap();
     let output = rockpack(dir.path(), &["plan", "--catalog", "c.json"]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("c.json"), "the file is named:\n{said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("c.json"), "the file is named:\n{stderr}");
     // Joins the lines of wrapped messages.
-    (said.replace("\n  │ ", " "), output.status.code())
+    (stderr.replace("\n  │ ", " "), output.status.code())
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_plan_of_the_catalog_is_the_plan_of_the_directory() {
 }
 
 #[test]
-fn a_catalog_tells_nothing_of_the_machine() {
+fn a_catalog_has_no_facts_of_the_machine() {
     let (one, other) = (scratch(true), scratch(true));
     assert_eq!(text(&one), text(&other), "equal artifacts, equal catalogs");
     assert!(!text(&one).contains(one.path().to_str().unwrap()));
@@ -92,7 +92,7 @@ fn a_changed_file_is_a_changed_line() {
 }
 
 #[test]
-fn what_was_put_in_another_order_is_put_in_order() {
+fn sorts_an_unsorted_catalog() {
     let dir = scratch(true);
     let expected = succeeds(dir.path(), &["plan", "--catalog", "c.json", "--json"]);
     let mut json: serde_json::Value = serde_json::from_str(&text(&dir)).unwrap();
@@ -109,7 +109,7 @@ fn what_was_put_in_another_order_is_put_in_order() {
 }
 
 #[test]
-fn what_is_no_catalog_is_refused() {
+fn refuses_files_that_are_not_catalogs() {
     let dir = scratch(true);
     let good = text(&dir);
     let broken = |from: &str, to: &str| {
@@ -152,7 +152,7 @@ fn what_is_no_catalog_is_refused() {
 }
 
 #[test]
-fn a_damaged_archive_is_told_from_one_that_cannot_be_read() {
+fn distinguishes_damaged_from_unreadable_archives() {
     let dir = scratch(true);
     for name in ["c.json.zst", "c.json.xz"] {
         let file = dir.path().join(name);
@@ -160,8 +160,8 @@ fn a_damaged_archive_is_told_from_one_that_cannot_be_read() {
         let whole = fs::read(&file).unwrap();
         fs::write(&file, &whole[..whole.len() / 2]).unwrap();
         let output = rockpack(dir.path(), &["plan", "--catalog", name]);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains(name) && said.contains("cannot be decompressed"), "{said}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.contains(name) && stderr.contains("cannot be decompressed"), "{stderr}");
         assert_eq!(output.status.code(), Some(1));
     }
     let output = rockpack(dir.path(), &["plan", "--catalog", "none.json"]);
@@ -183,15 +183,15 @@ fn a_damaged_archive_is_told_from_one_that_cannot_be_read() {
 fn a_build_needs_the_artifacts_themselves() {
     let dir = scratch(true);
     let output = rockpack(dir.path(), &["build", "--catalog", "c.json", "-o", "out"]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("no file contents") && said.contains("--artifact-dir"), "{said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("no file contents") && stderr.contains("--artifact-dir"), "{stderr}");
     assert_eq!(output.status.code(), Some(2));
     assert!(!dir.path().join("out").exists());
 }
 
 /// Each job of a matrix has only the catalog and the artifacts of its packages.
 #[test]
-fn the_jobs_of_a_matrix_make_what_one_build_makes() {
+fn jobs_of_a_matrix_make_the_packages_of_one_build() {
     let dir = scratch(true);
     let at = dir.path();
     let version = ["--version", "7.2.0"];
@@ -234,10 +234,10 @@ fn save_plan(dir: &Path, args: &[&str]) {
 /// Returns the messages of a refused build, without line breaks, which depend on the width.
 fn not_built(dir: &Path, args: &[&str], status: i32) -> String {
     let output = rockpack(dir, &[&["build", "-o", "none"], args].concat());
-    let said = said(&output);
-    assert_eq!(output.status.code(), Some(status), "{said}");
+    let messages = said(&output);
+    assert_eq!(output.status.code(), Some(status), "{messages}");
     assert!(!dir.join("none").exists());
-    said
+    messages
 }
 
 #[test]

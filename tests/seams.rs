@@ -77,7 +77,7 @@ fn built(
 }
 
 #[test]
-fn what_is_built_from_memory_through_a_cache_in_memory_is_what_is_built_from_a_disk() {
+fn builds_from_memory_equal_builds_from_disk() {
     let dir = tempfile::tempdir().unwrap();
     let place = dir.path().join("artifacts");
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();

@@ -18,7 +18,7 @@ fn command_line() -> String {
 }
 
 #[test]
-fn jobs_of_a_matrix_make_what_the_plan_says() {
+fn jobs_of_a_matrix_build_the_plan() {
     if !has("bash", "the action of a matrix's jobs") {
         return;
     }

@@ -55,7 +55,7 @@ fn every_input_says_where_it_comes_from() {
 }
 
 #[test]
-fn where_all_is_new_or_nothing_pays_nothing_comes() {
+fn downloads_do_not_pay_for_new_content_or_slow_servers() {
     // All machines pack everything, and upload it in the available time.
     let all_new = table(&["changed=1"]);
     assert!(column(&all_new, "ratio").iter().all(|ratio| *ratio >= "1.00"), "{all_new}");

@@ -100,7 +100,7 @@ fn output(dir: &Path, name: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn each_file_goes_where_its_path_says_and_stays_as_it_is_stored() {
+fn each_file_moves_by_its_path_and_keeps_its_stored_bytes() {
     let dir = place();
     let dir = dir.path();
     frame().write(&dir.join("in"));
@@ -200,7 +200,7 @@ Requires-Dist: frame-device-gpu91==2.1+ex7; extra == \"device-all\"
 }
 
 #[test]
-fn packages_beside_say_what_can_be_required() {
+fn neighbouring_packages_decide_the_requirements() {
     let dir = place();
     let dir = dir.path();
     frame().write(&dir.join("in"));
@@ -289,7 +289,7 @@ fn output_exists(dir: &Path) -> bool {
 }
 
 #[test]
-fn equal_wheels_give_equal_bytes_and_the_statement_names_what_they_are_made_of() {
+fn equal_wheels_give_equal_bytes_and_a_statement_of_their_sources() {
     let dir = place();
     let dir = dir.path();
     frame().write(&dir.join("in"));

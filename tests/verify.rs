@@ -76,7 +76,7 @@ fn built(kpack: bool) -> TempDir {
 }
 
 #[test]
-fn what_was_built_is_fine_and_as_planned() {
+fn built_packages_are_sound_and_as_planned() {
     for kpack in [true, false] {
         let dir = built(kpack);
         let output = rockpack(dir.path(), &["wheel", "verify", "out", "--plan", "plan.json"]);
@@ -88,7 +88,7 @@ fn what_was_built_is_fine_and_as_planned() {
 }
 
 #[test]
-fn a_plan_is_held_against_what_is_there() {
+fn compares_a_plan_with_the_packages() {
     let dir = built(true);
     let dist = dir.path().join("out/dist");
     let profiler = fs_err::read_dir(&dist)
@@ -114,19 +114,19 @@ fn a_plan_is_held_against_what_is_there() {
             .is_superset(&["package-missing", "package-unplanned", "not-as-planned"].into()),
         "{found:#}"
     );
-    let said = text(&output.stderr);
+    let stderr = text(&output.stderr);
     for needle in [
         "plan.json: planned package is missing: rocm-profiler",
         "demo-1.0-py3-none-any.whl: it is not in the plan",
         "libother.so.7",
     ] {
-        assert!(said.contains(needle), "{needle:?} is not in\n{said}");
+        assert!(stderr.contains(needle), "{needle:?} is not in\n{stderr}");
     }
 }
 
 /// The platform tag is part of the plan, for one wheel and for all.
 #[test]
-fn the_platform_tag_is_held_against_the_plan() {
+fn compares_the_platform_tag_with_the_plan() {
     let dir = built(true);
     let verify = |dist: &str| {
         let output = rockpack(dir.path(), &["wheel", "verify", dist, "--plan", "plan.json"]);
@@ -178,7 +178,7 @@ fn said_in(text: &str, words: &str) -> bool {
 /// One of several jobs: its packages are compared with its part of the plan, and the others are not
 /// missing.
 #[test]
-fn a_part_is_judged_beside_the_whole() {
+fn judges_a_part_together_with_the_rest() {
     let dir = built(true);
     let dist = dir.path().join("out/dist");
     let part = dir.path().join("part");
@@ -206,7 +206,7 @@ fn a_part_is_judged_beside_the_whole() {
 }
 
 #[test]
-fn what_is_fine_has_no_findings() {
+fn sound_packages_have_no_findings() {
     for (_, title, make) in cases::fine() {
         let dir = made(&[PROJECT, PACKAGE].concat(), &*make);
         let (status, found) = found(dir.path());
@@ -216,7 +216,7 @@ fn what_is_fine_has_no_findings() {
 
 /// Checks the message of every case, and that nothing else is found.
 #[test]
-fn every_fault_is_told() {
+fn reports_every_fault() {
     let (mut page, mut wrong) = (String::new(), Vec::new());
     for (expected, title, make) in cases::cases() {
         let dir = made(&[PROJECT, PACKAGE].concat(), &*make);
@@ -357,7 +357,7 @@ fn sums_that_fit_are_fine() {
 }
 
 #[test]
-fn what_cannot_be_read_is_the_command_lines_fault() {
+fn unreadable_arguments_are_usage_errors() {
     let dir = made(PROJECT, &|_| {});
     fs_err::write(dir.path().join("x.txt"), "x").unwrap();
     for (args, needle) in [

@@ -30,7 +30,7 @@ fn scratch() -> TempDir {
 }
 
 #[test]
-fn a_night_is_told_in_three_ways() {
+fn a_night_has_three_versions() {
     let dir = scratch();
     // 2026-08-13, a second before midnight in UTC.
     let variables =
@@ -53,7 +53,7 @@ fn a_night_is_told_in_three_ways() {
 }
 
 #[test]
-fn the_commit_is_the_one_given_else_that_of_ci() {
+fn the_commit_is_of_the_option_or_of_ci() {
     let dir = scratch();
     let (given, of_ci) = ("a".repeat(40), "f".repeat(40));
     let variables = [("GITHUB_SHA", of_ci.as_str())];
@@ -68,7 +68,7 @@ fn the_commit_is_the_one_given_else_that_of_ci() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn refuses_incomplete_and_contradictory_options() {
     let dir = scratch();
     let cases: [(&[&str], &str); 8] = [
         (&[], "--release-type"),
@@ -82,13 +82,13 @@ fn what_does_not_fit_is_refused() {
     ];
     for (args, part) in cases {
         let output = version(dir.path(), args, &[]);
-        let told = text(&output.stderr);
-        assert!(!output.status.success() && told.contains(part), "{args:?}: {told}");
+        let stderr = text(&output.stderr);
+        assert!(!output.status.success() && stderr.contains(part), "{args:?}: {stderr}");
         assert!(output.stdout.is_empty(), "{args:?}");
     }
     fs::write(dir.path().join("version.json"), "{\n7}").unwrap();
     let output = version(dir.path(), &["--release-type", "release"], &[]);
-    let told = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("version.json: ") && told.contains("line 2"), "{told}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("version.json: ") && stderr.contains("line 2"), "{stderr}");
 }

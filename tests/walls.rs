@@ -254,11 +254,11 @@ fn refuses_each_escape_or_lists_it() {
             file.display()
         );
         let output = place.build(caller, &nodes, &["--projects", "rebuild"], &[]);
-        let said = crate::program::said(&output);
+        let messages = crate::program::said(&output);
         let log = place.text("out/logs/escapes.log");
-        assert!(output.status.success(), "{caller:?}: {said}\n{log}");
-        let stands = said.contains("walls of project builds: namespaces, landlock");
-        assert_eq!(stands, caller.has_namespaces, "{said}");
+        assert!(output.status.success(), "{caller:?}: {messages}\n{log}");
+        let stands = messages.contains("walls of project builds: namespaces, landlock");
+        assert_eq!(stands, caller.has_namespaces, "{messages}");
         let tried = log.lines().filter(|line| line.contains(": ")).count();
         assert!(tried > 80, "{log}");
         let done = log.lines().filter_map(|line| line.strip_prefix("DONE: "));

@@ -9,21 +9,21 @@ pub struct AllowArgs {
 }
 
 fn code(text: &str) -> Result<Code, String> {
-    known_code(text, &[], "`rockpack wheel verify` has no finding")
+    parse_code(text, &[], "`rockpack wheel verify` has no finding")
 }
 
 pub(super) fn code_of_set(text: &str) -> Result<Code, String> {
-    known_code(text, &[Code::UnownedFiles, Code::Loss], "plans and packages have no error")
+    parse_code(text, &[Code::UnownedFiles, Code::Loss], "plans and packages have no error")
 }
 
-fn known_code(text: &str, more: &[Code], without: &str) -> Result<Code, String> {
+fn parse_code(text: &str, more: &[Code], refusal: &str) -> Result<Code, String> {
     // The manifest accepts this code by `ignore` lines, if they name files.
-    let known = Code::OF_PACKAGES.iter().chain(more).copied().chain([Code::MisplacedCode]);
-    known.clone().find(|code| code.as_str() == text).ok_or_else(|| {
-        let mut codes: Vec<&str> = known.map(Code::as_str).collect();
+    let codes = Code::OF_PACKAGES.iter().chain(more).copied().chain([Code::MisplacedCode]);
+    codes.clone().find(|code| code.as_str() == text).ok_or_else(|| {
+        let mut codes: Vec<&str> = codes.map(Code::as_str).collect();
         codes.sort_unstable();
         let near = nearest(text, codes.iter().copied());
         let near = near.map(|near| format!("did you mean {near}? ")).unwrap_or_default();
-        format!("{without} with this code; {near}the codes are {}", codes.join(", "))
+        format!("{refusal} with this code; {near}the codes are {}", codes.join(", "))
     })
 }

@@ -17,7 +17,7 @@ pub struct CacheArgs {
 
 impl CacheArgs {
     /// Returns true if packed files are kept. `--cache` overrides `forbidden`.
-    pub fn wanted(&self, forbidden: bool) -> bool {
+    pub fn is_enabled(&self, forbidden: bool) -> bool {
         self.cache.is_some() || !(self.no_cache || forbidden)
     }
 }
@@ -122,10 +122,10 @@ mod tests {
 
     #[test]
     fn the_last_of_cache_and_no_cache_wins() {
-        let with = parse(&["--no-cache", "--cache", "d"]);
-        assert_eq!((with.wanted(true), with.cache), (true, Some("d".into())));
-        let without = parse(&["--cache", "d", "--no-cache"]);
-        assert_eq!((without.wanted(false), without.cache), (false, None));
-        assert!(parse(&[]).wanted(false) && !parse(&[]).wanted(true));
+        let cached = parse(&["--no-cache", "--cache", "d"]);
+        assert_eq!((cached.is_enabled(true), cached.cache), (true, Some("d".into())));
+        let uncached = parse(&["--cache", "d", "--no-cache"]);
+        assert_eq!((uncached.is_enabled(false), uncached.cache), (false, None));
+        assert!(parse(&[]).is_enabled(false) && !parse(&[]).is_enabled(true));
     }
 }

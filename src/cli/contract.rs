@@ -28,7 +28,7 @@ impl ContractArgs {
     ///
     /// # Errors
     /// Fails if there is nothing to check.
-    pub fn to(&self) -> Result<Option<ContractTo<'_>>, &'static str> {
+    pub fn destination(&self) -> Result<Option<ContractTo<'_>>, &'static str> {
         match self.contract.as_deref() {
             Some(file) if file.as_os_str() != STANDARD => Ok(Some(ContractTo::File(file))),
             Some(_) if self.check => Err("--check compares a file: write --contract FILE --check"),

@@ -172,15 +172,15 @@ mod tests {
     use crate::cli::{Cli, Command};
 
     fn edits(arguments: &[&str]) -> Result<Edits, clap::Error> {
-        let all = ["rockpack", "elf", "edit", "in", "-o", "out"];
-        match Cli::try_parse_from(all.iter().chain(arguments))?.command {
+        let words = ["rockpack", "elf", "edit", "in", "-o", "out"];
+        match Cli::try_parse_from(words.iter().chain(arguments))?.command {
             Command::Elf(ElfArgs { command: ElfCommand::Edit(args) }) => Ok(args.edits()),
-            other => panic!("{other:?}"),
+            command => panic!("{command:?}"),
         }
     }
 
-    fn strings(all: &[&str]) -> Vec<String> {
-        all.iter().map(|&text| text.to_owned()).collect()
+    fn strings(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|&text| text.to_owned()).collect()
     }
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_or_two_things_is_refused() {
+    fn refuses_empty_and_contradictory_edits() {
         for wrong in [
             &[][..],
             &["--rpath", "/a", "--add-rpath", "/b"],

@@ -46,7 +46,7 @@ impl Args for TheirOptions {
 
 fn option(name: &'static str, tip: Result<&'static str, &'static str>) -> Arg {
     let parser = match tip {
-        Ok(other) => UnknownArgumentValueParser::suggest_arg(other),
+        Ok(ours) => UnknownArgumentValueParser::suggest_arg(ours),
         Err(sentence) => UnknownArgumentValueParser::suggest(sentence),
     };
     Arg::new(format!("their-{name}"))

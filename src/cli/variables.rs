@@ -19,10 +19,10 @@ fn unknown(set: &BTreeSet<String>) -> Problems {
     if set.is_empty() {
         return problems;
     }
-    let mut known: BTreeSet<String> = variable::ALL.map(str::to_owned).into();
-    collect(&Cli::command(), &mut known);
-    for name in set.difference(&known) {
-        if let Some(near) = misspelled(name, known.iter().map(String::as_str)) {
+    let mut variables: BTreeSet<String> = variable::ALL.map(str::to_owned).into();
+    collect(&Cli::command(), &mut variables);
+    for name in set.difference(&variables) {
+        if let Some(near) = misspelled(name, variables.iter().map(String::as_str)) {
             let message = format!("the variable {name} is read by no command");
             let problem = Problem::warning(Code::Misspelled, message);
             problems.push(problem.help(format!("did you mean {near}?")));
@@ -31,10 +31,10 @@ fn unknown(set: &BTreeSet<String>) -> Problems {
     problems
 }
 
-fn collect(command: &Command, known: &mut BTreeSet<String>) {
-    let variables = command.get_arguments().filter_map(|arg| arg.get_env());
-    known.extend(variables.map(|name| name.to_string_lossy().into_owned()));
-    command.get_subcommands().for_each(|below| collect(below, known));
+fn collect(command: &Command, variables: &mut BTreeSet<String>) {
+    let names = command.get_arguments().filter_map(|arg| arg.get_env());
+    variables.extend(names.map(|name| name.to_string_lossy().into_owned()));
+    command.get_subcommands().for_each(|below| collect(below, variables));
 }
 
 #[cfg(test)]
@@ -42,12 +42,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_names_of_variables_are_told() {
-        let told = |name: &str| unknown(&BTreeSet::from([name.to_owned()])).iter().count();
-        assert_eq!(told("ROCKPACK_MANIFSET"), 1);
-        assert_eq!(told("ROCKPACK_CACHE_SIZ"), 1);
+    fn warns_of_near_names_of_variables() {
+        let warnings = |name: &str| unknown(&BTreeSet::from([name.to_owned()])).iter().count();
+        assert_eq!(warnings("ROCKPACK_MANIFSET"), 1);
+        assert_eq!(warnings("ROCKPACK_CACHE_SIZ"), 1);
         for name in ["ROCKPACK_MANIFEST", "ROCKPACK_CACHE_SIZE", "ROCKPACK_THOROUGH"] {
-            assert_eq!(told(name), 0, "{name}");
+            assert_eq!(warnings(name), 0, "{name}");
         }
     }
 }

@@ -42,9 +42,9 @@ fn refuse_same_place(args: &PackArgs) -> Result<(), Failure> {
         return Ok(());
     }
     let dir = args.dir.display();
-    let what = format!("{dir} would have each artifact as a directory and as an archive");
+    let message = format!("{dir} would have each artifact as a directory and as an archive");
     let help = "give another directory for the archives: -o OUT";
-    Err(Problem::usage(Code::Environment, what).help(help).into())
+    Err(Problem::usage(Code::Environment, message).help(help).into())
 }
 
 fn line(done: &PackedArtifact) -> String {

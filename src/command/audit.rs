@@ -20,9 +20,9 @@ use crate::ui;
 pub fn run(args: &AuditArgs) -> Result<(), Failure> {
     let wheels = wheels(&args.wheels)?;
     let paths: Vec<&Path> = wheels.iter().map(std::path::PathBuf::as_path).collect();
-    let with = if args.with.is_empty() { Vec::new() } else { self::wheels(&args.with)? };
-    let with: Vec<&Path> = with.iter().map(std::path::PathBuf::as_path).collect();
-    let mut audits = audit::audit_with(&paths, &with).map_err(|error| failure(&error))?;
+    let companions = if args.with.is_empty() { Vec::new() } else { self::wheels(&args.with)? };
+    let companions: Vec<&Path> = companions.iter().map(std::path::PathBuf::as_path).collect();
+    let mut audits = audit::audit_with(&paths, &companions).map_err(|error| failure(&error))?;
     let asks_runtime = args.on.iter().any(|system| matches!(system, System::Runtime(..)));
     for (audit, path) in audits.iter_mut().zip(&paths) {
         if asks_runtime {
@@ -42,8 +42,8 @@ pub fn run(args: &AuditArgs) -> Result<(), Failure> {
     let bad = |audit: &Audit| {
         audit.wrong.is_some()
             || !audit.unresolved.is_empty()
-            || audit.unfound.iter().any(|it| it.certain)
-            || audit.findings.iter().any(|it| it.severity == Severity::Error)
+            || audit.unfound.iter().any(|library| library.certain)
+            || audit.findings.iter().any(|finding| finding.severity == Severity::Error)
     };
     if audits.wheels.iter().any(bad) { Err(Failure::Reported) } else { Ok(()) }
 }
@@ -172,55 +172,55 @@ fn listed<T: Borrow<str>>(names: &[T]) -> String {
 }
 
 fn unfound(libraries: &[Unfound]) -> String {
-    list("libraries of the wheel without an rpath to them", libraries, |it| {
-        let first = if it.certain { "" } else { "; the program must load it first" };
-        format!("{}: {}, which is {}{first}", it.file, it.library, it.at)
+    list("libraries of the wheel without an rpath to them", libraries, |library| {
+        let first = if library.certain { "" } else { "; the program must load it first" };
+        format!("{}: {}, which is {}{first}", library.file, library.library, library.at)
     })
 }
 
 fn unresolved(files: &[Unresolved]) -> String {
-    list("symbols that neither the wheels nor the system define", files, |it| {
-        format!("{}: {}", it.file, listed(&it.symbols))
+    list("symbols that neither the wheels nor the system define", files, |file| {
+        format!("{}: {}", file.file, listed(&file.symbols))
     })
 }
 
 fn faults(findings: &[Finding]) -> String {
-    let of = |severity| {
-        let one = |finding: &&Finding| finding.severity == severity;
-        findings.iter().filter(one).collect::<Vec<_>>()
+    let with_severity = |severity| {
+        let has_severity = |finding: &&Finding| finding.severity == severity;
+        findings.iter().filter(has_severity).collect::<Vec<_>>()
     };
     let line = |finding: &&Finding| {
         let member = finding.member.as_deref().unwrap_or_default();
         let detail = finding.detail.as_ref().map_or_else(String::new, |text| format!(" ({text})"));
         format!("{member}: {}{detail}", finding.what)
     };
-    list("files that fail to load", &of(Severity::Error), line)
-        + &list("files that can fail to load", &of(Severity::Warning), line)
+    list("files that fail to load", &with_severity(Severity::Error), line)
+        + &list("files that can fail to load", &with_severity(Severity::Warning), line)
 }
 
 fn unused(files: &[Unused]) -> String {
-    list("needed libraries of which no symbol is used (a note)", files, |it| {
-        format!("{}: {}", it.file, listed(&it.libraries))
+    list("needed libraries of which no symbol is used (a note)", files, |file| {
+        format!("{}: {}", file.file, listed(&file.libraries))
     })
 }
 
 fn ignored(files: &[Ignored]) -> String {
-    list("not audited", files, |it| format!("{}: {}", it.file, it.reason))
+    list("not audited", files, |file| format!("{}: {}", file.file, file.reason))
 }
 
-fn list<T>(title: &str, all: &[T], line: impl Fn(&T) -> String) -> String {
+fn list<T>(title: &str, items: &[T], line: impl Fn(&T) -> String) -> String {
     let mut text = String::new();
-    if all.is_empty() {
+    if items.is_empty() {
         return text;
     }
     let _ = writeln!(text, "\n  {title}:");
-    for one in all.iter().take(MOST) {
-        let _ = writeln!(text, "    {}", line(one));
+    for item in items.iter().take(MOST) {
+        let _ = writeln!(text, "    {}", line(item));
     }
-    text + &more(all.len())
+    text + &more(items.len())
 }
 
-fn more(all: usize) -> String {
-    let left = all.saturating_sub(MOST);
-    if left == 0 { String::new() } else { format!("    and {left} more, which --json lists\n") }
+fn more(count: usize) -> String {
+    let hidden = count.saturating_sub(MOST);
+    if hidden == 0 { String::new() } else { format!("    and {hidden} more, which --json lists\n") }
 }

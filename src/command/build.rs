@@ -21,16 +21,16 @@ use crate::ui;
 
 mod destination;
 mod earlier;
+mod farm;
 #[cfg(feature = "remote")]
 mod farmed;
-mod given;
 mod installed;
 mod projects;
 mod reviewed;
 
+use farm::{Farm, FarmInput, Farmed};
 #[cfg(feature = "remote")]
 use farmed::asked as farm;
-use given::{Farm, Farmed, Given};
 use reviewed::Reviewed;
 
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
@@ -167,8 +167,8 @@ impl Steps<'_> {
         let Planned { plan, request, source, digests } = planned;
         let (farmed, source) = match farm {
             Some(farm) => {
-                let given = self.given(&request, &plan);
-                self.pool.install(|| with_farm(farm, given, catalog))?
+                let input = self.farm_input(&request, &plan);
+                self.pool.install(|| with_farm(farm, input, catalog))?
             }
             None => (Farmed::default(), self.source(catalog, &plan, source)?),
         };
@@ -218,12 +218,12 @@ impl Steps<'_> {
         opened.map_or_else(open, Ok)
     }
 
-    fn given<'g>(self, request: &'g Request, plan: &'g Plan) -> Given<'g>
+    fn farm_input<'g>(self, request: &'g Request, plan: &'g Plan) -> FarmInput<'g>
     where
         Self: 'g,
     {
         let Self { args, sources, manifest, shared, asked, .. } = self;
-        Given { args, sources, manifest, request, asked, plan, shared }
+        FarmInput { args, sources, manifest, request, asked, plan, shared }
     }
 }
 
@@ -245,8 +245,9 @@ fn begin(args: &BuildArgs) -> Result<rayon::ThreadPool, Failure> {
 }
 
 fn unfinished(plan: &Plan, has_cache: bool, error: &ExecuteError) -> Failure {
-    let all = plan.distributions.iter().map(|it| execute::output_path(plan, it));
-    ui::tell_unfinished(&all.collect::<Vec<_>>(), has_cache);
+    let paths =
+        plan.distributions.iter().map(|distribution| execute::output_path(plan, distribution));
+    ui::tell_unfinished(&paths.collect::<Vec<_>>(), has_cache);
     not_executed(error)
 }
 
@@ -295,17 +296,20 @@ fn farm(args: &BuildArgs, shared: &Shared<'_>, _: usize) -> Result<Option<Box<dy
 
 fn with_farm(
     farm: Box<dyn Farm>,
-    given: Given<'_>,
+    input: FarmInput<'_>,
     catalog: &Catalog,
 ) -> Result<(Farmed, Box<dyn Source>), Failure> {
-    let farmed = farm.build(given)?;
+    let farmed = farm.build(input)?;
     let is_made =
         |index| farmed.elsewhere.as_ref().is_some_and(|made| made.built.contains_key(&index));
-    let mut left = given.plan.clone();
-    let all = std::mem::take(&mut left.distributions).into_iter().enumerate();
-    left.distributions = all.filter(|(index, _)| !is_made(*index)).map(|(_, it)| it).collect();
-    if left.sources().next().is_some() {
-        let source = artifacts::planned(given.asked, catalog, &left)?;
+    let mut rest = input.plan.clone();
+    let distributions = std::mem::take(&mut rest.distributions).into_iter().enumerate();
+    rest.distributions = distributions
+        .filter(|(index, _)| !is_made(*index))
+        .map(|(_, distribution)| distribution)
+        .collect();
+    if rest.sources().next().is_some() {
+        let source = artifacts::planned(input.asked, catalog, &rest)?;
         return Ok((farmed, source));
     }
     let nothing = Directory::unpack(&[], &Demands::default(), None)?;
@@ -321,13 +325,13 @@ fn tell(required: bool, plan: &Plan, outcome: &Outcome) -> Result<Option<Problem
         .for_each(|e| inputs::cache::warn(&with_causes(e)));
     let shared = outcome.cache.as_ref().and_then(|summary| summary.shared.as_ref());
     let missed = shared.and_then(|shared| inputs::cache::tell_shared(shared, required));
-    if let Some(it) = &outcome.cache {
+    if let Some(summary) = &outcome.cache {
         ui::events::record(&Event::CacheUsed {
-            hits: it.hits,
-            hit_bytes: it.hit_bytes,
-            misses: it.misses,
-            added: it.added,
-            added_bytes: it.added_bytes,
+            hits: summary.hits,
+            hit_bytes: summary.hit_bytes,
+            misses: summary.misses,
+            added: summary.added,
+            added_bytes: summary.added_bytes,
         });
     }
     print(&ui::closing_table(plan, outcome, ui::width()))?;
@@ -341,13 +345,13 @@ fn contents(
     made_of: (&Catalog, &Plan),
     source: &dyn Source,
     digests: &Digests,
-    mut known: BTreeMap<ArtifactId, Contents>,
+    mut contents: BTreeMap<ArtifactId, Contents>,
 ) -> Result<BTreeMap<ArtifactId, Contents>, Failure> {
     let is_part = !request.only.is_empty();
-    let found = execute::contents(made_of, source, digests, &known, is_part);
-    let found = found.map_err(|e| environment(format!("cannot read the artifacts: {e}")))?;
-    known.extend(found);
-    Ok(known)
+    let hashed = execute::contents(made_of, source, digests, &contents, is_part);
+    let hashed = hashed.map_err(|e| environment(format!("cannot read the artifacts: {e}")))?;
+    contents.extend(hashed);
+    Ok(contents)
 }
 
 fn attestations(
@@ -361,7 +365,9 @@ fn attestations(
         manifest.sources.iter().map(|source| (source.name(), source.text())).collect();
     let mut of_build = build::provenance::inputs(request, &files, catalog);
     of_build.run = run;
-    let content = |it: &Distribution| Some((execute::output_path(plan, it), it.content.clone()?));
+    let content = |distribution: &Distribution| {
+        Some((execute::output_path(plan, distribution), distribution.content.clone()?))
+    };
     of_build.contents = plan.distributions.iter().filter_map(content).collect();
     Attestations { sboms: build::sbom::sboms(manifest, catalog, plan), inputs: of_build }
 }
@@ -389,8 +395,8 @@ fn asked<'a>(args: &'a BuildArgs, manifest: &'a Manifest, request: &'a Request) 
 fn check_artifacts(args: &BuildArgs) -> Result<(), Problem> {
     let elsewhere = args.remote.artifacts_digest.is_some();
     if elsewhere && args.since.since.is_some() {
-        let what = "--since reads all artifacts here, and --artifacts-digest reads none";
-        return Err(Problem::usage(Code::Environment, what).help("remove one of the options"));
+        let message = "--since reads all artifacts here, and --artifacts-digest reads none";
+        return Err(Problem::usage(Code::Environment, message).help("remove one of the options"));
     }
     if elsewhere || args.catalog.is_none() || args.artifact_dir.is_some() || args.store.is_some() {
         return Ok(());

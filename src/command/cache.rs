@@ -41,23 +41,23 @@ fn failed(error: &CacheError) -> Failure {
 
 fn prune(args: &PruneArgs) -> Result<(), Failure> {
     let dir = inputs::cache::directory(args.which.cache.as_deref())?;
-    let to = match args.to {
+    let limit = match args.to {
         _ if args.all => 0,
-        Some(to) => to,
+        Some(limit) => limit,
         None => Cache::look(&dir).map_err(|e| failed(&e))?.limit(),
     };
-    let mut pruned = Cache::prune(&dir, to).map_err(|e| failed(&e))?;
+    let mut pruned = Cache::prune(&dir, limit).map_err(|e| failed(&e))?;
     if args.all {
         let pages = PageCache::remove(&dir);
         pruned.bytes += pages.map_err(|e| environment(format!("cannot remove pages: {e}")))?;
     }
-    let left = if pruned.left == 0 {
+    let state = if pruned.left == 0 {
         "it is empty".to_owned()
     } else {
         format!("{} are left", human_size(pruned.left))
     };
     print(&match pruned.bytes {
-        0 => format!("nothing to remove from {}; {left}\n", dir.display()),
-        bytes => format!("removed {} from {}; {left}\n", human_size(bytes), dir.display()),
+        0 => format!("nothing to remove from {}; {state}\n", dir.display()),
+        bytes => format!("removed {} from {}; {state}\n", human_size(bytes), dir.display()),
     })
 }

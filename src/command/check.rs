@@ -10,7 +10,8 @@ use crate::cli::CheckArgs;
 use crate::{inputs, ui};
 
 pub fn run(args: &CheckArgs) -> Result<(), Failure> {
-    let to = args.contract.to().map_err(|text| Problem::usage(Code::Environment, text))?;
+    let destination =
+        args.contract.destination().map_err(|text| Problem::usage(Code::Environment, text))?;
     let sources = inputs::manifest::files(args.manifest.as_deref())?;
     let manifest = inputs::manifest::decode(&sources)?;
     ui::show_problems(&manifest.warnings());
@@ -18,9 +19,9 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     if ui::has_denied() {
         return Err(Failure::Reported);
     }
-    if let Some(to) = to {
+    if let Some(destination) = destination {
         let promised = review::contract::promised(&manifest);
-        return contract::tell(&promised, &to, args.json, args.contract.check);
+        return contract::tell(&promised, &destination, args.json, args.contract.check);
     }
     let [packages, families] = [&sources.0, &sources.1].map(inputs::manifest::label);
     print(&format!("{packages} and {families}: {}", summary(&manifest)))
@@ -31,6 +32,6 @@ fn summary(manifest: &Manifest) -> String {
         manifest.packages.values().map(Package::rule_count).sum::<usize>() + manifest.drops.len();
     let (packages, isas) = (manifest.packages.len(), manifest.families.isas.len());
     let counts = [(packages, "package"), (rules, "rule"), (isas, "ISA")];
-    let counts = counts.map(|(count, what)| counted(count, what)).join(", ");
+    let counts = counts.map(|(count, noun)| counted(count, noun)).join(", ");
     format!("{counts}, fine\n")
 }

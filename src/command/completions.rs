@@ -57,8 +57,8 @@ fn fish_values(lines: &mut String, command: &Command, using: &str, before: usize
         let values: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
         if !values.is_empty() {
             let (values, before) = (values.join(" "), before + index);
-            let here = format!("{using}; and test (count (commandline -opc)) -eq {before}");
-            let _ = writeln!(lines, "complete -c rockpack -n \"{here}\" -f -a \"{values}\"");
+            let condition = format!("{using}; and test (count (commandline -opc)) -eq {before}");
+            let _ = writeln!(lines, "complete -c rockpack -n \"{condition}\" -f -a \"{values}\"");
         }
     }
 }

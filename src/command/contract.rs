@@ -24,7 +24,7 @@ const MODE: u32 = 0o644;
 /// Prints or writes a contract, or compares a file with it.
 pub fn tell(
     contracts: &Contracts,
-    to: &ContractTo<'_>,
+    destination: &ContractTo<'_>,
     json: bool,
     check: bool,
 ) -> Result<(), Failure> {
@@ -35,7 +35,7 @@ pub fn tell(
     } else {
         contract::page(contracts)
     };
-    match to {
+    match destination {
         ContractTo::Standard => print_exact(&text),
         ContractTo::File(file) if check => compare(file, &text),
         ContractTo::File(file) => write(file, &text),
@@ -67,17 +67,17 @@ fn compare(file: &Path, today: &str) -> Result<(), Failure> {
 
 /// Lines of one text alone, with their sign.
 fn differences(old: &str, new: &str) -> Vec<String> {
-    let only = |one: &str, other: &str, sign: char| -> Vec<String> {
-        let others: std::collections::HashSet<&str> = other.lines().collect();
-        let lines = one.lines().filter(|line| !others.contains(line));
+    let lines_only_in = |text: &str, other_text: &str, sign: char| -> Vec<String> {
+        let other_lines: std::collections::HashSet<&str> = other_text.lines().collect();
+        let lines = text.lines().filter(|line| !other_lines.contains(line));
         lines.map(|line| format!("{sign} {}", line.trim())).collect()
     };
-    let mut all = only(old, new, '-');
-    all.extend(only(new, old, '+'));
-    if all.is_empty() && old != new {
-        all.push("the order of the lines differs".to_owned());
+    let mut differences = lines_only_in(old, new, '-');
+    differences.extend(lines_only_in(new, old, '+'));
+    if differences.is_empty() && old != new {
+        differences.push("the order of the lines differs".to_owned());
     }
-    all
+    differences
 }
 
 #[cfg(test)]

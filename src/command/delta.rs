@@ -21,14 +21,14 @@ pub fn run(args: &DeltaArgs) -> Result<(), Failure> {
     let deltas = delta(&args.old, &args.new, jobs).map_err(|e| environment(with_causes(&e)))?;
     if deltas.is_empty() {
         let (old, new) = (args.old.display(), args.new.display());
-        let what = format!("{old} has no earlier version of a wheel in {new}");
+        let message = format!("{old} has no earlier version of a wheel in {new}");
         let help = "give the directory with the earlier packages first";
-        ui::show_problems(&Problem::warning(Code::Environment, what).help(help).into());
+        ui::show_problems(&Problem::warning(Code::Environment, message).help(help).into());
     }
-    print(&said(&deltas))
+    print(&summary(&deltas))
 }
 
-fn said(deltas: &[Delta]) -> String {
+fn summary(deltas: &[Delta]) -> String {
     let mut text = String::new();
     if !deltas.is_empty() && !ui::quiet() {
         let sizes = [Column::right().of(8), Column::right().of(8)];
@@ -42,7 +42,7 @@ fn said(deltas: &[Delta]) -> String {
     }
     let smaller = || deltas.iter().filter_map(|delta| Some((delta.size, delta.patch?)));
     let (count, wheels) = (smaller().count(), counted(deltas.len(), "wheel"));
-    let of = human_size(smaller().map(|(size, _)| size).sum());
+    let size = human_size(smaller().map(|(size, _)| size).sum());
     let patches = human_size(smaller().map(|(_, patch)| patch).sum());
-    text + &format!("{count} of {wheels} patched: {patches} for {of}\n")
+    text + &format!("{count} of {wheels} patched: {patches} for {size}\n")
 }

@@ -24,7 +24,7 @@ pub struct Edited<'a> {
 
 impl Edited<'_> {
     /// Writes the wheels that `prepare` makes from an old wheel and a directory.
-    pub fn put(
+    pub fn write(
         &self,
         wheels: &[PathBuf],
         prepare: impl Fn(&Path, &Path) -> Result<Prepared, MakeError>,
@@ -37,8 +37,8 @@ impl Edited<'_> {
             let _ = fs::remove_dir(output);
         }
         let mut text = String::new();
-        let written = all(prepared?, |prepared| {
-            text += &said(&prepared.put()?);
+        let written = for_each(prepared?, |prepared| {
+            text += &report(&prepared.put()?);
             Ok(())
         });
         print(&text)?;
@@ -51,13 +51,14 @@ impl Edited<'_> {
         prepare: impl Fn(&Path, &Path) -> Result<Prepared, MakeError>,
     ) -> Result<Vec<Prepared>, Failure> {
         let mut prepared = Vec::new();
-        all(wheels, |wheel| {
+        for_each(wheels, |wheel| {
             prepared.push(prepare(wheel, self.into(wheel))?);
             Ok(())
         })?;
         let manifest = inputs::manifest::quietly(self.manifest)?;
         let entrants: Vec<_> = prepared.iter().filter_map(entrant).collect();
-        let passed = gate::of(check::Command::Edit, &manifest, self.allowed).check_as(&entrants);
+        let passed =
+            gate::for_command(check::Command::Edit, &manifest, self.allowed).check_as(&entrants);
         passed.map_err(|error| gate::failure(&error))?;
         for (wheel, prepared) in wheels.iter().zip(&prepared) {
             let mended = gate::mended(wheel, &[prepared.file().to_owned()]);
@@ -76,7 +77,7 @@ fn entrant(prepared: &Prepared) -> Option<Entrant> {
     Entrant::renamed(prepared.file(), prepared.place())
 }
 
-fn all<W>(
+fn for_each<W>(
     wheels: impl IntoIterator<Item = W>,
     mut work: impl FnMut(W) -> Result<(), MakeError>,
 ) -> Result<(), Failure> {
@@ -93,15 +94,19 @@ fn all<W>(
     if refused.is_empty() { Ok(()) } else { Err(refused.into()) }
 }
 
-fn said(done: &Made) -> String {
-    for name in &done.dropped {
+fn report(wheel: &Made) -> String {
+    for name in &wheel.dropped {
         let text =
-            format!("{name} of {} signs the old RECORD and was left out", done.path.display());
+            format!("{name} of {} signs the old RECORD and was left out", wheel.path.display());
         ui::show_problems(
             &Problem::note(Code::WheelRefused, text).help("sign the new wheel").into(),
         );
     }
-    format!("{}{}\n", done.path.display(), if done.was_there { " (was there already)" } else { "" })
+    format!(
+        "{}{}\n",
+        wheel.path.display(),
+        if wheel.was_there { " (was there already)" } else { "" }
+    )
 }
 
 fn problem(error: &MakeError) -> Problem {

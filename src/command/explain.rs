@@ -46,11 +46,11 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
             Ok(())
         }
         Asked::Glob(_) => {
-            let what = format!("no path of an artifact or a package matches `{}`", args.path);
+            let message = format!("no path of an artifact or a package matches `{}`", args.path);
             let Some(help) = deeper(&explainer, &args.path, 0) else {
-                return Err(unknown(what, &[]));
+                return Err(unknown(message, &[]));
             };
-            Err(Failure::Problems(Problem::error(Code::UnknownPath, what).help(help).into()))
+            Err(Failure::Problems(Problem::error(Code::UnknownPath, message).help(help).into()))
         }
         Asked::Unknown(near) => {
             Err(unknown(format!("no artifact or package has `{}`", args.path), &near))
@@ -70,9 +70,9 @@ fn json(value: &Document) -> Result<String, Failure> {
 fn deeper(explainer: &Explainer<'_>, glob: &str, count: usize) -> Option<String> {
     let deeper = format!("**/{glob}");
     let Ok(Asked::Glob(paths)) = explainer.find(&deeper) else { return None };
-    let (all, last) = (counted(paths.len(), "path"), paths.last()?);
+    let (total, last) = (counted(paths.len(), "path"), paths.last()?);
     let text = format!(
-        "globs begin at the root of the installation; for {all} at any depth, such as `{last}`: \
+        "globs begin at the root of the installation; for {total} at any depth, such as `{last}`: \
          rockpack explain '{deeper}'"
     );
     (paths.len() > count).then_some(text)

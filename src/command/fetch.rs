@@ -45,13 +45,13 @@ pub fn run(args: &FetchArgs) -> Result<(), Failure> {
     artifacts::check(&selection, &demands)?;
     let Some(dir) = &args.output else { return Ok(()) };
     let fetched = fetched(asked, dir, &selection, &demands, &selection.archives(&run.bucket))?;
-    let taken: Vec<_> = fetched.iter().map(|fetched| &fetched.taken).collect();
+    let archives: Vec<_> = fetched.iter().map(|fetched| &fetched.taken).collect();
     let bare: Vec<&str> =
-        taken.iter().filter(|t| !t.vouched).map(|t| t.archive.key.as_str()).collect();
+        archives.iter().filter(|t| !t.vouched).map(|t| t.archive.key.as_str()).collect();
     if !bare.is_empty() {
         ui::show_problems(&unchecked(&bare, false).into());
     }
-    artifacts::write_lock(&args.artifacts.demands, &demands, taken)?;
+    artifacts::write_lock(&args.artifacts.demands, &demands, archives)?;
     print(&ui::fetched_table(&fetched, ui::width()))
 }
 
@@ -63,8 +63,9 @@ fn manifest(args: &FetchArgs) -> Result<Option<Manifest>, Failure> {
 }
 
 fn not_an_address(args: &FetchArgs) -> Problem {
-    let given = args.url.as_ref().map(|url| format!("`{url}`")).unwrap_or_default();
-    let problem = Problem::usage(Code::Environment, format!("{given} is not an address of a run"));
+    let address = args.url.as_ref().map(|url| format!("`{url}`")).unwrap_or_default();
+    let problem =
+        Problem::usage(Code::Environment, format!("{address} is not an address of a run"));
     problem.help("begin with s3://, gs://, az://, https:// or file://; a directory needs no fetch")
 }
 
@@ -96,21 +97,22 @@ fn fetched(
 /// Refuses a directory with other artifacts: a build would take them too.
 fn check_others(dir: &Path, selection: &Selection) -> Result<(), Failure> {
     let keys: BTreeSet<&str> = selection.selected.iter().map(|s| s.object.key.as_str()).collect();
-    let mut others = Vec::new();
+    let mut extra = Vec::new();
     for name in names(dir).map_err(|e| environment(e.to_string()))? {
         let is_artifact =
             archive_of(&name).is_some() || archive_of(&format!("{name}.tar.xz")).is_some();
         if is_artifact && !keys.contains(name.as_str()) {
-            others.push(name);
+            extra.push(name);
         }
     }
-    let Some(first) = others.first() else { return Ok(()) };
-    let more = match others.len() - 1 {
+    let Some(first) = extra.first() else { return Ok(()) };
+    let more = match extra.len() - 1 {
         0 => String::new(),
         more => format!(" and {more} more artifacts"),
     };
-    let what = format!("{} has `{first}`{more}, which are not part of this fetch", dir.display());
-    let problem = Problem::error(Code::Environment, what);
+    let message =
+        format!("{} has `{first}`{more}, which are not part of this fetch", dir.display());
+    let problem = Problem::error(Code::Environment, message);
     Err(problem
         .help("fetch into another directory, or remove them: a build would use them too")
         .into())

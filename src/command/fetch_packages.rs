@@ -14,11 +14,11 @@ use crate::cli::FetchPackagesArgs;
 use crate::{inputs, ui};
 
 pub fn run(args: &FetchPackagesArgs) -> Result<(), Failure> {
-    let wanted = wanted(args)?;
+    let pins = requested_pins(args)?;
     let source: Arc<dyn Bucket> = publish::open(&args.source, Access::Any)?.into();
     let options = Options { access: Access::Anonymous, ..Options::default() };
     let open = |url: &str, named| store::open(url, &Options { named, ..options.clone() });
-    let files = select(&source, &open, &wanted)?;
+    let files = select(&source, &open, &pins)?;
     let Some(dir) = args.output.as_ref().filter(|_| !args.dry_run) else {
         let list: String = files.iter().map(|file| line("fetch", file.size, file)).collect();
         return print(&format!("{list}{} would be fetched\n", counted(files.len(), "file")));
@@ -35,40 +35,40 @@ pub fn run(args: &FetchPackagesArgs) -> Result<(), Failure> {
         Way::Patch => line("patch", Some(arrival.bytes), file),
     });
     let list: String = if ui::quiet() { String::new() } else { list.collect() };
-    print(&format!("{list}{}\n", said(&done)))
+    print(&format!("{list}{}\n", summary(&done)))
 }
 
-fn said(done: &[Arrival]) -> String {
-    let of = |way: Way| done.iter().filter(move |arrival| arrival.way == way);
-    let bytes = |way: Way| of(way).map(|arrival| arrival.bytes).sum::<u64>();
-    let (kept, patches) = (of(Way::Kept).count(), bytes(Way::Patch));
-    let by_patches = if of(Way::Patch).count() == 0 {
+fn summary(done: &[Arrival]) -> String {
+    let by_way = |way: Way| done.iter().filter(move |arrival| arrival.way == way);
+    let bytes = |way: Way| by_way(way).map(|arrival| arrival.bytes).sum::<u64>();
+    let (unchanged, patches) = (by_way(Way::Kept).count(), bytes(Way::Patch));
+    let by_patches = if by_way(Way::Patch).count() == 0 {
         String::new()
     } else {
-        let all = human_size(bytes(Way::Whole) + patches);
-        format!("; {all}, of which {} by patches", human_size(patches))
+        let total = human_size(bytes(Way::Whole) + patches);
+        format!("; {total}, of which {} by patches", human_size(patches))
     };
-    let new = counted(done.len() - kept, "file");
-    format!("{new} fetched, {kept} unchanged{by_patches}")
+    let new = counted(done.len() - unchanged, "file");
+    format!("{new} fetched, {unchanged} unchanged{by_patches}")
 }
 
-fn wanted(args: &FetchPackagesArgs) -> Result<Vec<Pin>, Failure> {
-    let mut wanted = Vec::new();
+fn requested_pins(args: &FetchPackagesArgs) -> Result<Vec<Pin>, Failure> {
+    let mut requested = Vec::new();
     for text in &args.packages {
         let wrong = || {
-            let what = format!("`{}` is not NAME==VERSION", redacted(text));
+            let message = format!("`{}` is not NAME==VERSION", redacted(text));
             let help = "write an exact version, such as `torch==2.9.0`";
-            Problem::usage(Code::Environment, what).help(help)
+            Problem::usage(Code::Environment, message).help(help)
         };
-        wanted.push(pin(text).ok_or_else(wrong)?);
+        requested.push(pin(text).ok_or_else(wrong)?);
     }
     for path in &args.requirements {
         let text = fs::read_to_string(path).map_err(|error| environment(with_causes(&error)))?;
         // Errors show lines.
         let text = redacted(&text);
-        wanted.extend(pins(&Source::new(path.display().to_string(), text))?);
+        requested.extend(pins(&Source::new(path.display().to_string(), text))?);
     }
-    Ok(wanted)
+    Ok(requested)
 }
 
 fn line(word: &str, size: Option<u64>, file: &PinnedFile) -> String {

@@ -109,17 +109,16 @@ fn first_difference(source: &Source, laid_out: &str) -> Option<Problem> {
         return None;
     }
     let pairs = text.split_inclusive('\n').zip(laid_out.split_inclusive('\n'));
-    let alike: usize =
-        pairs.take_while(|(one, other)| one == other).map(|(line, _)| line.len()).sum();
+    let alike: usize = pairs.take_while(|(old, new)| old == new).map(|(line, _)| line.len()).sum();
     let line = |text: &str| text[alike..].split('\n').next().unwrap_or_default().to_owned();
-    let (is, wanted) = (line(text), line(laid_out));
-    let label = if wanted.trim() == is.trim() && wanted.trim_end() == wanted {
+    let (current, expected) = (line(text), line(laid_out));
+    let label = if expected.trim() == current.trim() && expected.trim_end() == expected {
         "spaces".to_owned()
     } else {
-        format!("expected: {wanted}")
+        format!("expected: {expected}")
     };
     let message = format!("{} is not formatted", source.name());
-    let end = alike + is.trim_end_matches('\r').len();
+    let end = alike + current.trim_end_matches('\r').len();
     let problem = Problem::error(Code::NotLaidOut, message).label(&source.at(alike..end), label);
     Some(problem.help("format it with `rockpack fmt`"))
 }

@@ -15,7 +15,7 @@ use record::gate::{self, Gate, GateError};
 use super::{Failure, environment};
 use crate::ui;
 
-pub fn of<'g>(command: Command, manifest: &'g Manifest, allowed: &'g [Code]) -> Gate<'g> {
+pub fn for_command<'g>(command: Command, manifest: &'g Manifest, allowed: &'g [Code]) -> Gate<'g> {
     Gate { command, manifest, allowed, told: &warn }
 }
 
@@ -27,24 +27,24 @@ pub fn warn(allowed: &[Finding]) {
 /// between members, comments, entries of directories, and rows of RECORD without a file.
 pub fn mended(old: &Path, new: &[PathBuf]) -> io::Result<Problems> {
     let headers = |path: &Path| Ok::<_, io::Error>(Wheel::open(path, "")?.headers());
-    let kept = new.iter().map(|new| headers(new)).collect::<io::Result<Vec<_>>>()?.concat();
-    let is_kept = |finding: &Finding| {
-        kept.iter().any(|one| (one.code, &one.what) == (finding.code, &finding.what))
+    let remaining = new.iter().map(|new| headers(new)).collect::<io::Result<Vec<_>>>()?.concat();
+    let remains = |finding: &Finding| {
+        remaining.iter().any(|now| (now.code, &now.what) == (finding.code, &finding.what))
     };
     let mut kinds: BTreeMap<String, (Code, Vec<String>)> = BTreeMap::new();
-    for finding in headers(old)?.into_iter().filter(|finding| !is_kept(finding)) {
+    for finding in headers(old)?.into_iter().filter(|finding| !remains(finding)) {
         let kind = kinds.entry(finding.what.into_owned());
         kind.or_insert((finding.code, Vec::new())).1.extend(finding.member);
     }
     let mut notes = Problems::new();
     for (what, (code, members)) in kinds {
-        let of = match members.as_slice() {
+        let members = match members.as_slice() {
             [] => String::new(),
-            [one] => format!(" (`{}`)", one.escape_debug()),
-            [one, rest @ ..] => format!(" (`{}` and {} more)", one.escape_debug(), rest.len()),
+            [first] => format!(" (`{}`)", first.escape_debug()),
+            [first, rest @ ..] => format!(" (`{}` and {} more)", first.escape_debug(), rest.len()),
         };
         let subject = if new.len() == 1 { "the new wheel is" } else { "the new wheels are" };
-        let text = format!("{}: {what}{of}; {subject} without this fault", old.display());
+        let text = format!("{}: {what}{members}; {subject} without this fault", old.display());
         notes.push(Problem::note(code, text));
     }
     Ok(notes)

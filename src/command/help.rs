@@ -53,12 +53,12 @@ fn vocabulary_json() -> Result<String, Failure> {
 
 fn node(name: &str) -> Result<String, Failure> {
     let entries = manifest::entries(&VOCABULARY);
-    let found: Vec<String> = entries
+    let pages: Vec<String> = entries
         .iter()
         .filter(|e| e.word.name == name)
         .map(|e| manifest::entry(e, ui::width()))
         .collect();
-    if found.is_empty() {
+    if pages.is_empty() {
         let problem =
             Problem::usage(Code::Environment, format!("the manifest has no node `{name}`"));
         let near = nearest(name, entries.iter().map(|e| e.word.name));
@@ -68,7 +68,7 @@ fn node(name: &str) -> Result<String, Failure> {
         );
         return Err(problem.help(help).into());
     }
-    Ok(found.join("\n"))
+    Ok(pages.join("\n"))
 }
 
 fn built() -> Command {

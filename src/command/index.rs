@@ -22,7 +22,7 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
     };
     super::repaired(&args.dir)?;
     let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
-    let gate = gate::of(check::Command::Publish, &manifest, &args.allow.allow);
+    let gate = gate::for_command(check::Command::Publish, &manifest, &args.allow.allow);
     let summary = simple::write_with(&args.dir, &options, Some(&gate));
     let summary = summary.map_err(|error| failure(&error))?;
     let strays = simple::strays(&args.dir).map_err(|error| failure(&error))?;
@@ -34,7 +34,7 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         let text = format!("`{path}` is broken and was left out: {}", with_causes(error));
         ui::show_problems(&Problem::warning(Code::IndexRefused, text).into());
     }
-    print(&said(args, &summary))
+    print(&summary_text(args, &summary))
 }
 
 fn removed(args: &IndexArgs) -> Result<BTreeSet<String>, Failure> {
@@ -45,19 +45,20 @@ fn removed(args: &IndexArgs) -> Result<BTreeSet<String>, Failure> {
     names.ok_or_else(|| environment("give --remove the file names of packages"))
 }
 
-fn said(args: &IndexArgs, summary: &Summary) -> String {
-    let count = |number: usize, one: &str, many: &str| {
-        format!("{number} {}", if number == 1 { one } else { many })
+fn summary_text(args: &IndexArgs, summary: &Summary) -> String {
+    let count = |number: usize, singular: &str, plural: &str| {
+        format!("{number} {}", if number == 1 { singular } else { plural })
     };
     let files = count(summary.packages, "file", "files");
     let projects = count(summary.projects, "project", "projects");
     let pages = count(summary.pages, "page", "pages");
-    let gone = if summary.pages_removed == 0 {
+    let removed = if summary.pages_removed == 0 {
         String::new()
     } else {
         format!(", {} removed", summary.pages_removed)
     };
-    let mut text = format!("{files} of {projects}: {} read, {pages} written{gone}\n", summary.read);
+    let mut text =
+        format!("{files} of {projects}: {} read, {pages} written{removed}\n", summary.read);
     for path in &summary.removed {
         let _ = writeln!(text, "removed {path}");
     }

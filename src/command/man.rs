@@ -130,8 +130,8 @@ fn option(roff: &mut Roff, arg: &Arg) {
 }
 
 fn values(arg: &Arg) -> String {
-    let names = |values: Vec<String>, what: &str| {
-        if values.is_empty() { String::new() } else { format!(" [{what}: {}]", values.join(", ")) }
+    let names = |values: Vec<String>, label: &str| {
+        if values.is_empty() { String::new() } else { format!(" [{label}: {}]", values.join(", ")) }
     };
     let takes = arg.get_action().takes_values();
     let possible = arg

@@ -20,7 +20,7 @@ use crate::inputs::{self, saved_plan};
 pub fn run(args: &MergeArgs) -> Result<(), Failure> {
     args.dirs.iter().try_for_each(|dir| repaired(dir))?;
     let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
-    let gate = gate::of(check::Command::Merge, &manifest, &args.allow.allow);
+    let gate = gate::for_command(check::Command::Merge, &manifest, &args.allow.allow);
     let done = match &args.source_commit {
         None => {
             let promised = args.plan.as_deref().map(promised).transpose()?;
@@ -32,17 +32,21 @@ pub fn run(args: &MergeArgs) -> Result<(), Failure> {
         }
     };
     let done = done.map_err(|e| failure(&e))?;
-    print(&said(args, &done))
+    print(&summary(args, &done))
 }
 
 fn promised(file: &Path) -> Result<Promised, Failure> {
     let plan = saved_plan::read(file)?;
-    let mut files: BTreeSet<RelPath> =
-        plan.distributions.iter().map(|one| execute::output_path(&plan, one)).collect();
-    let with_variants = plan.distributions.iter().filter(|one| one.variants.is_some());
-    files.extend(with_variants.filter_map(|one| {
-        let name = variants::file_name(&one.name, &plan.version).parse().ok()?;
-        Some(one.directory.join(&name))
+    let mut files: BTreeSet<RelPath> = plan
+        .distributions
+        .iter()
+        .map(|distribution| execute::output_path(&plan, distribution))
+        .collect();
+    let with_variants =
+        plan.distributions.iter().filter(|distribution| distribution.variants.is_some());
+    files.extend(with_variants.filter_map(|distribution| {
+        let name = variants::file_name(&distribution.name, &plan.version).parse().ok()?;
+        Some(distribution.directory.join(&name))
     }));
     let projects = plan.projects.iter().filter(|project| project.native.is_none());
     let projects = projects.map(|project| project.name.to_string());
@@ -55,7 +59,7 @@ fn promised(file: &Path) -> Result<Promised, Failure> {
     })
 }
 
-fn said(args: &MergeArgs, done: &Assembled) -> String {
+fn summary(args: &MergeArgs, done: &Assembled) -> String {
     let mut text = made(&done.packages, &done.removed, "build");
     let (finished, commit) =
         args.source_commit.as_ref().map_or((false, ""), |commit| (true, commit.as_str()));
@@ -71,13 +75,13 @@ fn said(args: &MergeArgs, done: &Assembled) -> String {
 }
 
 fn failure(error: &AssembleError) -> Failure {
-    let what = with_causes(error);
+    let message = with_causes(error);
     let (code, help) = match error {
         AssembleError::Gate(error) => return gate::failure(error),
         AssembleError::Stage(_)
         | AssembleError::Io(_)
         | AssembleError::NoRecord(RecordError::Io(_)) => {
-            return Problem::error(Code::Environment, what).into();
+            return Problem::error(Code::Environment, message).into();
         }
         AssembleError::NoRecord(
             RecordError::Nothing(_) | RecordError::Line { .. } | RecordError::Statement { .. },
@@ -126,7 +130,7 @@ fn failure(error: &AssembleError) -> Failure {
              --plan FILE --only NAME`",
         ),
     };
-    Failure::Problems(Problem::error(code, what).help(help).into())
+    Failure::Problems(Problem::error(code, message).help(help).into())
 }
 
 fn remedy(part: Part) -> &'static str {

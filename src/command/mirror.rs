@@ -23,24 +23,25 @@ pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
     };
     published::takes_uploads("DEST", args.dest.reveal())?;
     let open = |url: &Address| published::open(url, Access::Any);
-    let (source, to) = (open(&args.source)?, open(&args.dest)?);
-    if is_same(source.name(), to.name()) {
+    let (source, dest) = (open(&args.source)?, open(&args.dest)?);
+    if is_same(source.name(), dest.name()) {
         return Err(environment(format!(
             "SOURCE and DEST are both `{}`: give the mirror another place",
-            to.name()
+            dest.name()
         )));
     }
     if !args.dry_run {
         ui::tell_at_end("written pages stay; run the same command again for the rest");
     }
-    let told = |step: &Step| {
+    let report = |step: &Step| {
         if let Step::Page { key, .. } = step
             && (args.dry_run || !ui::quiet())
         {
             let _ = print(&format!("page  {key}\n"));
         }
     };
-    let done = publish::mirror(&*source, &*to, &mirror, &told).map_err(|error| failure(&error))?;
+    let done =
+        publish::mirror(&*source, &*dest, &mirror, &report).map_err(|error| failure(&error))?;
     let Mirrored { projects, packages, pages, removed } = done;
     let would = if args.dry_run { "would be " } else { "" };
     print(&format!(
@@ -52,9 +53,9 @@ pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
 }
 
 /// Returns true if two names are surely the same place.
-fn is_same(source: &str, to: &str) -> bool {
-    let is_one_directory = || Some(fs::canonicalize(source).ok()? == fs::canonicalize(to).ok()?);
-    source.trim_end_matches('/') == to.trim_end_matches('/') || is_one_directory() == Some(true)
+fn is_same(source: &str, dest: &str) -> bool {
+    let is_one_directory = || Some(fs::canonicalize(source).ok()? == fs::canonicalize(dest).ok()?);
+    source.trim_end_matches('/') == dest.trim_end_matches('/') || is_one_directory() == Some(true)
 }
 
 fn public(args: &MirrorArgs) -> Result<String, Failure> {

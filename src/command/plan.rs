@@ -16,11 +16,12 @@ use crate::inputs::{
 
 pub fn run(args: &PlanArgs) -> Result<(), Failure> {
     let (format, most) = args.format().map_err(|text| Problem::usage(Code::Environment, text))?;
-    let to = args.contract.to().map_err(|text| Problem::usage(Code::Environment, text))?;
+    let destination =
+        args.contract.destination().map_err(|text| Problem::usage(Code::Environment, text))?;
     let plan = inputs::pool(args.set.threads.jobs)?.install(|| made(args))?;
-    if let Some(to) = to {
+    if let Some(destination) = destination {
         let contracts = review::contract::contracts(&plan);
-        return contract::tell(&contracts, &to, args.json, args.contract.check);
+        return contract::tell(&contracts, &destination, args.json, args.contract.check);
     }
     match format {
         PlanFormat::Text => print(&review::summary_text(&plan, args.set.verbose)),
@@ -76,8 +77,8 @@ fn since(
     place: &str,
 ) -> Result<Plan, Failure> {
     if args.catalog.catalog.is_some() {
-        let what = "--since compares the bytes of files, which a saved catalog does not have";
-        return Err(Problem::usage(Code::Environment, what)
+        let message = "--since compares the bytes of files, which a saved catalog does not have";
+        return Err(Problem::usage(Code::Environment, message)
             .help("give --artifact-dir or --store in place of --catalog")
             .into());
     }

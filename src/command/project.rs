@@ -35,7 +35,7 @@ fn listed(args: &CheckoutArgs, clone: bool) -> Result<(), Failure> {
     }
     if args.remote {
         for checkout in &mut checkouts {
-            checkout.ask().map_err(|e| failed(&e))?;
+            checkout.query_remote().map_err(|e| failed(&e))?;
         }
     }
     let fine = checkouts.iter().all(|checkout| checkout.state == State::Fine);

@@ -16,18 +16,18 @@ pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
     ui::tell_manifest(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
     repaired(&args.dir)?;
-    let promotion = promote::plan(&args.dir, &manifest, &args.to, &kept(args));
+    let promotion = promote::plan(&args.dir, &manifest, &args.to, &kept_targets(args));
     let promotion = promotion.map_err(|error| failure(&error, args))?;
     for target in &promotion.absent {
-        let what = format!("no package for the target `{target}`");
+        let message = format!("no package for the target `{target}`");
         let help = "give --keep-targets the targets of packages";
-        ui::show_problems(&Problem::warning(Code::MissingTarget, what).help(help).into());
+        ui::show_problems(&Problem::warning(Code::MissingTarget, message).help(help).into());
     }
     match &args.output {
         Some(dest) if !args.dry_run => {
             repaired(dest)?;
             let threads = inputs::pool(args.making.threads.jobs)?.current_num_threads();
-            let gate = gate::of(check::Command::Edit, &manifest, &args.making.allow.allow);
+            let gate = gate::for_command(check::Command::Edit, &manifest, &args.making.allow.allow);
             let run = inputs::run()?;
             let done = promotion.write(dest, run, threads, &gate);
             let done = done.map_err(|error| failure(&error, args))?;
@@ -44,7 +44,7 @@ pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
 }
 
 /// Splits also at `;`.
-fn kept(args: &PromoteArgs) -> Vec<String> {
+fn kept_targets(args: &PromoteArgs) -> Vec<String> {
     let targets = args.keep_targets.iter().flat_map(|part| part.split(';'));
     let targets = targets.map(str::trim).filter(|target| !target.is_empty());
     targets.map(str::to_owned).collect()
@@ -75,7 +75,7 @@ fn listed(promotion: &Promotion) -> String {
 
 fn line(Change { field, from, to, .. }: &Change) -> String {
     match to {
-        Some(to) => format!("{field}: {from} → {to}"),
+        Some(value) => format!("{field}: {from} → {value}"),
         None => format!("{field}: {from} removed"),
     }
 }
@@ -96,9 +96,9 @@ fn summary(promotion: &Promotion, end: &str) -> String {
 }
 
 fn failure(error: &PromoteError, args: &PromoteArgs) -> Failure {
-    let what = with_causes(error);
+    let message = with_causes(error);
     let refused = |code, help: String| {
-        Failure::Problems(Problem::error(code, what.clone()).help(help).into())
+        Failure::Problems(Problem::error(code, message.clone()).help(help).into())
     };
     let have = |have: &[String]| match have {
         [] => "no package here is for one target".to_owned(),
@@ -108,20 +108,20 @@ fn failure(error: &PromoteError, args: &PromoteArgs) -> Failure {
     match error {
         PromoteError::Gate(error) => gate::failure(error),
         PromoteError::Stage(_) | PromoteError::Io(_) | PromoteError::Write { .. } => {
-            Problem::error(Code::Environment, what).into()
+            Problem::error(Code::Environment, message).into()
         }
-        PromoteError::Open(OpenError::Io(_)) => Problem::error(Code::Environment, what).into(),
+        PromoteError::Open(OpenError::Io(_)) => Problem::error(Code::Environment, message).into(),
         PromoteError::Read(ReadError::Read(_)) => {
             let help = format!("{}give the directory that a build wrote", inputs::near(&args.dir));
-            Problem::error(Code::Environment, what).help(help).into()
+            Problem::error(Code::Environment, message).help(help).into()
         }
         PromoteError::SameDirectory { .. } => {
             let help = "give another directory: -o OUT; the existing packages stay for comparison";
-            Problem::usage(Code::Environment, what).help(help).into()
+            Problem::usage(Code::Environment, message).help(help).into()
         }
         PromoteError::Same { .. } => {
             let help = "give the new version: --to VERSION";
-            Problem::usage(Code::ImpossibleVersion, what).help(help).into()
+            Problem::usage(Code::ImpossibleVersion, message).help(help).into()
         }
         PromoteError::UnknownTarget { near, have: there, .. } => {
             let near = near.as_ref().map(|near| format!("did you mean `{near}`? "));

@@ -36,17 +36,17 @@ pub fn run(args: &PruneStoreArgs) -> Result<(), Failure> {
     if !args.dry_run {
         ui::tell_at_end("removed packages stay removed; run the same command again for the rest");
     }
-    let told = |step: &PruneStep| {
+    let report = |step: &PruneStep| {
         if args.dry_run || !ui::quiet() {
             let _ = print(&line(step));
         }
     };
-    let pruned = publish::prune(&*bucket, &retention, &told);
-    print(&said(args, &pruned.map_err(|error| failure(&error))?))
+    let pruned = publish::prune(&*bucket, &retention, &report);
+    print(&summary(args, &pruned.map_err(|error| failure(&error))?))
 }
 
 fn line(step: &PruneStep) -> String {
-    let (what, amount, key, because) = match step {
+    let (action, amount, key, because) = match step {
         PruneStep::Kept { key, because } => ("stays", String::new(), key, Some(because)),
         PruneStep::Page { key, fewer } => ("page", format!("-{fewer}"), key, None),
         PruneStep::Removed { key, size, because } => {
@@ -54,15 +54,15 @@ fn line(step: &PruneStep) -> String {
         }
     };
     let because = because.map(|because| format!("  {because}")).unwrap_or_default();
-    format!("{what:6}  {amount:>7}  {key}{because}\n")
+    format!("{action:6}  {amount:>7}  {key}{because}\n")
 }
 
-fn said(args: &PruneStoreArgs, pruned: &Pruned) -> String {
-    let Pruned { removed, bytes, kept, pages, all } = pruned;
+fn summary(args: &PruneStoreArgs, pruned: &Pruned) -> String {
+    let Pruned { removed, bytes, kept, pages, total } = pruned;
     let done = if args.dry_run { "would be " } else { "" };
     let size = human_size(*bytes);
-    let half = if args.dry_run && !args.yes && publish::is_more_than_half(*removed, *all) {
-        format!("{removed} of {all} packages are more than half: remove them with --yes\n")
+    let half = if args.dry_run && !args.yes && publish::is_more_than_half(*removed, *total) {
+        format!("{removed} of {total} packages are more than half: remove them with --yes\n")
     } else {
         String::new()
     };
@@ -88,8 +88,8 @@ fn failure(error: &PublishError) -> Failure {
                  {stream}` with the same --layout"
             ));
         }
-        PublishError::Stream { there, .. } => {
-            return refused(&format!("give --stream {there}, or the URL of another store"));
+        PublishError::Stream { recorded, .. } => {
+            return refused(&format!("give --stream {recorded}, or the URL of another store"));
         }
         PublishError::TooMany { .. } => {
             "check --as-of, --stream and the URL; list the packages with --dry-run, and remove \

@@ -60,32 +60,32 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     if !args.dry_run {
         ui::tell_at_end("uploaded packages stay; run the same command again for the rest");
     }
-    let told = |step: &Step| {
+    let report = |step: &Step| {
         if args.dry_run || !ui::quiet() {
             let _ = print(&line(step));
         }
     };
-    let gate = gate::of(check::Command::Publish, &manifest, &args.allow.allow);
-    let summary = publish::publish(&args.dir, &*bucket, &options, &gate, &told);
+    let gate = gate::for_command(check::Command::Publish, &manifest, &args.allow.allow);
+    let summary = publish::publish(&args.dir, &*bucket, &options, &gate, &report);
     let summary = summary.map_err(|error| failure(&error))?;
     if args.public.is_none() {
         warn_of_public(Code::PublishRefused, summary.attested);
     }
-    print(&said(args, &summary))
+    print(&summary_text(args, &summary))
 }
 
 fn contents(dir: &Path) -> Result<BTreeMap<String, String>, Failure> {
     let below = dir.join(DIST);
     let dir = if below.is_dir() { &below } else { dir };
     let recorded = Recorded::read_in(dir).map_err(|e| environment(with_causes(&e)))?;
-    let all = recorded.statements.iter().flat_map(Statement::contents);
-    Ok(all.map(|(sha256, content)| (sha256.to_owned(), content.to_owned())).collect())
+    let contents = recorded.statements.iter().flat_map(Statement::contents);
+    Ok(contents.map(|(sha256, content)| (sha256.to_owned(), content.to_owned())).collect())
 }
 
 pub fn layout(layout: PublishLayout, publishing: &Publishing, stream: Option<&str>) -> Layout {
     let layout = match layout {
-        PublishLayout::PerPackage => Layout::of(Form::Projects),
-        PublishLayout::Flat => Layout::of(Form::Flat),
+        PublishLayout::PerPackage => Layout::from_form(Form::Projects),
+        PublishLayout::Flat => Layout::from_form(Form::Flat),
         PublishLayout::V5 => Layout::of_manifest(publishing, stream.unwrap_or(STREAM)),
     };
     layout.in_stream(stream)
@@ -102,17 +102,17 @@ pub fn publishing(needed: bool, manifest: Option<&Path>) -> Result<Publishing, F
 }
 
 pub fn stream<'p>(publishing: &'p Publishing, stream: &str) -> Result<&'p StreamRule, Failure> {
-    let known = || publishing.streams.iter().map(|rule| rule.name.as_str());
+    let names = || publishing.streams.iter().map(|rule| rule.name.as_str());
     publishing.streams.iter().find(|rule| *rule.name == stream).ok_or_else(|| {
-        let what = format!("--stream: packages.kdl declares no stream `{stream}`");
-        let near = nearest(stream, known()).map(|near| format!("did you mean `{near}`? "));
-        let list: Vec<&str> = known().collect();
+        let message = format!("--stream: packages.kdl declares no stream `{stream}`");
+        let near = nearest(stream, names()).map(|near| format!("did you mean `{near}`? "));
+        let list: Vec<&str> = names().collect();
         let help = if list.is_empty() {
             "declare it in packages.kdl: stream \"nightly\" keep=\"120 days\"".to_owned()
         } else {
             format!("{}the streams are {}", near.unwrap_or_default(), list.join(", "))
         };
-        Problem::usage(Code::Environment, what).help(help).into()
+        Problem::usage(Code::Environment, message).help(help).into()
     })
 }
 
@@ -165,12 +165,12 @@ pub fn public(address: Option<&Address>) -> Result<Option<String>, Failure> {
 
 pub fn warn_of_public(code: Code, attested: usize) {
     if attested > 0 {
-        let what = format!(
+        let message = format!(
             "pages do not name the provenance of {}: its address is unknown",
             counted(attested, "package")
         );
         let help = "give the public address, such as --public https://example.com/whl/";
-        ui::show_problems(&Problem::warning(code, what).help(help).into());
+        ui::show_problems(&Problem::warning(code, message).help(help).into());
     }
 }
 
@@ -194,13 +194,13 @@ pub fn warn_of(code: Code, strays: &[RelPath]) {
         let help = format!(
             "name the file like the package with `{ending}` at the end, in the same directory"
         );
-        let what = format!("`{path}` {does} nothing: its directory has no package of this name");
-        ui::show_problems(&Problem::warning(code, what).help(help).into());
+        let message = format!("`{path}` {does} nothing: its directory has no package of this name");
+        ui::show_problems(&Problem::warning(code, message).help(help).into());
     }
 }
 
 fn line(step: &Step) -> String {
-    let (what, amount, key) = match step {
+    let (action, amount, key) = match step {
         Step::Upload { key, size } => ("upload", human_size(*size), key.as_str()),
         Step::Same { key } => ("same", String::new(), key.as_str()),
         Step::Metadata { key } if patched_package(key.file_name()).is_some() => {
@@ -216,10 +216,10 @@ fn line(step: &Step) -> String {
         }
         Step::Page { key, more } => ("page", format!("+{more}"), key.as_str()),
     };
-    format!("{what:8}  {amount:>7}  {key}\n")
+    format!("{action:8}  {amount:>7}  {key}\n")
 }
 
-fn said(args: &PublishArgs, summary: &Summary) -> String {
+fn summary_text(args: &PublishArgs, summary: &Summary) -> String {
     let Summary { uploaded, bytes, same, pages, .. } = summary;
     let done = if args.dry_run { "would be " } else { "" };
     let size = human_size(*bytes);
@@ -267,8 +267,8 @@ pub fn failure(error: &PublishError) -> Failure {
             "give the --layout of the first `rockpack index publish`, correct the \
                 page, or publish to another place, where rockpack makes all pages",
         ),
-        PublishError::Stream { there, .. } => refused
-            .help(format!("give --stream {there}, or publish to the store of another stream")),
+        PublishError::Stream { recorded, .. } => refused
+            .help(format!("give --stream {recorded}, or publish to the store of another stream")),
         PublishError::ByHand { key, data, .. } => refused.help(format!(
             "change `{data}` in the same way, or undo the change: `{key}` is made from it"
         )),
@@ -283,14 +283,14 @@ pub fn failure(error: &PublishError) -> Failure {
 
 fn incomplete(unmet: &[Unmet]) -> Problems {
     const SHOWN: usize = 5;
-    let problem = |what: String| Problem::error(Code::PublishRefused, what);
+    let problem = |message: String| Problem::error(Code::PublishRefused, message);
     let mut problems = Problems::new();
     unmet.iter().take(SHOWN).for_each(|unmet| problems.push(problem(unmet.to_string())));
-    let all = counted(unmet.len(), "requirement");
-    let (are, more) =
+    let count = counted(unmet.len(), "requirement");
+    let (verb, more) =
         (if unmet.len() == 1 { "is" } else { "are" }, unmet.len().saturating_sub(SHOWN));
     let more = if more == 0 { String::new() } else { format!(", {more} more than shown") };
-    problems.push(problem(format!("{all} {are} unmet{more}; nothing was written")).help(
+    problems.push(problem(format!("{count} {verb} unmet{more}; nothing was written")).help(
         "publish the required packages too, name packages of other indexes with --outside, or \
          add --incomplete",
     ));

@@ -11,7 +11,7 @@ pub fn run(args: &RepackArgs) -> Result<(), Failure> {
     let RepackArgs { compression, output, manifest, allow, .. } = args;
     let (output, manifest) = (Some(output.as_path()), manifest.as_deref());
     let edited = Edited { output, manifest, allowed: &allow.allow };
-    edited.put(&wheels(&args.wheels)?, |wheel, into| {
+    edited.write(&wheels(&args.wheels)?, |wheel, into| {
         repack::prepare(wheel, (*compression).into(), into)
     })
 }

@@ -14,6 +14,7 @@ pub fn run(args: &RetagArgs) -> Result<(), Failure> {
     let allowed: Vec<Code> = allow.allow.iter().copied().chain(forced).collect();
     let (output, manifest) = (output.as_deref(), manifest.as_deref());
     let edited = Edited { output, manifest, allowed: &allowed };
-    edited
-        .put(&wheels(&args.wheels)?, |wheel, into| retag::prepare(wheel, &args.platform_tag, into))
+    edited.write(&wheels(&args.wheels)?, |wheel, into| {
+        retag::prepare(wheel, &args.platform_tag, into)
+    })
 }

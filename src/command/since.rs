@@ -41,10 +41,10 @@ impl Set<'_> {
         if plan.version.is_of_stream() || plan.version.release_of_post().is_some() {
             return Ok(plan);
         }
-        let what = format!("--since: {} is not the version of a night", plan.version);
+        let message = format!("--since: {} is not the version of a night", plan.version);
         let help = "build a release or a release candidate whole, without --since; nights have \
             alpha, beta or development versions, and post releases can use it too";
-        Err(Problem::usage(Code::Environment, what).help(help).into())
+        Err(Problem::usage(Code::Environment, message).help(help).into())
     }
 
     /// Decides about each package of the plan of [`Set::whole`]. Reads and hashes its files.
@@ -55,16 +55,16 @@ impl Set<'_> {
         let compatible = execute::compatible(&matched, artifacts, digests);
         let compatible = compatible.map_err(|error| not_executed(&error))?;
         let since = Since { versions: BTreeMap::new(), compatible };
-        let all =
+        let plan =
             if since.compatible.is_empty() { whole.clone() } else { self.plan(since.clone())? };
         let rules = Rules::new(manifest);
-        let sboms = build::sbom::sboms(manifest, catalog, &all);
-        let contents = execute::package_contents(&all, &sboms, artifacts, digests, &rules);
+        let sboms = build::sbom::sboms(manifest, catalog, &plan);
+        let contents = execute::package_contents(&plan, &sboms, artifacts, digests, &rules);
         let contents = contents.map_err(|error| not_executed(&error))?;
-        let published = self.published(&all, &rules)?;
-        let names = all.distributions.iter().map(|it| it.name.normalized());
+        let published = self.published(&plan, &rules)?;
+        let names = plan.distributions.iter().map(|distribution| distribution.name.normalized());
         let verdicts: BTreeMap<String, Verdict> =
-            names.zip(verdicts(&all, &contents, &published)).collect();
+            names.zip(verdicts(&plan, &contents, &published)).collect();
         let versions = verdicts.iter().filter_map(|(name, verdict)| match verdict {
             Verdict::Earlier(earlier) => Some((name.clone(), earlier.version.clone())),
             Verdict::New { .. } => None,
@@ -80,23 +80,26 @@ impl Set<'_> {
         Ok(made?.0)
     }
 
-    fn published(&self, all: &Plan, rules: &Rules) -> Result<BTreeMap<String, Published>, Failure> {
-        let wheels = all
-            .distributions
-            .iter()
-            .filter(|it| it.form == Form::Wheel && it.platform_dir.is_some());
-        let wheels = wheels.filter_map(|it| {
-            let path = execute::output_path(all, it);
-            Some((it.name.normalized(), path.file_name().parse().ok()?))
+    fn published(
+        &self,
+        plan: &Plan,
+        rules: &Rules,
+    ) -> Result<BTreeMap<String, Published>, Failure> {
+        let wheels = plan.distributions.iter().filter(|distribution| {
+            distribution.form == Form::Wheel && distribution.platform_dir.is_some()
         });
-        let wanted = Wanted { wheels: wheels.collect(), rules };
+        let wheels = wheels.filter_map(|distribution| {
+            let path = execute::output_path(plan, distribution);
+            Some((distribution.name.normalized(), path.file_name().parse().ok()?))
+        });
+        let query = Wanted { wheels: wheels.collect(), rules };
         let listener = ui::events::listener();
         let options = store::Options { listener, access: Access::Any, ..store::Options::default() };
         let bucket = store::open(self.place, &options);
         let bucket =
             bucket.map_err(|error| environment(format!("--since: {}", with_causes(&error))))?;
         let local = local(self.place);
-        earlier::earlier(&*bucket as &dyn Bucket, local.as_deref(), &wanted)
+        earlier::earlier(&*bucket as &dyn Bucket, local.as_deref(), &query)
             .map_err(|error| failed(&error))
     }
 }

@@ -16,14 +16,14 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     let sources = inputs::manifest::sources(args.making.manifest.as_deref())?;
     ui::tell_manifest(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
-    let ask = Ask {
+    let request = Ask {
         wheels: &args.wheels,
         version: args.version.as_ref(),
         beside: args.beside.as_deref(),
         threads: inputs::pool(args.making.threads.jobs)?.current_num_threads(),
         allowed: &args.making.allow.allow,
     };
-    let split = split::plan(&manifest, &ask).map_err(|error| failure(error, args))?;
+    let split = split::plan(&manifest, &request).map_err(|error| failure(error, args))?;
     let listed: String = split.divisions.iter().map(division).collect();
     let dest = args.output.as_deref().filter(|_| !args.dry_run);
     let Some(dest) = dest else {
@@ -32,9 +32,9 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     };
     print(&listed)?;
     repaired(dest)?;
-    let gate = gate::of(check::Command::Edit, &manifest, &args.making.allow.allow);
+    let gate = gate::for_command(check::Command::Edit, &manifest, &args.making.allow.allow);
     let run = inputs::run()?;
-    let done = split.write(dest, run, &ask, &gate);
+    let done = split.write(dest, run, &request, &gate);
     let done = done.map_err(|error| failure(error, args))?;
     for division in &split.divisions {
         let new: Vec<PathBuf> =
@@ -51,7 +51,9 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
 /// are not known.
 fn sizes(divisions: &[Division], dest: Option<&Path>) -> Result<String, Failure> {
     let length = |path: &Path| {
-        fs_err::metadata(path).map(|it| it.len()).map_err(|error| environment(error.to_string()))
+        fs_err::metadata(path)
+            .map(|metadata| metadata.len())
+            .map_err(|error| environment(error.to_string()))
     };
     let sources = divisions.iter().map(|division| length(&division.from));
     let before = sources.sum::<Result<u64, _>>()?;
@@ -153,28 +155,28 @@ fn summary(divisions: &[Division], end: &str) -> String {
 }
 
 fn failure(error: SplitError, args: &SplitArgs) -> Failure {
-    let what = with_causes(&error);
+    let message = with_causes(&error);
     match error {
         SplitError::Refused(problems) => Failure::Problems(problems),
         SplitError::Gate(error) => gate::failure(&error),
         SplitError::Open(OpenError::Io(_)) => {
             let near = args.wheels.iter().map(|wheel| inputs::near(wheel)).collect::<String>();
             let help = format!("{near}give existing wheels");
-            Problem::error(Code::Environment, what).help(help).into()
+            Problem::error(Code::Environment, message).help(help).into()
         }
         SplitError::Open(_) => {
             let help = "see its faults with `rockpack wheel verify`";
-            Failure::Problems(Problem::error(Code::SplitRefused, what).help(help).into())
+            Failure::Problems(Problem::error(Code::SplitRefused, message).help(help).into())
         }
         SplitError::Read(ReadError::Read(_) | ReadError::Empty(_)) => {
             let help =
                 "give --beside a directory with the packages that the wheels were built against";
-            Problem::error(Code::Environment, what).help(help).into()
+            Problem::error(Code::Environment, message).help(help).into()
         }
         SplitError::Read(_)
         | SplitError::Stage(_)
         | SplitError::Write { .. }
         | SplitError::Path(_)
-        | SplitError::Io(_) => Problem::error(Code::Environment, what).into(),
+        | SplitError::Io(_) => Problem::error(Code::Environment, message).into(),
     }
 }

@@ -19,13 +19,13 @@ use crate::cli::VerifyArgs;
 use crate::inputs::{self, saved_plan};
 use crate::ui;
 
-mod given;
+mod arguments;
 mod parts;
 mod table;
 mod trial;
 mod tried;
 
-use given::Given;
+use arguments::PackageArguments;
 
 pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
@@ -38,14 +38,14 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
         })
         .transpose()?;
     args.paths.iter().try_for_each(|path| super::repaired(path))?;
-    let given = Given::new(&args.paths, &args.with)?;
+    let arguments = PackageArguments::new(&args.paths, &args.with)?;
     let (system, targets) =
         (System(&manifest), Arc::new(Targets::new(manifest.families.target_names())));
     let (packages, findings, untried) = inputs::pool(args.threads.jobs)?
-        .install(|| checked(&system, &targets, &given, plan.as_ref()))?;
+        .install(|| checked(&system, &targets, &arguments, plan.as_ref()))?;
     let mut judged = Judged::new(&manifest, &packages, findings);
-    let (allowed, kept) = gate::let_through(judged.kept, &args.allow.allow);
-    judged.kept = kept;
+    let (allowed, rest) = gate::let_through(judged.kept, &args.allow.allow);
+    judged.kept = rest;
     let shown = if args.verbose { Shown::All } else { Shown::Few };
     if args.verbose {
         ui::show_problems(&judged.notes());
@@ -73,71 +73,71 @@ pub fn of_plan(
     plan: &(String, Plan),
     packages: Vec<(Found, String)>,
 ) -> Result<Vec<Finding>, Failure> {
-    let given = Given::of(packages);
+    let arguments = PackageArguments::from_packages(packages);
     let targets = Arc::new(Targets::new(manifest.families.target_names()));
-    let read =
-        gate::read(&given.entrants(), &targets).map_err(|error| environment(error.to_string()))?;
+    let read = gate::read(&arguments.entrants(), &targets)
+        .map_err(|error| environment(error.to_string()))?;
     let system = System(manifest);
     let set = system.set(&targets, read);
     let mut findings = judge(&set, Command::Edit);
-    findings.extend(as_planned(&given, plan, &findings)?);
-    let mut kept = Judged::new(manifest, &set.packages, findings).kept;
-    kept.retain(|finding| finding.severity == Severity::Error);
-    Ok(kept)
+    findings.extend(as_planned(&arguments, plan, &findings)?);
+    let mut findings = Judged::new(manifest, &set.packages, findings).kept;
+    findings.retain(|finding| finding.severity == Severity::Error);
+    Ok(findings)
 }
 
 fn checked<'s>(
     system: &'s System<'_>,
     targets: &'s Arc<Targets>,
-    given: &Given,
+    arguments: &PackageArguments,
     plan: Option<&(String, Plan)>,
 ) -> Result<(Vec<Package<'s>>, Vec<Finding>, Problems), Failure> {
-    let packages =
-        gate::read(&given.entrants(), targets).map_err(|error| environment(error.to_string()))?;
+    let packages = gate::read(&arguments.entrants(), targets)
+        .map_err(|error| environment(error.to_string()))?;
     let set = system.set(targets, packages);
     let mut findings = judge(&set, Command::Verify);
     findings.extend(parts::of_splits(system.0, targets, &set.packages));
-    findings.retain(|finding| given.concerns(finding));
+    findings.retain(|finding| arguments.concerns(finding));
     let mut packages = set.packages;
-    packages.truncate(given.judged);
-    findings.extend(given.variants(&packages).map_err(|error| environment(error.to_string()))?);
-    findings.extend(given.sums().map_err(|error| environment(error.to_string()))?);
-    findings.extend(given.provenance().map_err(|error| environment(error.to_string()))?);
+    packages.truncate(arguments.judged);
+    findings.extend(arguments.variants(&packages).map_err(|error| environment(error.to_string()))?);
+    findings.extend(arguments.sums().map_err(|error| environment(error.to_string()))?);
+    findings.extend(arguments.provenance().map_err(|error| environment(error.to_string()))?);
     let tried =
-        tried::sdists(given, &packages).map_err(|error| environment(with_causes(&error)))?;
+        tried::sdists(arguments, &packages).map_err(|error| environment(with_causes(&error)))?;
     let (faults, untried) = tried;
     findings.extend(faults);
     if let Some(plan) = plan {
-        findings.extend(as_planned(given, plan, &findings)?);
+        findings.extend(as_planned(arguments, plan, &findings)?);
     }
     Ok((packages, findings, untried))
 }
 
 fn as_planned(
-    given: &Given,
+    arguments: &PackageArguments,
     (label, plan): &(String, Plan),
     findings: &[Finding],
 ) -> Result<Vec<Finding>, Failure> {
     let readable =
         |file: &str| !findings.iter().any(|f| f.file == file && f.code == Code::BrokenPackage);
-    let (found, names): (Vec<&Found>, Vec<String>) = given
+    let (packages, names): (Vec<&Found>, Vec<String>) = arguments
         .packages
         .iter()
-        .take(given.judged)
+        .take(arguments.judged)
         .filter(|(_, name)| readable(name))
-        .map(|(found, name)| (found, name.clone()))
+        .map(|(package, name)| (package, name.clone()))
         .unzip();
-    planned(label, plan, &found, names)
+    planned(label, plan, &packages, names)
 }
 
 fn planned(
     label: &str,
     plan: &Plan,
-    found: &[&Found],
+    packages: &[&Found],
     names: Vec<String>,
 ) -> Result<Vec<Finding>, Failure> {
     let read: Vec<_> =
-        found.par_iter().map(|found| read::package(found, Depth::Comparison)).collect();
+        packages.par_iter().map(|package| read::package(package, Depth::Comparison)).collect();
     let (mut built, mut files) = (Vec::new(), Vec::new());
     for (package, name) in read.into_iter().zip(names) {
         // Unreadable packages already have findings.

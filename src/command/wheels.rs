@@ -17,9 +17,14 @@ pub fn wheels(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             wheels.push(path.clone());
             continue;
         }
-        let found = package::packages(path).map_err(|error| environment(with_causes(&error)))?;
+        let packages = package::packages(path).map_err(|error| environment(with_causes(&error)))?;
         let before = wheels.len();
-        wheels.extend(found.into_iter().filter(|f| f.form == Form::Wheel).map(|f| f.path));
+        wheels.extend(
+            packages
+                .into_iter()
+                .filter(|package| package.form == Form::Wheel)
+                .map(|package| package.path),
+        );
         if wheels.len() == before {
             let problem =
                 Problem::error(Code::Environment, format!("{} has no wheels", path.display()));

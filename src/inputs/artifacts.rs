@@ -96,10 +96,10 @@ pub fn planned(
 ) -> Result<Box<dyn Source>, Failure> {
     let demands = demands(asked)?;
     let files: Vec<&Origin> = plan.sources().collect();
-    let wanted = Wanted::of(catalog, files.iter().copied());
+    let needed = Wanted::of(catalog, files.iter().copied());
     let directory = match run(asked)? {
-        Some(run) => unpacked(&run, asked, &demands, Some(&wanted))?,
-        None => local(asked.place, &demands, Some(&wanted))?,
+        Some(run) => unpacked(&run, asked, &demands, Some(&needed))?,
+        None => local(asked.place, &demands, Some(&needed))?,
     };
     let source = concluded(asked, &demands, directory)?;
     catalog::confirm(&*source, catalog, files)?;
@@ -119,9 +119,9 @@ fn concluded(
 fn local(
     dir: Option<&Path>,
     demands: &Demands,
-    wanted: Option<&Wanted>,
+    needed: Option<&Wanted>,
 ) -> Result<Directory, Failure> {
-    Ok(Directory::open_some(directory(dir)?, demands, wanted)?)
+    Ok(Directory::open_some(directory(dir)?, demands, needed)?)
 }
 
 pub fn directory(dir: Option<&Path>) -> Result<&Path, Failure> {
@@ -130,10 +130,10 @@ pub fn directory(dir: Option<&Path>) -> Result<&Path, Failure> {
             .help("give --artifact-dir DIR, or --store NAME --run ID")
     })?;
     if !dir.is_dir() {
-        let what = if dir.exists() { "is not a directory" } else { "does not exist" };
+        let state = if dir.exists() { "is not a directory" } else { "does not exist" };
         return Err(Problem::error(
             Code::Environment,
-            format!("artifact directory {} {what}", dir.display()),
+            format!("artifact directory {} {state}", dir.display()),
         )
         .help(format!(
             "{}give --artifact-dir the directory with artifacts such as base_lib_generic",
@@ -148,19 +148,19 @@ fn unpacked(
     run: &Run,
     asked: Asked<'_>,
     demands: &Demands,
-    wanted: Option<&Wanted>,
+    needed: Option<&Wanted>,
 ) -> Result<Directory, Failure> {
     let selection = select(run, asked, demands)?;
     check(&selection, demands)?;
     let is_wanted = |archive: &RemoteArchive| {
         let id = archive_of(archive.key());
-        wanted.is_none_or(|wanted| id.is_none_or(|id| wanted.takes(&id)))
+        needed.is_none_or(|needed| id.is_none_or(|id| needed.takes(&id)))
     };
     let mut archives = selection.archives(&run.bucket);
     archives.retain(is_wanted);
     let done = with_progress(&archives, asked, |archives| {
         let packed = archives.into_iter().map(|archive| Box::new(archive) as Box<dyn Packed>);
-        Directory::unpack(&packed.collect::<Vec<_>>(), demands, wanted)
+        Directory::unpack(&packed.collect::<Vec<_>>(), demands, needed)
     })?;
     Ok(done?)
 }
@@ -196,8 +196,8 @@ pub fn select(run: &Run, asked: Asked<'_>, demands: &Demands) -> Result<Selectio
     };
     let selection = selection.map_err(|error| failed(&error, &run.address))?;
     if selection.selected.is_empty() && selection.unneeded.is_empty() {
-        let what = format!("no archive of an artifact at {}", run.address);
-        let problem = Problem::error(Code::NoArtifacts, what).help(
+        let message = format!("no archive of an artifact at {}", run.address);
+        let problem = Problem::error(Code::NoArtifacts, message).help(
             "check the run, and whether the address is of the directory with archives such as \
              base_lib_generic.tar.zst",
         );
@@ -261,11 +261,11 @@ fn of_store(asked: Asked<'_>, name: &str) -> Result<String, Failure> {
 }
 
 fn unknown(name: &str, stores: &[StoreRule]) -> Problem {
-    let known: Vec<&str> = stores.iter().map(|rule| rule.name.as_str()).collect();
-    let help = match (nearest(name, known.iter().copied()), known.is_empty()) {
+    let names: Vec<&str> = stores.iter().map(|rule| rule.name.as_str()).collect();
+    let help = match (nearest(name, names.iter().copied()), names.is_empty()) {
         (_, true) => "declare it in packages.kdl: store \"NAME\" url=\"s3://…{run}…\"".to_owned(),
-        (Some(near), _) => format!("did you mean `{near}`? the stores are {}", known.join(", ")),
-        (None, _) => format!("the stores are {}", known.join(", ")),
+        (Some(near), _) => format!("did you mean `{near}`? the stores are {}", names.join(", ")),
+        (None, _) => format!("the stores are {}", names.join(", ")),
     };
     Problem::usage(Code::Environment, format!("--store: packages.kdl declares no store `{name}`"))
         .help(help)
@@ -328,13 +328,13 @@ fn lock_file(args: &DemandArgs) -> Option<PathBuf> {
 fn conclude(args: &DemandArgs, demands: &Demands, directory: &Directory) -> Result<(), Failure> {
     let bare: Vec<String> = directory.directories().map(|id| format!("`{id}`")).collect();
     if let (Some(file), Some(first)) = (lock_file(args), bare.first()) {
-        let what = format!("{first} is a directory, which {} does not cover", file.display());
+        let message = format!("{first} is a directory, which {} does not cover", file.display());
         let help = "give archives: a lock file covers only archives";
         if args.locked {
-            let problem = Problem::error(Code::NotAsLocked, what).help(help);
+            let problem = Problem::error(Code::NotAsLocked, message).help(help);
             return Err(Failure::Problems(problem.into()));
         }
-        ui::show_problems(&Problem::warning(Code::NotAsLocked, what).help(help).into());
+        ui::show_problems(&Problem::warning(Code::NotAsLocked, message).help(help).into());
     }
     write_lock(args, demands, directory.taken())
 }
@@ -343,17 +343,17 @@ fn conclude(args: &DemandArgs, demands: &Demands, directory: &Directory) -> Resu
 pub fn write_lock<'a>(
     args: &DemandArgs,
     demands: &Demands,
-    taken: impl IntoIterator<Item = &'a Taken>,
+    archives: impl IntoIterator<Item = &'a Taken>,
 ) -> Result<(), Failure> {
     let Some(file) = args.lock.as_ref().filter(|_| !args.locked) else { return Ok(()) };
     let old = demands.lock.as_ref().map(|locked| &locked.lock);
     let mut lock = old.cloned().unwrap_or_default();
-    lock.extend(taken.into_iter().map(|taken| taken.archive.clone()));
+    lock.extend(archives.into_iter().map(|archive| archive.archive.clone()));
     if old == Some(&lock) {
         return Ok(());
     }
     lock.save(file).map_err(|error| {
-        let what = format!("cannot write {}: {error}", file.display());
-        Problem::error(Code::Environment, what).into()
+        let message = format!("cannot write {}: {error}", file.display());
+        Problem::error(Code::Environment, message).into()
     })
 }

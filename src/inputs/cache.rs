@@ -16,7 +16,7 @@ pub fn store(
     shared: &Shared<'_>,
     jobs: usize,
 ) -> Result<Option<Box<dyn Store>>, Problem> {
-    if !args.wanted(forbidden()) {
+    if !args.is_enabled(forbidden()) {
         return Ok(None);
     }
     let limit = variable(CACHE_SIZE, bytes)?.unwrap_or(DEFAULT_LIMIT);
@@ -24,8 +24,9 @@ pub fn store(
     match dir.and_then(|dir| Cache::open(&dir, limit).map_err(|e| with_causes(&e))) {
         Ok(cache) => remote::behind(cache, shared, jobs).map(Some),
         Err(why) if shared.is_required() => {
-            let what = format!("a required remote: the cache of this machine is not used: {why}");
-            Err(Problem::error(Code::Cache, what).help("--cache DIR names another"))
+            let message =
+                format!("a required remote: the cache of this machine is not used: {why}");
+            Err(Problem::error(Code::Cache, message).help("--cache DIR names another"))
         }
         Err(why) => {
             warn(&why);
@@ -42,7 +43,7 @@ pub fn look() -> Option<Box<dyn Store>> {
 /// Checks before anything is made that a required server can be used. `builds_packages` is for farms that build whole
 /// packages, and need no cache.
 pub fn check(args: &CacheArgs, shared: &Shared<'_>, builds_packages: bool) -> Result<(), Problem> {
-    if !shared.is_required() || args.wanted(forbidden()) || builds_packages {
+    if !shared.is_required() || args.is_enabled(forbidden()) || builds_packages {
         return Ok(());
     }
     let text = "a required remote: without a cache, no shared cache is used";
@@ -139,17 +140,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_that_says_something_counts() {
+    fn takes_the_first_nonempty_setting() {
         let chosen = |named: Option<&str>, variables: &[(&str, &str)]| {
             let variable = |name: &str| {
-                variables.iter().find(|(other, _)| *other == name).map(|(_, value)| value.into())
+                variables.iter().find(|(set, _)| *set == name).map(|(_, value)| value.into())
             };
             chosen(named.map(Path::new), variable).map(|path| path.to_str().unwrap().to_owned())
         };
-        let (own, xdg, home) =
+        let (rockpack, xdg, home) =
             (("ROCKPACK_CACHE_DIR", "own"), ("XDG_CACHE_HOME", "/xdg"), ("HOME", "/home/me"));
-        assert_eq!(chosen(Some("named"), &[own, xdg, home]).as_deref(), Some("named"));
-        assert_eq!(chosen(None, &[own, xdg, home]).as_deref(), Some("own"));
+        assert_eq!(chosen(Some("named"), &[rockpack, xdg, home]).as_deref(), Some("named"));
+        assert_eq!(chosen(None, &[rockpack, xdg, home]).as_deref(), Some("own"));
         assert_eq!(
             chosen(None, &[("ROCKPACK_CACHE_DIR", ""), xdg, home]).as_deref(),
             Some("/xdg/rockpack")

@@ -9,8 +9,8 @@ use fs_err as fs;
 /// If links lead out of the directory: a manifest from elsewhere could otherwise name any file of
 /// this machine, whose text would be in errors and packages.
 pub fn place(directory: &Path, file: &Path) -> io::Result<PathBuf> {
-    let here = Path::new(".");
-    let directory = if directory.as_os_str().is_empty() { here } else { directory };
+    let current = Path::new(".");
+    let directory = if directory.as_os_str().is_empty() { current } else { directory };
     let place = fs::canonicalize(directory.join(file))?;
     if place.starts_with(fs::canonicalize(directory)?) {
         return Ok(place);
@@ -29,17 +29,17 @@ mod tests {
     #[test]
     fn links_stay_in_the_directory() {
         let dir = tempfile::TempDir::new().unwrap();
-        let at = |path: &str| dir.path().join(path);
-        fs::create_dir_all(at("inside/deep")).unwrap();
-        fs::create_dir_all(at("inside-not")).unwrap();
+        let path = |path: &str| dir.path().join(path);
+        fs::create_dir_all(path("inside/deep")).unwrap();
+        fs::create_dir_all(path("inside-not")).unwrap();
         for file in ["inside/a", "inside/deep/b", "inside-not/c"] {
-            fs::write(at(file), file).unwrap();
+            fs::write(path(file), file).unwrap();
         }
-        symlink("inside", at("named")).unwrap();
-        symlink("deep/b", at("inside/link")).unwrap();
-        symlink("../inside-not/c", at("inside/out")).unwrap();
-        symlink("../inside-not", at("inside/parent")).unwrap();
-        symlink("../../inside/a", at("inside/deep/back")).unwrap();
+        symlink("inside", path("named")).unwrap();
+        symlink("deep/b", path("inside/link")).unwrap();
+        symlink("../inside-not/c", path("inside/out")).unwrap();
+        symlink("../inside-not", path("inside/parent")).unwrap();
+        symlink("../../inside/a", path("inside/deep/back")).unwrap();
         let cases = [
             ("inside", "a", true),
             ("named", "a", true),
@@ -52,7 +52,7 @@ mod tests {
             ("inside", "none", false),
         ];
         for (directory, file, expected) in cases {
-            let place = place(&at(directory), Path::new(file));
+            let place = place(&path(directory), Path::new(file));
             assert_eq!(place.is_ok(), expected, "{directory} {file}: {place:?}");
         }
     }

@@ -66,7 +66,7 @@ fn has_lines(path: &Path) -> bool {
 /// Reads other files from the directory of packages.kdl.
 pub fn decode(sources: &(Source, Source)) -> Result<Manifest, Failure> {
     let home = sources.0.file().and_then(|file| Path::new(file).parent());
-    decode_with(sources, &|path| beside(home, path))
+    decode_with(sources, &|path| text_beside(home, path))
 }
 
 /// Returns the texts of all files of a manifest, by paths below its directory.
@@ -75,7 +75,7 @@ pub fn texts(sources: &(Source, Source)) -> Result<BTreeMap<String, String>, Fai
     let home = sources.0.file().and_then(|file| Path::new(file).parent());
     let read = RefCell::new(BTreeMap::new());
     decode_with(sources, &|path| {
-        let text = beside(home, path)?;
+        let text = text_beside(home, path)?;
         read.borrow_mut().insert(path.to_string(), text.clone());
         Ok(text)
     })?;
@@ -85,7 +85,7 @@ pub fn texts(sources: &(Source, Source)) -> Result<BTreeMap<String, String>, Fai
     Ok(texts)
 }
 
-fn beside(home: Option<&Path>, path: &RelPath) -> Result<String, String> {
+fn text_beside(home: Option<&Path>, path: &RelPath) -> Result<String, String> {
     let Some(home) = home else { return built_in_text(path) };
     let place = contained::place(home, Path::new(path.as_str()));
     let read = place.and_then(|place| regular::read_to_string(place, MOST_OF_README));
@@ -93,7 +93,7 @@ fn beside(home: Option<&Path>, path: &RelPath) -> Result<String, String> {
 }
 
 fn built_in_text(path: &RelPath) -> Result<String, String> {
-    let text = builtin::beside(path).ok_or("the built-in manifest has no such file")?;
+    let text = builtin::text(path).ok_or("the built-in manifest has no such file")?;
     Ok(text.to_owned())
 }
 
@@ -103,7 +103,7 @@ pub fn decode_with(
 ) -> Result<Manifest, Failure> {
     let templates = builtin::templates();
     let (own_packages, own_families) = built_in();
-    let beside = Beside {
+    let neighbours = Beside {
         templates: templates.keys().map(String::as_str).collect(),
         read,
         built_in: Some(BuiltIn {
@@ -112,7 +112,7 @@ pub fn decode_with(
             read: &built_in_text,
         }),
     };
-    let manifest = Manifest::decode_beside(packages, families, &beside)?;
+    let manifest = Manifest::decode_beside(packages, families, &neighbours)?;
     if let Some(home) = packages.file().and_then(|file| Path::new(file).parent())
         && families.file().is_none()
         && !manifest.packages.is_empty()
@@ -127,29 +127,29 @@ pub fn decode_with(
 
 /// Reads the named directory, this one, or, with a warning, the built-in files.
 pub fn sources(named: Option<&Path>) -> Result<(Source, Source), Failure> {
-    let found = found(named)?;
-    if found.is_none() {
+    let files = find_files(named)?;
+    if files.is_none() {
         ui::show_problems(
             &Problem::warning(
                 Code::BuiltInManifest,
-                format!("{}: using the built-in manifest", nothing_here()),
+                format!("{}: using the built-in manifest", no_manifest()),
             )
             .help(format!("{WHERE} to confirm"))
             .into(),
         );
     }
-    Ok(found.unwrap_or_else(built_in))
+    Ok(files.unwrap_or_else(built_in))
 }
 
 /// Reads the files for commands about the files: the built-in ones only if named.
 pub fn files(named: Option<&Path>) -> Result<(Source, Source), Failure> {
-    found(named)?
-        .ok_or_else(|| Problem::error(Code::Environment, nothing_here()).help(WHERE).into())
+    find_files(named)?
+        .ok_or_else(|| Problem::error(Code::Environment, no_manifest()).help(WHERE).into())
 }
 
 /// Reads the manifest without messages, for commands that need little of it.
 pub fn quietly(named: Option<&Path>) -> Result<Manifest, Failure> {
-    decode(&found(named)?.unwrap_or_else(built_in))
+    decode(&find_files(named)?.unwrap_or_else(built_in))
 }
 
 pub fn label(source: &Source) -> &str {
@@ -157,7 +157,7 @@ pub fn label(source: &Source) -> &str {
 }
 
 /// Returns `None` if nothing is named and this directory has no manifest.
-fn found(named: Option<&Path>) -> Result<Option<(Source, Source)>, Failure> {
+fn find_files(named: Option<&Path>) -> Result<Option<(Source, Source)>, Failure> {
     match named {
         Some(name) if name.to_string_lossy().contains("://") => {
             let message =
@@ -175,9 +175,10 @@ fn found(named: Option<&Path>) -> Result<Option<(Source, Source)>, Failure> {
     }
 }
 
-fn nothing_here() -> String {
-    let here = std::env::current_dir().map_or_else(|_| ".".to_owned(), |d| d.display().to_string());
-    format!("no {} in {here}", builtin::PACKAGES.0)
+fn no_manifest() -> String {
+    let directory =
+        std::env::current_dir().map_or_else(|_| ".".to_owned(), |d| d.display().to_string());
+    format!("no {} in {directory}", builtin::PACKAGES.0)
 }
 
 fn built_in() -> (Source, Source) {

@@ -8,15 +8,18 @@ use base::source::nearest;
 pub fn near(path: &Path) -> String {
     let parts = path.ancestors().filter(|part| !part.as_os_str().is_empty());
     let missing = parts.take_while(|part| !part.exists()).last();
-    missing.and_then(meant).map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default()
+    missing
+        .and_then(similar)
+        .map(|similar| format!("did you mean `{similar}`? "))
+        .unwrap_or_default()
 }
 
-fn meant(path: &Path) -> Option<String> {
+fn similar(path: &Path) -> Option<String> {
     let (name, parent) = (path.file_name()?.to_str()?, path.parent()?);
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
     let names = directory::names(parent).ok()?;
-    let found = nearest(name, names.iter().map(String::as_str))?;
-    let sibling = parent.join(found);
+    let similar = nearest(name, names.iter().map(String::as_str))?;
+    let sibling = parent.join(similar);
     Some(sibling.strip_prefix(".").unwrap_or(&sibling).display().to_string())
 }
 
@@ -25,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sibling_of_nearly_that_name_was_meant() {
+    fn suggests_a_sibling_with_a_near_name() {
         let dir = tempfile::tempdir().unwrap();
         fs_err::create_dir(dir.path().join("artifacts")).unwrap();
         let near = |below: &str| near(&dir.path().join(below));

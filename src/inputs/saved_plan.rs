@@ -9,8 +9,8 @@ use crate::failure::Failure;
 
 pub fn read(path: &Path) -> Result<Plan, Failure> {
     let refused = |error: String| -> Failure {
-        let what = format!("cannot read {}: {error}", path.display());
-        Problem::error(Code::Environment, what)
+        let message = format!("cannot read {}: {error}", path.display());
+        Problem::error(Code::Environment, message)
             .help("give --plan the output of `rockpack plan --json`")
             .into()
     };
@@ -29,23 +29,24 @@ pub fn only(mut plan: Plan, names: &[OnlyName]) -> Result<Plan, Failure> {
         return Ok(plan);
     }
     for name in names {
-        let of_package = plan
-            .distributions
-            .iter()
-            .any(|one| name.matches(one.package.as_str()) || name.matches(one.name.as_str()));
-        let of_source = plan.projects.iter().any(|one| name.matches(one.name.as_str()))
-            || plan.wheels.iter().any(|one| name.matches(one.name.as_str()));
+        let of_package = plan.distributions.iter().any(|distribution| {
+            name.matches(distribution.package.as_str()) || name.matches(distribution.name.as_str())
+        });
+        let of_source = plan.projects.iter().any(|project| name.matches(project.name.as_str()))
+            || plan.wheels.iter().any(|wheel| name.matches(wheel.name.as_str()));
         if !of_package && !of_source {
-            let what = format!("--only {name}: no package of the plan has this name");
-            let problem = Problem::error(Code::Environment, what);
+            let message = format!("--only {name}: no package of the plan has this name");
+            let problem = Problem::error(Code::Environment, message);
             return Err(problem
                 .help("give --only names from the output of `rockpack plan`")
                 .into());
         }
     }
-    let meant = |text: &str| names.iter().any(|name| name.matches(text));
-    plan.distributions.retain(|one| meant(one.package.as_str()) || meant(one.name.as_str()));
-    plan.projects.retain(|one| meant(one.name.as_str()));
-    plan.wheels.retain(|one| meant(one.name.as_str()));
+    let is_named = |text: &str| names.iter().any(|name| name.matches(text));
+    plan.distributions.retain(|distribution| {
+        is_named(distribution.package.as_str()) || is_named(distribution.name.as_str())
+    });
+    plan.projects.retain(|project| is_named(project.name.as_str()));
+    plan.wheels.retain(|wheel| is_named(wheel.name.as_str()));
     Ok(plan)
 }

@@ -95,13 +95,13 @@ fn named<'a>(name: &str, manifest: &'a Manifest) -> Result<&'a RemoteRule, Probl
     if let Some(rule) = rules.iter().find(|rule| *rule.name == name) {
         return Ok(rule);
     }
-    let known: Vec<&str> = rules.iter().map(|rule| rule.name.as_str()).collect();
-    let help = match nearest(name, known.iter().copied()) {
-        _ if known.is_empty() => {
+    let names: Vec<&str> = rules.iter().map(|rule| rule.name.as_str()).collect();
+    let help = match nearest(name, names.iter().copied()) {
+        _ if names.is_empty() => {
             format!("declare it: remote \"{name}\" cache=\"grpcs://HOST\"")
         }
-        Some(near) => format!("did you mean `{near}`? packages.kdl declares {}", known.join(", ")),
-        None => format!("packages.kdl declares {}", known.join(", ")),
+        Some(near) => format!("did you mean `{near}`? packages.kdl declares {}", names.join(", ")),
+        None => format!("packages.kdl declares {}", names.join(", ")),
     };
     Err(usage(&format!("--remote: packages.kdl declares no remote `{name}`")).help(help))
 }

@@ -41,12 +41,12 @@ pub fn closing_table(plan: &Plan, outcome: &Outcome, width: usize) -> String {
     rows.push(sum(outcome));
     let mut text = table(&rows, width);
     for (number, (tag, wheels)) in tags.iter().enumerate() {
-        let of = if number == 0 { "wheels".to_owned() } else { wheels.join(", ") };
-        let _ = writeln!(text, "the names of {of} end with {tag}");
+        let wheels = if number == 0 { "wheels".to_owned() } else { wheels.join(", ") };
+        let _ = writeln!(text, "the names of {wheels} end with {tag}");
     }
     let _ = writeln!(text, "{}", where_time_went(&outcome.timings));
-    if let Some(known) = outcome.cache.as_ref().and_then(from_cache) {
-        let _ = writeln!(text, "{known}");
+    if let Some(line) = outcome.cache.as_ref().and_then(from_cache) {
+        let _ = writeln!(text, "{line}");
     }
     if let Some(shared) = outcome.cache.as_ref().and_then(|summary| summary.shared.as_ref()) {
         let _ = writeln!(text, "{}", from_shared(shared));
@@ -56,11 +56,11 @@ pub fn closing_table(plan: &Plan, outcome: &Outcome, width: usize) -> String {
     }
     if !plan.unowned.is_empty() {
         let bytes = plan.unowned.iter().map(|u| u.size).sum();
-        let (files, are) = (counted(plan.unowned.len(), "file"), plan.unowned.len() == 1);
-        let are = if are { "is" } else { "are" };
+        let (files, is_single) = (counted(plan.unowned.len(), "file"), plan.unowned.len() == 1);
+        let verb = if is_single { "is" } else { "are" };
         let _ = writeln!(
             text,
-            "{files} ({}) {are} in no package; rockpack plan -v lists them",
+            "{files} ({}) {verb} in no package; rockpack plan -v lists them",
             human_size(bytes)
         );
     }
@@ -75,14 +75,14 @@ fn tags<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<(&'a str, Vec<&'a str>)
         |name: &&str| name.parse::<WheelName>().is_ok_and(|name| name.variant.is_some());
     let mut tags: Vec<(&str, Vec<&str>)> = Vec::new();
     for path in paths.map(|path| path.strip_prefix("dist/").unwrap_or(path)) {
-        let start = path.rfind('/').map_or(0, |at| at + 1);
+        let start = path.rfind('/').map_or(0, |slash| slash + 1);
         let name = &path[start..];
         let Some(stem) = name.strip_suffix(".whl").filter(|_| !is_variant(&name)) else { continue };
-        let Some((at, _)) = stem.rmatch_indices('-').nth(2) else { continue };
+        let Some((dash, _)) = stem.rmatch_indices('-').nth(2) else { continue };
         let project = &path[..start + name.find('-').unwrap_or(name.len())];
-        match tags.iter_mut().find(|(tag, _)| *tag == &name[at..]) {
+        match tags.iter_mut().find(|(tag, _)| *tag == &name[dash..]) {
             Some((_, projects)) => projects.push(project),
-            None => tags.push((&name[at..], vec![project])),
+            None => tags.push((&name[dash..], vec![project])),
         }
     }
     tags.sort_by_key(|(_, projects)| std::cmp::Reverse(projects.len()));
@@ -108,9 +108,9 @@ fn sum(outcome: &Outcome) -> Row {
 fn table(rows: &[Row], width: usize) -> String {
     let longest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(7);
     // The first three columns always stay.
-    let shown = (3..COLUMNS.len()).rev().find(|n| longest + beside(n + 1) <= width);
+    let shown = (3..COLUMNS.len()).rev().find(|n| longest + columns_width(n + 1) <= width);
     let shown = shown.map_or(3, |n| n + 1);
-    let room = width.saturating_sub(beside(shown)).max(20).min(longest);
+    let room = width.saturating_sub(columns_width(shown)).max(20).min(longest);
     let of_title = |(title, width)| match title {
         "sha256" => Column::left(),
         _ => Column::right().of(width),
@@ -127,7 +127,7 @@ fn table(rows: &[Row], width: usize) -> String {
     table.to_string()
 }
 
-fn beside(columns: usize) -> usize {
+fn columns_width(columns: usize) -> usize {
     COLUMNS[..columns].iter().map(|(_, width)| width + 2).sum()
 }
 
@@ -137,13 +137,13 @@ fn where_time_went(timings: &Timings) -> String {
         .filter(|(_, time)| time.as_millis() >= 50)
         .map(|(name, time)| format!("{name} {}", seconds(time)))
         .collect();
-    let what = if shares.is_empty() { String::new() } else { format!(": {}", shares.join(", ")) };
+    let shares = if shares.is_empty() { String::new() } else { format!(": {}", shares.join(", ")) };
     let threads = timings.tracks.len();
     let packers = match timings.packers {
         packers if packers < threads => format!(", of which {packers} fit in the memory to pack"),
         _ => String::new(),
     };
-    format!("{} on {}{packers}{what}", seconds(timings.wall), counted(threads, "thread"))
+    format!("{} on {}{packers}{shares}", seconds(timings.wall), counted(threads, "thread"))
 }
 
 fn from_cache(summary: &Summary) -> Option<String> {
@@ -153,10 +153,10 @@ fn from_cache(summary: &Summary) -> Option<String> {
         1 => "; 1 was damaged and packed again".to_owned(),
         many => format!("; {many} were damaged and packed again"),
     };
-    let all = hits + misses;
+    let total = hits + misses;
     (*hits > 0 || *damaged > 0).then(|| {
         format!(
-            "{hits} of {all} files were packed in the cache, {}{healed}",
+            "{hits} of {total} files were packed in the cache, {}{healed}",
             human_size(*hit_bytes)
         )
     })
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_keep_to_the_width_whatever_the_names() {
+    fn lines_fit_the_width_for_all_names() {
         let long = format!("dist/example_sdk_device_gpu1100-{}", "7.2.0.dev0+0123456789".repeat(4));
         for name in ["dist/a-1", "dist/example_sdk_device_gpu1100-7.2.0", &long] {
             for width in [60, 80, 100] {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_give_way_first_and_long_names_lose_their_middle() {
+    fn narrow_tables_drop_hashes_then_cut_names_in_the_middle() {
         let name = "dist/example_sdk_device_gpu1100-7.2.0";
         assert!(table(&rows(name), 100).contains("5b0d8f7a146f"));
         let narrow = table(&rows(name), 80);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tags_of_wheels_are_told_below_the_table() {
+    fn tags_of_wheels_are_below_the_table() {
         let names = [
             "x-1.tar.gz",
             "dist/one/d-1-py3-none-any.whl",

@@ -169,8 +169,8 @@ impl LogFile {
             Form::Lines { .. } => Ok(()),
         };
         let fault = self.fault.take().or(ended.err())?;
-        let what = format!("cannot write the events to {}: {fault}", self.path.display());
-        Some(Problem::error(Code::Environment, what))
+        let message = format!("cannot write the events to {}: {fault}", self.path.display());
+        Some(Problem::error(Code::Environment, message))
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_is_added_up_to_one_event_a_second() {
+    fn sums_progress_to_one_event_a_second() {
         let mut progress = BTreeMap::new();
         let path: RelPath = "dist/a.whl".parse().unwrap();
         let mut written = Vec::new();

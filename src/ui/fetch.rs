@@ -73,16 +73,16 @@ pub fn fetched_table(fetched: &[Fetched], width: usize) -> String {
         table.row([archive.key.clone(), size, took].into_iter().chain(hash));
     }
     let mut text = table.to_string();
-    let kept = fetched.iter().filter(|fetched| fetched.kept).count();
-    let size = |kept: bool| {
-        let these = fetched.iter().filter(move |fetched| fetched.kept == kept);
+    let complete = fetched.iter().filter(|fetched| fetched.kept).count();
+    let size = |complete: bool| {
+        let these = fetched.iter().filter(move |fetched| fetched.kept == complete);
         human_size(these.map(|fetched| fetched.taken.archive.size).sum())
     };
-    let new = counted(fetched.len() - kept, "archive");
+    let new = counted(fetched.len() - complete, "archive");
     let _ = write!(text, "{new} of {} fetched", size(false));
-    if kept > 0 {
-        let were = if kept == 1 { "was" } else { "were" };
-        let _ = write!(text, ", {kept} of {} {were} already complete", size(true));
+    if complete > 0 {
+        let were = if complete == 1 { "was" } else { "were" };
+        let _ = write!(text, ", {complete} of {} {were} already complete", size(true));
     }
     text + "\n"
 }

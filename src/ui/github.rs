@@ -14,7 +14,8 @@ pub fn command(problem: &Problem) -> String {
         Severity::Warning => "warning",
         Severity::Advice => "notice",
     };
-    let mut properties = problem.labels().first().map(|(place, _)| at(place)).unwrap_or_default();
+    let mut properties =
+        problem.labels().first().map(|(place, _)| location(place)).unwrap_or_default();
     properties.push(("title", format!("rockpack: {}", problem.code())));
     let properties: Vec<String> =
         properties.iter().map(|(name, value)| format!("{name}={}", property(value))).collect();
@@ -22,19 +23,19 @@ pub fn command(problem: &Problem) -> String {
 }
 
 /// Returns the place. Columns are valid only within one line.
-fn at(place: &Place) -> Vec<(&'static str, String)> {
+fn location(place: &Place) -> Vec<(&'static str, String)> {
     let Some(file) = place.source().file() else { return Vec::new() };
     let span = place.span();
-    let mut found = vec![
+    let mut location = vec![
         ("file", repository::path_in(file)),
         ("line", span.start.line.to_string()),
         ("endLine", span.end.line.to_string()),
     ];
     if span.start.line == span.end.line {
-        found.push(("col", span.start.column.to_string()));
-        found.push(("endColumn", span.end.column.to_string()));
+        location.push(("col", span.start.column.to_string()));
+        location.push(("endColumn", span.end.column.to_string()));
     }
-    found
+    location
 }
 
 /// Returns message, labels and remedy. The annotation is at the first place.
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_end_a_command_or_a_property_is_escaped() {
+    fn escapes_ends_of_commands_and_properties() {
         let source = Source::of_file("packages.kdl", "no such,dir: 100%/packages.kdl", "a\nbcd\n");
         let problem = Problem::error(Code::UnknownNode, "50% of\r\n`a::b`")
             .label(&source.at(3..5), "this, here")
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn places_that_are_in_no_file_are_told_in_the_text() {
+    fn places_in_no_file_are_in_the_text() {
         let built_in = Source::new("packages.kdl", "a\nb\n");
         let problem =
             Problem::warning(Code::MissingDirectory, "gone").label(&built_in.at(2..3), "here");
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_left_out_where_lines_differ() {
+    fn omits_columns_of_several_lines() {
         let source = Source::of_file("p", "nowhere/p", "a\nb\n");
         let shown = command(&Problem::note(Code::NotKdl, "m").label(&source.at(0..3), "x"));
         assert!(shown.starts_with("::notice file=nowhere/p,line=1,endLine=2,title="), "{shown}");

@@ -13,7 +13,7 @@ use base::text::counted;
 use base::text::human_size;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{events, has_readers, say, seconds, spelt, tell, width_of};
+use super::{events, has_readers, seconds, spelt, tell, width_of, write_stderr};
 
 mod state;
 
@@ -114,15 +114,15 @@ pub fn tell_state() {
         };
         let _ = write!(text, "\n  {thread}: {work} {subject}{within}, for {}", seconds(since));
     }
-    say(&printable_lines(&text));
+    write_stderr(&printable_lines(&text));
 }
 
-/// Prints the finished packages of a failed build, and the others of `all`.
-pub fn tell_unfinished(all: &[RelPath], has_cache: bool) {
+/// Prints the finished packages of a failed build, and the others of `outputs`.
+pub fn tell_unfinished(outputs: &[RelPath], has_cache: bool) {
     let Some(shown) = latest() else { return };
     let shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
     let is_finished = |path: &&RelPath| shown.state.is_finished(path);
-    let (finished, left): (Vec<_>, Vec<_>) = all.iter().partition(is_finished);
+    let (finished, unfinished): (Vec<_>, Vec<_>) = outputs.iter().partition(is_finished);
     if finished.is_empty() {
         return;
     }
@@ -131,7 +131,7 @@ pub fn tell_unfinished(all: &[RelPath], has_cache: bool) {
     } else {
         "without a cache, the next build packs them again"
     };
-    tell(&format!("finished: {}; {next}\nnot finished: {}", names(&finished), names(&left)));
+    tell(&format!("finished: {}; {next}\nnot finished: {}", names(&finished), names(&unfinished)));
 }
 
 /// Returns the finished packages of a stopped build, if a cache has them.
@@ -195,8 +195,8 @@ impl Reporter for Progress {
             bar.set_length(shown.state.total());
             bar.set_position(shown.state.done());
             // The last column stays empty: some terminals begin a line after it.
-            let beside = if has_bar { BAR + 1 } else { 0 } + 1;
-            let line = shown.state.line(width - beside, now);
+            let margin = if has_bar { BAR + 1 } else { 0 } + 1;
+            let line = shown.state.line(width - margin, now);
             return bar.set_message(spelt(&line).into_owned());
         }
         if let Some(line) = line_of(&event) {
@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stall_is_reported_each_minute_while_an_output_is_in_progress() {
+    fn reports_a_stall_each_minute_of_an_output_in_progress() {
         let start = Instant::now().checked_sub(STALLED + CHECK).unwrap();
         let (state, last, moved) = (State::default(), Duration::ZERO, Duration::ZERO);
         let mut shown = Shown { start, state, keeps: false, has_bar: false, last, moved };

@@ -28,7 +28,7 @@ pub fn tell_of(happened: &Happened) {
              path some build systems store: the bytes can differ",
             directory.display()
         )),
-        Happened::Kept(name) => tell(&format!("{name}: unchanged")),
+        Happened::Reused(name) => tell(&format!("{name}: unchanged")),
         Happened::Failed(name) => tell(&format!("{name}: failed")),
     }
 }
@@ -58,16 +58,16 @@ fn ago(age: Duration) -> String {
 }
 
 pub fn table(outcome: &Outcome, removed: &[RelPath], last_good: &[LastGood]) -> String {
-    let time =
-        |took: Duration, kept: bool| if kept { "unchanged".to_owned() } else { seconds(took) };
-    let wheels = outcome
-        .made
-        .iter()
-        .map(|made| (made.path.to_string(), human_size(made.size), time(made.took, made.kept)));
+    let time = |took: Duration, is_reused: bool| {
+        if is_reused { "unchanged".to_owned() } else { seconds(took) }
+    };
+    let wheels = outcome.made.iter().map(|made| {
+        (made.path.to_string(), human_size(made.size), time(made.took, made.is_reused))
+    });
     let installed = outcome
         .installed
         .iter()
-        .map(|(name, took, kept)| (name.to_string(), "-".to_owned(), time(*took, *kept)));
+        .map(|(name, took, is_reused)| (name.to_string(), "-".to_owned(), time(*took, *is_reused)));
     let rows: Vec<_> = wheels.chain(installed).collect();
     let columns = [Column::left(), Column::right().of(8), Column::right().of(9)];
     let (mut text, mut table) = (String::new(), Table::new(columns));
@@ -80,13 +80,13 @@ pub fn table(outcome: &Outcome, removed: &[RelPath], last_good: &[LastGood]) -> 
     }
     text += &table.to_string();
     for Tried { name, kind, ran, took } in &outcome.tried {
-        let what = match kind {
+        let result = match kind {
             TrialKind::Tests if ran.skipped.is_empty() => format!("{} passed", ran.passed),
             TrialKind::Tests => format!("{} passed, {} skipped", ran.passed, ran.skipped.len()),
             TrialKind::Docs if ran.passed == 0 => "nothing was made".to_owned(),
             TrialKind::Docs => format!("docs/{name}"),
         };
-        let _ = writeln!(text, "{} of {name}: {what}, {}", kind.word(), seconds(*took));
+        let _ = writeln!(text, "{} of {name}: {result}, {}", kind.word(), seconds(*took));
         for (command, reason) in &ran.skipped {
             let _ = writeln!(text, "  skipped, for {reason}: {command}");
         }
@@ -159,9 +159,10 @@ pub fn problem(
         Some(place) => Problem::error(Code::ProjectFailed, message).label(place, label),
         None => Problem::error(Code::ProjectFailed, format!("{message}: {label}")),
     };
-    let of_it = last_good.iter().filter(|it| not_made.trial.is_none() && it.name == name.as_str());
-    let kept = of_it.map(|it| format!("the last good wheel is kept: {}", it.shown()));
-    let lines: Vec<String> = kept.chain(help).collect();
+    let of_it =
+        last_good.iter().filter(|wheel| not_made.trial.is_none() && wheel.name == name.as_str());
+    let notes = of_it.map(|wheel| format!("the last good wheel is kept: {}", wheel.shown()));
+    let lines: Vec<String> = notes.chain(help).collect();
     if lines.is_empty() { problem } else { problem.help(lines.join("\n")) }
 }
 

@@ -59,13 +59,13 @@ fn of_work(end: Duration, work: &Work) -> Value {
 
 /// Asynchronous events, which can overlap.
 fn of_request(end: Duration, id: usize, request: &Request) -> [Value; 2] {
-    let at = |phase: &str, time: Duration| {
+    let event = |phase: &str, time: Duration| {
         json!({
             "ph": phase, "name": request.method, "cat": "request", "id": id, "pid": 1, "tid": 0,
             "ts": micros(time), "args": request,
         })
     };
-    [at("b", end.saturating_sub(request.took)), at("e", end)]
+    [event("b", end.saturating_sub(request.took)), event("e", end)]
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ fn compared(dir: &Path, args: &[&str]) -> (i32, String) {
 }
 
 #[test]
-fn what_was_built_is_what_was_planned() {
+fn a_build_matches_its_plan() {
     for kpack in [true, false] {
         for options in [&[][..], &["--compression", "store", "--xz-preset", "6"]] {
             let dir = built(kpack, options, options);
@@ -107,7 +107,7 @@ fn a_build_of_another_version_differs_by_that_alone() {
 }
 
 #[test]
-fn every_promise_that_is_broken_is_told() {
+fn reports_every_broken_promise() {
     let dir = built(true, &[], &[]);
     let mut plan: serde_json::Value =
         serde_json::from_slice(&fs_err::read(dir.path().join("plan.json")).unwrap()).unwrap();

@@ -181,7 +181,7 @@ fn a_new_isa_is_an_addition() {
 }
 
 #[test]
-fn without_git_that_is_said() {
+fn reports_missing_git() {
     let dir = scratch();
     let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
         .args(["diff", "--artifact-dir", "artifacts", "--manifest-at", "main", "m"])
@@ -198,7 +198,7 @@ fn without_git_that_is_said() {
 }
 
 #[test]
-fn outside_of_a_repository_that_is_said() {
+fn reports_a_missing_repository() {
     if !has_git() {
         return;
     }
@@ -365,7 +365,7 @@ fn denied_warnings_fail_every_command_that_has_some() {
 }
 
 #[test]
-fn what_is_no_side_is_said() {
+fn reports_an_invalid_side() {
     let dir = scratch();
     fs::write(dir.path().join("text"), "plan").unwrap();
     fs::write(dir.path().join("other.json"), "{\"a\": 1}").unwrap();
@@ -420,7 +420,7 @@ fn names_do_nothing_to_a_terminal() {
 
 /// A new warning is in the difference; warnings accepted by the manifest are left out.
 #[test]
-fn new_warnings_are_told() {
+fn reports_new_warnings() {
     let dir = scratch();
     let library = "    find-library \"rpp\"\n";
     crate::repository::copy(&dir.path().join("new"), "");

@@ -15,7 +15,7 @@ fn plan(lines: &str) -> plan::Plan {
 }
 
 #[test]
-fn every_file_has_its_line_when_that_is_asked_for() {
+fn the_files_format_has_a_line_for_every_file() {
     let diff = differ(&plan(""), &plan("exclude \"lib/data/**\"\nrpath \"core\" \"lib\""));
     let text = diff::text(&diff, true);
     assert!(
@@ -84,7 +84,7 @@ version 1.0, mode kpack, platform linux_x86_64
 }
 
 #[test]
-fn markdown_is_a_comment_whatever_differs() {
+fn markdown_fits_a_comment_for_all_differences() {
     let mut old = plan("");
     let template = old.distributions[0].clone();
     for n in 0..2000 {
@@ -124,7 +124,7 @@ impl Plan {
 }
 
 #[test]
-fn nothing_to_say_is_said() {
+fn equal_plans_have_a_message() {
     let diff = differ(&plan(""), &plan(""));
     assert_eq!(diff::text(&diff, true), "no difference\n");
     assert_eq!(diff::markdown(&diff), "no difference\n");

@@ -35,7 +35,7 @@ fn edited(old: &str, new: &str) -> String {
 }
 
 #[test]
-fn lines_that_shift_are_no_difference() {
+fn shifted_lines_are_no_difference() {
     let plan = |packages: &[String]| Case::new(packages, ENTRIES).plan();
     let exclude = "exclude \"share/**\"";
     let shifted = format!("// a comment\n\n{}", core(&format!("\n{exclude}")));
@@ -80,7 +80,7 @@ fn a_directory_that_is_excluded_is_one_line_with_the_rule() {
 }
 
 #[test]
-fn a_directory_that_another_package_takes_moved() {
+fn a_directory_in_another_package_is_moved() {
     let entries = ENTRIES.replace("base_lib_generic lib/data", "data_lib_generic lib/data");
     let (old, new) = (
         [core("artifact \"data\" \"lib\""), libs("")],
@@ -114,7 +114,7 @@ fn a_directory_that_is_called_otherwise_is_one_line() {
 }
 
 #[test]
-fn what_leaves_a_wheel_for_the_devel_archive_says_so() {
+fn files_moved_from_a_wheel_to_the_devel_archive_are_marked() {
     let plan =
         |lines: &str| Case::new(&[core(lines), devel("artifacts-of \"core\"")], ENTRIES).plan();
     assert_eq!(
@@ -133,7 +133,7 @@ fn a_package_that_files_only_moved_into_has_its_row() {
 }
 
 #[test]
-fn an_rpath_rule_is_one_line_whatever_the_depth_of_files() {
+fn an_rpath_rule_is_one_line_for_files_of_any_depth() {
     let one = "rpath \"core\" \"lib\"";
     let two = "rpath \"core\" \"lib\"\nrpath \"core\" \"lib/deep\"";
     assert_eq!(edited(one, two), "x-core\n  ~ **  3 files    rpath +_x_core/lib/deep\n");
@@ -146,7 +146,7 @@ fn an_rpath_rule_is_one_line_whatever_the_depth_of_files() {
 }
 
 #[test]
-fn steps_targets_and_modes_are_told_with_both_values() {
+fn steps_targets_and_modes_have_old_and_new_values() {
     let packages = [core("alias \"lib/libx.so\" as=\"forward\""), libs("")];
     let case = |entries: &str| Case::new(&packages, entries);
     let changed = ENTRIES
@@ -169,7 +169,7 @@ x-libs
 }
 
 #[test]
-fn another_source_is_told_by_its_artifact() {
+fn another_source_is_shown_by_its_artifact() {
     let entries = ENTRIES.replace("base_lib_generic share/s", "blas_lib_generic share/s");
     let old = Case::new(&[core(""), libs("")], ENTRIES);
     assert_eq!(
@@ -185,7 +185,7 @@ fn another_source_is_told_by_its_artifact() {
 }
 
 #[test]
-fn metadata_is_told_by_field() {
+fn shows_metadata_by_field() {
     let selector =
         |lines: &str| package("meta", "selector", "\"x\" module=\"x\" per=\"none\"", lines);
     let old = [
@@ -230,7 +230,7 @@ x (sdist)
 }
 
 #[test]
-fn other_levels_of_compression_are_told() {
+fn shows_other_levels_of_compression() {
     let old = Case::new(&[core(""), libs("")], ENTRIES).plan();
     let mut new = old.clone();
     let path = new.distributions[0].members[0].path.clone();
@@ -253,7 +253,7 @@ fn other_levels_of_compression_are_told() {
 }
 
 #[test]
-fn packages_come_go_and_are_renamed() {
+fn shows_new_removed_and_renamed_packages() {
     let renamed = package(
         "libs",
         "runtime",
@@ -284,7 +284,7 @@ fn packages_come_go_and_are_renamed() {
 }
 
 #[test]
-fn packages_of_many_isas_that_differ_alike_are_told_once() {
+fn shows_equal_differences_of_many_isas_once() {
     let device = |lines: &str| {
         package(
             "device",
@@ -329,7 +329,7 @@ warnings
 }
 
 #[test]
-fn what_is_left_out_otherwise_is_told_once() {
+fn shows_other_omissions_once() {
     let old = "exclude \"bin/t\"";
     assert_eq!(
         edited(old, ""),
@@ -368,7 +368,7 @@ fn a_new_script_is_short() {
 }
 
 #[test]
-fn files_in_no_package_are_told_by_artifact() {
+fn shows_unowned_files_by_artifact() {
     let (all, some) = (Case::new(&[core(""), libs("")], ENTRIES), Case::new(&[core("")], ENTRIES));
     let text = told(&all, &some);
     assert!(

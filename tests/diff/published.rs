@@ -36,7 +36,7 @@ fn at(place: &str, version: &str) -> String {
 }
 
 #[test]
-fn tells_changes_of_a_night_from_its_headers() {
+fn reads_changes_of_a_night_from_its_headers() {
     let dir = nights();
     let (old, new) = (at("store", OLD), at("store", NEW));
     let output = rockpack(dir.path(), &["diff", &old, &new]);
@@ -54,7 +54,7 @@ fn tells_changes_of_a_night_from_its_headers() {
 }
 
 #[test]
-fn refuses_an_index_without_the_version_and_beside_a_plan() {
+fn refuses_an_index_without_the_version_or_against_a_plan() {
     let dir = nights();
     for (args, expected) in [
         (vec!["diff", "store@1.0", "store@1.0a20261128"], "has the version 1.0"),

@@ -231,7 +231,7 @@ fn allowed(old: &[String], new: &[String]) -> Diff {
 }
 
 #[test]
-fn new_lines_allow_losses_and_old_ones_do_not() {
+fn lines_of_the_new_manifest_allow_losses_and_old_lines_cannot() {
     let line = |line: &str| format!("{line}\n");
     let everything = [core(""), libs("")];
     let cut = core("exclude \"lib/libx*\"");
@@ -258,7 +258,7 @@ fn new_lines_allow_losses_and_old_ones_do_not() {
 }
 
 #[test]
-fn a_package_above_its_limits_and_one_that_grows_are_losses() {
+fn packages_above_their_limits_or_growing_are_losses() {
     let core = |line: &str| core(&format!("at-most {line}"));
     let entries = |bytes: u64| ENTRIES.replace("data 100\n", &format!("data {bytes}\n"));
     let plan = |line: &str, bytes: u64| {

@@ -202,7 +202,7 @@ fn case_40_refusals_by_kind() {
 }
 
 #[test]
-fn case_40_dynamic_sections_that_lie() {
+fn case_40_false_dynamic_sections() {
     if !have("40", &["g++"]) {
         return;
     }

@@ -130,7 +130,7 @@ fn found_in_directories_with_spaces_and_other_scripts() {
 }
 
 #[test]
-fn target_beside_and_below() {
+fn target_in_same_and_lower_directory() {
     for_each_machine(|machine, root| {
         put_stub(machine, &root.join("lib/real/beside"), "probe");
         put_stub(machine, &root.join("above"), "lib/real/../real/./probe");
@@ -173,7 +173,7 @@ fn scripts_get_their_plain_path() {
 }
 
 #[test]
-fn hard_link_starts_what_lies_beside_it() {
+fn hard_link_starts_the_program_in_its_directory_tree() {
     for_each_machine(|machine, root| {
         compile(native(), "probe.c", &root.join("devel/lib/real/probe"), &[]);
         fs_err::create_dir_all(root.join("devel/bin")).unwrap();

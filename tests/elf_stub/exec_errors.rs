@@ -85,7 +85,7 @@ fn symlink_loop() {
 }
 
 #[test]
-fn error_without_a_text_of_its_own() {
+fn error_without_text_shows_its_number() {
     // A file that is not a loader: ELIBBAD.
     check("error number 80", 126, "target", |path| {
         let loader = path.with_file_name("loader");

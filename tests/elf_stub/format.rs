@@ -139,7 +139,7 @@ fn bytes_depend_on_the_arguments_alone() {
 }
 
 #[test]
-fn build_ids_tell_files_apart() {
+fn build_ids_of_files_differ() {
     let id = |bytes: &[u8]| {
         let note = Elf::parse(bytes)
             .unwrap()

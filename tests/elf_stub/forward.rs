@@ -209,7 +209,7 @@ fn stripped_library_still_works() {
 }
 
 #[test]
-fn what_is_refused() {
+fn impossible_arguments_are_refused() {
     let refused = |soname: &str, needed: &str, rpath: &str| {
         forwarding_library(StubMachine::X86_64, soname, needed, rpath).unwrap_err()
     };

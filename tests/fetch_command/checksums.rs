@@ -16,16 +16,16 @@ fn ways(address: &str) -> [Vec<&str>; 4] {
 }
 
 #[test]
-fn a_wrong_checksum_is_an_error_wherever_the_archive_is() {
+fn a_wrong_checksum_is_an_error_in_every_place() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     let archive = dir.join("store/17-linux").join(KEY);
-    let found = sha256(&archive).unwrap();
+    let actual = sha256(&archive).unwrap();
     let expected = "0f".repeat(32);
     fs::write(sidecar(&archive), format!("{expected}  {KEY}\n")).unwrap();
     for way in ways(&address) {
         let text = refused(dir, 1, &way);
-        assert!(text.contains(&format!("expected {expected}, found {found}")), "{text}");
+        assert!(text.contains(&format!("expected {expected}, found {actual}")), "{text}");
         assert!(text.contains(KEY), "{text}");
         assert!(!dir.join("out").exists() && !dir.join("catalog.json").exists(), "{way:?}");
         assert!(!dir.join("fetched").join(KEY).exists(), "nothing wrong is kept: {way:?}");
@@ -36,7 +36,7 @@ fn a_wrong_checksum_is_an_error_wherever_the_archive_is() {
 }
 
 #[test]
-fn an_archive_that_was_cut_short_is_told_by_its_checksum() {
+fn a_truncated_archive_fails_its_checksum() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     let archive = dir.join("store/17-linux").join(KEY);
@@ -77,10 +77,10 @@ fn a_missing_checksum_is_a_warning_unless_it_is_demanded() {
 }
 
 #[test]
-fn what_is_no_checksum_is_an_error() {
+fn an_invalid_checksum_is_an_error() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
-    let beside = sidecar(&dir.join("store/17-linux").join(KEY));
+    let sidecar_path = sidecar(&dir.join("store/17-linux").join(KEY));
     for (text, why) in [
         ("<Error>AccessDenied</Error>", "is not a SHA-256"),
         ("", "it is empty"),
@@ -90,7 +90,7 @@ fn what_is_no_checksum_is_an_error() {
             "it has two checksums of the archive",
         ),
     ] {
-        fs::write(&beside, text).unwrap();
+        fs::write(&sidecar_path, text).unwrap();
         let [scan, _, _, fetch] = ways(&address);
         for way in [scan, fetch] {
             let text = refused(dir, 1, &way);
@@ -100,7 +100,7 @@ fn what_is_no_checksum_is_an_error() {
 }
 
 #[test]
-fn sidecars_are_no_strangers_and_stray_ones_are() {
+fn reports_only_checksums_without_their_archive() {
     let dir = scratch();
     let dir = dir.path();
     let (plan, text) = done(dir, &["plan", "--artifact-dir", "store/17-linux"]);
@@ -111,23 +111,23 @@ fn sidecars_are_no_strangers_and_stray_ones_are() {
 }
 
 #[test]
-fn a_checksum_without_its_archive_is_told_where_the_archive_is_wanted() {
+fn reports_a_checksum_without_its_needed_archive() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     fs::remove_file(dir.join("store/17-linux/blas_lib_gfx942.tar.zst")).unwrap();
-    let told = |more: &[&str]| {
+    let messages = |more: &[&str]| {
         said(&rockpack(dir, &[&["artifact", "fetch", &address, "--dry-run"], more].concat()))
     };
     let warning = "`blas_lib_gfx942.tar.zst.sha256sum` has no archive help: its \
                    upload may have broken off";
-    assert!(told(&[]).contains(warning), "{}", told(&[]));
-    assert!(told(&["--all"]).contains(warning), "{}", told(&["--all"]));
-    let other = told(&["--linux-amdgpu-families", "gfx1100"]);
-    assert!(!other.contains("blas_lib_gfx942"), "{other}");
+    assert!(messages(&[]).contains(warning), "{}", messages(&[]));
+    assert!(messages(&["--all"]).contains(warning), "{}", messages(&["--all"]));
+    let other_family = messages(&["--linux-amdgpu-families", "gfx1100"]);
+    assert!(!other_family.contains("blas_lib_gfx942"), "{other_family}");
     // The other form of the same archive is accepted.
     archive(
         &dir.join("artifacts/blas_lib_gfx942"),
         &dir.join("store/17-linux/blas_lib_gfx942.tar.xz"),
     );
-    assert!(!told(&[]).contains("sha256sum` has no archive"), "{}", told(&[]));
+    assert!(!messages(&[]).contains("sha256sum` has no archive"), "{}", messages(&[]));
 }

@@ -35,7 +35,7 @@ enum Fault {
     /// The object was replaced after listing.
     Changed,
     /// The object was removed after listing.
-    Gone,
+    Removed,
     /// A directory is listed as an object without its last `/`.
     Directory,
 }
@@ -73,7 +73,7 @@ impl Faulty {
             Fault::Unavailable => return failed(ErrorKind::Unavailable, "503"),
             Fault::Changed => return failed(ErrorKind::Changed, "it has changed"),
             Fault::Directory => bytes,
-            Fault::Gone => return failed(ErrorKind::NotFound, "there is nothing"),
+            Fault::Removed => return failed(ErrorKind::NotFound, "there is nothing"),
             Fault::Reset => {
                 let body = Box::new(Broken(io::Cursor::new(bytes[..half].to_vec())));
                 return Ok(ObjectContent { body, ..content });
@@ -139,9 +139,9 @@ impl Bucket for Faulty {
 }
 
 fn only(problems: &Problems) -> String {
-    let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    assert_eq!(found.len(), 1, "{found:?}");
-    found.into_iter().next().unwrap()
+    let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    messages.into_iter().next().unwrap()
 }
 
 fn archives(bucket: &Arc<dyn Bucket>) -> Vec<RemoteArchive> {
@@ -151,11 +151,11 @@ fn archives(bucket: &Arc<dyn Bucket>) -> Vec<RemoteArchive> {
 }
 
 /// Returns the messages of a download into `to`, and of unpacking.
-fn tried(bucket: &Arc<dyn Bucket>, to: &Path) -> [String; 2] {
+fn tried(bucket: &Arc<dyn Bucket>, dest: &Path) -> [String; 2] {
     let archives = archives(bucket);
     let demands = Demands::default();
-    fs::create_dir_all(to).unwrap();
-    let fetched = fetch::download(&archives, to, &demands).unwrap_err();
+    fs::create_dir_all(dest).unwrap();
+    let fetched = fetch::download(&archives, dest, &demands).unwrap_err();
     let packed = archives.into_iter().map(|archive| Box::new(archive) as Box<dyn Packed>);
     let unpacked = Directory::unpack(&packed.collect::<Vec<_>>(), &demands, None).unwrap_err();
     [only(&fetched), only(&unpacked)]
@@ -172,22 +172,22 @@ fn nothing_of_a_faulty_archive_is_used_and_the_error_names_it() {
         (Fault::Long, "its size is not"),
         (Fault::Flipped, "does not match its .sha256sum file: expected"),
         (Fault::Changed, "it has changed"),
-        (Fault::Gone, "there is nothing"),
+        (Fault::Removed, "there is nothing"),
     ] {
         let bucket: Arc<dyn Bucket> =
             Arc::new(Faulty { store: store::Directory::new(&run), fault });
-        let to = scratch.path().join("fetched");
-        for text in tried(&bucket, &to) {
+        let dest = scratch.path().join("fetched");
+        for text in tried(&bucket, &dest) {
             assert!(text.contains(KEY) && text.contains(why), "{fault:?}: {text}");
         }
         // The others are complete, and no other file exists.
-        let names: Vec<String> = files(&to).into_keys().collect();
+        let names: Vec<String> = files(&dest).into_keys().collect();
         assert_eq!(
             names,
             ["base_run_generic.tar.zst", "base_run_generic.tar.zst.sha256sum"],
             "{fault:?}"
         );
-        fs::remove_dir_all(&to).unwrap();
+        fs::remove_dir_all(&dest).unwrap();
     }
 }
 
@@ -201,24 +201,24 @@ fn an_object_that_is_replaced_after_the_list_is_refused() {
     fs::write(scratch.path().join("artifacts/base_lib_generic/artifact_manifest.txt"), "x\n")
         .unwrap();
     archive(&scratch.path().join("artifacts/base_lib_generic"), &run.join(KEY));
-    let to = scratch.path().join("fetched");
-    fs::create_dir(&to).unwrap();
-    let text = only(&fetch::download(&archives, &to, &Demands::default()).unwrap_err());
+    let dest = scratch.path().join("fetched");
+    fs::create_dir(&dest).unwrap();
+    let text = only(&fetch::download(&archives, &dest, &Demands::default()).unwrap_err());
     assert!(text.contains(KEY) && text.contains("changed"), "{text}");
-    assert!(!to.join(KEY).exists());
+    assert!(!dest.join(KEY).exists());
 }
 
 #[test]
-fn an_object_that_stands_for_a_directory_is_no_archive() {
+fn a_directory_marker_is_no_archive() {
     let scratch = scratch();
     let run = scratch.path().join("store/17-linux");
-    let of = |fault| {
+    let keys = |fault| {
         let bucket = Faulty { store: store::Directory::new(&run), fault };
         Selection::all(&bucket).unwrap().keys().into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(of(Fault::Directory), of(Fault::Gone));
+    assert_eq!(keys(Fault::Directory), keys(Fault::Removed));
     // An archive without bytes is an incomplete one.
     fs::write(run.join("a_lib_generic.tar.zst"), "").unwrap();
-    assert_eq!(of(Fault::Gone).len(), of(Fault::Directory).len());
-    assert!(of(Fault::Gone).contains(&"a_lib_generic.tar.zst".to_owned()));
+    assert_eq!(keys(Fault::Removed).len(), keys(Fault::Directory).len());
+    assert!(keys(Fault::Removed).contains(&"a_lib_generic.tar.zst".to_owned()));
 }

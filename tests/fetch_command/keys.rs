@@ -22,7 +22,7 @@ fn add(dir: &Path, name: &str) {
 }
 
 #[test]
-fn what_a_plan_takes_nothing_of_is_not_fetched() {
+fn fetches_no_archive_without_needed_files() {
     let dir = scratch();
     let dir = dir.path();
     for name in ["unheard-of_lib_generic.tar.zst", "blas_test_generic.tar.zst"] {
@@ -31,36 +31,36 @@ fn what_a_plan_takes_nothing_of_is_not_fetched() {
     fs::create_dir_all(dir.join("store/17-linux/logs")).unwrap();
     fs::write(dir.join("store/17-linux/logs/base_lib_generic.tar.zst"), "no archive").unwrap();
     fs::write(dir.join("store/17-linux/index.html"), "").unwrap();
-    let told = plan(dir, &["--mode", "kpack"]);
+    let fetch_plan = plan(dir, &["--mode", "kpack"]);
     assert_eq!(
-        keys(&told["unneeded"]),
+        keys(&fetch_plan["unneeded"]),
         ["blas_test_generic.tar.zst", "unheard-of_lib_generic.tar.zst"]
     );
-    assert_eq!(told["missing"], serde_json::json!([]));
+    assert_eq!(fetch_plan["missing"], serde_json::json!([]));
     assert!(!dir.join("fetched").exists());
     // Exactly these are fetched, and their plan equals the plan of all.
     let address = address(dir);
     done(dir, &["artifact", "fetch", &address, "-o", "fetched", "--mode", "kpack"]);
     let mut expected: Vec<String> = Vec::new();
-    for key in keys(&told["archives"]) {
+    for key in keys(&fetch_plan["archives"]) {
         expected.extend([key.to_owned(), format!("{key}.sha256sum")]);
     }
     assert_eq!(files(&dir.join("fetched")).into_keys().collect::<Vec<_>>(), expected);
-    let of = |place: &str| {
+    let distributions = |place: &str| {
         let (text, _) = done(dir, &["plan", "--artifact-dir", place, "--json"]);
         let plan: Value = serde_json::from_str(&text).unwrap();
         plan["distributions"].clone()
     };
-    assert_eq!(of("fetched"), of("artifacts"));
-    assert_eq!(of(&address), of("artifacts"));
+    assert_eq!(distributions("fetched"), distributions("artifacts"));
+    assert_eq!(distributions(&address), distributions("artifacts"));
 }
 
 #[test]
 fn each_archive_that_a_package_has_files_of_is_needed() {
     let dir = scratch();
     let dir = dir.path();
-    let told = plan(dir, &[]);
-    let needed = keys(&told["archives"]);
+    let fetch_plan = plan(dir, &[]);
+    let needed = keys(&fetch_plan["archives"]);
     let (text, _) = done(dir, &["plan", "--artifact-dir", "artifacts", "--json"]);
     let plan: Value = serde_json::from_str(&text).unwrap();
     let mut sources = std::collections::BTreeSet::new();
@@ -88,16 +88,19 @@ fn each_archive_that_a_package_has_files_of_is_needed() {
 }
 
 #[test]
-fn families_that_are_not_asked_for_stay_where_they_are() {
+fn fetches_no_unrequested_family() {
     let dir = scratch();
     let dir = dir.path();
-    let all = plan(dir, &[]);
-    let one = plan(dir, &["--linux-amdgpu-families", "gfx942"]);
-    let of = |told: &Value, isa: &str| {
-        keys(&told["archives"]).iter().filter(|key| key.contains(isa)).count()
+    let whole_plan = plan(dir, &[]);
+    let family_plan = plan(dir, &["--linux-amdgpu-families", "gfx942"]);
+    let count = |fetch_plan: &Value, isa: &str| {
+        keys(&fetch_plan["archives"]).iter().filter(|key| key.contains(isa)).count()
     };
-    assert!(of(&all, "gfx942") > 0 && of(&all, "gfx1100") > 0);
-    assert_eq!((of(&one, "gfx942"), of(&one, "gfx1100")), (of(&all, "gfx942"), 0));
+    assert!(count(&whole_plan, "gfx942") > 0 && count(&whole_plan, "gfx1100") > 0);
+    assert_eq!(
+        (count(&family_plan, "gfx942"), count(&family_plan, "gfx1100")),
+        (count(&whole_plan, "gfx942"), 0)
+    );
     let built =
         built(dir, "out", &["--artifact-dir", &address(dir), "--linux-amdgpu-families", "gfx942"]);
     assert!(built.keys().any(|name| name.contains("gfx942")), "{built:?}");
@@ -117,19 +120,19 @@ fn families_that_are_not_asked_for_stay_where_they_are() {
         fs::rename(path, path.with_file_name(name)).unwrap();
     }
     let featured = plan(dir, &["--linux-amdgpu-families", "gfx942"]);
-    assert_eq!(of(&featured, "gfx942:xnack+"), of(&all, "gfx942"));
+    assert_eq!(count(&featured, "gfx942:xnack+"), count(&whole_plan, "gfx942"));
 }
 
 #[test]
-fn what_is_missing_is_told_before_anything_moves() {
+fn reports_missing_archives_before_any_transfer() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     fs::remove_file(dir.join("store/17-linux/base_lib_generic.tar.zst")).unwrap();
     let args = ["artifact", "fetch", &*address, "--dry-run"];
     let output = rockpack(dir, &args);
     assert_eq!(output.status.code(), Some(1));
-    let told = String::from_utf8(output.stdout.clone()).unwrap();
-    assert!(told.contains("missing\n  base lib, for core  <built in>/packages.kdl:"), "{told}");
+    let stdout = String::from_utf8(output.stdout.clone()).unwrap();
+    assert!(stdout.contains("missing\n  base lib, for core  <built in>/packages.kdl:"), "{stdout}");
     let text = said(&output);
     assert!(text.contains("artifact `base` has no component `lib` for this package"), "{text}");
     for way in [
@@ -144,23 +147,23 @@ fn what_is_missing_is_told_before_anything_moves() {
 }
 
 #[test]
-fn of_two_archives_of_one_artifact_zstd_is_taken() {
+fn prefers_zstd_of_two_archives_of_an_artifact() {
     let dir = scratch();
     let dir = dir.path();
     let run = dir.join("store/17-linux");
     fs::write(run.join("base_lib_generic.tar.xz"), "not even an archive").unwrap();
     archive(&dir.join("artifacts/base_run_generic"), &run.join("base_run_generic.tar.xz"));
     fs::remove_file(run.join("base_run_generic.tar.zst")).unwrap();
-    let told = plan(dir, &[]);
-    assert_eq!(keys(&told["unneeded"]), ["base_lib_generic.tar.xz"]);
-    assert_eq!(told["unneeded"][0]["reason"], "zstd-is-there");
-    assert!(keys(&told["archives"]).contains(&"base_run_generic.tar.xz"));
+    let fetch_plan = plan(dir, &[]);
+    assert_eq!(keys(&fetch_plan["unneeded"]), ["base_lib_generic.tar.xz"]);
+    assert_eq!(fetch_plan["unneeded"][0]["reason"], "zstd-is-there");
+    assert!(keys(&fetch_plan["archives"]).contains(&"base_run_generic.tar.xz"));
     let packages = built(dir, "b", &["--artifact-dir", &address(dir)]);
     assert_eq!(packages, built(dir, "a", &["--artifact-dir", "artifacts"]));
 }
 
 #[test]
-fn a_rule_that_has_to_match_keeps_what_it_leaves_out() {
+fn fetches_the_archives_of_a_drop_rule_that_must_match() {
     let dir = scratch();
     let dir = dir.path();
     add(dir, "blas_test_generic.tar.zst");
@@ -171,7 +174,7 @@ fn a_rule_that_has_to_match_keeps_what_it_leaves_out() {
         text + "drop \"**\" component=\"test\" artifact=\"blas\" reason=\"tests are not shipped\"\n",
     )
     .unwrap();
-    let told = plan(dir, &["--mode", "kpack"]);
-    assert!(keys(&told["archives"]).contains(&"blas_test_generic.tar.zst"), "{told}");
+    let fetch_plan = plan(dir, &["--mode", "kpack"]);
+    assert!(keys(&fetch_plan["archives"]).contains(&"blas_test_generic.tar.zst"), "{fetch_plan}");
     done(dir, &["plan", "--artifact-dir", &address(dir), "--mode", "kpack"]);
 }

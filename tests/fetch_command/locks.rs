@@ -5,7 +5,7 @@ use super::*;
 const KEY: &str = "base_lib_generic.tar.zst";
 
 #[test]
-fn a_fetch_writes_what_it_took_and_a_build_takes_the_same() {
+fn a_build_uses_the_archives_in_the_lock_of_a_fetch() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     done(dir, &["artifact", "fetch", &address, "-o", "fetched", "--lock", "rockpack.lock"]);
@@ -30,7 +30,7 @@ fn a_fetch_writes_what_it_took_and_a_build_takes_the_same() {
 }
 
 #[test]
-fn other_bytes_are_refused_though_their_sidecar_is_right() {
+fn refuses_other_bytes_with_a_valid_sidecar() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     done(dir, &["artifact", "fetch", &address, "-o", "fetched", "--lock", "rockpack.lock"]);
@@ -62,13 +62,13 @@ fn other_bytes_are_refused_though_their_sidecar_is_right() {
 }
 
 #[test]
-fn what_only_one_of_lock_file_and_run_has_is_refused() {
+fn refuses_archives_in_only_one_of_lock_file_and_run() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
-    let one = ["--linux-amdgpu-families", "gfx942"];
+    let family = ["--linux-amdgpu-families", "gfx942"];
     done(
         dir,
-        &[&["artifact", "fetch", &*address, "-o", "one", "--lock", "rockpack.lock"], &one[..]]
+        &[&["artifact", "fetch", &*address, "-o", "one", "--lock", "rockpack.lock"], &family[..]]
             .concat(),
     );
     let lock = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
@@ -76,14 +76,17 @@ fn what_only_one_of_lock_file_and_run_has_is_refused() {
     assert!(text.contains("is missing in rockpack.lock") && text.contains("gfx1100"), "{text}");
     // Without --locked it is added; later commands use the entries that they need.
     done(dir, &["artifact", "fetch", &address, "-o", "all", "--lock", "rockpack.lock"]);
-    let both = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
+    let extended = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
     assert!(
-        both.len() > lock.len()
-            && lock.lines().all(|line| both.contains(line.trim_end_matches(',')))
+        extended.len() > lock.len()
+            && lock.lines().all(|line| extended.contains(line.trim_end_matches(',')))
     );
-    done(dir, &[&["build", "--artifact-dir", &*address, "-o", "o", "--locked"], &one[..]].concat());
+    done(
+        dir,
+        &[&["build", "--artifact-dir", &*address, "-o", "o", "--locked"], &family[..]].concat(),
+    );
     // A plan for one family needs no entries of others, in any directory.
-    done(dir, &[&["plan", "--artifact-dir", "one", "--locked"], &one[..]].concat());
+    done(dir, &[&["plan", "--artifact-dir", "one", "--locked"], &family[..]].concat());
     let text = refused(dir, 1, &["plan", "--artifact-dir", "one", "--locked"]);
     assert!(text.contains("gfx1100") && text.contains("but the directory lacks"), "{text}");
     fs::remove_file(dir.join("store/17-linux").join(KEY)).unwrap();
@@ -95,7 +98,7 @@ fn what_only_one_of_lock_file_and_run_has_is_refused() {
 }
 
 #[test]
-fn lock_files_have_to_be_there_and_to_be_lock_files() {
+fn refuses_missing_and_invalid_lock_files() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     let text = refused(dir, 2, &["plan", "--artifact-dir", &address, "--locked"]);

@@ -61,8 +61,8 @@ impl Bucket for Counting {
     ) -> Result<Vec<u8>, StoreError> {
         let mut bytes = self.store.get_range(key, range.clone(), etag)?;
         *self.parts.lock().unwrap() += bytes.len() as u64;
-        if let Some(at) = self.wrong_at.filter(|at| range.contains(at)) {
-            bytes[usize::try_from(at - range.start).unwrap()] ^= 1;
+        if let Some(offset) = self.wrong_at.filter(|offset| range.contains(offset)) {
+            bytes[usize::try_from(offset - range.start).unwrap()] ^= 1;
         }
         Ok(bytes)
     }
@@ -87,7 +87,7 @@ impl Bucket for Counting {
 /// Run with one archive: a large file between small ones.
 struct Run {
     dir: TempDir,
-    all: Catalog,
+    catalog: Catalog,
     size: u64,
 }
 
@@ -109,9 +109,9 @@ impl Run {
         let mut packed = uncached(dir.path(), &["artifact", "pack", "in", "-o", "run"]);
         let packed = packed.output().unwrap();
         assert!(packed.status.success(), "{}", said(&packed));
-        let (all, _) = catalog::scan(&dir.path().join("in")).unwrap();
+        let (catalog, _) = catalog::scan(&dir.path().join("in")).unwrap();
         let size = fs::metadata(dir.path().join("run").join(KEY)).unwrap().len();
-        Self { dir, all, size }
+        Self { dir, catalog, size }
     }
 
     fn path(&self) -> std::path::PathBuf {
@@ -126,30 +126,30 @@ impl Run {
         demands: &Demands,
     ) -> Result<Vec<Identity>, Problems> {
         let origin = |name: &&str| Origin {
-            artifact: self.all.artifacts[0].id.clone(),
+            artifact: self.catalog.artifacts[0].id.clone(),
             base: "math/stage".parse().unwrap(),
             path: format!("lib/{name}").parse().unwrap(),
         };
         let files: Vec<Origin> = names.iter().map(origin).collect();
-        let wanted = Wanted::of(&self.all, &files);
+        let needed = Wanted::of(&self.catalog, &files);
         let run: Arc<dyn Bucket> = bucket.clone();
         let archives = Selection::all(&*run).unwrap().archives(&run);
         let packed =
-            archives.into_iter().map(|one: RemoteArchive| Box::new(one) as Box<dyn Packed>);
+            archives.into_iter().map(|archive: RemoteArchive| Box::new(archive) as Box<dyn Packed>);
         let packed: Vec<_> = packed.collect();
-        let found = Directory::unpack(&packed, demands, Some(&wanted))?;
-        catalog::confirm(&found, &self.all, &files)?;
+        let directory = Directory::unpack(&packed, demands, Some(&needed))?;
+        catalog::confirm(&directory, &self.catalog, &files)?;
         for (name, file) in names.iter().zip(&files) {
             let expected = self.dir.path().join("in/blas_lib_generic/math/stage/lib").join(name);
-            let found = found.find(file).unwrap();
-            let mut bytes = vec![0; usize::try_from(found.len()).unwrap()];
-            found.open().unwrap().read_exact_at(0, &mut bytes).unwrap();
+            let source = directory.find(file).unwrap();
+            let mut bytes = vec![0; usize::try_from(source.len()).unwrap()];
+            source.open().unwrap().read_exact_at(0, &mut bytes).unwrap();
             assert!(bytes == fs::read(expected).unwrap(), "{name}");
         }
-        let sum = &found.taken()[0].archive;
+        let sum = &directory.taken()[0].archive;
         assert_eq!(sum.sha256.to_string(), sha256(self.path().join(KEY)).unwrap());
         assert_eq!(sum.size, self.size);
-        Ok(files.iter().map(|file| found.find(file).unwrap().identity().clone()).collect())
+        Ok(files.iter().map(|file| directory.find(file).unwrap().identity().clone()).collect())
     }
 
     /// Returns the number of bytes read, of the whole archive and in parts.
@@ -161,14 +161,14 @@ impl Run {
 }
 
 #[test]
-fn of_an_archive_of_which_little_is_wanted_only_parts_come() {
+fn fetches_only_parts_of_an_archive_with_few_needed_files() {
     let run = Run::new();
-    let none = Demands::default();
-    let [whole, parts] = run.read(&["before", "notes"], &none);
+    let no_demands = Demands::default();
+    let [whole, parts] = run.read(&["before", "notes"], &no_demands);
     assert_eq!(whole, 0);
     // The first frame, the last, and the end; not the middle one.
     assert!(parts < run.size - (4 << 20) + (64 << 10), "{parts} of {}", run.size);
-    assert_eq!(run.read(&["large"], &none), [run.size, 0], "most of it is wanted");
+    assert_eq!(run.read(&["large"], &no_demands), [run.size, 0], "most of it is wanted");
     // A lock covers all of its bytes, so all are read.
     let mut lock = Lock::default();
     let bucket = store::Directory::new(&run.path());
@@ -183,25 +183,25 @@ fn of_an_archive_of_which_little_is_wanted_only_parts_come() {
     assert_eq!(run.read(&["before"], &locked), [run.size, 0]);
     // A sidecar covers the whole archive, not parts.
     vouch(&run.path().join(KEY));
-    assert_eq!(run.read(&["before"], &none), [run.size, 0]);
+    assert_eq!(run.read(&["before"], &no_demands), [run.size, 0]);
 }
 
 /// A partial read was not compared with the whole archive's checksum, so a cache must not use that
 /// checksum for it.
 #[test]
-fn what_was_read_in_part_is_not_known_by_the_checksum_of_the_whole() {
+fn a_partial_read_is_not_cached_by_the_checksum_of_the_whole() {
     let run = Run::new();
-    let known = || {
+    let identities = || {
         let bucket = Counting::new(&run.path(), None);
-        let known = run.take(&["before"], &bucket, &Demands::default()).unwrap();
+        let identities = run.take(&["before"], &bucket, &Demands::default()).unwrap();
         let in_part = *bucket.whole.lock().unwrap() == 0;
-        (in_part, known)
+        (in_part, identities)
     };
-    let part = known();
-    assert!(part.0 && known() == part);
+    let part = identities();
+    assert!(part.0 && identities() == part);
     vouch(&run.path().join(KEY));
-    let whole = known();
-    assert!(!whole.0 && known() == whole);
+    let whole = identities();
+    assert!(!whole.0 && identities() == whole);
     assert_ne!(part.1, whole.1);
 }
 
@@ -211,9 +211,9 @@ fn nothing_of_a_part_that_is_wrong_is_used() {
     let refused = |wrong_at: u64| {
         let bucket = Counting::new(&run.path(), Some(wrong_at));
         let problems = run.take(&["before", "notes"], &bucket, &Demands::default()).unwrap_err();
-        let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        assert!(found.len() == 1 && found[0].contains(KEY), "{found:?}");
-        found[0].clone()
+        let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert!(messages.len() == 1 && messages[0].contains(KEY), "{messages:?}");
+        messages[0].clone()
     };
     let frame = "does not match its .sha256sum file: a frame has another checksum";
     assert!(refused(20).contains(frame));
@@ -227,8 +227,8 @@ fn nothing_of_a_part_that_is_wrong_is_used() {
     // The archive is not read if its sidecar belongs to another one.
     let text = fs::read_to_string(sidecar(&run.path().join(KEY))).unwrap();
     let (first, end) = text.split_once("# end ").unwrap();
-    let other = format!("{first}# end {}\n", "0".repeat(end.trim().len()));
-    fs::write(sidecar(&run.path().join(KEY)), other).unwrap();
+    let wrong_end = format!("{first}# end {}\n", "0".repeat(end.trim().len()));
+    fs::write(sidecar(&run.path().join(KEY)), wrong_end).unwrap();
     assert!(refused(0).contains("its end has another checksum"));
     fs::write(sidecar(&run.path().join(KEY)), format!("{first}# end of it\n")).unwrap();
     assert!(refused(0).contains("is malformed: `of it` is not a SHA-256"));

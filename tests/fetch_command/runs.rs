@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn packages_of_a_store_are_those_of_the_directory() {
+fn store_and_directory_give_equal_packages() {
     let dir = scratch();
     let dir = dir.path();
     declare_store(dir);
@@ -22,7 +22,7 @@ fn packages_of_a_store_are_those_of_the_directory() {
 }
 
 #[test]
-fn files_of_the_same_archives_come_out_of_the_cache() {
+fn takes_files_of_equal_archives_from_the_cache() {
     let dir = scratch();
     let dir = dir.path();
     let said_by = |args: &[&str]| {
@@ -52,19 +52,19 @@ fn files_of_the_same_archives_come_out_of_the_cache() {
 }
 
 #[test]
-fn a_temporary_directory_that_cannot_be_used_is_told_once() {
+fn reports_an_unusable_temporary_directory_once() {
     let dir = scratch();
     let mut command =
         uncached(dir.path(), &["artifact", "scan", "--artifact-dir", "store/17-linux"]);
     let output = command.env("TMPDIR", dir.path().join("none")).output().unwrap();
-    let told = said(&output);
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert_eq!(told.matches("cannot make a temporary file in").count(), 1, "{told}");
-    assert!(told.contains("help: set TMPDIR to a directory"), "{told}");
+    let messages = said(&output);
+    assert_eq!(output.status.code(), Some(2), "{messages}");
+    assert_eq!(messages.matches("cannot make a temporary file in").count(), 1, "{messages}");
+    assert!(messages.contains("help: set TMPDIR to a directory"), "{messages}");
 }
 
 #[test]
-fn a_catalog_of_a_store_is_that_of_the_directory() {
+fn store_and_directory_give_equal_catalogs() {
     let dir = scratch();
     let dir = dir.path();
     declare_store(dir);
@@ -75,7 +75,7 @@ fn a_catalog_of_a_store_is_that_of_the_directory() {
 }
 
 #[test]
-fn runs_and_stores_that_are_not_there_are_told() {
+fn reports_missing_runs_and_stores() {
     let dir = scratch();
     let dir = dir.path();
     declare_store(dir);
@@ -105,7 +105,7 @@ fn runs_and_stores_that_are_not_there_are_told() {
 }
 
 #[test]
-fn a_fetch_goes_on_where_it_was_stopped() {
+fn an_interrupted_fetch_continues() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     let fetch = ["artifact", "fetch", &*address, "-o", "fetched"];

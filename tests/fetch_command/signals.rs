@@ -29,14 +29,14 @@ pub(super) fn unnamed(process: &Child, dir: &Path) -> usize {
 
 /// Returns partial files in a directory; a fetch names them so, and other commands use unnamed
 /// ones.
-fn left(dir: &Path) -> Vec<String> {
+fn partial_files(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().into_string().unwrap());
     names.filter(|name| name.contains("rockpack-") || dir.ends_with("tmp")).collect()
 }
 
 #[test]
-fn a_signal_leaves_nothing_whenever_it_comes() {
+fn a_signal_at_any_time_leaves_nothing() {
     let scratch = scratch();
     let dir = scratch.path();
     let (tmp, fetched) = (dir.join("tmp"), dir.join("fetched"));
@@ -51,7 +51,7 @@ fn a_signal_leaves_nothing_whenever_it_comes() {
             let mut child = started(dir, &[args, &families].concat());
             let start = Instant::now();
             // The disk is fullest when the first file or directory appears.
-            while left(place).is_empty()
+            while partial_files(place).is_empty()
                 && unnamed(&child, &tmp) == 0
                 && child.try_wait().unwrap().is_none()
                 && start.elapsed() < Duration::from_mins(1)
@@ -65,7 +65,7 @@ fn a_signal_leaves_nothing_whenever_it_comes() {
                 let _ = rustix::process::kill_process(pid, signal);
             }
             child.wait().unwrap();
-            assert_eq!(left(place), Vec::<String>::new(), "{args:?}");
+            assert_eq!(partial_files(place), Vec::<String>::new(), "{args:?}");
         }
     }
 }

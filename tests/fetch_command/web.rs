@@ -28,7 +28,7 @@ struct Server {
     root: PathBuf,
     trouble: Trouble,
     /// Number of further requests with the fault.
-    left: Mutex<u32>,
+    remaining: Mutex<u32>,
 }
 
 impl Server {
@@ -36,7 +36,7 @@ impl Server {
     fn start(root: PathBuf, trouble: Trouble, times: u32) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let server = Arc::new(Self { root, trouble, left: Mutex::new(times) });
+        let server = Arc::new(Self { root, trouble, remaining: Mutex::new(times) });
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let server = server.clone();
@@ -86,12 +86,12 @@ impl Server {
         let range = headers.get("range").and_then(|text| text.strip_prefix("bytes="));
         let from = range.and_then(|text| text.split('-').next()?.parse().ok()).unwrap_or(0_usize);
         let status = if range.is_some() { "206 Partial Content" } else { "200 OK" };
-        let (last, all) = (bytes.len().saturating_sub(1), bytes.len());
-        let body = &bytes[from.min(all)..];
+        let (last, length) = (bytes.len().saturating_sub(1), bytes.len());
+        let body = &bytes[from.min(length)..];
         let trouble = (method == "GET" && key == KEY).then(|| {
-            let mut left = self.left.lock().unwrap();
-            let now = *left > 0;
-            *left = left.saturating_sub(1);
+            let mut remaining = self.remaining.lock().unwrap();
+            let now = *remaining > 0;
+            *remaining = remaining.saturating_sub(1);
             now
         });
         let trouble = (trouble == Some(true)).then_some(self.trouble);
@@ -101,12 +101,12 @@ impl Server {
         }
         write!(
             stream,
-            "HTTP/1.1 {status}\r\nContent-Length: {}\r\nETag: \"{key}{all}\"\r\n",
+            "HTTP/1.1 {status}\r\nContent-Length: {}\r\nETag: \"{key}{length}\"\r\n",
             body.len()
         )?;
         write!(stream, "Last-Modified: Mon, 02 Nov 2026 00:00:00 GMT\r\n")?;
         if range.is_some() {
-            write!(stream, "Content-Range: bytes {from}-{last}/{all}\r\n")?;
+            write!(stream, "Content-Range: bytes {from}-{last}/{length}\r\n")?;
         }
         write!(stream, "\r\n")?;
         if method == "HEAD" {
@@ -125,7 +125,7 @@ impl Server {
 }
 
 /// Returns the needed archives below an address; the server has no list.
-fn found(address: &str) -> Vec<RemoteArchive> {
+fn archives_at(address: &str) -> Vec<RemoteArchive> {
     let options = Options {
         access: Access::Anonymous,
         retries: 3,
@@ -141,28 +141,28 @@ fn found(address: &str) -> Vec<RemoteArchive> {
 }
 
 #[test]
-fn what_may_pass_is_tried_again_and_what_stays_names_the_key() {
+fn retries_temporary_faults_and_names_the_key_of_lasting_ones() {
     let scratch = scratch();
     let run = scratch.path().join("store/17-linux");
     let whole = sha256(run.join(KEY)).unwrap();
     for trouble in [Trouble::Unavailable, Trouble::Reset, Trouble::Stall] {
-        let to = scratch.path().join(format!("{trouble:?}"));
-        fs::create_dir(&to).unwrap();
-        let archives = found(&Server::start(run.clone(), trouble, 2));
-        let fetched = fetch::download(&archives, &to, &Demands::default()).unwrap();
+        let dest = scratch.path().join(format!("{trouble:?}"));
+        fs::create_dir(&dest).unwrap();
+        let archives = archives_at(&Server::start(run.clone(), trouble, 2));
+        let fetched = fetch::download(&archives, &dest, &Demands::default()).unwrap();
         assert_eq!(fetched[0].taken.archive.sha256.to_string(), whole, "{trouble:?}");
-        assert_eq!(sha256(to.join(KEY)).unwrap(), whole, "{trouble:?}");
-        fs::remove_dir_all(&to).unwrap();
-        fs::create_dir(&to).unwrap();
-        let archives = found(&Server::start(run.clone(), trouble, u32::MAX));
-        let text = only(&fetch::download(&archives, &to, &Demands::default()).unwrap_err());
+        assert_eq!(sha256(dest.join(KEY)).unwrap(), whole, "{trouble:?}");
+        fs::remove_dir_all(&dest).unwrap();
+        fs::create_dir(&dest).unwrap();
+        let archives = archives_at(&Server::start(run.clone(), trouble, u32::MAX));
+        let text = only(&fetch::download(&archives, &dest, &Demands::default()).unwrap_err());
         assert!(text.contains(KEY), "{trouble:?}: {text}");
-        assert!(files(&to).is_empty(), "{trouble:?}: {:?}", files(&to));
+        assert!(files(&dest).is_empty(), "{trouble:?}: {:?}", files(&dest));
     }
 }
 
 #[test]
-fn a_run_without_a_list_is_asked_key_by_key() {
+fn requests_each_key_of_a_run_without_a_list() {
     let scratch = scratch();
     let dir = scratch.path();
     let address = Server::start(dir.join("store"), Trouble::Unavailable, 0);
@@ -227,7 +227,7 @@ fn a_key_that_stops_a_list_is_named() {
 }
 
 #[test]
-fn a_signal_leaves_nothing_of_what_came() {
+fn a_signal_removes_received_bytes() {
     let scratch = scratch();
     let dir = scratch.path();
     let address = Server::start(dir.join("store/17-linux"), Trouble::Stall, u32::MAX);
@@ -243,21 +243,21 @@ fn a_signal_leaves_nothing_of_what_came() {
         command.args(args).args(families).current_dir(dir).env("ROCKPACK_MANIFEST", "built-in");
         command.env("ROCKPACK_NO_CACHE", "1").env("TMPDIR", &tmp);
         let mut child = command.stderr(std::process::Stdio::null()).spawn().unwrap();
-        let left = || {
+        let partial_count = || {
             let names = fs::read_dir(place).into_iter().flatten().flatten().map(|e| e.file_name());
             names.filter(|name| name.to_str().unwrap().starts_with(prefix)).count()
         };
         let start = std::time::Instant::now();
-        let started = |child: &Child| left() > 0 || signals::unnamed(child, &tmp) > 0;
+        let started = |child: &Child| partial_count() > 0 || signals::unnamed(child, &tmp) > 0;
         while !started(&child) && start.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_millis(10));
         }
         assert!(started(&child), "{prefix}");
-        assert_eq!(left() > 0, !prefix.is_empty(), "{prefix}");
+        assert_eq!(partial_count() > 0, !prefix.is_empty(), "{prefix}");
         let pid = rustix::process::Pid::from_child(&child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         assert!(!child.wait().unwrap().success());
-        assert_eq!(left(), 0, "{prefix}");
+        assert_eq!(partial_count(), 0, "{prefix}");
     }
     assert!(!dir.join("out").exists() && !fetched.join(KEY).exists());
 }

@@ -29,7 +29,7 @@ fn read_all(dir: &Path) -> usize {
             .collect()
     };
     let Some(page) = parse(&root) else { return 0 };
-    let mut seen = 0;
+    let mut count = 0;
     for name in names(&page) {
         let place = dir.join("simple").join(&name);
         let html = fs::read_to_string(place.join("index.html"));
@@ -43,9 +43,9 @@ fn read_all(dir: &Path) -> usize {
         assert!(html.unwrap().ends_with("</html>\n"));
         for file in project["files"].as_array().unwrap() {
             let path = place.join(file["url"].as_str().unwrap());
-            seen += usize::from(is_whole(&path, file, "hashes"));
+            count += usize::from(is_whole(&path, file, "hashes"));
             let metadata = PathBuf::from(format!("{}.metadata", path.display()));
-            seen += usize::from(is_whole(&metadata, file, "core-metadata"));
+            count += usize::from(is_whole(&metadata, file, "core-metadata"));
             if !path.exists() || !metadata.exists() {
                 let now = parse(&place.join("index.json"))
                     .map(|page| page["files"].to_string())
@@ -57,7 +57,7 @@ fn read_all(dir: &Path) -> usize {
             }
         }
     }
-    seen
+    count
 }
 
 /// Returns whether a file exists. Panics if its hash is wrong.
@@ -77,22 +77,22 @@ fn clients_see_the_old_or_the_new() {
     wheel(dir.path(), "steady", "1.0", &[]);
     simple::write(dir.path(), Layout::Simple, None).unwrap();
     let ended = AtomicBool::new(false);
-    let seen = std::thread::scope(|scope| {
+    let counts = std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
-            let (mut seen, mut rounds) = (0, 0);
+            let (mut files, mut rounds) = (0, 0);
             while !ended.load(Ordering::Relaxed) {
-                seen += read_all(dir.path());
+                files += read_all(dir.path());
                 rounds += 1;
             }
-            (seen, rounds)
+            (files, rounds)
         });
         for update in 0..UPDATES {
             // Projects and versions are added and removed; each package is written at once.
             let (name, version) = (format!("project-{}", update % 5), format!("1.{update}"));
             let new = wheel(outside.path(), &name, &version, &[]);
-            let there = dir.path().join(new.file_name().unwrap());
-            fs::copy(&new, there.with_extension("part")).unwrap();
-            fs::rename(there.with_extension("part"), &there).unwrap();
+            let package = dir.path().join(new.file_name().unwrap());
+            fs::copy(&new, package.with_extension("part")).unwrap();
+            fs::rename(package.with_extension("part"), &package).unwrap();
             let old = update
                 .checked_sub(3)
                 .map(|old| format!("project_{}-1.{old}-py3-none-any.whl", old % 5));
@@ -102,7 +102,7 @@ fn clients_see_the_old_or_the_new() {
         ended.store(true, Ordering::Relaxed);
         reader.join().unwrap()
     });
-    let (files, rounds) = seen;
+    let (files, rounds) = counts;
     eprintln!("{UPDATES} updates, {rounds} readings of {files} files");
     assert!(rounds > 20 && files > rounds, "{rounds} {files}");
     assert!(read_all(dir.path()) > 0);

@@ -16,7 +16,7 @@ pub const TIME: &str = "1709208000";
 fn metadata(requires: &[&str]) -> Metadata {
     Metadata {
         requires_python: ">=3.8,<4".to_owned(),
-        requires_dist: requires.iter().map(|&one| one.to_owned()).collect(),
+        requires_dist: requires.iter().map(|&text| text.to_owned()).collect(),
         ..Metadata::default()
     }
 }

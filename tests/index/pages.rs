@@ -28,8 +28,8 @@ pub fn all(dir: &Path) -> String {
     out
 }
 
-fn compare(name: &str, found: &str) {
-    crate::expected::compare(&format!("tests/fixtures/index/{name}"), found);
+fn compare(name: &str, actual: &str) {
+    crate::expected::compare(&format!("tests/fixtures/index/{name}"), actual);
 }
 
 /// Writes versions out of order, a local version, an sdist, a name to normalize, and yanked files,
@@ -39,9 +39,9 @@ fn odd(dir: &Path) {
         wheel(&dir.join("a"), "Some.Project", version, &[]);
     }
     sdist(&dir.join("a"), "Some.Project", "1.10");
-    let other =
+    let second =
         wheel(&dir.join("b & \"c\" <é>"), "other", "2!1.0", &["some-project<2; extra == \"x\""]);
-    fs::write(format!("{}.yanked", other.display()), "wrong \"bits\"\n & <worse>\n").unwrap();
+    fs::write(format!("{}.yanked", second.display()), "wrong \"bits\"\n & <worse>\n").unwrap();
     let yanked = wheel(&dir.join("a"), "other", "1.0", &[]);
     fs::write(format!("{}.yanked", yanked.display()), "").unwrap();
 }

@@ -95,14 +95,15 @@ fn a_foreign_wheel_keeps_its_contents_and_its_record() {
         assert_eq!(new.last().unwrap().0, record);
         assert_eq!(new.len(), old.len() - 2, "without the directory and the signature");
         for (name, mode, time, content, deflated) in &new {
-            let was = old.iter().find(|member| member.0 == *name).unwrap();
-            assert_eq!((mode, time), (&was.1, &was.2), "{name}");
+            let old_member = old.iter().find(|member| member.0 == *name).unwrap();
+            assert_eq!((mode, time), (&old_member.1, &old_member.2), "{name}");
             if name == record {
-                let mut rows: Vec<&str> = std::str::from_utf8(&was.3).unwrap().lines().collect();
+                let mut rows: Vec<&str> =
+                    std::str::from_utf8(&old_member.3).unwrap().lines().collect();
                 rows.rotate_left(1);
                 assert_eq!(std::str::from_utf8(content).unwrap(), rows.join("\n") + "\n");
             } else {
-                assert!(*content == was.3, "{name}");
+                assert!(*content == old_member.3, "{name}");
                 assert_eq!(*deflated, level != "store", "{name}");
             }
         }
@@ -131,10 +132,10 @@ fn nothing_is_overwritten() {
     let dir = TempDir::new().unwrap();
     let old = wheel(dir.path(), "app", "1.0", &[]);
     let (name, before) = (old.file_name().unwrap().to_str().unwrap(), fs::read(&old).unwrap());
-    let (code, said) = refused(dir.path(), &["-o", ".", name]);
-    assert_eq!(code, Some(1), "{said}");
+    let (code, messages) = refused(dir.path(), &["-o", ".", name]);
+    assert_eq!(code, Some(1), "{messages}");
     let expected = format!("./{name} already exists with other content help: move it away");
-    assert!(said.contains(&expected), "{said}");
+    assert!(messages.contains(&expected), "{messages}");
     assert!(fs::read(&old).unwrap() == before);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing else is left");
     repack(dir.path(), "max", &old, "out");
@@ -143,16 +144,16 @@ fn nothing_is_overwritten() {
 }
 
 #[test]
-fn a_file_that_is_no_wheel_and_a_broken_record_are_refused() {
+fn refuses_other_files_and_broken_records() {
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("a.txt"), "text").unwrap();
-    let (code, said) = refused(dir.path(), &["-o", "out", "a.txt"]);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("`a.txt` is not a wheel name"), "{said}");
+    let (code, messages) = refused(dir.path(), &["-o", "out", "a.txt"]);
+    assert_eq!(code, Some(1), "{messages}");
+    assert!(messages.contains("`a.txt` is not a wheel name"), "{messages}");
     fs::write(dir.path().join("a-1.0-py3-none-any.whl"), "text").unwrap();
-    let (code, said) = refused(dir.path(), &["-o", "out", "a-1.0-py3-none-any.whl"]);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("a-1.0-py3-none-any.whl"), "{said}");
+    let (code, messages) = refused(dir.path(), &["-o", "out", "a-1.0-py3-none-any.whl"]);
+    assert_eq!(code, Some(1), "{messages}");
+    assert!(messages.contains("a-1.0-py3-none-any.whl"), "{messages}");
 
     let good = wheel(dir.path(), "app", "1.0", &[]);
     let bytes = fs::read(&good).unwrap();
@@ -174,9 +175,9 @@ fn a_file_that_is_no_wheel_and_a_broken_record_are_refused() {
             std::io::Write::write_all(&mut new, content.as_bytes()).unwrap();
         }
         new.finish().unwrap();
-        let (code, said) = refused(dir.path(), &["-o", "out", "app-2.0-py3-none-any.whl"]);
-        assert_eq!(code, Some(1), "{said}");
-        assert!(said.contains(&format!("--allow {code_of}")), "{said}");
+        let (code, messages) = refused(dir.path(), &["-o", "out", "app-2.0-py3-none-any.whl"]);
+        assert_eq!(code, Some(1), "{messages}");
+        assert!(messages.contains(&format!("--allow {code_of}")), "{messages}");
         assert!(!dir.path().join("out").exists(), "nothing is left");
     }
 }
@@ -186,22 +187,22 @@ fn a_damaged_member_is_refused() {
     let dir = TempDir::new().unwrap();
     let path = wheel(dir.path(), "app", "1.0", &[]);
     let mut bytes = fs::read(&path).unwrap();
-    let at = bytes.windows(9).position(|part| part == b"VERSION =").unwrap();
-    bytes[at] = b'W';
+    let index = bytes.windows(9).position(|part| part == b"VERSION =").unwrap();
+    bytes[index] = b'W';
     fs::write(&path, bytes).unwrap();
-    let (code, said) = refused(dir.path(), &["-o", "out", path.to_str().unwrap()]);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("app.py") && said.contains("its CRC-32 is wrong"), "{said}");
+    let (code, messages) = refused(dir.path(), &["-o", "out", path.to_str().unwrap()]);
+    assert_eq!(code, Some(1), "{messages}");
+    assert!(messages.contains("app.py") && messages.contains("its CRC-32 is wrong"), "{messages}");
     assert!(!dir.path().join("out").exists(), "nothing is left");
 }
 
 #[test]
 fn one_refused_wheel_stops_all() {
     let dir = TempDir::new().unwrap();
-    let one = wheel(dir.path(), "one", "1.0", &[]);
+    let sound = wheel(dir.path(), "one", "1.0", &[]);
     fs::write(dir.path().join("two-1.0-py3-none-any.whl"), "no zip").unwrap();
-    let args = ["-o", "out", one.to_str().unwrap(), "two-1.0-py3-none-any.whl"];
-    let (code, said) = refused(dir.path(), &args);
-    assert_eq!(code, Some(1), "{said}");
+    let args = ["-o", "out", sound.to_str().unwrap(), "two-1.0-py3-none-any.whl"];
+    let (code, messages) = refused(dir.path(), &args);
+    assert_eq!(code, Some(1), "{messages}");
     assert!(!dir.path().join("out").exists(), "nothing is left");
 }

@@ -127,7 +127,7 @@ pub fn foreign(dir: &Path) -> Option<PathBuf> {
 }
 
 #[test]
-fn a_wheel_of_others_is_put_in_order() {
+fn repairs_a_foreign_wheel() {
     let dir = TempDir::new().unwrap();
     let Some(old) = foreign(dir.path()) else { return };
     let output = rockpack(
@@ -182,17 +182,17 @@ fn a_wheel_of_others_is_put_in_order() {
 }
 
 #[test]
-fn what_is_there_is_not_overwritten() {
+fn overwrites_no_existing_file() {
     let dir = TempDir::new().unwrap();
     let old = wheel(dir.path(), "one", "1.0", &[]);
-    let taken = dir.path().join("one-1.0-py3-none-linux_x86_64.whl");
-    fs::write(&taken, "other").unwrap();
+    let existing = dir.path().join("one-1.0-py3-none-linux_x86_64.whl");
+    fs::write(&existing, "other").unwrap();
     let error = retag(&old, &platform("linux_x86_64"), dir.path()).unwrap_err();
     assert!(matches!(error, MakeError::Exists { .. }), "{error}");
-    assert_eq!(fs::read(&taken).unwrap(), b"other");
+    assert_eq!(fs::read(&existing).unwrap(), b"other");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing else is left");
-    let same = retag(&old, &platform("any"), dir.path()).unwrap();
-    assert!(same.was_there && same.path == old, "it has that tag");
+    let retagged = retag(&old, &platform("any"), dir.path()).unwrap();
+    assert!(retagged.was_there && retagged.path == old, "it has that tag");
 }
 
 #[test]
@@ -202,9 +202,9 @@ fn refuses_malformed_tags() {
     for tag in ["garbage", "manylinux2014", "Linux_x86_64", "linux_x86_64..any"] {
         let refused =
             rockpack(dir.path(), &["wheel", "retag", "--platform-tag", tag, old.to_str().unwrap()]);
-        let said = text(&refused.stderr);
-        assert_eq!(refused.status.code(), Some(2), "{said}");
-        assert!(said.contains("--platform-tag <TAG>") && said.contains("write "), "{said}");
+        let stderr = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("--platform-tag <TAG>") && stderr.contains("write "), "{stderr}");
     }
     fs::write(dir.path().join("no-1.0-py3-none-any.whl"), "no zip").unwrap();
     let refused = rockpack(
@@ -241,7 +241,7 @@ fn refuses_malformed_tags() {
 fn write_large(place: &Path) {
     let mut zip =
         ZipWriter::new(BufWriter::new(fs::File::create(place).unwrap()), Timestamp::EARLIEST);
-    let put = |zip: &mut ZipWriter<_>, name: &str, content: &[u8]| {
+    let add = |zip: &mut ZipWriter<_>, name: &str, content: &[u8]| {
         let Packed { method, digest, bytes } = Packed::new(content, Level::Default);
         zip.entry(&name.parse().unwrap(), false, method, digest.size, digest.crc, &bytes).unwrap();
     };
@@ -255,25 +255,25 @@ fn write_large(place: &Path) {
         )
         .unwrap();
     let (zeros, mut checksum) = (vec![0; BLOCK], Checksum::default());
-    let one = Checksum::of(&zeros);
+    let block_checksum = Checksum::of(&zeros);
     let mut encoder = Encoder::new(Level::Fast);
     let (middle, last) = (encoder.block(&zeros, false), encoder.block(&zeros, true));
     for block in 0..blocks {
         zip.append(&mut member, if block + 1 < blocks { &middle } else { &last }).unwrap();
-        checksum.append(&one);
+        checksum.append(&block_checksum);
     }
     zip.end(member, checksum.value()).unwrap();
     let mut record = String::from("big/zeros,,\n");
     let info = "big-1.0.dist-info";
     let empty = Digest::of(b"").sha256.for_record();
     for number in 0..70_000 {
-        put(&mut zip, &format!("big/{number}"), b"");
+        add(&mut zip, &format!("big/{number}"), b"");
         writeln!(record, "big/{number},{empty},0").unwrap();
     }
-    put(&mut zip, &format!("{info}/METADATA"), b"Metadata-Version: 2.1\nName: big\nVersion: 1.0\n");
-    put(&mut zip, &format!("{info}/WHEEL"), wheel_file("linux_x86_64").as_bytes());
+    add(&mut zip, &format!("{info}/METADATA"), b"Metadata-Version: 2.1\nName: big\nVersion: 1.0\n");
+    add(&mut zip, &format!("{info}/WHEEL"), wheel_file("linux_x86_64").as_bytes());
     writeln!(record, "{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,").unwrap();
-    put(&mut zip, &format!("{info}/RECORD"), record.as_bytes());
+    add(&mut zip, &format!("{info}/RECORD"), record.as_bytes());
     let mut file = zip.finish().unwrap();
     assert!(file.stream_position().unwrap() < 100 << 20);
     file.flush().unwrap();

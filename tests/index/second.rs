@@ -48,9 +48,9 @@ fn listed(root: &Path) -> BTreeMap<String, String> {
         let place = root.join(project["name"].as_str().unwrap());
         for file in json(&place.join("index.json"))["files"].as_array().unwrap() {
             let (name, hash) = (file["filename"].as_str().unwrap(), &file["hashes"]["sha256"]);
-            let found = sha256(place.join(file["url"].as_str().unwrap())).unwrap();
-            assert_eq!(*hash, found, "{name}");
-            assert_eq!(listed.insert(name.to_owned(), found), None, "{name}");
+            let actual = sha256(place.join(file["url"].as_str().unwrap())).unwrap();
+            assert_eq!(*hash, actual, "{name}");
+            assert_eq!(listed.insert(name.to_owned(), actual), None, "{name}");
         }
     }
     listed
@@ -82,12 +82,15 @@ fn both_indexes_differ_in_the_selector_alone() {
         assert!(text.contains("whl/rocm-7.2.0.tar.gz"), "{record}: {text}");
     }
 
-    let told = done(dir.path(), &["index", "write", "out/dist"]);
-    assert!(told.ends_with("dist/simple/index.html\nout/dist/whl/simple/index.html\n"), "{told}");
-    let (one, other) = (listed(&dist.join("simple")), listed(&dist.join("whl/simple")));
-    assert_eq!(one.len(), 8);
-    assert!(one.keys().eq(other.keys()), "{one:?} {other:?}");
-    let differ: Vec<&String> = one.keys().filter(|name| one[*name] != other[*name]).collect();
+    let stdout = done(dir.path(), &["index", "write", "out/dist"]);
+    assert!(
+        stdout.ends_with("dist/simple/index.html\nout/dist/whl/simple/index.html\n"),
+        "{stdout}"
+    );
+    let (first, second) = (listed(&dist.join("simple")), listed(&dist.join("whl/simple")));
+    assert_eq!(first.len(), 8);
+    assert!(first.keys().eq(second.keys()), "{first:?} {second:?}");
+    let differ: Vec<&String> = first.keys().filter(|name| first[*name] != second[*name]).collect();
     assert_eq!(differ, [SELECTOR]);
     assert_eq!(
         done(dir.path(), &["index", "write", "out/dist"]).lines().next(),
@@ -96,18 +99,22 @@ fn both_indexes_differ_in_the_selector_alone() {
 }
 
 #[test]
-fn the_selectors_differ_in_what_they_require_alone() {
+fn the_selectors_differ_only_in_requirements() {
     let dir = built("");
     let dist = dir.path().join("out/dist");
-    let (one, other) = (members(&dist.join(SELECTOR)), members(&dist.join("whl").join(SELECTOR)));
-    assert!(one.keys().eq(other.keys()));
+    let (first, second) =
+        (members(&dist.join(SELECTOR)), members(&dist.join("whl").join(SELECTOR)));
+    assert!(first.keys().eq(second.keys()));
     let mut more = BTreeMap::new();
-    for (path, lines) in &one {
-        let own: BTreeSet<&String> = lines.iter().collect();
-        let gone = lines.iter().filter(|line| !other[path].contains(line)).count();
-        assert!(gone <= 1, "but for a comma behind it, every line stays: {path}");
-        let new: Vec<&str> =
-            other[path].iter().filter(|line| !own.contains(line)).map(|line| line.trim()).collect();
+    for (path, lines) in &first {
+        let before: BTreeSet<&String> = lines.iter().collect();
+        let removed = lines.iter().filter(|line| !second[path].contains(line)).count();
+        assert!(removed <= 1, "but for a comma behind it, every line stays: {path}");
+        let new: Vec<&str> = second[path]
+            .iter()
+            .filter(|line| !before.contains(line))
+            .map(|line| line.trim())
+            .collect();
         if !new.is_empty() {
             more.insert(path.as_str(), new);
         }
@@ -142,11 +149,11 @@ fn flat_pages_and_runs_have_both_indexes() {
             text.split("<a href=\"").skip(1).filter_map(|rest| rest.split(['#', '"']).next());
         files.filter(|link| link.contains("-7.2.0")).map(str::to_owned).collect()
     };
-    let (own, further) = (links("index.html"), links("whl/index.html"));
-    assert_eq!((own.len(), further.len()), (8, 8));
-    assert!(own.contains(SELECTOR) && further.contains(SELECTOR), "{own:?} {further:?}");
-    let others = own.iter().filter(|link| *link != SELECTOR).map(|link| format!("../{link}"));
-    assert!(others.clone().all(|link| further.contains(&link)), "{further:?}");
+    let (main, further) = (links("index.html"), links("whl/index.html"));
+    assert_eq!((main.len(), further.len()), (8, 8));
+    assert!(main.contains(SELECTOR) && further.contains(SELECTOR), "{main:?} {further:?}");
+    let relative = main.iter().filter(|link| *link != SELECTOR).map(|link| format!("../{link}"));
+    assert!(relative.clone().all(|link| further.contains(&link)), "{further:?}");
 
     let runs = TempDir::new().unwrap();
     let python = runs.path().join("7-linux/python");
@@ -185,7 +192,7 @@ fn installers_get_all_devices_from_the_second_index_alone() {
     let dist = dir.path().join("out/dist");
     simple::write(&dist, Layout::Simple, None).unwrap();
     let core = ["rocm", "rocm_sdk_core"];
-    let all = [
+    let every_device = [
         "rocm",
         "rocm_sdk_core",
         "rocm_sdk_device_gfx1100",
@@ -194,11 +201,11 @@ fn installers_get_all_devices_from_the_second_index_alone() {
     ];
     let tools = [(pip as fn() -> _, &PIP[..]), (uv, &UV[..])];
     for (tool, words) in tools {
-        for (root, expected) in [("simple", &core[..]), ("whl/simple", &all[..])] {
+        for (root, expected) in [("simple", &core[..]), ("whl/simple", &every_device[..])] {
             let Some(command) = tool() else { continue };
-            let found = installed(command, words, &dist.join(root));
+            let projects = installed(command, words, &dist.join(root));
             assert_eq!(
-                found.iter().map(String::as_str).collect::<Vec<_>>(),
+                projects.iter().map(String::as_str).collect::<Vec<_>>(),
                 expected,
                 "{words:?} {root}"
             );

@@ -90,7 +90,7 @@ fn pip_reads_metadata_before_any_wheel() {
         log.iter()
             .enumerate()
             .filter(|(_, line)| line.ends_with(end))
-            .map(|(at, _)| at)
+            .map(|(index, _)| index)
             .collect::<Vec<_>>()
     };
     let (metadata, wheels) = (ends(".whl.metadata"), ends(".whl"));
@@ -103,10 +103,10 @@ fn resolving_reads_no_byte_of_a_wheel() {
     let Some(uv) = uv() else { return };
     let dir = indexed(Layout::Simple);
     let Some(server) = Serving::start(dir.path()) else { return };
-    let wanted = TempDir::new().unwrap();
-    fs::write(wanted.path().join("in.txt"), "app\n").unwrap();
-    let input = wanted.path().join("in.txt");
-    let found = run(
+    let directory = TempDir::new().unwrap();
+    fs::write(directory.path().join("in.txt"), "app\n").unwrap();
+    let input = directory.path().join("in.txt");
+    let resolved = run(
         uv,
         &[
             "pip",
@@ -120,7 +120,7 @@ fn resolving_reads_no_byte_of_a_wheel() {
             input.to_str().unwrap(),
         ],
     );
-    assert_eq!(found, "app==1.0+local\nlib==1.10\n");
+    assert_eq!(resolved, "app==1.0+local\nlib==1.10\n");
     let log = server.end();
     assert!(log.iter().any(|line| line.ends_with(".whl.metadata")), "{log:?}");
     assert!(
@@ -145,8 +145,8 @@ fn a_second_mirror_of_an_unchanged_index_transfers_no_page() {
         assert!(output.status.success(), "{}", crate::program::said(&output));
     }
     log.extend(server.end());
-    let of = |status: &str| log.iter().filter(|line| line.starts_with(status)).count();
-    let (transferred, unchanged) = (of("GET 200 "), of("GET 304 "));
+    let count = |status: &str| log.iter().filter(|line| line.starts_with(status)).count();
+    let (transferred, unchanged) = (count("GET 200 "), count("GET 304 "));
     assert!(transferred > 0 && transferred == unchanged, "{log:?}");
     fs::remove_dir_all(work.path().join("pages")).unwrap();
 }

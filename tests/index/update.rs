@@ -36,7 +36,7 @@ fn spoil(path: &Path) {
 }
 
 #[test]
-fn only_what_changed_is_read() {
+fn reads_only_changed_packages() {
     let dir = TempDir::new().unwrap();
     let (old, tarball) = (wheel(dir.path(), "one", "1.0", &[]), sdist(dir.path(), "one", "1.0"));
     age(&old);
@@ -79,7 +79,7 @@ fn touched_and_equal_packages_change_no_page() {
 }
 
 #[test]
-fn what_may_have_been_written_to_meanwhile_is_read_again() {
+fn reads_possibly_changed_packages_again() {
     let dir = TempDir::new().unwrap();
     let path = wheel(dir.path(), "one", "1.0", &[]);
     // As if written in the same clock step of the file system, or later.
@@ -113,7 +113,7 @@ fn lost_metadata_and_lost_state_are_made_again() {
 }
 
 #[test]
-fn deleted_packages_vanish_with_what_lay_beside_them() {
+fn removes_the_companions_of_deleted_packages() {
     let dir = TempDir::new().unwrap();
     wheel(dir.path(), "kept", "1.0", &[]);
     simple(dir.path());
@@ -137,8 +137,8 @@ fn a_package_can_be_removed_by_name() {
     let path = wheel(dir.path(), "gone", "1.0", &[]);
     fs::write(dir.path().join("gone-1.0-py3-none-any.whl.yanked"), "bad").unwrap();
     simple(dir.path());
-    let said = done(dir.path(), &["index", "write", ".", "--remove", path.to_str().unwrap()]);
-    assert!(said.contains("removed gone-1.0-py3-none-any.whl\n") && !path.exists(), "{said}");
+    let stdout = done(dir.path(), &["index", "write", ".", "--remove", path.to_str().unwrap()]);
+    assert!(stdout.contains("removed gone-1.0-py3-none-any.whl\n") && !path.exists(), "{stdout}");
     assert_eq!(all(dir.path()), pages);
     assert_eq!(
         fs::read_dir(dir.path()).unwrap().count(),
@@ -213,13 +213,13 @@ fn broken_packages_are_named() {
     for (name, bytes, reason) in cases {
         fs::write(dir.path().join(name), bytes).unwrap();
         let refused = rockpack(dir.path(), &["index", "write", ".", "--message-format", "json"]);
-        let said = text(&refused.stderr);
+        let stderr = text(&refused.stderr);
         assert!(
             refused.status.code() == Some(1)
-                && said.contains(name)
-                && said.contains(reason)
-                && said.contains("index-refused"),
-            "{said}"
+                && stderr.contains(name)
+                && stderr.contains(reason)
+                && stderr.contains("index-refused"),
+            "{stderr}"
         );
         let skipped = rockpack(dir.path(), &["index", "write", ".", "--skip-broken"]);
         assert!(
@@ -239,19 +239,22 @@ fn refuses_to_write_pages_of_packages_that_verify_refuses() {
     wheel_of(dir.path(), "two", "1.0", &[], "\u{7f}ELF".repeat(20));
     let write = ["index", "write", ".", "--message-format", "json"];
     let refused = rockpack(dir.path(), &write);
-    let said = text(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(1), "{said}");
-    assert!(said.contains("two-1.0-py3-none-any.whl") && said.contains("broken-elf"), "{said}");
+    let stderr = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.contains("two-1.0-py3-none-any.whl") && stderr.contains("broken-elf"),
+        "{stderr}"
+    );
     assert!(!dir.path().join("simple").exists());
     let allowed = rockpack(dir.path(), &[&write[..], &["--allow", "broken-elf"]].concat());
-    let said = text(&allowed.stderr);
-    assert!(allowed.status.success() && said.contains("broken-elf"), "{said}");
+    let stderr = text(&allowed.stderr);
+    assert!(allowed.status.success() && stderr.contains("broken-elf"), "{stderr}");
     // Packages of the pages are not judged again.
     assert!(rockpack(dir.path(), &write).status.success());
 }
 
 #[test]
-fn pages_of_others_are_left_alone() {
+fn keeps_pages_of_other_programs() {
     let dir = TempDir::new().unwrap();
     wheel(dir.path(), "one", "1.0", &[]);
     fs::write(dir.path().join("index.html"), "<h1>My own page</h1>").unwrap();
@@ -276,7 +279,7 @@ fn pages_of_others_are_left_alone() {
 }
 
 #[test]
-fn upload_times_are_those_of_the_packages_or_the_one_given() {
+fn upload_times_are_of_the_packages_or_the_option() {
     let dir = TempDir::new().unwrap();
     wheel(dir.path(), "one", "1.0", &[]);
     let time = |time: Option<&str>| {
@@ -293,7 +296,7 @@ fn upload_times_are_those_of_the_packages_or_the_one_given() {
 }
 
 #[test]
-fn what_cannot_be_indexed_is_refused() {
+fn refuses_unindexable_packages() {
     let dir = TempDir::new().unwrap();
     let error = simple::write(&dir.path().join("none"), Layout::Flat, None).unwrap_err();
     assert!(matches!(error, IndexError::NotADirectory { .. }), "{error}");
@@ -301,13 +304,13 @@ fn what_cannot_be_indexed_is_refused() {
     let options = Options { layout: Layout::Run, ..Options::default() };
     let error = simple::write_with(dir.path(), &options, None).unwrap_err();
     assert!(matches!(error, IndexError::Misplaced { .. }), "{error}");
-    let left: Vec<_> =
+    let names: Vec<_> =
         fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(left, ["dist"], "nothing is left behind");
+    assert_eq!(names, ["dist"], "nothing is left behind");
 }
 
 #[test]
-fn pages_of_a_store_are_not_those_of_a_directory() {
+fn pages_of_a_store_are_no_pages_of_a_directory() {
     for (layout, from) in [("per-package", "."), ("flat", "."), ("per-package", "simple")] {
         let dir = TempDir::new().unwrap();
         wheel(&dir.path().join("new"), "one", "1.0", &[]);
@@ -319,8 +322,8 @@ fn pages_of_a_store_are_not_those_of_a_directory() {
         for form in ["simple", "flat"] {
             let output = rockpack(dir.path(), &["index", "write", "store", "--layout", form]);
             assert_eq!(output.status.code(), Some(1), "{layout}, {form}");
-            let told = text(&output.stderr);
-            assert!(told.contains("`rockpack index publish`"), "{told}");
+            let stderr = text(&output.stderr);
+            assert!(stderr.contains("`rockpack index publish`"), "{stderr}");
             assert_eq!(all(&store), pages);
         }
         done(dir.path(), &["index", "publish", "new", place, "--layout", layout]);
@@ -329,8 +332,8 @@ fn pages_of_a_store_are_not_those_of_a_directory() {
     let dir = TempDir::new().unwrap();
     wheel(dir.path(), "one", "1.0", &[]);
     simple(dir.path());
-    let known = dir.path().join(".rockpack-index.json");
-    fs::remove_file(&known).unwrap();
+    let state = dir.path().join(".rockpack-index.json");
+    fs::remove_file(&state).unwrap();
     simple(dir.path());
     done(dir.path(), &["index", "mirror", "simple", "pages", "--public", "https://h/x/simple/"]);
     let error = simple::write(dir.path(), Layout::Simple, None).unwrap_err();

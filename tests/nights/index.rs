@@ -12,7 +12,7 @@ fn json(path: &Path) -> Value {
 
 /// A night publishes its new packages; its selector requires the others in their own versions.
 #[test]
-fn a_night_publishes_what_is_new_and_requires_the_rest() {
+fn a_night_publishes_new_packages_and_requires_the_rest() {
     let dir = scratch(true);
     let path = dir.path();
     build(path, "7.14.0a1", "n1", &[]);

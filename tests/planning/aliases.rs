@@ -11,7 +11,7 @@ fn core(line: &str) -> String {
 }
 
 #[test]
-fn a_forwarding_library_stands_in_the_wheel_and_a_link_in_devel() {
+fn a_forwarding_library_is_in_the_wheel_and_a_link_in_devel() {
     let plan = Case::new(
         &[core("alias \"lib/libx.so\" as=\"forward\""), devel("artifacts-of \"core\"")],
         ENTRIES,
@@ -146,7 +146,7 @@ fn an_alias_that_nothing_has_is_an_error_with_a_hint_unless_it_is_optional() {
 
 /// Unversioned links are often in another component than the library.
 #[test]
-fn an_alias_in_an_artifact_that_the_package_does_not_take_is_said_to_be_there() {
+fn an_alias_in_an_untaken_component_points_to_the_line() {
     let entries = "base_lib_generic lib/libx.so.1 so libx.so.1
                    base_dev_generic lib/libx.so link libx.so.1";
     let problem = Case::new(&[core("alias \"lib/libx.so\" as=\"forward\"")], entries).problem();

@@ -161,7 +161,7 @@ fn the_same_bytes_of_the_same_archive_are_known_again() {
 }
 
 #[test]
-fn what_lies_behind_files_and_links_is_refused() {
+fn members_below_files_and_links_are_refused() {
     let said = |archive: Archive| problem(&zst(&archive.end()));
     let refused = |fault: &str| format!("archive base_lib_generic.tar.zst: {fault}");
     let behind = refused("`stage/a/b`: path below a file or a link (`stage/a`)");
@@ -302,7 +302,7 @@ fn pax(archive: Archive, record: &str) -> Archive {
 }
 
 #[test]
-fn what_follows_the_last_member_is_refused() {
+fn data_after_the_last_member_is_refused() {
     let tar = Archive::with_manifest().file("stage/a", "a").end();
     let dir = place("base_lib_generic.tar.xz", &[xz(&tar), b"garbage!".to_vec()].concat());
     let problems = catalog::scan(&dir.path().join("artifacts")).unwrap_err();
@@ -327,7 +327,7 @@ fn members_of_one_name_are_refused() {
 }
 
 #[test]
-fn sizes_that_are_none_are_refused() {
+fn impossible_sizes_are_refused() {
     let tar = pax(Archive::with_manifest(), "11 size=-1\n").file("stage/a", "a").end();
     assert_eq!(
         problem(&zst(&tar)),
@@ -353,7 +353,7 @@ fn links_keep_their_text() {
 }
 
 #[test]
-fn what_is_highly_packed_is_no_lie() {
+fn highly_compressed_archives_are_accepted() {
     let zeros = "\0".repeat(64 << 20);
     let tar = Archive::with_manifest().file("stage/a", &zeros).end();
     for (name, content) in

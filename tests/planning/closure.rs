@@ -66,7 +66,7 @@ const BASE: &str = "base_lib_generic lib/liba.so.1.0 so liba.so.1 needs=libc.so.
                     blas_lib_generic lib/libb2.so.1 so libb2.so.1 needs=liba.so.1,libc.so.6\n";
 
 #[test]
-fn a_library_is_in_the_wheel_in_one_that_is_required_or_in_the_system() {
+fn a_library_is_in_the_wheel_a_required_wheel_or_the_system() {
     let packages = [core(""), libs("requires \"core\"\nrpath \"core\" \"lib\""), system()];
     let case = Case::new(&packages, BASE);
     case.plan();
@@ -134,7 +134,7 @@ fn libraries_of_one_directory_that_is_not_searched_are_one_problem() {
 }
 
 #[test]
-fn one_library_is_one_problem_whatever_needs_what_needs_it() {
+fn a_missing_library_is_one_problem_for_all_dependents() {
     let entries = "base_lib_generic lib/liba.so.1 so liba.so.1 needs=libgone.so.1 rpath=$ORIGIN
                    base_lib_generic lib/libb.so.1 so libb.so.1 needs=liba.so.1 rpath=$ORIGIN
                    base_lib_generic bin/tool exe needs=libb.so.1 rpath=$ORIGIN/../lib";
@@ -147,7 +147,7 @@ fn one_library_is_one_problem_whatever_needs_what_needs_it() {
 
 /// The library is missing because its artifact is: this is reported once.
 #[test]
-fn what_is_missing_for_a_known_reason_is_no_problem_of_its_own() {
+fn a_library_of_a_missing_artifact_is_no_second_problem() {
     let packages = [core("artifact \"zlib\" \"lib\"")];
     assert!(
         Case::new(&packages, "base_lib_generic bin/tool exe needs=libz.so.1")
@@ -207,7 +207,7 @@ fn a_library_that_may_be_missing_has_to_be_found_where_a_build_has_it() {
 }
 
 #[test]
-fn what_the_host_has_to_have_for_a_reason_is_noted() {
+fn libraries_required_from_the_host_are_noted() {
     let host =
         "system-library \"libz.so.1\" \"libboost_*.so.1.*\" reason=\"not bundled\"\n".to_owned();
     let plan =
@@ -273,7 +273,7 @@ const OVERLAY: &str = "base_lib_generic lib/liba.so.1 so liba.so.1
                        blas_lib_generic lib/libb.so.1 so libb.so.1 rpath=$ORIGIN\n";
 
 #[test]
-fn a_device_wheel_finds_the_libraries_that_it_overlays_and_what_those_require() {
+fn a_device_wheel_finds_overlaid_libraries_and_their_requirements() {
     let packages = [core(""), libs("requires \"core\""), device()];
     let case = Case::new(
         &packages,
@@ -302,7 +302,7 @@ fn a_library_of_another_device_wheel_is_luck_and_an_error() {
 }
 
 #[test]
-fn libraries_may_need_what_every_device_wheel_has_and_not_what_one_has() {
+fn libraries_may_need_files_of_every_device_wheel_but_not_of_a_single_one() {
     let packages = [core(""), libs("requires \"core\""), device()];
     let libs =
         "blas_lib_generic lib/libb.so.1 so libb.so.1 needs=libk.so rpath=$ORIGIN/k:$ORIGIN/k2
@@ -346,7 +346,7 @@ fn one_fault_of_all_device_wheels_is_one_problem() {
 }
 
 #[test]
-fn each_family_has_libraries_of_its_own() {
+fn each_family_has_its_libraries() {
     let libs = |lines: &str| {
         let lines = format!("artifact \"blas\" \"lib\"\nrpath \"libs\" \"lib\"\n{lines}");
         package(
@@ -386,7 +386,7 @@ fn each_family_has_libraries_of_its_own() {
 
 /// `DT_RPATH` also applies to loaded files: here a plugin directory known only to the program.
 #[test]
-fn the_rpath_of_what_loads_a_file_counts_too() {
+fn the_rpath_of_loading_files_counts_too() {
     let entries =
         "base_lib_generic bin/tool exe needs=liba.so.1 rpath=$ORIGIN/../lib:$ORIGIN/../lib/deep
                    base_lib_generic lib/liba.so.1 so liba.so.1 needs=libd.so.1
@@ -607,7 +607,7 @@ fn files_of_devel_that_do_not_search_are_one_warning() {
 
 /// Defect 11.
 #[test]
-fn what_devel_needs_and_nothing_has_is_an_error() {
+fn a_library_needed_by_devel_and_shipped_by_none_is_an_error() {
     let problem = Case::new(&[core(""), devel("artifacts-of \"core\"")], DEVEL).problems();
     assert_eq!(problem.len(), 2, "one for each package: {problem:?}");
     assert!(problem[1].starts_with("`bin/tool` of x-devel needs `libc.so.6`"), "{}", problem[1]);
@@ -616,7 +616,7 @@ fn what_devel_needs_and_nothing_has_is_an_error() {
 
 /// Devel trees of several families have the same paths, and are never installed together.
 #[test]
-fn devel_of_a_family_finds_the_libraries_of_its_own_family() {
+fn devel_of_a_family_finds_the_libraries_of_that_family() {
     let libs = package(
         "libs",
         "runtime",
@@ -660,7 +660,7 @@ fn devel_of_a_family_finds_the_libraries_of_its_own_family() {
 
 /// `--only` limits the output, not the checks.
 #[test]
-fn a_set_is_checked_whole_whatever_is_wanted_of_it() {
+fn a_set_is_checked_whole_for_any_selection() {
     let case = Case::new(
         &[core(""), libs("requires \"core\"\nrpath \"core\" \"lib\"\nrpath \"libs\" \"lib\"")],
         BASE,

@@ -46,7 +46,7 @@ fn the_first_rule_that_fits_decides() {
 }
 
 #[test]
-fn directories_come_first_with_the_empty_ones() {
+fn directories_precede_files_and_may_be_empty() {
     let plan = plan("artifacts-of \"core\"", ENTRIES);
     let members = &distribution(&plan, "x-devel").archive.as_ref().unwrap().members;
     let directories: Vec<&str> =
@@ -69,7 +69,7 @@ fn directories_come_first_with_the_empty_ones() {
 
 /// A link follows the file that it needs, even if it needs it through a directory link.
 #[test]
-fn no_link_comes_before_what_it_leads_through() {
+fn links_follow_the_links_on_their_path() {
     let entries = "base_lib_generic f text f
                    base_dev_generic a/one link ../z/file
                    base_dev_generic z link y/deep
@@ -123,7 +123,7 @@ fn devel_takes_all_components_of_the_artifacts_it_inherits_and_its_own() {
 }
 
 #[test]
-fn what_two_packages_ship_is_linked_to_the_first() {
+fn a_path_of_two_packages_is_linked_to_the_first() {
     let packages = [
         runtime("one", "artifact \"base\" \"lib\""),
         runtime("two", "artifact \"base\" \"lib\" repeats=\"both need it\""),

@@ -58,7 +58,7 @@ fn compare(name: &str, found: &str) {
 }
 
 #[test]
-fn what_a_windows_library_needs_is_told() {
+fn needs_of_windows_libraries_are_shown() {
     let entries =
         "base_run_generic bin/blas.dll dll rocblas.dll needs=KERNEL32.dll delayed=solver.dll
                    base_run_generic bin/odd.dll broken-dll";
@@ -113,7 +113,7 @@ fn what_is_excluded_dropped_left_over_or_not_built() {
 
 /// Rules apply to files: a rule that matches a directory has no effect on it, and its files stay.
 #[test]
-fn directories_and_what_is_dropped_everywhere() {
+fn directories_and_globally_dropped_files_are_explained() {
     let packages = [
         runtime(
             "core",
@@ -190,7 +190,7 @@ fn a_conflict_is_told_though_there_is_no_plan() {
 }
 
 #[test]
-fn what_is_told_is_data_too() {
+fn explanations_are_data_too() {
     let case = case();
     let manifest = case.manifest();
     let by_mode = ManifestByMode::new(&manifest, &case.catalog, &case.request);
@@ -286,7 +286,7 @@ fn globs_list_and_unknown_paths_offer_near_ones() {
 
 /// Libraries are searched in all packages, even if only one is shown.
 #[test]
-fn one_package_alone_is_told_of() {
+fn a_single_package_is_explained() {
     let only = |name: &str| case().asking(|r| r.only = vec![name.parse().unwrap()]);
     let text = told(&only("tools"), "bin/tool");
     assert!(!text.contains("rules"), "{text}");

@@ -43,7 +43,7 @@ fn row(directory: &str, index: &str, requires: &str) -> (String, String, String)
 const ALL: &str = "x-core==1.0, x-device-gfx942==1.0, x-device-gfx1100==1.0";
 
 #[test]
-fn each_index_has_a_selector_of_its_own() {
+fn each_index_has_its_selector() {
     let lines = "index \"all\" { requires \"device\" offer=\"all\"; }
                  index \"host\" { requires \"libs\"; requires \"core\"; }";
     let plan = case(lines).plan();
@@ -66,7 +66,7 @@ fn each_index_has_a_selector_of_its_own() {
 }
 
 #[test]
-fn the_runtime_knows_what_its_selector_requires() {
+fn the_runtime_knows_the_requirements_of_its_selector() {
     let plan = case("index \"all\" { requires \"device\" offer=\"all\"; }").plan();
     assert!(!rendered(&plan, "x", "src/x_meta/_dist_info.py").contains("\"index\""));
     let second = plan.distributions.iter().find(|d| d.index.is_some()).unwrap();

@@ -67,7 +67,7 @@ fn either_of_them_is_enough() {
 }
 
 #[test]
-fn a_kind_of_an_isa_is_no_target_of_its_own() {
+fn a_kind_of_an_isa_is_no_separate_target() {
     let entries = "blas_lib_gfx1250-strict lib/k.co code\nblas_lib_gfx942 lib/k_942.co code";
     let offered = offers(&case(entries));
     assert!(offered.contains("device-gfx1250") && !offered.contains("strict"), "{offered}");
@@ -138,7 +138,7 @@ const LEVELS: &str = "blas_lib_gfx1250 lib/a.co code
                       blas_lib_gfx12 lib/d.co code";
 
 #[test]
-fn what_is_for_a_level_is_in_a_wheel_that_those_of_its_isas_require() {
+fn wheels_of_isas_require_the_wheel_of_their_level() {
     let plan = case(LEVELS).plan();
     let names = names(&plan);
     assert_eq!(
@@ -158,7 +158,7 @@ fn what_is_for_a_level_is_in_a_wheel_that_those_of_its_isas_require() {
 }
 
 #[test]
-fn levels_are_not_offered_and_stand_for_their_isas() {
+fn levels_are_not_offered_and_select_their_isas() {
     let offered = offers(&case(LEVELS));
     assert!(offered.contains("device-gfx1250") && !offered.contains("gfx12=="), "{offered}");
     assert!(!offered.contains("gfx12-5"), "{offered}");
@@ -187,7 +187,7 @@ fn a_path_of_a_level_and_of_its_isa_has_two_owners() {
 
 /// An ISA with an artifact through its level lacks nothing.
 #[test]
-fn an_artifact_of_a_level_is_there_for_its_isas() {
+fn an_artifact_of_a_level_serves_its_isas() {
     let mut all = packages();
     all[2] = all[2].replace(
         "artifact \"blas\" \"lib\"",
@@ -231,7 +231,7 @@ fn with_devel(lines: &str, allowed: &str) -> Case {
 const ALLOWED: &str = "ignore \"misplaced-code\" in=\"{lib/*device_*_operations_gfx*.{a,lib},share/tool/translations/**/*}\" package=\"devel\" reason=\"for every ISA\" optional=\"a build can be for one\"\n";
 
 #[test]
-fn a_devel_package_takes_what_artifacts_have_for_every_target() {
+fn a_devel_package_takes_artifacts_of_every_target() {
     let lines = "artifact \"ck\"\nartifact \"tool\"\nevery-target-of \"ck\" \"tool\"";
     let plan = with_devel(lines, ALLOWED).plan();
     let archived = super::support::archived(&plan, "x-devel");
@@ -277,7 +277,7 @@ fn without_that_they_are_in_no_package() {
 }
 
 #[test]
-fn what_is_for_every_target_in_a_devel_package_wants_a_reason() {
+fn device_files_in_a_devel_package_need_a_reason() {
     let lines = "artifact \"ck\"\nevery-target-of \"ck\"";
     let told = with_devel(lines, "").plan_and_warnings().1;
     assert_eq!(told.len(), 1, "{told:?}");

@@ -90,7 +90,7 @@ fn an_excluded_link_that_leads_outside_is_nobodys_business() {
 }
 
 #[test]
-fn a_link_is_not_resolved_over_what_is_not_installed_with_it() {
+fn a_link_is_not_resolved_over_files_of_separate_wheels() {
     let packages = [super::support::package(
         "libs",
         "runtime",

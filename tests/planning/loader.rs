@@ -198,7 +198,7 @@ fn said(resolved: &Resolved<'_>) -> String {
 }
 
 #[test]
-fn the_loader_finds_what_the_closure_says() {
+fn the_loader_agrees_with_the_closure() {
     let dir = tempfile::tempdir().unwrap();
     let (stubs, mut numbers) = (stubs(dir.path()), Numbers(7));
     let project = Source::new(

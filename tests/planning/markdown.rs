@@ -30,7 +30,7 @@ fn tags(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn it_fits_a_comment_at_any_size_and_says_what_is_left_out() {
+fn it_fits_a_comment_at_any_size_and_counts_omissions() {
     for (distributions, files, unowned, notes) in [
         (1, 20_000, 0, 0),
         (3000, 2, 0, 0),

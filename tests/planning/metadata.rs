@@ -32,7 +32,7 @@ fn scripts(case: &Case) -> Vec<String> {
 
 /// Defect 29.
 #[test]
-fn a_script_whose_program_is_not_packaged_is_not_registered() {
+fn a_script_without_its_program_is_not_registered() {
     let case = Case::new(&[runtime("core", SCRIPTS)], ENTRIES);
     assert_eq!(
         scripts(&case),
@@ -110,7 +110,7 @@ fn a_selectors_sources_get_the_name_of_its_module() {
 }
 
 #[test]
-fn what_scripts_and_libraries_name_and_a_package_lacks_is_said() {
+fn missing_targets_of_scripts_and_libraries_are_reported() {
     let lines = format!(
         "{SCRIPTS}\nfind-library \"tool\" so=\"bin/to*\"\nfind-library \"x\" so=\"lib/libx.so*\" dll=\"bin/x.dll\"\nfind-library \"y\" so=\"lib/y.so\" optional=\"why\""
     );
@@ -208,7 +208,7 @@ fn licence_texts_of_all_that_a_package_ships_are_in_its_metadata() {
 }
 
 #[test]
-fn licence_texts_go_by_what_is_shipped_and_not_by_what_rules_name() {
+fn licence_texts_follow_shipped_files_instead_of_rules() {
     let packages = [
         runtime(
             "core",
@@ -268,7 +268,7 @@ fn composed(terms: &str, lines: &str) -> Case {
 }
 
 #[test]
-fn a_licence_is_composed_of_those_of_the_artifacts_that_are_shipped() {
+fn a_licence_is_composed_of_the_licences_of_shipped_artifacts() {
     let both = "artifact \"base\" \"lib\"\nartifact \"blas\" \"lib\"";
     let license = |terms: &str, lines: &str| {
         distribution(&composed(terms, lines).plan(), "x-core").metadata.license.clone()
@@ -288,7 +288,7 @@ fn a_licence_is_composed_of_those_of_the_artifacts_that_are_shipped() {
 }
 
 #[test]
-fn a_licence_is_not_composed_of_what_nobody_said() {
+fn a_licence_with_an_unknown_part_is_refused() {
     let problem = composed(
         r#"license-of "base" spdx="MIT""#,
         "artifact \"base\" \"lib\"\nartifact \"blas\" \"lib\" optional=\"not always\"",
@@ -318,7 +318,7 @@ fn deprecated_identifiers_are_a_warning_with_their_successors() {
 }
 
 #[test]
-fn a_template_that_does_not_exist_is_an_error_that_lists_those_that_do() {
+fn an_unknown_template_is_an_error_with_the_list_of_templates() {
     let mut case = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], ENTRIES);
     case.templates.remove("runtime");
     assert_eq!(
@@ -394,7 +394,7 @@ fn the_platform_tag_is_the_best_that_is_true_of_all_that_is_shipped() {
 }
 
 #[test]
-fn a_library_of_another_package_is_shipped_and_one_of_the_system_is_not() {
+fn only_libraries_of_the_system_prevent_a_manylinux_tag() {
     let packages = [
         runtime("core", "artifact \"base\" \"lib\"\nalias \"lib/libb.so\" as=\"forward\""),
         runtime("more", "requires \"core\"\nrpath \"core\" \"lib\"\nartifact \"more\" \"lib\""),
@@ -499,7 +499,7 @@ fn without_a_binary_the_tag_has_to_be_given() {
 }
 
 #[test]
-fn the_selector_is_an_sdist_whose_metadata_says_all_that_it_requires() {
+fn the_selector_is_an_sdist_with_all_requirements_in_its_metadata() {
     let packages = [
         package(
             "meta",
@@ -521,7 +521,7 @@ fn the_selector_is_an_sdist_whose_metadata_says_all_that_it_requires() {
 }
 
 #[test]
-fn wheels_are_compressed_unless_they_shall_be_stored() {
+fn wheels_are_compressed_unless_storing_is_requested() {
     let case = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], ENTRIES);
     assert_eq!(distribution(&case.plan(), "x-core").compression, Compression::Default);
     let stored = case.asking(|r| r.compression = Some(Compression::Store));

@@ -36,7 +36,7 @@ fn a_path_of_an_isa_in_a_package_for_none_is_a_warning() {
 }
 
 #[test]
-fn a_path_of_another_isa_is_a_warning_and_of_its_own_is_none() {
+fn only_paths_of_another_isa_are_warnings() {
     let fine = "blas_lib_gfx942 lib/k-gfx942-xnack+.co code
                 blas_lib_gfx942 lib/libk_gfx942_xnackp.a data 9
                 blas_lib_gfx942 share/db/gfx942e4.db.txt text a
@@ -59,7 +59,7 @@ const ONE: &str = "blas_lib_generic share/db/gfx942130.db.txt text a
                    blas_lib_gfx942 lib/k_gfx942.co code";
 
 #[test]
-fn what_is_meant_is_allowed_with_a_reason() {
+fn intended_placement_is_allowed_with_a_reason() {
     for line in [
         "ignore \"misplaced-code\" in=\"share/db/**\" reason=\"all GPUs' parameters\"",
         "ignore \"misplaced-code\" in=\"share/db/**\" package=\"libs\" mode=\"kpack\" reason=\"all GPUs' parameters\"",
@@ -76,7 +76,7 @@ fn what_is_meant_is_allowed_with_a_reason() {
 }
 
 #[test]
-fn a_line_that_allows_nothing_is_told() {
+fn reports_a_line_without_effect() {
     let line = |glob: &str| format!("ignore \"misplaced-code\" in=\"{glob}\"");
     let lines = ["share/db/**", "lib/k_*", "gone/**"].map(|glob| line(glob) + " reason=\"r\"\n");
     let told = warnings(ONE, &lines.concat());
@@ -95,7 +95,7 @@ fn a_line_that_allows_nothing_is_told() {
 
 /// Links of the devel tree refer to files of other packages, which are reported once.
 #[test]
-fn files_of_the_devel_tree_count_and_its_links_do_not() {
+fn files_of_the_devel_tree_count_but_not_its_links() {
     let lines = devel("artifacts-of \"libs\"");
     let told = warnings(&format!("{ONE}\nblas_dev_generic include/gfx906.h text h"), &lines);
     assert_eq!(told.len(), 2, "{told:?}");

@@ -89,17 +89,17 @@ fn is_made_whole(new: &str) {
 }
 
 #[test]
-fn what_is_proposed_for_a_name_and_an_artifact_is_accepted() {
+fn the_proposal_for_a_name_and_an_artifact_is_accepted() {
     is_made_whole("package \"math\" {\n    artifact \"blas\"\n}\n");
 }
 
 #[test]
-fn what_is_proposed_for_a_package_with_a_kind_is_accepted() {
+fn the_proposal_for_a_package_with_a_kind_is_accepted() {
     is_made_whole("package \"math\" kind=\"runtime\" {\n    artifact \"blas\" \"lib\"\n}\n");
 }
 
 #[test]
-fn what_is_proposed_for_a_missing_licence_is_accepted() {
+fn the_proposal_for_a_missing_licence_is_accepted() {
     is_made_whole(
         "package \"math\" kind=\"runtime\" {\n    distribution \"x-sdk-math\" module=\"x_sdk_math\" per=\"none\"\n    \
          summary \"Math\"\n    artifact \"blas\" \"lib\"\n}\n",

@@ -124,14 +124,14 @@ fn a_file_and_a_directory_of_one_package_clash() {
 
 /// An artifact must not supply the files that every package has.
 #[test]
-fn an_artifact_that_supplies_what_every_package_has_is_refused() {
+fn an_artifact_with_a_file_of_every_package_is_refused() {
     let problem = Case::new(&[libs("blas")], "blas_lib_generic __init__.py text a").problem();
     assert!(problem.starts_with("x-libs installs `_x_libs/__init__.py` twice\n"), "{problem}");
     assert!(problem.contains("artifact \"blas\" \"lib\" <- takes one from `blas_lib_generic`, and the other by rockpack"), "{problem}");
 }
 
 #[test]
-fn packages_with_directories_of_their_own_may_ship_the_same_path() {
+fn packages_with_separate_directories_may_ship_the_same_path() {
     let core = "artifact \"blas\" \"lib\" repeats=\"both need it\"";
     let packages = [libs("blas"), runtime("core", core)];
     let plan = Case::new(&packages, "blas_lib_generic share/a text a").plan();

@@ -65,7 +65,7 @@ fn projects(plan: &Plan) -> Vec<&str> {
 }
 
 #[test]
-fn projects_come_in_the_order_in_which_they_are_built() {
+fn projects_are_in_build_order() {
     let plan = case().plan();
     assert_eq!(projects(&plan), ["runtime", "bindings", "tools"]);
     let after: Vec<&str> = plan.projects[2].after.iter().map(PackageName::as_str).collect();
@@ -81,7 +81,7 @@ fn projects_come_in_the_order_in_which_they_are_built() {
 }
 
 #[test]
-fn what_a_build_is_given_is_data() {
+fn inputs_of_a_build_are_data() {
     let plan = case().plan();
     let project = &plan.projects[1];
     assert_eq!(project.environment["LIBS"], "blas,blaslt", "all but those of the manifest");
@@ -109,7 +109,7 @@ fn the_command_line_selects_libraries_that_there_are() {
 }
 
 #[test]
-fn variables_and_what_every_project_is_given() {
+fn variables_and_settings_of_every_project_are_applied() {
     let more = r#"
 variable "targets" "{isas}"
 variable "kind" "Release"

@@ -17,7 +17,7 @@ const ENTRIES: &str = "base_lib_generic lib/llvm/lib/libc.so.1 so libc.so.1
                        blas_lib_generic lib/deep/libd.so.1 so libd.so.1";
 
 #[test]
-fn entries_follow_what_a_file_has_in_the_declared_order_and_once() {
+fn entries_follow_existing_ones_in_declared_order_and_once() {
     let lines = "rpath \"libs\" \"lib\"\nrpath \"core\" \"lib\"\nrpath \"core\" \"lib/llvm/lib\"";
     let plan = Case::new(&two(lines), ENTRIES).plan();
     assert_eq!(
@@ -36,7 +36,7 @@ fn entries_follow_what_a_file_has_in_the_declared_order_and_once() {
 }
 
 #[test]
-fn what_a_soname_link_becomes_searches_from_where_it_stands() {
+fn a_copy_for_a_soname_link_searches_from_its_directory() {
     let entries = format!("{ENTRIES}\nblas_lib_generic lib/deep/libb.so.1 link ../libb.so.1");
     let plan = Case::new(&two("rpath \"core\" \"lib\""), &entries).plan();
     assert_eq!(

@@ -154,7 +154,7 @@ fn a_library_says_its_version_artifact_places_and_licence_texts() {
 }
 
 #[test]
-fn what_is_not_known_is_not_said() {
+fn unknown_facts_are_omitted() {
     let document = document(&case(), "x-core");
     let program = component(&document, "_x_core/libexec/tool");
     assert_eq!((&program["type"], &program["version"]), (&"application".into(), &Value::Null));
@@ -168,7 +168,7 @@ fn what_is_not_known_is_not_said() {
 }
 
 #[test]
-fn what_rockpack_makes_is_told_with_what_it_leads_to() {
+fn generated_files_are_described_with_their_targets() {
     let document = document(&case(), "x-core");
     let (stub, forward) =
         (component(&document, "_x_core/bin/tool"), component(&document, "_x_core/lib/liby.so"));
@@ -225,7 +225,7 @@ fn hashes_are_filled_in_when_they_are_known() {
 }
 
 #[test]
-fn a_document_is_the_same_whatever_else_is_built() {
+fn a_document_does_not_depend_on_other_packages() {
     let all = case();
     let plan = all.plan_and_warnings().0;
     let whole = documents(&all, &plan)[1].clone().unwrap().to_json();

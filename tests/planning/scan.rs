@@ -72,7 +72,7 @@ fn all_bases_are_one_tree_and_absent_ones_are_counted() {
 }
 
 #[test]
-fn what_is_no_artifact_is_ignored_with_the_reason() {
+fn other_entries_are_ignored_with_the_reason() {
     let dir = artifacts();
     file(dir.path(), "README.md", "hello");
     file(dir.path(), "base_all_generic/x", "x");
@@ -166,7 +166,7 @@ fn names_that_are_not_utf8_or_have_control_characters_are_named() {
 
 /// Defect 7, for problems.
 #[test]
-fn problems_come_in_one_order() {
+fn problems_are_sorted() {
     let dir = artifacts();
     for name in ["z\n", "a\n", "m\n"] {
         file(dir.path(), &format!("base_lib_generic/stage/{name}"), "x");
@@ -222,7 +222,7 @@ fn files_that_two_artifacts_install_are_hashed_and_no_others() {
 }
 
 #[test]
-fn what_the_build_says_of_itself_is_read() {
+fn facts_recorded_by_the_build_are_read() {
     let dir = artifacts();
     file(
         dir.path(),
@@ -250,7 +250,7 @@ fn what_the_build_says_of_itself_is_read() {
 }
 
 #[test]
-fn a_directory_without_artifacts_is_an_error_that_says_what_one_is_called() {
+fn a_directory_without_artifacts_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     assert_eq!(problems(&dir), ["no artifacts in DIR: it is empty"]);
     file(dir.path(), "x/y", "z");

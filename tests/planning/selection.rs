@@ -51,7 +51,7 @@ fn the_same_bytes_are_one_copy_and_the_plan_says_so() {
 }
 
 #[test]
-fn the_same_link_twice_is_one_and_a_link_beside_a_file_is_a_conflict() {
+fn equal_links_are_merged_and_a_link_with_a_file_is_a_conflict() {
     let base = "base_lib_generic f text f\nbase_lib_generic l link f\n";
     assert_eq!(
         files(&core(TAKES, &format!("{base}extra_lib_generic l link f")).plan(), "x-core").len(),
@@ -108,7 +108,7 @@ fn a_component_that_is_not_there_is_an_error_that_says_which_are() {
 
 /// Defect 3.
 #[test]
-fn a_component_for_other_targets_only_is_not_what_a_generic_package_takes() {
+fn a_generic_package_cannot_take_a_component_of_targets_only() {
     let problem = core(
         "artifact \"base\" \"lib\"\nartifact \"blas\" \"lib\"",
         "base_lib_generic a text a\nblas_lib_gfx942 b text b",
@@ -228,7 +228,7 @@ fn a_package_of_which_everything_is_dropped_is_an_error() {
 
 /// Defect 4.
 #[test]
-fn what_no_package_takes_is_an_error_and_where_it_is_allowed_listed_with_its_size() {
+fn unowned_files_are_an_error_or_listed_with_their_size() {
     let case = core(
         "artifact \"base\" \"lib\"",
         "base_lib_generic a text a\nbase_dev_generic include/x.h data 700\nbase_dev_generic include dir",
@@ -249,7 +249,7 @@ fn what_no_package_takes_is_an_error_and_where_it_is_allowed_listed_with_its_siz
 
 /// Defect 4.
 #[test]
-fn drop_rules_silence_what_they_match() {
+fn drop_rules_silence_matching_files() {
     let drops = "drop \"**\" component=\"dbg\" artifact=\"base\" reason=\"debug files\"\ndrop \"test/**\" reason=\"tests\"\ndrop \"**\" component=\"doc\" mode=\"legacy\" reason=\"docs\"\n";
     let entries = "base_lib_generic a text a
                    base_dbg_generic a.debug data 9

@@ -42,7 +42,7 @@ fn jobs_are_about_as_long_as_each_other() {
 }
 
 #[test]
-fn what_takes_longest_has_a_job_of_its_own() {
+fn the_longest_package_has_a_separate_job() {
     let case = case().asking(|request| request.xz_preset = Some(6));
     let shares = shares(&case, 2);
     assert_eq!(shares[0], "x-devel 81 base_dev_generic");

@@ -119,7 +119,7 @@ fn legacy_makes_a_set_of_each_family_and_keeps_sets_apart() {
 }
 
 #[test]
-fn one_family_needs_no_directory_of_its_own() {
+fn one_family_needs_no_separate_directory() {
     let plan = Case::new(&legacy(), LEGACY).legacy().linux(&["gfx942"]).plan();
     assert_eq!(names(&plan), ["dist/x", "dist/x-core", "dist/x-libs-gfx94X-dcgpu", "dist/x-devel"]);
 }

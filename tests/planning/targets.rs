@@ -62,12 +62,12 @@ fn dist(case: &Case) -> Value {
 }
 
 #[test]
-fn without_a_list_everything_that_is_there_is_built() {
+fn without_a_list_every_target_with_artifacts_is_built() {
     assert_eq!(built(&case()), ["gfx906", "gfx942", "gfx1100", "gfx1101"]);
 }
 
 #[test]
-fn what_the_build_says_it_is_for_is_built() {
+fn targets_listed_by_the_build_are_built() {
     let mut case = case();
     case.catalog.build.targets = vec!["gfx1100".to_owned(), "gfx942".to_owned()];
     let (plan, warnings) = case.plan_and_warnings();
@@ -126,7 +126,7 @@ fn an_unknown_target_is_a_mistake_of_the_command_line_with_a_hint() {
 }
 
 #[test]
-fn isas_that_were_asked_for_have_to_be_there() {
+fn requested_isas_need_artifacts() {
     let entries = "base_lib_generic a text a\nblas_lib_generic b text b\nblas_lib_gfx942 c text c";
     let problem = Case::new(&packages(), entries).linux(&["gfx942", "gfx110X-all"]).problem();
     assert_eq!(
@@ -170,7 +170,7 @@ fn extras_carry_no_markers_when_one_list_is_given() {
 }
 
 #[test]
-fn windows_may_publish_what_is_not_built_here() {
+fn windows_may_publish_targets_not_built_here() {
     let case = case().linux(&["gfx942"]).windows(&["gfx1101"]);
     assert_eq!(built(&case), ["gfx942"]);
     assert_eq!(
@@ -186,7 +186,7 @@ fn extras_for_each_isa_need_two_of_them() {
 }
 
 #[test]
-fn the_default_target_is_the_smallest_in_both_lists_else_in_either() {
+fn the_default_target_is_the_smallest_in_both_lists_or_else_in_either() {
     let default = |linux: &[&str], windows: &[&str]| {
         dist(&case().linux(linux).windows(windows))["default_target"].clone()
     };
@@ -223,7 +223,7 @@ fn a_selector_of_one_family_offers_that_family_alone() {
 }
 
 #[test]
-fn in_legacy_mode_an_isa_stands_for_the_family_it_was_built_with() {
+fn in_legacy_mode_an_isa_selects_its_family() {
     assert_eq!(names(&legacy().linux(&["gfx942"]).plan())[1], "dist/x-libs-gfx94X-dcgpu");
     assert_eq!(
         names(&legacy().linux(&["gfx94X-all"]).plan())[1],
@@ -251,7 +251,7 @@ fn versions_are_normalised_at_the_start() {
 }
 
 #[test]
-fn what_becomes_part_of_names_has_to_fit_into_them() {
+fn suffixes_have_to_be_valid_in_names() {
     let suffix = case().asking(|r| r.suffix = "-7".to_owned());
     assert_eq!(
         suffix.problem(),
@@ -289,7 +289,7 @@ fn the_version_that_the_build_has_for_packages_is_taken_as_it_is() {
 /// An artifact that `isa gfx1100` lacks and others have is reported, unless families.kdl expects
 /// it.
 #[test]
-fn an_artifact_that_an_isa_lacks_is_told() {
+fn an_artifact_missing_for_an_isa_is_reported() {
     let more = "rand_lib_gfx906 r_906 text r
                 rand_lib_gfx942 r_942 text r
                 rand_lib_gfx1101 r_1101 text r";

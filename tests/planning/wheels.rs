@@ -51,7 +51,7 @@ fn a_dynamic_loader_is_a_library_that_is_copied() {
 
 /// Defect 5.
 #[test]
-fn a_library_whose_soname_no_entry_bears_is_shipped_under_it() {
+fn a_library_without_an_entry_of_its_soname_is_shipped_under_that_name() {
     let entries = "base_lib_generic lib/libx-1.0.so so libx.so.1
                    base_lib_generic lib/libx.so link libx-1.0.so";
     assert_eq!(placed(entries), ["lib/libx.so.1 copy base_lib_generic:lib/libx-1.0.so"]);
@@ -76,7 +76,7 @@ fn two_libraries_of_one_soname_that_no_entry_bears_are_refused() {
 
 /// The name sorts before or after the file at its place: the outcome is the same.
 #[test]
-fn a_library_whose_sonames_place_is_taken_is_refused() {
+fn a_library_with_a_soname_of_another_file_is_refused() {
     for name in ["liba.so", "libz.so"] {
         let problem = core(&format!(
             "base_lib_generic lib/{name} so libx.so.1
@@ -93,7 +93,7 @@ fn a_library_whose_sonames_place_is_taken_is_refused() {
 }
 
 #[test]
-fn a_library_whose_soname_is_excluded_is_refused() {
+fn a_library_with_an_excluded_soname_is_refused() {
     let packages = [runtime("core", "artifact \"base\" \"lib\"\nexclude \"lib/libx.so.1\"")];
     let problem = Case::new(&packages, CHAIN).problem();
     assert!(problem.contains("`lib/libx.so.1.0`") && problem.contains("excluded"), "{problem}");
@@ -200,7 +200,7 @@ fn links_to_directories_and_links_to_nothing_are_dropped_with_the_reason() {
 
 /// Defect 13.
 #[test]
-fn what_no_rpath_can_be_set_in_is_copied() {
+fn files_that_cannot_have_an_rpath_are_copied() {
     let entries = "base_lib_generic bin/static static
                    base_lib_generic lib/crt1.o object
                    base_lib_generic lib/k.co code

@@ -33,7 +33,7 @@ fn binaries_say_the_system_and_the_tag() {
 }
 
 #[test]
-fn what_is_asked_for_and_what_is_there_are_one_system() {
+fn request_and_artifacts_are_of_one_system() {
     let windows = case(&[core("")], "base_lib_generic bin/a.dll dll a.dll");
     let linux = case(&[core("")], "base_lib_generic lib/liba.so.1 so liba.so.1");
     let asked = |case: &Case, system, tag: Option<&str>| {
@@ -83,7 +83,7 @@ fn without_binaries_the_command_line_says_the_system() {
 }
 
 #[test]
-fn a_dll_is_beside_the_file_in_an_opened_directory_or_the_systems() {
+fn a_dll_is_in_the_same_or_an_opened_directory_or_the_system() {
     let entries = "base_lib_generic bin/hip_7.dll dll hip_7.dll needs=KERNEL32.DLL,Comgr.dll
                    base_lib_generic bin/comgr.dll dll comgr.dll needs=api-ms-win-crt-heap-l1-1-0.dll
                    base_lib_generic lib/llvm/bin/clang.exe dll clang.exe needs=comgr.dll
@@ -142,7 +142,7 @@ fn a_dll_in_a_directory_that_nothing_opens_is_an_error() {
 }
 
 #[test]
-fn two_dlls_of_one_name_are_told() {
+fn two_dlls_of_one_name_are_reported() {
     let entries = "base_lib_generic bin/hip_7.dll dll hip_7.dll
                    blas_lib_generic bin/HIP_7.dll dll hip_7.dll
                    blas_lib_generic bin/blas.dll dll blas.dll needs=hip_7.dll";

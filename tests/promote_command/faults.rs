@@ -18,7 +18,7 @@ fn refused(dir: &Path, args: &[&str], status: i32, messages: &[&str]) {
 }
 
 #[test]
-fn what_is_asked_for_has_to_make_sense() {
+fn impossible_requests_are_refused() {
     let dir = scratch(true);
     let dir = dir.path();
     build(dir, "old", "7.10.0rc1", &["--only", "meta,core"]);
@@ -94,7 +94,7 @@ fn damaged_packages_leave_nothing() {
 }
 
 #[test]
-fn packages_have_to_be_those_that_are_listed() {
+fn packages_have_to_match_their_list() {
     let dir = scratch(true);
     let dir = dir.path();
     build(dir, "old", "7.10.0rc1", &["--only", "meta,core"]);
@@ -123,7 +123,7 @@ fn packages_have_to_be_those_that_are_listed() {
 }
 
 #[test]
-fn what_is_not_as_rockpack_writes_it_is_told() {
+fn packages_changed_after_their_build_are_refused() {
     let dir = scratch(true);
     let dir = dir.path();
     build(dir, "old", "7.10.0rc1", &["--only", "core"]);

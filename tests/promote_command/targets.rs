@@ -143,7 +143,7 @@ fn packages_of_one_target_do_not_change() {
 }
 
 #[test]
-fn targets_that_nothing_is_for_are_told() {
+fn targets_without_packages_are_reported() {
     let dir = scratch(true);
     build(dir.path(), "old", "7.10.0rc1", &[]);
     let promote = |kept: &str| {

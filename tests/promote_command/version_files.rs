@@ -57,7 +57,7 @@ fn files_that_hold_the_version_are_as_the_other_build_writes_them() {
 }
 
 #[test]
-fn another_version_than_that_of_the_packages_stays() {
+fn a_version_other_than_the_packages_version_stays() {
     let dir = scratch(true);
     let dir = dir.path();
     manifest(dir);

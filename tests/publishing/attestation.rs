@@ -95,9 +95,9 @@ fn provenance_is_published_named_mirrored_and_pruned() {
         assert!(html(&pages, "b-part").unwrap().contains(&shown));
 
         assert_eq!(pruned(&root, &monthly(form)).0.removed, 4);
-        let left: Vec<String> = contents(&root).into_iter().map(|(key, _)| key).collect();
-        let left: Vec<&String> = left.iter().filter(|key| key.ends_with(".provenance")).collect();
-        assert_eq!(left, [&key]);
+        let keys: Vec<String> = contents(&root).into_iter().map(|(key, _)| key).collect();
+        let keys: Vec<&String> = keys.iter().filter(|key| key.ends_with(".provenance")).collect();
+        assert_eq!(keys, [&key]);
         for place in [&root, &pages, &set] {
             fs::remove_dir_all(place).unwrap();
         }
@@ -105,7 +105,7 @@ fn provenance_is_published_named_mirrored_and_pruned() {
 }
 
 #[test]
-fn an_attestation_of_anything_else_is_refused() {
+fn refuses_an_attestation_of_another_file() {
     let dir = TempDir::new().unwrap();
     let package = wheel(dir.path(), "b-part", "1.0", &[]);
     let good = || statement(&package, "https://slsa.dev/provenance/v1");
@@ -143,9 +143,12 @@ fn an_attestation_of_anything_else_is_refused() {
     ] {
         write(&package, "slsa.attestation", &attestation);
         let error = simple::packages(dir.path()).unwrap_err();
-        let said = base::text::with_causes(&error);
-        assert!(said.starts_with("`b_part-1.0-py3-none-any.whl.slsa.attestation` is no"), "{said}");
-        assert!(said.contains(expected), "{said}");
+        let message = base::text::with_causes(&error);
+        assert!(
+            message.starts_with("`b_part-1.0-py3-none-any.whl.slsa.attestation` is no"),
+            "{message}"
+        );
+        assert!(message.contains(expected), "{message}");
     }
     write(&package, "slsa.attestation", &attestation(&good()));
     assert!(simple::packages(dir.path()).unwrap()[0].provenance.is_some());

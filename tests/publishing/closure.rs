@@ -18,9 +18,9 @@ fn half_a_set_is_refused() {
         let (part, apart) = (set.join("b_part-1.0-py3-none-any.whl"), dir.path().join("apart"));
         fs::create_dir_all(&apart).unwrap();
         fs::rename(&part, apart.join(part.file_name().unwrap())).unwrap();
-        let said = refused(&set, &root, &options);
+        let message = refused(&set, &root, &options);
         assert_eq!(
-            said,
+            message,
             "2 are missing; nothing was written:\n\
              \x20 a_selector-1.0-py3-none-any.whl requires `b-part==1.0`: neither the directory nor the store contains `b-part`\n\
              \x20 c_part-1.0-py3-none-any.whl requires `b-part==1.0`: neither the directory nor the store contains `b-part`"
@@ -28,10 +28,10 @@ fn half_a_set_is_refused() {
         // It may exist already, in the required version.
         wheel(&dir.path().join("old"), "b-part", "0.9", &[]);
         published(&dir.path().join("old"), &Directory::new(&root), &options);
-        let said = refused(&set, &root, &options);
+        let message = refused(&set, &root, &options);
         assert!(
-            said.ends_with("requires `b-part==1.0`: the available versions of `b-part` are 0.9"),
-            "{said}"
+            message.ends_with("requires `b-part==1.0`: the available versions of `b-part` are 0.9"),
+            "{message}"
         );
         published(&apart, &Directory::new(&root), &options);
         published(&set, &Directory::new(&root), &options);
@@ -48,17 +48,17 @@ fn requirements_are_followed_into_the_store() {
     wheel(&first, "b-part", "1.0", &["gone"]);
     published(&first, &Directory::new(&root), &Options { incomplete: true, ..options.clone() });
     wheel(&second, "a-selector", "1.0", &["b-part"]);
-    let said = refused(&second, &root, &options);
+    let message = refused(&second, &root, &options);
     assert!(
-        said.contains("b_part-1.0-py3-none-any.whl requires `gone`: neither the directory"),
-        "{said}"
+        message.contains("b_part-1.0-py3-none-any.whl requires `gone`: neither the directory"),
+        "{message}"
     );
     let outside = Options { outside: ["gone".to_owned()].into(), ..options.clone() };
     published(&second, &Directory::new(&root), &outside);
 }
 
 #[test]
-fn extras_have_to_be_offered_and_yanked_packages_do_not_count() {
+fn requires_offered_extras_and_ignores_yanked_packages() {
     let dir = TempDir::new().unwrap();
     let (root, first, second) =
         (dir.path().join("store"), dir.path().join("first"), dir.path().join("second"));
@@ -66,13 +66,13 @@ fn extras_have_to_be_offered_and_yanked_packages_do_not_count() {
     wheel(&first, "b-part", "1.0", &[]);
     published(&first, &Directory::new(&root), &options);
     wheel(&second, "a-selector", "1.0", &["b-part[more]; sys_platform == 'win32'"]);
-    let said = refused(&second, &root, &options);
-    assert!(said.ends_with("requires `b-part[more]`: it has no extra `more`"), "{said}");
+    let message = refused(&second, &root, &options);
+    assert!(message.ends_with("requires `b-part[more]`: it has no extra `more`"), "{message}");
     wheel(&second, "a-selector", "1.0", &["b-part"]);
     fs::write(first.join("b_part-1.0-py3-none-any.whl.yanked"), "").unwrap();
     published(&first, &Directory::new(&root), &options);
-    let said = refused(&second, &root, &options);
-    assert!(said.ends_with("requires `b-part`: `b-part` 1.0 is yanked"), "{said}");
+    let message = refused(&second, &root, &options);
+    assert!(message.ends_with("requires `b-part`: `b-part` 1.0 is yanked"), "{message}");
     // A yanked package may require yanked ones.
     let yank = second.join("a_selector-1.0-py3-none-any.whl.yanked");
     fs::write(&yank, "as its part is").unwrap();
@@ -82,14 +82,14 @@ fn extras_have_to_be_offered_and_yanked_packages_do_not_count() {
 }
 
 #[test]
-fn what_is_broken_gets_no_name() {
+fn publishes_no_broken_package() {
     let dir = TempDir::new().unwrap();
     let root = dir.path().join("store");
     let refused = |set: &str, expected: &str| {
         let set = dir.path().join(set);
         let error = publish(&set, &Directory::new(&root), &options(Form::Flat), &|_| ());
-        let told = base::text::with_causes(&error.unwrap_err());
-        assert!(told.contains(expected), "{told}");
+        let message = base::text::with_causes(&error.unwrap_err());
+        assert!(message.contains(expected), "{message}");
         assert!(!root.exists());
     };
     wheel(&dir.path().join("odd"), "b-part", "1.0", &["not a req!!"]);
@@ -97,8 +97,8 @@ fn what_is_broken_gets_no_name() {
 
     let path = wheel(&dir.path().join("damaged"), "b-part", "1.0", &[]);
     let mut bytes = fs::read(&path).unwrap();
-    let at = bytes.windows(7).position(|bytes| bytes == b"VERSION").unwrap();
-    bytes[at] = b'v';
+    let index = bytes.windows(7).position(|bytes| bytes == b"VERSION").unwrap();
+    bytes[index] = b'v';
     fs::write(&path, bytes).unwrap();
     refused("damaged", "`b_part.py`");
 

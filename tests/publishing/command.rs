@@ -65,9 +65,9 @@ fn a_read_only_directory_is_refused_before_any_upload() {
     match output {
         Ok(output) if output.status.code() == Some(2) => {
             assert_eq!(text(&output.stdout), "");
-            let said = crate::program::said(&output);
-            assert!(said.contains("`disk/x`: cannot write to "), "{said}");
-            assert!(said.contains("Read-only file system"), "{said}");
+            let messages = crate::program::said(&output);
+            assert!(messages.contains("`disk/x`: cannot write to "), "{messages}");
+            assert!(messages.contains("Read-only file system"), "{messages}");
         }
         Ok(output) if ![Some(77), Some(1)].contains(&output.status.code()) => panic!("{output:?}"),
         _ => crate::skips::skip("read-only stores", "the right to mount a tmpfs"),
@@ -76,10 +76,10 @@ fn a_read_only_directory_is_refused_before_any_upload() {
 
 /// Each unmet requirement is printed in full; of many, the number of the rest.
 #[test]
-fn what_is_required_is_named_line_by_line() {
+fn lists_each_unmet_requirement() {
     let dir = TempDir::new().unwrap();
     let names: Vec<String> =
-        (1..=8).map(|one| format!("a-part-with-a-rather-long-name-{one}==1.0")).collect();
+        (1..=8).map(|number| format!("a-part-with-a-rather-long-name-{number}==1.0")).collect();
     let refused = |names: &[String]| {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let _ = fs::remove_dir_all(dir.path().join("dist"));
@@ -96,19 +96,19 @@ fn what_is_required_is_named_line_by_line() {
         };
         text(&output.stderr).lines().map(message).collect::<Vec<_>>()
     };
-    let said = refused(&names);
-    for (said, name) in said.iter().zip(&names[..5]) {
+    let messages = refused(&names);
+    for (message, name) in messages.iter().zip(&names[..5]) {
         let start = format!(
             "b_part-1.0-py3-none-any.whl requires `{name}`: neither the directory nor the store contains `a-part-with"
         );
-        assert!(said.starts_with(&start), "{said}");
+        assert!(message.starts_with(&start), "{message}");
         let project = name.trim_end_matches("==1.0");
-        assert!(said.ends_with(&format!("`{project}`")), "{said}");
+        assert!(message.ends_with(&format!("`{project}`")), "{message}");
     }
-    let all = "8 requirements are unmet, 3 more than shown; nothing was written";
-    assert_eq!((said.len(), &*said[5]), (6, all));
-    let said = refused(&names[..1]);
-    assert_eq!(said[1..], ["1 requirement is unmet; nothing was written"]);
+    let summary = "8 requirements are unmet, 3 more than shown; nothing was written";
+    assert_eq!((messages.len(), &*messages[5]), (6, summary));
+    let messages = refused(&names[..1]);
+    assert_eq!(messages[1..], ["1 requirement is unmet; nothing was written"]);
 }
 
 /// Returns the messages of a command that waits for the lock of `store` and is ended by SIGINT.
@@ -135,14 +135,14 @@ fn interrupted(dir: &Path, args: &[&str]) -> Option<String> {
 }
 
 #[test]
-fn a_signal_leaves_what_was_done_and_says_so() {
+fn a_signal_keeps_completed_steps_with_a_message() {
     let dir = TempDir::new().unwrap();
     let store = dir.path().join("store");
     fs::create_dir(&store).unwrap();
     small_set(dir.path(), "1.0");
-    let told = interrupted(dir.path(), &["index", "publish", "set-1.0", "store"]);
-    assert!(told.is_none_or(|told| {
-        told.contains(
+    let messages = interrupted(dir.path(), &["index", "publish", "set-1.0", "store"]);
+    assert!(messages.is_none_or(|messages| {
+        messages.contains(
             "stopped by SIGINT: uploaded packages stay; run the same command again for the rest",
         )
     }));
@@ -150,9 +150,9 @@ fn a_signal_leaves_what_was_done_and_says_so() {
     prune::days_ago(&small_set(dir.path(), "2.0"), &store, Form::Projects, 1);
     prune::of_stream(&store, "dev");
     let words = ["index", "prune", "store", "--stream", "dev", "--manifest", "built-in"];
-    let told = interrupted(dir.path(), &words);
-    assert!(told.is_none_or(|told| {
-        told.contains("stopped by SIGINT: removed packages stay removed; run the same command again for the rest")
+    let messages = interrupted(dir.path(), &words);
+    assert!(messages.is_none_or(|messages| {
+        messages.contains("stopped by SIGINT: removed packages stay removed; run the same command again for the rest")
     }));
 }
 
@@ -174,7 +174,7 @@ fn quiet_commands_print_results_alone() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_before_anything_is_asked() {
+fn refuses_contradictory_options_before_any_request() {
     let dir = TempDir::new().unwrap();
     small_set(dir.path(), "1.0");
     for (args, expected) in [
@@ -211,16 +211,16 @@ fn what_makes_no_sense_is_refused_before_anything_is_asked() {
     ] {
         let mut command = crate::program::command(dir.path(), args);
         let output = command.env("ROCKPACK_MANIFEST", "built-in").output().unwrap();
-        let told = crate::program::said(&output);
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
-        assert!(told.contains(expected), "{args:?}: {told}");
-        assert!(!told.contains("HIDDEN"), "{told}");
+        let messages = crate::program::said(&output);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {messages}");
+        assert!(messages.contains(expected), "{args:?}: {messages}");
+        assert!(!messages.contains("HIDDEN"), "{messages}");
     }
     assert!(!dir.path().join("store").exists() && !dir.path().join("pages").exists());
 }
 
 #[test]
-fn what_yanks_nothing_is_told() {
+fn reports_a_yank_without_its_package() {
     let dir = TempDir::new().unwrap();
     let set = small_set(dir.path(), "1.0");
     fs::write(set.join("b_part-1.0-py3-none-any.whl.yanked"), "broken").unwrap();
@@ -228,8 +228,11 @@ fn what_yanks_nothing_is_told() {
     for args in [&["index", "publish", "set-1.0", "store"][..], &["index", "write", "set-1.0"]] {
         let output = rockpack(dir.path(), args);
         assert!(output.status.success());
-        let told = crate::program::said(&output);
+        let messages = crate::program::said(&output);
         let expected = "`b_part-0.9-py3-none-any.whl.yanked` yanks nothing";
-        assert!(told.contains(expected) && told.matches("yanks nothing").count() == 1, "{told}");
+        assert!(
+            messages.contains(expected) && messages.matches("yanks nothing").count() == 1,
+            "{messages}"
+        );
     }
 }

@@ -14,7 +14,7 @@ use index::store::{
 #[derive(Debug)]
 pub struct Failing {
     bucket: Directory,
-    pub left: AtomicUsize,
+    pub remaining: AtomicUsize,
     lost: bool,
     encodes: bool,
     hidden: Option<RelPath>,
@@ -25,10 +25,10 @@ pub struct Failing {
 }
 
 impl Failing {
-    pub fn new(bucket: Directory, left: usize, lost: bool) -> Self {
+    pub fn new(bucket: Directory, remaining: usize, lost: bool) -> Self {
         Self {
             bucket,
-            left: AtomicUsize::new(left),
+            remaining: AtomicUsize::new(remaining),
             lost,
             encodes: false,
             hidden: None,
@@ -61,8 +61,9 @@ impl Failing {
         act: impl FnOnce() -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let failed = || StoreError::of_key(ErrorKind::Unavailable, "failing", "write", key, "503");
-        let before =
-            self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        let before = self
+            .remaining
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |remaining| remaining.checked_sub(1));
         match before {
             Ok(1) if self.lost => act().and(Err(failed())),
             Ok(_) => act(),
@@ -121,13 +122,13 @@ impl Bucket for Failing {
 
     fn replace(
         &self,
-        was: &Object,
+        expected: &Object,
         body: Body<'_>,
         headers: &Headers<'_>,
     ) -> Result<Written, StoreError> {
-        self.request("replace", &was.key);
+        self.request("replace", &expected.key);
         self.transfer(body.size().unwrap());
-        self.write(&was.key, || self.bucket.replace(was, body, headers))
+        self.write(&expected.key, || self.bucket.replace(expected, body, headers))
     }
 
     fn put(&self, key: &RelPath, body: Body<'_>, headers: &Headers<'_>) -> Result<(), StoreError> {

@@ -5,8 +5,8 @@ use super::*;
 
 /// Returns whether a selector on the pages has all its parts there.
 fn complete(names: &BTreeSet<String>, version: &str) -> bool {
-    let has = |name: &str| names.contains(&format!("{name}-{version}-py3-none-any.whl"));
-    !has("a_selector") || has("b_part") && has("c_part")
+    let contains = |name: &str| names.contains(&format!("{name}-{version}-py3-none-any.whl"));
+    !contains("a_selector") || contains("b_part") && contains("c_part")
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn at_each_step_the_index_is_whole_and_the_next_run_finishes() {
 }
 
 #[test]
-fn a_program_that_is_killed_leaves_a_whole_index() {
+fn a_killed_program_leaves_a_whole_index() {
     let dir = TempDir::new().unwrap();
     let (first, second) = (small_set(dir.path(), "1.0"), small_set(dir.path(), "2.0"));
     let options = options(Form::Projects);

@@ -10,7 +10,7 @@ fn rocm(names: &BTreeSet<String>) -> bool {
 }
 
 #[test]
-fn the_second_index_has_a_directory_of_its_own() {
+fn the_second_index_has_a_separate_directory() {
     let dir = built("");
     for form in BOTH {
         let store = TempDir::new().unwrap();
@@ -19,15 +19,15 @@ fn the_second_index_has_a_directory_of_its_own() {
         let dist = dir.path().join("out/dist");
         let (summary, _) = published(&dist, &bucket, &options);
         assert_eq!((summary.uploaded, summary.same), (16, 0));
-        let (one, other) = (whole(store.path(), form), whole(&store.path().join("whl"), form));
-        assert_eq!(one, other);
-        assert!(one.len() == 8 && rocm(&one), "{one:?}");
-        let at = |base: &str| {
+        let (first, second) = (whole(store.path(), form), whole(&store.path().join("whl"), form));
+        assert_eq!(first, second);
+        assert!(first.len() == 8 && rocm(&first), "{first:?}");
+        let selector_of = |base: &str| {
             let project = if form == Form::Flat { "" } else { "rocm/" };
             fs::read(store.path().join(base).join(format!("{project}rocm-7.2.0.tar.gz"))).unwrap()
         };
         let hash = |bytes: &[u8]| Sha256::of(bytes).to_string();
-        assert_ne!(hash(&at("")), hash(&at("whl")));
+        assert_ne!(hash(&selector_of("")), hash(&selector_of("whl")));
         let (again, _) = published(&dist, &bucket, &options);
         assert_eq!((again.uploaded, again.same, again.pages), (0, 16, 0));
     }
@@ -48,16 +48,16 @@ fn a_shelf_can_be_for_the_second_index() {
     let dir = built(SHELF);
     let output = publish_v5(dir.path());
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let at = |path: &str| dir.path().join("store/v5").join(path);
+    let path_in = |path: &str| dir.path().join("store/v5").join(path);
     for shelf in ["rocm/core/whl", "rocm/core/whl-next"] {
-        assert_eq!(whole(&at(shelf), Form::Projects).len(), 8, "{shelf}");
+        assert_eq!(whole(&path_in(shelf), Form::Projects).len(), 8, "{shelf}");
     }
-    let selector = |shelf: &str| fs::read(at(shelf).join("rocm/rocm-7.2.0.tar.gz")).unwrap();
+    let selector = |shelf: &str| fs::read(path_in(shelf).join("rocm/rocm-7.2.0.tar.gz")).unwrap();
     assert_ne!(selector("rocm/core/whl"), selector("rocm/core/whl-next"));
-    let same = "rocm-sdk-core/rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl";
-    let file = |shelf: &str| fs::read(at(shelf).join(same)).unwrap();
+    let wheel = "rocm-sdk-core/rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl";
+    let file = |shelf: &str| fs::read(path_in(shelf).join(wheel)).unwrap();
     assert_eq!(file("rocm/core/whl"), file("rocm/core/whl-next"));
-    let routes = fs::read_to_string(at("rocm-whl-next-routes.json")).unwrap();
+    let routes = fs::read_to_string(path_in("rocm-whl-next-routes.json")).unwrap();
     assert!(!routes.contains("/rocm/core/whl/"), "the aggregate leads to the others: {routes}");
 
     let words =
@@ -109,15 +109,15 @@ fn an_index_without_a_shelf_is_refused_before_anything_is_written() {
     let dir = built("");
     let output = publish_v5(dir.path());
     assert_eq!(output.status.code(), Some(1));
-    let said = text(&output.stderr);
-    assert!(said.contains("no shelf is for the index `whl`"), "{said}");
-    assert!(said.contains("index=\"whl\""), "{said}");
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("no shelf is for the index `whl`"), "{stderr}");
+    assert!(stderr.contains("index=\"whl\""), "{stderr}");
     assert!(!dir.path().join("store").exists());
 }
 
 /// The pages of one index keep files that the other names: the second is pruned first.
 #[test]
-fn each_index_is_pruned_by_itself() {
+fn prunes_each_index_separately() {
     let (dir, store) = (built(""), TempDir::new().unwrap());
     let (dist, newer) = (dir.path().join("out/dist"), newer(dir.path()));
     for form in BOTH {

@@ -18,10 +18,10 @@ fn pages_lead_to_where_packages_are_with_hashes() {
         fs::write(set.join("b_part-1.0+x-py3-none-any.whl.yanked"), "too old").unwrap();
         published(&set, &Directory::new(&dir.path().join("store")), &options(form));
         let output = mirrored(dir.path(), &["--layout", layout]);
-        let said = text(&output.stdout);
+        let stdout = text(&output.stdout);
         assert!(
-            said.ends_with("4 packages of 4 projects; 10 pages written, 0 removed\n"),
-            "{said}{}",
+            stdout.ends_with("4 packages of 4 projects; 10 pages written, 0 removed\n"),
+            "{stdout}{}",
             text(&output.stderr)
         );
         let page = json(&pages.join("b-part/index.json")).unwrap();
@@ -51,7 +51,7 @@ fn pages_lead_to_where_packages_are_with_hashes() {
 }
 
 #[test]
-fn shelves_are_one_index_with_their_own_addresses() {
+fn shelves_are_one_index_with_separate_addresses() {
     let dir = TempDir::new().unwrap();
     for name in ["rocm", "torch"] {
         wheel(&dir.path().join("dist"), name, "1.0", &[]);
@@ -68,14 +68,14 @@ fn shelves_are_one_index_with_their_own_addresses() {
 }
 
 #[test]
-fn what_cannot_be_mirrored_is_refused() {
+fn refuses_mirrors_without_packages_hashes_or_address() {
     let dir = TempDir::new().unwrap();
     let store = dir.path().join("store");
     let refused = |more: &[&str], status, expected: &str| {
         let output = mirrored(dir.path(), more);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(status), "{said}");
-        assert!(said.contains(expected), "{said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{stderr}");
+        assert!(stderr.contains(expected), "{stderr}");
     };
     refused(&[], 1, "no pages with packages in `store`");
     published(&small_set(dir.path(), "1.0"), &Directory::new(&store), &options(Form::Projects));
@@ -95,7 +95,7 @@ fn what_cannot_be_mirrored_is_refused() {
 }
 
 #[test]
-fn a_published_index_is_no_place_for_a_mirror() {
+fn refuses_a_published_index_as_a_mirror() {
     let dir = TempDir::new().unwrap();
     let (store, pages) = (dir.path().join("store"), dir.path().join("pages"));
     published(&small_set(dir.path(), "1.0"), &Directory::new(&store), &options(Form::Projects));
@@ -105,9 +105,9 @@ fn a_published_index_is_no_place_for_a_mirror() {
         assert!(said(&output).contains(expected), "{}", said(&output));
     };
     for form in BOTH {
-        let other = dir.path().join(format!("other-{form:?}"));
-        wheel(&other, "e-other", "1.0", &[]);
-        published(&other, &Directory::new(&pages), &options(form));
+        let published_set = dir.path().join(format!("other-{form:?}"));
+        wheel(&published_set, "e-other", "1.0", &[]);
+        published(&published_set, &Directory::new(&pages), &options(form));
         let before = contents(&pages);
         for more in [&[][..], &["--project", "b-part"], &["--dry-run"]] {
             refused(more, 1, "in `pages` links to packages next to it");
@@ -131,7 +131,7 @@ fn a_published_index_is_no_place_for_a_mirror() {
 }
 
 #[test]
-fn what_is_no_sha_256_is_none() {
+fn ignores_an_invalid_sha_256() {
     let dir = TempDir::new().unwrap();
     let place = dir.path().join("store/b-part");
     fs::create_dir_all(&place).unwrap();
@@ -187,8 +187,11 @@ fn hostile_pages_are_not_copied() {
     let refused = |expected: &str| {
         let output = mirrored(dir.path(), &[]);
         assert_eq!(output.status.code(), Some(1), "{expected}: {}", text(&output.stdout));
-        let said = said(&output);
-        assert!(said.contains(expected) && !said.contains('\u{1b}'), "{expected}: {said}");
+        let messages = said(&output);
+        assert!(
+            messages.contains(expected) && !messages.contains('\u{1b}'),
+            "{expected}: {messages}"
+        );
         assert!(!pages.exists(), "{expected}");
     };
     for url in [
@@ -257,7 +260,7 @@ fn answering(answer: Vec<u8>) -> String {
 
 #[test]
 #[cfg(feature = "stores")]
-fn answers_of_a_hostile_server_are_no_pages() {
+fn refuses_answers_of_a_hostile_server() {
     let dir = TempDir::new().unwrap();
     let whole = r#"{"projects":[{"name":"b-part"}]}"#;
     let page = |header: &str, body: &[u8]| {
@@ -284,8 +287,8 @@ fn answers_of_a_hostile_server_are_no_pages() {
     ] {
         let source = answering(answer);
         let output = rockpack(dir.path(), &["index", "mirror", &source, "pages"]);
-        let said = said(&output);
-        assert!(!output.status.success() && said.contains(expected), "{expected}: {said}");
+        let messages = said(&output);
+        assert!(!output.status.success() && messages.contains(expected), "{expected}: {messages}");
         assert!(!dir.path().join("pages").exists(), "{expected}");
     }
 }

@@ -7,16 +7,16 @@ use super::failing::Failing;
 use super::*;
 
 #[test]
-fn steps_come_in_their_order_and_a_second_run_has_none() {
+fn steps_are_in_order_and_a_second_run_is_empty() {
     let dir = TempDir::new().unwrap();
     let (set, root) = (small_set(dir.path(), "1.0"), dir.path().join("store"));
     let options = Options { jobs: 1, ..options(Form::Projects) };
     let dry = Options { dry_run: true, ..options.clone() };
-    let (would, told) = published(&set, &Directory::new(&root), &dry);
+    let (dry_summary, dry_steps) = published(&set, &Directory::new(&root), &dry);
     assert!(!root.exists());
-    let (did, steps) = published(&set, &Directory::new(&root), &options);
-    assert_eq!((would, told), (did, steps.clone()));
-    let said: Vec<String> = steps
+    let (summary, steps) = published(&set, &Directory::new(&root), &options);
+    assert_eq!((dry_summary, dry_steps), (summary, steps.clone()));
+    let shown: Vec<String> = steps
         .iter()
         .map(|step| match step {
             Step::Upload { key, .. } => format!("upload {key}"),
@@ -27,7 +27,7 @@ fn steps_come_in_their_order_and_a_second_run_has_none() {
         })
         .collect();
     assert_eq!(
-        said,
+        shown,
         [
             "upload a-selector/a_selector-1.0-py3-none-any.whl",
             "upload b-part/b_part-1.0-py3-none-any.whl",
@@ -50,7 +50,7 @@ fn steps_come_in_their_order_and_a_second_run_has_none() {
 }
 
 #[test]
-fn pages_of_a_store_are_those_of_a_directory() {
+fn store_and_directory_have_equal_pages() {
     let dir = TempDir::new().unwrap();
     let (set, root) = (small_set(dir.path(), "1.0"), dir.path().join("store"));
     wheel(&set, "b-part", "1.0+local.1", &[]);
@@ -77,7 +77,7 @@ fn pages_of_a_store_are_those_of_a_directory() {
 }
 
 #[test]
-fn what_pages_say_of_other_packages_stays() {
+fn keeps_entries_of_other_packages() {
     let dir = TempDir::new().unwrap();
     let root = dir.path().join("store");
     fs::create_dir_all(root.join("b-part")).unwrap();
@@ -107,47 +107,55 @@ fn what_pages_say_of_other_packages_stays() {
 fn upload_times_stay_and_packages_can_become_yanked() {
     let dir = TempDir::new().unwrap();
     let (set, root) = (small_set(dir.path(), "1.0"), dir.path().join("store"));
-    let at =
+    let uploaded_at =
         |seconds: &str| Options { time: Some(seconds.parse().unwrap()), ..options(Form::Flat) };
-    published(&set, &Directory::new(&root), &at("1000000000"));
+    published(&set, &Directory::new(&root), &uploaded_at("1000000000"));
     wheel(&set, "b-part", "1.1", &[]);
     fs::write(set.join("b_part-1.0-py3-none-any.whl.yanked"), "").unwrap();
-    published(&set, &Directory::new(&root), &at("1100000000"));
+    published(&set, &Directory::new(&root), &uploaded_at("1100000000"));
     fs::remove_file(set.join("b_part-1.0-py3-none-any.whl.yanked")).unwrap();
-    published(&set, &Directory::new(&root), &at("1200000000"));
+    published(&set, &Directory::new(&root), &uploaded_at("1200000000"));
     let page = json(&root.join("packages.json")).unwrap();
-    let of = |name: &str| {
+    let time_and_yank_of = |name: &str| {
         let files = list(&page, "files");
         let file = *files.iter().find(|file| file["filename"] == name).unwrap();
         (file["upload-time"].as_str().unwrap().to_owned(), file["yanked"].clone())
     };
-    assert_eq!(of("b_part-1.0-py3-none-any.whl"), ("2001-09-09T01:46:40Z".into(), true.into()));
-    assert_eq!(of("b_part-1.1-py3-none-any.whl"), ("2004-11-09T11:33:20Z".into(), false.into()));
+    assert_eq!(
+        time_and_yank_of("b_part-1.0-py3-none-any.whl"),
+        ("2001-09-09T01:46:40Z".into(), true.into())
+    );
+    assert_eq!(
+        time_and_yank_of("b_part-1.1-py3-none-any.whl"),
+        ("2004-11-09T11:33:20Z".into(), false.into())
+    );
 }
 
 #[test]
-fn other_bytes_are_refused_before_anything_is_written() {
+fn refuses_other_bytes_before_any_write() {
     let dir = TempDir::new().unwrap();
     let (set, root) = (small_set(dir.path(), "1.0"), dir.path().join("store"));
     for form in BOTH {
         let store = root.join(format!("{form:?}"));
         published(&set, &Directory::new(&store), &options(form));
         let before = contents(&store);
-        let other = dir.path().join("other");
-        wheel(&other, "b-part", "1.0", &["c-part"]);
-        wheel(&other, "e-new", "1.0", &[]);
-        let error = publish(&other, &Directory::new(&store), &options(form), &|_| ()).unwrap_err();
-        let said = error.to_string();
+        let other_set = dir.path().join("other");
+        wheel(&other_set, "b-part", "1.0", &["c-part"]);
+        wheel(&other_set, "e-new", "1.0", &[]);
+        let error =
+            publish(&other_set, &Directory::new(&store), &options(form), &|_| ()).unwrap_err();
+        let message = error.to_string();
         assert!(
-            said.starts_with("1 is already in the store with other bytes; nothing was written: `"),
-            "{said}"
+            message
+                .starts_with("1 is already in the store with other bytes; nothing was written: `"),
+            "{message}"
         );
-        assert!(said.contains("b_part-1.0-py3-none-any.whl`"), "{said}");
+        assert!(message.contains("b_part-1.0-py3-none-any.whl`"), "{message}");
         assert_eq!(contents(&store), before);
         // Also if only the page names them.
         let key = if form == Form::Flat { "" } else { "b-part/" };
         fs::remove_file(store.join(format!("{key}b_part-1.0-py3-none-any.whl"))).unwrap();
-        publish(&other, &Directory::new(&store), &options(form), &|_| ()).unwrap_err();
+        publish(&other_set, &Directory::new(&store), &options(form), &|_| ()).unwrap_err();
     }
 }
 
@@ -159,7 +167,7 @@ const THEIRS: &str = "<!DOCTYPE html><html><body><a href=\"../\">up</a>
     <a href=b_part-0.7-py3-none-any.whl>b_part</a><a href=b_part-0.7-py3-none-any.whl.metadata>m</a></body></html>";
 
 #[test]
-fn what_html_of_other_programs_names_stays() {
+fn keeps_entries_of_other_programs_html() {
     let dir = TempDir::new().unwrap();
     let set = small_set(dir.path(), "1.0");
     for form in BOTH {
@@ -174,19 +182,19 @@ fn what_html_of_other_programs_names_stays() {
         }
         published(&set, &Directory::new(&root), &options(form));
         let page = json(&place.join(data)).unwrap();
-        let of = |name: &str| {
+        let entry = |name: &str| {
             let files = list(&page, "files");
             (*files.iter().find(|file| file["filename"] == name).unwrap()).clone()
         };
-        let wheel = of("b_part-0.9+x-py3-none-any.whl");
+        let wheel = entry("b_part-0.9+x-py3-none-any.whl");
         assert_eq!(wheel["url"], "b_part-0.9%2Bx-py3-none-any.whl");
         assert_eq!(wheel["hashes"], serde_json::json!({"sha256": "abcd"}));
         assert_eq!(wheel["requires-python"], ">=3.1");
         assert_eq!(wheel["core-metadata"]["sha256"], "ef");
         assert_eq!(wheel["yanked"], "broken & old");
-        assert_eq!(of("b-part-0.8.tar.gz")["hashes"], serde_json::json!({"md5": "12"}));
-        assert_eq!(of("b_part-0.7-py3-none-any.whl")["hashes"], serde_json::json!({}));
-        assert!(of("b_part-1.0-py3-none-any.whl")["size"].is_u64());
+        assert_eq!(entry("b-part-0.8.tar.gz")["hashes"], serde_json::json!({"md5": "12"}));
+        assert_eq!(entry("b_part-0.7-py3-none-any.whl")["hashes"], serde_json::json!({}));
+        assert!(entry("b_part-1.0-py3-none-any.whl")["size"].is_u64());
         let html = fs::read_to_string(place.join("index.html")).unwrap();
         assert!(html.contains("<a href=\"https://elsewhere/b-part-0.8.tar.gz#md5=12\">"), "{html}");
         if form == Form::Projects {
@@ -207,7 +215,7 @@ fn what_html_of_other_programs_names_stays() {
 }
 
 #[test]
-fn a_page_that_cannot_be_taken_over_is_not_replaced() {
+fn replaces_no_unmergeable_page() {
     let dir = TempDir::new().unwrap();
     let set = small_set(dir.path(), "1.0");
     let root = dir.path().join("store");
@@ -226,15 +234,15 @@ fn a_page_that_cannot_be_taken_over_is_not_replaced() {
         fs::write(root.join(page), text).unwrap();
         let bucket = Directory::new(&root);
         let error = publish(&set, &bucket, &options(Form::Projects), &|_| ()).unwrap_err();
-        let said = base::text::with_causes(&error);
-        assert!(said.contains(expected), "{said}");
+        let message = base::text::with_causes(&error);
+        assert!(message.contains(expected), "{message}");
         assert_eq!(contents(&root), [(page.to_owned(), text.as_bytes().to_vec())]);
         fs::remove_file(root.join(page)).unwrap();
     }
 }
 
 #[test]
-fn what_was_changed_by_hand_is_not_undone() {
+fn undoes_no_edit_by_hand() {
     let dir = TempDir::new().unwrap();
     let set = small_set(dir.path(), "1.0");
     wheel(&set, "b-part", "1.1", &[]);
@@ -256,11 +264,11 @@ fn what_was_changed_by_hand_is_not_undone() {
             let before = contents(&root);
             let next = dir.path().join("next");
             wheel(&next, "b-part", "1.2", &[]);
-            let told = publish(&next, &store, &options(form), &|_| ()).unwrap_err().to_string();
-            assert!(told.starts_with(&format!("`{page}` in `")), "{told}");
+            let message = publish(&next, &store, &options(form), &|_| ()).unwrap_err().to_string();
+            assert!(message.starts_with(&format!("`{page}` in `")), "{message}");
             assert!(
-                told.contains(says) && told.contains(&format!("unlike `{data}`, it ")),
-                "{told}"
+                message.contains(says) && message.contains(&format!("unlike `{data}`, it ")),
+                "{message}"
             );
             assert_eq!(contents(&root), before);
             fs::write(root.join(page), made).unwrap();
@@ -268,11 +276,11 @@ fn what_was_changed_by_hand_is_not_undone() {
         }
         // In both files, or only in the data, it stays.
         let text = fs::read_to_string(root.join(data)).unwrap();
-        let mut said: Value = serde_json::from_str(&text).unwrap();
-        let file = said["files"].as_array_mut().unwrap();
+        let mut document: Value = serde_json::from_str(&text).unwrap();
+        let file = document["files"].as_array_mut().unwrap();
         let file = file.iter_mut().find(|file| file["filename"] == "b_part-1.1-py3-none-any.whl");
         file.unwrap()["yanked"] = "by hand".into();
-        fs::write(root.join(data), said.to_string()).unwrap();
+        fs::write(root.join(data), document.to_string()).unwrap();
         published(&set, &store, &options(form));
         let html = fs::read_to_string(root.join(page)).unwrap();
         assert!(html.contains("data-yanked=\"by hand\">b_part-1.1-"), "{html}");
@@ -283,14 +291,14 @@ fn what_was_changed_by_hand_is_not_undone() {
     let more = top.replace("</h1>", "</h1><a href=\"e-more/\">e-more</a>");
     fs::write(root.join("index.html"), more).unwrap();
     let output = crate::program::rockpack(dir.path(), &["index", "publish", "set-1.0", "Projects"]);
-    let told = crate::program::said(&output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("unlike `index.json`, it names `e-more/`"), "{told}");
-    assert!(told.contains("change `index.json` in the same way"), "{told}");
+    let messages = crate::program::said(&output);
+    assert_eq!(output.status.code(), Some(1), "{messages}");
+    assert!(messages.contains("unlike `index.json`, it names `e-more/`"), "{messages}");
+    assert!(messages.contains("change `index.json` in the same way"), "{messages}");
 }
 
 #[test]
-fn a_yank_is_taken_back() {
+fn reverts_a_yank() {
     let dir = TempDir::new().unwrap();
     let set = small_set(dir.path(), "1.0");
     let yank = set.join("b_part-1.0-py3-none-any.whl.yanked");
@@ -338,7 +346,7 @@ fn a_yank_is_taken_back() {
 
 /// An interrupted undo of a yank does not affect later publishing.
 #[test]
-fn a_yank_that_is_half_taken_back_is_in_nobodys_way() {
+fn a_half_reverted_yank_blocks_no_publication() {
     let dir = TempDir::new().unwrap();
     let (set, next) = (small_set(dir.path(), "1.0"), dir.path().join("next"));
     wheel(&next, "b-part", "1.1", &[]);
@@ -364,7 +372,7 @@ fn a_yank_that_is_half_taken_back_is_in_nobodys_way() {
 }
 
 #[test]
-fn what_is_wrong_with_a_page_is_said_once() {
+fn reports_a_fault_of_a_page_once() {
     let dir = TempDir::new().unwrap();
     let set = small_set(dir.path(), "1.0");
     let root = dir.path().join("store");
@@ -376,25 +384,29 @@ fn what_is_wrong_with_a_page_is_said_once() {
     let prune = ["index", "prune", "store", "--stream", "dev", "--manifest", "built-in"];
     let mirror = ["index", "mirror", "store", "pages", "--public", "https://h/"];
     for args in [&["index", "publish", "set-1.0", "store"][..], &prune, &mirror] {
-        let told = crate::program::said(&crate::program::rockpack(dir.path(), args));
+        let messages = crate::program::said(&crate::program::rockpack(dir.path(), args));
         let expected = "cannot read `b-part/index.json` in `store` as an index page: it is not JSON of an index page: \
                         duplicate field `yanked`";
-        assert!(told.contains(expected), "{told}");
-        assert_eq!(told.matches("duplicate field").count(), 1, "{told}");
-        assert!(told.contains("correct the page"), "{told}");
-        assert_eq!(told.contains("or publish to another place"), args[1] == "publish", "{told}");
+        assert!(messages.contains(expected), "{messages}");
+        assert_eq!(messages.matches("duplicate field").count(), 1, "{messages}");
+        assert!(messages.contains("correct the page"), "{messages}");
+        assert_eq!(
+            messages.contains("or publish to another place"),
+            args[1] == "publish",
+            "{messages}"
+        );
     }
     fs::write(&data, text).unwrap();
     let link = "<a href=b_part-1.0-py3-none-any.whl>b</a>";
     fs::write(root.join("b-part/index.html"), link).unwrap();
     let error =
         publish(&set, &Directory::new(&root), &options(Form::Projects), &|_| ()).unwrap_err();
-    let told = base::text::with_causes(&error);
+    let message = base::text::with_causes(&error);
     let expected = "it names `b_part-1.0-py3-none-any.whl` without a SHA-256";
     assert!(
-        told.starts_with("cannot merge the entries of `b-part/index.html` in")
-            && told.ends_with(expected),
-        "{told}"
+        message.starts_with("cannot merge the entries of `b-part/index.html` in")
+            && message.ends_with(expected),
+        "{message}"
     );
 }
 

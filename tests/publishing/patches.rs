@@ -20,9 +20,9 @@ pub fn noise(seed: u64) -> String {
 /// Writes two nights; returns the name of the patch.
 pub fn nights(dir: &Path) -> String {
     let (old, new) = (dir.join("old"), dir.join("new"));
-    let both = noise(1);
-    let from = wheel_of(&old, "big-part", "1.0a1", &[], format!("{both}A = 1\n"));
-    wheel_of(&new, "big-part", "1.0a2", &[], format!("A = 2\n{both}"));
+    let code = noise(1);
+    let from = wheel_of(&old, "big-part", "1.0a1", &[], format!("{code}A = 1\n"));
+    wheel_of(&new, "big-part", "1.0a2", &[], format!("A = 2\n{code}"));
     wheel_of(&old, "c-part", "1.0a1", &[], noise(2));
     wheel_of(&new, "c-part", "1.0a2", &[], noise(3));
     wheel(&new, "d-part", "1.0a2", &[]);
@@ -32,7 +32,7 @@ pub fn nights(dir: &Path) -> String {
 }
 
 #[test]
-fn patches_are_written_published_and_taken() {
+fn writes_publishes_and_applies_patches() {
     let dir = TempDir::new().unwrap();
     let place = dir.path();
     let patch = nights(place);
@@ -64,37 +64,38 @@ fn patches_are_written_published_and_taken() {
         assert!(!done(place, &publish).contains("patch "), "the store has it");
     }
     assert_eq!(fs::read(place.join("store/big-part").join(&patch)).unwrap(), bytes);
-    let fetch = |pin: &str, to: &str| rockpack(place, &["index", "fetch", "store", pin, "-o", to]);
+    let fetch =
+        |pin: &str, output: &str| rockpack(place, &["index", "fetch", "store", pin, "-o", output]);
     for copy in ["copy", "damaged"] {
         let whole = text(&fetch("big-part==1.0a1", copy).stdout);
         assert!(whole.ends_with("1 file fetched, 0 unchanged\n"), "{whole}");
     }
-    let (taken, size) = (fetch("big-part==1.0a2", "copy"), bytes.len());
+    let (fetched, size) = (fetch("big-part==1.0a2", "copy"), bytes.len());
     let expected = format!(
         "patch    {size} B  {NEW}\n1 file fetched, 0 unchanged; {size} B, of which {size} B by patches\n"
     );
-    assert_eq!((text(&taken.stdout), text(&taken.stderr)), (expected, String::new()));
+    assert_eq!((text(&fetched.stdout), text(&fetched.stderr)), (expected, String::new()));
     assert_eq!(hash(&place.join("copy").join(NEW)), hash(&place.join("new").join(NEW)));
     assert_eq!(names(&place.join("copy")), [OLD, NEW]);
 
     // Valid, of the right size, and of other bytes.
     let old = fs::read(place.join("old").join(OLD)).unwrap();
-    let mut other = fs::read(place.join("new").join(NEW)).unwrap();
-    other[1_000] ^= 1;
-    let other = index::patch::encode(&old, &other).unwrap().unwrap();
-    fs::write(place.join("store/big-part").join(&patch), other).unwrap();
-    let taken = fetch("big-part==1.0a2", "damaged");
-    assert!(taken.status.success());
+    let mut damaged = fs::read(place.join("new").join(NEW)).unwrap();
+    damaged[1_000] ^= 1;
+    let damaged = index::patch::encode(&old, &damaged).unwrap().unwrap();
+    fs::write(place.join("store/big-part").join(&patch), damaged).unwrap();
+    let fetched = fetch("big-part==1.0a2", "damaged");
+    assert!(fetched.status.success());
     let warning = format!("a patch of `{NEW}` is damaged or unreadable: it makes a file with the");
-    assert_eq!(said(&taken).matches(&warning).count(), 1, "{}", said(&taken));
-    let whole = text(&taken.stdout);
+    assert_eq!(said(&fetched).matches(&warning).count(), 1, "{}", said(&fetched));
+    let whole = text(&fetched.stdout);
     assert!(whole.ends_with("1 file fetched, 0 unchanged\n"), "{whole}");
     assert_eq!(hash(&place.join("damaged").join(NEW)), hash(&place.join("new").join(NEW)));
     assert_eq!(names(&place.join("damaged")), [OLD, NEW]);
 }
 
 #[test]
-fn patches_are_no_packages_and_wrong_ones_are_refused() {
+fn patches_are_not_packages_and_wrong_ones_are_refused() {
     let dir = TempDir::new().unwrap();
     let place = dir.path();
     let patch = nights(place);
@@ -122,12 +123,12 @@ fn patches_are_no_packages_and_wrong_ones_are_refused() {
     assert_eq!(refused.status.code(), Some(1));
     assert!(said(&refused).contains("makes another file than the package"), "{}", said(&refused));
     assert!(!place.join("store").exists());
-    let none = rockpack(place, &["index", "delta", "new", "old"]);
-    assert!(none.status.success());
+    let output = rockpack(place, &["index", "delta", "new", "old"]);
+    assert!(output.status.success());
     assert!(
-        said(&none).contains("new has no earlier version of a wheel in old"),
+        said(&output).contains("new has no earlier version of a wheel in old"),
         "{}",
-        said(&none)
+        said(&output)
     );
     assert_eq!(rockpack(place, &["index", "delta", "absent", "new"]).status.code(), Some(2));
 }
@@ -137,10 +138,10 @@ fn patches_are_no_packages_and_wrong_ones_are_refused() {
 fn skipped_nights_are_fetched_as_a_series_of_patches() {
     let dir = TempDir::new().unwrap();
     let place = dir.path();
-    let (both, wheel) = (noise(1), |night: usize| format!("big_part-1.0a{night}-py3-none-any.whl"));
+    let (code, wheel) = (noise(1), |night: usize| format!("big_part-1.0a{night}-py3-none-any.whl"));
     let night = |number: usize| format!("night{number}");
     for number in 1..=4 {
-        let text = format!("{both}A = {number}\n");
+        let text = format!("{code}A = {number}\n");
         wheel_of(&place.join(night(number)), "big-part", &format!("1.0a{number}"), &[], text);
         if number > 1 {
             done(place, &["index", "delta", &night(number - 1), &night(number)]);
@@ -157,10 +158,11 @@ fn skipped_nights_are_fetched_as_a_series_of_patches() {
     let bytes: u64 = (2..=4)
         .map(|number| fs::metadata(place.join(night(number)).join(patch(number))).unwrap().len())
         .sum();
-    let fetch =
-        |to: &str| rockpack(place, &["index", "fetch", "store", "big-part==1.0a4", "-o", to]);
-    let taken = text(&fetch("series").stdout);
-    assert!(taken.ends_with(&format!("{bytes} B, of which {bytes} B by patches\n")), "{taken}");
+    let fetch = |output: &str| {
+        rockpack(place, &["index", "fetch", "store", "big-part==1.0a4", "-o", output])
+    };
+    let stdout = text(&fetch("series").stdout);
+    assert!(stdout.ends_with(&format!("{bytes} B, of which {bytes} B by patches\n")), "{stdout}");
     assert_eq!(names(&place.join("series")), [wheel(1), wheel(4)]);
     assert_eq!(
         hash(&place.join("series").join(wheel(4))),
@@ -182,10 +184,10 @@ fn skipped_nights_are_fetched_as_a_series_of_patches() {
     // A valid patch of the right size that makes other bytes.
     let between = place.join("store/big-part").join(patch(3));
     let (old, new) = (place.join("night2").join(wheel(2)), place.join("night3").join(wheel(3)));
-    let mut other = fs::read(new).unwrap();
-    other[1_000] ^= 1;
-    let other = index::patch::encode(&fs::read(old).unwrap(), &other).unwrap().unwrap();
-    fs::write(&between, other).unwrap();
+    let mut damaged = fs::read(new).unwrap();
+    damaged[1_000] ^= 1;
+    let damaged = index::patch::encode(&fs::read(old).unwrap(), &damaged).unwrap().unwrap();
+    fs::write(&between, damaged).unwrap();
     let damaged = fetch("damaged");
     assert!(said(&damaged).contains("is damaged or unreadable: "), "{}", said(&damaged));
     fs::remove_file(&between).unwrap();

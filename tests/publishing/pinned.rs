@@ -18,8 +18,8 @@ fn a_published_set_is_fetched_and_promoted() {
     let pins: Vec<String> = packages.iter().filter_map(|name| version(name)).collect();
     let pins: Vec<&str> = pins.iter().map(String::as_str).collect();
     let fetch = [&["index", "fetch", "store", "-o", "rc"][..], &pins].concat();
-    let said = done(place, &fetch);
-    assert!(said.ends_with(&format!("{} files fetched, 0 unchanged\n", pins.len())), "{said}");
+    let stdout = done(place, &fetch);
+    assert!(stdout.ends_with(&format!("{} files fetched, 0 unchanged\n", pins.len())), "{stdout}");
     for name in packages.iter().filter(|name| version(name).is_some()) {
         assert_eq!(hash(&place.join("rc").join(name)), hash(&Path::new(built).join(name)));
     }
@@ -31,12 +31,13 @@ fn a_published_set_is_fetched_and_promoted() {
 }
 
 #[test]
-fn only_what_a_list_hashes_is_taken() {
+fn fetches_only_files_with_a_listed_hash() {
     let dir = TempDir::new().unwrap();
     let set = dir.path().join("dist");
-    let (one, other) = (wheel(&set, "num-py", "2.0", &[]), sdist(&set, "num-py", "2.0"));
+    let (wheel_path, sdist_path) =
+        (wheel(&set, "num-py", "2.0", &[]), sdist(&set, "num-py", "2.0"));
     wheel(&set, "num-py", "2.1", &[]);
-    fs::write(format!("{}.yanked", one.display()), "too slow").unwrap();
+    fs::write(format!("{}.yanked", wheel_path.display()), "too slow").unwrap();
     published(&set, &Directory::new(&dir.path().join("store")), &options(Form::Projects));
     let list = |hash: &str| {
         let text = format!("Num.Py==2.0.0 \\\n    --hash=sha256:{hash}\n");
@@ -59,19 +60,23 @@ fn only_what_a_list_hashes_is_taken() {
     );
     list("0");
     refused(&fetch, 1, &["`0` is not a SHA-256", "list.txt:1:1"]);
-    let of = |pin| ["index", "fetch", "store", pin, "-o", "taken"];
-    refused(&of("num-py==3"), 1, &["`store` has no num-py==3", "the newest version there is 2.1"]);
-    refused(&of("num-py"), 2, &["`num-py` is not NAME==VERSION"]);
-    list(&hash(&one));
+    let fetch_pin = |pin| ["index", "fetch", "store", pin, "-o", "taken"];
+    refused(
+        &fetch_pin("num-py==3"),
+        1,
+        &["`store` has no num-py==3", "the newest version there is 2.1"],
+    );
+    refused(&fetch_pin("num-py"), 2, &["`num-py` is not NAME==VERSION"]);
+    list(&hash(&wheel_path));
     let output = text(&rockpack(dir.path(), &fetch).stdout);
     assert!(output.ends_with("1 file fetched, 0 unchanged\n"), "{output}");
     let name = "num_py-2.0-py3-none-any.whl";
     assert_eq!(names(&dir.path().join("taken")), [name.to_owned(), format!("{name}.yanked")]);
     let reason = fs::read_to_string(dir.path().join("taken").join(format!("{name}.yanked")));
     assert_eq!(reason.unwrap(), "too slow");
-    let output = text(&rockpack(dir.path(), &of("num-py==2.0")).stdout);
+    let output = text(&rockpack(dir.path(), &fetch_pin("num-py==2.0")).stdout);
     assert!(output.ends_with("1 file fetched, 1 unchanged\n"), "{output}");
-    assert_eq!(hash(&dir.path().join("taken/num_py-2.0.tar.gz")), hash(&other));
+    assert_eq!(hash(&dir.path().join("taken/num_py-2.0.tar.gz")), hash(&sdist_path));
     fs::write(dir.path().join("taken").join(name), "other").unwrap();
     let output = rockpack(dir.path(), &fetch);
     assert!(said(&output).contains("has another SHA-256 than its page"), "{}", said(&output));
@@ -91,11 +96,14 @@ fn links_lead_out_of_no_store_and_names_have_one_hash() {
         fs::write(dir.path().join("store/num-py/index.json"), page).unwrap();
         let fetch = ["index", "fetch", "store", "num-py==2.0", "-o", "taken"];
         let output = rockpack(dir.path(), &fetch);
-        let said = said(&output);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains(expected) && !said.contains("hunter2"), "{expected}: {said}");
+        let messages = said(&output);
+        assert_eq!(output.status.code(), Some(1), "{messages}");
+        assert!(
+            messages.contains(expected) && !messages.contains("hunter2"),
+            "{expected}: {messages}"
+        );
         // SHA-256 of the file that a link names.
-        assert!(!said.contains("2bb80d53"), "{said}");
+        assert!(!messages.contains("2bb80d53"), "{messages}");
         assert_eq!(names(&dir.path().join("taken")), [""; 0]);
     };
     let local = format!("file://{}/{name}", dir.path().display());
@@ -113,10 +121,10 @@ fn links_lead_out_of_no_store_and_names_have_one_hash() {
     ] {
         refused(entry(url, &digits), expected);
     }
-    let other = digits.replace('0', "1");
-    let two = [entry(name, &digits), entry(name, &other)].join(",");
+    let other_digits = digits.replace('0', "1");
+    let two = [entry(name, &digits), entry(name, &other_digits)].join(",");
     refused(two, "it names `num_py-2.0-py3-none-any.whl` with another SHA-256");
-    let twice = entry(name, &digits).replace("}}", &format!(r#","sha256":"{other}"}}}}"#));
+    let twice = entry(name, &digits).replace("}}", &format!(r#","sha256":"{other_digits}"}}}}"#));
     refused(twice, "two hashes of one algorithm");
 }
 
@@ -159,15 +167,15 @@ mod web {
     fn serve(answer: impl Fn(&str, &str) -> Option<Answer> + Send + Sync + 'static) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let own = address.clone();
+        let own_address = address.clone();
         std::thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
                 let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
                 let request = lines.next().and_then(Result::ok).unwrap_or_default();
                 lines.take_while(|line| line.as_ref().is_ok_and(|l| !l.is_empty())).for_each(drop);
                 let path = request.split(' ').nth(1).unwrap_or_default();
-                let none = || ("404 Not Found", String::new(), Vec::new());
-                let (status, header, body) = answer(&own, path).unwrap_or_else(none);
+                let not_found = || ("404 Not Found", String::new(), Vec::new());
+                let (status, header, body) = answer(&own_address, path).unwrap_or_else(not_found);
                 let length = body.len();
                 let head = format!(
                     "HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{header}Connection: close\r\n\
@@ -200,13 +208,13 @@ mod web {
             ("bad", format!("{bad}#sha256={sha256}")),
             ("bare", link),
         ];
-        let index = serve(move |own, path| {
+        let index = serve(move |address, path| {
             let (kind, rest) = path.strip_prefix('/')?.split_once('/')?;
             let (_, link) = links.iter().find(|(name, _)| *name == kind)?;
             let html = format!("<a href=num-py-1.0.exe>x</a><a href=\"{link}\">num_py</a>");
-            let to = format!("Location: {own}{path}/\r\n");
+            let location = format!("Location: {address}{path}/\r\n");
             match rest {
-                "num-py" => Some(("301 Moved Permanently", to, Vec::new())),
+                "num-py" => Some(("301 Moved Permanently", location, Vec::new())),
                 "num-py/" => Some(("200 OK", String::new(), html.into_bytes())),
                 _ => None,
             }
@@ -234,7 +242,7 @@ mod web {
 
     /// A server with the patch, without it, and with hostile ones.
     #[test]
-    fn patches_of_a_web_server_are_taken_if_they_are_right() {
+    fn applies_valid_patches_of_a_web_server() {
         let dir = TempDir::new().unwrap();
         let patch = crate::publishing::patches::nights(dir.path());
         done(dir.path(), &["index", "delta", "old", "new"]);

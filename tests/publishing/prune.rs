@@ -11,7 +11,7 @@ use crate::program::{rockpack, text};
 
 /// Retention of a month, for packages in the store since `days` ago.
 pub fn monthly(form: Form) -> Retention {
-    let (layout, now) = (Layout::of(form), SystemTime::now());
+    let (layout, now) = (Layout::from_form(form), SystemTime::now());
     Retention { layout, days: 30, date: Dated::Upload, now, yes: true, dry_run: false, jobs: 2 }
 }
 
@@ -28,8 +28,8 @@ pub fn days_ago(dir: &Path, root: &Path, form: Form, days: u64) {
 
 pub fn pruned(root: &Path, retention: &Retention) -> (Pruned, Vec<PruneStep>) {
     let steps = std::sync::Mutex::new(Vec::new());
-    let told = |step: &PruneStep| steps.lock().unwrap().push(step.clone());
-    let pruned = prune(&Directory::new(root), retention, &told).unwrap();
+    let report = |step: &PruneStep| steps.lock().unwrap().push(step.clone());
+    let pruned = prune(&Directory::new(root), retention, &report).unwrap();
     (pruned, steps.into_inner().unwrap())
 }
 
@@ -48,7 +48,7 @@ fn removed(steps: &[PruneStep]) -> BTreeSet<String> {
 }
 
 #[test]
-fn what_is_too_old_goes_with_what_lies_beside_it() {
+fn removes_old_packages_with_their_companions() {
     let dir = TempDir::new().unwrap();
     for form in BOTH {
         let root = dir.path().join(format!("{form:?}"));
@@ -58,14 +58,14 @@ fn what_is_too_old_goes_with_what_lies_beside_it() {
         let patch = "a_selector-1.0-py3-none-any.whl.from-0123456789abcdef.patch";
         fs::write(place.join(patch), "").unwrap();
         let before = contents(&root);
-        let (told, steps) = pruned(&root, &Retention { dry_run: true, ..monthly(form) });
+        let (dry_run, steps) = pruned(&root, &Retention { dry_run: true, ..monthly(form) });
         assert_eq!(contents(&root), before, "a dry run writes nothing");
         let (done, done_steps) = pruned(&root, &monthly(form));
         assert_eq!(
-            (told.removed, told.kept, told.pages),
+            (dry_run.removed, dry_run.kept, dry_run.pages),
             (4, 0, if form == Form::Flat { 2 } else { 8 })
         );
-        assert_eq!((done, removed(&done_steps)), (told, removed(&steps)));
+        assert_eq!((done, removed(&done_steps)), (dry_run, removed(&steps)));
         assert_eq!(removed(&steps).len(), 4 + 3 + 1, "with METADATA and a patch");
         let names = whole(&root, form);
         assert_eq!(names.len(), 4);
@@ -78,12 +78,12 @@ fn what_is_too_old_goes_with_what_lies_beside_it() {
         let reason = reason.unwrap();
         assert!(reason.starts_with("it was uploaded on 20"), "{reason}");
         assert!(reason.ends_with(", and packages stay 30 days"), "{reason}");
-        assert_eq!(pruned(&root, &monthly(form)).0, Pruned { all: 4, ..Pruned::default() });
+        assert_eq!(pruned(&root, &monthly(form)).0, Pruned { total: 4, ..Pruned::default() });
     }
 }
 
 #[test]
-fn what_stays_keeps_what_it_requires() {
+fn keeps_the_requirements_of_remaining_packages() {
     let dir = TempDir::new().unwrap();
     let (old, new, root) =
         (dir.path().join("old"), dir.path().join("new"), dir.path().join("store"));
@@ -109,7 +109,7 @@ fn what_stays_keeps_what_it_requires() {
         "c_part-1.2",
     ];
     assert_eq!(names, expected.map(|name| format!("{name}-py3-none-any.whl")).into());
-    let kept: Vec<String> = steps
+    let staying: Vec<String> = steps
         .iter()
         .filter_map(|step| match step {
             PruneStep::Kept { key, because } => Some(format!("{} {because}", key.file_name())),
@@ -117,7 +117,7 @@ fn what_stays_keeps_what_it_requires() {
         })
         .collect();
     assert_eq!(
-        kept,
+        staying,
         [
             "b_part-1.0-py3-none-any.whl `a_selector-2.0-py3-none-any.whl` requires it",
             "b_part-1.2-py3-none-any.whl the newest complete version of `b-part` stays",
@@ -129,7 +129,7 @@ fn what_stays_keeps_what_it_requires() {
 }
 
 #[test]
-fn what_another_page_names_stays() {
+fn keeps_packages_that_another_page_names() {
     let dir = TempDir::new().unwrap();
     let root = dir.path().join("store");
     days_ago(&small_set(dir.path(), "1.0"), &root, Form::Projects, 40);
@@ -144,7 +144,7 @@ fn what_another_page_names_stays() {
 }
 
 #[test]
-fn versions_can_say_the_date() {
+fn reads_the_date_in_versions() {
     let dir = TempDir::new().unwrap();
     let (dist, root) = (dir.path().join("dist"), dir.path().join("store"));
     for version in ["1.0a20200101", "1.0a20991231", "0.9"] {
@@ -165,12 +165,12 @@ fn versions_can_say_the_date() {
 }
 
 #[test]
-fn what_is_on_its_way_onto_a_page_stays_for_a_day() {
+fn keeps_unnamed_packages_for_a_day() {
     let dir = TempDir::new().unwrap();
     let root = dir.path().join("store");
-    let other = dir.path().join("other");
-    wheel(&other, "c-part", "1.0", &[]);
-    published(&other, &Directory::new(&root), &options(Form::Flat));
+    let published_set = dir.path().join("other");
+    wheel(&published_set, "c-part", "1.0", &[]);
+    published(&published_set, &Directory::new(&root), &options(Form::Flat));
     let before = ["index.html", "packages.json"];
     let before = before.map(|page| (page, fs::read(root.join(page)).unwrap()));
     for (version, days) in [("1.0a20200101", 0), ("1.1a20200101", 2)] {
@@ -188,7 +188,7 @@ fn what_is_on_its_way_onto_a_page_stays_for_a_day() {
 }
 
 #[test]
-fn nothing_goes_when_it_is_not_known_what_stays_requires() {
+fn removes_nothing_while_requirements_are_unknown() {
     let dir = TempDir::new().unwrap();
     let root = dir.path().join("store");
     days_ago(&small_set(dir.path(), "1.0"), &root, Form::Flat, 40);
@@ -209,10 +209,11 @@ fn nothing_goes_when_it_is_not_known_what_stays_requires() {
         ["index", "prune", "store", "--layout", "flat", "--manifest", "manifest", "--stream"];
     let output = rockpack(dir.path(), &[&words[..], &["mine"]].concat());
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    let said = text(&output.stderr);
+    let stderr = text(&output.stderr);
     assert!(
-        said.contains("`b_part-2.0-py3-none-any.whl`") && said.contains("rockpack index publish"),
-        "{said}"
+        stderr.contains("`b_part-2.0-py3-none-any.whl`")
+            && stderr.contains("rockpack index publish"),
+        "{stderr}"
     );
     assert_eq!(contents(&root), before);
     let output = rockpack(dir.path(), &[&words[..], &["nihgtly"]].concat());
@@ -251,22 +252,22 @@ fn steps_are_printed() {
     of_stream(&root, "dev");
     let words = ["index", "prune", "store", "--stream", "dev", "--manifest", "built-in"];
     let output = rockpack(dir.path(), &[&words[..], &["--dry-run"]].concat());
-    let said = text(&output.stdout);
-    let mut lines: Vec<&str> = said.lines().collect();
+    let stdout = text(&output.stdout);
+    let mut lines: Vec<&str> = stdout.lines().collect();
     let stays = lines.remove(0);
     let because = "b_part-2.0-py3-none-any.whl  the newest complete version of `b-part` stays";
-    assert!(stays.starts_with("stays ") && stays.ends_with(because), "{said}");
-    assert_eq!(lines[0], "page         -1  b-part/index.html", "{said}{}", text(&output.stderr));
+    assert!(stays.starts_with("stays ") && stays.ends_with(because), "{stdout}");
+    assert_eq!(lines[0], "page         -1  b-part/index.html", "{stdout}{}", text(&output.stderr));
     for (line, key) in [
         (lines[1], "b_part-1.0-py3-none-any.whl.metadata"),
         (lines[2], "b_part-1.0-py3-none-any.whl"),
     ] {
         assert!(
             line.starts_with("remove   ") && line.contains(&format!("  b-part/{key}  ")),
-            "{said}"
+            "{stdout}"
         );
     }
-    assert!(lines[3].starts_with("1 would be removed, "), "{said}");
+    assert!(lines[3].starts_with("1 would be removed, "), "{stdout}");
     assert!(rockpack(dir.path(), &words).status.success());
     assert_eq!(whole(&root, Form::Projects), ["b_part-2.0-py3-none-any.whl".to_owned()].into());
 }
@@ -275,7 +276,7 @@ fn steps_are_printed() {
 fn at_each_step_the_index_is_whole_and_the_next_run_finishes() {
     let dir = TempDir::new().unwrap();
     let (first, second) = (small_set(dir.path(), "1.0"), small_set(dir.path(), "2.0"));
-    let has = |names: &BTreeSet<String>, name: &str, version: &str| {
+    let contains = |names: &BTreeSet<String>, name: &str, version: &str| {
         names.contains(&format!("{name}-{version}-py3-none-any.whl"))
     };
     for form in BOTH {
@@ -290,8 +291,12 @@ fn at_each_step_the_index_is_whole_and_the_next_run_finishes() {
                 let result = prune(&failing, &monthly(form), &|_| ());
                 let names = whole(&root, form);
                 for version in ["1.0", "2.0"] {
-                    let parts = ["b_part", "c_part"].iter().all(|part| has(&names, part, version));
-                    assert!(parts || !has(&names, "a_selector", version), "{count}: {names:?}");
+                    let parts =
+                        ["b_part", "c_part"].iter().all(|part| contains(&names, part, version));
+                    assert!(
+                        parts || !contains(&names, "a_selector", version),
+                        "{count}: {names:?}"
+                    );
                 }
                 // The HTML names only existing files.
                 for (key, bytes) in contents(&root).iter().filter(|(key, _)| key.ends_with("html"))
@@ -310,7 +315,7 @@ fn at_each_step_the_index_is_whole_and_the_next_run_finishes() {
                 }
                 pruned(&root, &monthly(form));
                 let names = whole(&root, form);
-                assert!(names.len() == 4 && has(&names, "a_selector", "2.0"), "{names:?}");
+                assert!(names.len() == 4 && contains(&names, "a_selector", "2.0"), "{names:?}");
                 assert!(contents(&root).iter().all(|(key, _)| !key.contains("-1.0")), "{count}");
                 let names_old = |(key, page): &(String, Vec<u8>)| {
                     key.ends_with("html") && String::from_utf8_lossy(page).contains("-1.0")
@@ -347,15 +352,15 @@ fn a_place_without_an_index_is_an_error() {
 }
 
 #[test]
-fn what_is_no_package_of_its_directory_stays() {
+fn keeps_packages_in_directories_of_other_names() {
     let dir = TempDir::new().unwrap();
     let root = dir.path().join("store");
     days_ago(&small_set(dir.path(), "1.0"), &root, Form::Projects, 40);
     days_ago(&small_set(dir.path(), "2.0"), &root, Form::Projects, 1);
-    let kept = root.join("dl/b_part-1.0-py3-none-any.whl");
+    let package = root.join("dl/b_part-1.0-py3-none-any.whl");
     fs::create_dir(root.join("dl")).unwrap();
-    fs::copy(root.join("b-part/b_part-1.0-py3-none-any.whl"), &kept).unwrap();
-    let file = fs::File::options().write(true).open(&kept).unwrap();
+    fs::copy(root.join("b-part/b_part-1.0-py3-none-any.whl"), &package).unwrap();
+    let file = fs::File::options().write(true).open(&package).unwrap();
     file.into_parts().0.set_modified(std::time::UNIX_EPOCH).unwrap();
     let dry = Retention { dry_run: true, jobs: 8, ..monthly(Form::Projects) };
     let (_, steps) = pruned(&root, &dry);
@@ -372,11 +377,11 @@ fn what_is_no_package_of_its_directory_stays() {
         assert_eq!(pruned(&root, &dry).1, steps, "the same lines in the same order");
     }
     pruned(&root, &monthly(Form::Projects));
-    assert!(kept.exists());
+    assert!(package.exists());
 }
 
 #[test]
-fn the_newest_complete_version_of_each_project_stays_whatever_its_age() {
+fn keeps_the_newest_complete_version_of_any_age() {
     let dir = TempDir::new().unwrap();
     for form in BOTH {
         let root = dir.path().join(format!("{form:?}"));
@@ -424,15 +429,18 @@ fn more_than_half_of_the_packages_go_only_with_yes() {
     let before = contents(&root);
     let words = ["index", "prune", "store", "--stream", "nightly", "--manifest", "built-in"];
     let output = rockpack(dir.path(), &words);
-    let told = crate::program::said(&output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("2 of the 3 packages in `store` would be removed"), "{told}");
-    assert!(told.contains("remove them with --yes"), "{told}");
+    let messages = crate::program::said(&output);
+    assert_eq!(output.status.code(), Some(1), "{messages}");
+    assert!(messages.contains("2 of the 3 packages in `store` would be removed"), "{messages}");
+    assert!(messages.contains("remove them with --yes"), "{messages}");
     assert_eq!(contents(&root), before);
     let output = rockpack(dir.path(), &[&words[..], &["--dry-run"]].concat());
     assert!(output.status.success());
-    let told = text(&output.stdout);
-    assert!(told.contains("2 of 3 packages are more than half: remove them with --yes"), "{told}");
+    let stdout = text(&output.stdout);
+    assert!(
+        stdout.contains("2 of 3 packages are more than half: remove them with --yes"),
+        "{stdout}"
+    );
     assert_eq!(contents(&root), before);
     let output = rockpack(dir.path(), &[&words[..], &["--yes"]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -440,7 +448,7 @@ fn more_than_half_of_the_packages_go_only_with_yes() {
 }
 
 #[test]
-fn a_store_records_its_stream_and_takes_no_other() {
+fn a_store_records_its_stream_and_refuses_others() {
     let dir = TempDir::new().unwrap();
     wheel(&dir.path().join("dist"), "b-part", "1.0", &[]);
     for layout in ["per-package", "flat"] {
@@ -455,16 +463,16 @@ fn a_store_records_its_stream_and_takes_no_other() {
         assert_eq!(run(&publish, &[]).0, Some(0));
         assert!(!root.join("rockpack-stream.json").exists(), "no stream was given");
         let before = contents(&root);
-        let (status, told, _) = run(&prune, &["--stream", "nightly"]);
-        assert_eq!(status, Some(1), "{told}");
-        assert!(told.contains("has no record of its stream"), "{told}");
-        assert!(told.contains("--stream nightly` with the same --layout"), "{told}");
+        let (status, messages, _) = run(&prune, &["--stream", "nightly"]);
+        assert_eq!(status, Some(1), "{messages}");
+        assert!(messages.contains("has no record of its stream"), "{messages}");
+        assert!(messages.contains("--stream nightly` with the same --layout"), "{messages}");
         let (_, _, dry) = run(&publish, &["--stream", "nightly", "--dry-run"]);
         assert!(dry.contains("  rockpack-stream.json\n") && dry.contains("1 page"), "{dry}");
         assert_eq!(contents(&root), before);
         // Also for packages that already exist.
-        let (status, told, done) = run(&publish, &["--stream", "nightly"]);
-        assert_eq!(status, Some(0), "{told}");
+        let (status, messages, done) = run(&publish, &["--stream", "nightly"]);
+        assert_eq!(status, Some(0), "{messages}");
         assert_eq!(done, dry.replace("would be ", ""));
         let recorded = fs::read_to_string(root.join("rockpack-stream.json")).unwrap();
         assert_eq!(recorded, "{\"stream\":\"nightly\"}\n");
@@ -475,10 +483,13 @@ fn a_store_records_its_stream_and_takes_no_other() {
             (&publish, &["--stream", "dev", "--dry-run"]),
             (&publish, &[]),
         ] {
-            let (status, told, _) = run(words, more);
-            assert_eq!(status, Some(1), "{told}");
+            let (status, messages, _) = run(words, more);
+            assert_eq!(status, Some(1), "{messages}");
             let expected = "belongs to the stream `nightly` (recorded in";
-            assert!(told.contains(expected) && told.contains("give --stream nightly"), "{told}");
+            assert!(
+                messages.contains(expected) && messages.contains("give --stream nightly"),
+                "{messages}"
+            );
             assert_eq!(contents(&root), before);
         }
         assert_eq!(run(&prune, &["--stream", "nightly"]).0, Some(0));

@@ -11,23 +11,23 @@ fn publish_v5(dir: &Path, dist: &str, more: &[&str]) -> Output {
 }
 
 #[test]
-fn each_project_goes_to_its_shelf_and_routes_lead_there() {
+fn publishes_each_project_to_its_shelf_with_a_route() {
     let dir = TempDir::new().unwrap();
-    let at = |path: &str| dir.path().join("store/v5").join(path);
+    let path_in = |path: &str| dir.path().join("store/v5").join(path);
     wheel(&dir.path().join("core"), "rocm-sdk-core", "1.0", &[]);
     wheel(&dir.path().join("core"), "rocm-sdk-device-gfx942", "1.0", &["rocm-sdk-core==1.0"]);
     wheel(&dir.path().join("torch"), "torch", "2.0+rocm1.0", &["rocm-sdk-core==1.0"]);
     let early = publish_v5(dir.path(), "torch", &[]);
     assert_eq!(early.status.code(), Some(1), "what it requires is on no shelf yet");
-    assert!(!at("").exists());
+    assert!(!path_in("").exists());
     for dist in ["core", "torch"] {
         let output = publish_v5(dir.path(), dist, &[]);
         assert!(output.status.success(), "{}", text(&output.stderr));
     }
     for (shelf, count) in [("rocm/core/whl-next", 2), ("rocm/pytorch/whl-next", 1)] {
-        assert_eq!(whole(&at(shelf), Form::Projects).len(), count);
+        assert_eq!(whole(&path_in(shelf), Form::Projects).len(), count);
     }
-    let html = fs::read_to_string(at("rocm/pytorch/whl-next/torch/index.html")).unwrap();
+    let html = fs::read_to_string(path_in("rocm/pytorch/whl-next/torch/index.html")).unwrap();
     assert!(html.contains("<a href=\"torch-2.0%2Brocm1.0-py3-none-any.whl#sha256="), "{html}");
 
     let core = |package: &str| {
@@ -35,18 +35,18 @@ fn each_project_goes_to_its_shelf_and_routes_lead_there() {
             "target": format!("/rocm/core/whl-next/{package}/")})
     };
     assert_eq!(
-        json(&at("rocm-whl-next-routes.json")).unwrap(),
+        json(&path_in("rocm-whl-next-routes.json")).unwrap(),
         value!({"schema_version": 2, "public_base": "/rocm/whl-next", "stream": "nightly", "routes": [
             core("rocm-sdk-core"), core("rocm-sdk-device-gfx942"),
             {"owner_path": "pytorch/whl-next", "package": "torch", "target": "/rocm/pytorch/whl-next/torch/"},
         ]})
     );
-    let page = fs::read_to_string(at("rocm/whl-next/index.html")).unwrap();
+    let page = fs::read_to_string(path_in("rocm/whl-next/index.html")).unwrap();
     for name in ["rocm-sdk-core", "rocm-sdk-device-gfx942", "torch"] {
         assert!(page.contains(&format!("<a href=\"{name}/\">{name}</a>")), "{page}");
     }
-    let found = json(&at("validation.json")).unwrap();
-    let unpublished = list(&found, "unpublished_packages");
+    let validation = json(&path_in("validation.json")).unwrap();
+    let unpublished = list(&validation, "unpublished_packages");
     let torchvision = value!({"name": "torchvision", "owner_path": "pytorch/whl-next",
         "product_root_index": "/rocm/pytorch/whl-next/index.html"});
     assert!(unpublished.contains(&&torchvision), "{unpublished:?}");
@@ -58,7 +58,7 @@ fn each_project_goes_to_its_shelf_and_routes_lead_there() {
     };
     // The keys and values of TheRock's report for the same content.
     assert_eq!(
-        found,
+        validation,
         value!({
             "schema_version": 2, "public_base": "/rocm/whl-next", "stream": "nightly",
             "generation_mode": "content", "content_validated": false,
@@ -73,7 +73,7 @@ fn each_project_goes_to_its_shelf_and_routes_lead_there() {
 }
 
 #[test]
-fn a_dry_run_tells_every_page_that_is_written_then() {
+fn a_dry_run_lists_every_page_to_write() {
     let dir = TempDir::new().unwrap();
     let pages = |output: &Output| -> BTreeSet<String> {
         assert!(output.status.success(), "{}", text(&output.stderr));
@@ -82,9 +82,9 @@ fn a_dry_run_tells_every_page_that_is_written_then() {
     };
     for (name, count) in [("rocm", 2 + 4), ("torch", 2 + 4), ("rocm", 0)] {
         wheel(&dir.path().join(name), name, "1.0", &[]);
-        let told = pages(&publish_v5(dir.path(), name, &["--dry-run"]));
-        assert_eq!(told.len(), count, "{told:?}");
-        assert_eq!(pages(&publish_v5(dir.path(), name, &[])), told);
+        let planned = pages(&publish_v5(dir.path(), name, &["--dry-run"]));
+        assert_eq!(planned.len(), count, "{planned:?}");
+        assert_eq!(pages(&publish_v5(dir.path(), name, &[])), planned);
     }
 }
 
@@ -104,14 +104,14 @@ fn pages_of_other_programs_lead_to_their_projects() {
 }
 
 #[test]
-fn a_project_without_a_shelf_is_refused_and_one_on_a_wrong_shelf_is_told() {
+fn refuses_a_project_without_a_shelf_and_reports_a_wrong_shelf() {
     let dir = TempDir::new().unwrap();
     wheel(&dir.path().join("other"), "left-pad", "1.0", &[]);
     let output = publish_v5(dir.path(), "other", &[]);
     assert_eq!(output.status.code(), Some(1));
-    let said = text(&output.stderr);
-    assert!(said.contains("no shelf takes `left_pad-1.0-py3-none-any.whl`"), "{said}");
-    assert!(said.contains("`shelf` line"), "{said}");
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("no shelf takes `left_pad-1.0-py3-none-any.whl`"), "{stderr}");
+    assert!(stderr.contains("`shelf` line"), "{stderr}");
     assert!(!dir.path().join("store").exists());
 
     wheel(&dir.path().join("torch"), "torch", "2.0", &[]);
@@ -120,13 +120,13 @@ fn a_project_without_a_shelf_is_refused_and_one_on_a_wrong_shelf_is_told() {
     fs::write(astray.join("index.json"), r#"{"projects":[{"name":"rocm"},{"name":"left.pad"}]}"#)
         .unwrap();
     assert!(publish_v5(dir.path(), "torch", &[]).status.success());
-    let found = json(&dir.path().join("store/v5/validation.json")).unwrap();
-    assert_eq!(found["unowned_packages"], value!(["left-pad", "rocm"]));
-    assert_eq!(list(&found, "packages").len(), 1);
+    let validation = json(&dir.path().join("store/v5/validation.json")).unwrap();
+    assert_eq!(validation["unowned_packages"], value!(["left-pad", "rocm"]));
+    assert_eq!(list(&validation, "packages").len(), 1);
 }
 
 #[test]
-fn the_manifest_says_what_users_get_elsewhere() {
+fn the_manifest_names_packages_outside_of_the_index() {
     let dir = TempDir::new().unwrap();
     wheel(&dir.path().join("dist"), "b-part", "1.0", &["numpy", "typing-extensions"]);
     let manifest = dir.path().join("manifest");
@@ -141,7 +141,7 @@ fn the_manifest_says_what_users_get_elsewhere() {
 }
 
 #[test]
-fn two_who_publish_at_once_lose_no_route() {
+fn concurrent_publications_lose_no_route() {
     let dir = TempDir::new().unwrap();
     let names = ["rocm", "torch", "triton", "jaxlib", "apex"];
     for name in names {
@@ -153,13 +153,13 @@ fn two_who_publish_at_once_lose_no_route() {
         }
     });
     let routes = json(&dir.path().join("store/v5/rocm-whl-next-routes.json")).unwrap();
-    let found: BTreeSet<&str> =
+    let published: BTreeSet<&str> =
         list(&routes, "routes").iter().map(|route| route["package"].as_str().unwrap()).collect();
-    assert_eq!(found, BTreeSet::from(names));
+    assert_eq!(published, BTreeSet::from(names));
 }
 
 #[test]
-fn a_store_stays_that_of_its_stream() {
+fn a_store_keeps_its_stream() {
     let dir = TempDir::new().unwrap();
     wheel(&dir.path().join("core"), "rocm", "1.0", &[]);
     assert!(publish_v5(dir.path(), "core", &[]).status.success());
@@ -168,18 +168,21 @@ fn a_store_stays_that_of_its_stream() {
     let words = ["index", "publish", "core", "store", "--layout", "v5", "--manifest", "built-in"];
     for more in [&[][..], &["--stream", "stable"], &["--dry-run"]] {
         let output = rockpack(dir.path(), &[&words[..], more].concat());
-        let told = crate::program::said(&output);
-        assert_eq!(output.status.code(), Some(1), "{told}");
+        let messages = crate::program::said(&output);
+        assert_eq!(output.status.code(), Some(1), "{messages}");
         let expected = "`store` belongs to the stream `nightly` (recorded in `v5/rocm-whl-next-routes.json`), not to";
-        assert!(told.contains(expected) && told.contains("give --stream nightly"), "{told}");
+        assert!(
+            messages.contains(expected) && messages.contains("give --stream nightly"),
+            "{messages}"
+        );
         assert_eq!(contents(&dir.path().join("store")), before);
     }
     let prune =
         ["index", "prune", "store", "--layout", "v5", "--stream", "dev", "--as-of", "4000000000"];
     let output = rockpack(dir.path(), &[&prune[..], &["--manifest", "built-in"]].concat());
-    let told = crate::program::said(&output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("), not to `dev`"), "{told}");
+    let messages = crate::program::said(&output);
+    assert_eq!(output.status.code(), Some(1), "{messages}");
+    assert!(messages.contains("), not to `dev`"), "{messages}");
     assert_eq!(contents(&dir.path().join("store")), before);
     assert!(publish_v5(dir.path(), "core", &[]).status.success());
 }
@@ -194,7 +197,7 @@ fn ownership(kind: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn shelves_are_those_of_the_index_that_users_have() {
+fn shelves_match_the_public_index() {
     let dir = TempDir::new().unwrap();
     let packages = ownership("PACKAGE");
     for package in &packages {
@@ -213,7 +216,7 @@ fn shelves_are_those_of_the_index_that_users_have() {
 }
 
 #[test]
-fn streams_are_those_of_the_index_that_users_have() {
+fn streams_match_the_public_index() {
     let dir = TempDir::new().unwrap();
     wheel(&dir.path().join("dist"), "rocm-sdk-core", "1.0", &[]);
     for stream in ownership("STREAM").concat() {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::*;
 
 #[test]
-fn those_who_publish_at_once_lose_nothing() {
+fn concurrent_publications_lose_nothing() {
     let dir = TempDir::new().unwrap();
     for form in BOTH {
         let root = dir.path().join(format!("{form:?}"));
@@ -49,43 +49,43 @@ fn those_who_publish_at_once_lose_nothing() {
 }
 
 #[test]
-fn equal_packages_from_two_who_publish_at_once_are_one() {
+fn equal_packages_of_concurrent_publications_are_one() {
     let dir = TempDir::new().unwrap();
     let (set, root) = (small_set(dir.path(), "1.0"), dir.path().join("store"));
     let uploaded: usize = std::thread::scope(|scope| {
-        let both: Vec<_> = (0..2)
+        let threads: Vec<_> = (0..2)
             .map(|_| {
                 scope.spawn(|| published(&set, &Directory::new(&root), &options(Form::Projects)))
             })
             .collect();
-        both.into_iter().map(|one| one.join().unwrap().0.uploaded).sum()
+        threads.into_iter().map(|thread| thread.join().unwrap().0.uploaded).sum()
     });
     assert!((4..=8).contains(&uploaded));
     assert_eq!(whole(&root, Form::Projects).len(), 4);
 }
 
 #[test]
-fn who_is_overtaken_is_told_what_is_there() {
+fn an_overtaken_publication_reports_the_existing_package() {
     let dir = TempDir::new().unwrap();
     let set = small_set(dir.path(), "1.0");
     let options = Options { jobs: 1, ..options(Form::Projects) };
-    for (overtaken, there) in [
+    for (overtaken, expected) in [
         ("a-selector", "nothing was written"),
         ("b-part", "1 package of this directory was uploaded, and no page names it"),
         ("c-part", "2 packages of this directory were uploaded, and no page names them"),
     ] {
         let root = dir.path().join(overtaken);
-        let told = |step: &Step| match step {
+        let interfere = |step: &Step| match step {
             Step::Upload { key, .. } if key.as_str().starts_with(overtaken) => {
                 fs::create_dir_all(root.join(overtaken)).unwrap();
                 fs::write(root.join(key.as_str()), "theirs").unwrap();
             }
             _ => {}
         };
-        let error = publish(&set, &Directory::new(&root), &options, &told).unwrap_err();
+        let error = publish(&set, &Directory::new(&root), &options, &interfere).unwrap_err();
         let error = error.to_string();
         assert!(error.starts_with("another program uploaded other bytes as `"), "{error}");
-        assert!(error.ends_with(there), "{error}");
+        assert!(error.ends_with(expected), "{error}");
         assert!(contents(&root).iter().all(|(key, _)| !key.ends_with("html")));
         assert!(!root.join("d-source").exists(), "nothing goes up after that");
     }

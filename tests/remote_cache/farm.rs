@@ -26,7 +26,7 @@ remote "nowhere" executor="grpc://127.0.0.1:1" program="nowhere"
 struct Tried {
     dir: TempDir,
     artifacts: &'static str,
-    without: String,
+    local_sums: String,
     took: Duration,
 }
 
@@ -43,9 +43,9 @@ impl Tried {
         fs::write(dir.path().join("static"), exec_stub(machine, "program").unwrap()).unwrap();
         declare(dir.path(), REMOTES);
         let mut tried =
-            Self { dir, artifacts: "artifacts", without: String::new(), took: Duration::ZERO };
+            Self { dir, artifacts: "artifacts", local_sums: String::new(), took: Duration::ZERO };
         let began = Instant::now();
-        tried.without = tried.build("without", (CACHE, ""), &[]).sums;
+        tried.local_sums = tried.build("without", (CACHE, ""), &[]).sums;
         tried.took = began.elapsed();
         tried
     }
@@ -78,9 +78,9 @@ impl Tried {
     }
 
     /// Builds with work for `server`, by a line of the manifest.
-    fn with(&self, name: &str, server: &Server, remote: &str) -> Built {
+    fn build_with(&self, name: &str, server: &Server, remote: &str) -> Built {
         let built = self.build(name, (EXECUTOR, &server.url()), &["--remote", remote]);
-        assert_eq!(built.sums, self.without, "{name}: other bytes\n{}", built.said);
+        assert_eq!(built.sums, self.local_sums, "{name}: other bytes\n{}", built.printed);
         built
     }
 
@@ -91,45 +91,45 @@ impl Tried {
 
 /// Returns the numbers of files packed by the farm, and of warnings about it.
 fn farm(built: &Built) -> (usize, usize) {
-    let line = built.said.lines().find(|line| line.starts_with("build farm ")).unwrap();
+    let line = built.printed.lines().find(|line| line.starts_with("build farm ")).unwrap();
     let packed = line.split(": ").nth(1).unwrap().split(' ').next().unwrap();
-    (packed.parse().unwrap(), built.said.matches("the build farm ").count())
+    (packed.parse().unwrap(), built.printed.matches("the build farm ").count())
 }
 
 #[test]
-fn a_farm_packs_what_nobody_has() {
+fn a_farm_packs_missing_files() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
-    let built = tried.with("first", &server, "upload");
+    let built = tried.build_with("first", &server, "upload");
     let (packed, warnings) = farm(&built);
     let (executed, _) = server.executed();
-    assert!(packed > 0 && packed <= executed && warnings == 0, "{executed}\n{}", built.said);
+    assert!(packed > 0 && packed <= executed && warnings == 0, "{executed}\n{}", built.printed);
     // All streams packed here or by the farm have names independent of the program, so a machine
     // without a farm finds them too.
     let url = server.url();
     let second = tried.build("second", (CACHE, &url), &[]);
-    assert_eq!((&second.sums, second.warnings()), (&tried.without, 0), "{}", second.said);
-    let (hits, of) = second.came();
-    assert!(hits == of && hits >= packed, "{}", second.said);
+    assert_eq!((&second.sums, second.warnings()), (&tried.local_sums, 0), "{}", second.printed);
+    let (hits, requests) = second.received();
+    assert!(hits == requests && hits >= packed, "{}", second.printed);
     // With `refresh` it executes cached actions again.
-    let third = tried.with("third", &server, "refresh");
+    let third = tried.build_with("third", &server, "refresh");
     let again = server.executed().0 - executed;
     // Results may arrive too late.
-    assert!(again > 0 && again >= farm(&third).0, "{again}\n{}", third.said);
+    assert!(again > 0 && again >= farm(&third).0, "{again}\n{}", third.printed);
 }
 
 #[test]
-fn what_a_farm_packed_is_found_again_by_those_who_may_not_write() {
+fn readers_find_files_that_a_farm_packed() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
-    let first = tried.with("first", &server, "farm");
-    let second = tried.with("second", &server, "farm");
+    let first = tried.build_with("first", &server, "farm");
+    let second = tried.build_with("second", &server, "farm");
     // The second may order other streams: its own threads pack some.
-    assert!(farm(&first).0 > 0 && farm(&second).0 > 0, "{}", second.said);
+    assert!(farm(&first).0 > 0 && farm(&second).0 > 0, "{}", second.printed);
     assert!(!server.repeated(), "the server has the results of the first build");
 }
 
 /// Files are freed once packed here, even if the farm still needs them.
 #[test]
-fn a_farm_packs_what_comes_out_of_archives() {
+fn a_farm_packs_files_of_archives() {
     let (mut tried, server) = (Tried::new(), Server::start(TOKEN));
     let pack = ["artifact", "pack", "artifacts", "-o", "archives"];
     let packed = crate::program::rockpack(tried.dir.path(), &pack);
@@ -137,8 +137,8 @@ fn a_farm_packs_what_comes_out_of_archives() {
     tried.artifacts = "archives";
     let packs = |number: usize| {
         let name = format!("archives-{number}");
-        let built = tried.with(&name, &server, "refresh");
-        assert_eq!((farm(&built).1, built.warnings()), (0, 0), "{}", built.said);
+        let built = tried.build_with(&name, &server, "refresh");
+        assert_eq!((farm(&built).1, built.warnings()), (0, 0), "{}", built.printed);
         farm(&built).0 > 0
     };
     assert!((0..TRIES).any(packs), "threads were quicker each time");
@@ -152,11 +152,11 @@ fn with_fault(tried: &Tried, server: &Server, fault: FarmFault, name: &str) -> b
     let cancelled = server.executed().1;
     // A stalled farm is not reported, and the packages are ready within seconds.
     let remote = if fault == FarmFault::Stalls { "short" } else { "long" };
-    let built = tried.with(name, server, remote);
+    let built = tried.build_with(name, server, remote);
     let (packed, warnings) = farm(&built);
-    assert!(warnings <= 1, "{fault:?}: {warnings} warnings\n{}", built.said);
-    assert!(packed == 0 || fault.is_healed(), "{fault:?}: {packed} packed\n{}", built.said);
-    assert!(warnings == 0 || fault.is_told(), "{fault:?}: a warning\n{}", built.said);
+    assert!(warnings <= 1, "{fault:?}: {warnings} warnings\n{}", built.printed);
+    assert!(packed == 0 || fault.is_healed(), "{fault:?}: {packed} packed\n{}", built.printed);
+    assert!(warnings == 0 || fault.is_told(), "{fault:?}: a warning\n{}", built.printed);
     // The build does not wait for the farm. But the farm runs on this machine and takes its time.
     let most = tried.took * 8 + Duration::from_secs(10);
     assert!(built.took <= most, "{fault:?} took {:?}, without {:?}", built.took, tried.took);
@@ -167,7 +167,7 @@ fn with_fault(tried: &Tried, server: &Server, fault: FarmFault, name: &str) -> b
 }
 
 #[test]
-fn whatever_a_farm_does_the_packages_are_the_same() {
+fn faults_of_a_farm_change_no_package() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
     for fault in FarmFault::ALL {
         let has_effect = (0..TRIES).any(|number| {
@@ -179,15 +179,15 @@ fn whatever_a_farm_does_the_packages_are_the_same() {
 }
 
 #[test]
-fn a_farm_that_cannot_be_used_is_told_before_anything_is_built() {
+fn reports_an_unusable_farm_before_the_build() {
     let dir = demo_tree::scratch(true);
     let dynamic = env!("CARGO_BIN_EXE_rockpack");
     fs::write(dir.path().join("text"), "no program").unwrap();
-    let own = format!(
+    let manifest = format!(
         "{REMOTES}remote \"dynamic\" executor=\"grpc://127.0.0.1:1\" program={dynamic:?}\n"
     );
-    declare(dir.path(), &own);
-    for (remote, said) in [
+    declare(dir.path(), &manifest);
+    for (remote, expected) in [
         ("dynamic", "is not static"),
         ("text", "text is not a program for Linux"),
         ("nowhere", "nowhere"),
@@ -203,7 +203,7 @@ fn a_farm_that_cannot_be_used_is_told_before_anything_is_built() {
             .unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{text}");
-        assert!(text.contains(said), "{text}");
+        assert!(text.contains(expected), "{text}");
         assert!(!dir.path().join("never").exists());
     }
 }

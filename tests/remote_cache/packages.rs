@@ -35,14 +35,14 @@ struct Tried {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Left {
+struct Results {
     sums: String,
     statement: String,
     /// SHA-256 of each package in the directory.
     packages: BTreeMap<String, String>,
 }
 
-impl Left {
+impl Results {
     fn read(dest: &Path) -> Self {
         let text = |name: &str| fs::read_to_string(dest.join("dist").join(name)).unwrap();
         let mut packages = BTreeMap::new();
@@ -134,11 +134,11 @@ impl Tried {
     }
 
     /// Builds locally, without a farm.
-    fn local(&self, dest: &str, args: &[&str]) -> Left {
+    fn local(&self, dest: &str, args: &[&str]) -> Results {
         let args = [&["--artifact-dir", "archives"], args].concat();
         let output = self.command(dest, &args).output().unwrap();
-        assert!(output.status.success(), "{}", said(&output));
-        Left::read(&self.path(dest))
+        assert!(output.status.success(), "{}", printed(&output));
+        Results::read(&self.path(dest))
     }
 
     fn farm(&self, server: &Server, dest: &str, args: &[&str]) -> Command {
@@ -150,59 +150,61 @@ impl Tried {
         command
     }
 
-    fn with(&self, server: &Server, dest: &str, args: &[&str]) -> (Left, String) {
+    fn build_with(&self, server: &Server, dest: &str, args: &[&str]) -> (Results, String) {
         let output = self.farm(server, dest, args).output().unwrap();
-        assert!(output.status.success(), "{dest}: {}", said(&output));
-        (Left::read(&self.path(dest)), said(&output))
+        assert!(output.status.success(), "{dest}: {}", printed(&output));
+        (Results::read(&self.path(dest)), printed(&output))
     }
 }
 
-fn said(output: &Output) -> String {
-    let said = [&output.stdout[..], &output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    assert_clean(&said);
+fn printed(output: &Output) -> String {
+    let bytes = [&output.stdout[..], &output.stderr].concat();
+    let text = String::from_utf8_lossy(&bytes);
+    assert_clean(&text);
     // Joins the lines of a wrapped message.
-    said.replace("\n  │ ", " ")
+    text.replace("\n  │ ", " ")
 }
 
 fn named(digest: &api::Digest) -> String {
     format!("{}/{}", digest.hash, digest.size_bytes)
 }
 
-fn built(said: &str) -> usize {
-    let line = said.lines().find(|line| line.starts_with("build farm ")).expect(said);
+fn built(messages: &str) -> usize {
+    let line = messages.lines().find(|line| line.starts_with("build farm ")).expect(messages);
     line.split(": ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
 }
 
-fn warnings(said: &str) -> usize {
-    said.matches(" did not build ").count()
+fn warnings(messages: &str) -> usize {
+    messages.matches(" did not build ").count()
 }
 
 #[test]
-fn a_farm_builds_packages_of_archives_that_nobody_reads_here() {
+fn a_farm_builds_packages_of_archives_that_are_not_read_here() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
     let local = tried.local("local", &["--compression", "fast", "--xz-preset", "6"]);
     tried.fill(&server);
-    let wanted = ["--artifact-dir", "hollow", "--artifacts-digest", "checksums"];
+    let options = ["--artifact-dir", "hollow", "--artifacts-digest", "checksums"];
     let settings = ["--compression", "fast", "--xz-preset", "6"];
-    let args = [&wanted[..], &settings].concat();
-    let (left, said) = tried.with(&server, "farmed", &args);
-    assert_eq!(left, local, "{said}");
+    let args = [&options[..], &settings].concat();
+    let (results, messages) = tried.build_with(&server, "farmed", &args);
+    assert_eq!(results, local, "{messages}");
     let (executed, _) = server.executed();
-    assert!(executed > 2 && built(&said) == executed && warnings(&said) == 0, "{said}");
+    assert!(executed > 2 && built(&messages) == executed && warnings(&messages) == 0, "{messages}");
     tried.done(&["wheel", "verify", "farmed"]);
     // An action contains nothing of this machine: another machine gets the built package.
-    let (again, said) = tried.with(&server, "elsewhere/again", &[&args[..], &["-j", "1"]].concat());
-    assert_eq!((again, server.executed().0), (left, executed), "{said}");
+    let (again, messages) =
+        tried.build_with(&server, "elsewhere/again", &[&args[..], &["-j", "1"]].concat());
+    assert_eq!((again, server.executed().0), (results, executed), "{messages}");
     if cfg!(feature = "stores") {
         // The same archives at an address: a request returns the size of each.
         let address = format!("file://{}", tried.path("hollow").display());
         let args = ["--artifact-dir", &address, "--artifacts-digest", "checksums"];
-        let (left, said) = tried.with(&server, "store", &[&args[..], &settings].concat());
-        assert_eq!((left, server.executed().0), (local, executed), "{said}");
+        let (results, messages) =
+            tried.build_with(&server, "store", &[&args[..], &settings].concat());
+        assert_eq!((results, server.executed().0), (local, executed), "{messages}");
     }
     let args = [&args[..], &["--remote", "refresh", "--only", "core"]].concat();
-    tried.with(&server, "anew", &args);
+    tried.build_with(&server, "anew", &args);
     assert_eq!(server.executed().0, executed + 1);
 }
 
@@ -211,17 +213,19 @@ fn a_farm_builds_packages_of_a_directory_of_its_storage() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
     let local = tried.local("local", &[]);
     let archives = tried.fill(&server);
-    let (left, said) = tried.with(&server, "archives-of-it", &["--artifacts-digest", &archives]);
-    assert_eq!((left, warnings(&said)), (local, 0), "{said}");
+    let (results, messages) =
+        tried.build_with(&server, "archives-of-it", &["--artifacts-digest", &archives]);
+    assert_eq!((results, warnings(&messages)), (local, 0), "{messages}");
     // Also with artifacts as directories.
     tried.done(&["artifact", "scan", "--artifact-dir", "artifacts", "-o", "catalog.json.zst"]);
     let root = named(&directory(&server, &tried.path("artifacts")));
-    let (left, said) = tried.with(&server, "directories", &["--artifacts-digest", &root]);
-    assert!(built(&said) > 2 && warnings(&said) == 0, "{said}");
+    let (results, messages) =
+        tried.build_with(&server, "directories", &["--artifacts-digest", &root]);
+    assert!(built(&messages) > 2 && warnings(&messages) == 0, "{messages}");
     let output = tried.command("of-directories", &["--artifact-dir", "artifacts"]).output();
     assert!(output.unwrap().status.success());
-    let here = Left::read(&tried.path("of-directories"));
-    assert_eq!(left.without_contents(), here.without_contents());
+    let local = Results::read(&tried.path("of-directories"));
+    assert_eq!(results.without_contents(), local.without_contents());
 }
 
 /// Returns the digest of a local directory in the storage.
@@ -260,21 +264,22 @@ fn packages_can_stay_where_they_were_built() {
     // A package of an earlier build with other bytes would be mistaken for one of these.
     tried.local("minimal", &["--only", "core", "--compression", "store"]);
     let args = ["--artifacts-digest", &root, "--remote", "minimal"];
-    let (left, said) = tried.with(&server, "minimal", &args);
-    assert!(said.contains(", left in its storage") && warnings(&said) == 0, "{said}");
-    assert_eq!((&left.sums, &left.statement), (&local.sums, &local.statement));
+    let (results, messages) = tried.build_with(&server, "minimal", &args);
+    assert!(messages.contains(", left in its storage") && warnings(&messages) == 0, "{messages}");
+    assert_eq!((&results.sums, &results.statement), (&local.sums, &local.statement));
     // Packages without artifacts are built here, and all others are in the storage under their
     // checksums.
-    assert_eq!(local.packages.len() - left.packages.len(), built(&said));
-    for line in left.sums.lines() {
+    assert_eq!(local.packages.len() - results.packages.len(), built(&messages));
+    for line in results.sums.lines() {
         let (sha256, name) = line.split_once("  ").unwrap();
-        assert!(left.packages.contains_key(name) != server.has(sha256), "{name}");
+        assert!(results.packages.contains_key(name) != server.has(sha256), "{name}");
         // Fetching a package needs its digest.
-        let told = |line: &&str| line.starts_with(&format!("{sha256}/")) && line.ends_with(name);
-        let told = said.lines().filter(told).count();
-        assert_eq!(told, usize::from(server.has(sha256)), "{name}: {said}");
+        let is_shown =
+            |line: &&str| line.starts_with(&format!("{sha256}/")) && line.ends_with(name);
+        let count = messages.lines().filter(is_shown).count();
+        assert_eq!(count, usize::from(server.has(sha256)), "{name}: {messages}");
     }
-    assert!(left.packages.iter().all(|(name, bytes)| local.packages[name] == *bytes));
+    assert!(results.packages.iter().all(|(name, bytes)| local.packages[name] == *bytes));
 }
 
 #[test]
@@ -285,20 +290,23 @@ fn packages_that_stay_elsewhere_forget_and_overwrite_nothing() {
     let minimal = ["--artifacts-digest", &root, "--remote", "minimal"];
     let only = |name| [&minimal[..], &["--only", name]].concat();
     // One after the other, as in one build.
-    tried.with(&server, "parts", &only("core"));
-    let (left, said) = tried.with(&server, "parts", &only("libraries"));
-    assert_eq!((&left.sums, &left.statement), (&local.sums, &local.statement), "{said}");
-    assert!(left.packages.is_empty(), "{said}");
+    tried.build_with(&server, "parts", &only("core"));
+    let (results, messages) = tried.build_with(&server, "parts", &only("libraries"));
+    assert_eq!((&results.sums, &results.statement), (&local.sums, &local.statement), "{messages}");
+    assert!(results.packages.is_empty(), "{messages}");
     // A build of all packages lists no others.
-    let (all, _) = tried.with(&server, "all", &minimal);
-    assert_eq!(tried.with(&server, "parts", &minimal).0.sums, all.sums);
+    let (whole, _) = tried.build_with(&server, "all", &minimal);
+    assert_eq!(tried.build_with(&server, "parts", &minimal).0.sums, whole.sums);
     // The same package stays in place, and another one of its name is reported as removed.
     tried.local("here", &SOME);
-    let (left, said) = tried.with(&server, "here", &[&minimal[..], &SOME].concat());
-    assert!(left == local && !said.contains("removed"), "{said}");
+    let (results, messages) = tried.build_with(&server, "here", &[&minimal[..], &SOME].concat());
+    assert!(results == local && !messages.contains("removed"), "{messages}");
     tried.local("other", &["--only", "core", "--compression", "store"]);
-    let (left, said) = tried.with(&server, "other", &only("core"));
-    assert!(left.packages.is_empty() && said.matches("\nremoved dist/").count() == 1, "{said}");
+    let (results, messages) = tried.build_with(&server, "other", &only("core"));
+    assert!(
+        results.packages.is_empty() && messages.matches("\nremoved dist/").count() == 1,
+        "{messages}"
+    );
     // An unrecorded file is not removed.
     let name = local.packages.keys().find(|name| name.contains("core")).unwrap();
     let file = tried.path("strange/dist").join(name);
@@ -307,15 +315,15 @@ fn packages_that_stay_elsewhere_forget_and_overwrite_nothing() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         if is_directory { fs::create_dir(&file) } else { fs::write(&file, "precious") }.unwrap();
         let output = tried.farm(&server, "strange", &only("core")).output().unwrap();
-        let said = self::said(&output);
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("differs from the new package"), "{said}");
+        let messages = self::printed(&output);
+        assert_eq!(output.status.code(), Some(2), "{messages}");
+        assert!(messages.contains("differs from the new package"), "{messages}");
         assert!(file.exists() && !file.with_file_name("SHA256SUMS").exists());
     }
 }
 
 #[test]
-fn what_the_storage_lacks_is_told_once_and_built_here() {
+fn reports_missing_files_of_the_storage_once_and_builds_here() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
     let local = tried.local("local", &SOME);
     let root = tried.fill(&server);
@@ -325,32 +333,35 @@ fn what_the_storage_lacks_is_told_once_and_built_here() {
     server.lose(&Sha256::of(&fs::read(path).unwrap()).to_string());
     let args = ["--artifact-dir", "archives", "--artifacts-digest", "checksums"];
     let args = [&args[..], &SOME].concat();
-    let (left, said) = tried.with(&server, "some", &args);
-    assert_eq!((&left, warnings(&said), built(&said)), (&local, 1, 1), "{said}");
-    assert!(said.contains(&format!("its storage lacks `{artifact}`")), "{said}");
+    let (results, messages) = tried.build_with(&server, "some", &args);
+    assert_eq!((&results, warnings(&messages), built(&messages)), (&local, 1, 1), "{messages}");
+    assert!(messages.contains(&format!("its storage lacks `{artifact}`")), "{messages}");
     // If all packages must be built remotely, the exit status reports a failure too.
     let required = [&args[..], &["--remote", "required"]].concat();
     let output = tried.farm(&server, "required", &required).output().unwrap();
-    let said = self::said(&output);
-    assert_eq!((output.status.code(), warnings(&said)), (Some(2), 1), "{said}");
-    assert_eq!(Left::read(&tried.path("required")), local);
+    let messages = self::printed(&output);
+    assert_eq!((output.status.code(), warnings(&messages)), (Some(2), 1), "{messages}");
+    assert_eq!(Results::read(&tried.path("required")), local);
     // An archive without a sidecar is unknown here, even if the storage has it.
     let unknown = ["--artifact-dir", "artifacts", "--artifacts-digest", "checksums"];
     let output = tried.farm(&server, "unknown", &[&unknown[..], &SOME].concat()).output().unwrap();
-    let said = self::said(&output);
-    assert!(said.contains("no archive with a .sha256sum file has `"), "{said}");
-    assert!(!said.contains("lacks"), "{said}");
+    let messages = self::printed(&output);
+    assert!(messages.contains("no archive with a .sha256sum file has `"), "{messages}");
+    assert!(!messages.contains("lacks"), "{messages}");
     // Without local artifacts it cannot be built.
     let args = [&["--artifacts-digest", &root][..], &SOME].concat();
     let output = tried.farm(&server, "alone", &args).output().unwrap();
-    let said = self::said(&output);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("lacks") && said.contains("to build it on this machine"), "{said}");
+    let messages = self::printed(&output);
+    assert_eq!(output.status.code(), Some(2), "{messages}");
+    assert!(
+        messages.contains("lacks") && messages.contains("to build it on this machine"),
+        "{messages}"
+    );
     assert!(!tried.path("alone").exists());
 }
 
 #[test]
-fn whatever_a_farm_does_to_packages_they_are_the_same() {
+fn faults_of_a_farm_change_no_whole_package() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
     let local = tried.local("local", &SOME);
     for fault in FarmFault::ALL {
@@ -359,16 +370,17 @@ fn whatever_a_farm_does_to_packages_they_are_the_same() {
         let short = matches!(fault, FarmFault::Stalls | FarmFault::NeverDone);
         let limits = ["--remote", if short { "short" } else { "long" }];
         let limits = [&limits[..], &SOME].concat();
-        let here = ["--artifact-dir", "archives", "--artifacts-digest", "checksums"];
+        let options = ["--artifact-dir", "archives", "--artifacts-digest", "checksums"];
         let (dest, began) = (format!("{fault:?}"), Instant::now());
-        let (left, said) = tried.with(&server, &dest, &[&here[..], &limits].concat());
-        assert_eq!(left, local, "{fault:?}: {said}");
-        let told = usize::from(!fault.is_healed());
-        assert_eq!(warnings(&said), told, "{fault:?}: {said}");
+        let (results, messages) =
+            tried.build_with(&server, &dest, &[&options[..], &limits].concat());
+        assert_eq!(results, local, "{fault:?}: {messages}");
+        let failures = usize::from(!fault.is_healed());
+        assert_eq!(warnings(&messages), failures, "{fault:?}: {messages}");
         if fault == FarmFault::Fails {
             assert!(
-                said.contains("the program ended with exit status 2: error: unrecognized"),
-                "{said}"
+                messages.contains("the program ended with exit status 2: error: unrecognized"),
+                "{messages}"
             );
         }
         assert!(began.elapsed() < Duration::from_mins(1), "{fault:?}: {:?}", began.elapsed());
@@ -377,10 +389,10 @@ fn whatever_a_farm_does_to_packages_they_are_the_same() {
         tried.fill(&server);
         let (alone, dest) = (["--artifacts-digest", &root], format!("{fault:?}-alone"));
         let output = tried.farm(&server, &dest, &[&alone[..], &limits].concat()).output().unwrap();
-        let said = self::said(&output);
-        assert_eq!(output.status.success(), fault.is_healed(), "{fault:?}: {said}");
-        assert_eq!(tried.path(&dest).exists(), fault.is_healed(), "{fault:?}: {said}");
-        assert_eq!(warnings(&said), told, "{fault:?}: {said}");
+        let messages = self::printed(&output);
+        assert_eq!(output.status.success(), fault.is_healed(), "{fault:?}: {messages}");
+        assert_eq!(tried.path(&dest).exists(), fault.is_healed(), "{fault:?}: {messages}");
+        assert_eq!(warnings(&messages), failures, "{fault:?}: {messages}");
         if fault == FarmFault::NeverDone {
             assert!(server.executed().1 > 0, "nobody left off");
         }
@@ -388,7 +400,7 @@ fn whatever_a_farm_does_to_packages_they_are_the_same() {
 }
 
 #[test]
-fn what_comes_is_what_its_digest_says() {
+fn received_packages_match_their_digest() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
     let local = tried.local("local", &SOME);
     tried.fill(&server);
@@ -403,9 +415,9 @@ fn what_comes_is_what_its_digest_says() {
     ] {
         server.misbehave(Some(fault));
         let (dest, began) = (format!("{fault:?}"), Instant::now());
-        let (left, said) = tried.with(&server, &dest, &args);
-        assert_eq!((&left, warnings(&said)), (&local, 1), "{fault:?}: {said}");
-        assert!(said.contains(why), "{fault:?}: {said}");
+        let (results, messages) = tried.build_with(&server, &dest, &args);
+        assert_eq!((&results, warnings(&messages)), (&local, 1), "{fault:?}: {messages}");
+        assert!(messages.contains(why), "{fault:?}: {messages}");
         assert!(began.elapsed() < Duration::from_mins(1), "{fault:?}: {:?}", began.elapsed());
     }
     // The size in a result is a claim too, and a busy stream is no progress.
@@ -416,15 +428,15 @@ fn what_comes_is_what_its_digest_says() {
         server.misbehave_as_farm(Some(fault));
         tried.fill(&server);
         let (dest, began) = (format!("{fault:?}"), Instant::now());
-        let (left, said) = tried.with(&server, &dest, &args);
-        assert_eq!((&left, warnings(&said)), (&local, 1), "{fault:?}: {said}");
-        assert!(said.contains(why), "{fault:?}: {said}");
+        let (results, messages) = tried.build_with(&server, &dest, &args);
+        assert_eq!((&results, warnings(&messages)), (&local, 1), "{fault:?}: {messages}");
+        assert!(messages.contains(why), "{fault:?}: {messages}");
         assert!(began.elapsed() < Duration::from_mins(1), "{fault:?}: {:?}", began.elapsed());
     }
 }
 
 #[test]
-fn a_farm_builds_what_is_asked_for() {
+fn a_farm_builds_the_requested_packages() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
     tried.fill(&server);
     // A manifest of several files, one of which is not a manifest.
@@ -453,15 +465,23 @@ fn a_farm_builds_what_is_asked_for() {
         ("tag", &["--manifest", "own"], tag),
         ("options", &options, ("LANG", "C")),
     ] {
-        let here = [&["--artifact-dir", "archives"], args].concat();
-        let output = tried.command("here", &here).env(variable.0, variable.1).output().unwrap();
-        assert!(output.status.success(), "{name}: {}", said(&output));
-        let there = ["--artifact-dir", "hollow", "--artifacts-digest", "checksums"];
-        let mut command = tried.farm(&server, name, &[&there[..], args].concat());
+        let local_args = [&["--artifact-dir", "archives"], args].concat();
+        let output =
+            tried.command("here", &local_args).env(variable.0, variable.1).output().unwrap();
+        assert!(output.status.success(), "{name}: {}", printed(&output));
+        let farm_args = ["--artifact-dir", "hollow", "--artifacts-digest", "checksums"];
+        let mut command = tried.farm(&server, name, &[&farm_args[..], args].concat());
         let output = command.env(variable.0, variable.1).output().unwrap();
-        let said = said(&output);
-        assert!(output.status.success() && warnings(&said) == 0 && built(&said) > 2, "{said}");
-        assert_eq!(Left::read(&tried.path(name)), Left::read(&tried.path("here")), "{said}");
+        let messages = printed(&output);
+        assert!(
+            output.status.success() && warnings(&messages) == 0 && built(&messages) > 2,
+            "{messages}"
+        );
+        assert_eq!(
+            Results::read(&tried.path(name)),
+            Results::read(&tried.path("here")),
+            "{messages}"
+        );
         fs::remove_dir_all(tried.path("here")).unwrap();
     }
 }
@@ -477,16 +497,16 @@ fn lock_files_count_for_archives_that_are_not_read_here() {
     for (dest, artifacts) in [("checksums", &checksums[..]), ("directory", &directory)] {
         let file = format!("{dest}.lock");
         let args = [artifacts, &["--lock", &file, "--only", "core"]].concat();
-        let (left, said) = tried.with(&server, dest, &args);
-        assert_eq!((&left, built(&said)), (&local, 1), "{said}");
+        let (results, messages) = tried.build_with(&server, dest, &args);
+        assert_eq!((&results, built(&messages)), (&local, 1), "{messages}");
         assert_eq!(fs::read_to_string(tried.path(&file)).unwrap(), lock, "{dest}");
         let args = [artifacts, &["--lock", &file, "--locked", "--only", "core"]].concat();
-        assert_eq!(tried.with(&server, dest, &args).0, local);
+        assert_eq!(tried.build_with(&server, dest, &args).0, local);
         // An archive locked with another checksum is neither given to the farm nor used here.
-        let at = lock.rfind("\"sha256\":\"").unwrap() + 10;
-        let digit = if lock[at..].starts_with('0') { "1" } else { "0" };
-        let other = format!("{}{digit}{}", &lock[..at], &lock[at + 1..]);
-        fs::write(tried.path(&file), other).unwrap();
+        let start = lock.rfind("\"sha256\":\"").unwrap() + 10;
+        let digit = if lock[start..].starts_with('0') { "1" } else { "0" };
+        let changed = format!("{}{digit}{}", &lock[..start], &lock[start + 1..]);
+        fs::write(tried.path(&file), changed).unwrap();
         let before = server.asked();
         let dest = format!("{dest}-other");
         let output = tried.farm(&server, &dest, &args).output().unwrap();
@@ -494,9 +514,9 @@ fn lock_files_count_for_archives_that_are_not_read_here() {
             (output.status.code(), server.asked()),
             (Some(1), before),
             "{}",
-            self::said(&output)
+            self::printed(&output)
         );
-        assert!(self::said(&output).contains("does not match"), "{}", self::said(&output));
+        assert!(self::printed(&output).contains("does not match"), "{}", self::printed(&output));
         assert!(!tried.path(&dest).exists());
     }
 }
@@ -508,14 +528,14 @@ fn a_package_that_is_another_one_is_built_here() {
     server.misbehave_as_farm(Some(FarmFault::OtherPackage));
     tried.fill(&server);
     let args = ["--artifact-dir", "archives", "--artifacts-digest", "checksums"];
-    let (left, said) = tried.with(&server, "other", &[&args[..], &SOME].concat());
-    assert_eq!((left, warnings(&said), built(&said)), (local, 1, 1), "{said}");
+    let (results, messages) = tried.build_with(&server, "other", &[&args[..], &SOME].concat());
+    assert_eq!((results, warnings(&messages), built(&messages)), (local, 1, 1), "{messages}");
     let why = "its packages differ from the plan: its metadata directory is of another package or version: `rocm";
-    assert!(said.contains(why), "{said}");
+    assert!(messages.contains(why), "{messages}");
 }
 
 #[test]
-fn a_build_that_is_stopped_tells_the_farm() {
+fn a_stopped_build_cancels_the_orders_of_the_farm() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
     server.misbehave_as_farm(Some(FarmFault::NeverDone));
     let root = tried.fill(&server);
@@ -544,7 +564,7 @@ fn stop(mut child: Child) {
 }
 
 #[test]
-fn what_a_farm_needs_to_build_packages_is_said_before_anything_is_read() {
+fn reports_missing_options_of_a_farm_before_any_read() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
     let digest = format!("{}/1", "0".repeat(64));
     let with_catalog = |args: &[&str]| tried.farm(&server, "never", args);
@@ -574,8 +594,8 @@ fn what_a_farm_needs_to_build_packages_is_said_before_anything_is_read() {
         (with_catalog(&["--artifacts-digest", &digest]), "it does not exist"),
     ] {
         let output = command.output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{what}: {}", said(&output));
-        assert!(said(&output).contains(what), "{what}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(2), "{what}: {}", printed(&output));
+        assert!(printed(&output).contains(what), "{what}: {}", printed(&output));
         assert!(!tried.path("never").exists());
     }
 }

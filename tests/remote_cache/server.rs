@@ -217,8 +217,8 @@ impl Server {
     /// Returns true if an action was executed twice.
     pub fn repeated(&self) -> bool {
         let state = self.shared.state.lock().unwrap();
-        let mut seen = BTreeSet::new();
-        !state.executed.iter().all(|action| seen.insert(action))
+        let mut actions = BTreeSet::new();
+        !state.executed.iter().all(|action| actions.insert(action))
     }
 
     pub fn misbehave_as_farm(&self, fault: Option<FarmFault>) {
@@ -283,17 +283,17 @@ async fn pump(
 impl Shared {
     /// Checks each request: the token, and faults of the connection.
     fn enter<T>(&self, request: &Request<T>) -> Result<Option<Fault>, Status> {
-        let said = request.metadata().get("authorization").and_then(|it| it.to_str().ok());
+        let token = request.metadata().get("authorization").and_then(|it| it.to_str().ok());
         let mut state = self.state.lock().unwrap();
         state.requests += 1;
-        if said != Some(self.token) {
+        if token != Some(self.token) {
             return Err(Status::unauthenticated("who are you?"));
         }
         match state.fault {
             Some(Fault::Forgets) if state.requests > 4 => {
                 let hidden = self.token.replace("ll-", "l\u{1}l\u{200b}-");
-                let said = format!("\u{1b}[31m`{}`\r\n{hidden}\u{202e} expired", self.token);
-                Err(Status::unauthenticated(said))
+                let message = format!("\u{1b}[31m`{}`\r\n{hidden}\u{202e} expired", self.token);
+                Err(Status::unauthenticated(message))
             }
             Some(Fault::Busy) if state.requests > 1 => Err(Status::resource_exhausted("busy")),
             Some(Fault::BusyFirst) if (2..5).contains(&state.requests) => {
@@ -305,8 +305,8 @@ impl Shared {
 
     fn blob(&self, hash: &str, fault: Option<Fault>) -> Result<Vec<u8>, Status> {
         let state = self.state.lock().unwrap();
-        let found = state.blobs.get(hash).filter(|_| fault != Some(Fault::Lost));
-        let mut blob = found.ok_or_else(|| Status::not_found("no such blob"))?.clone();
+        let blob = state.blobs.get(hash).filter(|_| fault != Some(Fault::Lost));
+        let mut blob = blob.ok_or_else(|| Status::not_found("no such blob"))?.clone();
         if fault == Some(Fault::Flipped) {
             let middle = blob.len() / 2;
             blob[middle] ^= 1;
@@ -342,8 +342,8 @@ impl api::capabilities_server::Capabilities for Shared {
             Some(Fault::Absurd) => (i64::MIN, i64::MAX),
             _ => (1 << 20, 0),
         };
-        let others = if fault == Some(Fault::Absurd) { 100_000 } else { 0 };
-        let functions = (-others..=0).map(|n| n + api::digest_function::Value::Sha256 as i32);
+        let further = if fault == Some(Fault::Absurd) { 100_000 } else { 0 };
+        let functions = (-further..=0).map(|n| n + api::digest_function::Value::Sha256 as i32);
         let cache = api::CacheCapabilities {
             digest_functions: functions.collect(),
             max_cas_blob_size_bytes: largest,
@@ -380,8 +380,8 @@ impl api::action_cache_server::ActionCache for Shared {
         let mut entry = entry.clone();
         if fault == Some(Fault::Poisoned) {
             let after = state.entries.range(hash..).nth(1);
-            let (_, other) = after.or_else(|| state.entries.iter().next()).unwrap();
-            let stream = other.output_files[0].digest.clone().unwrap();
+            let (_, poison) = after.or_else(|| state.entries.iter().next()).unwrap();
+            let stream = poison.output_files[0].digest.clone().unwrap();
             // The row claims to be for the requested content.
             let size = entry.stdout_raw.len() - 8;
             entry.stdout_raw.truncate(size);
@@ -463,11 +463,11 @@ impl api::content_addressable_storage_server::ContentAddressableStorage for Shar
     ) -> Result<Response<api::BatchReadBlobsResponse>, Status> {
         let fault = self.enter(&request)?;
         let each = |digest: api::Digest| {
-            let found = self.blob(&digest.hash, fault);
-            let code = found.as_ref().map_or_else(Status::code, |_| Code::Ok);
+            let blob = self.blob(&digest.hash, fault);
+            let code = blob.as_ref().map_or_else(Status::code, |_| Code::Ok);
             api::batch_read_blobs_response::Response {
                 digest: Some(digest),
-                data: found.unwrap_or_default(),
+                data: blob.unwrap_or_default(),
                 status: Some(status(code)),
                 compressor: i32::from(fault == Some(Fault::Compressed)),
             }

@@ -65,7 +65,7 @@ const TEXTS: &[&str] = &[
 
 /// The patterns of the schema and the checks of the types accept the same texts.
 #[test]
-fn patterns_are_what_the_types_accept() {
+fn patterns_match_the_types() {
     fn agree<T: JsonSchema + FromStr>() {
         let validator = validator::<T>();
         for text in TEXTS {
@@ -87,7 +87,7 @@ fn patterns_are_what_the_types_accept() {
 }
 
 #[test]
-fn the_pattern_of_versions_is_that_of_normalised_ones() {
+fn the_pattern_of_versions_accepts_normalised_ones() {
     let validator = validator::<Version>();
     for text in ["7", "7.2.0", "7.2rc1", "7.2.0.dev0", "7.2.post1.dev3", "1!7.2", "7.2+abc.1"] {
         assert!(validator.is_valid(&json!(text)), "{text}");
@@ -104,7 +104,7 @@ fn the_pattern_of_versions_is_that_of_normalised_ones() {
 
 /// Checks the promises of the generator for all types.
 #[test]
-fn schemas_are_closed_and_say_what_they_cannot_hold() {
+fn schemas_are_closed_and_check_each_value() {
     let schema = schema_of::<Origin>("urn:test");
     let validator = jsonschema::draft202012::new(&schema).unwrap();
     let artifact = json!({"name": "base", "component": "lib", "family": "generic"});

@@ -26,7 +26,7 @@ use rewrite::release::{OUTPUTS_FORMAT, Outputs};
 mod accepted;
 
 #[test]
-fn the_published_schemas_are_those_of_the_types() {
+fn the_published_schemas_match_the_types() {
     published::<Plan>("plan", plan::FORMAT);
     published::<SavedCatalog>("catalog", CATALOG_FORMAT);
     published::<SavedLock>("lock", LOCK_FORMAT);
@@ -259,7 +259,7 @@ fn block<T>(
 
 /// Checks that undescribed properties are found.
 #[test]
-fn what_is_not_told_is_found() {
+fn missing_descriptions_are_found() {
     let mut bare = schema_of::<Origin>("urn:test");
     bare["properties"]["path"]["description"] = Value::Null;
     assert_eq!(untold(&bare, "origin"), ["origin properties path"]);

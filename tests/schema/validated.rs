@@ -135,7 +135,7 @@ fn member<'p>(plan: &'p mut Value, step: &str) -> &'p mut Value {
 type Change = fn(&mut Value);
 
 #[test]
-fn what_is_no_plan_does_not_pass() {
+fn invalid_plans_do_not_pass() {
     let validator = validator();
     let sound: Value = serde_json::from_str(&plan(true)).unwrap();
     let changes: [(&str, Change); 12] = [

@@ -113,7 +113,7 @@ fn archived(archive: &[u8]) -> BTreeMap<(String, String), Vec<u8>> {
 }
 
 #[test]
-fn code_goes_into_archives_and_the_library_leads_there() {
+fn code_moves_into_archives_named_by_the_library() {
     let dir = bundles();
     let dir = dir.path();
     let old = library().bytes();
@@ -188,7 +188,7 @@ fn code_goes_into_archives_and_the_library_leads_there() {
 }
 
 #[test]
-fn plans_tell_what_is_written_and_threads_change_no_byte() {
+fn plans_match_the_output_and_threads_change_no_byte() {
     let dir = bundles();
     let dir = dir.path();
     frame(&library().bytes()).write(&dir.join("in"));
@@ -218,7 +218,7 @@ pub fn lengths(file: &Vec<u8>, fat: &FatElf) -> Vec<u64> {
 }
 
 #[test]
-fn what_is_not_as_compilers_make_it_is_refused() {
+fn unusual_libraries_are_refused() {
     assert_eq!(stuck(&library()), None);
     let expect = |library: Library, expected: &str| {
         let why = stuck(&library).expect(expected);

@@ -112,7 +112,7 @@ fn findings(found: &Value) -> Vec<String> {
 }
 
 #[test]
-fn what_is_inside_counts_in_a_wheel_for_no_isa() {
+fn finds_device_code_inside_files_of_a_wheel_for_all_isas() {
     let inside = "error: device code for an ISA in a package for all ISAs: ";
     for (path, bytes, expected) in [
         ("x.co", code_object(0x4c), "gfx942"),
@@ -186,7 +186,7 @@ fn an_isa_can_have_several_wheels() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_and_can_be_ignored() {
+fn unreadable_code_is_reported_and_can_be_ignored() {
     let mut cut = kpack("gfx942");
     cut.pop();
     let (status, told_of) = told("demo_gfx942", ".kpack/b_gfx942.kpack", &cut, "");
@@ -199,7 +199,7 @@ fn what_cannot_be_read_is_told_and_can_be_ignored() {
 }
 
 #[test]
-fn what_is_allowed_is_ignored_with_its_reason() {
+fn allowed_findings_are_ignored_with_a_reason() {
     let line = "ignore \"misplaced-code\" in=\"lib/*.hsaco\" package=\"core\" reason=\"one bundle for all\"\n";
     let (dir, _) = dist("demo", &[("lib/x.hsaco", &bundle(&["gfx942", "gfx1100"]))], line);
     let (status, found) = found(dir.path());
@@ -211,7 +211,7 @@ fn what_is_allowed_is_ignored_with_its_reason() {
 }
 
 #[test]
-fn a_line_that_allows_nothing_is_told() {
+fn reports_a_line_without_effect() {
     let line = "ignore \"misplaced-code\" in=\"lib/*.hsaco\" package=\"core\" reason=\"one bundle for all\"\n";
     let told = |path: &str, bytes: &[u8], line: &str| {
         let (dir, _) = dist("demo", &[(path, bytes)], line);

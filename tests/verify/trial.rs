@@ -121,7 +121,7 @@ fn an_entry_point_of_another_module_is_a_fault() {
 
 /// Each file that a build or an import runs would leave a mark.
 #[test]
-fn code_of_others_is_not_run_and_a_note_names_it() {
+fn foreign_code_is_not_run_and_a_note_names_it() {
     for path in [
         "backend/rocm_build.py",
         "src/demo/__init__.py",

@@ -48,7 +48,7 @@ fn built(place: &Place, nodes: &str, options: &[&str]) -> (Output, String) {
 }
 
 #[test]
-fn refuses_requirements_that_are_no_names() {
+fn refuses_requirements_without_a_name() {
     let Some(place) = Place::new() else { return };
     let forms = [
         ("one", "['helper @ file://' + os.getcwd()]"),

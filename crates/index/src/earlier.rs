@@ -48,12 +48,12 @@ pub enum EarlierError {
         source: ContentTextError,
     },
     /// Place without earlier versions.
-    #[error("{place} has no earlier version of {}", counted(*.of, "package"))]
+    #[error("{place} has no earlier version of {}", counted(*.count, "package"))]
     Nothing {
         /// Store or directory.
         place: String,
         /// Number of packages.
-        of: usize,
+        count: usize,
     },
 }
 
@@ -72,7 +72,7 @@ pub struct Wanted<'w> {
     pub rules: &'w Rules,
 }
 
-/// The newest earlier package of each wanted one with the same tags, by normalized name. `bucket`
+/// The newest earlier package of each one in `query` with the same tags, by normalized name. `bucket`
 /// is an index with a directory for each project, or the directory `local`, possibly without pages.
 ///
 /// # Errors
@@ -81,42 +81,42 @@ pub struct Wanted<'w> {
 pub fn earlier(
     bucket: &dyn Bucket,
     local: Option<&Path>,
-    wanted: &Wanted<'_>,
+    query: &Wanted<'_>,
 ) -> Result<BTreeMap<String, Published>, EarlierError> {
-    let mut found = BTreeMap::new();
-    for (name, wheel) in &wanted.wheels {
-        if let Some(published) = on_page(bucket, local, (name, wheel), wanted.rules)? {
-            found.insert(name.clone(), published);
+    let mut published = BTreeMap::new();
+    for (name, wheel) in &query.wheels {
+        if let Some(package) = on_page(bucket, local, (name, wheel), query.rules)? {
+            published.insert(name.clone(), package);
         }
     }
-    if found.is_empty() {
-        found = in_directory(local, wanted)?;
+    if published.is_empty() {
+        published = in_directory(local, query)?;
     }
-    if found.is_empty() {
-        let (place, of) = (bucket.name().to_owned(), wanted.wheels.len());
-        return Err(EarlierError::Nothing { place, of });
+    if published.is_empty() {
+        let (place, count) = (bucket.name().to_owned(), query.wheels.len());
+        return Err(EarlierError::Nothing { place, count });
     }
-    Ok(found)
+    Ok(published)
 }
 
-fn older(file_name: &str, wanted: &WheelName) -> Option<Version> {
+fn older(file_name: &str, newer: &WheelName) -> Option<Version> {
     let name: WheelName = file_name.parse().ok()?;
-    let same =
-        WheelName { version: wanted.version.clone(), dist: wanted.dist.clone(), ..name.clone() };
-    let is_same = same == *wanted && name.dist.normalized() == wanted.dist.normalized();
-    (is_same && name.version < wanted.version).then_some(name.version)
+    let candidate =
+        WheelName { version: newer.version.clone(), dist: newer.dist.clone(), ..name.clone() };
+    let is_same = candidate == *newer && name.dist.normalized() == newer.dist.normalized();
+    (is_same && name.version < newer.version).then_some(name.version)
 }
 
 fn on_page(
     bucket: &dyn Bucket,
     local: Option<&Path>,
-    (project, wanted): (&str, &WheelName),
+    (project, newer): (&str, &WheelName),
     rules: &Rules,
 ) -> Result<Option<Published>, EarlierError> {
     let files = project_files(bucket, project)?;
-    let all = files.into_iter().filter(|(file, _)| file.yanked.reason().is_none());
-    let old = all.filter_map(|(file, key)| Some((older(&file.filename, wanted)?, file, key)));
-    let newest = old.max_by(|one, other| one.0.cmp(&other.0));
+    let unyanked = files.into_iter().filter(|(file, _)| file.yanked.reason().is_none());
+    let old = unyanked.filter_map(|(file, key)| Some((older(&file.filename, newer)?, file, key)));
+    let newest = old.max_by(|a, b| a.0.cmp(&b.0));
     let Some((version, file, key)) = newest else { return Ok(None) };
     let list = list(bucket, &file, &key)?;
     let content = match (list, local) {
@@ -134,7 +134,7 @@ fn list(
     package: &RelPath,
 ) -> Result<Option<PackageContent>, EarlierError> {
     let sha256 =
-        file.other.get(CONTENT).and_then(|value| value.get("sha256")).and_then(Value::as_str);
+        file.extra.get(CONTENT).and_then(|value| value.get("sha256")).and_then(Value::as_str);
     let Some(sha256) = sha256 else { return Ok(None) };
     let key = package.with_file_name(&format!("{}.{CONTENT_ENDING}", package.file_name()));
     let key = key.map_err(PublishError::from)?;
@@ -148,26 +148,26 @@ fn list(
 
 fn in_directory(
     local: Option<&Path>,
-    wanted: &Wanted<'_>,
+    query: &Wanted<'_>,
 ) -> Result<BTreeMap<String, Published>, EarlierError> {
     let Some(local) = local else { return Ok(BTreeMap::new()) };
     let mut newest: BTreeMap<String, (Version, PathBuf)> = BTreeMap::new();
-    for found in packages(local)? {
-        let file_name = found.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let of =
+    for package in packages(local)? {
+        let file_name = package.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let older_version =
             |(name, wheel): (&String, &WheelName)| Some((name.clone(), older(&file_name, wheel)?));
-        let Some((name, version)) = wanted.wheels.iter().find_map(of) else { continue };
-        if newest.get(&name).is_none_or(|(known, _)| *known < version) {
-            newest.insert(name, (version, found.path));
+        let Some((name, version)) = query.wheels.iter().find_map(older_version) else { continue };
+        if newest.get(&name).is_none_or(|(newest_version, _)| *newest_version < version) {
+            newest.insert(name, (version, package.path));
         }
     }
-    let mut all = BTreeMap::new();
+    let mut published = BTreeMap::new();
     for (name, (version, path)) in newest {
         let wheel = Wheel::open(&path)?;
         let size = fs_err::metadata(&path).map_err(OpenError::from)?.len();
-        let content = content(&wheel, wanted.rules)?;
+        let content = content(&wheel, query.rules)?;
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        all.insert(name, Published { version, file, size, content });
+        published.insert(name, Published { version, file, size, content });
     }
-    Ok(all)
+    Ok(published)
 }

@@ -129,12 +129,12 @@ pub struct Summary {
 }
 
 impl Summary {
-    fn add(&mut self, other: Self) {
-        self.uploaded += other.uploaded;
-        self.bytes += other.bytes;
-        self.same += other.same;
-        self.pages += other.pages;
-        self.attested += other.attested;
+    fn add(&mut self, more: Self) {
+        self.uploaded += more.uploaded;
+        self.bytes += more.bytes;
+        self.same += more.same;
+        self.pages += more.pages;
+        self.attested += more.attested;
     }
 }
 
@@ -169,7 +169,7 @@ pub enum PublishError {
     #[error("no shelf is for the index `{0}`, for which the directory contains a selector")]
     NoShelf(PackageName),
     /// Keys with other bytes.
-    #[error("{} already in the store with other bytes; nothing was written: {}", are(.0), shown(.0))]
+    #[error("{} already in the store with other bytes; nothing was written: {}", count_and_verb(.0), shown(.0))]
     OtherBytes(Vec<String>),
     /// Keys that another program filled meanwhile.
     #[error("another program uploaded other bytes as {} meanwhile; {}", .keys.join(", "), unnamed(*.uploaded))]
@@ -180,7 +180,7 @@ pub enum PublishError {
         uploaded: usize,
     },
     /// Unmet requirements.
-    #[error("{} missing; nothing was written:\n{}", are(.0), lines(.0))]
+    #[error("{} missing; nothing was written:\n{}", count_and_verb(.0), lines(.0))]
     Incomplete(Vec<Unmet>),
     /// Invalid or unmergeable page.
     #[error("{}", page_text(store, key, source))]
@@ -208,8 +208,8 @@ pub enum PublishError {
     },
     /// Store of another stream.
     #[error(
-        "`{store}` belongs to the stream `{there}` (recorded in `{key}`), {}; nothing was written",
-        not_of(.given.as_deref())
+        "`{store}` belongs to the stream `{recorded}` (recorded in `{key}`), {}; nothing was written",
+        not_of(.requested.as_deref())
     )]
     Stream {
         /// Store.
@@ -217,9 +217,9 @@ pub enum PublishError {
         /// Record of the stream.
         key: RelPath,
         /// Recorded stream.
-        there: String,
+        recorded: String,
         /// Given stream.
-        given: Option<String>,
+        requested: Option<String>,
     },
     /// Store without a record of its stream.
     #[error("`{store}` has no record of its stream, so nothing is removed for `{stream}`")]
@@ -231,7 +231,7 @@ pub enum PublishError {
     },
     /// Removal of more than half.
     #[error(
-        "{going} of the {all} packages in `{store}` would be removed, more than half; nothing was written"
+        "{going} of the {total} packages in `{store}` would be removed, more than half; nothing was written"
     )]
     TooMany {
         /// Store.
@@ -239,7 +239,7 @@ pub enum PublishError {
         /// Packages to remove.
         going: usize,
         /// All packages.
-        all: usize,
+        total: usize,
     },
     /// Page that other programs changed before every attempt.
     #[error(
@@ -308,14 +308,14 @@ fn unnamed(packages: usize) -> String {
     }
 }
 
-fn not_of(given: Option<&str>) -> String {
-    match given {
-        Some(given) => format!("not to `{given}`"),
+fn not_of(stream: Option<&str>) -> String {
+    match stream {
+        Some(stream) => format!("not to `{stream}`"),
         None => "and no stream was given".to_owned(),
     }
 }
 
-fn are<T>(list: &[T]) -> String {
+fn count_and_verb<T>(list: &[T]) -> String {
     match list.len() {
         1 => "1 is".to_owned(),
         count => format!("{count} are"),
@@ -333,25 +333,25 @@ fn lines(list: &[Unmet]) -> String {
     list.iter().map(|unmet| format!("  {unmet}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Publishes the packages below `dir`. Calls `told` before each step, from several threads. Errors
+/// Publishes the packages below `dir`. Calls `report` before each step, from several threads. Errors
 /// precede all writes; another run completes an interrupted one.
 pub fn publish(
     dir: &Path,
     bucket: &dyn Bucket,
     options: &Options,
     gate: &Gate<'_>,
-    told: &(dyn Fn(&Step) + Sync),
+    report: &(dyn Fn(&Step) + Sync),
 ) -> Result<Summary, PublishError> {
     let mut locals = simple::packages(dir)?;
     if locals.is_empty() {
         return Err(PublishError::Nothing(dir.to_owned()));
     }
     with_contents(&mut locals, options)?;
-    if let Some(other) = delta::other_patch(&locals) {
-        return Err(PublishError::OtherPatch(other.to_owned()));
+    if let Some(patch) = delta::other_patch(&locals) {
+        return Err(PublishError::OtherPatch(patch.to_owned()));
     }
     gate.check_set(locals.iter().map(|local| local.path.as_path()))?;
-    let (indexes, store) = (indexes::of(locals), PageStore::new(bucket));
+    let (indexes, store) = (indexes::by_index(locals), PageStore::new(bucket));
     if !options.dry_run {
         bucket.takes_objects()?;
     }
@@ -364,7 +364,7 @@ pub fn publish(
         }
     }
     for (index, locals) in &indexes {
-        summary.add(publish_index(index.as_ref(), locals, &store, options, told)?);
+        summary.add(publish_index(index.as_ref(), locals, &store, options, report)?);
     }
     Ok(summary)
 }
@@ -374,42 +374,42 @@ fn publish_index(
     locals: &[Local],
     store: &PageStore<'_>,
     options: &Options,
-    told: &(dyn Fn(&Step) + Sync),
+    report: &(dyn Fn(&Step) + Sync),
 ) -> Result<Summary, PublishError> {
     let options = &Options { layout: options.layout.of_index(index), ..options.clone() };
     if let Some(index) = index.filter(|_| options.layout.shelves.is_empty()) {
         return Err(PublishError::NoShelf(index.clone()));
     }
     let (above, record) =
-        (Above::of(store, &options.layout), StreamRecord::of(store, &options.layout)?);
+        (Above::new(store, &options.layout), StreamRecord::new(store, &options.layout)?);
     record.check()?;
     let placed = options.layout.place(locals, options.public.as_deref(), options.time)?;
     let pages = Pages::new(store, &placed, options.jobs)?;
     let survey = Survey { bucket: store.bucket, jobs: options.jobs };
-    let found = survey.look(&placed, |placed| pages.told(placed))?;
+    let states = survey.look(&placed, |placed| pages.known_sha256(placed))?;
     if !options.incomplete {
         let unmet = Closure::new(store, options, locals).check()?;
         if !unmet.is_empty() {
             return Err(PublishError::Incomplete(unmet));
         }
     }
-    let mut summary = counted(&placed, &found);
-    let above = above.map(|above| above.with(&pages));
+    let mut summary = counted(&placed, &states);
+    let above = above.map(|above| above.with_new_pages(&pages));
     if options.dry_run {
-        let recorded = record.tell(told)?;
-        Survey::tell(&placed, &found, told);
-        summary.pages = pages.tell(&order::of(&placed), told);
-        summary.pages += above.map_or(Ok(0), |above| above.tell(told))?;
+        let recorded = record.tell(report)?;
+        Survey::tell(&placed, &states, report);
+        summary.pages = pages.tell(&order::dependencies_first(&placed), report);
+        summary.pages += above.map_or(Ok(0), |above| above.tell(report))?;
         summary.pages += usize::from(recorded);
         return Ok(summary);
     }
-    let recorded = record.write(told)?;
-    survey.upload(&placed, &found, told)?;
-    survey.upload_companions(&placed, told)?;
+    let recorded = record.write(report)?;
+    survey.upload(&placed, &states, report)?;
+    survey.upload_companions(&placed, report)?;
     // Other programs write pages meanwhile.
     store.recheck();
-    summary.pages = pages.write(&order::of(&placed), told)?;
-    summary.pages += above.map_or(Ok(0), |above| above.write(told))?;
+    summary.pages = pages.write(&order::dependencies_first(&placed), report)?;
+    summary.pages += above.map_or(Ok(0), |above| above.write(report))?;
     summary.pages += usize::from(recorded);
     Ok(summary)
 }
@@ -428,11 +428,11 @@ fn with_contents(locals: &mut [Local], options: &Options) -> Result<(), PublishE
     Ok(())
 }
 
-fn counted(placed: &[Placed<'_>], found: &[AtKey]) -> Summary {
+fn counted(placed: &[Placed<'_>], states: &[AtKey]) -> Summary {
     let attested = placed.iter().filter(|placed| placed.local.provenance.is_some()).count();
     let mut summary = Summary { attested, ..Summary::default() };
-    for (placed, found) in placed.iter().zip(found) {
-        match found {
+    for (placed, state) in placed.iter().zip(states) {
+        match state {
             AtKey::Nothing => {
                 summary.uploaded += 1;
                 summary.bytes += placed.local.size();
@@ -444,7 +444,7 @@ fn counted(placed: &[Placed<'_>], found: &[AtKey]) -> Summary {
     summary
 }
 
-fn beside(key: &RelPath, ending: &str) -> Result<RelPath, PathError> {
+fn companion_key(key: &RelPath, ending: &str) -> Result<RelPath, PathError> {
     key.with_file_name(&format!("{}.{ending}", key.file_name()))
 }
 

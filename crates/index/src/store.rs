@@ -168,10 +168,10 @@ pub trait Bucket: Debug + Send + Sync {
     /// [`ErrorKind::NotFound`], [`ErrorKind::Changed`].
     fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<ObjectContent, StoreError>;
 
-    /// Opens an object, unless it is still `known`. Directories, and servers without entity tags
+    /// Opens an object, unless it is still `cached`. Directories, and servers without entity tags
     /// and times, always return it.
-    fn get_changed(&self, known: &Object) -> Result<Option<ObjectContent>, StoreError> {
-        self.get(&known.key, None).map(Some)
+    fn get_changed(&self, cached: &Object) -> Result<Option<ObjectContent>, StoreError> {
+        self.get(&cached.key, None).map(Some)
     }
 
     /// Reads `range` of an object. With `etag`, requires this entity tag.
@@ -194,14 +194,14 @@ pub trait Bucket: Debug + Send + Sync {
         headers: &Headers<'_>,
     ) -> Result<Written, StoreError>;
 
-    /// Replaces an object if it is still `was`.
+    /// Replaces an object if it is still `expected`.
     ///
     /// # Errors
-    /// As [`Bucket::create`]; [`ErrorKind::Unsupported`] if `was` has neither entity tag nor
+    /// As [`Bucket::create`]; [`ErrorKind::Unsupported`] if `expected` has neither entity tag nor
     /// generation number.
     fn replace(
         &self,
-        was: &Object,
+        expected: &Object,
         body: Body<'_>,
         headers: &Headers<'_>,
     ) -> Result<Written, StoreError>;

@@ -23,13 +23,13 @@ pub fn line(
     variables: impl Iterator<Item = (String, OsString)>,
     passed: &[String],
 ) -> String {
-    let mut given: Vec<(String, OsString)> = variables
+    let mut effective: Vec<(String, OsString)> = variables
         .filter(|(name, _)| {
             is_recorded(name) || OWN.contains(&name.as_str()) || passed.contains(name)
         })
         .collect();
-    given.sort();
-    let assigned = given.iter().map(|(name, value)| {
+    effective.sort();
+    let assigned = effective.iter().map(|(name, value)| {
         let text = value.to_string_lossy();
         if passed.contains(name) || redacted(&text) != *text {
             format!("{name}=\"${name}\" ")
@@ -44,15 +44,15 @@ pub fn line(
 }
 
 fn without_only(mut words: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut kept = Vec::new();
+    let mut remaining = Vec::new();
     while let Some(word) = words.next() {
         if word == ONLY {
             let _ = words.next();
         } else if !word.to_string_lossy().starts_with("--only=") {
-            kept.push(word);
+            remaining.push(word);
         }
     }
-    kept
+    remaining
 }
 
 #[cfg(test)]
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_has_the_directory_the_variables_and_one_only() {
+    fn the_line_has_the_directory_the_variables_and_a_single_only() {
         let words = ["bin/rockpack", "build", "--only", "a,b", "--only=c", "-o", "my out"];
         let variables = [
             ("CFLAGS", "-O0 -g"),

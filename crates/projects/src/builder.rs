@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use fs_err as fs;
 
 use super::item::{Item, is_before, trials};
-use super::kept::{Keeper, Product as KeptProduct};
 use super::parts::Part;
 use super::place::{self, Place};
+use super::product::{Keeper, Product as KeptProduct};
 use super::project::{self, Site};
 use super::snapshot::Snapshot;
 use super::tools::Tools;
@@ -20,8 +20,8 @@ use super::trial::{self, Ran, TrialKind};
 use super::workspace::{self, Failed, TAIL, Workspace};
 use super::{
     End, Happened, Made, MadeWheel, Missing, NotMade, Outcome, ProjectError, Settings, Tried, Why,
-    again, compilers, complaints, devel, dirty, finish, lock, prefixes, private, recorded, taken,
-    wheelhouse,
+    again, compilers, complaints, devel, dirty, finish, finished_wheel, lock, prefixes, private,
+    recorded, wheelhouse,
 };
 use base::names::{PackageName, RelPath};
 use base::text::with_causes;
@@ -37,7 +37,7 @@ use begun::Begun;
 pub(crate) struct Product {
     wheels: Vec<PathBuf>,
     took: Duration,
-    kept: bool,
+    is_reused: bool,
     ran: Option<Ran>,
 }
 
@@ -74,9 +74,9 @@ impl<'a> Builder<'a> {
         gate: &'a Gate<'a>,
         report: &'a (dyn Fn(Happened) + Sync),
     ) -> Result<Self, ProjectError> {
-        let kept = stage.dest().canonicalize()?.join("work");
-        let kept = settings.keep_work.then_some(kept);
-        let place = place::take(settings, kept.as_deref(), report)?;
+        let kept_work = stage.dest().canonicalize()?.join("work");
+        let kept_work = settings.keep_work.then_some(kept_work);
+        let place = place::take(settings, kept_work.as_deref(), report)?;
         let work = place.path().to_owned();
         fs::create_dir_all(&work)?;
         fs::create_dir_all(stage.dest().join("logs"))?;
@@ -85,9 +85,9 @@ impl<'a> Builder<'a> {
         prefixes::restore(plan, keeper.directory(), &work)?;
         // If all projects are kept, none is built against the tree.
         let devel = plan.devel.iter().filter(|_| {
-            plan.projects.iter().any(|project| project.devel && !keeper.has(&project.name))
+            plan.projects.iter().any(|project| project.devel && !keeper.has_product(&project.name))
         });
-        let items = plan.wheels.iter().map(Item::Taken).chain(devel.map(Item::Devel));
+        let items = plan.wheels.iter().map(Item::Wheel).chain(devel.map(Item::Devel));
         let items = items.chain(plan.projects.iter().map(Item::Project));
         let items = items.chain(plan.projects.iter().flat_map(|p| trials(p, settings))).collect();
         Ok(Self {
@@ -111,24 +111,25 @@ impl<'a> Builder<'a> {
 
     pub fn order(&self) -> Vec<Vec<usize>> {
         let before = |item: &Item<'_>| match item {
-            Item::Taken(_) | Item::Devel(_) => Vec::new(),
-            Item::Project(project) => self.all(|other| is_before(other, project)),
-            Item::Trial(project, ..) => self
-                .all(|other| matches!(other, Item::Project(other) if other.name == project.name)),
+            Item::Wheel(_) | Item::Devel(_) => Vec::new(),
+            Item::Project(project) => self.indices(|other| is_before(other, project)),
+            Item::Trial(project, ..) => self.indices(
+                |other| matches!(other, Item::Project(other) if other.name == project.name),
+            ),
         };
         self.items.iter().map(before).collect()
     }
 
-    fn all(&self, which: impl Fn(&Item<'_>) -> bool) -> Vec<usize> {
-        (0..self.items.len()).filter(|&index| which(&self.items[index])).collect()
+    fn indices(&self, is_chosen: impl Fn(&Item<'_>) -> bool) -> Vec<usize> {
+        (0..self.items.len()).filter(|&index| is_chosen(&self.items[index])).collect()
     }
 
     pub fn make(&self, index: usize, processes: usize) -> Result<Product, Failure> {
         let (item, start) = (self.items[index], Instant::now());
         if let Item::Project(project) = item
-            && let Some(kept) = self.keeper.kept(&project.name)
+            && let Some(product) = self.keeper.product(&project.name)
         {
-            return self.keep(project, kept, start);
+            return self.keep(project, product, start);
         }
         let called = item.called();
         let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
@@ -149,7 +150,7 @@ impl<'a> Builder<'a> {
                 self.clear(item, &place);
                 let took = took + start.elapsed();
                 (self.report)(Happened::Finished(called, names(&wheels), took));
-                Ok(Product { wheels, took, kept: false, ran })
+                Ok(Product { wheels, took, is_reused: false, ran })
             }
             Err(failed) => {
                 let failure = self.failure(item, &place, failed);
@@ -165,7 +166,7 @@ impl<'a> Builder<'a> {
         let complaints = self.complaints(item, place);
         self.clear(item, place);
         let tail = complaints::before(&complaints, place.log.tail(TAIL));
-        let _ = place.log.say(&format!("error: {failed}\n{}", again(&item)));
+        let _ = place.log.write_line(&format!("error: {failed}\n{}", again(&item)));
         if !complaints.is_empty() {
             let _ = place.log.begin_with(&format!("{failed}:\n{}", complaints.join("\n")));
         }
@@ -174,7 +175,7 @@ impl<'a> Builder<'a> {
 
     /// Removes the directory of an item. A build that filled the disk frees room here.
     fn clear(&self, item: Item<'_>, place: &Workspace) {
-        if !matches!(item, Item::Devel(_)) && !self.keeps(item) {
+        if !matches!(item, Item::Devel(_)) && !self.keeps_work(item) {
             let _ = fs::remove_dir_all(&place.directory);
         }
     }
@@ -185,43 +186,43 @@ impl<'a> Builder<'a> {
         Some(lock::OfItem::new(lock, &item.called()))
     }
 
-    fn keeps(&self, item: Item<'_>) -> bool {
+    fn keeps_work(&self, item: Item<'_>) -> bool {
         self.settings.keep_work
             && match item {
                 Item::Project(project) => project.isolated,
                 Item::Devel(_) => true,
-                Item::Taken(_) | Item::Trial(..) => false,
+                Item::Wheel(_) | Item::Trial(..) => false,
             }
     }
 
     fn complaints(&self, item: Item<'_>, place: &Workspace) -> Vec<String> {
-        let found = complaints::of(&place.log.text());
-        let Item::Project(project) = item else { return found };
-        let Some(sources) = &self.settings.sources else { return found };
+        let errors = complaints::first_errors(&place.log.text());
+        let Item::Project(project) = item else { return errors };
+        let Some(sources) = &self.settings.sources else { return errors };
         let copy = place.directory.join("source");
         let checkout = sources.join(project.source.as_str());
         let within = project.subdirectory.as_ref().map_or("", |below| below.as_str());
-        found.iter().map(|line| complaints::placed(line, &copy, &checkout, within)).collect()
+        errors.iter().map(|line| complaints::placed(line, &copy, &checkout, within)).collect()
     }
 
     fn keep(
         &self,
         project: &ProjectBuild,
-        kept: &KeptProduct,
+        product: &KeptProduct,
         start: Instant,
     ) -> Result<Product, Failure> {
         let fail = |e: io::Error| Failure { reason: with_causes(&e), tail: Vec::new() };
         let into = self.stage.path(&path("dist").map_err(fail)?);
-        let wheels = kept.take(self.stage.dest(), &into).map_err(fail)?;
+        let wheels = product.take(self.stage.dest(), &into).map_err(fail)?;
         // An earlier build may have allowed findings that this one rejects.
         let passed = self.gate.check(wheels.iter().map(PathBuf::as_path));
         passed.map_err(|e| Failure { reason: with_causes(&e), tail: Vec::new() })?;
-        (self.report)(Happened::Kept(project.name.to_string()));
-        if let Some(inputs) = kept.inputs() {
+        (self.report)(Happened::Reused(project.name.to_string()));
+        if let Some(inputs) = product.inputs() {
             self.know(&project.name, inputs.clone());
         }
         self.remember(project.name.as_str(), &wheels);
-        Ok(Product { wheels, took: start.elapsed(), kept: true, ran: None })
+        Ok(Product { wheels, took: start.elapsed(), is_reused: true, ran: None })
     }
 
     fn wheels(
@@ -233,8 +234,8 @@ impl<'a> Builder<'a> {
     ) -> Result<Vec<PathBuf>, Failed> {
         project::furnish(place, processes)?;
         let wheels = match item {
-            Item::Taken(wheel) => {
-                taken::bring(wheel, self.settings.sources.as_ref(), &self.tools, place)?
+            Item::Wheel(wheel) => {
+                finished_wheel::bring(wheel, self.settings.sources.as_ref(), &self.tools, place)?
             }
             Item::Project(project) => {
                 self.keeper.forget(&project.name)?;
@@ -242,7 +243,7 @@ impl<'a> Builder<'a> {
                 if project.native.is_some() {
                     prefixes::keep(&self.work, &project.name, self.keeper.directory())?;
                 }
-                workspace::taken(&made, &place.directory.join("taken"), &project.name)?
+                workspace::copy_wheels(&made, &place.directory.join("taken"), &project.name)?
             }
             Item::Devel(tree) => {
                 if !self.settings.unconfined {
@@ -298,7 +299,7 @@ impl<'a> Builder<'a> {
     fn pass(&self, wheels: &[PathBuf], place: &Workspace) -> Result<(), Failed> {
         let passed = self.gate.check(wheels.iter().map(PathBuf::as_path));
         if let Err(GateError::Refused(findings)) = &passed {
-            findings.iter().try_for_each(|finding| place.log.say(&finding.to_string()))?;
+            findings.iter().try_for_each(|finding| place.log.write_line(&finding.to_string()))?;
         }
         passed.map_err(|error| Failed::new(with_causes(&error)))
     }
@@ -334,7 +335,7 @@ impl<'a> Builder<'a> {
         let ran = site.run(commands, place)?;
         write_lock(place, None)?;
         if kind == TrialKind::Docs && ran.passed > 0 {
-            trial::put(&place.directory.join("docs"), &dest.join("docs"), &project.name)?;
+            trial::store_docs(&place.directory.join("docs"), &dest.join("docs"), &project.name)?;
         }
         Ok(ran)
     }
@@ -345,8 +346,8 @@ impl<'a> Builder<'a> {
     }
 
     fn know(&self, name: &PackageName, inputs: ProjectInputs) {
-        let mut known = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert(name.clone(), inputs);
+        let mut inputs_by_name = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
+        inputs_by_name.insert(name.clone(), inputs);
     }
 
     fn checkout(&self, project: &ProjectBuild) -> Result<&Snapshot, Failed> {
@@ -386,7 +387,7 @@ impl<'a> Builder<'a> {
     }
 
     fn work_key(&self, project: &ProjectBuild) -> io::Result<Option<String>> {
-        if !self.keeps(Item::Project(project)) {
+        if !self.keeps_work(Item::Project(project)) {
             return Ok(None);
         }
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -406,7 +407,7 @@ impl<'a> Builder<'a> {
                         continue;
                     }
                     if product.wheels.is_empty() {
-                        outcome.installed.push((name.clone(), product.took, product.kept));
+                        outcome.installed.push((name.clone(), product.took, product.is_reused));
                     }
                     for wheel in &product.wheels {
                         outcome.made.push(made(&name, wheel, &product)?);
@@ -444,19 +445,25 @@ fn names(wheels: &[PathBuf]) -> Vec<String> {
 fn again(item: &Item<'_>) -> String {
     let passed = match item {
         Item::Project(project) | Item::Trial(project, ..) => &*project.pass,
-        Item::Taken(_) | Item::Devel(_) => &[],
+        Item::Wheel(_) | Item::Devel(_) => &[],
     };
     let variables =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
-    let here = std::env::current_dir().unwrap_or_default();
-    let line = again::line(item.name(), std::env::args_os(), &here, variables, passed);
+    let directory = std::env::current_dir().unwrap_or_default();
+    let line = again::line(item.name(), std::env::args_os(), &directory, variables, passed);
     format!("to build it alone again: {line}")
 }
 
 fn made(name: &PackageName, wheel: &Path, product: &Product) -> io::Result<MadeWheel> {
     let path = path(&format!("dist/{}", wheel.file_name().unwrap_or_default().to_string_lossy()))?;
     let size = fs::metadata(wheel)?.len();
-    Ok(MadeWheel { name: name.clone(), path, size, took: product.took, kept: product.kept })
+    Ok(MadeWheel {
+        name: name.clone(),
+        path,
+        size,
+        took: product.took,
+        is_reused: product.is_reused,
+    })
 }
 
 fn log_of(name: &str) -> String {

@@ -19,7 +19,8 @@ const FAILED: u8 = b'f';
 
 /// Bytes of arguments and environment: more than Linux gives to a program.
 const MOST_SPECIFIED: u32 = 16 << 20;
-const MOST_TOLD: u64 = 64 << 10;
+/// Bytes of a failure that are read.
+const LONGEST_REASON: u64 = 64 << 10;
 
 /// Message of the runner.
 #[derive(Debug)]
@@ -76,7 +77,7 @@ impl Message {
             }
             FAILED => {
                 let mut reason = Vec::new();
-                from.take(MOST_TOLD).read_to_end(&mut reason)?;
+                from.take(LONGEST_REASON).read_to_end(&mut reason)?;
                 Self::Failed(String::from_utf8_lossy(&reason).into_owned())
             }
             other => return Err(io::Error::other(format!("the runner sent {other}"))),

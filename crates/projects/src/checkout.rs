@@ -54,7 +54,7 @@ fn copy_content(from: &Path, to: &Path, content: &CheckoutContent) -> io::Result
 
 fn copy_git(from: &Path, to: &Path) -> io::Result<()> {
     let place = to.join(".git");
-    if !GitDirectory::of(from)?.map_or(Ok(false), |git| git.copy(&place))? {
+    if !GitDirectory::find(from)?.map_or(Ok(false), |git| git.copy(&place))? {
         tree_copy::copy(&from.join(".git"), &place)?;
     }
     Ok(())
@@ -66,7 +66,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     for entry in entries(from)? {
         let (place, kind) = (to.join(entry.file_name()), entry.file_type()?);
         if entry.file_name() == ".git"
-            && GitDirectory::of(from)?.map_or(Ok(false), |git| git.copy(&place))?
+            && GitDirectory::find(from)?.map_or(Ok(false), |git| git.copy(&place))?
         {
             continue;
         }

@@ -112,7 +112,7 @@ pub fn checkouts(
     }
     let state = |directory: &RelPath| {
         let place = root.join(directory.as_str());
-        let git = if place.is_dir() { GitDirectory::of(&place)? } else { None };
+        let git = if place.is_dir() { GitDirectory::find(&place)? } else { None };
         let content = if place.is_dir() {
             CheckoutContent::read(&place, &named_in(manifest, directory))
                 .map_err(io::Error::other)?
@@ -123,12 +123,16 @@ pub fn checkouts(
         let files = unversioned.then(|| hashed(&place, &content.files)).transpose()?;
         let tree = files.as_ref().map(tree_hash);
         let declared = python.checkout(directory);
-        let of_it = |project: &&SourceProject| {
+        let uses_directory = |project: &&SourceProject| {
             project.sources.iter().any(|source: &ProjectSource| source.checkout.value == *directory)
         };
-        let projects: Vec<&PackageName> =
-            python.projects.iter().filter(of_it).map(|project| &project.name.value).collect();
-        let there = projects.iter().filter(|name| sources.projects.contains_key(**name));
+        let projects: Vec<&PackageName> = python
+            .projects
+            .iter()
+            .filter(uses_directory)
+            .map(|project| &project.name.value)
+            .collect();
+        let complete = projects.iter().filter(|name| sources.projects.contains_key(**name));
         let lacking = projects
             .iter()
             .filter_map(|name| Some(((*name).clone(), sources.lacking.get(*name)?.clone())));
@@ -140,13 +144,14 @@ pub fn checkouts(
             changed: content.changed.iter().map(|path| path.display().to_string()).collect(),
             tree,
             expected_branch: None,
-            branches: declared.map(|it| it.branches_of(version)).unwrap_or_default(),
+            branches: declared.map(|checkout| checkout.branches_of(version)).unwrap_or_default(),
             needs_version: version.is_none() && declared.is_some_and(Checkout::has_versions),
             expected_commit: None,
             git: declared.map(|checkout| checkout.git.clone()),
             init: declared.and_then(|checkout| checkout.init.clone()),
-            is_pending: declared.is_some_and(|it| it.init.is_some()) && pending::is_left(&place),
-            projects: there.map(|name| (*name).clone()).collect(),
+            is_pending: declared.is_some_and(|checkout| checkout.init.is_some())
+                && pending::is_left(&place),
+            projects: complete.map(|name| (*name).clone()).collect(),
             lacking: lacking.collect(),
         };
         state.expect_branch();
@@ -169,7 +174,7 @@ fn named_in(manifest: &Manifest, directory: &RelPath) -> Named {
 }
 
 impl CheckoutState {
-    fn judge(&mut self, is_there: bool) {
+    fn judge(&mut self, exists: bool) {
         // A detached HEAD has no branch to compare.
         let other_branch = match (&self.branch, &self.expected_branch) {
             (Some(branch), Some(expected)) => branch != expected,
@@ -179,7 +184,7 @@ impl CheckoutState {
             (Some(commit), Some(expected)) => commit != expected,
             _ => false,
         };
-        self.state = if !is_there {
+        self.state = if !exists {
             State::Missing
         } else if !self.lacking.is_empty() {
             State::Lacking
@@ -201,14 +206,14 @@ impl CheckoutState {
     }
 
     /// Requests the commit of the expected branch from the remote repository, and compares it.
-    pub fn ask(&mut self) -> Result<(), GitError> {
+    pub fn query_remote(&mut self) -> Result<(), GitError> {
         let Some(address) = self.git.as_ref().filter(|_| !self.needs_version) else {
             return Ok(());
         };
         let heads = remote::commits(address, &self.branches)?;
         if heads.is_empty() {
-            let said = format!("the repository has no branch {}", self.branches.join(" or "));
-            return Err(GitError::Failed { words: "ls-remote".to_owned(), said });
+            let message = format!("the repository has no branch {}", self.branches.join(" or "));
+            return Err(GitError::Failed { words: "ls-remote".to_owned(), message });
         }
         let head = match self.expected_branch.as_ref().and_then(|branch| heads.get(branch)) {
             Some(commit) => Some(commit),
@@ -226,16 +231,16 @@ impl CheckoutState {
         let parent = place.parent().unwrap_or(root);
         fs::create_dir_all(parent)?;
         let partial = PartialDirectory::new(parent, ".rockpack-clone-")?;
-        let to = partial.path().join("checkout");
+        let clone = partial.path().join("checkout");
         let mut words = vec!["clone".to_owned(), "--quiet".to_owned()];
         words.extend(self.cloned_branch(address)?.map(|branch| format!("--branch={branch}")));
-        words.extend(["--".to_owned(), address.clone(), to.display().to_string()]);
+        words.extend(["--".to_owned(), address.clone(), clone.display().to_string()]);
         git(&words)?;
         // Some branches need no program.
-        if self.init.as_ref().is_some_and(|program| to.join(program.as_str()).exists()) {
-            pending::mark(&to)?;
+        if self.init.as_ref().is_some_and(|program| clone.join(program.as_str()).exists()) {
+            pending::mark(&clone)?;
         }
-        Ok(fs::rename(to, place)?)
+        Ok(fs::rename(clone, place)?)
     }
 
     /// Returns the first of the possible branches that the repository has; otherwise the expected
@@ -276,13 +281,13 @@ impl CheckoutState {
     /// Returns branches of the remote repository that are near the expected one, the best first;
     /// `None` if it has the branch.
     pub fn near_branches(&self) -> Result<Option<Vec<String>>, GitError> {
-        let Some((address, wanted)) = self.git.as_ref().zip(self.expected_branch.as_ref()) else {
+        let Some((address, expected)) = self.git.as_ref().zip(self.expected_branch.as_ref()) else {
             return Ok(None);
         };
         let heads = remote::branches(address)?;
         if self.branches.iter().any(|branch| heads.contains(branch)) {
             return Ok(None);
         }
-        Ok(Some(remote::near(wanted, heads)))
+        Ok(Some(remote::near(expected, heads)))
     }
 }

@@ -7,12 +7,13 @@ mod forms;
 mod python;
 mod rust;
 
+/// Maximum of errors from one log.
 const MOST: usize = 6;
 const TAIL: usize = 8;
 
 /// Returns the first errors of a log, without warnings, notes and repetitions. An error that only
 /// reports the failure of a program is returned if the log has no other.
-pub fn of(log: &str) -> Vec<String> {
+pub fn first_errors(log: &str) -> Vec<String> {
     let lines: Vec<&str> = log.lines().map(str::trim_end).collect();
     let (mut causes, mut effects) = (Vec::new(), Vec::new());
     let mut next = 0;
@@ -84,21 +85,21 @@ mod tests {
     /// Logs of CMake 4.4, meson 1.12, ninja, make, cargo 1.95, setuptools, Cython 3.0, gcc 12, clang
     /// 21, hipcc 7.0 and pip, with other directories. `UPDATE_EXPECT=1` writes the errors.
     #[test]
-    fn errors_of_real_logs_are_the_expected_ones() {
+    fn finds_the_errors_of_real_logs() {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/logs");
-        let mut all = String::new();
+        let mut report = String::new();
         for entry in entries(&directory).unwrap() {
             let name = entry.file_name().to_string_lossy().into_owned();
             let Some(name) = name.strip_suffix(".log") else { continue };
-            let errors = of(&fs::read_to_string(entry.path()).unwrap());
+            let errors = first_errors(&fs::read_to_string(entry.path()).unwrap());
             assert!(!errors.is_empty(), "{name}");
-            let _ = writeln!(all, "== {name}\n{}\n", errors.join("\n"));
+            let _ = writeln!(report, "== {name}\n{}\n", errors.join("\n"));
         }
         let expected = directory.join("errors.txt");
         if std::env::var_os("UPDATE_EXPECT").is_some() {
-            fs::write(&expected, &all).unwrap();
+            fs::write(&expected, &report).unwrap();
         }
-        assert_eq!(all, fs::read_to_string(expected).unwrap());
+        assert_eq!(report, fs::read_to_string(expected).unwrap());
     }
 
     #[test]
@@ -114,14 +115,14 @@ CMake Warning at CMakeLists.txt:3 (message):
 -- Looking for error.h
 gmake[1]: *** [all] Error 2
 ";
-        assert_eq!(of(log), [""; 0]);
+        assert_eq!(first_errors(log), [""; 0]);
     }
 
     #[test]
     fn an_effect_is_returned_without_a_cause() {
         let effect = "error: command 'gcc' failed with exit code 1";
-        assert_eq!(of(effect), [effect]);
-        assert_eq!(of(&format!("a.c:1:2: error: x\n{effect}\n")), ["a.c:1:2: error: x"]);
+        assert_eq!(first_errors(effect), [effect]);
+        assert_eq!(first_errors(&format!("a.c:1:2: error: x\n{effect}\n")), ["a.c:1:2: error: x"]);
     }
 
     #[test]
@@ -134,7 +135,7 @@ gmake[1]: *** [all] Error 2
     }
 
     #[test]
-    fn places_are_those_of_the_checkout() {
+    fn places_are_paths_in_the_checkout() {
         let dir = tempfile::tempdir().unwrap();
         let checkout = dir.path();
         fs::create_dir_all(checkout.join("python/hip")).unwrap();

@@ -162,32 +162,32 @@ mod tests {
     }
 
     #[test]
-    fn what_is_confined_writes_into_its_directories_alone() {
+    fn confined_programs_write_into_their_directories_alone() {
         let dir = tempfile::tempdir().unwrap();
-        let (own, other) = (dir.path().join("own"), dir.path().join("other"));
-        for place in [&own, &other] {
+        let (inside, outside) = (dir.path().join("inside"), dir.path().join("outside"));
+        for place in [&inside, &outside] {
             fs::create_dir(place).unwrap();
             fs::write(place.join("there"), "text").unwrap();
         }
-        let script = "echo > own/made; mkdir own/below; mv own/there own/below/moved; echo > /dev/null; \
-                      cat other/there > own/read; echo > other/made; rm other/there; mkdir other/below; \
-                      ln other/there own/linked; true";
+        let script = "echo > inside/made; mkdir inside/below; mv inside/there inside/below/moved; echo > /dev/null; \
+                      cat outside/there > inside/read; echo > outside/made; rm outside/there; mkdir outside/below; \
+                      ln outside/there inside/linked; true";
         let run = || Command::new("sh").args(["-c", script]).current_dir(dir.path()).output();
-        let output = within(&limits(&[&own], false), run).unwrap();
+        let output = within(&limits(&[&inside], false), run).unwrap();
         assert!(output.status.success(), "{output:?}");
-        assert!(own.join("made").exists() && own.join("below/moved").exists());
-        assert_eq!(fs::read(own.join("read")).unwrap(), b"text");
-        let names = fs::read_dir(&other).unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(inside.join("made").exists() && inside.join("below/moved").exists());
+        assert_eq!(fs::read(inside.join("read")).unwrap(), b"text");
+        let names = fs::read_dir(&outside).unwrap().map(|entry| entry.unwrap().file_name());
         let names: Vec<_> = names.collect();
         let held = holds() >= Holds::Writing;
         assert_eq!(names == ["there"], held, "{names:?}: {output:?}");
-        assert!(!held || !own.join("linked").exists(), "a link makes files of others writable");
+        assert!(!held || !inside.join("linked").exists(), "a link makes files of others writable");
         // Other threads are not limited.
-        fs::write(other.join("late"), "").unwrap();
+        fs::write(outside.join("late"), "").unwrap();
     }
 
     #[test]
-    fn connections_are_for_those_that_may() {
+    fn connects_and_listens_only_with_network() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let connects =
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_that_keep_what_is_written_are_refused() {
+    fn refuses_new_devices() {
         let written = |path: &'static str| {
             within(&limits(&[], false), || fs::OpenOptions::new().write(true).open(path)).is_ok()
         };

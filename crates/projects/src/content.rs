@@ -48,7 +48,7 @@ pub struct Named {
 
 impl Named {
     /// Collects the files of a project.
-    pub fn by(project: &ProjectBuild) -> Self {
+    pub fn of_project(project: &ProjectBuild) -> Self {
         let globs = project.include_ignored.iter().filter_map(|glob| Glob::new(glob).ok());
         Self { paths: project.needs.clone(), globs: globs.collect() }
     }
@@ -60,15 +60,17 @@ impl Named {
 
     /// True if the manifest names the file or a parent. A path names a directory only without
     /// tracked files: other build output is not included.
-    fn has(&self, path: &Path, tracked: &[PathBuf]) -> bool {
+    fn includes(&self, path: &Path, tracked: &[PathBuf]) -> bool {
         let parsed = path.to_str().and_then(|path| path.trim_end_matches('/').parse().ok());
-        let Some(own): Option<RelPath> = parsed else { return false };
-        let named = |at: &RelPath| {
-            let is_alone = || !tracked.iter().any(|file| file.starts_with(at.as_str()));
-            self.paths.contains(at) && (*at == own || is_alone())
+        let Some(path): Option<RelPath> = parsed else { return false };
+        let named = |ancestor: &RelPath| {
+            let is_alone = || !tracked.iter().any(|file| file.starts_with(ancestor.as_str()));
+            self.paths.contains(ancestor) && (*ancestor == path || is_alone())
         };
-        let mut above = std::iter::successors(Some(own.clone()), RelPath::parent);
-        above.any(|at| named(&at) || self.globs.iter().any(|glob| glob.matches(&at)))
+        let mut above = std::iter::successors(Some(path.clone()), RelPath::parent);
+        above.any(|ancestor| {
+            named(&ancestor) || self.globs.iter().any(|glob| glob.matches(&ancestor))
+        })
     }
 
     fn is_empty(&self) -> bool {
@@ -80,7 +82,7 @@ impl CheckoutContent {
     /// Reads a checkout.
     pub fn read(checkout: &Path, named: &Named) -> Result<Self, GitError> {
         let mut content = Self::default();
-        if GitDirectory::of(checkout)?.is_none() {
+        if GitDirectory::find(checkout)?.is_none() {
             content.files = all_files(checkout)?;
             return Ok(content);
         }
@@ -103,7 +105,7 @@ impl CheckoutContent {
     }
 
     /// Returns true for a path of the content.
-    pub fn has(&self, path: &RelPath) -> bool {
+    pub fn contains(&self, path: &RelPath) -> bool {
         let path = Path::new(path.as_str());
         self.files.iter().any(|file| file.starts_with(path))
     }
@@ -117,12 +119,12 @@ impl CheckoutContent {
         });
         let mut inner = self.tracked(checkout, below)?;
         let tracked = self.files.clone();
-        inner.extend(self.changes(checkout, below, &|path| named.has(path, &tracked))?);
+        inner.extend(self.changes(checkout, below, &|path| named.includes(path, &tracked))?);
         if !named.is_empty() {
-            self.ignored(checkout, below, &|path| named.has(path, &tracked))?;
+            self.ignored(checkout, below, &|path| named.includes(path, &tracked))?;
         }
         for path in inner {
-            if GitDirectory::of(&checkout.join(&path))?.is_some() {
+            if GitDirectory::find(&checkout.join(&path))?.is_some() {
                 // Without the slash of an untracked directory.
                 let path: PathBuf = path.components().collect();
                 self.add(checkout, &path, named)?;
@@ -197,16 +199,16 @@ impl CheckoutContent {
     }
 
     fn file(&mut self, checkout: &Path, path: PathBuf) {
-        if checkout.join(&path).symlink_metadata().is_ok_and(|found| !found.is_dir()) {
+        if checkout.join(&path).symlink_metadata().is_ok_and(|metadata| !metadata.is_dir()) {
             self.files.push(path);
         }
     }
 }
 
-fn optional(said: Result<Vec<u8>, GitError>) -> Result<Option<String>, GitError> {
-    match said {
-        Ok(said) => Ok(Some(String::from_utf8_lossy(&said).trim().to_owned())),
-        Err(GitError::Failed { said, .. }) if said == NOTHING => Ok(None),
+fn optional(answer: Result<Vec<u8>, GitError>) -> Result<Option<String>, GitError> {
+    match answer {
+        Ok(answer) => Ok(Some(String::from_utf8_lossy(&answer).trim().to_owned())),
+        Err(GitError::Failed { message, .. }) if message == NOTHING => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
-use super::kept::contents;
 use super::process::{Run, answer};
+use super::product::contents;
 use super::tools::Tools;
 use super::workspace::{Failed, MAKING_ENVIRONMENT, Workspace};
 use super::{variables, wheelhouse};
@@ -26,8 +26,10 @@ pub fn make(
     key: Option<&str>,
     place: &mut Workspace,
 ) -> Result<PathBuf, Failed> {
-    if let Some(root) = key.and_then(|key| kept(&place.directory, key)) {
-        place.log.say(&format!("the devel tree of an earlier build is {}", root.display()))?;
+    if let Some(root) = key.and_then(|key| cached_tree(&place.directory, key)) {
+        place
+            .log
+            .write_line(&format!("the devel tree of an earlier build is {}", root.display()))?;
         return Ok(root);
     }
     forget(&place.directory)?;
@@ -56,7 +58,7 @@ pub fn make(
         environment: &place.variables,
         limits: limits.as_ref(),
     })?;
-    place.log.say(&format!("the devel tree is {root}"))?;
+    place.log.write_line(&format!("the devel tree is {root}"))?;
     if let Some(key) = key {
         let record = Record { key: key.to_owned(), contents: contents(Path::new(&root))?, root };
         let text = serde_json::to_string(&record).map_err(io::Error::other)?;
@@ -77,12 +79,12 @@ struct Record {
     root: String,
 }
 
-fn kept(directory: &Path, key: &str) -> Option<PathBuf> {
+fn cached_tree(directory: &Path, key: &str) -> Option<PathBuf> {
     let text = regular::read_to_string(directory.join(RECORD), MOST).ok()?;
     let record: Record = serde_json::from_str(&text).ok()?;
     let root = PathBuf::from(&record.root);
-    let same = record.key == key && contents(&root).is_ok_and(|found| found == record.contents);
-    same.then_some(root)
+    let is_current = record.key == key && contents(&root).is_ok_and(|now| now == record.contents);
+    is_current.then_some(root)
 }
 
 fn forget(directory: &Path) -> io::Result<()> {

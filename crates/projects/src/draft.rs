@@ -10,10 +10,10 @@ use super::git_program::git_in;
 use super::remote::public_address;
 use base::directory::entries;
 
-mod found;
+mod project;
 mod reads;
 
-use found::Found;
+use project::DraftProject;
 
 /// Directories between a checkout and a project in it.
 const DEPTH: usize = 3;
@@ -39,19 +39,19 @@ pub struct Draft {
 /// Fails if a directory or file cannot be read.
 pub fn draft(directory: &Path) -> io::Result<Option<Draft>> {
     let directory = directory.canonicalize()?;
-    let is_checkout = directory.join(".git").exists() || found::is_project(&directory);
+    let is_checkout = directory.join(".git").exists() || project::is_project(&directory);
     let (sources, checkouts) = match directory.parent() {
         Some(parent) if is_checkout => (parent.to_owned(), vec![directory.clone()]),
         _ => (directory.clone(), below(&directory)?),
     };
-    let mut projects: BTreeMap<PathBuf, Vec<Found>> = BTreeMap::new();
+    let mut projects: BTreeMap<PathBuf, Vec<DraftProject>> = BTreeMap::new();
     let mut names = BTreeSet::new();
     for checkout in checkouts {
-        let mut all = Vec::new();
-        collect(&checkout, &checkout, DEPTH, &mut all)?;
-        all.retain(|found| names.insert(found.name.clone()));
-        if !all.is_empty() {
-            projects.insert(checkout, all);
+        let mut projects_of_checkout = Vec::new();
+        collect(&checkout, &checkout, DEPTH, &mut projects_of_checkout)?;
+        projects_of_checkout.retain(|project| names.insert(project.name.clone()));
+        if !projects_of_checkout.is_empty() {
+            projects.insert(checkout, projects_of_checkout);
         }
     }
     let text = text(&projects, &names);
@@ -60,24 +60,24 @@ pub fn draft(directory: &Path) -> io::Result<Option<Draft>> {
 
 /// Directories below, without hidden ones.
 fn below(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
+    let mut directories = Vec::new();
     for entry in entries(directory)? {
         let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
         if entry.file_type()?.is_dir() && !is_hidden {
-            found.push(entry.path());
+            directories.push(entry.path());
         }
     }
-    Ok(found)
+    Ok(directories)
 }
 
 fn collect(
     checkout: &Path,
     directory: &Path,
     depth: usize,
-    all: &mut Vec<Found>,
+    projects: &mut Vec<DraftProject>,
 ) -> io::Result<()> {
-    if let Some(found) = Found::read(checkout, directory)? {
-        all.push(found);
+    if let Some(project) = DraftProject::read(checkout, directory)? {
+        projects.push(project);
         return Ok(());
     }
     if depth == 0 {
@@ -86,13 +86,13 @@ fn collect(
     for inner in below(directory)? {
         let name = inner.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if !OTHERS.contains(&name.as_str()) {
-            collect(checkout, &inner, depth - 1, all)?;
+            collect(checkout, &inner, depth - 1, projects)?;
         }
     }
     Ok(())
 }
 
-fn text(projects: &BTreeMap<PathBuf, Vec<Found>>, names: &BTreeSet<String>) -> String {
+fn text(projects: &BTreeMap<PathBuf, Vec<DraftProject>>, names: &BTreeSet<String>) -> String {
     let mut text =
         "// packages.kdl: Python packages, built from checkouts. `rockpack help manifest \
                     python-project` explains\n// every line.\n"
@@ -104,10 +104,10 @@ fn text(projects: &BTreeMap<PathBuf, Vec<Found>>, names: &BTreeSet<String>) -> S
         let blank = if index == 0 { "\n" } else { "" };
         let _ = writeln!(text, "{blank}source {} git={}", quoted(&name), quoted(&address));
     }
-    for (checkout, found) in
-        projects.iter().flat_map(|(path, all)| all.iter().map(move |it| (path, it)))
-    {
-        let _ = write!(text, "\n{}", found.node(&directory(checkout), names));
+    for (checkout, project) in projects.iter().flat_map(|(path, projects_of_checkout)| {
+        projects_of_checkout.iter().map(move |project| (path, project))
+    }) {
+        let _ = write!(text, "\n{}", project.node(&directory(checkout), names));
     }
     text
 }

@@ -30,7 +30,7 @@ impl Failed {
         }
     }
 
-    pub fn of(self, version: &str) -> Self {
+    pub fn for_python(self, version: &str) -> Self {
         Self::new(format!("for Python {version}, {}", self.reason))
     }
 }

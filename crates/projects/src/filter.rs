@@ -75,8 +75,8 @@ fn program(sockets: Sockets) -> Result<BpfProgram, BackendError> {
             let family = u64::from(family.unsigned_abs());
             SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, family)
         };
-        let others = allowed.iter().map(differs).collect::<Result<Vec<_>, _>>()?;
-        let rule = SeccompRule::new(others)?;
+        let conditions = allowed.iter().map(differs).collect::<Result<Vec<_>, _>>()?;
+        let rule = SeccompRule::new(conditions)?;
         rules.extend([SYS_socket, SYS_socketpair].map(|call| (call, vec![rule.clone()])));
     }
     refusing(rules, EPERM)

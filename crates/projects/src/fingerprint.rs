@@ -6,9 +6,9 @@ use base::hash::Sha256Hasher;
 pub struct Fingerprint(Sha256Hasher);
 
 impl Fingerprint {
-    pub fn new(of: &str) -> Self {
+    pub fn new(domain: &str) -> Self {
         let mut hash = Self(Sha256Hasher::default());
-        hash.add(of);
+        hash.add(domain);
         hash
     }
 

@@ -42,7 +42,7 @@ pub(crate) fn finish_wheel(
         fs::copy(wheel, &place)?;
         place
     } else {
-        retag::retag(wheel, &platform.parse().map_err(other)?, into).map_err(other)?.path
+        retag::retag(wheel, &platform.parse().map_err(io_error)?, into).map_err(io_error)?.path
     };
     fs::set_permissions(&place, PermissionsExt::from_mode(0o644))?;
     Ok(place)
@@ -59,7 +59,7 @@ fn platform(
     }
     let required = required(wheel, set)?;
     let together: Vec<&Path> = [wheel].into_iter().chain(required).collect();
-    let audits = audit::audit(&together).map_err(other)?;
+    let audits = audit::audit(&together).map_err(io_error)?;
     let Some(audit) = audits.into_iter().next() else { return Ok(name.platform.clone()) };
     if let Some((level, reason)) = at_most.and_then(|level| Some((level, audit.beyond(level)?))) {
         let text = format!("its wheel is {}, beyond `at-most \"{level}\"`: {reason}", audit.tag);
@@ -69,30 +69,30 @@ fn platform(
 }
 
 fn required<'s>(wheel: &Path, set: &'s [PathBuf]) -> io::Result<Vec<&'s Path>> {
-    let mut found: Vec<&Path> = Vec::new();
+    let mut files: Vec<&Path> = Vec::new();
     let mut next = requirements(wheel)?;
     while let Some(name) = next.pop() {
-        let of = |file: &&PathBuf| {
+        let has_name = |file: &&PathBuf| {
             let file = file.file_name().unwrap_or_default().to_string_lossy();
-            file.parse::<WheelName>().is_ok_and(|other| other.dist.normalized() == name)
+            file.parse::<WheelName>().is_ok_and(|wheel| wheel.dist.normalized() == name)
         };
-        for file in set.iter().filter(of) {
-            if !found.contains(&file.as_path()) {
-                found.push(file);
+        for file in set.iter().filter(has_name) {
+            if !files.contains(&file.as_path()) {
+                files.push(file);
                 next.extend(requirements(file)?);
             }
         }
     }
-    Ok(found)
+    Ok(files)
 }
 
 fn requirements(wheel: &Path) -> io::Result<Vec<String>> {
-    let opened = Wheel::open(wheel).map_err(other)?;
-    let metadata = Metadata::parse(&opened.info("METADATA").map_err(other)?);
+    let opened = Wheel::open(wheel).map_err(io_error)?;
+    let metadata = Metadata::parse(&opened.info("METADATA").map_err(io_error)?);
     let plain = metadata.requirements().flatten().filter(|r| r.of_extras.is_empty());
     Ok(plain.map(|requirement| requirement.name).collect())
 }
 
-fn other(error: impl Error + 'static) -> io::Error {
+fn io_error(error: impl Error + 'static) -> io::Error {
     io::Error::other(with_causes(&error))
 }

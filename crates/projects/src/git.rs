@@ -10,7 +10,7 @@ use base::directory::walk;
 #[derive(Debug)]
 pub(crate) struct GitDirectory {
     /// Directory of HEAD and index.
-    own: PathBuf,
+    worktree: PathBuf,
     /// Directory of objects and refs; linked worktrees share the main worktree's.
     common: PathBuf,
     /// `.git` is a file, as in submodules and further working trees.
@@ -19,11 +19,11 @@ pub(crate) struct GitDirectory {
 
 impl GitDirectory {
     /// Finds the git directory of a checkout, if any.
-    pub fn of(checkout: &Path) -> io::Result<Option<Self>> {
+    pub fn find(checkout: &Path) -> io::Result<Option<Self>> {
         let place = checkout.join(".git");
         let Ok(metadata) = fs::symlink_metadata(&place) else { return Ok(None) };
         let elsewhere = metadata.is_file();
-        let own = if elsewhere {
+        let worktree = if elsewhere {
             let text = fs::read_to_string(&place)?;
             let Some(path) = text.strip_prefix("gitdir:") else {
                 return Err(io::Error::other(format!("{} has no gitdir line", place.display())));
@@ -32,15 +32,15 @@ impl GitDirectory {
         } else {
             place.clone()
         };
-        if !own.join("HEAD").is_file() {
-            let text = format!("{} is not a git directory", own.display());
+        if !worktree.join("HEAD").is_file() {
+            let text = format!("{} is not a git directory", worktree.display());
             return Err(io::Error::other(text));
         }
-        let common = match fs::read_to_string(own.join("commondir")) {
-            Ok(path) => own.join(path.trim()),
-            Err(_) => own.clone(),
+        let common = match fs::read_to_string(worktree.join("commondir")) {
+            Ok(path) => worktree.join(path.trim()),
+            Err(_) => worktree.clone(),
         };
-        Ok(Some(Self { own, common, elsewhere }))
+        Ok(Some(Self { worktree, common, elsewhere }))
     }
 
     pub(crate) fn is_shallow(&self) -> bool {
@@ -49,13 +49,13 @@ impl GitDirectory {
 
     /// Current branch; `None` if HEAD is detached.
     pub fn branch(&self) -> Option<String> {
-        let head = fs::read_to_string(self.own.join("HEAD")).ok()?;
+        let head = fs::read_to_string(self.worktree.join("HEAD")).ok()?;
         Some(head.trim().strip_prefix("ref: refs/heads/")?.to_owned())
     }
 
     /// Current commit, if HEAD or the file of its ref has it.
     pub fn commit(&self) -> Option<String> {
-        let head = fs::read_to_string(self.own.join("HEAD")).ok()?;
+        let head = fs::read_to_string(self.worktree.join("HEAD")).ok()?;
         let Some(name) = head.trim().strip_prefix("ref: ") else {
             return Some(head.trim().to_owned());
         };
@@ -77,9 +77,9 @@ impl GitDirectory {
         fs::create_dir_all(to.join("refs"))?;
         let objects = fs::canonicalize(self.common.join("objects"))?;
         fs::write(to.join("objects/info/alternates"), format!("{}\n", objects.display()))?;
-        fs::copy(self.own.join("HEAD"), to.join("HEAD"))?;
+        fs::copy(self.worktree.join("HEAD"), to.join("HEAD"))?;
         for (from, name) in
-            [(&self.own, "index"), (&self.common, "packed-refs"), (&self.common, "shallow")]
+            [(&self.worktree, "index"), (&self.common, "packed-refs"), (&self.common, "shallow")]
         {
             if from.join(name).is_file() {
                 fs::copy(from.join(name), to.join(name))?;

@@ -12,12 +12,12 @@ pub enum GitError {
     #[error("cannot start git")]
     Start(#[source] io::Error),
     /// git failed.
-    #[error("`git {words}` failed: {said}")]
+    #[error("`git {words}` failed: {message}")]
     Failed {
         /// Arguments.
         words: String,
         /// Message of git.
-        said: String,
+        message: String,
     },
     /// Reading or writing failed.
     #[error(transparent)]
@@ -51,8 +51,8 @@ pub fn git<W: AsRef<OsStr>>(words: &[W]) -> Result<Vec<u8>, GitError> {
         return Ok(done.stdout);
     }
     let words: Vec<_> = words.iter().map(|word| word.as_ref().to_string_lossy()).collect();
-    let said = message(&String::from_utf8_lossy(&done.stderr));
-    Err(GitError::Failed { words: redacted(&words.join(" ")), said })
+    let message = message(&String::from_utf8_lossy(&done.stderr));
+    Err(GitError::Failed { words: redacted(&words.join(" ")), message })
 }
 
 /// Whole message of git in one line, without secrets: the reason can be before or after the line
@@ -69,9 +69,9 @@ fn message(output: &str) -> String {
 pub(crate) fn git_in(checkout: &Path, words: &[&str]) -> Result<Vec<u8>, GitError> {
     let fixed =
         ["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
-    let mut all: Vec<&OsStr> = vec![OsStr::new("-C"), checkout.as_os_str()];
-    all.extend(fixed.iter().chain(words).map(OsStr::new));
-    git(&all)
+    let mut arguments: Vec<&OsStr> = vec![OsStr::new("-C"), checkout.as_os_str()];
+    arguments.extend(fixed.iter().chain(words).map(OsStr::new));
+    git(&arguments)
 }
 
 #[cfg(test)]

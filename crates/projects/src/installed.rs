@@ -18,9 +18,9 @@ pub fn identity(tree: &Path) -> io::Result<String> {
     let mut hash = Fingerprint::new("installed tree");
     for entry in walk(&tree.join("include")) {
         let entry = entry?;
-        let found = entry.metadata()?;
-        if !found.is_dir() {
-            add(&mut hash, &entry.below().to_string_lossy(), &found);
+        let metadata = entry.metadata()?;
+        if !metadata.is_dir() {
+            add(&mut hash, &entry.below().to_string_lossy(), &metadata);
         }
     }
     // Debian's directory of libraries below /usr.
@@ -31,17 +31,17 @@ pub fn identity(tree: &Path) -> io::Result<String> {
         }
         for entry in entries(&directory)? {
             // Links count with the file that they lead to.
-            let found = fs::metadata(entry.path()).or_else(|_| entry.metadata())?;
-            if !found.is_dir() {
-                add(&mut hash, &entry.path().to_string_lossy(), &found);
+            let metadata = fs::metadata(entry.path()).or_else(|_| entry.metadata())?;
+            if !metadata.is_dir() {
+                add(&mut hash, &entry.path().to_string_lossy(), &metadata);
             }
         }
     }
     Ok(hash.end())
 }
 
-fn add(hash: &mut Fingerprint, name: &str, found: &std::fs::Metadata) {
-    hash.add(&format!("{name} {} {}.{}", found.len(), found.mtime(), found.mtime_nsec()));
+fn add(hash: &mut Fingerprint, name: &str, metadata: &std::fs::Metadata) {
+    hash.add(&format!("{name} {} {}.{}", metadata.len(), metadata.mtime(), metadata.mtime_nsec()));
 }
 
 #[cfg(test)]
@@ -57,7 +57,7 @@ mod tests {
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(file, "1").unwrap();
         }
-        let mut seen = vec![identity(dir.path()).unwrap()];
+        let mut identities = vec![identity(dir.path()).unwrap()];
         for (name, differs) in [
             ("include/a/b.h", true),
             ("lib/libb.so", true),
@@ -66,8 +66,8 @@ mod tests {
         ] {
             fs::write(dir.path().join(name), "12").unwrap();
             let now = identity(dir.path()).unwrap();
-            assert_eq!(seen.last() != Some(&now), differs, "{name}");
-            seen.push(now);
+            assert_eq!(identities.last() != Some(&now), differs, "{name}");
+            identities.push(now);
         }
     }
 }

@@ -7,7 +7,7 @@ use plan::{DevelTree, ProjectBuild, TakenWheel, Trial};
 
 #[derive(Clone, Copy)]
 pub enum Item<'a> {
-    Taken(&'a TakenWheel),
+    Wheel(&'a TakenWheel),
     Devel(&'a DevelTree),
     Project(&'a ProjectBuild),
     Trial(&'a ProjectBuild, TrialKind, &'a Trial),
@@ -16,7 +16,7 @@ pub enum Item<'a> {
 impl Item<'_> {
     pub fn name(&self) -> &str {
         match self {
-            Self::Taken(wheel) => wheel.name.as_str(),
+            Self::Wheel(wheel) => wheel.name.as_str(),
             Self::Devel(_) => devel::NAME,
             Self::Project(project) | Self::Trial(project, ..) => project.name.as_str(),
         }
@@ -48,7 +48,7 @@ pub fn is_before(item: &Item<'_>, project: &ProjectBuild) -> bool {
     match item {
         Item::Devel(_) => project.devel,
         Item::Trial(..) => false,
-        Item::Taken(_) | Item::Project(_) => {
+        Item::Wheel(_) | Item::Project(_) => {
             project.after.iter().any(|name| name.as_str() == item.name())
         }
     }

@@ -34,11 +34,11 @@ mod failed;
 mod filter;
 mod fingerprint;
 mod finish;
+mod finished_wheel;
 mod git;
 mod git_program;
 mod installed;
 mod item;
-mod kept;
 mod lock;
 mod mounts;
 mod namespaces;
@@ -50,6 +50,7 @@ mod prefetch;
 mod prefixes;
 mod private;
 mod process;
+mod product;
 mod project;
 mod reach;
 mod recorded;
@@ -65,7 +66,6 @@ mod sdists;
 mod snapshot;
 mod sockets;
 mod survey;
-mod taken;
 mod tools;
 mod tree;
 mod tree_copy;
@@ -138,7 +138,7 @@ pub enum Happened {
     /// Builds are in this directory, since other builds have the usual one.
     Elsewhere(PathBuf),
     /// Reused from an earlier build.
-    Kept(String),
+    Reused(String),
     /// Failed.
     Failed(String),
 }
@@ -155,7 +155,7 @@ pub struct MadeWheel {
     /// Duration of the build.
     pub took: Duration,
     /// Reused from an earlier build.
-    pub kept: bool,
+    pub is_reused: bool,
 }
 
 /// A missing result.
@@ -220,8 +220,8 @@ pub struct Outcome {
 
 impl Outcome {
     /// Returns true if the wheel of a project is missing.
-    pub fn lacks(&self, name: &str) -> bool {
-        self.not_made.iter().any(|it| it.trial.is_none() && it.name.as_str() == name)
+    pub fn is_missing(&self, name: &str) -> bool {
+        self.not_made.iter().any(|item| item.trial.is_none() && item.name.as_str() == name)
     }
 }
 
@@ -289,10 +289,10 @@ pub fn check(plan: &Plan, settings: &Settings, dest: &Path) -> Result<Missing, P
 }
 
 fn tools(plan: &Plan, settings: &Settings) -> Result<tools::Tools, ToolsError> {
-    let wanted = plan.projects.iter().flat_map(|project| {
+    let versions_of_projects = plan.projects.iter().flat_map(|project| {
         project.pythons.iter().map(|version| (project.name.as_str(), version.as_str()))
     });
-    tools::Tools::find(&settings.python)?.with_interpreters(wanted)
+    tools::Tools::find(&settings.python)?.with_interpreters(versions_of_projects)
 }
 
 /// Fetches missing prefetched wheels into `dest`. If any are unavailable, returns these and changes

@@ -119,8 +119,8 @@ impl OfItem {
         }
         let listed = listed.prefetched.unwrap_or_default();
         let differs = |name: &&String| listed.get(*name) != prefetched.get(*name);
-        let other = listed.keys().chain(prefetched.keys()).find(differs);
-        other.map_or(Ok(()), |name| {
+        let difference = listed.keys().chain(prefetched.keys()).find(differs);
+        difference.map_or(Ok(()), |name| {
             Err(Failed::new(format!(
                 "its lock lists other prefetched wheels: `{name}` differs; fetch the listed one, or \
                  write the lock anew, without --locked"
@@ -129,20 +129,20 @@ impl OfItem {
     }
 
     /// Failure for a requirement that no listed wheel meets.
-    pub fn lacks(&self, requirement: &str) -> Failed {
+    pub fn missing_wheel(&self, requirement: &str) -> Failed {
         Failed::new(format!(
             "its lock {} lacks `{requirement}`: write the lock anew, without --locked",
             self.file().display()
         ))
     }
 
-    /// Copies the listed wheels into `to`.
-    pub fn provide(&self, to: &Path) -> Result<(), Failed> {
+    /// Copies the listed wheels into `directory`.
+    pub fn provide(&self, directory: &Path) -> Result<(), Failed> {
         let list = self.read()?;
-        fs::create_dir_all(to)?;
+        fs::create_dir_all(directory)?;
         for wheel in list.wheels() {
             let from = self.checked(wheel)?;
-            fs::copy(&from, to.join(from.file_name().unwrap_or_default()))?;
+            fs::copy(&from, directory.join(from.file_name().unwrap_or_default()))?;
         }
         Ok(())
     }
@@ -205,7 +205,7 @@ impl List {
 fn fetched(workspace: &Path) -> io::Result<Vec<PathBuf>> {
     let mut wheels = BTreeMap::new();
     let mut places = vec![workspace.join(FETCHED)];
-    places.extend(in_directory(workspace, |_| true)?.into_iter().map(|it| it.join(FETCHED)));
+    places.extend(in_directory(workspace, |_| true)?.into_iter().map(|place| place.join(FETCHED)));
     for place in places {
         for wheel in
             in_directory(&place, |file| Path::new(file).extension().is_some_and(|e| e == "whl"))?
@@ -225,7 +225,8 @@ fn inputs_of(inputs: &ProjectInputs, prefetched: &Digests) -> String {
         let _ = writeln!(text, "commit = {}", quoted(commit));
     }
     let submodules = inputs.repositories.iter().skip(1);
-    let submodules = submodules.filter_map(|it| Some((&it.path, it.commit.as_ref()?)));
+    let submodules =
+        submodules.filter_map(|submodule| Some((&submodule.path, submodule.commit.as_ref()?)));
     for (name, pairs) in [
         ("submodules", submodules.collect()),
         ("prefetched", prefetched.iter().collect::<Vec<_>>()),
@@ -253,7 +254,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let lock = Lock { directory: dir.path().join("lock"), is_fixed: true };
         let item = OfItem::new(&lock, "wave.tests");
-        let (workspace, to) = (dir.path().join("w"), dir.path().join("to"));
+        let (workspace, provided) = (dir.path().join("w"), dir.path().join("to"));
         for directory in ["w/fetched", "w/3.12/fetched"] {
             fs::create_dir_all(dir.path().join(directory)).unwrap();
         }
@@ -266,14 +267,14 @@ mod tests {
             text.contains("name = \"six-x\"\nversion = \"1.0\"\nwheels = [{ name = \"Six_x-1.0"),
             "{text}"
         );
-        item.provide(&to).unwrap();
-        assert_eq!(fs::read(to.join(file)).unwrap(), b"one");
-        assert!(to.join("two-2-cp312-cp312-any.whl").is_file());
+        item.provide(&provided).unwrap();
+        assert_eq!(fs::read(provided.join(file)).unwrap(), b"one");
+        assert!(provided.join("two-2-cp312-cp312-any.whl").is_file());
         fs::write(lock.directory.join(WHEELS).join(file), "other").unwrap();
-        let failed = item.provide(&to).unwrap_err().to_string();
+        let failed = item.provide(&provided).unwrap_err().to_string();
         assert_eq!(failed, format!("its lock: `wheels/{file}` has another SHA-256 than the list"));
         fs::write(item.file(), "[[packages]]\nwheels = [{ path = \"../a\", hashes = {} }]\n")
             .unwrap();
-        assert!(item.provide(&to).unwrap_err().to_string().contains("is not a wheel"));
+        assert!(item.provide(&provided).unwrap_err().to_string().contains("is not a wheel"));
     }
 }

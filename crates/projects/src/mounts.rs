@@ -22,8 +22,8 @@ use super::confined::Limits;
 pub(crate) fn arrange(limits: &Limits, sockets: &[PathBuf]) -> io::Result<()> {
     let failed =
         |error: rustix::io::Errno| io::Error::other(format!("mounts are refused: {error}"));
-    let all = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
-    mount_change("/", all).map_err(failed)?;
+    let propagation = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change("/", propagation).map_err(failed)?;
     let writable = outermost(limits);
     for path in &writable {
         // The workspace as a whole, since files do not move between mounts.
@@ -31,7 +31,8 @@ pub(crate) fn arrange(limits: &Limits, sockets: &[PathBuf]) -> io::Result<()> {
     }
     let table = fs::read("/proc/self/mountinfo")?;
     let hide = |place: &Path| {
-        let is_socket = fs::symlink_metadata(place).is_ok_and(|it| it.file_type().is_socket());
+        let is_socket =
+            fs::symlink_metadata(place).is_ok_and(|metadata| metadata.file_type().is_socket());
         if !limits.network && is_socket && !writable.iter().any(|path| place.starts_with(path)) {
             let _ = mount_bind("/dev/null", place);
         }
@@ -66,11 +67,11 @@ fn hide_terminals() {
 
 /// Writable paths that are not below another one.
 fn outermost(limits: &Limits) -> Vec<PathBuf> {
-    let all = [&limits.workspace].into_iter().chain(&limits.writable);
-    let mut all: Vec<PathBuf> = all.filter_map(|path| path.canonicalize().ok()).collect();
-    all.sort();
-    all.dedup_by(|path, before| path.starts_with(before));
-    all
+    let paths = [&limits.workspace].into_iter().chain(&limits.writable);
+    let mut paths: Vec<PathBuf> = paths.filter_map(|path| path.canonicalize().ok()).collect();
+    paths.sort();
+    paths.dedup_by(|path, before| path.starts_with(before));
+    paths
 }
 
 #[derive(Debug, PartialEq, Eq)]

@@ -44,8 +44,8 @@ pub(crate) fn map_users(child: Pid) -> io::Result<()> {
             let (first, count) = (words.next()?, words.nth(1)?);
             Some(format!("{first} {first} {count}\n"))
         };
-        let own: String = ranges.lines().filter_map(line).collect();
-        fs::write(format!("/proc/{}/{file}", child.as_raw_nonzero()), own)?;
+        let mapping: String = ranges.lines().filter_map(line).collect();
+        fs::write(format!("/proc/{}/{file}", child.as_raw_nonzero()), mapping)?;
     }
     Ok(())
 }

@@ -37,7 +37,7 @@ impl Site<'_> {
         let versions = project.pythons.iter().map(String::as_str);
         let part = |version| {
             let part = self.part(Some(version), settings, is_free, place);
-            part.map_err(|failed| failed.of(version))
+            part.map_err(|failed| failed.for_python(version))
         };
         versions.map(part).collect()
     }
@@ -111,7 +111,7 @@ impl Site<'_> {
             Err(failed) if project.run.is_empty() => Err(failed),
             Err(_) if is_free && self.can_ask() => self.prepare(place).map(Some),
             Err(failed) => {
-                place.log.say(&format!("before its commands: {failed}"))?;
+                place.log.write_line(&format!("before its commands: {failed}"))?;
                 Ok(None)
             }
             Ok(()) => Ok(None),
@@ -145,12 +145,12 @@ impl Site<'_> {
         let mut wheels = Vec::new();
         for Part { version, place: mut inner, prepared } in parts {
             if let Some(version) = &version {
-                inner.log.say(&format!("for Python {version}:"))?;
+                inner.log.write_line(&format!("for Python {version}:"))?;
             }
             let site = self.of_version(version.as_deref());
             let made = site.build(prepared, &mut inner);
             let made = made.map_err(|failed| match &version {
-                Some(version) => failed.of(version),
+                Some(version) => failed.for_python(version),
                 None => failed,
             })?;
             place.used.add(inner.used);

@@ -42,17 +42,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_process_at_a_time_has_a_mark_until_it_is_removed() {
+    fn one_process_at_a_time_holds_a_mark_until_it_is_removed() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join(".git")).unwrap();
         assert!(!is_left(dir.path()) && Mark::take(dir.path()).is_err());
         mark(dir.path()).unwrap();
-        let one = Mark::take(dir.path()).unwrap().unwrap();
+        let first = Mark::take(dir.path()).unwrap().unwrap();
         assert!(Mark::take(dir.path()).unwrap().is_none());
-        drop(one);
-        let other = Mark::take(dir.path()).unwrap().unwrap();
+        drop(first);
+        let second = Mark::take(dir.path()).unwrap().unwrap();
         assert!(is_left(dir.path()));
-        other.remove().unwrap();
+        second.remove().unwrap();
         assert!(!is_left(dir.path()));
     }
 }

@@ -27,12 +27,12 @@ const MOST_PATH: u64 = 4096;
 /// Takes the directory of `settings`, with the work that is kept in `kept`; reports another one.
 pub(crate) fn take(
     settings: &Settings,
-    kept: Option<&Path>,
+    kept_work: Option<&Path>,
     report: &(dyn Fn(Happened) + Sync),
 ) -> io::Result<Place> {
     let first = settings.build_directory.as_deref().unwrap_or(Path::new(DIRECTORY));
     let mut place = Place::take(first)?;
-    kept.map_or(Ok(()), |kept| place.bring(kept))?;
+    kept_work.map_or(Ok(()), |kept_work| place.bring(kept_work))?;
     if place.path() != first {
         report(Happened::Elsewhere(place.path().to_owned()));
     }
@@ -43,7 +43,7 @@ pub(crate) fn take(
 #[derive(Debug)]
 pub(crate) struct Place {
     path: PathBuf,
-    kept: Option<PathBuf>,
+    kept_work: Option<PathBuf>,
     /// `None` with kept work, which the next build returns if this one is killed.
     registration: Option<Registration>,
     lock: File,
@@ -62,7 +62,7 @@ impl Place {
                 number => PathBuf::from(format!("{}.{number}", first.display())),
             };
             if let Some(lock) = lock(&path)? {
-                let mut place = Self { path, kept: None, registration: None, lock };
+                let mut place = Self { path, kept_work: None, registration: None, lock };
                 place.clear()?;
                 place.registration = Some(cleanup::path(place.path.clone()));
                 return Ok(place);
@@ -76,32 +76,32 @@ impl Place {
     }
 
     /// Moves kept work here: object files and settings of build systems contain the path.
-    fn bring(&mut self, kept: &Path) -> io::Result<()> {
-        fs::create_dir_all(kept)?;
+    fn bring(&mut self, work: &Path) -> io::Result<()> {
+        fs::create_dir_all(work)?;
         self.registration = None;
-        fs::write(self.path.join(KEPT), kept.as_os_str().as_bytes())?;
-        self.kept = Some(kept.to_owned());
-        base::directory::entries(kept)?
+        fs::write(self.path.join(KEPT), work.as_os_str().as_bytes())?;
+        self.kept_work = Some(work.to_owned());
+        base::directory::entries(work)?
             .iter()
             .try_for_each(|entry| moved(&entry.path(), &self.path.join(entry.file_name())))
     }
 
     /// Returns kept work to its place, unless that is gone.
-    fn give_back(&self, kept: &Path) -> io::Result<()> {
-        if !kept.is_dir() {
+    fn give_back(&self, work: &Path) -> io::Result<()> {
+        if !work.is_dir() {
             return Ok(());
         }
         let entries = base::directory::entries(&self.path)?;
         let entries = entries.iter().filter(|entry| entry.file_name() != KEPT);
         entries
             .into_iter()
-            .try_for_each(|entry| moved(&entry.path(), &kept.join(entry.file_name())))
+            .try_for_each(|entry| moved(&entry.path(), &work.join(entry.file_name())))
     }
 
     /// Removes the files of a killed build, and returns its kept work.
     fn clear(&self) -> io::Result<()> {
-        if let Ok(kept) = regular::read(self.path.join(KEPT), MOST_PATH) {
-            self.give_back(Path::new(OsStr::from_bytes(&kept)))?;
+        if let Ok(path) = regular::read(self.path.join(KEPT), MOST_PATH) {
+            self.give_back(Path::new(OsStr::from_bytes(&path)))?;
         }
         for entry in base::directory::entries(&self.path)? {
             if entry.file_type()?.is_dir() {
@@ -116,7 +116,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        if let Some(Err(_)) = self.kept.as_ref().map(|kept| self.give_back(kept)) {
+        if let Some(Err(_)) = self.kept_work.as_ref().map(|kept_work| self.give_back(kept_work)) {
             // The next build tries again.
             return;
         }
@@ -161,8 +161,8 @@ fn lock(path: &Path) -> io::Result<Option<File>> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    let found = fs::symlink_metadata(path)?;
-    if !found.is_dir() || found.uid() != geteuid().as_raw() {
+    let metadata = fs::symlink_metadata(path)?;
+    if !metadata.is_dir() || metadata.uid() != geteuid().as_raw() {
         return Ok(None);
     }
     let lock = File::open(path)?;
@@ -172,8 +172,8 @@ fn lock(path: &Path) -> io::Result<Option<File>> {
         Err(TryLockError::Error(error)) => return Err(error),
     }
     // The former holder may have removed it meanwhile.
-    let is_same = fs::symlink_metadata(path).is_ok_and(|now| now.ino() == found.ino())
-        && lock.metadata()?.ino() == found.ino();
+    let is_same = fs::symlink_metadata(path).is_ok_and(|now| now.ino() == metadata.ino())
+        && lock.metadata()?.ino() == metadata.ino();
     Ok(is_same.then_some(lock))
 }
 
@@ -185,11 +185,11 @@ mod tests {
     fn one_build_at_a_time_has_a_directory_and_removes_it() {
         let dir = tempfile::tempdir().unwrap();
         let named = dir.path().join("below/work");
-        let one = Place::take(&named).unwrap();
-        assert_eq!(one.path(), named);
-        let other = Place::take(&named).unwrap();
-        assert_eq!(other.path(), dir.path().join("below/work.2"));
-        drop((one, other));
+        let first = Place::take(&named).unwrap();
+        assert_eq!(first.path(), named);
+        let second = Place::take(&named).unwrap();
+        assert_eq!(second.path(), dir.path().join("below/work.2"));
+        drop((first, second));
         assert!(!named.exists() && !dir.path().join("below/work.2").exists());
         // Files of a killed build.
         fs::create_dir_all(named.join("left")).unwrap();
@@ -200,31 +200,31 @@ mod tests {
     #[test]
     fn kept_work_returns_even_after_a_killed_build() {
         let dir = tempfile::tempdir().unwrap();
-        let (named, kept) = (dir.path().join("work"), dir.path().join("out/work"));
+        let (named, work) = (dir.path().join("work"), dir.path().join("out/work"));
         for is_killed in [false, true] {
             let mut place = Place::take(&named).unwrap();
-            place.bring(&kept).unwrap();
+            place.bring(&work).unwrap();
             fs::create_dir_all(named.join("wave/build")).unwrap();
             fs::write(named.join("wave/build/a.o"), "").unwrap();
             if is_killed {
-                std::mem::forget(place.kept.take());
+                std::mem::forget(place.kept_work.take());
                 let lock = place.lock.try_clone().unwrap();
                 std::mem::forget(place);
                 lock.file().unlock().unwrap();
-                assert!(!kept.join("wave").exists() && named.join(KEPT).is_file());
+                assert!(!work.join("wave").exists() && named.join(KEPT).is_file());
                 drop(Place::take(&named).unwrap());
             } else {
                 drop(place);
             }
-            assert!(kept.join("wave/build/a.o").is_file() && !named.exists());
+            assert!(work.join("wave/build/a.o").is_file() && !named.exists());
         }
         let mut place = Place::take(&named).unwrap();
-        place.bring(&kept).unwrap();
-        assert!(named.join("wave/build/a.o").is_file() && !kept.join("wave").exists());
+        place.bring(&work).unwrap();
+        assert!(named.join("wave/build/a.o").is_file() && !work.join("wave").exists());
     }
 
     #[test]
-    fn a_link_is_no_place() {
+    fn refuses_a_link_as_a_place() {
         let dir = tempfile::tempdir().unwrap();
         let (named, target) = (dir.path().join("work"), dir.path().join("target"));
         fs::create_dir(&target).unwrap();

@@ -13,15 +13,15 @@ use std::time::{Duration, Instant};
 use fs_err as fs;
 
 use super::fingerprint::Fingerprint;
-use super::kept::Product;
 use super::process::Log;
+use super::product::Product;
 use super::requirements::Requirements;
 use super::tools::Tools;
 use super::used::Used;
 use super::workspace::{Failed, TAIL, Workspace, wheels_in};
 use super::{
-    End, Happened, NotMade, ProjectError, Settings, Why, place, private, project, repositories,
-    schedule, taken, wheel_of, wheelhouse,
+    End, Happened, NotMade, ProjectError, Settings, Why, finished_wheel, place, private, project,
+    repositories, schedule, wheel_of, wheelhouse,
 };
 use base::names::RelPath;
 use base::regular;
@@ -42,13 +42,14 @@ pub fn fill(
     let work = place.path().to_owned();
     fs::create_dir_all(dest.join("logs"))?;
     let fetcher = Fetcher { plan, settings, tools, dest: &dest, work, report };
-    let none = vec![Vec::new(); plan.prefetched.len()];
-    let ends =
-        schedule::run(&none, settings.jobs, |index, _| fetcher.bring(&plan.prefetched[index]));
+    let dependencies = vec![Vec::new(); plan.prefetched.len()];
+    let ends = schedule::run(&dependencies, settings.jobs, |index, _| {
+        fetcher.bring(&plan.prefetched[index])
+    });
     let (mut brought, mut missing) = (Vec::new(), Vec::new());
     for (wheel, end) in plan.prefetched.iter().zip(ends) {
         match end {
-            End::Done(found) => brought.extend(found.map(|found| (wheel, found))),
+            End::Done(product) => brought.extend(product.map(|product| (wheel, product))),
             End::Failed((reason, tail)) => missing.push(NotMade {
                 name: wheel.name.clone(),
                 trial: None,
@@ -58,8 +59,8 @@ pub fn fill(
         }
     }
     if missing.is_empty() {
-        for (wheel, found) in brought {
-            fetcher.put(wheel, &found)?;
+        for (wheel, product) in brought {
+            fetcher.store(wheel, &product)?;
         }
         constrain(&dest)?;
     }
@@ -86,8 +87,8 @@ impl Fetcher<'_> {
         let bare = |e: io::Error| (with_causes(&e), Vec::new());
         let name = wheel.name.to_string();
         let key = self.key(wheel).map_err(bare)?;
-        if !self.settings.anew && self.is_there(wheel, &key) {
-            (self.report)(Happened::Kept(name));
+        if !self.settings.anew && self.is_unchanged(wheel, &key) {
+            (self.report)(Happened::Reused(name));
             return Ok(None);
         }
         (self.report)(Happened::Started(name.clone()));
@@ -105,19 +106,19 @@ impl Fetcher<'_> {
         };
         match self.fetch(wheel, &mut place) {
             Ok(wheels) => {
-                self.tell(name, &wheels, start.elapsed());
+                self.report_finished(name, &wheels, start.elapsed());
                 Ok(Some(Fetched { key, wheels }))
             }
             Err(failed) => {
                 (self.report)(Happened::Failed(name));
                 let tail = place.log.tail(TAIL);
-                let _ = place.log.say(&format!("error: {failed}"));
+                let _ = place.log.write_line(&format!("error: {failed}"));
                 Err((failed.to_string(), tail))
             }
         }
     }
 
-    fn tell(&self, name: String, wheels: &[PathBuf], took: Duration) {
+    fn report_finished(&self, name: String, wheels: &[PathBuf], took: Duration) {
         (self.report)(Happened::Finished(
             name,
             wheels.iter().map(|w| file_name(w)).collect(),
@@ -138,10 +139,10 @@ impl Fetcher<'_> {
         fs::create_dir_all(&out)?;
         if let Some(requirement) = &wheel.requirement {
             for version in self.versions(wheel) {
-                self.ask(wheel, requirement, version, &out, place)?;
+                self.fetch_wheel(wheel, requirement, version, &out, place)?;
             }
         } else {
-            taken::copy(&wheel.files, self.settings.sources.as_ref(), &out, place)?;
+            finished_wheel::copy(&wheel.files, self.settings.sources.as_ref(), &out, place)?;
         }
         let wheels = wheels_in(&out, &wheel.name)?;
         if wheels.is_empty() {
@@ -150,7 +151,7 @@ impl Fetcher<'_> {
         Ok(wheels)
     }
 
-    fn ask(
+    fn fetch_wheel(
         &self,
         wheel: &PrefetchedWheel,
         requirement: &str,
@@ -207,14 +208,14 @@ impl Fetcher<'_> {
         Ok(key.end())
     }
 
-    fn is_there(&self, wheel: &PrefetchedWheel, key: &str) -> bool {
+    fn is_unchanged(&self, wheel: &PrefetchedWheel, key: &str) -> bool {
         let name = wheel.name.as_str();
         let directory = self.dest.join(wheelhouse::OTHERS);
         let product = Product::read(&state(self.dest, name));
         product.is_some_and(|product| product.is_of(key) && product.has_wheels_in(&directory))
     }
 
-    fn put(&self, wheel: &PrefetchedWheel, found: &Fetched) -> io::Result<()> {
+    fn store(&self, wheel: &PrefetchedWheel, fetched: &Fetched) -> io::Result<()> {
         let directory = self.dest.join(wheelhouse::OTHERS);
         let state = state(self.dest, wheel.name.as_str());
         fs::create_dir_all(&directory)?;
@@ -225,13 +226,13 @@ impl Fetcher<'_> {
             fs::remove_file(old)?;
         }
         let mut wheels = Vec::new();
-        for file in &found.wheels {
+        for file in &fetched.wheels {
             let place = directory.join(file_name(file));
             // A new file: code of a repository may have linked its own.
             io::copy(&mut regular::open(file)?, &mut fs::File::create(&place)?)?;
             wheels.push(place);
         }
-        Product::of_wheels(found.key.clone(), &wheels)?.write(&state)
+        Product::of_wheels(fetched.key.clone(), &wheels)?.write(&state)
     }
 }
 

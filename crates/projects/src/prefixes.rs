@@ -14,23 +14,24 @@ use plan::Plan;
 pub(crate) const DIRECTORY: &str = "prefix";
 
 /// Copies kept directories, so that projects find them.
-pub(crate) fn restore(plan: &Plan, kept: &Path, work: &Path) -> io::Result<()> {
+pub(crate) fn restore(plan: &Plan, products: &Path, work: &Path) -> io::Result<()> {
     let after = plan.projects.iter().flat_map(|project| &project.after);
     let names = after.chain(plan.projects.iter().map(|project| &project.name));
     for name in names {
-        let (from, to) = (kept.join(name.as_str()), work.join(DIRECTORY).join(name.as_str()));
-        if from.is_dir() && !to.exists() {
-            copy(&from, &to)?;
+        let (product, target) =
+            (products.join(name.as_str()), work.join(DIRECTORY).join(name.as_str()));
+        if product.is_dir() && !target.exists() {
+            copy(&product, &target)?;
         }
     }
     Ok(())
 }
 
 /// Keeps the directory of a new native project, in place of an older one.
-pub(crate) fn keep(work: &Path, name: &PackageName, kept: &Path) -> io::Result<()> {
-    let to = kept.join(name.as_str());
-    if to.is_dir() {
-        fs::remove_dir_all(&to)?;
+pub(crate) fn keep(work: &Path, name: &PackageName, products: &Path) -> io::Result<()> {
+    let product = products.join(name.as_str());
+    if product.is_dir() {
+        fs::remove_dir_all(&product)?;
     }
-    copy(&work.join(DIRECTORY).join(name.as_str()), &to)
+    copy(&work.join(DIRECTORY).join(name.as_str()), &product)
 }

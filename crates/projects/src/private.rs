@@ -57,9 +57,9 @@ fn private_caches(
     let cache = directory.join(CACHE);
     let home = variables.get("HOME").map(PathBuf::from);
     let below_home = |name: &str| home.as_ref().map(|home| home.join(name));
-    let of = |name: &str| variables.get(name).map(PathBuf::from);
-    let pip = of("PIP_CACHE_DIR")
-        .or_else(|| Some(of("XDG_CACHE_HOME").or_else(|| below_home(".cache"))?.join("pip")));
+    let path_in = |name: &str| variables.get(name).map(PathBuf::from);
+    let pip = path_in("PIP_CACHE_DIR")
+        .or_else(|| Some(path_in("XDG_CACHE_HOME").or_else(|| below_home(".cache"))?.join("pip")));
     // Code of a project must not write answers of an index for the next download.
     let private_pip = directory.join("pip-cache");
     link(pip.as_deref(), &private_pip, DOWNLOADS)?;
@@ -70,12 +70,12 @@ fn private_caches(
         link(cargo.as_deref(), &private_cargo, CARGO_DOWNLOADS)?;
         variables.insert("CARGO_NET_OFFLINE".to_owned(), "true".into());
     }
-    let given = [
+    let paths = [
         ("XDG_CACHE_HOME", cache.clone()),
         ("PIP_CACHE_DIR", private_pip),
         ("CARGO_HOME", private_cargo),
     ];
-    variables.extend(given.map(|(name, path)| (name.to_owned(), path.into())));
+    variables.extend(paths.map(|(name, path)| (name.to_owned(), path.into())));
     for (name, below) in [("CCACHE_DIR", "ccache"), ("SCCACHE_DIR", "sccache")] {
         variables.entry(name.to_owned()).or_insert_with(|| cache.join(below).into());
     }
@@ -110,17 +110,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tools_keep_what_they_make_in_the_workspace() {
+    fn caches_of_tools_are_in_the_workspace() {
         let dir = tempfile::tempdir().unwrap();
         let (home, place) = (dir.path().join("home"), dir.path().join("place"));
-        let there = [
+        let existing = [
             ".cache/pip/http-v2",
             ".cache/pip/wheels",
             ".cache/uv",
             ".cargo/registry/cache",
             ".cargo/bin",
         ];
-        for name in there {
+        for name in existing {
             fs::create_dir_all(home.join(name)).unwrap();
         }
         fs::write(home.join(".cargo/config.toml"), "").unwrap();

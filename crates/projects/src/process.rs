@@ -63,6 +63,7 @@ pub struct Run<'a> {
     pub limits: Option<&'a Limits>,
 }
 
+/// Bytes at the end of a log that are read for its last lines.
 const TAIL: u64 = 64 * 1024;
 const MOST_TEXT: u64 = 16 << 20;
 
@@ -88,7 +89,7 @@ impl Log {
     pub fn run(&self, run: &Run<'_>) -> Result<(), ProcessError> {
         let mut file = self.append()?;
         writeln!(file, "$ {}", shown(run.command))?;
-        if !is_there(run) {
+        if !program_exists(run) {
             return Err(absent(run));
         }
         let status = copied(file, |output| {
@@ -98,7 +99,7 @@ impl Log {
             })
         });
         let status = status.inspect_err(|error| {
-            let _ = self.say(&with_causes(error));
+            let _ = self.write_line(&with_causes(error));
         })?;
         if status.success() {
             Ok(())
@@ -114,7 +115,9 @@ impl Log {
 
     /// Length in bytes, or 0 if unreadable.
     pub fn length(&self) -> u64 {
-        regular::open_unlinked(&self.path).and_then(|file| file.metadata()).map_or(0, |it| it.len())
+        regular::open_unlinked(&self.path)
+            .and_then(|file| file.metadata())
+            .map_or(0, |metadata| metadata.len())
     }
 
     /// Returns the text behind `offset`, or nothing if it is unreadable.
@@ -140,7 +143,7 @@ impl Log {
         fs::rename(partial, &self.path)
     }
 
-    pub fn say(&self, line: &str) -> io::Result<()> {
+    pub fn write_line(&self, line: &str) -> io::Result<()> {
         writeln!(self.append()?, "{line}")
     }
 
@@ -177,13 +180,13 @@ fn copied<T: Send>(
         let copying = scope.spawn(move || -> io::Result<()> {
             let (mut piece, mut rest) = (vec![0; PIECE], REST);
             loop {
-                let mut waited =
+                let mut polled_files =
                     [PollFd::new(&reader, PollFlags::IN), PollFd::new(&end, PollFlags::IN)];
-                match poll(&mut waited, None) {
+                match poll(&mut polled_files, None) {
                     Err(rustix::io::Errno::INTR) => continue,
                     polled => polled?,
                 };
-                let [is_readable, is_over] = waited.map(|it| !it.revents().is_empty());
+                let [is_readable, is_over] = polled_files.map(|file| !file.revents().is_empty());
                 let count = if is_readable { reader.read(&mut piece)? } else { 0 };
                 log.write_all(&piece[..count])?;
                 if !is_over {
@@ -206,7 +209,7 @@ fn copied<T: Send>(
 
 /// Runs a program; returns its standard output.
 pub fn answer(run: &Run<'_>) -> Result<String, ProcessError> {
-    if !is_there(run) {
+    if !program_exists(run) {
         return Err(absent(run));
     }
     let mut answer = Vec::new();
@@ -241,7 +244,7 @@ fn to_its_end(
         limits: limits.clone(),
         sockets: if limits.network { Vec::new() } else { sockets::with_paths() },
     };
-    let kind = Walls::standing().kind();
+    let kind = Walls::probe().kind();
     match walled(kind, &task, prepare).map_err(|e| not_started(run, e))? {
         End::Ended(status) => Ok(status),
         End::Failed(reason) => Err(not_started(run, io::Error::other(reason))),
@@ -256,7 +259,7 @@ fn command(run: &Run<'_>) -> Command {
     command
 }
 
-fn is_there(run: &Run<'_>) -> bool {
+fn program_exists(run: &Run<'_>) -> bool {
     let program = run.command.first().map(OsString::as_os_str).unwrap_or_default();
     if program.to_string_lossy().contains('/') {
         return run.directory.join(program).exists();
@@ -299,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_has_the_commands_and_what_they_wrote() {
+    fn a_log_has_commands_and_their_output() {
         let directory = tempfile::tempdir().unwrap();
         let log = Log::create(directory.path().join("a.log")).unwrap();
         let environment = BTreeMap::from([

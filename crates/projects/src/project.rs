@@ -30,13 +30,13 @@ pub(crate) fn furnish(place: &mut Workspace, processes: usize) -> io::Result<()>
     let caller =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     place.variables = variables::base(caller);
-    let given = [
+    let settings = [
         ("TMPDIR", temporary.into()),
         // The default is a random name, which debug information would contain.
         ("SKBUILD_BUILD_DIR", place.directory.join("build").into_os_string()),
         (PARALLEL, processes.to_string().into()),
     ];
-    place.variables.extend(given.map(|(name, value)| (name.to_owned(), value)));
+    place.variables.extend(settings.map(|(name, value)| (name.to_owned(), value)));
     Ok(())
 }
 
@@ -118,7 +118,7 @@ impl Site<'_> {
         if is_new {
             checkout::copy_checkout(&from, &source, content, project.branch.as_deref())?;
         } else {
-            place.log.say("resuming the work of an earlier build")?;
+            place.log.write_line("resuming the work of an earlier build")?;
         }
         wheelhouse::offer(
             &self.offered,
@@ -166,8 +166,8 @@ impl Site<'_> {
         // After the commands, which compile without these flags.
         variables::show_fixed_paths(&mut place.variables, self.work, *setuptools);
         if !self.project.isolated {
-            let there = installed(python, place)?;
-            place.used.were_there(there);
+            let preinstalled = installed(python, place)?;
+            place.used.add_preinstalled(preinstalled);
         } else if *is_new {
             self.requirements(directory, python, &self.config_settings(source, python), place)?;
             note(state.take(), place)?;
@@ -205,7 +205,7 @@ impl Site<'_> {
         if self.project.isolated {
             self.hook("wheel", directory, python, &settings, &out, place)?;
         } else {
-            self.beside(directory, &settings, &out, place)?;
+            self.run_build_module(directory, &settings, &out, place)?;
         }
         wheel_in(&out, &self.project.name)
     }
@@ -237,11 +237,11 @@ impl Site<'_> {
         fill: &impl Fn(&str) -> String,
     ) -> Result<(), Failed> {
         for command in &self.project.run {
-            let wanted = command.if_there.as_ref();
-            if let Some(file) = wanted.filter(|file| !source.join(file.as_str()).exists()) {
-                place.log.say(&format!("not run without {file}: {command}"))?;
+            let required_file = command.if_there.as_ref();
+            if let Some(file) = required_file.filter(|file| !source.join(file.as_str()).exists()) {
+                place.log.write_line(&format!("not run without {file}: {command}"))?;
                 if self.sources.join(self.project.source.as_str()).join(file.as_str()).exists() {
-                    place.log.say(&ignored(file))?;
+                    place.log.write_line(&ignored(file))?;
                 }
                 continue;
             }
@@ -252,11 +252,12 @@ impl Site<'_> {
     }
 
     fn remember_tools(&self, place: &mut Workspace, setuptools: bool) {
-        let own = Some(self.tools.compiler()).filter(|own| setuptools && !own.is_empty());
-        place.used.tools = compilers(place, own);
+        let compiler =
+            Some(self.tools.compiler()).filter(|compiler| setuptools && !compiler.is_empty());
+        place.used.tools = compilers(place, compiler);
         let python = self.version.map_or_else(|| "python".to_owned(), |v| format!("python{v}"));
-        let which = self.tools.python_version(self.version).to_owned();
-        place.used.tools.insert(python, which);
+        let version = self.tools.python_version(self.version).to_owned();
+        place.used.tools.insert(python, version);
         place.used.tools.insert("pip".to_owned(), self.tools.pip_version().to_owned());
     }
 
@@ -336,19 +337,19 @@ impl Site<'_> {
         settings: &Configured<'_>,
         place: &mut Workspace,
     ) -> Result<(), Failed> {
-        for what in ["static", "dynamic"] {
-            let file = place.directory.join(ANSWERS).join(format!("{what}.txt"));
+        for hook in ["static", "dynamic"] {
+            let file = place.directory.join(ANSWERS).join(format!("{hook}.txt"));
             fs::create_dir_all(place.directory.join(ANSWERS))?;
-            self.hook(what, directory, python, settings, &file, place)?;
+            self.hook(hook, directory, python, settings, &file, place)?;
             let lines = regular::read_to_string(&file, MOST_ANSWERED)?;
-            self.require(python, place, (&lines, Author::Project), what)?;
+            self.require(python, place, (&lines, Author::Project), hook)?;
         }
         Ok(())
     }
 
     fn hook(
         &self,
-        what: &str,
+        name: &str,
         directory: &Path,
         python: &Path,
         settings: &Configured<'_>,
@@ -367,18 +368,18 @@ impl Site<'_> {
         let words = [
             self.tools.python().into(),
             self.work.join("pep517.py").into_os_string(),
-            what.into(),
+            name.into(),
             directory.into(),
             python.into(),
         ];
         let command: Vec<OsString> =
             words.into_iter().chain([settings.into(), out.into()]).collect();
         let doing =
-            if what == "wheel" { BUILDING } else { "reading the requirements of its build" };
+            if name == "wheel" { BUILDING } else { "reading the requirements of its build" };
         place.run_in(directory, doing, &command)
     }
 
-    fn beside(
+    fn run_build_module(
         &self,
         directory: &Path,
         settings: &Configured<'_>,
@@ -403,10 +404,10 @@ impl Site<'_> {
         let passed =
             project.pass.iter().filter_map(|name| Some((name.clone(), std::env::var_os(name)?)));
         place.variables.extend(passed);
-        let given = project.environment.iter();
+        let environment = project.environment.iter();
         place
             .variables
-            .extend(given.map(|(name, value)| (name.clone(), OsString::from(fill(value)))));
+            .extend(environment.map(|(name, value)| (name.clone(), OsString::from(fill(value)))));
     }
 }
 

@@ -68,7 +68,7 @@ impl Reach {
     }
 
     /// Allows writing into one more directory, from which nothing else is run.
-    pub fn with(mut self, directory: &Path) -> Self {
+    pub fn with_writable(mut self, directory: &Path) -> Self {
         self.building.writable.push(directory.to_owned());
         self
     }
@@ -99,11 +99,13 @@ impl Reach {
                 return Err(format!("{name} is `{}`: write an absolute path", cache.display()));
             }
             let cache = cache.canonicalize().unwrap_or(cache);
-            if let Some(kept) = self.protected.iter().find(|kept| kept.starts_with(&cache)) {
+            if let Some(directory) =
+                self.protected.iter().find(|directory| directory.starts_with(&cache))
+            {
                 return Err(format!(
                     "{name} is `{}`, which contains `{}`: name a separate directory for the cache",
                     cache.display(),
-                    kept.display()
+                    directory.display()
                 ));
             }
             // Created here, since the tool may not create it.
@@ -124,11 +126,11 @@ mod tests {
     }
 
     #[test]
-    fn a_named_cache_is_writable_and_has_nothing_else_in_it() {
+    fn a_named_cache_is_writable_unless_it_contains_protected_directories() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().canonicalize().unwrap();
-        let (place, kept) = (dir.join("place"), dir.join("home/.cache/rockpack"));
-        let protected = [kept.clone()];
+        let (place, cache_of_rockpack) = (dir.join("place"), dir.join("home/.cache/rockpack"));
+        let protected = [cache_of_rockpack.clone()];
         let reach = Reach::of_project(&place, None, false, &protected).unwrap();
         let writable = |cache: &Path| {
             let limits = reach.building(&set(&[("CCACHE_DIR", cache)]));
@@ -137,16 +139,16 @@ mod tests {
         let named = dir.join("ccache");
         assert_eq!(writable(&named).unwrap(), Some(named.clone()));
         assert!(named.is_dir(), "it exists for tools that require it");
-        fs::create_dir_all(&kept).unwrap();
-        for wrong in [Path::new("/"), &dir.join("home"), &kept] {
-            let said = writable(wrong).unwrap_err();
-            assert!(said.contains("name a separate directory for the cache"), "{said}");
+        fs::create_dir_all(&cache_of_rockpack).unwrap();
+        for wrong in [Path::new("/"), &dir.join("home"), &cache_of_rockpack] {
+            let error = writable(wrong).unwrap_err();
+            assert!(error.contains("name a separate directory for the cache"), "{error}");
         }
         assert!(writable(Path::new("relative")).is_err());
     }
 
     #[test]
-    fn code_of_a_project_does_not_change_its_environment() {
+    fn project_code_cannot_change_its_environment() {
         let dir = tempfile::tempdir().unwrap();
         let reach = Reach::of_project(dir.path(), None, false, &[]).unwrap();
         let limits = reach.building(&BTreeMap::new()).unwrap();

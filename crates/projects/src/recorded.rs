@@ -20,14 +20,14 @@ use record::provenance::{BuildRequirement, ProjectInputs, ProjectRepository, Req
 pub fn installed(python: &Path, place: &Workspace) -> io::Result<Vec<BuildRequirement>> {
     let command = [python.into(), "-c".into(), OsString::from(INSTALLED)];
     let limits = place.building().map_err(io::Error::other)?;
-    let said = answer(&Run {
+    let output = answer(&Run {
         command: &command,
         // Python imports modules from its working directory.
         directory: Path::new("/"),
         environment: &place.variables,
         limits: limits.as_ref(),
     });
-    let rows: Vec<[String; 3]> = serde_json::from_str(&said.map_err(io::Error::other)?)?;
+    let rows: Vec<[String; 3]> = serde_json::from_str(&output.map_err(io::Error::other)?)?;
     let row = |[name, version, record]: [String; 3]| BuildRequirement {
         name: normalized(&name).unwrap_or(name),
         version,
@@ -48,8 +48,8 @@ print(json.dumps(rows))";
 
 /// Compilers by their variables. Installed ones are among the requirements.
 pub(crate) fn compilers(place: &Workspace, python: Option<&str>) -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
-    let Ok(limits) = place.building() else { return found };
+    let mut compilers = BTreeMap::new();
+    let Ok(limits) = place.building() else { return compilers };
     for (name, default) in [("CC", python.unwrap_or("cc")), ("CXX", "c++")] {
         let words = place.variables.get(name).map(|value| value.to_string_lossy().into_owned());
         let words = words.unwrap_or_else(|| default.to_owned());
@@ -58,21 +58,21 @@ pub(crate) fn compilers(place: &Workspace, python: Option<&str>) -> BTreeMap<Str
             ["ccache", "sccache", "distcc", "icecc"].contains(&file)
         };
         let Some(program) = words.split_whitespace().find(|word| !is_cache(word)) else { continue };
-        let Some(path) = variables::found(&place.variables, program) else { continue };
+        let Some(path) = variables::find_program(&place.variables, program) else { continue };
         if path.starts_with(&place.directory) {
             continue;
         }
         let command = [path.into_os_string(), "--version".into()];
-        let said = answer(&Run {
+        let output = answer(&Run {
             command: &command,
             directory: &place.directory,
             environment: &place.variables,
             limits: limits.as_ref(),
         });
-        let line = said.ok().and_then(|said| said.lines().next().map(str::to_owned));
-        found.extend(line.map(|line| (name.to_owned(), line.trim().to_owned())));
+        let line = output.ok().and_then(|output| output.lines().next().map(str::to_owned));
+        compilers.extend(line.map(|line| (name.to_owned(), line.trim().to_owned())));
     }
-    found
+    compilers
 }
 
 /// Collects the inputs of a build.
@@ -90,14 +90,14 @@ pub fn inputs(
             named.insert(path.display().to_string(), hash);
         }
     }
-    let repository = |it: &super::Repository| ProjectRepository {
-        path: it.path.display().to_string(),
-        commit: it.commit.clone(),
-        address: it.address.as_deref().and_then(public_address),
+    let repository = |repository: &super::Repository| ProjectRepository {
+        path: repository.path.display().to_string(),
+        commit: repository.commit.clone(),
+        address: repository.address.as_deref().and_then(public_address),
     };
     let mut tools = used.tools;
-    let cython = used.requirements.iter().find(|it| it.name == "cython");
-    tools.extend(cython.map(|it| ("cython".to_owned(), it.version.clone())));
+    let cython = used.requirements.iter().find(|requirement| requirement.name == "cython");
+    tools.extend(cython.map(|requirement| ("cython".to_owned(), requirement.version.clone())));
     let caller =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     Ok(ProjectInputs {
@@ -120,11 +120,11 @@ fn environment(
 ) -> BTreeMap<String, String> {
     let of_caller = variables.into_iter().filter(|(name, _)| is_recorded(name));
     let of_caller = of_caller.map(|(name, value)| (name, redacted(&value.to_string_lossy())));
-    let own = project.environment.iter();
-    of_caller.chain(own.map(|(name, value)| (name.clone(), value.clone()))).collect()
+    let of_project = project.environment.iter();
+    of_caller.chain(of_project.map(|(name, value)| (name.clone(), value.clone()))).collect()
 }
 
 fn passed(project: &ProjectBuild, is_set: impl Fn(&str) -> bool) -> Vec<String> {
-    let own = |name: &&String| !project.environment.contains_key(*name) && is_set(name);
-    project.pass.iter().filter(own).cloned().collect()
+    let is_passed = |name: &&String| !project.environment.contains_key(*name) && is_set(name);
+    project.pass.iter().filter(is_passed).cloned().collect()
 }

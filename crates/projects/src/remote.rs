@@ -34,10 +34,10 @@ pub fn branches(address: &str) -> Result<Vec<String>, GitError> {
     Ok(heads.map(|(_, name)| name.to_owned()).collect())
 }
 
-/// Returns the branches nearest to `wanted`: first those with the same text around the version, then
+/// Returns the branches nearest to `expected`: first those with the same text around the version, then
 /// by common leading numbers of the version, then by the number of versions between them.
-pub fn near(wanted: &str, branches: Vec<String>) -> Vec<String> {
-    let (text, version) = parts(wanted);
+pub fn near(expected: &str, branches: Vec<String>) -> Vec<String> {
+    let (text, version) = parts(expected);
     let mut versions: Vec<Vec<u64>> = branches.iter().map(|branch| parts(branch).1).collect();
     versions.push(version.clone());
     versions.sort();
@@ -45,9 +45,9 @@ pub fn near(wanted: &str, branches: Vec<String>) -> Vec<String> {
     let rank = |version: &Vec<u64>| versions.binary_search(version).unwrap_or_default();
     let mut branches = branches;
     branches.sort_by_cached_key(|branch| {
-        let (other_text, other) = parts(branch);
-        let common = version.iter().zip(&other).take_while(|(a, b)| a == b).count();
-        (other_text != text, Reverse(common), rank(&other).abs_diff(rank(&version)), other)
+        let (text_of_branch, numbers) = parts(branch);
+        let common = version.iter().zip(&numbers).take_while(|(a, b)| a == b).count();
+        (text_of_branch != text, Reverse(common), rank(&numbers).abs_diff(rank(&version)), numbers)
     });
     branches.truncate(NEAR);
     branches
@@ -59,7 +59,7 @@ fn parts(branch: &str) -> (String, Vec<u64>) {
     let Some(last) = branch.rfind(|c: char| c.is_ascii_digit()) else {
         return (branch.to_owned(), Vec::new());
     };
-    let start = branch[..=last].rfind(|c| !is_part(c)).map_or(0, |at| at + 1);
+    let start = branch[..=last].rfind(|c| !is_part(c)).map_or(0, |index| index + 1);
     let numbers = branch[start..=last].split('.').filter_map(|number| number.parse().ok());
     (format!("{}*{}", &branch[..start], &branch[last + 1..]), numbers.collect())
 }
@@ -82,8 +82,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_branches_are_near_by_version() {
-        let all = [
+    fn sorts_near_branches_by_version() {
+        let branches = [
             "main",
             "docs/6.2.0",
             "codegen/rocm-rel-6.2.0",
@@ -94,7 +94,7 @@ mod tests {
             "release/rocm-rel-6.2.0",
             "release/rocm-rel-6.10.0",
         ];
-        let near = |wanted: &str| near(wanted, all.map(str::to_owned).to_vec());
+        let near = |expected: &str| near(expected, branches.map(str::to_owned).to_vec());
         assert_eq!(
             near("release/rocm-rel-7.2.0")[..3],
             ["release/rocm-rel-6.10.0", "release/rocm-rel-6.2.0", "release/rocm-rel-6.1.2"]

@@ -79,8 +79,9 @@ impl Site<'_> {
 }
 
 fn below(tree: &Path) -> Vec<String> {
-    let found = ["lib", "lib64"].iter().filter_map(|name| fs::canonicalize(tree.join(name)).ok());
-    let mut patterns: Vec<String> = found
+    let directories =
+        ["lib", "lib64"].iter().filter_map(|name| fs::canonicalize(tree.join(name)).ok());
+    let mut patterns: Vec<String> = directories
         .map(|directory| {
             let path = directory.to_string_lossy().replace('[', "[[]");
             format!("{}/*", path.replace('*', "[*]").replace('?', "[?]"))

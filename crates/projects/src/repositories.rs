@@ -45,15 +45,16 @@ fn parsed(requirement: &str) -> Option<Repository> {
     let address = address.split(" ;").next()?.trim().strip_prefix("git+")?;
     let (address, fragment) = address.split_once('#').unwrap_or((address, ""));
     let subdirectory = fragment.split('&').find_map(|pair| pair.strip_prefix("subdirectory="));
-    let is_below = |path: &&str| !path.starts_with('/') && !path.split('/').any(|it| it == "..");
+    let is_below =
+        |path: &&str| !path.starts_with('/') && !path.split('/').any(|part| part == "..");
     if subdirectory.is_some_and(|path| !is_below(&path)) {
         return None;
     }
     // A `@` before the path is that of a user.
-    let path = address.find("://").map_or(0, |at| at + 3);
-    let path = address[path..].find('/').map_or(address.len(), |at| path + at);
+    let path = address.find("://").map_or(0, |scheme| scheme + 3);
+    let path = address[path..].find('/').map_or(address.len(), |slash| path + slash);
     let (address, revision) = match address[path..].rfind('@') {
-        Some(at) => (&address[..path + at], Some(address[path + at + 1..].to_owned())),
+        Some(index) => (&address[..path + index], Some(address[path + index + 1..].to_owned())),
         None => (address, None),
     };
     let is_option = |text: &str| text.is_empty() || text.starts_with('-');
@@ -71,18 +72,22 @@ mod tests {
     #[test]
     fn requirements_name_repositories() {
         let read = |text: &str| {
-            let found = parsed(text)?;
-            Some((found.address, found.revision.unwrap_or_default(), found.subdirectory))
+            let repository = parsed(text)?;
+            Some((
+                repository.address,
+                repository.revision.unwrap_or_default(),
+                repository.subdirectory,
+            ))
         };
-        let of = |address: &str, revision: &str, below: Option<&str>| {
+        let repository = |address: &str, revision: &str, below: Option<&str>| {
             Some((address.to_owned(), revision.to_owned(), below.map(str::to_owned)))
         };
         let plain = read("a @ git+https://example.org/a");
-        assert_eq!(plain, of("https://example.org/a", "", None));
+        assert_eq!(plain, repository("https://example.org/a", "", None));
         let whole = read("a@git+ssh://git@example.org/a.git@release/7#egg=a&subdirectory=b/c ; x");
-        assert_eq!(whole, of("ssh://git@example.org/a.git", "release/7", Some("b/c")));
+        assert_eq!(whole, repository("ssh://git@example.org/a.git", "release/7", Some("b/c")));
         let local = read("a @ git+file:///srv/a@main");
-        assert_eq!(local, of("file:///srv/a", "main", None));
+        assert_eq!(local, repository("file:///srv/a", "main", None));
         for text in [
             "a",
             "a @ https://example.org/a.whl",

@@ -81,7 +81,8 @@ impl Requirements<'_> {
         place: &Workspace,
     ) -> Result<(), Failed> {
         let is_later = |line: &&str| {
-            line.parse::<Requirement>().is_ok_and(|it| later.contains(it.name.as_str()))
+            line.parse::<Requirement>()
+                .is_ok_and(|requirement| later.contains(requirement.name.as_str()))
         };
         let lines: Vec<&str> = lines.lines().filter(|line| !is_later(line)).collect();
         self.download(&self.checked(&lines.join("\n"), author)?, place, DEPTH)
@@ -91,7 +92,9 @@ impl Requirements<'_> {
     fn checked(&self, lines: &str, author: Author) -> Result<Vec<String>, Failed> {
         let lines = lines.lines().filter(|line| !line.trim().is_empty());
         lines
-            .map(|line| plain(line, author, self.offered).and_then(|it| self.allowed(it)))
+            .map(|line| {
+                plain(line, author, self.offered).and_then(|requirement| self.allowed(requirement))
+            })
             .collect()
     }
 
@@ -106,9 +109,9 @@ impl Requirements<'_> {
     /// Downloads all wheels that are not of this build.
     fn download(&self, required: &[String], place: &Workspace, depth: usize) -> Result<(), Failed> {
         // The others are in the metadata of wheels, which projects wrote.
-        let (given, indirect): (Vec<String>, Vec<String>) =
+        let (direct, indirect): (Vec<String>, Vec<String>) =
             external(required, self.offered).into_iter().partition(|line| required.contains(line));
-        let lines = [given, self.checked(&indirect.join("\n"), Author::Project)?].concat();
+        let lines = [direct, self.checked(&indirect.join("\n"), Author::Project)?].concat();
         if lines.is_empty() || place.has_downloaded(&lines) {
             return Ok(());
         }
@@ -138,7 +141,7 @@ impl Requirements<'_> {
                 return Err(failed);
             };
             if let Some(lock) = lock {
-                return Err(lock.lacks(&missing));
+                return Err(lock.missing_wheel(&missing));
             }
             if depth == 0 || !tried.insert(missing.clone()) {
                 return Err(failed);
@@ -164,22 +167,22 @@ impl Requirements<'_> {
         self.build_wheel(&sdist, python, &fetched, (place, depth))
     }
 
-    /// Builds a wheel of a directory into `to`, without network.
+    /// Builds a wheel of a directory into `dest`, without network.
     pub fn build_source(
         &self,
         source: &Path,
         python: &Path,
-        to: &Path,
+        dest: &Path,
         place: &Workspace,
     ) -> Result<(), Failed> {
-        self.build_wheel(source, python, to, (place, DEPTH))
+        self.build_wheel(source, python, dest, (place, DEPTH))
     }
 
     fn build_wheel(
         &self,
         source: &Path,
         python: &Path,
-        to: &Path,
+        dest: &Path,
         (place, depth): (&Workspace, usize),
     ) -> Result<(), Failed> {
         let mut required = sdists::static_requirements(self.tools, source, place)?;
@@ -206,8 +209,8 @@ impl Requirements<'_> {
             required = vec![missing.ok_or(failed)?];
         }
         for wheel in in_directory(&out, |file| wheel_of(file).is_some())? {
-            let to = to.join(wheel.file_name().unwrap_or_default());
-            io::copy(&mut regular::open(&wheel)?, &mut fs::File::create(to)?)?;
+            let copy = dest.join(wheel.file_name().unwrap_or_default());
+            io::copy(&mut regular::open(&wheel)?, &mut fs::File::create(copy)?)?;
         }
         Ok(())
     }
@@ -244,8 +247,8 @@ fn within(place: &Workspace) -> Result<BTreeMap<String, OsString>, Failed> {
     let mut variables = variables::without_pip(&place.variables);
     let fetched = place.directory.join(FETCHED);
     let house = place.directory.join("wheelhouse");
-    let both = [fetched, house.clone()].into_iter().filter(|directory| directory.is_dir());
-    for directory in both {
+    let directories = [fetched, house.clone()].into_iter().filter(|directory| directory.is_dir());
+    for directory in directories {
         variables::append(&mut variables, "PIP_FIND_LINKS", &address(&directory));
     }
     let of_build = Some(house.with_extension("txt")).filter(|file| file.is_file());
@@ -389,8 +392,8 @@ mod tests {
             "helper @ file:///tmp/helper-1-py3-none-any.whl",
             "helper @ https://example.org/helper-1.zip#egg=a.whl",
         ] {
-            let said = read(line, Author::Node).unwrap_err();
-            assert!(said.contains("by `prefetch \"helper\"`"), "{said}");
+            let error = read(line, Author::Node).unwrap_err();
+            assert!(error.contains("by `prefetch \"helper\"`"), "{error}");
         }
     }
 }

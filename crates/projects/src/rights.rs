@@ -19,8 +19,8 @@ const OF_FILES: CapabilitySet = CapabilitySet::CHOWN
 /// Lets the next program of this process mount, even of an ordinary user.
 pub(crate) fn hand_on() -> io::Result<()> {
     let handed_on = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
-    let all = capabilities(None)?;
-    set_capabilities(None, CapabilitySets { inheritable: handed_on, ..all })?;
+    let current = capabilities(None)?;
+    set_capabilities(None, CapabilitySets { inheritable: handed_on, ..current })?;
     for right in handed_on.iter() {
         configure_capability_in_ambient_set(right, true)?;
     }
@@ -32,10 +32,10 @@ pub(crate) fn restrict() -> io::Result<()> {
     clear_ambient_capability_set()?;
     // A program of root gets all rights of its starter, a program of another user none.
     let rights = capabilities(None)?.permitted & OF_FILES;
-    let kept = CapabilitySets {
+    let restricted = CapabilitySets {
         effective: rights,
         permitted: rights,
         inheritable: CapabilitySet::empty(),
     };
-    Ok(set_capabilities(None, kept)?)
+    Ok(set_capabilities(None, restricted)?)
 }

@@ -143,7 +143,7 @@ fn outer(connected: bool, rockpack: &UnixStream) -> io::Result<()> {
         command.arg(CONNECTED);
     }
     let child = command.stdin(OwnedFd::from(rockpack.try_clone()?)).spawn();
-    let mut child = child.map_err(|e| because("the first process is refused", &e))?;
+    let mut child = child.map_err(|e| with_context("the first process is refused", &e))?;
     child.wait().map(drop)
 }
 
@@ -196,7 +196,9 @@ fn to_its_end(task: &Task, network: Network) -> io::Result<i32> {
     // A signal to its group must not reach the runner.
     command.stdin(Stdio::null()).process_group(0);
     let child = confined::confined(&task.limits, network, || {
-        command.spawn().map_err(|e| because(&format!("cannot start {}", program.display()), &e))
+        command
+            .spawn()
+            .map_err(|e| with_context(&format!("cannot start {}", program.display()), &e))
     })?;
     let child = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     loop {
@@ -208,6 +210,6 @@ fn to_its_end(task: &Task, network: Network) -> io::Result<i32> {
     }
 }
 
-fn because(text: &str, error: &io::Error) -> io::Error {
+fn with_context(text: &str, error: &io::Error) -> io::Error {
     io::Error::other(format!("{text}: {error}"))
 }

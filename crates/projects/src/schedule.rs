@@ -78,8 +78,9 @@ fn worker<T, E>(
 }
 
 fn share<T, E>(after: &[Vec<usize>], jobs: usize, states: &[State<T, E>]) -> usize {
-    let taken = states.iter().map(|state| if let State::Running(it) = state { *it } else { 0 });
-    let free = jobs.saturating_sub(taken.sum());
+    let processes =
+        states.iter().map(|state| if let State::Running(count) = state { *count } else { 0 });
+    let free = jobs.saturating_sub(processes.sum());
     let ready = (0..after.len()).filter(|&index| is_ready(after, states, index)).count();
     (free / ready.max(1)).max(1)
 }
@@ -90,17 +91,18 @@ fn is_ready<T, E>(after: &[Vec<usize>], states: &[State<T, E>], index: usize) ->
 }
 
 fn skip<T, E>(after: &[Vec<usize>], states: &mut [State<T, E>]) {
-    let lost = |state: &State<T, E>| matches!(state, State::Over(End::Failed(_) | End::Waited(_)));
-    let hopeless = |states: &[State<T, E>]| {
+    let has_failed =
+        |state: &State<T, E>| matches!(state, State::Over(End::Failed(_) | End::Waited(_)));
+    let next_blocked = |states: &[State<T, E>]| {
         let waiting = (0..states.len()).filter(|&index| matches!(states[index], State::Waiting));
         waiting.into_iter().find_map(|index| {
             after[index]
                 .iter()
-                .find(|&&before| lost(&states[before]))
+                .find(|&&before| has_failed(&states[before]))
                 .map(|&before| (index, before))
         })
     };
-    while let Some((index, before)) = hopeless(states) {
+    while let Some((index, before)) = next_blocked(states) {
         states[index] = State::Over(End::Waited(before));
     }
 }
@@ -113,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thing_starts_when_those_before_it_are_done() {
+    fn an_item_starts_after_its_dependencies() {
         let order = Mutex::new(Vec::new());
         let after = [vec![2], vec![0, 2], vec![], vec![1]];
         let ends = run(&after, 3, |index, _| -> Result<usize, ()> {
@@ -125,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn independent_things_run_at_once_and_no_more_than_allowed() {
+    fn independent_items_run_at_once_up_to_the_limit() {
         let (meet, running, most) = (Barrier::new(2), Mutex::new(0_usize), Mutex::new(0_usize));
         let ends = run(&vec![vec![]; 4], 2, |_, _| -> Result<(), ()> {
             let now = {
@@ -145,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn things_that_run_at_once_share_the_jobs_and_the_last_has_them_all() {
+    fn concurrent_items_share_the_jobs_and_a_single_one_has_all() {
         let (shares, meet) = (Mutex::new([0; 4]), Barrier::new(2));
         run(&[vec![], vec![], vec![0, 1], vec![2]], 16, |index, processes| -> Result<(), ()> {
             shares.lock().unwrap()[index] = processes;
@@ -164,14 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_stops_what_waits_for_it_and_nothing_else() {
+    fn a_failure_stops_only_the_items_after_it() {
         let after = [vec![], vec![0], vec![1], vec![]];
         let ends = run(&after, 1, |index, _| if index == 0 { Err("broken") } else { Ok(index) });
         assert_eq!(ends, [End::Failed("broken"), End::Waited(0), End::Waited(1), End::Done(3)]);
     }
 
     #[test]
-    fn nothing_to_do_and_circles_end() {
+    fn empty_schedules_and_circles_end() {
         assert!(run(&[], 4, |_, _| -> Result<(), ()> { Ok(()) }).is_empty());
         let ends = run(&[vec![1], vec![0], vec![]], 2, |_, _| -> Result<(), ()> { Ok(()) });
         assert_eq!(ends, [End::Waited(0), End::Waited(1), End::Done(())]);

@@ -28,7 +28,7 @@ impl Snapshot {
     /// Reads the checkout of a project.
     pub fn take(root: &Path, project: &ProjectBuild) -> Result<Self, GitError> {
         let place = root.join(project.source.as_str());
-        let content = CheckoutContent::read(&place, &Named::by(project))?;
+        let content = CheckoutContent::read(&place, &Named::of_project(project))?;
         let files = hashed(&place, &content.files)?;
         Ok(Self { directory: project.source.clone(), content, tree: tree_hash(&files), files })
     }
@@ -47,7 +47,7 @@ impl Snapshot {
         let mut hash = Fingerprint::new("history");
         let place = root.join(self.directory.as_str());
         for repository in &self.content.repositories {
-            let git = GitDirectory::of(&place.join(&repository.path))?;
+            let git = GitDirectory::find(&place.join(&repository.path))?;
             let branch = git.as_ref().and_then(GitDirectory::branch);
             let shallow = git.is_some_and(|git| git.is_shallow());
             hash.add(&repository.path.to_string_lossy());

@@ -14,25 +14,25 @@ use plan::Sources;
 /// Finds the projects and finished wheels of `manifest`.
 pub fn survey(manifest: &Manifest, root: &Path) -> io::Result<Sources> {
     let mut sources = Sources::default();
-    let found = |project: &SourceProject| {
+    let index_of = |project: &SourceProject| {
         let mut sources = project.sources.iter();
-        let complete = sources.clone().position(|source| holds(root, project, source));
+        let complete = sources.clone().position(|source| has_build_script(root, project, source));
         complete.or_else(|| sources.position(|source| is_generated(root, project, source)))
     };
     let projects = &manifest.python.projects;
-    let found: Vec<Option<usize>> = projects.iter().map(found).collect();
+    let indices: Vec<Option<usize>> = projects.iter().map(index_of).collect();
     let used: BTreeSet<&RelPath> = projects
         .iter()
-        .zip(&found)
+        .zip(&indices)
         .filter_map(|(project, index)| Some(&project.sources[(*index)?].checkout.value))
         .collect();
-    for (project, index) in projects.iter().zip(found) {
+    for (project, index) in projects.iter().zip(indices) {
         let name = project.name.value.clone();
         let Some(index) = index else {
             // A checkout with other projects is a version without this one.
             let source = checked_out(root, project);
             if let Some(source) = source.filter(|s| !used.contains(&s.checkout.value)) {
-                sources.lacking.insert(name, vec![unfound(project, source)]);
+                sources.lacking.insert(name, vec![no_build_script(project, source)]);
             }
             continue;
         };
@@ -47,20 +47,20 @@ pub fn survey(manifest: &Manifest, root: &Path) -> io::Result<Sources> {
             sources.lacking.insert(name, lacking);
         }
     }
-    let taken = manifest.python.wheels.iter().filter_map(|wheel| match &wheel.from {
+    let finished = manifest.python.wheels.iter().filter_map(|wheel| match &wheel.from {
         WheelSource::Files(glob) => Some((&wheel.name, &**glob)),
         WheelSource::Index(_) => None,
     });
     let prefetched = manifest.python.prefetched.iter();
     let prefetched = prefetched.filter_map(|wheel| Some((&wheel.name, wheel.path.as_ref()?)));
-    for (name, glob) in taken.chain(prefetched) {
+    for (name, glob) in finished.chain(prefetched) {
         sources.wheels.insert(name.value.clone(), matching(root, glob)?);
     }
     Ok(sources)
 }
 
 /// Requires a build script (PEP 518, or the older form).
-fn holds(root: &Path, project: &SourceProject, source: &ProjectSource) -> bool {
+fn has_build_script(root: &Path, project: &SourceProject, source: &ProjectSource) -> bool {
     let directory = root.join(source.directory().as_str());
     match &project.native {
         Some(Native { cmake: Some(_) }) => directory.join("CMakeLists.txt").is_file(),
@@ -80,13 +80,13 @@ fn is_generated(root: &Path, project: &SourceProject, source: &ProjectSource) ->
 const SCRIPTS: [&str; 2] = ["pyproject.toml", "setup.py"];
 
 fn checked_out<'p>(root: &Path, project: &'p SourceProject) -> Option<&'p ProjectSource> {
-    let is_there = |source: &&ProjectSource| {
+    let has_checkout = |source: &&ProjectSource| {
         is_empty(root.join(source.checkout.as_str())).is_ok_and(|empty| !empty)
     };
-    project.sources.iter().find(is_there)
+    project.sources.iter().find(has_checkout)
 }
 
-fn unfound(project: &SourceProject, source: &ProjectSource) -> String {
+fn no_build_script(project: &SourceProject, source: &ProjectSource) -> String {
     let directory = source.directory();
     if project.native.is_some() {
         return format!("there is no {directory}/CMakeLists.txt");
@@ -118,7 +118,7 @@ fn lacking(
         lines.push(format!("{program} did not end in {directory}: `rockpack project clone`"));
     }
     let counts = declared.is_some_and(|checkout| checkout.history);
-    if counts && GitDirectory::of(&checkout)?.is_some_and(|git| git.is_shallow()) {
+    if counts && GitDirectory::find(&checkout)?.is_some_and(|git| git.is_shallow()) {
         lines.push(format!(
             "{directory} is a shallow clone, and its version counts commits: \
              `git -C {directory} fetch --unshallow`"

@@ -14,7 +14,7 @@ pub struct Tools {
     pip: PathBuf,
     identity: String,
     compiler: String,
-    others: BTreeMap<String, Interpreter>,
+    interpreters: BTreeMap<String, Interpreter>,
 }
 
 #[derive(Debug, Clone)]
@@ -44,7 +44,7 @@ pub enum ToolsError {
     },
     /// Missing module.
     #[error("the Python `{}` for building projects has no module `{module}`", .python.display())]
-    Lacks {
+    NoModule {
         /// Requested program.
         python: PathBuf,
         /// Module.
@@ -68,7 +68,7 @@ impl ToolsError {
             Self::NoInterpreter { version, .. } => format!(
                 "install it in a directory of PATH, with its module venv, or remove \"{version}\" from the project's `python` line"
             ),
-            Self::Lacks { .. } | Self::OldPip { .. } => {
+            Self::NoModule { .. } | Self::OldPip { .. } => {
                 "make an environment that has them, and name its Python: python3 -m venv tools && tools/bin/pip install --upgrade build pip, \
                  then export ROCKPACK_PYTHON=tools/bin/python"
                     .to_owned()
@@ -102,51 +102,48 @@ impl Tools {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
             .collect();
         let command = [python.clone().into_os_string(), "-c".into(), QUESTION.into()];
-        let here = Path::new(".");
-        let said = answer(&Run {
-            command: &command,
-            directory: here,
-            environment: &environment,
-            limits: None,
-        });
-        let said =
-            said.map_err(|source| ToolsError::NoPython { python: python.clone(), source })?;
-        let mut lines = said.lines();
+        let directory = Path::new(".");
+        let output =
+            answer(&Run { command: &command, directory, environment: &environment, limits: None });
+        let output =
+            output.map_err(|source| ToolsError::NoPython { python: python.clone(), source })?;
+        let mut lines = output.lines();
         let mut next = || lines.next().unwrap_or_default().to_owned();
         let (executable, has_build, pip) = (next(), next() == "True", next());
         if !has_build {
-            return Err(ToolsError::Lacks { python, module: "build" });
+            return Err(ToolsError::NoModule { python, module: "build" });
         }
         if pip.is_empty() {
-            return Err(ToolsError::Lacks { python, module: "pip" });
+            return Err(ToolsError::NoModule { python, module: "pip" });
         }
         if !installs_elsewhere(&pip) {
             return Err(ToolsError::OldPip { python, version: pip });
         }
-        let others = BTreeMap::new();
+        let interpreters = BTreeMap::new();
         let (python, pip) = (executable.into(), next().into());
-        Ok(Self { python, pip, compiler: next(), identity: said.clone(), others })
+        Ok(Self { python, pip, compiler: next(), identity: output.clone(), interpreters })
     }
 
     /// Finds the interpreters of pairs of project and version. Fails for an unsuitable one.
     pub(crate) fn with_interpreters<'p>(
         mut self,
-        wanted: impl IntoIterator<Item = (&'p str, &'p str)>,
+        versions_of_projects: impl IntoIterator<Item = (&'p str, &'p str)>,
     ) -> Result<Self, ToolsError> {
-        for (project, version) in wanted {
-            if !self.others.contains_key(version) {
-                let found = interpreter(version).ok_or_else(|| ToolsError::NoInterpreter {
-                    version: version.to_owned(),
-                    project: project.to_owned(),
-                })?;
-                self.others.insert(version.to_owned(), found);
+        for (project, version) in versions_of_projects {
+            if !self.interpreters.contains_key(version) {
+                let interpreter =
+                    interpreter(version).ok_or_else(|| ToolsError::NoInterpreter {
+                        version: version.to_owned(),
+                        project: project.to_owned(),
+                    })?;
+                self.interpreters.insert(version.to_owned(), interpreter);
             }
         }
         Ok(self)
     }
 
     pub(crate) fn interpreter_identity(&self, version: &str) -> &str {
-        self.others.get(version).map_or("", |other| &other.identity)
+        self.interpreters.get(version).map_or("", |interpreter| &interpreter.identity)
     }
 
     pub fn python(&self) -> &Path {
@@ -175,8 +172,8 @@ impl Tools {
 
     /// Command that makes an empty environment.
     pub fn venv(&self, version: Option<&str>, place: &Path) -> Vec<OsString> {
-        let other = version.and_then(|version| self.others.get(version));
-        let python = other.map_or(&self.python, |other| &other.python);
+        let interpreter = version.and_then(|version| self.interpreters.get(version));
+        let python = interpreter.map_or(&self.python, |interpreter| &interpreter.python);
         let words = ["-m", "venv", "--without-pip"].map(OsString::from);
         [python.into()].into_iter().chain(words).chain([place.into()]).collect()
     }
@@ -192,8 +189,8 @@ impl Tools {
 
     /// pip command for the environment of `python`.
     pub fn pip(&self, python: &Path, words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-        let given = [OsString::from("--python"), python.into()];
-        self.module("pip", &[], given.into_iter().chain(words))
+        let option = [OsString::from("--python"), python.into()];
+        self.module("pip", &[], option.into_iter().chain(words))
     }
 
     /// pip command that `python` itself runs: with `--python`, pip starts a program.
@@ -239,10 +236,11 @@ fn interpreter(version: &str) -> Option<Interpreter> {
         environment: &environment,
         limits: None,
     };
-    let said = answer(&run).ok()?;
-    let mut lines = said.lines();
-    let (python, found) = (lines.next()?, lines.next()?);
-    (found == version).then(|| Interpreter { python: python.into(), identity: said.clone() })
+    let output = answer(&run).ok()?;
+    let mut lines = output.lines();
+    let (python, reported_version) = (lines.next()?, lines.next()?);
+    (reported_version == version)
+        .then(|| Interpreter { python: python.into(), identity: output.clone() })
 }
 
 /// pip has `--python` since 22.3.
@@ -271,13 +269,13 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_build_is_told_with_its_remedy() {
-        let none = Tools::find(Path::new("/no/such/python")).unwrap_err();
+    fn a_missing_python_is_an_error_with_a_remedy() {
+        let error = Tools::find(Path::new("/no/such/python")).unwrap_err();
         assert_eq!(
-            none.to_string(),
+            error.to_string(),
             "the Python `/no/such/python` for building projects does not run"
         );
-        assert!(none.remedy().contains("ROCKPACK_PYTHON"));
+        assert!(error.remedy().contains("ROCKPACK_PYTHON"));
         assert!(
             ["22.3", "23.0.1", "26.1"].into_iter().all(installs_elsewhere)
                 && !["9.0", "22.2.9"].into_iter().any(installs_elsewhere)

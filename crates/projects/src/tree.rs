@@ -21,8 +21,8 @@ pub(crate) type Files = BTreeMap<PathBuf, String>;
 /// Reads the files of a checkout; skips other file types.
 pub(crate) fn hashed(checkout: &Path, files: &[PathBuf]) -> io::Result<Files> {
     let line = |path: &PathBuf| {
-        let found = file_line(&checkout.join(path)).transpose()?;
-        Some(found.map(|line| (path.clone(), line)))
+        let line = file_line(&checkout.join(path)).transpose()?;
+        Some(line.map(|line| (path.clone(), line)))
     };
     files.iter().filter_map(line).collect()
 }
@@ -45,15 +45,15 @@ pub(crate) fn file_line(path: &Path) -> io::Result<Option<String>> {
 
 /// git's mode and the content's hash; `None` for other file types.
 pub(crate) fn file_hash(path: &Path) -> io::Result<Option<(&'static str, String)>> {
-    let found = fs::symlink_metadata(path)?;
-    if found.is_symlink() {
+    let metadata = fs::symlink_metadata(path)?;
+    if metadata.is_symlink() {
         let target = fs::read_link(path)?;
         return Ok(Some(("120000", Sha256::of(target.as_os_str().as_bytes()).to_string())));
     }
-    if !found.is_file() {
+    if !metadata.is_file() {
         return Ok(None);
     }
-    let executable = found.permissions().mode() & 0o100 != 0;
+    let executable = metadata.permissions().mode() & 0o100 != 0;
     let mode = if executable { "100755" } else { "100644" };
     Ok(Some((mode, regular::sha256(path)?)))
 }
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hash_is_that_of_a_text_which_others_can_write() {
+    fn the_tree_hash_is_the_hash_of_a_listing() {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path();
         fs::create_dir(root.join("a")).unwrap();
@@ -72,13 +72,13 @@ mod tests {
         fs::set_permissions(root.join("a.c"), PermissionsExt::from_mode(0o755)).unwrap();
         fs::os::unix::fs::symlink("a.c", root.join("link")).unwrap();
         let files = ["a/b", "a.c", "link"].map(PathBuf::from);
-        let of = |text: &str| Sha256::of(text.as_bytes()).to_string();
+        let hash = |text: &str| Sha256::of(text.as_bytes()).to_string();
         let text = format!(
             "100755 {}\ta.c\n100644 {}\ta/b\n120000 {}\tlink\n",
-            of("two"),
-            of("one"),
-            of("a.c")
+            hash("two"),
+            hash("one"),
+            hash("a.c")
         );
-        assert_eq!(tree_hash(&hashed(root, &files).unwrap()), of(&text));
+        assert_eq!(tree_hash(&hashed(root, &files).unwrap()), hash(&text));
     }
 }

@@ -45,21 +45,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn has_times_modes_and_links() {
+    fn copies_times_modes_and_links() {
         let directory = tempfile::tempdir().unwrap();
-        let (from, to) = (directory.path().join("a"), directory.path().join("b"));
-        fs::create_dir_all(from.join("sub")).unwrap();
-        fs::write(from.join("sub/tool"), "x").unwrap();
-        fs::set_permissions(from.join("sub/tool"), PermissionsExt::from_mode(0o555)).unwrap();
+        let (source, copied_tree) = (directory.path().join("a"), directory.path().join("b"));
+        fs::create_dir_all(source.join("sub")).unwrap();
+        fs::write(source.join("sub/tool"), "x").unwrap();
+        fs::set_permissions(source.join("sub/tool"), PermissionsExt::from_mode(0o555)).unwrap();
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
-        fs::File::open(from.join("sub/tool")).unwrap().file().set_modified(time).unwrap();
-        fs::os::unix::fs::symlink("sub/tool", from.join("link")).unwrap();
-        copy(&from, &to).unwrap();
-        let copied = fs::metadata(to.join("sub/tool")).unwrap();
+        fs::File::open(source.join("sub/tool")).unwrap().file().set_modified(time).unwrap();
+        fs::os::unix::fs::symlink("sub/tool", source.join("link")).unwrap();
+        copy(&source, &copied_tree).unwrap();
+        let copied = fs::metadata(copied_tree.join("sub/tool")).unwrap();
         assert_eq!(
             (copied.permissions().mode() & 0o777, copied.modified().unwrap()),
             (0o555, time)
         );
-        assert_eq!(fs::read_link(to.join("link")).unwrap(), Path::new("sub/tool"));
+        assert_eq!(fs::read_link(copied_tree.join("link")).unwrap(), Path::new("sub/tool"));
     }
 }

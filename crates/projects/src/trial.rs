@@ -72,13 +72,13 @@ impl Site<'_> {
         let mut ran = Ran::default();
         let mut commands: Vec<&RunCommand> = Vec::new();
         for command in &trial.commands {
-            match hindrance(command, |file| content.has(file)) {
+            match hindrance(command, |file| content.contains(file)) {
                 Some(reason) => ran.skipped.push((command.words.join(" "), reason)),
                 None => commands.push(command),
             }
         }
         for (command, reason) in &ran.skipped {
-            place.log.say(&format!("skipped, for {reason}: {command}"))?;
+            place.log.write_line(&format!("skipped, for {reason}: {command}"))?;
         }
         if commands.is_empty() {
             return Ok(ran);
@@ -95,7 +95,7 @@ impl Site<'_> {
         }
         for version in pythons.iter().take(most) {
             let done = self.run_with(Some(version), trial, &commands, place);
-            done.map_err(|failed| failed.of(version))?;
+            done.map_err(|failed| failed.for_python(version))?;
         }
         ran.passed = commands.len();
         Ok(ran)
@@ -118,8 +118,9 @@ impl Site<'_> {
         // From here on, nothing is installed into this environment.
         let environment = python.parent().and_then(Path::parent).unwrap_or(&python).to_owned();
         let devices = commands.iter().filter_map(|command| command.needs.as_ref()).map(Path::new);
-        place.reach =
-            reach.clone().map(|reach| devices.fold(reach.with(&environment), Reach::with));
+        place.reach = reach
+            .clone()
+            .map(|reach| devices.fold(reach.with_writable(&environment), Reach::with_writable));
         let filled = |filling: &Filling| self.filled(filling, [&source, &python, &docs]);
         for command in commands {
             let fill = |word: &String| OsString::from(setting::fill(word, filled));
@@ -174,7 +175,7 @@ impl Site<'_> {
     }
 }
 
-pub fn put(from: &Path, directory: &Path, name: &PackageName) -> Result<(), Failed> {
+pub fn store_docs(from: &Path, directory: &Path, name: &PackageName) -> Result<(), Failed> {
     if is_empty(from)? {
         return Err(Failed::new("its commands left nothing in {docs}"));
     }
@@ -186,9 +187,9 @@ pub fn put(from: &Path, directory: &Path, name: &PackageName) -> Result<(), Fail
     Ok(copy(from, &place)?)
 }
 
-fn hindrance(command: &RunCommand, has: impl Fn(&RelPath) -> bool) -> Option<String> {
+fn hindrance(command: &RunCommand, contains: impl Fn(&RelPath) -> bool) -> Option<String> {
     let device = command.needs.as_ref().filter(|needs| !Path::new(needs).exists());
-    let file = command.if_there.as_ref().filter(|file| !has(file));
+    let file = command.if_there.as_ref().filter(|file| !contains(file));
     let device = device.map(|device| format!("this machine has no {device}"));
     let isas = || {
         let mut places = command.words.iter().flat_map(|word| setting::places(word));
@@ -204,19 +205,19 @@ mod tests {
 
     #[test]
     fn a_command_needs_its_file_its_device_and_its_isas() {
-        let given = |word: &str, if_there: Option<&str>, needs: Option<&str>| {
+        let hindrance_of = |word: &str, if_there: Option<&str>, needs: Option<&str>| {
             let if_there = if_there.map(|file| file.parse().unwrap());
             let (words, needs) = (vec![word.to_owned()], needs.map(str::to_owned));
             let command = RunCommand { words, script: None, if_there, needs };
             hindrance(&command, |file| file.as_str() == "there")
         };
-        let why = |if_there, needs| given("{source}", if_there, needs);
+        let why = |if_there, needs| hindrance_of("{source}", if_there, needs);
         assert_eq!(why(Some("there"), Some("/dev/null")), None);
         assert_eq!(why(Some("gone"), None).unwrap(), "the checkout has no gone");
         let device = why(Some("gone"), Some("/dev/no-such-device")).unwrap();
         assert_eq!(device, "this machine has no /dev/no-such-device");
-        assert_eq!(given("-D{isas:wave9}${isas}", None, None), None, "no placeholders");
-        let isas = given("--arch={isas:wave64}", None, None).unwrap();
+        assert_eq!(hindrance_of("-D{isas:wave9}${isas}", None, None), None, "no placeholders");
+        let isas = hindrance_of("--arch={isas:wave64}", None, None).unwrap();
         assert_eq!(isas, "this build has no ISA for {isas:wave64}");
     }
 }

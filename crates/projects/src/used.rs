@@ -75,12 +75,13 @@ impl Used {
     }
 
     /// Adds earlier distributions, unless the same version was installed.
-    pub(crate) fn were_there(&mut self, mut found: Vec<BuildRequirement>) {
-        let same = |a: &BuildRequirement, b: &BuildRequirement| {
+    pub(crate) fn add_preinstalled(&mut self, mut preinstalled: Vec<BuildRequirement>) {
+        let is_same = |a: &BuildRequirement, b: &BuildRequirement| {
             (&a.name, &a.version) == (&b.name, &b.version)
         };
-        found.retain(|it| !self.requirements.iter().any(|own| same(own, it)));
-        self.add(Self { requirements: found, tools: BTreeMap::new() });
+        preinstalled
+            .retain(|requirement| !self.requirements.iter().any(|used| is_same(used, requirement)));
+        self.add(Self { requirements: preinstalled, tools: BTreeMap::new() });
     }
 }
 
@@ -90,7 +91,7 @@ fn requirement(installed: Installed) -> BuildRequirement {
         let old = archive.hash.as_deref().and_then(|hash| hash.strip_prefix("sha256="));
         archive.hashes.get("sha256").cloned().or(old.map(str::to_owned))
     });
-    let commit = download_info.vcs_info.map(|found| RequirementDigest::Commit(found.commit_id));
+    let commit = download_info.vcs_info.map(|vcs| RequirementDigest::Commit(vcs.commit_id));
     let digest = hash.map(RequirementDigest::File).or(commit);
     let file = matches!(digest, Some(RequirementDigest::File(_))).then(|| {
         let path = download_info.url.split(['?', '#']).next().unwrap_or_default();

@@ -102,12 +102,13 @@ pub(crate) fn without_pip(variables: &BTreeMap<String, OsString>) -> BTreeMap<St
         ]
         .contains(&name)
     };
-    let kept = variables.iter().filter(|(name, _)| !name.starts_with("PIP_") || of_rockpack(name));
-    let mut kept: BTreeMap<_, _> =
-        kept.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let remaining =
+        variables.iter().filter(|(name, _)| !name.starts_with("PIP_") || of_rockpack(name));
+    let mut remaining: BTreeMap<_, _> =
+        remaining.map(|(name, value)| (name.clone(), value.clone())).collect();
     // Files of settings name indexes and constraints too.
-    kept.insert("PIP_CONFIG_FILE".to_owned(), "/dev/null".into());
-    kept
+    remaining.insert("PIP_CONFIG_FILE".to_owned(), "/dev/null".into());
+    remaining
 }
 
 /// Makes C compilers store [`SHOWN`] instead of `work`.
@@ -166,7 +167,7 @@ pub(crate) fn is_recorded(name: &str) -> bool {
 }
 
 /// Finds a program by path or in `PATH`.
-pub fn found(variables: &BTreeMap<String, OsString>, program: &str) -> Option<PathBuf> {
+pub fn find_program(variables: &BTreeMap<String, OsString>, program: &str) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(program.into());
     }
@@ -197,12 +198,12 @@ pub(crate) fn use_compiler_cache(
     if !std::env::split_paths(&path).any(|directory| directory.join("ccache").is_file()) {
         return;
     }
-    let given = if setuptools {
+    let defaults = if setuptools {
         if compiler.is_empty() { vec![] } else { vec![("CC", format!("ccache {compiler}"))] }
     } else {
         LAUNCHERS.map(|name| (name, "ccache".to_owned())).to_vec()
     };
-    for (name, value) in given {
+    for (name, value) in defaults {
         variables.entry(name.to_owned()).or_insert(value.into());
     }
 }
@@ -243,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn little_of_the_callers_environment_gets_through() {
+    fn passes_few_variables_of_the_caller() {
         let caller = [
             ("PATH", "/bin"),
             ("LANG", "de_DE"),
@@ -277,26 +278,26 @@ mod tests {
     }
 
     #[test]
-    fn ccache_is_used_where_it_is_and_nobody_chose_otherwise() {
+    fn uses_ccache_of_the_path_unless_a_launcher_is_set() {
         let bin = tempfile::tempdir().unwrap();
         let path = ("PATH".to_owned(), bin.path().as_os_str().to_owned());
-        let given = |more: &[(&str, &str)], setuptools| {
+        let variables_with = |more: &[(&str, &str)], setuptools| {
             let more = more.iter().map(|(name, value)| ((*name).to_owned(), (*value).into()));
             let mut variables: BTreeMap<String, OsString> =
                 [path.clone()].into_iter().chain(more).collect();
             use_compiler_cache(&mut variables, "gcc -pthread", setuptools);
             variables
         };
-        assert_eq!(given(&[], true).len(), 1);
+        assert_eq!(variables_with(&[], true).len(), 1);
         std::fs::write(bin.path().join("ccache"), "").unwrap();
-        assert_eq!(given(&[], true)["CC"], "ccache gcc -pthread");
-        assert_eq!(given(&[("CC", "tcc")], true)["CC"], "tcc");
-        assert_eq!(given(&[], false)["CMAKE_CXX_COMPILER_LAUNCHER"], "ccache");
+        assert_eq!(variables_with(&[], true)["CC"], "ccache gcc -pthread");
+        assert_eq!(variables_with(&[("CC", "tcc")], true)["CC"], "tcc");
+        assert_eq!(variables_with(&[], false)["CMAKE_CXX_COMPILER_LAUNCHER"], "ccache");
     }
 
     #[test]
     fn provenance_has_variables_with_an_effect() {
-        let given = [
+        let names = [
             "CC",
             "CFLAGS",
             "PIP_INDEX_URL",
@@ -306,7 +307,7 @@ mod tests {
             "CCACHE_DIR",
             "PIP_PROXY",
         ];
-        let recorded: Vec<&str> = given.into_iter().filter(|name| is_recorded(name)).collect();
+        let recorded: Vec<&str> = names.into_iter().filter(|name| is_recorded(name)).collect();
         assert_eq!(recorded, ["CC", "CFLAGS", "PIP_INDEX_URL"]);
     }
 

@@ -24,7 +24,7 @@ pub struct Walls {
 
 impl Walls {
     /// Tries them once, with a program that does nothing.
-    pub fn standing() -> &'static Self {
+    pub fn probe() -> &'static Self {
         static WALLS: OnceLock<Walls> = OnceLock::new();
         WALLS.get_or_init(|| Self {
             without_namespaces: without_namespaces(),

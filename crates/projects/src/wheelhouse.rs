@@ -58,15 +58,17 @@ pub fn of_artifacts(plan: &Plan, dest: &Path) -> io::Result<Vec<PathBuf>> {
 /// has.
 pub fn absent(plan: &Plan, dest: &Path) -> io::Result<Option<String>> {
     let name_of = |file: &PathBuf| distribution_of(&file.file_name()?.to_string_lossy());
-    let there: BTreeSet<String> = of_artifacts(plan, dest)?.iter().filter_map(name_of).collect();
+    let existing: BTreeSet<String> = of_artifacts(plan, dest)?.iter().filter_map(name_of).collect();
     let made: BTreeSet<String> =
         plan.distributions.iter().map(|made| made.name.normalized()).collect();
-    let has = |pin: &&String| {
+    let is_available = |pin: &&String| {
         let name = pin.split("==").next().and_then(|name| name.parse::<DistName>().ok());
-        name.is_none_or(|name| [&made, &there].iter().any(|all| all.contains(&name.normalized())))
+        name.is_none_or(|name| {
+            [&made, &existing].iter().any(|names| names.contains(&name.normalized()))
+        })
     };
     let pins = plan.devel.iter().flat_map(|devel| &devel.install);
-    Ok(pins.into_iter().find(|pin| !has(pin)).cloned())
+    Ok(pins.into_iter().find(|pin| !is_available(pin)).cloned())
 }
 
 /// First project, with a name of its `after` lines that the plan does not make and `dest` lacks.
@@ -78,9 +80,9 @@ pub fn not_before(
     let made: BTreeSet<&PackageName> = plan
         .projects
         .iter()
-        .map(|it| &it.name)
-        .chain(plan.wheels.iter().map(|it| &it.name))
-        .chain(plan.prefetched.iter().map(|it| &it.name))
+        .map(|project| &project.name)
+        .chain(plan.wheels.iter().map(|wheel| &wheel.name))
+        .chain(plan.prefetched.iter().map(|wheel| &wheel.name))
         .collect();
     for project in &plan.projects {
         let absent = project.after.iter().filter(|name| !made.contains(name));
@@ -100,7 +102,7 @@ pub fn of_projects(before: &[PackageName], made: &Made, dest: &Path) -> io::Resu
         match made.get(name) {
             Some(wheels) => files.extend(wheels.iter().cloned()),
             None => files.extend(last_version(in_directory(&dest.join("dist"), |file| {
-                wheel_of(file).is_some_and(|other| other == name.as_str())
+                wheel_of(file).is_some_and(|distribution| distribution == name.as_str())
             })?)?),
         }
     }
@@ -161,10 +163,10 @@ pub(crate) fn constraints(files: &[PathBuf]) -> Vec<String> {
 
 /// Requirements, also indirect ones, that no wheel in `offered` provides.
 pub(crate) fn external(required: &[String], offered: &[PathBuf]) -> Vec<String> {
-    let (mut external, mut known) = (BTreeSet::new(), BTreeSet::new());
+    let (mut external, mut visited) = (BTreeSet::new(), BTreeSet::new());
     let mut next: Vec<String> = required.to_vec();
     while let Some(line) = next.pop() {
-        if !known.insert(line.clone()) {
+        if !visited.insert(line.clone()) {
             continue;
         }
         let Ok(parsed) = line.parse::<Requirement>() else { continue };
@@ -246,14 +248,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_say_which_distribution_they_are_of() {
+    fn file_names_contain_the_distribution() {
         let names = ["A_b.c-1.0-py3-none-any.whl", "a_b-1.0.tar.gz", "SHA256SUMS"]
             .map(|file| distribution_of(file).unwrap_or_default());
         assert_eq!(names, ["a-b-c", "a-b", ""]);
     }
 
     #[test]
-    fn what_came_before_is_the_only_one_of_its_name() {
+    fn pip_finds_only_the_offered_wheels_of_a_name() {
         let directory = tempfile::tempdir().unwrap();
         let files =
             ["one-1.0-py3-none-any.whl", "two-1-cp311-cp311-any.whl", "two-1-cp312-cp312-any.whl"]

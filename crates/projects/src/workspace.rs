@@ -171,10 +171,10 @@ pub(crate) fn wheels_in(directory: &Path, name: &PackageName) -> Result<Vec<Path
     for wheel in &wheels {
         regular::check(wheel, &fs::symlink_metadata(wheel)?)?;
         let opened = Wheel::open(wheel).map_err(|e| Failed::new(with_causes(&e)))?;
-        let found = opened.name().dist.normalized();
-        if found != name.as_str() {
+        let distribution = opened.name().dist.normalized();
+        if distribution != name.as_str() {
             return Err(Failed::new(format!(
-                "{} is of the distribution `{found}`, not `{name}`",
+                "{} is of the distribution `{distribution}`, not `{name}`",
                 opened.name()
             )));
         }
@@ -184,7 +184,7 @@ pub(crate) fn wheels_in(directory: &Path, name: &PackageName) -> Result<Vec<Path
 
 /// Copies wheels into `into`, where no project writes: a link or an open file of a project leads to
 /// the original. Returns the copies, which are checked again.
-pub(crate) fn taken(
+pub(crate) fn copy_wheels(
     wheels: &[PathBuf],
     into: &Path,
     name: &PackageName,

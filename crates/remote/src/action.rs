@@ -11,6 +11,8 @@ const OUTPUT: &str = "stream";
 const FRAMED: &str = "framed-stream";
 const ROW: &[u8; 15] = b"rockpack row 1\n";
 const SALT: &str = "rockpack key 1";
+/// Bytes by which a packed stream can exceed its content: headers, and the overhead of deflate for
+/// incompressible bytes.
 const SLACK: u64 = 64 << 10;
 
 /// Name of a blob in a server's store.
@@ -72,7 +74,7 @@ pub(super) struct Action {
 
 impl Action {
     /// Makes the action of a recipe. Another silo gives another digest.
-    pub fn of(recipe: &Recipe, silo: &str) -> Self {
+    pub fn from_recipe(recipe: &Recipe, silo: &str) -> Self {
         let command = api::Command {
             arguments: vec!["rockpack".into(), "pack-stream".into(), recipe.settings.clone()],
             output_paths: vec![OUTPUT.into()],
@@ -115,7 +117,7 @@ pub(super) struct Execution {
 
 impl Execution {
     /// Makes the action of a recipe for `program`, on machines with these properties.
-    pub fn of(
+    pub fn from_recipe(
         recipe: &Recipe,
         program: Digest,
         properties: &[(String, String)],
@@ -246,24 +248,25 @@ mod tests {
 
     #[test]
     fn every_part_of_a_recipe_makes_another_action() {
-        let digest =
-            |content: &[u8], settings, silo| Action::of(&recipe(content, settings), silo).digest();
-        let one = digest(b"a", "deflate", "");
-        assert_eq!(one, digest(b"a", "deflate", ""));
-        for other in
+        let digest = |content: &[u8], settings, silo| {
+            Action::from_recipe(&recipe(content, settings), silo).digest()
+        };
+        let digest_of_a = digest(b"a", "deflate", "");
+        assert_eq!(digest_of_a, digest(b"a", "deflate", ""));
+        for different in
             [digest(b"b", "deflate", ""), digest(b"a", "xz", ""), digest(b"a", "deflate", "x")]
         {
-            assert_ne!(one, other);
+            assert_ne!(digest_of_a, different);
         }
         // Machines share entries by this digest: it may only change with the salt.
         assert_eq!(
-            one.sha256.to_string(),
+            digest_of_a.sha256.to_string(),
             "05053c7c5ad53a8b1a68be11ca26fd528d6ba18c81522df575d988882b57dd44"
         );
     }
 
     #[test]
-    fn entries_that_cannot_be_of_a_recipe_are_not_taken() {
+    fn refuses_entries_that_no_recipe_can_have() {
         let recipe = recipe(&[7; 1000], "deflate");
         let blob = Digest::of(b"packed");
         let packed = Stored { blob, is_framed: false };
@@ -275,34 +278,43 @@ mod tests {
         assert_eq!(stream(&whole, &recipe, Form::Deflate), Some(packed));
         assert_eq!(stream(&whole, &recipe, Form::XzBlock), None);
         let changed = |change: fn(&mut api::ActionResult)| {
-            let mut other = whole.clone();
-            change(&mut other);
-            stream(&other, &recipe, Form::Deflate)
+            let mut result = whole.clone();
+            change(&mut result);
+            stream(&result, &recipe, Form::Deflate)
         };
-        assert_eq!(changed(|it| it.exit_code = 1), None);
-        assert_eq!(changed(|it| it.stdout_raw.clear()), None);
-        assert_eq!(changed(|it| it.stdout_raw[20] ^= 1), None);
-        assert_eq!(changed(|it| it.output_files.clear()), None);
-        assert_eq!(changed(|it| it.output_files[0].path = "../stream".into()), None);
-        assert_eq!(changed(|it| it.output_files[0].digest = None), None);
-        assert_eq!(changed(|it| it.output_files[0].digest.as_mut().unwrap().hash.push('0')), None);
-        assert_eq!(changed(|it| it.output_files[0].digest.as_mut().unwrap().size_bytes = -1), None);
-        assert_eq!(changed(|it| it.output_files[0].path = "/stream".into()), None);
-        assert_eq!(changed(|it| it.output_files = vec![it.output_files[0].clone(); 5000]), None);
-        assert_eq!(changed(|it| it.stdout_raw.resize(1 << 20, 0)), None);
-        let instead = |it: &mut api::ActionResult| {
+        assert_eq!(changed(|result| result.exit_code = 1), None);
+        assert_eq!(changed(|result| result.stdout_raw.clear()), None);
+        assert_eq!(changed(|result| result.stdout_raw[20] ^= 1), None);
+        assert_eq!(changed(|result| result.output_files.clear()), None);
+        assert_eq!(changed(|result| result.output_files[0].path = "../stream".into()), None);
+        assert_eq!(changed(|result| result.output_files[0].digest = None), None);
+        assert_eq!(
+            changed(|result| result.output_files[0].digest.as_mut().unwrap().hash.push('0')),
+            None
+        );
+        assert_eq!(
+            changed(|result| result.output_files[0].digest.as_mut().unwrap().size_bytes = -1),
+            None
+        );
+        assert_eq!(changed(|result| result.output_files[0].path = "/stream".into()), None);
+        assert_eq!(
+            changed(|result| result.output_files = vec![result.output_files[0].clone(); 5000]),
+            None
+        );
+        assert_eq!(changed(|result| result.stdout_raw.resize(1 << 20, 0)), None);
+        let instead = |result: &mut api::ActionResult| {
             let target = "../../etc/passwd".to_owned();
             let link =
                 api::OutputSymlink { path: OUTPUT.into(), target, ..api::OutputSymlink::default() };
             let path = OUTPUT.to_owned();
             let directory = api::OutputDirectory { path, ..api::OutputDirectory::default() };
-            it.output_files.clear();
-            it.output_symlinks.push(link);
-            it.output_directories.push(directory);
+            result.output_files.clear();
+            result.output_symlinks.push(link);
+            result.output_directories.push(directory);
         };
         assert_eq!(changed(instead), None, "neither a link nor a directory is a stream");
-        let upper = |it: &mut api::ActionResult| {
-            it.output_files[0].digest.as_mut().unwrap().hash.make_ascii_uppercase();
+        let upper = |result: &mut api::ActionResult| {
+            result.output_files[0].digest.as_mut().unwrap().hash.make_ascii_uppercase();
         };
         assert_eq!(changed(upper), Some(packed), "digits of either case");
         let long = Stored { blob: Digest { size: 100_000, ..blob }, ..packed };

@@ -16,7 +16,7 @@ pub(super) struct Auth {
     headers: Vec<(String, Secret)>,
     helper: Option<(Helper, String)>,
     /// Last answer of the helper.
-    said: Mutex<Option<Vec<(String, Secret)>>>,
+    answer: Mutex<Option<Vec<(String, Secret)>>>,
 }
 
 impl Auth {
@@ -38,11 +38,11 @@ impl Auth {
             headers.push((AUTHORIZATION.to_owned(), value));
         }
         let helper = helper.filter(|_| !named).map(|helper| (helper, host.to_owned()));
-        Self { headers, helper, said: Mutex::new(None) }
+        Self { headers, helper, answer: Mutex::new(None) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Vec<(String, Secret)>>> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+        self.answer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn refresh(&self) -> Result<bool, HelperError> {
@@ -53,8 +53,8 @@ impl Auth {
     }
 
     pub fn apply(&self, request: &mut MetadataMap) {
-        let said = self.lock();
-        for (name, value) in self.headers.iter().chain(said.iter().flatten()) {
+        let answer = self.lock();
+        for (name, value) in self.headers.iter().chain(answer.iter().flatten()) {
             let key = MetadataKey::from_bytes(name.as_bytes());
             let value = MetadataValue::<Ascii>::try_from(value.reveal());
             if let (Ok(key), Ok(mut value)) = (key, value) {
@@ -65,9 +65,9 @@ impl Auth {
     }
 
     pub(crate) fn without_secrets(&self, text: &str) -> String {
-        let said = self.lock();
-        let all = self.headers.iter().chain(said.iter().flatten());
-        Secret::hide(all.map(|(_, secret)| secret), text)
+        let answer = self.lock();
+        let headers = self.headers.iter().chain(answer.iter().flatten());
+        Secret::hide(headers.map(|(_, secret)| secret), text)
     }
 }
 
@@ -77,7 +77,7 @@ mod tests {
     use crate::header::header;
 
     #[test]
-    fn a_password_of_netrc_is_for_those_who_name_nothing_else() {
+    fn uses_a_password_of_netrc_only_without_other_sources() {
         let netrc = Some("machine cache login me password it");
         let sent = |address: &str, headers: &[&str], helpers: &[&str]| {
             let headers = headers.iter().map(|text| header(text).unwrap()).collect();

@@ -19,8 +19,11 @@ use super::client::{Client, Failure, too_slow};
 use super::observed::Call;
 use cache::Room;
 
+/// Bytes in a message of a stream: gRPC servers accept 4 MiB by default.
 const PIECE: u64 = 1 << 20;
+/// Number of blobs that are sent in parallel.
 const AT_ONCE: usize = 8;
+/// Maximum of blobs in a batch, which has a maximum size too.
 const TOGETHER: usize = 500;
 /// Timeout of a message in a stream: the fetching thread could do other work.
 const STALL: Duration = Duration::from_secs(10);
@@ -43,19 +46,19 @@ pub(super) enum Blob {
 }
 
 impl Blob {
-    fn piece(&self, at: u64, most: u64) -> std::io::Result<Vec<u8>> {
+    fn piece(&self, position: u64, most: u64) -> std::io::Result<Vec<u8>> {
         match self {
             Self::Memory(bytes) => {
-                let start = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
-                let end = usize::try_from(at + most).unwrap_or(usize::MAX).min(bytes.len());
+                let start = usize::try_from(position).unwrap_or(usize::MAX).min(bytes.len());
+                let end = usize::try_from(position + most).unwrap_or(usize::MAX).min(bytes.len());
                 Ok(bytes[start..end].to_vec())
             }
             Self::File { file, offset, len } => {
-                let mut piece = vec![0; usize::try_from(most.min(len - at)).unwrap_or(0)];
-                file.file().read_exact_at(&mut piece, offset + at)?;
+                let mut piece = vec![0; usize::try_from(most.min(len - position)).unwrap_or(0)];
+                file.file().read_exact_at(&mut piece, offset + position)?;
                 Ok(piece)
             }
-            Self::Framed(_, blob) if at > 0 => blob.piece(at - 1, most),
+            Self::Framed(_, blob) if position > 0 => blob.piece(position - 1, most),
             Self::Framed(frame, blob) => {
                 Ok([&[*frame][..], &blob.piece(0, most.saturating_sub(1))?].concat())
             }
@@ -65,38 +68,39 @@ impl Blob {
 
 pub(super) struct BlobReader<'b> {
     blob: &'b Blob,
-    at: u64,
+    position: u64,
     size: u64,
 }
 
 impl Blob {
     pub fn reader(&self, size: u64) -> BlobReader<'_> {
-        BlobReader { blob: self, at: 0, size }
+        BlobReader { blob: self, position: 0, size }
     }
 }
 
 impl std::io::Read for BlobReader<'_> {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        let piece = self.blob.piece(self.at, (out.len() as u64).min(self.size - self.at))?;
+        let piece =
+            self.blob.piece(self.position, (out.len() as u64).min(self.size - self.position))?;
         out[..piece.len()].copy_from_slice(&piece);
-        self.at += piece.len() as u64;
+        self.position += piece.len() as u64;
         Ok(piece.len())
     }
 }
 
-pub(super) trait Put {
-    fn put(&self, at: u64, bytes: &[u8]) -> std::io::Result<()>;
+pub(super) trait Sink {
+    fn write_piece(&self, offset: u64, bytes: &[u8]) -> std::io::Result<()>;
 }
 
-impl Put for Room<'_> {
-    fn put(&self, at: u64, bytes: &[u8]) -> std::io::Result<()> {
-        self.write_at(at, bytes)
+impl Sink for Room<'_> {
+    fn write_piece(&self, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
+        self.write_at(offset, bytes)
     }
 }
 
-impl Put for File {
-    fn put(&self, at: u64, bytes: &[u8]) -> std::io::Result<()> {
-        self.file().write_all_at(bytes, at)
+impl Sink for File {
+    fn write_piece(&self, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
+        self.file().write_all_at(bytes, offset)
     }
 }
 
@@ -105,7 +109,7 @@ impl Client {
     pub async fn fetch(
         &self,
         digest: Digest,
-        room: &impl Put,
+        room: &impl Sink,
         progress: impl Fn(u64),
     ) -> Result<(), Failure> {
         if digest.size <= self.limits.batch {
@@ -114,17 +118,17 @@ impl Client {
                 return Err(Failure::Damaged);
             }
             progress(digest.size);
-            return room.put(0, &bytes).map_err(local);
+            return room.write_piece(0, &bytes).map_err(local);
         }
-        let (at, call) = (AtomicU64::new(0), Call::new("Read"));
+        let (position, call) = (AtomicU64::new(0), Call::new("Read"));
         let progress = |bytes| {
             call.received.fetch_add(bytes, Ordering::Relaxed);
             progress(bytes);
         };
         self.try_often(&call, || async {
-            let before = at.load(Ordering::Relaxed);
-            let answer = self.stream_into(digest, room, &at, &progress).await;
-            (at.load(Ordering::Relaxed) >= before + PROGRESS, answer)
+            let before = position.load(Ordering::Relaxed);
+            let answer = self.stream_into(digest, room, &position, &progress).await;
+            (position.load(Ordering::Relaxed) >= before + PROGRESS, answer)
         })
         .await?
     }
@@ -135,7 +139,7 @@ impl Client {
             digests: vec![digest.message()],
             ..api::BatchReadBlobsRequest::default()
         };
-        let ask = || {
+        let attempt = || {
             let (request, mut storage) = (self.request(message.clone()), self.storage());
             async move {
                 let response = storage.batch_read_blobs(request).await?.into_inner();
@@ -148,17 +152,17 @@ impl Client {
                 }
             }
         };
-        self.call(("BatchReadBlobs", message.encoded_len()), ask).await
+        self.call(("BatchReadBlobs", message.encoded_len()), attempt).await
     }
 
     async fn stream_into(
         &self,
         digest: Digest,
-        room: &impl Put,
-        at: &AtomicU64,
+        room: &impl Sink,
+        position: &AtomicU64,
         progress: &impl Fn(u64),
     ) -> Result<Result<(), Failure>, Status> {
-        let mut offset = at.load(Ordering::Relaxed);
+        let mut offset = position.load(Ordering::Relaxed);
         let request = ReadRequest {
             resource_name: self.named(&format!("blobs/{}/{}", digest.sha256, digest.size)),
             read_offset: i64::try_from(offset).unwrap_or(i64::MAX),
@@ -177,11 +181,11 @@ impl Client {
             if offset + len > digest.size {
                 return Ok(Err(Failure::Damaged));
             }
-            if let Err(error) = room.put(offset, &message.data) {
+            if let Err(error) = room.write_piece(offset, &message.data) {
                 return Ok(Err(local(error)));
             }
             offset += len;
-            at.store(offset, Ordering::Relaxed);
+            position.store(offset, Ordering::Relaxed);
             progress(len);
             tokio::task::yield_now().await;
             if pace.is_slow(offset) {
@@ -208,19 +212,22 @@ impl Client {
             requests,
             ..api::BatchUpdateBlobsRequest::default()
         };
-        let ask = || {
+        let attempt = || {
             let (request, mut storage) = (self.request(message.clone()), self.storage());
             async move {
                 let answer = storage.batch_update_blobs(request).await?;
-                let statuses =
-                    answer.get_ref().responses.iter().filter_map(|it| it.status.as_ref());
+                let statuses = answer
+                    .get_ref()
+                    .responses
+                    .iter()
+                    .filter_map(|response| response.status.as_ref());
                 match statuses.into_iter().find(|status| status.code != 0) {
                     Some(bad) => Err(Status::new(Code::from_i32(bad.code), bad.message.clone())),
                     None => Ok(answer),
                 }
             }
         };
-        self.call(("BatchUpdateBlobs", message.encoded_len()), ask).await.map(drop)
+        self.call(("BatchUpdateBlobs", message.encoded_len()), attempt).await.map(drop)
     }
 
     /// Sends a blob. After an interruption, it continues at the server's position.
@@ -230,17 +237,17 @@ impl Client {
         let (begun, committed) = (AtomicU64::new(0), AtomicU64::new(0));
         let call = Call::new("Write");
         self.try_often(&call, || async {
-            let mut at = 0;
+            let mut position = 0;
             if begun.swap(1, Ordering::Relaxed) == 1 {
-                at = self.committed(&name).await;
+                position = self.committed(&name).await;
             }
             // A server that forgets bytes gets no more tries for them.
-            let before = committed.fetch_max(at, Ordering::Relaxed);
-            let further = at >= before + PROGRESS;
-            if at >= digest.size {
+            let before = committed.fetch_max(position, Ordering::Relaxed);
+            let further = position >= before + PROGRESS;
+            if position >= digest.size {
                 return (further, Ok(()));
             }
-            (further, self.stream_from((&name, &call), digest, blob, at).await)
+            (further, self.stream_from((&name, &call), digest, blob, position).await)
         })
         .await
     }
@@ -261,20 +268,20 @@ impl Client {
         (name, call): (&str, &Call),
         digest: Digest,
         blob: &Blob,
-        at: u64,
+        position: u64,
     ) -> Result<(), Status> {
         let (name, blob, size) = (name.to_owned(), blob.clone(), digest.size);
         let sent = Arc::clone(&call.sent);
         // A failed read ends the stream early, which the server rejects.
-        let messages = stream::unfold(Some(at), move |at| {
-            let next = at.and_then(|at| {
-                let data = blob.piece(at, PIECE).ok()?;
-                let end = at + data.len() as u64;
+        let messages = stream::unfold(Some(position), move |position| {
+            let next = position.and_then(|position| {
+                let data = blob.piece(position, PIECE).ok()?;
+                let end = position + data.len() as u64;
                 sent.fetch_add(data.len() as u64, Ordering::Relaxed);
                 let finish_write = end == size;
                 let message = WriteRequest {
                     resource_name: name.clone(),
-                    write_offset: i64::try_from(at).unwrap_or(i64::MAX),
+                    write_offset: i64::try_from(position).unwrap_or(i64::MAX),
                     finish_write,
                     data,
                 };
@@ -339,14 +346,14 @@ struct Pace {
 }
 
 impl Pace {
-    fn is_slow(&mut self, at: u64) -> bool {
+    fn is_slow(&mut self, position: u64) -> bool {
         let elapsed = self.since.elapsed();
         if elapsed < self.window {
             return false;
         }
         let least = u128::from(SLOWEST) * elapsed.as_millis() / 1000;
-        let is_slow = u128::from(at - self.from) < least;
-        (self.since, self.from) = (Instant::now(), at);
+        let is_slow = u128::from(position - self.from) < least;
+        (self.since, self.from) = (Instant::now(), position);
         is_slow
     }
 }

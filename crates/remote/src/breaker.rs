@@ -3,6 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+/// Number of consecutive failures that turn the cache off.
 const TOO_MANY: u32 = 5;
 
 /// Counts failures. Once open it stays open: builds are short, and each try costs time.
@@ -59,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn five_failures_in_a_row_are_too_many() {
+    fn turns_off_after_five_failures_in_a_row() {
         let breaker = Breaker::default();
         for _ in 0..3 {
             (0..4).for_each(|_| breaker.failed(Instant::now(), "no"));
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_fail_together_are_one_failure() {
+    fn concurrent_failures_count_as_one() {
         let (breaker, began) = (Breaker::default(), Instant::now());
         (0..50).for_each(|_| breaker.failed(began, "reset"));
         assert_eq!(breaker.off(), None);

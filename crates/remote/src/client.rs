@@ -31,6 +31,7 @@ const PAUSES: Backoff =
     Backoff { shortest: Duration::from_millis(100), longest: Duration::from_secs(5), steady: 50 };
 /// Batch size for servers without a limit, less the overhead of a message.
 const BATCH: u64 = (4 << 20) - (64 << 10);
+/// Limit of a received message: servers may exceed tonic's default of 4 MiB.
 pub(super) const LARGEST_MESSAGE: usize = 16 << 20;
 const LARGEST_HEADERS: u32 = 64 << 10;
 
@@ -108,7 +109,7 @@ impl Client {
         breaker: Arc<Breaker>,
         stop: watch::Receiver<bool>,
     ) -> Result<Self, String> {
-        let endpoint = endpoint(address, &options.tls).map_err(|error| said(&error))?;
+        let endpoint = endpoint(address, &options.tls).map_err(|error| root_cause(&error))?;
         let connected = tokio::time::timeout(CONNECT, endpoint.connect()).await;
         let channel = connected
             .map_err(|_| format!("no connection after {} s", CONNECT.as_secs()))?
@@ -132,7 +133,7 @@ impl Client {
             observer: Observer { listener: options.listener.clone(), host: address.to_string() },
             leaves: Arc::default(),
         };
-        client.limits = client.ask_limits().await.map_err(|why| match address {
+        client.limits = client.fetch_limits().await.map_err(|why| match address {
             // A TLS server closes plain connections.
             Address::Host { tls: false, host, port } if why.contains("transport error") => {
                 format!("{why}; a server with TLS is grpcs://{host}:{port}")
@@ -142,7 +143,7 @@ impl Client {
         Ok(client)
     }
 
-    async fn ask_limits(&self) -> Result<Limits, String> {
+    async fn fetch_limits(&self) -> Result<Limits, String> {
         let instance_name = self.instance.clone();
         let request = self.request(api::GetCapabilitiesRequest { instance_name });
         let mut capabilities = CapabilitiesClient::new(self.channel.clone());
@@ -154,9 +155,10 @@ impl Client {
         self.observer.requested(&call, 0, start, status);
         let answer = answer
             .map_err(|_| format!("it did not answer in {} s", CAPABILITIES.as_secs()))?
-            .map_err(|status| self.said(&status))?;
+            .map_err(|status| self.status_text(&status))?;
         let answer = answer.into_inner();
-        let executes = answer.execution_capabilities.is_some_and(|it| it.exec_enabled);
+        let executes =
+            answer.execution_capabilities.is_some_and(|execution| execution.exec_enabled);
         let Some(cache) = answer.cache_capabilities else {
             return Ok(Limits { executes, ..Limits::default() });
         };
@@ -170,7 +172,7 @@ impl Client {
             most => most.saturating_sub(64 << 10).min(BATCH),
         };
         let writable = cache.action_cache_update_capabilities;
-        let writable = writable.is_some_and(|it| it.update_enabled);
+        let writable = writable.is_some_and(|update| update.update_enabled);
         let largest = bytes(cache.max_cas_blob_size_bytes);
         Ok(Limits { batch, largest, writable, caches: true, executes })
     }
@@ -206,7 +208,7 @@ impl Client {
         self.timeout
     }
 
-    pub fn said(&self, status: &Status) -> String {
+    pub fn status_text(&self, status: &Status) -> String {
         let text = self.plain(status.message());
         let code = format!("{:?}", status.code());
         if text.is_empty() { code } else { format!("{code}: {text}") }
@@ -215,12 +217,12 @@ impl Client {
     /// Returns the standard error of a failed action, from the result or a blob in this store.
     pub async fn stderr(&self, result: &api::ActionResult) -> String {
         const MOST: u64 = 64 << 10;
-        let kept = result.stderr_digest.as_ref().and_then(Digest::read);
-        match kept.filter(|kept| result.stderr_raw.is_empty() && kept.size <= MOST) {
+        let digest = result.stderr_digest.as_ref().and_then(Digest::read);
+        match digest.filter(|digest| result.stderr_raw.is_empty() && digest.size <= MOST) {
             // Without it, the exit status remains.
-            Some(kept) => {
-                let said = self.fetch_small(kept).await.unwrap_or_default();
-                self.plain(&String::from_utf8_lossy(&said))
+            Some(digest) => {
+                let bytes = self.fetch_small(digest).await.unwrap_or_default();
+                self.plain(&String::from_utf8_lossy(&bytes))
             }
             None => self.plain(&String::from_utf8_lossy(&result.stderr_raw)),
         }
@@ -276,7 +278,7 @@ impl Client {
                 }
                 Code::Unauthenticated if !refreshed && self.refresh().await => refreshed = true,
                 Code::Unauthenticated | Code::PermissionDenied => {
-                    self.breaker.turn_off(self.said(&status));
+                    self.breaker.turn_off(self.status_text(&status));
                     return Err(Failure::Over);
                 }
                 Code::Unavailable
@@ -286,16 +288,16 @@ impl Client {
                 | Code::Internal
                 | Code::Unknown
                 | Code::Cancelled => {
-                    self.breaker.failed(began, &self.said(&status));
+                    self.breaker.failed(began, &self.status_text(&status));
                     if tries >= self.retries {
-                        return Err(Failure::Refused(self.said(&status)));
+                        return Err(Failure::Refused(self.status_text(&status)));
                     }
                     tries += 1;
                     self.pause(tries).await;
                 }
                 _ => {
-                    self.breaker.failed(began, &self.said(&status));
-                    return Err(Failure::Refused(self.said(&status)));
+                    self.breaker.failed(began, &self.status_text(&status));
+                    return Err(Failure::Refused(self.status_text(&status)));
                 }
             }
         }
@@ -348,11 +350,11 @@ impl Client {
             blob_digests,
             ..api::FindMissingBlobsRequest::default()
         };
-        let ask = || {
+        let attempt = || {
             let (request, mut storage) = (self.request(message.clone()), self.storage());
             async move { storage.find_missing_blobs(request).await }
         };
-        let answer = self.call(("FindMissingBlobs", message.encoded_len()), ask).await?;
+        let answer = self.call(("FindMissingBlobs", message.encoded_len()), attempt).await?;
         Ok(answer.missing_blob_digests.iter().filter_map(Digest::read).collect())
     }
 
@@ -363,11 +365,11 @@ impl Client {
             inline_stdout: true,
             ..api::GetActionResultRequest::default()
         };
-        let ask = || {
+        let attempt = || {
             let (request, mut cache) = (self.request(message.clone()), self.action_cache());
             async move { cache.get_action_result(request).await }
         };
-        self.call(("GetActionResult", message.encoded_len()), ask).await
+        self.call(("GetActionResult", message.encoded_len()), attempt).await
     }
 
     pub async fn set_entry(
@@ -381,11 +383,11 @@ impl Client {
             action_result: Some(result),
             ..api::UpdateActionResultRequest::default()
         };
-        let ask = || {
+        let attempt = || {
             let (request, mut cache) = (self.request(message.clone()), self.action_cache());
             async move { cache.update_action_result(request).await }
         };
-        self.call(("UpdateActionResult", message.encoded_len()), ask).await.map(drop)
+        self.call(("UpdateActionResult", message.encoded_len()), attempt).await.map(drop)
     }
 }
 
@@ -394,7 +396,7 @@ pub(super) fn too_slow() -> Status {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the only client of this protocol")]
-fn endpoint(address: &Address, with: &Tls) -> Result<Endpoint, tonic::transport::Error> {
+fn endpoint(address: &Address, settings: &Tls) -> Result<Endpoint, tonic::transport::Error> {
     let mut endpoint = Endpoint::from_shared(address.uri())?
         .connect_timeout(CONNECT)
         .tcp_nodelay(true)
@@ -403,11 +405,11 @@ fn endpoint(address: &Address, with: &Tls) -> Result<Endpoint, tonic::transport:
         // Metadata of an answer.
         .http2_max_header_list_size(LARGEST_HEADERS);
     if address.uri().starts_with("https:") {
-        let mut tls = match &with.roots {
+        let mut tls = match &settings.roots {
             Some(pem) => ClientTlsConfig::new().ca_certificate(Certificate::from_pem(pem)),
             None => ClientTlsConfig::new().with_native_roots(),
         };
-        if let Some((certificate, key)) = &with.identity {
+        if let Some((certificate, key)) = &settings.identity {
             tls = tls.identity(Identity::from_pem(certificate, key.reveal()));
         }
         endpoint = endpoint.tls_config(tls)?;
@@ -416,16 +418,16 @@ fn endpoint(address: &Address, with: &Tls) -> Result<Endpoint, tonic::transport:
 }
 
 fn no_connection(error: &dyn std::error::Error) -> String {
-    let said = said(error);
-    let is_clear = said.contains("InvalidContentType");
+    let cause = root_cause(error);
+    let is_clear = cause.contains("InvalidContentType");
     if is_clear {
         "the server does not speak TLS; without it, write grpc://".to_owned()
     } else {
-        said
+        cause
     }
 }
 
-fn said(error: &dyn std::error::Error) -> String {
+fn root_cause(error: &dyn std::error::Error) -> String {
     let mut last = error;
     while let Some(source) = last.source() {
         last = source;

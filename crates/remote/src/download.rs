@@ -15,6 +15,7 @@ use super::{Counts, SharedCache};
 use base::activity;
 use cache::{Awaited, Form, Recipe};
 
+/// Number of threads that request streams: many, because each mostly waits for the server.
 const HANDS: usize = 24;
 /// Number of threads that fetch quickly packed streams: few, because these often come too late.
 const CHEAP_HANDS: usize = 4;
@@ -26,6 +27,7 @@ const SAMPLE: u64 = 64 << 20;
 const SILENCE: Duration = Duration::from_secs(10);
 /// Interval of decisions on waiting.
 const TICK: Duration = Duration::from_millis(20);
+/// Length of a hold, renewed each [`TICK`]: packing threads are free soon after the last decision.
 const HOLD: Duration = Duration::from_millis(300);
 
 pub(super) fn download(shared: &SharedCache, awaited: &[&dyn Awaited], over: &AtomicBool) {
@@ -34,7 +36,7 @@ pub(super) fn download(shared: &SharedCache, awaited: &[&dyn Awaited], over: &At
     let hands = HANDS.min(awaited.len());
     let download = Download {
         shared,
-        all: awaited,
+        streams: awaited,
         over,
         queue: Mutex::new(Queue { dear, cheap }),
         pace: Pace::new(),
@@ -51,8 +53,8 @@ pub(super) fn download(shared: &SharedCache, awaited: &[&dyn Awaited], over: &At
             (0..hands).map(|number| scope.spawn(move || download.hand(number))).collect();
         if let Some(farm) = &shared.farm {
             let farm_hands = FARM_HANDS.min(awaited.len());
-            let given = (0..farm_hands).map(|_| scope.spawn(move || download.delegate(farm)));
-            hands.extend(given.collect::<Vec<_>>());
+            let delegates = (0..farm_hands).map(|_| scope.spawn(move || download.delegate(farm)));
+            hands.extend(delegates.collect::<Vec<_>>());
         }
         let busy = || hands.iter().any(|hand| !hand.is_finished());
         while !over.load(Ordering::Relaxed) && busy() {
@@ -75,7 +77,7 @@ pub(super) fn download(shared: &SharedCache, awaited: &[&dyn Awaited], over: &At
 
 struct Download<'b> {
     shared: &'b SharedCache,
-    all: &'b [&'b dyn Awaited],
+    streams: &'b [&'b dyn Awaited],
     over: &'b AtomicBool,
     queue: Mutex<Queue>,
     pace: Pace,
@@ -103,7 +105,7 @@ impl<'b> Download<'b> {
     /// Keeps threads from packing streams that are fetched much faster.
     fn decide(&self) {
         let threads = self.shared.options.threads;
-        for awaited in self.all.iter().filter(|awaited| awaited.is_open()) {
+        for awaited in self.streams.iter().filter(|awaited| awaited.is_open()) {
             if self.pace.pays(awaited.size(), awaited.effort(), threads) {
                 awaited.hold(HOLD);
             }
@@ -116,14 +118,14 @@ impl<'b> Download<'b> {
         let threads = self.shared.options.threads;
         let mut queue = self.queue();
         let pays = |place: &usize| {
-            let it = self.all[*place];
-            self.pace.pays(it.size(), it.effort(), threads)
+            let stream = self.streams[*place];
+            self.pace.pays(stream.size(), stream.effort(), threads)
         };
         loop {
             let forward = queue.dear.front().is_some_and(pays);
             let next = if forward { queue.dear.pop_front() } else { queue.dear.pop_back() };
             match next {
-                Some(next) if self.all[next].is_open() => return Some(next),
+                Some(next) if self.streams[next].is_open() => return Some(next),
                 Some(_) => {}
                 None => break,
             }
@@ -132,7 +134,7 @@ impl<'b> Download<'b> {
         let hopeless = misses.load(Ordering::Relaxed) > SAMPLE + hits.load(Ordering::Relaxed);
         if hand < CHEAP_HANDS && !hopeless {
             while let Some(next) = queue.cheap.pop_back() {
-                if self.all[next].is_open() {
+                if self.streams[next].is_open() {
                     return Some(next);
                 }
             }
@@ -146,51 +148,56 @@ impl<'b> Download<'b> {
     }
 
     fn look_up(&self, number: usize) {
-        let Some(client) = self.ask(|| self.shared.client()) else { return self.over_for_all() };
+        let Some(client) = self.request(|| self.shared.client()) else {
+            return self.over_for_all();
+        };
         while !self.over.load(Ordering::Relaxed) {
             if self.shared.breaker.off().is_some() {
                 return self.over_for_all();
             }
             let Some(place) = self.next(number) else { return };
-            let awaited = self.all[place];
+            let awaited = self.streams[place];
             let Some(recipe) = self.recipe(awaited) else {
                 awaited.give_up();
                 continue;
             };
-            let came = self.one(&client, awaited, &recipe);
-            if !matches!(came, Err(Failure::Over) | Ok(Came::InTime | Came::TooLate | Came::Here)) {
+            let arrival = self.look_up_stream(&client, awaited, &recipe);
+            if !matches!(
+                arrival,
+                Err(Failure::Over) | Ok(Arrival::InTime | Arrival::TooLate | Arrival::Cached)
+            ) {
                 self.miss(place, recipe);
             }
-            if !matches!(came, Ok(Came::InTime)) {
+            if !matches!(arrival, Ok(Arrival::InTime)) {
                 awaited.give_up();
             }
-            match came {
+            match arrival {
                 Err(Failure::Over) => {}
                 Ok(_) | Err(_) => self.pace.done(awaited.size()),
             }
-            self.count(awaited, &came);
+            self.count(awaited, &arrival);
         }
     }
 
     fn over_for_all(&self) {
-        self.all.iter().for_each(|awaited| awaited.give_up());
+        self.streams.iter().for_each(|awaited| awaited.give_up());
     }
 
-    fn count(&self, awaited: &dyn Awaited, came: &Result<Came, Failure>) {
+    fn count(&self, awaited: &dyn Awaited, arrival: &Result<Arrival, Failure>) {
         let counts = &self.shared.counts;
         if !self.shared.options.read {
             return;
         }
         let cheap = !is_dear(awaited.size(), awaited.effort());
-        match came {
-            Ok(Came::InTime) => Counts::add(&counts.hits, 1),
-            Ok(Came::Wrong) => Counts::add(&counts.refused, 1),
+        match arrival {
+            Ok(Arrival::InTime) => Counts::add(&counts.hits, 1),
+            Ok(Arrival::Wrong) => Counts::add(&counts.refused, 1),
             Err(Failure::Missing | Failure::Damaged | Failure::Refused(_)) => {
                 Counts::add(&counts.misses, 1);
             }
-            Ok(Came::TooLate | Came::Here) | Err(Failure::Over) => return,
+            Ok(Arrival::TooLate | Arrival::Cached) | Err(Failure::Over) => return,
         }
-        let hit = matches!(came, Ok(Came::InTime));
+        let hit = matches!(arrival, Ok(Arrival::InTime));
         match (cheap, hit) {
             (true, true) => Counts::add(&self.cheap_hits, awaited.size()),
             (true, false) => Counts::add(&self.cheap_misses, awaited.size()),
@@ -202,7 +209,7 @@ impl<'b> Download<'b> {
         self.asking.load(Ordering::Relaxed) > 0 && self.pace.silence() > time
     }
 
-    fn ask<T>(&self, question: impl FnOnce() -> T) -> T {
+    fn request<T>(&self, question: impl FnOnce() -> T) -> T {
         if self.asking.fetch_add(1, Ordering::Relaxed) == 0 {
             self.pace.stirred();
         }
@@ -229,48 +236,49 @@ impl<'b> Download<'b> {
         Some(Recipe { content, size: awaited.size(), settings, effort })
     }
 
-    fn one(
+    fn look_up_stream(
         &self,
         client: &Client,
         awaited: &dyn Awaited,
         recipe: &Recipe,
-    ) -> Result<Came, Failure> {
+    ) -> Result<Arrival, Failure> {
         let (shared, form) = (self.shared, awaited.form());
         if shared.cache.has(&recipe.key()) {
-            return Ok(Came::Here);
+            return Ok(Arrival::Cached);
         }
         if !shared.options.read {
             return Err(Failure::Missing);
         }
-        let action = Action::of(recipe, &shared.options.silo).digest();
-        let entry = self.ask(|| shared.runtime.block_on(client.entry(action)))?;
+        let action = Action::from_recipe(recipe, &shared.options.silo).digest();
+        let entry = self.request(|| shared.runtime.block_on(client.entry(action)))?;
         self.pace.stirred();
         let Some(Stored { blob: stream, is_framed }) = action::stream(&entry, recipe, form) else {
-            return Ok(Came::Wrong);
+            return Ok(Arrival::Wrong);
         };
         if !awaited.is_open() {
             self.remember(recipe);
-            return Ok(Came::TooLate);
+            return Ok(Arrival::TooLate);
         }
-        let Ok(Some(room)) = shared.cache.room(stream.size) else { return Ok(Came::TooLate) };
+        let Ok(Some(room)) = shared.cache.room(stream.size) else { return Ok(Arrival::TooLate) };
         let progress = |_| self.pace.stirred();
-        match self.ask(|| shared.runtime.block_on(client.fetch(stream, &room, progress))) {
+        match self.request(|| shared.runtime.block_on(client.fetch(stream, &room, progress))) {
             Err(Failure::Damaged) => {
                 shared.report_damage(&recipe.key(), stream);
-                return Ok(Came::Wrong);
+                return Ok(Arrival::Wrong);
             }
             fetched => fetched?,
         }
         if !awaited.is_open() {
             self.remember(recipe);
-            return Ok(Came::TooLate);
+            return Ok(Arrival::TooLate);
         }
-        let came = self.take(awaited, form, recipe, &room.behind(u64::from(is_framed)));
-        let is_damaged = || self.compute(|| room.sha256()).is_ok_and(|it| it != stream.sha256);
-        if matches!(came, Came::Wrong) && is_damaged() {
+        let arrival = self.take(awaited, form, recipe, &room.behind(u64::from(is_framed)));
+        let is_damaged =
+            || self.compute(|| room.sha256()).is_ok_and(|sha256| sha256 != stream.sha256);
+        if matches!(arrival, Arrival::Wrong) && is_damaged() {
             shared.report_damage(&recipe.key(), stream);
         }
-        Ok(came)
+        Ok(arrival)
     }
 
     fn miss(&self, place: usize, recipe: Recipe) {
@@ -282,8 +290,8 @@ impl<'b> Download<'b> {
     fn next_missed(&self) -> Option<(&'b dyn Awaited, Recipe)> {
         let mut missed = self.missed.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some((place, recipe)) = missed.pop_last() {
-            if self.all[place].is_open() {
-                return Some((self.all[place], recipe));
+            if self.streams[place].is_open() {
+                return Some((self.streams[place], recipe));
             }
         }
         None
@@ -303,9 +311,11 @@ impl<'b> Download<'b> {
             };
             let Some(client) = self.shared.client() else { return };
             match self.packed(farm, &client, awaited, &recipe) {
-                Ok(Came::InTime | Came::Here) => {}
-                Ok(Came::TooLate) => farm.was_late(),
-                Ok(Came::Wrong) => farm.failed("its stream does not match the file to pack".into()),
+                Ok(Arrival::InTime | Arrival::Cached) => {}
+                Ok(Arrival::TooLate) => farm.was_late(),
+                Ok(Arrival::Wrong) => {
+                    farm.failed("its stream does not match the file to pack".into());
+                }
                 Err(Failure::Over) => return,
                 Err(failure) => farm.failed(failure.to_string()),
             }
@@ -318,25 +328,25 @@ impl<'b> Download<'b> {
         client: &Client,
         awaited: &dyn Awaited,
         recipe: &Recipe,
-    ) -> Result<Came, Failure> {
+    ) -> Result<Arrival, Failure> {
         let task = Task { awaited, recipe };
         let is_needed = || awaited.is_open() && !self.over.load(Ordering::Relaxed);
-        let farm::Came::Stream(stream, room) = farm.pack(self.shared, client, task, is_needed)?
+        let farm::Packed::Stream(stream, room) = farm.pack(self.shared, client, task, is_needed)?
         else {
-            return Ok(Came::TooLate);
+            return Ok(Arrival::TooLate);
         };
         if !awaited.is_open() {
-            return Ok(Came::TooLate);
+            return Ok(Arrival::TooLate);
         }
         let import = || self.shared.cache.import(recipe, awaited.form(), &room);
-        let Ok(entry) = self.compute(import) else { return Ok(Came::Wrong) };
+        let Ok(entry) = self.compute(import) else { return Ok(Arrival::Wrong) };
         // From here on, packing threads find it.
         farm.made(Made { recipe: recipe.clone(), form: awaited.form(), stream, entry });
         if !awaited.arrive(entry) {
-            return Ok(Came::TooLate);
+            return Ok(Arrival::TooLate);
         }
         farm.was_in_time(stream);
-        Ok(Came::InTime)
+        Ok(Arrival::InTime)
     }
 
     fn take(
@@ -345,28 +355,28 @@ impl<'b> Download<'b> {
         form: Form,
         recipe: &Recipe,
         room: &cache::Room<'_>,
-    ) -> Came {
+    ) -> Arrival {
         let Ok(entry) = self.compute(|| self.shared.cache.import(recipe, form, room)) else {
-            return Came::Wrong;
+            return Arrival::Wrong;
         };
         if !awaited.arrive(entry) {
             self.remember(recipe);
-            return Came::TooLate;
+            return Arrival::TooLate;
         }
         Counts::add(&self.shared.counts.hit_bytes, entry.packed_len);
-        Came::InTime
+        Arrival::InTime
     }
 
     fn remember(&self, recipe: &Recipe) {
-        let mut there = self.shared.there.lock().unwrap_or_else(PoisonError::into_inner);
-        there.push(recipe.key());
+        let mut keys = self.shared.stored_keys.lock().unwrap_or_else(PoisonError::into_inner);
+        keys.push(recipe.key());
     }
 }
 
-enum Came {
+enum Arrival {
     InTime,
     TooLate,
     /// Already in the local cache.
-    Here,
+    Cached,
     Wrong,
 }

@@ -16,9 +16,11 @@ use super::client::{Client, Failure, LARGEST_MESSAGE, too_slow};
 use super::observed::Call;
 use api::execution_client::ExecutionClient;
 
+/// Time for a server to acknowledge an execution.
 const STALL: Duration = Duration::from_secs(10);
 /// Interval of checks if the result is still needed.
 pub(super) const TICK: Duration = Duration::from_millis(50);
+/// Time for cancelling unneeded executions: the build ends without waiting longer for the server.
 pub(super) const CANCEL: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -48,14 +50,14 @@ impl Client {
         fresh: bool,
         is_needed: &impl Fn() -> bool,
     ) -> Result<Answer, Status> {
-        let mut begun = Begun::ask(self, action, fresh);
+        let mut begun = Begun::start(self, action, fresh);
         let answer = tokio::select! {
             answer = begun.follow() => answer,
             () = unneeded(is_needed) => return Ok(Answer::Unneeded),
         };
         begun.name.clear();
         match answer {
-            Err(status) if is_lack(status.code()) => Ok(Answer::Lacking(self.said(&status))),
+            Err(status) if is_lack(status.code()) => Ok(Answer::Lacking(self.status_text(&status))),
             answer => answer.map(|result| Answer::Done(Box::new(result))),
         }
     }
@@ -78,21 +80,21 @@ type First = Result<(Operation, Streaming<Operation>), Status>;
 struct Begun<'c> {
     client: &'c Client,
     /// Separate task, because cancelling needs the name in the answer.
-    asked: Option<JoinHandle<First>>,
+    task: Option<JoinHandle<First>>,
     name: String,
 }
 
 impl<'c> Begun<'c> {
-    fn ask(client: &'c Client, action: Digest, fresh: bool) -> Self {
-        let asked = tokio::spawn(first(client.clone(), action, fresh));
-        Self { client, asked: Some(asked), name: String::new() }
+    fn start(client: &'c Client, action: Digest, fresh: bool) -> Self {
+        let task = tokio::spawn(first(client.clone(), action, fresh));
+        Self { client, task: Some(task), name: String::new() }
     }
 
     async fn follow(&mut self) -> Result<api::ActionResult, Status> {
-        let asked = self.asked.as_mut().ok_or_else(without_result)?;
-        let answered = asked.await;
-        self.asked = None;
-        let (mut operation, mut answers) = answered.map_err(|_| without_result())??;
+        let task = self.task.as_mut().ok_or_else(without_result)?;
+        let joined = task.await;
+        self.task = None;
+        let (mut operation, mut answers) = joined.map_err(|_| without_result())??;
         while !operation.done {
             self.name = operation.name;
             operation = answers.message().await?.ok_or_else(without_result)?;
@@ -105,14 +107,14 @@ impl<'c> Begun<'c> {
 
 impl Drop for Begun<'_> {
     fn drop(&mut self) {
-        let (asked, mut name) = (self.asked.take(), std::mem::take(&mut self.name));
-        if asked.is_none() && name.is_empty() {
+        let (task, mut name) = (self.task.take(), std::mem::take(&mut self.name));
+        if task.is_none() && name.is_empty() {
             return;
         }
         let client = self.client.clone();
         let leave = async move {
-            if let Some(asked) = asked {
-                match asked.await {
+            if let Some(task) = task {
+                match task.await {
                     Ok(Ok((operation, _))) if !operation.done => name = operation.name,
                     _ => return,
                 }
@@ -155,17 +157,17 @@ fn without_result() -> Status {
 }
 
 fn result(operation: Operation) -> Result<api::ActionResult, Status> {
-    let said = |status: bazel_remote_apis::google::rpc::Status| {
+    let status_of = |status: bazel_remote_apis::google::rpc::Status| {
         Status::new(Code::from_i32(status.code), status.message)
     };
     let response = match operation.result {
         Some(operation::Result::Response(any)) => api::ExecuteResponse::decode(&*any.value),
-        Some(operation::Result::Error(status)) => return Err(said(status)),
+        Some(operation::Result::Error(status)) => return Err(status_of(status)),
         None => return Err(Status::data_loss("an execution has no result")),
     };
     let response = response.map_err(|_| Status::data_loss("an execution has no result"))?;
     match response.status {
-        Some(status) if status.code != 0 => Err(said(status)),
+        Some(status) if status.code != 0 => Err(status_of(status)),
         _ => response.result.ok_or_else(|| Status::data_loss("an execution has no result")),
     }
 }

@@ -45,7 +45,7 @@ pub(super) struct Farm {
     auth: Arc<Auth>,
     breaker: Arc<Breaker>,
     ready: Mutex<Option<Ready>>,
-    there: Mutex<HashSet<Digest>>,
+    stored: Mutex<HashSet<Digest>>,
     packed: AtomicU64,
     packed_bytes: AtomicU64,
     late: AtomicU64,
@@ -74,7 +74,7 @@ struct Trouble {
     why: Option<String>,
 }
 
-pub(super) enum Came<'c> {
+pub(super) enum Packed<'c> {
     /// Not verified yet.
     Stream(Digest, Room<'c>),
     Unneeded,
@@ -101,7 +101,7 @@ impl Farm {
             auth: Arc::new(auth),
             breaker: Arc::default(),
             ready: Mutex::default(),
-            there: Mutex::default(),
+            stored: Mutex::default(),
             packed: AtomicU64::default(),
             packed_bytes: AtomicU64::default(),
             late: AtomicU64::default(),
@@ -204,14 +204,14 @@ impl Farm {
         storage: &Client,
         task: Task<'_>,
         is_needed: impl Fn() -> bool,
-    ) -> Result<Came<'c>, Failure> {
+    ) -> Result<Packed<'c>, Failure> {
         let Task { awaited, recipe } = task;
         let ready = self.ready(shared, storage)?;
         let (properties, silo) = (&self.executor.properties, &shared.options.silo);
-        let execution = Execution::of(recipe, ready.program.0, properties, silo);
+        let execution = Execution::from_recipe(recipe, ready.program.0, properties, silo);
         let largest = storage.limits.largest;
         if largest > 0 && recipe.size > largest {
-            return Ok(Came::Unneeded);
+            return Ok(Packed::Unneeded);
         }
         shared.runtime.block_on(async {
             let mut fresh = !shared.options.read;
@@ -219,9 +219,9 @@ impl Farm {
                 // Without a valid stream, the action is executed again.
                 fresh = true;
                 if let Some(stream) = action::executed(&result, recipe)
-                    && let Ok(came) = fetched(shared, storage, stream).await
+                    && let Ok(packed) = fetched(shared, storage, stream).await
                 {
-                    return Ok(came);
+                    return Ok(packed);
                 }
             }
             for again in [false, true] {
@@ -232,12 +232,12 @@ impl Farm {
                         let stream = stream(storage, &result, recipe).await?;
                         return fetched(shared, storage, stream).await;
                     }
-                    Answer::Unneeded => return Ok(Came::Unneeded),
+                    Answer::Unneeded => return Ok(Packed::Unneeded),
                     Answer::Lacking(why) if again => return Err(Failure::Refused(why)),
                     Answer::Lacking(_) => {}
                 }
             }
-            Ok(Came::Unneeded)
+            Ok(Packed::Unneeded)
         })
     }
 
@@ -253,15 +253,15 @@ impl Farm {
     ) -> Result<(), Failure> {
         let content = Digest { sha256: recipe.content.0, size: recipe.size };
         let messages = [&execution.command, &execution.root, &execution.action];
-        let mut wanted: Vec<Digest> = messages.iter().map(|bytes| Digest::of(bytes)).collect();
-        wanted.push(content);
+        let mut inputs: Vec<Digest> = messages.iter().map(|bytes| Digest::of(bytes)).collect();
+        inputs.push(content);
         if again {
-            wanted.push(ready.program.0);
+            inputs.push(ready.program.0);
         } else {
-            let there = lock(&self.there);
-            wanted.retain(|digest| !there.contains(digest));
+            let stored = lock(&self.stored);
+            inputs.retain(|digest| !stored.contains(digest));
         }
-        let missing = storage.missing(&wanted).await?;
+        let missing = storage.missing(&inputs).await?;
         let mut blobs = BTreeMap::new();
         for bytes in messages {
             blobs.insert(Digest::of(bytes), Blob::Memory(bytes.clone()));
@@ -277,7 +277,7 @@ impl Farm {
             }
         }
         storage.send_all(blobs).await?;
-        lock(&self.there).extend(wanted);
+        lock(&self.stored).extend(inputs);
         Ok(())
     }
 }
@@ -315,20 +315,20 @@ async fn stream(
 }
 
 pub(super) async fn ended(storage: &Client, result: &api::ActionResult) -> Failure {
-    let (code, said) = (result.exit_code, storage.stderr(result).await);
-    let said = if said.is_empty() { said } else { format!(": {said}") };
-    Failure::Refused(format!("the program ended with exit status {code}{said}"))
+    let (code, stderr) = (result.exit_code, storage.stderr(result).await);
+    let stderr = if stderr.is_empty() { stderr } else { format!(": {stderr}") };
+    Failure::Refused(format!("the program ended with exit status {code}{stderr}"))
 }
 
 async fn fetched<'c>(
     shared: &'c SharedCache,
     storage: &Client,
     stream: Digest,
-) -> Result<Came<'c>, Failure> {
+) -> Result<Packed<'c>, Failure> {
     // Without room, the stream is useless.
-    let Ok(Some(room)) = shared.cache.room(stream.size) else { return Ok(Came::Unneeded) };
+    let Ok(Some(room)) = shared.cache.room(stream.size) else { return Ok(Packed::Unneeded) };
     match storage.fetch(stream, &room, |_| ()).await {
-        Ok(()) => Ok(Came::Stream(stream, room)),
+        Ok(()) => Ok(Packed::Stream(stream, room)),
         Err(Failure::Missing) => Err(Failure::Refused("its stream is missing".into())),
         Err(failure) => Err(failure),
     }
@@ -338,12 +338,12 @@ async fn fetched<'c>(
 fn spooled(shared: &SharedCache, awaited: &dyn Awaited, len: u64) -> std::io::Result<Blob> {
     let dir = shared.cache.dir();
     let mut file = tempfile::tempfile_in(dir)?;
-    let (mut piece, mut at) = (Vec::new(), 0);
-    while at < len {
-        piece.resize(usize::try_from((len - at).min(PIECE)).unwrap_or_default(), 0);
-        awaited.read_exact_at(at, &mut piece)?;
+    let (mut piece, mut offset) = (Vec::new(), 0);
+    while offset < len {
+        piece.resize(usize::try_from((len - offset).min(PIECE)).unwrap_or_default(), 0);
+        awaited.read_exact_at(offset, &mut piece)?;
         file.write_all(&piece)?;
-        at += piece.len() as u64;
+        offset += piece.len() as u64;
     }
     let file = Arc::new(File::from_parts(file, dir));
     Ok(Blob::File { file, offset: 0, len })

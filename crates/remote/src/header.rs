@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_are_read_and_their_values_are_in_no_error() {
+    fn reads_headers_and_hides_their_values_in_errors() {
         let read = header("X-Key = a=b ").unwrap();
         assert_eq!(read, ("x-key".to_owned(), Secret::new("a=b")));
         for (text, said) in [

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use super::header::{HeaderError, valid};
 use super::secret::Secret;
 
+/// Time for a helper to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 const MOST: u64 = 1 << 20;
 
@@ -78,9 +79,9 @@ impl Helper {
         patience: Duration,
     ) -> Result<Vec<(String, Secret)>, HelperError> {
         let program = || self.program.clone();
-        let said = self.output(host, Instant::now() + patience)?;
+        let output = self.output(host, Instant::now() + patience)?;
         let answer: Answer =
-            serde_json::from_slice(&said).map_err(|_| HelperError::Answer(program()))?;
+            serde_json::from_slice(&output).map_err(|_| HelperError::Answer(program()))?;
         let each = |(name, values): (String, Vec<String>)| {
             values.into_iter().map(move |value| (name.clone(), value))
         };
@@ -100,22 +101,22 @@ impl Helper {
             .spawn()
             .map_err(run)?;
         if let Some(mut input) = child.stdin.take() {
-            let asked = serde_json::json!({ "uri": format!("https://{host}/") }).to_string();
+            let question = serde_json::json!({ "uri": format!("https://{host}/") }).to_string();
             // A helper may ignore its input.
-            let _ = input.write_all(asked.as_bytes());
+            let _ = input.write_all(question.as_bytes());
         }
         let (sender, receiver) = mpsc::channel();
         if let Some(output) = child.stdout.take() {
             std::thread::spawn(move || {
-                let mut said = Vec::new();
-                let read = output.take(MOST + 1).read_to_end(&mut said);
+                let mut bytes = Vec::new();
+                let read = output.take(MOST + 1).read_to_end(&mut bytes);
                 // Its receiver may have given up.
-                let _ = sender.send(read.map(|_| said));
+                let _ = sender.send(read.map(|_| bytes));
             });
         }
         // A program that the helper leaves behind can hold its output open.
-        let said = receiver.recv_timeout(end.saturating_duration_since(Instant::now()));
-        let is_large = matches!(&said, Ok(Ok(said)) if said.len() as u64 > MOST);
+        let answer = receiver.recv_timeout(end.saturating_duration_since(Instant::now()));
+        let is_large = matches!(&answer, Ok(Ok(bytes)) if bytes.len() as u64 > MOST);
         let status = loop {
             match child.try_wait().map_err(run)? {
                 Some(status) => break Some(status),
@@ -127,11 +128,11 @@ impl Helper {
                 None => std::thread::sleep(Duration::from_millis(5)),
             }
         };
-        match (status, said) {
+        match (status, answer) {
             _ if is_large => Err(HelperError::Large(program())),
             (Some(status), _) if !status.success() => Err(HelperError::Failed(program(), status)),
             (None, _) | (_, Err(_)) => Err(HelperError::Slow(program())),
-            (Some(_), Ok(said)) => said.map_err(run),
+            (Some(_), Ok(answer)) => answer.map_err(run),
         }
     }
 }
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_helper_is_asked_as_bazel_asks() {
+    fn calls_a_helper_as_bazel_does() {
         let (dir, helper) = helper(
             "cat > \"$0.asked\"; [ \"$1\" = get ] || exit 1; echo '{\"headers\":{\"Authorization\":[\"Bearer t\"]},\"expires\":\"2030-01-01T00:00:00Z\"}'",
         );
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_helper_that_fails_gives_a_reason_and_none_of_its_output() {
+    fn the_error_of_a_helper_has_a_reason_without_its_output() {
         for (script, reason) in [
             ("echo secret; exit 3", "failed: exit status: 3"),
             ("echo secret >&2; exit 3", "failed: exit status: 3"),
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_says_for_which_hosts_a_helper_is() {
+    fn a_pattern_selects_the_hosts_of_a_helper() {
         let is_for = |text: &str, host| Helper::parse(text).is_for(host);
         assert!(is_for("helper", "cache") && is_for("/bin/a=b", "cache"));
         assert!(is_for("cache=helper", "cache") && !is_for("cache=helper", "other"));

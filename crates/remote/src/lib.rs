@@ -113,7 +113,7 @@ pub struct SharedCache {
     farm: Option<Farm>,
     counts: Counts,
     /// Streams of the server that came too late.
-    there: Mutex<Vec<Key>>,
+    stored_keys: Mutex<Vec<Key>>,
     /// Digests of blobs with other bytes, by stream.
     damaged: Mutex<BTreeMap<[u8; 32], BTreeSet<Digest>>>,
 }
@@ -130,8 +130,8 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(count: &AtomicU64, by: u64) {
-        count.fetch_add(by, Ordering::Relaxed);
+    fn add(count: &AtomicU64, increment: u64) {
+        count.fetch_add(increment, Ordering::Relaxed);
     }
 }
 
@@ -159,7 +159,7 @@ impl SharedCache {
             stop: watch::Sender::new(false),
             client: Mutex::default(),
             counts: Counts::default(),
-            there: Mutex::default(),
+            stored_keys: Mutex::default(),
             damaged: Mutex::default(),
         })
     }
@@ -201,7 +201,7 @@ impl SharedCache {
     }
 
     fn report(&self) -> Shared {
-        let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Shared {
             address: self.options.address.to_string(),
             hits: count(&self.counts.hits),

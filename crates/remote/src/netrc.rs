@@ -5,12 +5,12 @@ use base::text::base64;
 
 /// `authorization` header for `host`, from its entry or from `default`.
 pub(super) fn authorization(netrc: &str, host: &str) -> Option<Secret> {
-    let (mut words, mut found) = (words(netrc).into_iter(), None);
+    let (mut words, mut value) = (words(netrc).into_iter(), None);
     let mut entry = Credentials::default();
-    let finish = |entry: Credentials, found: &mut Option<Secret>| {
+    let finish = |entry: Credentials, value: &mut Option<Secret>| {
         if let (true, Some(login), Some(password)) = (entry.applies, entry.login, entry.password) {
             let pair = format!("{login}:{password}");
-            found.get_or_insert(Secret::new(format!("Basic {}", base64(pair.as_bytes()))));
+            value.get_or_insert(Secret::new(format!("Basic {}", base64(pair.as_bytes()))));
         }
     };
     while let Some(word) = words.next() {
@@ -22,12 +22,12 @@ pub(super) fn authorization(netrc: &str, host: &str) -> Option<Secret> {
                         &mut entry,
                         Credentials { applies, ..Credentials::default() },
                     ),
-                    &mut found,
+                    &mut value,
                 );
             }
             "default" => {
                 let next = Credentials { applies: true, ..Credentials::default() };
-                finish(std::mem::replace(&mut entry, next), &mut found);
+                finish(std::mem::replace(&mut entry, next), &mut value);
             }
             "login" => entry.login = words.next(),
             "password" => entry.password = words.next(),
@@ -35,8 +35,8 @@ pub(super) fn authorization(netrc: &str, host: &str) -> Option<Secret> {
             _ => {}
         }
     }
-    finish(entry, &mut found);
-    found
+    finish(entry, &mut value);
+    value
 }
 
 #[derive(Default)]
@@ -71,11 +71,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_entry_of_the_host_counts_then_the_default() {
+    fn prefers_the_entry_of_the_host_to_the_default() {
         let netrc = "# mine\nmachine other login o password p\nmacdef init\nmachine cache login m password m\n\nmachine cache\n  login me\n  password it\ndefault login any password body\n";
-        let said = |host| authorization(netrc, host).map(|it| it.reveal().to_owned());
-        assert_eq!(said("cache").as_deref(), Some("Basic bWU6aXQ="));
-        assert_eq!(said("unknown").as_deref(), Some("Basic YW55OmJvZHk="));
+        let revealed = |host| authorization(netrc, host).map(|secret| secret.reveal().to_owned());
+        assert_eq!(revealed("cache").as_deref(), Some("Basic bWU6aXQ="));
+        assert_eq!(revealed("unknown").as_deref(), Some("Basic YW55OmJvZHk="));
         assert_eq!(authorization("machine cache login me", "cache"), None);
         assert_eq!(authorization("", "cache"), None);
     }

@@ -30,8 +30,8 @@ pub(super) struct Observer {
 
 impl Observer {
     pub fn requested(&self, call: &Call, retry: u32, start: Instant, status: Option<&Status>) {
-        let taken = |bytes: &AtomicU64| bytes.swap(0, Ordering::Relaxed);
-        let (sent, received) = (taken(&call.sent), taken(&call.received));
+        let take = |bytes: &AtomicU64| bytes.swap(0, Ordering::Relaxed);
+        let (sent, received) = (take(&call.sent), take(&call.received));
         let Some(listener) = &self.listener else { return };
         let status = status.map_or(Code::Ok, Status::code);
         listener.requested(Request {

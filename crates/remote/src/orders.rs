@@ -30,7 +30,9 @@ use manifest::Address;
 use super::{Executor, Options};
 use base::cleanup;
 
+/// Number of actions that a farm has in parallel.
 const AT_ONCE: usize = 8;
+/// Digests in a request: together about 40 kB, far below the limit of a message.
 const ASKED: usize = 500;
 const PROGRAM: &str = "rockpack";
 /// Minimum timeout: machines may fetch gigabytes first.
@@ -122,9 +124,9 @@ impl Orders {
     /// # Errors
     /// Fails with the reason.
     pub fn connect(options: Options, executor: Executor) -> Result<Self, String> {
-        let said = |error: io::Error| error.to_string();
+        let message = |error: io::Error| error.to_string();
         let runtime =
-            Builder::new_multi_thread().worker_threads(1).enable_all().build().map_err(said)?;
+            Builder::new_multi_thread().worker_threads(1).enable_all().build().map_err(message)?;
         let stop = Arc::new(watch::Sender::new(false));
         let connect = |address: &Address| {
             let netrc = options.netrc.as_ref().and_then(|path| fs_err::read_to_string(path).ok());
@@ -144,7 +146,7 @@ impl Orders {
         if !farm.limits.executes {
             return Err("the server does not execute actions".to_owned());
         }
-        let program = program(&executor.program).map_err(said)?;
+        let program = program(&executor.program).map_err(message)?;
         let under_way = Arc::default();
         Ok(Self { runtime, storage, farm, executor, program, options, stop, under_way })
     }
@@ -159,16 +161,18 @@ impl Orders {
             return Err("it does not exist".to_owned());
         }
         let bytes = self.runtime.block_on(self.storage.fetch_small(digest));
-        let bytes = bytes.map_err(|failure| self.why(&failure))?;
+        let bytes = bytes.map_err(|failure| self.reason(&failure))?;
         let directory = (Digest::of(&bytes) == digest).then(|| api::Directory::decode(&*bytes));
         let Some(Ok(directory)) = directory else {
             return Err("the blob of this digest is not a directory".to_owned());
         };
         let read = |digest: &Option<api::Digest>| Digest::read(digest.as_ref()?);
         let files = directory.files.into_iter();
-        let files = files.filter_map(|it| Some((it.name, Node::File(read(&it.digest)?))));
+        let files = files.filter_map(|file| Some((file.name, Node::File(read(&file.digest)?))));
         let below = directory.directories.into_iter();
-        let below = below.filter_map(|it| Some((it.name, Node::Directory(read(&it.digest)?))));
+        let below = below.filter_map(|directory| {
+            Some((directory.name, Node::Directory(read(&directory.digest)?)))
+        });
         Ok(files.chain(below).collect())
     }
 
@@ -177,8 +181,8 @@ impl Orders {
     /// # Errors
     /// Fails with the reason.
     pub fn missing(&self, digests: &BTreeSet<Digest>) -> Result<BTreeSet<Digest>, String> {
-        let missing = self.runtime.block_on(self.lacks(digests.iter().copied()));
-        missing.map_err(|failure| self.why(&failure))
+        let missing = self.runtime.block_on(self.find_missing(digests.iter().copied()));
+        missing.map_err(|failure| self.reason(&failure))
     }
 
     /// Makes orders in parallel. Returns the digests of outputs or the reason of failure. Reports
@@ -195,12 +199,12 @@ impl Orders {
             stop.send_replace(true);
             under_way.load(Ordering::SeqCst) == 0 && farm.leaving() == 0
         });
-        let made = self.runtime.block_on(self.all(orders, hear));
+        let made = self.runtime.block_on(self.make_all(orders, hear));
         cleanup::wait_if_ending();
         made
     }
 
-    async fn all(
+    async fn make_all(
         &self,
         orders: &[Order],
         hear: &(dyn Fn(usize, Heard) + Sync),
@@ -208,11 +212,11 @@ impl Orders {
         let prepared: Vec<_> = orders.iter().map(|order| self.prepare(order)).collect();
         let blobs = prepared.iter().flat_map(|prepared| prepared.blobs.clone());
         if let Err(failure) = self.send(blobs.collect()).await {
-            let why = format!("its storage rejects the inputs: {}", self.why(&failure));
-            return orders.iter().map(|_| Err(why.clone())).collect();
+            let reason = format!("its storage rejects the inputs: {}", self.reason(&failure));
+            return orders.iter().map(|_| Err(reason.clone())).collect();
         }
-        let all: Duration = orders.iter().map(|order| order.effort).sum();
-        let limit = self.options.timeout * SLOWER + all * 2;
+        let effort: Duration = orders.iter().map(|order| order.effort).sum();
+        let limit = self.options.timeout * SLOWER + effort * 2;
         let deadline = Instant::now() + limit;
         let mut order: Vec<usize> = (0..orders.len()).collect();
         order.sort_by_key(|number| std::cmp::Reverse(orders[*number].effort));
@@ -221,7 +225,7 @@ impl Orders {
             async move {
                 hear(number, Heard::Begun);
                 let _one = UnderWay::new(&self.under_way);
-                let made = self.one(prepared, deadline).await;
+                let made = self.make_one(prepared, deadline).await;
                 let late =
                     || Failure::Refused(format!("it did not finish in {} s", limit.as_secs()));
                 let made = made.and_then(|made| made.ok_or_else(late));
@@ -232,7 +236,7 @@ impl Orders {
         let mut made: Vec<_> = tasks.buffer_unordered(AT_ONCE).collect().await;
         self.settle().await;
         made.sort_by_key(|(number, _)| *number);
-        made.into_iter().map(|(_, made)| made.map_err(|failure| self.why(&failure))).collect()
+        made.into_iter().map(|(_, made)| made.map_err(|failure| self.reason(&failure))).collect()
     }
 
     async fn settle(&self) {
@@ -242,7 +246,7 @@ impl Orders {
         }
     }
 
-    async fn one(
+    async fn make_one(
         &self,
         prepared: &Prepared<'_>,
         deadline: Instant,
@@ -278,40 +282,44 @@ impl Orders {
     /// Fetches outputs with a destination; checks that the others exist.
     async fn fetch(&self, digests: &[Digest], order: &Order) -> Result<(), Failure> {
         let local = |error: io::Error| Failure::Refused(format!("on this machine: {error}"));
-        let mut left = Vec::new();
+        let mut unfetched = Vec::new();
         for (output, digest) in order.outputs.iter().zip(digests) {
             let Some(place) = &output.place else {
-                left.push(*digest);
+                unfetched.push(*digest);
                 continue;
             };
             let mut options = OpenOptions::new();
             let file = options.write(true).create(true).truncate(true).open(place);
             let file = file.map_err(local)?;
             self.storage.fetch(*digest, &file, |_| ()).await?;
-            let found = base::regular::sha256(place).map_err(local)?;
-            if found != digest.sha256.to_string() {
-                let what = "does not match its digest";
-                return Err(Failure::Refused(format!("{} {what}", output.path)));
+            let sha256 = base::regular::sha256(place).map_err(local)?;
+            if sha256 != digest.sha256.to_string() {
+                let reason = format!("{} does not match its digest", output.path);
+                return Err(Failure::Refused(reason));
             }
         }
-        let gone = if left.is_empty() { BTreeSet::new() } else { self.lacks(left).await? };
-        if gone.is_empty() { Ok(()) } else { Err(Failure::Missing) }
+        let missing = if unfetched.is_empty() {
+            BTreeSet::new()
+        } else {
+            self.find_missing(unfetched).await?
+        };
+        if missing.is_empty() { Ok(()) } else { Err(Failure::Missing) }
     }
 
     async fn send(&self, mut blobs: BTreeMap<Digest, Blob>) -> Result<(), Failure> {
-        let missing = self.lacks(blobs.keys().copied()).await?;
+        let missing = self.find_missing(blobs.keys().copied()).await?;
         blobs.retain(|digest, _| missing.contains(digest));
         self.storage.send_all(blobs).await
     }
 
-    async fn lacks(
+    async fn find_missing(
         &self,
         digests: impl IntoIterator<Item = Digest>,
     ) -> Result<BTreeSet<Digest>, Failure> {
         let digests: Vec<Digest> = digests.into_iter().collect();
         let mut missing = BTreeSet::new();
-        for some in digests.chunks(ASKED) {
-            missing.extend(self.storage.missing(some).await?);
+        for chunk in digests.chunks(ASKED) {
+            missing.extend(self.storage.missing(chunk).await?);
         }
         Ok(missing)
     }
@@ -356,7 +364,8 @@ impl Orders {
 
     fn command(&self, order: &Order) -> api::Command {
         let program = [format!("./{PROGRAM}")].into_iter();
-        let mut outputs: Vec<String> = order.outputs.iter().map(|it| it.path.clone()).collect();
+        let mut outputs: Vec<String> =
+            order.outputs.iter().map(|output| output.path.clone()).collect();
         outputs.sort();
         let variable = |(name, value): (&String, &String)| api::command::EnvironmentVariable {
             name: name.clone(),
@@ -373,7 +382,7 @@ impl Orders {
         }
     }
 
-    fn why(&self, failure: &Failure) -> String {
+    fn reason(&self, failure: &Failure) -> String {
         let off = self.farm.breaker.off().or_else(|| self.storage.breaker.off());
         off.filter(|_| matches!(failure, Failure::Over)).unwrap_or_else(|| failure.to_string())
     }
@@ -383,7 +392,7 @@ fn outputs(result: &api::ActionResult, order: &Order) -> Result<Vec<Digest>, Fai
     let digest = |output: &Output| {
         let made = result.output_files.iter().find(|made| made.path == output.path);
         let digest = made.and_then(|made| Digest::read(made.digest.as_ref()?));
-        let refused = |what: &str| Failure::Refused(format!("{} {what}", output.path));
+        let refused = |reason: &str| Failure::Refused(format!("{} {reason}", output.path));
         match digest {
             Some(digest) if digest.size <= output.most => Ok(digest),
             Some(_) => Err(refused("is larger than its files can make it")),

@@ -14,6 +14,7 @@ const DEAR: u64 = 30;
 const WORTH: u64 = 5;
 /// Packing time worth a request: 256 KiB of the default level.
 const REQUEST: Duration = Duration::from_micros(1500);
+/// Minimum time of a measurement: a shorter one says too little about the rate.
 const ENOUGH: Duration = Duration::from_millis(300);
 
 fn per_byte(size: u64, effort: Duration) -> u64 {
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_wait_for_what_comes_much_faster_than_they_pack() {
+    fn threads_wait_for_streams_that_arrive_much_faster_than_packing() {
         let pace = Pace::new();
         pace.done.store(100 * MB, Ordering::Relaxed);
         pace.last.store(1000, Ordering::Relaxed);
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_when_nothing_comes() {
+    fn threads_do_not_wait_for_a_silent_server() {
         let pace = Pace::new();
         assert!(pays(&pace, 100, 6) && pays(&pace, 1100, 6), "before anything is known");
         assert!(!pays(&pace, 100, 1), "packing is faster than waiting");
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_quickly_packed_is_not_worth_a_request() {
+    fn quickly_packed_files_are_not_worth_a_request() {
         let worth = |size, nanos| is_worth(size, Duration::from_nanos(nanos * size));
         assert!(!worth(MB, 3) && worth(MB, 6));
         assert!(!worth(100_000, 6) && worth(100_000, 60) && !worth(20_000, 60), "or too small");

@@ -23,9 +23,15 @@ impl Secret {
     fn parts(&self) -> Vec<String> {
         let rest = self.0.split_once(' ').map_or("", |(_, rest)| rest.trim());
         let pair = base64_decoded(rest).and_then(|pair| String::from_utf8(pair).ok());
-        let password = pair.as_deref().and_then(|pair| pair.split_once(':')).map(|(_, it)| it);
+        let password =
+            pair.as_deref().and_then(|pair| pair.split_once(':')).map(|(_, password)| password);
         let parts = [Some(&*self.0), Some(rest), pair.as_deref(), password];
-        parts.into_iter().flatten().filter(|it| it.len() >= SHORTEST).map(str::to_owned).collect()
+        parts
+            .into_iter()
+            .flatten()
+            .filter(|part| part.len() >= SHORTEST)
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Removes the secrets and their parts from `text`, also where one begins like another.
@@ -58,7 +64,7 @@ mod tests {
             (&["abc-1", "abc-123"], "abc-123, abc-1", "…, …"),
             (&["Basic bWU6b3BlbiBpdA=="], "bWU6b3BlbiBpdA==: me:open it or open it", "…: … or …"),
         ] {
-            let secrets: Vec<Secret> = secrets.iter().map(|it| Secret::new(*it)).collect();
+            let secrets: Vec<Secret> = secrets.iter().map(|secret| Secret::new(*secret)).collect();
             assert_eq!(Secret::hide(secrets.iter(), text), shown);
         }
     }

@@ -71,34 +71,34 @@ mod tests {
     }
 
     #[test]
-    fn every_directory_is_a_message_whose_names_are_sorted() {
-        let (one, other) = (Digest::of(b"one"), Digest::of(b"other"));
+    fn every_directory_is_a_message_with_sorted_names() {
+        let (first, second) = (Digest::of(b"one"), Digest::of(b"other"));
         let mut tree = Tree::default();
-        tree.file("program", one, true);
-        tree.file("b/deep/file", other, false);
-        tree.file("b/a", one, false);
-        tree.stored("b/z", other);
-        tree.stored("b/c", one);
+        tree.file("program", first, true);
+        tree.file("b/deep/file", second, false);
+        tree.file("b/a", first, false);
+        tree.stored("b/z", second);
+        tree.stored("b/c", first);
         tree.directory("a");
         let mut messages = BTreeMap::new();
         let root = tree.encode(&mut messages);
         let root = directory(&messages, root);
         assert_eq!(messages.len(), 4);
-        let names: Vec<&str> = root.directories.iter().map(|it| &*it.name).collect();
+        let names: Vec<&str> = root.directories.iter().map(|directory| &*directory.name).collect();
         assert_eq!(names, ["a", "b"]);
         assert!(root.files[0].is_executable && root.files[0].name == "program");
         let digest = |node: &api::DirectoryNode| Digest::read(node.digest.as_ref().unwrap());
         let below = directory(&messages, digest(&root.directories[1]).unwrap());
-        let names: Vec<&str> = below.directories.iter().map(|it| &*it.name).collect();
+        let names: Vec<&str> = below.directories.iter().map(|directory| &*directory.name).collect();
         assert_eq!(names, ["c", "deep", "z"]);
-        assert_eq!(digest(&below.directories[0]), Some(one));
+        assert_eq!(digest(&below.directories[0]), Some(first));
         let empty = directory(&messages, digest(&root.directories[0]).unwrap());
         assert_eq!(empty, api::Directory::default());
     }
 
     #[test]
     fn the_order_of_added_files_does_not_matter() {
-        let (one, other) = (Digest::of(b"one"), Digest::of(b"other"));
+        let (first, second) = (Digest::of(b"one"), Digest::of(b"other"));
         let root = |paths: [(&str, Digest); 3]| {
             let mut tree = Tree::default();
             for (path, digest) in paths {
@@ -106,8 +106,8 @@ mod tests {
             }
             tree.encode(&mut BTreeMap::new())
         };
-        let paths = [("a/b", one), ("a/c", other), ("d", one)];
+        let paths = [("a/b", first), ("a/c", second), ("d", first)];
         assert_eq!(root(paths), root([paths[2], paths[1], paths[0]]));
-        assert_ne!(root(paths), root([("a/b", other), paths[1], paths[2]]));
+        assert_ne!(root(paths), root([("a/b", second), paths[1], paths[2]]));
     }
 }

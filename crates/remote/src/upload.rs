@@ -23,6 +23,7 @@ use cache::{Archive, Form, Recipe, Stretch};
 use wheel::archive::deflate::Method;
 
 const AT_ONCE: usize = 8;
+/// Digests in a request: together about 40 kB, far below the limit of a message.
 const ASKED: usize = 500;
 
 #[derive(Debug)]
@@ -60,19 +61,19 @@ fn stored(
 
 /// Sends worthwhile streams that the server lacks, within the budget.
 pub(super) fn upload(shared: &SharedCache, archives: &[Archive]) {
-    let there = shared.there.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let wanted: Vec<(&Path, &Recipe, Stretch)> = archives
+    let stored_keys = shared.stored_keys.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let candidates: Vec<(&Path, &Recipe, Stretch)> = archives
         .iter()
         .flat_map(|archive| {
             archive.offer.recipes().map(|(recipe, place)| (archive.path.as_path(), recipe, place))
         })
         .filter(|(_, recipe, _)| is_worth(recipe.size, recipe.effort))
-        .filter(|(_, recipe, _)| !there.contains(&recipe.key()))
+        .filter(|(_, recipe, _)| !stored_keys.contains(&recipe.key()))
         .collect();
     let mut made = shared.farm.as_ref().map_or_else(Vec::new, Farm::all_made);
     // A thread may have packed it too.
-    made.retain(|made| !wanted.iter().any(|(_, recipe, _)| **recipe == made.recipe));
-    if wanted.is_empty() && made.is_empty() || shared.breaker.off().is_some() {
+    made.retain(|made| !candidates.iter().any(|(_, recipe, _)| **recipe == made.recipe));
+    if candidates.is_empty() && made.is_empty() || shared.breaker.off().is_some() {
         return;
     }
     let Some(client) = shared.client() else { return };
@@ -80,7 +81,7 @@ pub(super) fn upload(shared: &SharedCache, archives: &[Archive]) {
         shared.breaker.turn_off("it takes no entries from here: nothing was sent".to_owned());
         return;
     }
-    let mut parcels = parcels(shared, &wanted);
+    let mut parcels = parcels(shared, &candidates);
     parcels.extend(made.iter().filter_map(|made| from_farm(shared, made)));
     let budget = shared.options.budget;
     let address = shared.options.address.to_string();
@@ -105,12 +106,15 @@ pub(super) fn upload(shared: &SharedCache, archives: &[Archive]) {
     }
 }
 
-fn parcels<'a>(shared: &SharedCache, wanted: &[(&Path, &'a Recipe, Stretch)]) -> Vec<Parcel<'a>> {
+fn parcels<'a>(
+    shared: &SharedCache,
+    candidates: &[(&Path, &'a Recipe, Stretch)],
+) -> Vec<Parcel<'a>> {
     let (next, parcels) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let work = || {
         while let Some((number, (path, recipe, place))) = {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            wanted.get(number).map(|wanted| (number, wanted))
+            candidates.get(number).map(|candidate| (number, candidate))
         } {
             if let Some(parcel) = parcel(shared, path, recipe, *place) {
                 parcels.lock().unwrap_or_else(PoisonError::into_inner).insert(number, parcel);
@@ -137,7 +141,13 @@ fn parcel<'a>(
     let form = if place.method == Method::Store { Form::XzBlock } else { Form::Deflate };
     let blob = Blob::File { file: Arc::new(file), offset: place.offset, len: place.len };
     let (stored, blob) = stored(shared, recipe, Digest { sha256, size: place.len }, blob).ok()?;
-    Some(Parcel { recipe, form, action: Action::of(recipe, &shared.options.silo), stored, blob })
+    Some(Parcel {
+        recipe,
+        form,
+        action: Action::from_recipe(recipe, &shared.options.silo),
+        stored,
+        blob,
+    })
 }
 
 /// Stores a farm's stream under the digest without program, so that other programs find it.
@@ -147,7 +157,13 @@ fn from_farm<'a>(shared: &SharedCache, made: &'a Made) -> Option<Parcel<'a>> {
     let blob = Blob::File { file, offset, len: made.stream.size };
     let (stored, blob) = stored(shared, &made.recipe, made.stream, blob).ok()?;
     let (recipe, form) = (&made.recipe, made.form);
-    Some(Parcel { recipe, form, action: Action::of(recipe, &shared.options.silo), stored, blob })
+    Some(Parcel {
+        recipe,
+        form,
+        action: Action::from_recipe(recipe, &shared.options.silo),
+        stored,
+        blob,
+    })
 }
 
 async fn is_replaced(client: &Client, parcel: &Parcel<'_>) -> Result<bool, Failure> {

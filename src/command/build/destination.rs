@@ -14,8 +14,8 @@ pub fn check(artifacts: &Path, catalog: &Catalog, dest: &Path) -> Result<(), Fai
     let child = below.components().next().map(|child| child.as_os_str().to_string_lossy());
     let artifact = catalog.artifacts.iter().find(|a| Some(a.id.to_string().into()) == child);
     artifact.map_or(Ok(()), |artifact| {
-        let what = format!("{} is inside of the artifact `{}`", dest.display(), artifact.id);
-        Err(Problem::usage(Code::Environment, what)
+        let message = format!("{} is inside of the artifact `{}`", dest.display(), artifact.id);
+        Err(Problem::usage(Code::Environment, message)
             .help("give --output a directory outside of the artifacts")
             .into())
     })
@@ -23,6 +23,6 @@ pub fn check(artifacts: &Path, catalog: &Catalog, dest: &Path) -> Result<(), Fai
 
 fn canonical(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
-    let there = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)))?;
-    Some(there.1.join(path.strip_prefix(there.0).ok()?))
+    let existing = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)))?;
+    Some(existing.1.join(path.strip_prefix(existing.0).ok()?))
 }

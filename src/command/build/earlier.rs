@@ -17,8 +17,8 @@ pub fn is_replaced(args: &BuildArgs, manifest: &Manifest, plan: &Plan, path: &Re
     if args.set.only.is_empty() {
         let python = &manifest.python;
         let projects = python.projects.iter().map(|project| &project.name.value);
-        let mut others = projects.chain(python.wheels.iter().map(|wheel| &wheel.name.value));
-        return others.all(|other| other.as_str() != name);
+        let mut sources = projects.chain(python.wheels.iter().map(|wheel| &wheel.name.value));
+        return sources.all(|source| source.as_str() != name);
     }
     let mut made = plan.distributions.iter();
     made.any(|d| d.name.normalized() == name && Some(&d.directory) == path.parent().as_ref())
@@ -26,8 +26,8 @@ pub fn is_replaced(args: &BuildArgs, manifest: &Manifest, plan: &Plan, path: &Re
 
 pub fn tell(earlier: &Earlier) {
     for path in &earlier.changed {
-        let what = format!("{path} was changed after its build");
+        let message = format!("{path} was changed after its build");
         let help = "the file stays, but SHA256SUMS no longer lists it";
-        ui::show_problems(&Problem::warning(Code::ChecksumList, what).help(help).into());
+        ui::show_problems(&Problem::warning(Code::ChecksumList, message).help(help).into());
     }
 }

@@ -12,7 +12,7 @@ use record::provenance::Contents;
 use wheel::archive::Stage;
 
 use super::super::environment;
-use super::given::{Farm, Farmed, Given};
+use super::farm::{Farm, FarmInput, Farmed};
 use crate::cli::BuildArgs;
 use crate::failure::Failure;
 use crate::inputs::Shared;
@@ -113,28 +113,28 @@ pub fn asked(
 }
 
 impl Farm for Connected {
-    fn build(self: Box<Self>, given: Given<'_>) -> Result<Farmed, Failure> {
-        let artifacts = given.plan.distributions.iter().map(review::artifacts).enumerate();
+    fn build(self: Box<Self>, input: FarmInput<'_>) -> Result<Farmed, Failure> {
+        let artifacts = input.plan.distributions.iter().map(review::artifacts).enumerate();
         let needed: Needed<'_> = artifacts.filter(|(_, ids)| !ids.is_empty()).collect();
         let address = self.executor.address.to_string();
         if needed.is_empty() {
             return Ok(Farmed::default());
         }
-        concluded(given, &address, self.outcome(given, &needed)?)
+        concluded(input, &address, self.outcome(input, &needed)?)
     }
 }
 
 impl Connected {
-    fn outcome(self, given: Given<'_>, needed: &Needed<'_>) -> Result<Outcome, Failure> {
+    fn outcome(self, input: FarmInput<'_>, needed: &Needed<'_>) -> Result<Outcome, Failure> {
         let begun = Instant::now();
         let orders = match Orders::connect(self.options, self.executor) {
             Ok(orders) => orders,
             Err(why) => return Ok(Outcome::nothing(needed, &why)),
         };
         let ids: BTreeSet<&ArtifactId> = needed.values().flatten().copied().collect();
-        let demands = artifacts::demands(given.asked)?;
+        let demands = artifacts::demands(input.asked)?;
         let stored = match self.artifacts {
-            Artifacts::Checksums => stored::by_checksums(given.asked, &demands, &ids)?,
+            Artifacts::Checksums => stored::by_checksums(input.asked, &demands, &ids)?,
             Artifacts::In(digest) => match orders.directory(digest) {
                 Ok(nodes) => stored::in_directory(&nodes, &demands, &ids)?,
                 Err(why) => {
@@ -144,18 +144,18 @@ impl Connected {
             },
         };
         let stored = match orders.missing(&stored.digests()) {
-            Ok(missing) => stored.without(&missing),
+            Ok(missing) => stored.without_missing(&missing),
             Err(why) => return Ok(Outcome::nothing(needed, &why)),
         };
         let lacking = lacking(needed, &stored);
-        let stage = Stage::open(&given.args.output).map_err(|e| environment(with_causes(&e)))?;
+        let stage = Stage::open(&input.args.output).map_err(|e| environment(with_causes(&e)))?;
         let indexes = needed.keys().copied().filter(|index| !lacking.contains_key(index));
-        let ordered = Ordered::new(given, &stage, &stored, indexes.collect())?;
-        let (built, failed) = ordered.made(given, &orders)?;
+        let ordered = Ordered::new(input, &stage, &stored, indexes.collect())?;
+        let (built, failed) = ordered.made(input, &orders)?;
         let of_built = || built.keys().flat_map(|index| &needed[index]).copied();
-        let (taken, contents) = (stored.taken(of_built()), stored.contents(of_built()));
-        artifacts::write_lock(&given.asked.args.demands, &demands, &taken)?;
-        let (apart, took) = (given.shared.is_minimal(), begun.elapsed());
+        let (archives, contents) = (stored.archives(of_built()), stored.contents(of_built()));
+        artifacts::write_lock(&input.asked.args.demands, &demands, &archives)?;
+        let (apart, took) = (input.shared.is_minimal(), begun.elapsed());
         let elsewhere = Elsewhere { stage, built, apart, took };
         Ok(Outcome { elsewhere: Some(elsewhere), contents, failed, lacking })
     }
@@ -163,14 +163,14 @@ impl Connected {
 
 fn lacking(needed: &Needed<'_>, stored: &Stored) -> Failed {
     let why = |artifacts: &BTreeSet<&ArtifactId>| {
-        let is_lacking = |id: &&&ArtifactId| !stored.has(id);
-        let (gone, unknown): (Vec<&ArtifactId>, Vec<&ArtifactId>) =
-            artifacts.iter().filter(is_lacking).partition(|id| stored.is_gone(id));
+        let is_lacking = |id: &&&ArtifactId| !stored.contains(id);
+        let (missing, unknown): (Vec<&ArtifactId>, Vec<&ArtifactId>) =
+            artifacts.iter().filter(is_lacking).partition(|id| stored.is_missing(id));
         let named =
             |ids: &[&ArtifactId]| some(&ids.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>());
-        match (gone.is_empty(), unknown.is_empty()) {
+        match (missing.is_empty(), unknown.is_empty()) {
             (true, true) => None,
-            (false, _) => Some(format!("its storage lacks {}", named(&gone))),
+            (false, _) => Some(format!("its storage lacks {}", named(&missing))),
             (true, false) => Some(format!("{} {}", stored.unknown, named(&unknown))),
         }
     };
@@ -178,19 +178,19 @@ fn lacking(needed: &Needed<'_>, stored: &Stored) -> Failed {
 }
 
 /// Reports unbuilt packages, as an error if no artifacts are here.
-fn concluded(given: Given<'_>, address: &str, outcome: Outcome) -> Result<Farmed, Failure> {
+fn concluded(input: FarmInput<'_>, address: &str, outcome: Outcome) -> Result<Farmed, Failure> {
     let Outcome { elsewhere, contents, failed, lacking } = outcome;
-    let name = |index: &usize| given.plan.distributions[*index].name.to_string();
-    let told = |failed: &Failed| {
+    let name = |index: &usize| input.plan.distributions[*index].name.to_string();
+    let message = |failed: &Failed| {
         let names: Vec<String> = failed.keys().map(name).collect();
         let why = failed.values().next().cloned().unwrap_or_default();
         format!("the build farm {address} did not build {}: {why}", some(&names))
     };
-    let is_alone = given.args.artifact_dir.is_none() && given.args.store.is_none();
-    let required = given.shared.is_required();
+    let is_alone = input.args.artifact_dir.is_none() && input.args.store.is_none();
+    let required = input.shared.is_required();
     if is_alone && !(failed.is_empty() && lacking.is_empty()) {
         let worst = if failed.is_empty() { &lacking } else { &failed };
-        let problem = Problem::error(Code::Cache, told(worst));
+        let problem = Problem::error(Code::Cache, message(worst));
         return Err(problem
             .help(
                 "add --artifact-dir DIR, or --store NAME --run ID, to build it \
@@ -202,16 +202,16 @@ fn concluded(given: Given<'_>, address: &str, outcome: Outcome) -> Result<Farmed
         --artifacts-digest the farm builds no packages";
     let is_error = required && failed.is_empty();
     if !lacking.is_empty() && !is_error {
-        ui::show_problems(&Problem::note(Code::Cache, told(&lacking)).help(help).into());
+        ui::show_problems(&Problem::note(Code::Cache, message(&lacking)).help(help).into());
     }
     let worst = [&failed, &lacking].into_iter().find(|failed| !failed.is_empty());
     let missed = worst.filter(|_| required).map(|worst| {
         let help =
             "the packages are made and in place; without `required` in the `remote` line this is a warning";
-        Problem::error(Code::Cache, told(worst)).help(help)
+        Problem::error(Code::Cache, message(worst)).help(help)
     });
     if missed.is_none() && !failed.is_empty() {
-        ui::show_problems(&Problem::warning(Code::Cache, told(&failed)).help(help).into());
+        ui::show_problems(&Problem::warning(Code::Cache, message(&failed)).help(help).into());
     }
     let line = elsewhere.as_ref().map(|elsewhere| line(address, elsewhere));
     Ok(Farmed { elsewhere, contents, missed, line })

@@ -109,10 +109,11 @@ fn declared(manifest: &Manifest) -> BTreeSet<String> {
 /// Returns the names of projects that others can be built without: native ones, whose directory the
 /// caller can name, and those that the checkouts lack for a reason.
 fn dispensable(manifest: &Manifest, sources: Option<&Path>) -> io::Result<BTreeSet<String>> {
-    let found = sources.map(|root| projects::survey(manifest, root)).transpose()?;
+    let survey = sources.map(|root| projects::survey(manifest, root)).transpose()?;
     let is_left_out = |project: &&SourceProject| {
-        let has = |it: &Sources| it.projects.contains_key(&project.name.value);
-        project.native.is_some() || project.optional.is_some() && !found.as_ref().is_some_and(has)
+        let has_project = |sources: &Sources| sources.projects.contains_key(&project.name.value);
+        project.native.is_some()
+            || project.optional.is_some() && !survey.as_ref().is_some_and(has_project)
     };
     let names = manifest.python.projects.iter().filter(is_left_out);
     Ok(names.map(|project| project.name.value.to_string()).collect())
@@ -123,9 +124,9 @@ fn protected(args: &BuildArgs, sources: Option<&Path>) -> Vec<PathBuf> {
     let cache = inputs::cache::directory(args.cache.cache.as_deref()).ok();
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let home = home.into_iter().flat_map(|home| [home.join(".cache"), home.join(".cargo"), home]);
-    let all = [Some(args.output.clone()), cache, sources.map(Path::to_owned)];
+    let paths = [Some(args.output.clone()), cache, sources.map(Path::to_owned)];
     let whole = |path: PathBuf| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
-    all.into_iter().flatten().chain(home).filter_map(whole).collect()
+    paths.into_iter().flatten().chain(home).filter_map(whole).collect()
 }
 
 /// Fails if the machine cannot build the plan's projects, or for dirty checkouts that must be
@@ -165,7 +166,7 @@ fn tell_walls(args: &BuildArgs, plan: &Plan) {
     if args.unconfined || plan.projects.is_empty() {
         return;
     }
-    let walls = Walls::standing();
+    let walls = Walls::probe();
     ui::events::record(&Event::WallsStand {
         walls: walls.names().into_iter().map(str::to_owned).collect(),
         without_namespaces: walls.without_namespaces.clone(),
@@ -209,7 +210,7 @@ fn tell_without_effect(plan: &Plan) {
     for name in names {
         let Some(value) = std::env::var_os(name) else { continue };
         let sets = |project: &&ProjectBuild| {
-            project.environment.get(name).is_some_and(|own| value != **own)
+            project.environment.get(name).is_some_and(|setting| value != **setting)
         };
         let projects: Vec<&str> =
             plan.projects.iter().filter(sets).map(|project| project.name.as_str()).collect();
@@ -235,7 +236,7 @@ pub fn build(
     tell_without_effect(plan);
     // Otherwise, programs that left their process group keep running.
     let _ = cleanup::adopt_orphans();
-    let gate = gate::of(check::Command::Edit, manifest, &args.set.allow);
+    let gate = gate::for_command(check::Command::Edit, manifest, &args.set.allow);
     let built = projects::build(plan, settings, &args.output, &gate, &|happened| {
         ui::source_build::tell_of(&happened);
     });
@@ -246,11 +247,11 @@ pub fn build(
     let hashes = hashes.map_err(|e| environment(format!("cannot read the new wheels: {e}")))?;
     let made = outcome.made.iter().zip(&hashes);
     let made: Vec<_> = made.map(|(made, sha256)| Package { path: &made.path, sha256 }).collect();
-    let (inputs, known) = made_before;
+    let (inputs, packages) = made_before;
     let inputs = build::provenance::with_projects(inputs.clone(), plan, &outcome.inputs);
     let attestations = Attestations { sboms: Vec::new(), inputs };
     let goes = |path: &RelPath| earlier::is_replaced(args, plan, &outcome, path);
-    let done = execute::conclude(stage, plan, &attestations, &made, known, goes)
+    let done = execute::conclude(stage, plan, &attestations, &made, packages, goes)
         .map_err(|e| not_executed(&e))?;
     super::earlier::tell(&done);
     let last_good = earlier::last_good(&args.output, &outcome)

@@ -43,13 +43,13 @@ impl Reviewed {
         if differences.len() > SHOWN {
             shown = format!("{shown}; and {} more", differences.len() - SHOWN);
         }
-        let what = format!("these packages would differ from {}: {shown}", self.label);
+        let message = format!("these packages would differ from {}: {shown}", self.label);
         let help = format!(
             "review the differences with `rockpack diff {}` and the same options, and save the \
              new plan with `rockpack plan --json`",
             self.label
         );
-        Err(Problem::error(Code::NotAsPlanned, what).help(help).into())
+        Err(Problem::error(Code::NotAsPlanned, message).help(help).into())
     }
 
     fn differences(&self, plan: &Plan) -> Vec<String> {
@@ -95,26 +95,26 @@ fn unlike(old: &Map<String, Value>, new: &Map<String, Value>) -> String {
 }
 
 fn decided(plan: &Plan) -> Map<String, Value> {
-    let Ok(Value::Object(mut all)) = serde_json::to_value(plan) else { return Map::new() };
+    let Ok(Value::Object(mut fields)) = serde_json::to_value(plan) else { return Map::new() };
     let sources = !plan.projects.is_empty();
-    all.retain(|key, _| match key.as_str() {
+    fields.retain(|key, _| match key.as_str() {
         "mode" | "version" | "platform_tag" | "distributions" | "projects" | "wheels"
         | "earlier" => true,
         "prefetched" | "devel" => sources,
         _ => false,
     });
     for distribution in
-        all.get_mut("distributions").and_then(Value::as_array_mut).into_iter().flatten()
+        fields.get_mut("distributions").and_then(Value::as_array_mut).into_iter().flatten()
     {
-        if let Value::Object(fields) = distribution {
-            fields.remove("estimate");
-            fields.remove("limits");
-            fields.remove("absent");
-            fields.remove("new");
+        if let Value::Object(distribution) = distribution {
+            distribution.remove("estimate");
+            distribution.remove("limits");
+            distribution.remove("absent");
+            distribution.remove("new");
         }
     }
-    all.values_mut().for_each(without_places);
-    all
+    fields.values_mut().for_each(without_places);
+    fields
 }
 
 fn without_places(value: &mut Value) {

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ages_are_rough() {
+    fn rounds_ages() {
         let now = SystemTime::now();
         let cases = [
             (0, "a moment ago"),

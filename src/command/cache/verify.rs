@@ -43,11 +43,11 @@ pub fn run(args: &VerifyCacheArgs) -> Result<(), Failure> {
 }
 
 fn damaged(cache: &Cache, entry: &CacheEntry, damage: &Damage) -> Problem {
-    let what = format!("a packed file of {}", human_size(entry.packed_len));
+    let file = format!("a packed file of {}", human_size(entry.packed_len));
     let (segment, sha256) = (cache.segment_of(entry), entry.digest.sha256);
     Problem::error(
         Code::Cache,
-        format!("{what} in {} was damaged and removed: {}", segment.display(), with_causes(damage)),
+        format!("{file} in {} was damaged and removed: {}", segment.display(), with_causes(damage)),
     )
     .help(format!("its content had the SHA-256 {sha256}; the next build packs it again"))
 }

@@ -8,7 +8,7 @@ use plan::{Note, Plan};
 
 /// Losses that options or new lines of the manifest allow.
 pub struct Allowed<'a> {
-    all: bool,
+    allows_all: bool,
     /// Unowned files of `--allow unowned-files`.
     unowned: HashSet<&'a Origin>,
     lines: Option<AllowedLosses>,
@@ -19,18 +19,18 @@ impl<'a> Allowed<'a> {
         let unowned = new.filter(|_| codes.contains(&Code::UnownedFiles));
         let unowned = unowned.into_iter().flat_map(|plan| &plan.unowned);
         Self {
-            all: codes.contains(&Code::Loss),
+            allows_all: codes.contains(&Code::Loss),
             unowned: unowned.map(|unowned| &unowned.origin).collect(),
             lines,
         }
     }
 
-    pub fn of(&self, lost: &Lost<'_>) -> Option<Note> {
+    pub fn note_of(&self, lost: &Lost<'_>) -> Option<Note> {
         if let Some(note) = self.lines.as_ref().and_then(|lines| lines.of(lost)) {
             return Some(note);
         }
         let is_unowned = lost.origin.is_some_and(|origin| self.unowned.contains(origin));
-        let code = match (self.all, is_unowned) {
+        let code = match (self.allows_all, is_unowned) {
             (true, _) => Code::Loss,
             (false, true) => Code::UnownedFiles,
             (false, false) => return None,

@@ -68,7 +68,7 @@ fn show(directory: &Path, revision: &str, name: &str) -> io::Result<Output> {
 }
 
 fn reason(output: &Output) -> String {
-    let said = String::from_utf8_lossy(&output.stderr);
-    let first = said.lines().next().unwrap_or("no reason given");
+    let message = String::from_utf8_lossy(&output.stderr);
+    let first = message.lines().next().unwrap_or("no reason given");
     first.trim_start_matches("fatal: ").to_owned()
 }

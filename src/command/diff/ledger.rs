@@ -19,8 +19,8 @@ const EXPECTED: &str = "give for OLD and NEW directories of packages";
 
 pub fn run(args: &DiffArgs, file: &Path) -> Result<(), Failure> {
     let (Some(old), Some(new)) = (&args.old, &args.new) else {
-        let what = "--ledger compares two directories of packages";
-        return Err(Problem::usage(Code::Environment, what).help(EXPECTED).into());
+        let message = "--ledger compares two directories of packages";
+        return Err(Problem::usage(Code::Environment, message).help(EXPECTED).into());
     };
     let rules = lines(file)?;
     let pool = inputs::pool(args.set.threads.jobs)?;
@@ -63,7 +63,7 @@ fn unexplained(ledger: &Ledger, file: &Path) -> Problems {
     let mut problems = Problems::new();
     if let Some(worst) = ledger.unexplained.first() {
         let count = counted(ledger.unexplained.len(), "difference");
-        let what = format!("no line of {} accepts {count}", file.display());
+        let message = format!("no line of {} accepts {count}", file.display());
         let line = format!(
             "`accept \"{}\" \"{}\" package=\"{}\" reason=\"…\"`",
             worst.class.as_str(),
@@ -71,7 +71,7 @@ fn unexplained(ledger: &Ledger, file: &Path) -> Problems {
             worst.package.rsplit('/').next().unwrap_or_default(),
         );
         let help = format!("mend the package, or add a line with the reason, such as {line}");
-        problems.push(Problem::error(Code::Unexplained, what).help(help));
+        problems.push(Problem::error(Code::Unexplained, message).help(help));
     }
     problems
 }

@@ -21,22 +21,23 @@ pub fn faults(old: &Side, new: &Side) -> Problems {
     };
     let mut faults = planned.faults.clone();
     if let (Some(before), Some(after)) = (old.plan(), new.plan()) {
-        faults.extend(let_go(old, before, after));
+        faults.extend(newly_unowned(old, before, after));
     }
     faults
 }
 
-/// Returns an error for each loss that the change does not allow. `told` leaves out files of no
-/// package, which other errors have.
-pub fn losses(diff: &Diff, told: bool, new: &Side) -> Problems {
-    let is_told = |loss: &&Loss| {
-        told && matches!(
-            loss.kind,
-            LossKind::Libraries | LossKind::DeviceCode | LossKind::Programs | LossKind::Files
-        )
+/// Returns an error for each loss that the change does not allow. With `has_errors`, omits files of
+/// no package, which those errors have.
+pub fn losses(diff: &Diff, has_errors: bool, new: &Side) -> Problems {
+    let is_reported = |loss: &&Loss| {
+        has_errors
+            && matches!(
+                loss.kind,
+                LossKind::Libraries | LossKind::DeviceCode | LossKind::Programs | LossKind::Files
+            )
     };
     let manifest = new.planned().map(|planned| &planned.manifest);
-    diff.lost().filter(|loss| !is_told(loss)).fold(Problems::new(), |mut problems, loss| {
+    diff.lost().filter(|loss| !is_reported(loss)).fold(Problems::new(), |mut problems, loss| {
         let help = manifest.map_or_else(
             || "give --allow loss to accept all losses once".to_owned(),
             |manifest| remedy(loss, manifest),
@@ -58,12 +59,13 @@ fn remedy(loss: &Loss, manifest: &Manifest) -> String {
 }
 
 fn accepting(loss: &Loss, manifest: &Manifest) -> String {
-    let known = |name: &&String| manifest.packages.keys().any(|package| package.as_str() == *name);
-    let package = loss.package.as_ref().filter(known);
+    let has_package =
+        |name: &&String| manifest.packages.keys().any(|package| package.as_str() == *name);
+    let package = loss.package.as_ref().filter(has_package);
     let package = package.map(|name| format!(" package=\"{name}\"")).unwrap_or_default();
-    let one = (loss.count == 1).then(|| loss.names.first()).flatten();
+    let name = (loss.count == 1).then(|| loss.names.first()).flatten();
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._+-".contains(c);
-    let path = one.filter(|name| name.chars().all(plain));
+    let path = name.filter(|name| name.chars().all(plain));
     let path = path.map(|path| format!(" in=\"{path}\"")).unwrap_or_default();
     format!("`ignore \"loss\"{package}{path} reason=\"…\"`")
 }
@@ -84,43 +86,44 @@ pub fn warnings(diff: &Diff, new: &Side) -> Problems {
     problems
 }
 
-type Taken<'p> = BTreeMap<&'p str, (usize, u64)>;
+/// Files and bytes by rule.
+type RuleCounts<'p> = BTreeMap<&'p str, (usize, u64)>;
 
-fn let_go(old: &Side, before: &Plan, after: &Plan) -> Problems {
+fn newly_unowned(old: &Side, before: &Plan, after: &Plan) -> Problems {
     let lost: HashMap<&Origin, u64> = after.unowned.iter().map(|u| (&u.origin, u.size)).collect();
-    let mut taken = Taken::new();
-    let mut known: HashSet<&Origin> = HashSet::new();
+    let mut counts = RuleCounts::new();
+    let mut origins: HashSet<&Origin> = HashSet::new();
     for member in before.distributions.iter().flat_map(Distribution::all_members) {
         if let Some(origin) = member.step.source()
             && let Some(size) = lost.get(origin)
-            && known.insert(origin)
+            && origins.insert(origin)
         {
-            let (files, bytes) = taken.entry(&member.rule).or_default();
+            let (files, bytes) = counts.entry(&member.rule).or_default();
             (*files, *bytes) = (*files + 1, *bytes + size);
         }
     }
     let mut problems = Problems::new();
-    if !taken.is_empty() {
-        problems.push(problem(old, &taken));
+    if !counts.is_empty() {
+        problems.push(problem(old, &counts));
     }
     problems
 }
 
-fn problem(old: &Side, taken: &Taken<'_>) -> Problem {
+fn problem(old: &Side, counts: &RuleCounts<'_>) -> Problem {
     let (files, bytes) =
-        taken.values().fold((0, 0), |(files, bytes), (f, b)| (files + f, bytes + b));
+        counts.values().fold((0, 0), |(files, bytes), (f, b)| (files + f, bytes + b));
     let were = if files == 1 { "was" } else { "were" };
-    let what = format!(
+    let message = format!(
         "{} ({}) {were} in packages of {}, and would be in none",
         counted(files, "file"),
         human_size(bytes),
         old.label()
     );
-    let mut lines: Vec<_> = taken.iter().collect();
+    let mut lines: Vec<_> = counts.iter().collect();
     lines.sort_by_key(|(rule, (_, bytes))| (std::cmp::Reverse(*bytes), **rule));
     let manifest = old.planned().map(|planned| &planned.manifest);
     lines.into_iter().take(SHOWN).fold(
-        Problem::error(Code::UnownedFiles, what),
+        Problem::error(Code::UnownedFiles, message),
         |problem, (rule, (files, bytes))| {
             let text = format!("took {} ({})", counted(*files, "file"), human_size(*bytes));
             match manifest.and_then(|manifest| line(manifest, rule, Some(old.label()))) {

@@ -43,9 +43,9 @@ impl Published {
         match split {
             Some(published) => Ok(Some(published)),
             None if store::is_url(text) => {
-                let what = format!("`{}` has no version", Address::new(text));
+                let message = format!("`{}` has no version", Address::new(text));
                 let help = "write INDEX@VERSION, such as https://example.org/whl@7.2.0a20261127";
-                Err(Problem::usage(Code::Environment, what).help(help).into())
+                Err(Problem::usage(Code::Environment, message).help(help).into())
             }
             None => Ok(None),
         }
@@ -61,24 +61,24 @@ impl Published {
         let source: Arc<dyn Bucket> = publish::open(&self.place, Access::Any)?.into();
         let options = Options { access: Access::Anonymous, ..Options::default() };
         let open = |url: &str, named| store::open(url, &Options { named, ..options.clone() });
-        let versions = Versions::of(source, &open).map_err(|error| failure(&error))?;
-        let all = versions.projects();
+        let versions = Versions::read(source, &open).map_err(|error| failure(&error))?;
+        let projects = versions.projects();
         let mut reading = Reading { versions: &versions, built: Vec::new(), size: 0, bytes: 0 };
-        let wanted = all.iter().map(|project| (project.clone(), self.version.clone()));
-        let mut known: BTreeSet<String> =
-            reading.read(&wanted.collect::<Vec<_>>())?.into_iter().collect();
-        if known.is_empty() {
-            return Err(self.nothing(&versions, &all));
+        let requested = projects.iter().map(|project| (project.clone(), self.version.clone()));
+        let mut packaged: BTreeSet<String> =
+            reading.read(&requested.collect::<Vec<_>>())?.into_iter().collect();
+        if packaged.is_empty() {
+            return Err(self.nothing(&versions, &projects));
         }
         loop {
             let pins = pins(&reading.built).into_iter();
             let new: Vec<(String, Version)> = pins
-                .filter(|(project, _)| all.contains(project) && !known.contains(project))
+                .filter(|(project, _)| projects.contains(project) && !packaged.contains(project))
                 .collect();
             if new.is_empty() {
                 break;
             }
-            known.extend(new.iter().map(|(project, _)| project.clone()));
+            packaged.extend(new.iter().map(|(project, _)| project.clone()));
             reading.read(&new)?;
         }
         let Reading { built, size, bytes, .. } = reading;
@@ -100,9 +100,9 @@ impl Published {
             .collect();
         let newest: Vec<String> =
             released.iter().rev().take(SHOWN).map(|v| format!("{}@{v}", self.place)).collect();
-        let what = format!("no package of {} has the version {}", self.place, self.version);
+        let message = format!("no package of {} has the version {}", self.place, self.version);
         let help = format!("write one of its versions, such as {}", newest.join(", "));
-        let problem = Problem::error(Code::PackageMissing, what);
+        let problem = Problem::error(Code::PackageMissing, message);
         if newest.is_empty() { problem.into() } else { problem.help(help).into() }
     }
 }
@@ -116,39 +116,39 @@ struct Reading<'r, 'o> {
 
 impl Reading<'_, '_> {
     /// Returns the projects that have packages in their version.
-    fn read(&mut self, wanted: &[(String, Version)]) -> Result<Vec<String>, Failure> {
+    fn read(&mut self, pins: &[(String, Version)]) -> Result<Vec<String>, Failure> {
         let files = |(project, version): &(String, Version)| {
             self.versions.files(project, version).map(|(files, _)| files)
         };
-        let found: Result<Vec<Vec<VersionFile>>, VersionsError> =
-            wanted.par_iter().map(files).collect();
-        let found: Vec<VersionFile> =
-            found.map_err(|error| failure(&error))?.into_iter().flatten().collect();
+        let files: Result<Vec<Vec<VersionFile>>, VersionsError> =
+            pins.par_iter().map(files).collect();
+        let files: Vec<VersionFile> =
+            files.map_err(|error| failure(&error))?.into_iter().flatten().collect();
         let dir = tempfile::tempdir().map_err(|error| environment(error.to_string()))?;
-        let read: Vec<_> = found
+        let read: Vec<_> = files
             .par_iter()
             .enumerate()
-            .map(|(number, file)| one(file, &dir.path().join(number.to_string())))
+            .map(|(number, file)| read_outline(file, &dir.path().join(number.to_string())))
             .collect();
-        for one in read {
-            let (outline, built) = one?;
+        for result in read {
+            let (outline, built) = result?;
             self.size += outline.size;
             self.bytes += outline.bytes;
             self.built.push(built);
         }
-        Ok(found.into_iter().map(|file| file.project).collect())
+        Ok(files.into_iter().map(|file| file.project).collect())
     }
 }
 
-fn one(file: &VersionFile, dir: &Path) -> Result<(Outline, Package<'static>), Failure> {
+fn read_outline(file: &VersionFile, dir: &Path) -> Result<(Outline, Package<'static>), Failure> {
     fs_err::create_dir(dir).map_err(|error| environment(error.to_string()))?;
     let made = outline(&*file.bucket, &file.key, dir, &read::is_outlined);
     let made = made.map_err(|error| unread(&error))?;
     let directory: RelPath = "dist".parse().map_err(|_| environment("dist".to_owned()))?;
     let form = Form::of_file(&file.name).unwrap_or(Form::Wheel);
-    let found = Found { path: made.path.clone(), directory, form };
-    let built =
-        read::package(&found, Depth::Outline).map_err(|error| environment(with_causes(&error)))?;
+    let package = Found { path: made.path.clone(), directory, form };
+    let built = read::package(&package, Depth::Outline)
+        .map_err(|error| environment(with_causes(&error)))?;
     Ok((made, built))
 }
 

@@ -113,7 +113,7 @@ impl<'a> Sides<'a> {
     /// Reads the manifest if `path` is missing, for the old side at the requested revision.
     pub fn read(&self, which: Which<'_>, path: Option<&Path>) -> Result<Side, Failure> {
         match (path, &self.args.manifest_at) {
-            (Some(path), _) => self.at(which, path),
+            (Some(path), _) => self.side_at(which, path),
             (None, Some(revision)) if let Which::Old(new) = which => {
                 self.at_revision(revision, new)
             }
@@ -131,9 +131,9 @@ impl<'a> Sides<'a> {
 
     /// Returns the directory of the compared manifest, which determines the repository.
     pub fn repository(&self) -> &Path {
-        let beside =
+        let directory =
             self.args.old.as_deref().filter(|path| path.join(builtin::PACKAGES.0).is_file());
-        beside.or(self.args.set.manifest.as_deref()).unwrap_or(Path::new("."))
+        directory.or(self.args.set.manifest.as_deref()).unwrap_or(Path::new("."))
     }
 
     /// Returns whether a side is a manifest, which must be planned.
@@ -143,7 +143,7 @@ impl<'a> Sides<'a> {
         })
     }
 
-    fn at(&self, which: Which<'_>, path: &Path) -> Result<Side, Failure> {
+    fn side_at(&self, which: Which<'_>, path: &Path) -> Result<Side, Failure> {
         if path.as_os_str() == BUILT_IN {
             return self.manifest(which, Some(path));
         }
@@ -184,9 +184,9 @@ impl<'a> Sides<'a> {
         if !self.has_published()? || !(is_planned(old) || is_planned(new)) {
             return Ok(());
         }
-        let what = "an index is compared with another one, or with a directory of packages";
+        let message = "an index is compared with another one, or with a directory of packages";
         let help = "write OLD and NEW, such as `rockpack diff INDEX@OLD INDEX@NEW`";
-        Err(Problem::usage(Code::Environment, what).help(help).into())
+        Err(Problem::usage(Code::Environment, message).help(help).into())
     }
 
     /// Returns whether a side is an index, of which only outlines are read: a directory is compared
@@ -266,7 +266,7 @@ impl<'a> Sides<'a> {
             AllowedLosses::new(old, &planned.manifest, catalog, &planned.request)
         });
         let allowed = Allowed::new(&self.args.set.allow, new.plan(), lines);
-        let allows = |lost: &Lost<'_>| allowed.of(lost);
+        let allows = |lost: &Lost<'_>| allowed.note_of(lost);
         let contents = || new.contents().with_allowances(Allowances(&allows));
         let (Some(planned), Some(catalog)) = (&new.planned, self.catalog.get()) else {
             return work(contents());
@@ -314,9 +314,9 @@ fn are_of_ownership(problems: &Problems) -> bool {
 }
 
 fn collected<'p>(problems: impl Iterator<Item = &'p Problem>) -> Problems {
-    problems.cloned().fold(Problems::new(), |mut all, problem| {
-        all.push(problem);
-        all
+    problems.cloned().fold(Problems::new(), |mut problems, problem| {
+        problems.push(problem);
+        problems
     })
 }
 
@@ -342,8 +342,8 @@ fn saved(path: &Path, which: Which<'_>) -> Result<Side, Failure> {
 fn contract(path: &Path, text: &str, which: Which<'_>) -> Result<Side, Failure> {
     let label = path.display().to_string();
     let Which::Old(Some(new)) = which else {
-        let what = format!("{label} is a contract, which only OLD can be");
-        return Err(Problem::usage(Code::Environment, what).help(EXPECTED).into());
+        let message = format!("{label} is a contract, which only OLD can be");
+        return Err(Problem::usage(Code::Environment, message).help(EXPECTED).into());
     };
     let saved = Saved::read(text, &new.version())
         .map_err(|error| environment(format!("cannot read {label}: {}", with_causes(&error))))?;
@@ -351,9 +351,9 @@ fn contract(path: &Path, text: &str, which: Which<'_>) -> Result<Side, Failure> 
 }
 
 fn built(path: &Path, depth: Depth) -> Result<Side, Failure> {
-    let found = package::packages(path)
+    let packages = package::packages(path)
         .map_err(|e| Problem::error(Code::Environment, with_causes(&e)).help(EXPECTED))?;
-    let read: Vec<_> = found.par_iter().map(|found| read::package(found, depth)).collect();
+    let read: Vec<_> = packages.par_iter().map(|package| read::package(package, depth)).collect();
     let built =
         read.into_iter().collect::<Result<_, _>>().map_err(|e| environment(with_causes(&e)))?;
     Ok(Side { label: path.display().to_string(), holds: Holds::Built(built), planned: None })

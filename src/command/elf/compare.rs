@@ -16,33 +16,33 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let after = elf::inspect(&new)
         .and_then(|info| info.facts())
         .map_err(|error| refused("read", &args.new, &error))?;
-    let found = elf::compare(&old, &new).err().unwrap_or_default();
+    let violations = elf::compare(&old, &new).err().unwrap_or_default();
     let inherited = elf::inherited(&old).map_err(|error| old_fault(&error))?;
-    ui::show_problems(&problems(&inherited, |it| {
+    ui::show_problems(&problems(&inherited, |violation| {
         Problem::warning(
             Code::ElfViolation,
-            format!("{} already violates {it}", args.old.display()),
+            format!("{} already violates {violation}", args.old.display()),
         )
     }));
-    if found.is_empty() {
+    if violations.is_empty() {
         print(&summary(&before, &after))
     } else {
-        Err(violated(&args.new, &found))
+        Err(violated(&args.new, &violations))
     }
 }
 
-fn violated(new: &Path, found: &[Violation]) -> Failure {
-    Failure::Problems(problems(found, |violation| {
+fn violated(new: &Path, violations: &[Violation]) -> Failure {
+    Failure::Problems(problems(violations, |violation| {
         Problem::error(Code::ElfViolation, format!("{} violates {violation}", new.display()))
     }))
 }
 
 fn problems(violations: &[Violation], problem: impl Fn(&Violation) -> Problem) -> Problems {
-    let mut all = Problems::new();
+    let mut problems = Problems::new();
     for violation in violations {
-        all.push(problem(violation));
+        problems.push(problem(violation));
     }
-    all
+    problems
 }
 
 fn summary(old: &ElfFacts, new: &ElfFacts) -> String {
@@ -56,8 +56,8 @@ fn summary(old: &ElfFacts, new: &ElfFacts) -> String {
         let name = |facts: &ElfFacts| facts.soname.clone().unwrap_or_default();
         lines.push(format!("SONAME `{}` → `{}`", name(old), name(new)));
     }
-    let renames = old.needed.iter().zip(&new.needed).filter(|(from, to)| from != to);
-    lines.extend(renames.map(|(from, to)| format!("NEEDED `{from}` → `{to}`")));
+    let renames = old.needed.iter().zip(&new.needed).filter(|(old, new)| old != new);
+    lines.extend(renames.map(|(old, new)| format!("NEEDED `{old}` → `{new}`")));
     if old.executable_stack.is_some() && new.executable_stack.is_none() {
         lines.push("the stack is no longer executable".to_owned());
     }

@@ -81,7 +81,7 @@ fn write(old: &File, plan: &EditPlan, out: &Path) -> Result<(), Failure> {
     copy(old.file(), plan.old_len(), target.as_file()).map_err(failed)?;
     change(target.as_file(), plan).map_err(failed)?;
     elf::verify(old, target.as_file(), plan)
-        .map_err(|found| refused("write", out, &elf::ElfError::Verification(found)))?;
+        .map_err(|violations| refused("write", out, &elf::ElfError::Verification(violations)))?;
     let mode = old.metadata().map_err(failed)?.mode() & 0o777;
     target.set_mode(mode).map_err(failed)?;
     target.persist(out).map_err(failed)?;
@@ -98,8 +98,8 @@ fn change(target: &std::fs::File, plan: &EditPlan) -> io::Result<()> {
 /// Copies `old` without its holes. (On Linux, `io::copy` lets the kernel share bytes if the file
 /// system can.)
 fn copy(mut old: &std::fs::File, len: u64, mut target: &std::fs::File) -> io::Result<()> {
-    let mut at = 0;
-    while let Some(start) = data_from(old, at)?.filter(|&start| start < len) {
+    let mut position = 0;
+    while let Some(start) = data_from(old, position)?.filter(|&start| start < len) {
         let end = rustix::fs::seek(old, rustix::fs::SeekFrom::Hole(start))?.min(len);
         old.seek(SeekFrom::Start(start))?;
         target.seek(SeekFrom::Start(start))?;
@@ -109,13 +109,13 @@ fn copy(mut old: &std::fs::File, len: u64, mut target: &std::fs::File) -> io::Re
                 "the file became shorter during the read",
             ));
         }
-        at = end;
+        position = end;
     }
     Ok(())
 }
 
-fn data_from(file: &std::fs::File, at: u64) -> io::Result<Option<u64>> {
-    match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(at)) {
+fn data_from(file: &std::fs::File, position: u64) -> io::Result<Option<u64>> {
+    match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(position)) {
         Ok(start) => Ok(Some(start)),
         Err(Errno::NXIO) => Ok(None),
         Err(error) => Err(error.into()),

@@ -41,8 +41,8 @@ fn json(facts: &impl Serialize) -> Result<(), Failure> {
 
 /// Blames a PE file (1), unless it is unreadable (2).
 fn broken(args: &ShowArgs, error: &PeError) -> Failure {
-    let what = format!("cannot show {}: {}", args.file.display(), with_causes(error));
-    let problem = Problem::error(Code::ElfRefused, what);
+    let message = format!("cannot show {}: {}", args.file.display(), with_causes(error));
+    let problem = Problem::error(Code::ElfRefused, message);
     match error {
         PeError::Read { .. } => Failure::Environment(problem),
         _ => Failure::Problems(Problems::from(problem)),
@@ -70,13 +70,14 @@ fn text(facts: &ElfFacts, tables: Option<&Headers>, inherited: &[Violation]) -> 
     let mut line = |name: &str, value: &str| table.row([name, &printable(value)]);
     line("kind", kind(facts.kind));
     line("machine", &machine(facts.machine));
-    let one = [
+    let fields = [
         ("interpreter", &facts.interpreter),
         ("SONAME", &facts.soname),
         ("RPATH", &facts.rpath),
         ("RUNPATH", &facts.runpath),
     ];
-    one.iter()
+    fields
+        .iter()
         .filter_map(|(name, value)| Some((name, value.as_ref()?)))
         .for_each(|(name, value)| line(name, value));
     facts.needed.iter().for_each(|name| line("NEEDED", name));

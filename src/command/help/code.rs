@@ -42,7 +42,7 @@ fn levels(code: Code) -> Vec<(String, &'static str)> {
             (None, Level::Error) => "error",
             (None, Level::Warning) => "warning",
         };
-        match rows.iter_mut().find(|(_, other)| *other == word) {
+        match rows.iter_mut().find(|(_, text)| *text == word) {
             Some((commands, _)) => commands.push(command.name()),
             None => rows.push((vec![command.name()], word)),
         }

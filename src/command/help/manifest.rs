@@ -20,11 +20,11 @@ pub struct NodeInPlace {
 
 /// Returns every node before the nodes in its block.
 pub fn entries(files: &[KdlFile]) -> Vec<NodeInPlace> {
-    let of = |file: &KdlFile| {
+    let nodes = |file: &KdlFile| {
         let name = file.name;
         file.words().into_iter().map(move |(owner, word)| NodeInPlace { word, owner, file: name })
     };
-    files.iter().flat_map(of).collect()
+    files.iter().flat_map(nodes).collect()
 }
 
 pub fn vocabulary(files: &[KdlFile], width: usize) -> String {
@@ -123,7 +123,7 @@ pub fn columns(text: &mut String, indent: usize, lines: &[(String, &str)], width
 }
 
 /// Breaks lines only at spaces, so that options and globs stay whole.
-fn wrapped<'a>(width: usize, first: &'a str, others: &'a str) -> Options<'a> {
-    let options = Options::new(width).initial_indent(first).subsequent_indent(others);
+fn wrapped<'a>(width: usize, first: &'a str, rest: &'a str) -> Options<'a> {
+    let options = Options::new(width).initial_indent(first).subsequent_indent(rest);
     options.word_separator(WordSeparator::AsciiSpace).word_splitter(WordSplitter::NoHyphenation)
 }

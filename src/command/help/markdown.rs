@@ -79,8 +79,9 @@ fn section(entry: &NodeInPlace, before: &[NodeInPlace], common: &[Part], text: &
     let word = entry.word;
     let _ = writeln!(text, "\n### {}\n\n{} {}", word.name, word.does, place(entry));
     let body = body(entry, common);
-    let is_equal =
-        |other: &NodeInPlace| other.word.name == word.name && self::body(other, common) == body;
+    let is_equal = |earlier: &NodeInPlace| {
+        earlier.word.name == word.name && self::body(earlier, common) == body
+    };
     match before.iter().position(is_equal) {
         Some(index) => {
             let owner = before[index].owner.unwrap_or(before[index].file);

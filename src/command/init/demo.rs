@@ -24,7 +24,7 @@ pub fn run(args: &InitArgs) -> Result<(), Failure> {
 /// Returns this machine's `true`, for every program of the demo.
 fn program() -> Result<Vec<u8>, Failure> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|dir| dir.join("true")).find(|p| p.is_file());
-    let program = found.ok_or_else(|| environment("no program `true` in PATH"))?;
+    let program = std::env::split_paths(&path).map(|dir| dir.join("true")).find(|p| p.is_file());
+    let program = program.ok_or_else(|| environment("no program `true` in PATH"))?;
     fs::read(program).map_err(|error| environment(error.to_string()))
 }

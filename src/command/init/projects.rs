@@ -37,7 +37,9 @@ pub fn run(args: &InitArgs, directory: &Path) -> Result<(), Failure> {
 /// Remedy for a checkout without projects. CMake makes some of a template.
 fn help(directory: &Path) -> String {
     let mut places = vec![directory.to_owned()];
-    places.extend(base::directory::entries(directory).into_iter().flatten().map(|it| it.path()));
+    places.extend(
+        base::directory::entries(directory).into_iter().flatten().map(|entry| entry.path()),
+    );
     let templates = places.iter().map(|place| place.join("pyproject.toml.in"));
     match templates.into_iter().find(|template| template.is_file()) {
         Some(template) => format!(

@@ -19,7 +19,7 @@ fn of_split(
 ) -> Vec<Finding> {
     let host = rule.name.as_str();
     let device = |name: &str| filled(rule.device.as_str(), name).map(str::to_owned);
-    let mut found = check::lost(packages, &|name| name == host || device(name).is_some());
+    let mut findings = check::lost(packages, &|name| name == host || device(name).is_some());
     let home = assignment::home(rule, &manifest.families);
     // An unsplit wheel has files for targets too, but no wheels for them.
     let is_split = packages.iter().any(|p| p.name.as_deref().and_then(device).is_some());
@@ -27,10 +27,10 @@ fn of_split(
         let Some(name) = package.name.as_deref() else { continue };
         if let Some(target) = device(name) {
             let target = known_target(manifest, &target);
-            found.extend(check::misplaced(targets, package, Some(&target)));
+            findings.extend(check::misplaced(targets, package, Some(&target)));
         } else if name == host && is_split {
-            found.extend(check::left(package, &home));
+            findings.extend(check::left(package, &home));
         }
     }
-    found
+    findings
 }

@@ -12,7 +12,7 @@ pub fn text(packages: &[Package<'_>], judged: &Judged<'_>) -> String {
     let mut table = Table::new([Column::left()].into_iter().chain(numbers));
     table.row(["package", "files", "size", "binaries", "entry points"]);
     for package in packages {
-        let own = judged.kept.iter().filter(|finding| finding.file == package.file);
+        let findings = judged.kept.iter().filter(|finding| finding.file == package.file);
         let counts = [
             grouped(package.file_count()),
             human_size(package.size),
@@ -21,7 +21,7 @@ pub fn text(packages: &[Package<'_>], judged: &Judged<'_>) -> String {
         ];
         let [files, size, binaries, points] = counts;
         let name = printable(&package.file).to_string();
-        table.row([name, files, size, binaries, points, verdict(own)]);
+        table.row([name, files, size, binaries, points, verdict(findings)]);
     }
     let mut text = table.to_string();
     let files = packages.iter().map(Package::file_count).sum();
@@ -58,8 +58,8 @@ fn verdict<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> String {
     }
 }
 
-fn counted(count: usize, what: &str) -> String {
-    format!("{} {}", grouped(count), plural(count, what))
+fn counted(count: usize, noun: &str) -> String {
+    format!("{} {}", grouped(count), plural(count, noun))
 }
 
 /// Returns `9,416`.
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thousands_are_parted() {
+    fn separates_thousands() {
         assert_eq!(
             [0, 999, 1000, 9416, 1_234_567].map(grouped),
             ["0", "999", "1,000", "9,416", "1,234,567"]

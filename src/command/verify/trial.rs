@@ -81,10 +81,12 @@ pub fn trial(
             Trial::NoPython(format!("{} is older than Python 3.10", python.display()))
         }
         Ended { status, message } => {
-            let what = "installers cannot build it, or Python cannot import the result";
+            let fault = "installers cannot build it, or Python cannot import the result";
             let late = || format!("no answer in {} s", PATIENCE.as_secs());
-            let told = status.map_or_else(late, |_| message);
-            Trial::Done(vec![Finding::error(Code::SdistUnusable, what).because(told).within(name)])
+            let reason = status.map_or_else(late, |_| message);
+            Trial::Done(vec![
+                Finding::error(Code::SdistUnusable, fault).because(reason).within(name),
+            ])
         }
     })
 }

@@ -41,7 +41,7 @@ fn options(shared: &Shared<'_>, threads: usize) -> Result<Option<Options>, Probl
     };
     let tls = rule.and_then(|rule| rule.tls.as_ref());
     let tls = tls.map(|tls| {
-        check_tls(tls, [Some(&address), executor.as_ref().map(|it| &it.address)])?;
+        check_tls(tls, [Some(&address), executor.as_ref().map(|executor| &executor.address)])?;
         certificates(tls, home)
     });
     let retries = rule.map_or(RETRIES, |rule| rule.tries.saturating_sub(1));
@@ -70,7 +70,7 @@ fn certificates(tls: &RemoteTls, home: &Path) -> Result<Tls, Problem> {
     let read = |name: &str, file: &Option<Spanned<String>>, holds| {
         let file = file.as_ref();
         file.map(|file| {
-            let problem = |it: Problem| it.label(&file.place, "of this file");
+            let problem = |problem: Problem| problem.label(&file.place, "of this file");
             pem(name, &home.join(&**file), holds).map_err(problem)
         })
         .transpose()
@@ -135,7 +135,7 @@ fn program(shared: &Shared<'_>) -> Result<PathBuf, Problem> {
     let help =
         "name a static one in the `remote` line: program=\"FILE\"; released programs are static";
     let named = shared.rule.and_then(|rule| rule.program.as_ref());
-    let (what, path) = if let Some(named) = named {
+    let (subject, path) = if let Some(named) = named {
         let path = shared.home.join(named);
         (format!("program: {}", path.display()), path)
     } else {
@@ -148,9 +148,9 @@ fn program(shared: &Shared<'_>) -> Result<PathBuf, Problem> {
         Ok(ElfKind::StaticExecutable | ElfKind::StaticPie) => Ok(path),
         Ok(_) => {
             let why = "is not static: machines of a farm do not have its libraries";
-            Err(wrong(&format!("{what} {why}")).help(help))
+            Err(wrong(&format!("{subject} {why}")).help(help))
         }
-        Err(_) => Err(wrong(&format!("{what} is not a program for Linux")).help(help)),
+        Err(_) => Err(wrong(&format!("{subject} is not a program for Linux")).help(help)),
     }
 }
 
@@ -159,10 +159,10 @@ fn headers(rule: Option<&RemoteRule>, home: &Path) -> Result<Vec<(String, Secret
     let text = std::env::var_os(HEADER).unwrap_or_default();
     let text = text.into_string().map_err(|_| wrong(&format!("{HEADER} is not UTF-8")))?;
     let mut headers = Vec::new();
-    for (at, line) in text.lines().map(str::trim).enumerate() {
+    for (index, line) in text.lines().map(str::trim).enumerate() {
         if !line.is_empty() && !line.starts_with('#') {
             headers.push(header(line).map_err(|error| {
-                wrong(&format!("{HEADER}:{}: {error}", at + 1))
+                wrong(&format!("{HEADER}:{}: {error}", index + 1))
                     .help("write NAME=VALUE, such as authorization=Bearer TOKEN")
             })?);
         }
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_of_tls_have_what_they_are_given_for() {
+    fn checks_the_content_of_tls_files() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         for (text, (what, marker), is_it) in [
@@ -216,7 +216,8 @@ mod tests {
             ("tell-nobody\n", KEY, false),
         ] {
             fs_err::write(&path, text).unwrap();
-            let read = pem("--option", &path, (what, marker)).map_err(|it| it.to_string());
+            let read =
+                pem("--option", &path, (what, marker)).map_err(|problem| problem.to_string());
             let wrong = format!("--option: {} has no {what} in PEM", path.display());
             let expected = if is_it { Ok(text.to_owned()) } else { Err(wrong) };
             assert_eq!(read, expected);

@@ -6,7 +6,9 @@ use base::event::{Event, output_name};
 use base::names::RelPath;
 use base::text::{cut_middle, human_size};
 
+/// Time over which the rate is measured.
 const WINDOW: Duration = Duration::from_secs(15);
+/// Minimum of that time: a shorter one says too little about the rate.
 const LEAST: Duration = Duration::from_secs(3);
 /// Minimum window for an estimate of the remaining time.
 const KNOWN: Duration = Duration::from_secs(8);
@@ -92,10 +94,10 @@ impl State {
 
     fn sample(&mut self, now: Duration) {
         let step = Duration::from_millis(200);
-        if self.samples.back().is_none_or(|(at, _)| now.saturating_sub(*at) >= step) {
+        if self.samples.back().is_none_or(|(time, _)| now.saturating_sub(*time) >= step) {
             self.samples.push_back((now, self.done));
         }
-        while self.samples.get(1).is_some_and(|(at, _)| now.saturating_sub(*at) >= WINDOW) {
+        while self.samples.get(1).is_some_and(|(time, _)| now.saturating_sub(*time) >= WINDOW) {
             self.samples.pop_front();
         }
     }
@@ -128,9 +130,9 @@ impl State {
             let _ = write!(heads[0], ", {}/s", human_size(rate));
             if window >= KNOWN && rate > 0 {
                 // Packed bytes can slightly exceed the estimate.
-                let left = rounded(self.total.saturating_sub(self.done) / rate);
+                let remaining = rounded(self.total.saturating_sub(self.done) / rate);
                 for head in &mut heads {
-                    let _ = write!(head, ", about {left} left");
+                    let _ = write!(head, ", about {remaining} left");
                 }
             }
         }
@@ -149,8 +151,8 @@ impl State {
         };
         let percents: Vec<String> =
             shown.iter().map(|o| format!(" {} %", percent(o.done, o.total))).collect();
-        let beside = percents.iter().map(String::len).sum::<usize>() + 2 * names;
-        let room = width.checked_sub(head.len() + beside + more.len())?;
+        let width_of_percents = percents.iter().map(String::len).sum::<usize>() + 2 * names;
+        let room = width.checked_sub(head.len() + width_of_percents + more.len())?;
         let cut = cut(shown.iter().map(|output| output_name(&output.path)).collect(), room)?;
         let shown: Vec<String> = cut.into_iter().zip(percents).map(|(n, p)| n + &p).collect();
         Some(format!("{head}: {}{more}", shown.join(", ")))
@@ -167,11 +169,11 @@ fn cut(names: Vec<&str>, room: usize) -> Option<Vec<String>> {
     fits.then(|| names.into_iter().map(|name| cut_middle(name, widest)).collect())
 }
 
-fn percent(part: u64, all: u64) -> u64 {
-    if all == 0 {
+fn percent(part: u64, total: u64) -> u64 {
+    if total == 0 {
         100
     } else {
-        (u128::from(part) * 100 / u128::from(all)).try_into().unwrap_or(100)
+        (u128::from(part) * 100 / u128::from(total)).try_into().unwrap_or(100)
     }
 }
 
@@ -213,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_flight_is_named() {
+    fn names_the_outputs_in_progress() {
         let mut state = begun();
         let line = advance(&mut state, "a_core", 60, 1);
         assert_eq!(line, "0 of 5, 60.0 MB of 1.00 GB (6 %): a_core 10 %, a_devel 0 %");
@@ -229,11 +231,13 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_that_is_read_again_is_not_finished() {
+    fn an_archive_read_again_is_unfinished() {
         let mut state = begun();
-        let left = Event::ArchiveLeft { path: path("a_core") };
-        let again = Event::OutputStarted { path: path("a_core"), bytes: 1 };
-        for (event, count) in [(&left, "1 of 5,"), (&again, "0 of 5,"), (&left, "1 of 5,")] {
+        let finished = Event::ArchiveLeft { path: path("a_core") };
+        let restarted = Event::OutputStarted { path: path("a_core"), bytes: 1 };
+        for (event, count) in
+            [(&finished, "1 of 5,"), (&restarted, "0 of 5,"), (&finished, "1 of 5,")]
+        {
             state.take(event, Duration::ZERO);
             let line = state.line(WIDE, Duration::ZERO);
             assert!(line.starts_with(count), "{line}");
@@ -241,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn narrow_lines_have_the_count_first_and_names_without_their_middle() {
+    fn narrow_lines_begin_with_the_count_and_cut_names_in_the_middle() {
         let mut state = begun();
         for name in ["rocm_sdk_libraries_gfx94x_dcgpu", "rocm_sdk_device_gfx94x_dcgpu"] {
             let event = Event::OutputStarted { path: path(name), bytes: 100 };
@@ -265,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_that_of_the_window_and_comes_when_there_is_one() {
+    fn shows_the_rate_of_a_full_window() {
         let mut state = begun();
         assert!(!advance(&mut state, "a_core", 10, 2).contains("/s"));
         let line = advance(&mut state, "a_core", 30, 4);
@@ -284,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn an_estimate_is_not_more_exact_than_it_can_be() {
+    fn rounds_estimates_of_time() {
         let cases = [
             (0, "1 s"),
             (8, "8 s"),

@@ -39,60 +39,67 @@ pub fn download(
     dir: &Path,
     demands: &Demands,
 ) -> Result<Vec<Fetched>, Problems> {
-    each(archives, dir, |archive| one(archive, dir, demands))
+    each(archives, dir, |archive| fetch_archive(archive, dir, demands))
 }
 
-/// Does `one` for each item in parallel, with `dir` locked; reports all problems.
+/// Does `work` for each item in parallel, with `dir` locked; reports all problems.
 pub(super) fn each<I: Sync, T: Send>(
     items: &[I],
     dir: &Path,
-    one: impl Fn(&I) -> Result<T, Problem> + Sync,
+    work: impl Fn(&I) -> Result<T, Problem> + Sync,
 ) -> Result<Vec<T>, Problems> {
     let _alone = alone(dir)?;
     sweep(dir);
-    let done: Vec<_> = items.par_iter().map(&one).collect();
-    let (mut all, mut problems) = (Vec::new(), Problems::new());
+    let done: Vec<_> = items.par_iter().map(&work).collect();
+    let (mut results, mut problems) = (Vec::new(), Problems::new());
     for result in done {
         match result {
-            Ok(made) => all.push(made),
+            Ok(made) => results.push(made),
             Err(problem) => problems.push(problem),
         }
     }
-    if problems.is_empty() { Ok(all) } else { Err(problems) }
+    if problems.is_empty() { Ok(results) } else { Err(problems) }
 }
 
-fn one(archive: &RemoteArchive, dir: &Path, demands: &Demands) -> Result<Fetched, Problem> {
+fn fetch_archive(
+    archive: &RemoteArchive,
+    dir: &Path,
+    demands: &Demands,
+) -> Result<Fetched, Problem> {
     let start = Instant::now();
     let expected = demands.expected(archive)?;
     let place = dir.join(archive.key());
     let unwritten = |e: &dyn std::fmt::Display| {
-        let what = format!("cannot write {}: {e}", place.display());
-        Problem::error(Code::Environment, what)
+        let message = format!("cannot write {}: {e}", place.display());
+        Problem::error(Code::Environment, message)
     };
-    let kept = kept(archive, &place, expected);
-    let found = match &kept {
-        Some(found) => found.clone(),
+    let existing = existing(archive, &place, expected);
+    let locked = match &existing {
+        Some(locked) => locked.clone(),
         None => fetch(archive, dir, &place, demands, expected, &unwritten)?,
     };
-    demands.check(archive, expected, &found)?;
+    demands.check(archive, expected, &locked)?;
     let text = archive.sidecar().map_err(|e| unread(&e))?;
-    let beside = dir.join(format!("{}{SIDECAR}", archive.key()));
+    let sidecar = dir.join(format!("{}{SIDECAR}", archive.key()));
     match text {
-        Some(text) if fs::read_to_string(&beside).is_ok_and(|old| old == text) => {}
-        Some(text) => put(dir, &beside, text.as_bytes()).map_err(|e| unwritten(&e))?,
+        Some(text) if fs::read_to_string(&sidecar).is_ok_and(|old| old == text) => {}
+        Some(text) => write_file(dir, &sidecar, text.as_bytes()).map_err(|e| unwritten(&e))?,
         // A stale sidecar belongs to another archive.
-        None if beside.exists() => fs::remove_file(&beside).map_err(|e| unwritten(&e))?,
+        None if sidecar.exists() => fs::remove_file(&sidecar).map_err(|e| unwritten(&e))?,
         None => {}
     }
-    let taken = Taken { archive: found, vouched: expected.archive.is_some() };
-    Ok(Fetched { taken, kept: kept.is_some(), took: start.elapsed() })
+    Ok(Fetched {
+        taken: Taken { archive: locked, vouched: expected.archive.is_some() },
+        kept: existing.is_some(),
+        took: start.elapsed(),
+    })
 }
 
 fn unread(error: &io::Error) -> Problem {
     Problem::error(Code::UnreadableArtifact, error.to_string())
 }
 
-fn kept(archive: &RemoteArchive, place: &Path, expected: Expected) -> Option<LockedArchive> {
+fn existing(archive: &RemoteArchive, place: &Path, expected: Expected) -> Option<LockedArchive> {
     let expected = expected.archive?;
     let file = regular::open_unlinked(place).ok()?;
     if file.metadata().ok()?.len() != archive.size() {
@@ -111,8 +118,8 @@ fn fetch(
     unwritten: &dyn Fn(&dyn std::fmt::Display) -> Problem,
 ) -> Result<LockedArchive, Problem> {
     let locked = |Sum { sha256, size }| {
-        let found = LockedArchive { key: archive.key().to_owned(), size, sha256 };
-        demands.check(archive, expected, &found).map(|()| found)
+        let downloaded = LockedArchive { key: archive.key().to_owned(), size, sha256 };
+        demands.check(archive, expected, &downloaded).map(|()| downloaded)
     };
     let body = archive.open().map_err(|e| unread(&e))?;
     Saving { dir, place, unread: &unread, unwritten: &|e| unwritten(e) }.save(body, locked)
@@ -146,7 +153,7 @@ impl Saving<'_> {
     }
 }
 
-pub(super) fn put(dir: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write_file(dir: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = PartialFile::new(dir, PREFIX, partial::ORDINARY)?;
     file.write_all(bytes)?;
     file.persist(place)?;
@@ -173,22 +180,22 @@ fn alone(dir: &Path) -> Result<OwnedFd, Problem> {
 
 fn sweep(dir: &Path) {
     let names = directory::names(dir).unwrap_or_default();
-    let left = names.iter().filter(|name| name.starts_with(PREFIX));
-    left.for_each(|name| _ = fs::remove_file(dir.join(name)));
+    let leftovers = names.iter().filter(|name| name.starts_with(PREFIX));
+    leftovers.for_each(|name| _ = fs::remove_file(dir.join(name)));
 }
 
 /// Checks the disk space for missing archives.
 pub fn check_room(archives: &[RemoteArchive], dir: &Path) -> Result<(), Problem> {
     let is_there = |archive: &&RemoteArchive| {
-        fs::metadata(dir.join(archive.key())).is_ok_and(|found| found.len() == archive.size())
+        fs::metadata(dir.join(archive.key())).is_ok_and(|metadata| metadata.len() == archive.size())
     };
     let needed: u64 = archives.iter().filter(|a| !is_there(a)).map(RemoteArchive::size).sum();
-    let room = rustix::fs::statvfs(dir).map_or(u64::MAX, |found| found.f_bavail * found.f_frsize);
+    let room = rustix::fs::statvfs(dir).map_or(u64::MAX, |stat| stat.f_bavail * stat.f_frsize);
     if needed <= room {
         return Ok(());
     }
     let (needed, room) = (human_size(needed), human_size(room));
-    let what =
+    let message =
         format!("{} has {room} of free space, but the archives need {needed}", dir.display());
-    Err(Problem::error(Code::Environment, what))
+    Err(Problem::error(Code::Environment, message))
 }

@@ -70,7 +70,7 @@ pub enum OutlineError {
     },
 }
 
-/// Writes the outline of a package to `dir`: the headers, and the members that `wanted` names.
+/// Writes the outline of a package to `dir`: the headers, and the members that `is_wanted` selects.
 ///
 /// # Errors
 /// [`store::ErrorKind::Unsupported`] if the server does not send parts of files.
@@ -78,7 +78,7 @@ pub fn outline(
     bucket: &dyn Bucket,
     key: &RelPath,
     dir: &Path,
-    wanted: &dyn Fn(&str) -> bool,
+    is_wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Outline, OutlineError> {
     let absent = || OutlineError::Absent { store: bucket.name().to_owned(), key: key.clone() };
     let object = bucket.head(key)?.ok_or_else(absent)?;
@@ -93,7 +93,7 @@ pub fn outline(
         }
         sparse.read(0..size)?;
     } else {
-        sparse.wheel(wanted)?;
+        sparse.wheel(is_wanted)?;
     }
     Ok(Outline { path, size, bytes: sparse.bytes })
 }
@@ -108,7 +108,7 @@ struct Sparse<'b> {
 }
 
 impl Sparse<'_> {
-    fn wheel(&mut self, wanted: &dyn Fn(&str) -> bool) -> Result<(), OutlineError> {
+    fn wheel(&mut self, is_wanted: &dyn Fn(&str) -> bool) -> Result<(), OutlineError> {
         let size = self.object.size;
         let tail = size.saturating_sub(TAIL)..size;
         self.read(tail.clone())?;
@@ -116,7 +116,7 @@ impl Sparse<'_> {
         self.read(start.min(tail.start)..tail.start)?;
         let directory = Directory::read_some(&self.file, |_| false);
         let directory = directory.map_err(|error| self.broken(error))?;
-        for part in parts(&directory.entries, start, wanted) {
+        for part in parts(&directory.entries, start, is_wanted) {
             self.read(part)?;
         }
         Ok(())
@@ -124,20 +124,21 @@ impl Sparse<'_> {
 
     /// Reads a range, without what is there.
     fn read(&mut self, range: Range<u64>) -> Result<(), OutlineError> {
-        let (mut at, end) = (range.start, range.end);
-        while at < end {
-            let before = self.read.range(..=at).next_back().filter(|(_, end)| **end > at);
-            if let Some((_, known)) = before {
-                at = *known;
+        let (mut position, end) = (range.start, range.end);
+        while position < end {
+            let before =
+                self.read.range(..=position).next_back().filter(|(_, end)| **end > position);
+            if let Some((_, end_of_part)) = before {
+                position = *end_of_part;
                 continue;
             }
-            let next = self.read.range(at..).next().map_or(end, |(start, _)| end.min(*start));
+            let next = self.read.range(position..).next().map_or(end, |(start, _)| end.min(*start));
             let Object { key, etag, .. } = &self.object;
-            let bytes = self.bucket.get_range(key, at..next, etag.as_deref())?;
-            self.file.write_all_at(&bytes, at)?;
+            let bytes = self.bucket.get_range(key, position..next, etag.as_deref())?;
+            self.file.write_all_at(&bytes, position)?;
             self.bytes += bytes.len() as u64;
-            self.read.insert(at, next);
-            at = next;
+            self.read.insert(position, next);
+            position = next;
         }
         Ok(())
     }
@@ -155,11 +156,15 @@ impl Sparse<'_> {
 }
 
 /// Ranges from the local headers of wanted members to the next ones, near ones as one.
-fn parts(entries: &[DirectoryEntry], end: u64, wanted: &dyn Fn(&str) -> bool) -> Vec<Range<u64>> {
+fn parts(
+    entries: &[DirectoryEntry],
+    end: u64,
+    is_wanted: &dyn Fn(&str) -> bool,
+) -> Vec<Range<u64>> {
     let mut sorted: Vec<&DirectoryEntry> = entries.iter().collect();
     sorted.sort_by_key(|entry| entry.header);
     let mut parts: Vec<Range<u64>> = Vec::new();
-    for (index, entry) in sorted.iter().enumerate().filter(|(_, entry)| wanted(&entry.name)) {
+    for (index, entry) in sorted.iter().enumerate().filter(|(_, entry)| is_wanted(&entry.name)) {
         let until = sorted.get(index + 1).map_or(end, |next| next.header);
         match parts.last_mut() {
             Some(last) if entry.header <= last.end.saturating_add(GAP) => last.end = until,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use fs_err as fs;
 use percent_encoding::percent_decode_str;
 
-use super::download::{Saving, each, put};
+use super::download::{Saving, each, write_file};
 use crate::patch::History;
 use crate::publish::pages_of;
 use crate::simple::{IndexedFile, Link};
@@ -111,9 +111,9 @@ pub fn select(
         }
         let page: &Vec<IndexedFile> = &pages[&pin.project];
         let history = History::new(page.iter().map(|file| (&file.filename, file)));
-        match taken(source.name(), page, pin) {
-            Ok(taken) => {
-                for file in taken {
+        match files_of_pin(source.name(), page, pin) {
+            Ok(chosen) => {
+                for file in chosen {
                     let (bucket, key) = place(source, open, &mut hosts, &pin.project, file)?;
                     let yanked = file.yanked.reason().map(str::to_owned);
                     let (name, sha256) = (file.filename.clone(), hash_of(file));
@@ -141,7 +141,7 @@ fn hash_of(file: &IndexedFile) -> String {
     file.sha256().unwrap_or_default().to_ascii_lowercase()
 }
 
-fn taken<'f>(
+fn files_of_pin<'f>(
     source: &str,
     page: &'f [IndexedFile],
     pin: &Pin,
@@ -151,13 +151,13 @@ fn taken<'f>(
             project == pin.project && version.is_same(&pin.version)
         })
     };
-    let there: Vec<&IndexedFile> = page.iter().filter(of_pin).collect();
-    let refused = |what: String, help: &str| {
-        let problem = Problem::error(Code::PinnedPackage, what).help(help);
+    let files: Vec<&IndexedFile> = page.iter().filter(of_pin).collect();
+    let refused = |message: String, help: &str| {
+        let problem = Problem::error(Code::PinnedPackage, message).help(help);
         let label = |problem: Problem, place| problem.label(place, "this package");
         Err(pin.place.iter().fold(problem, label))
     };
-    if there.is_empty() {
+    if files.is_empty() {
         let mut versions: Vec<Version> =
             page.iter().filter_map(|file| Some(file.project()?.1)).collect();
         versions.sort();
@@ -170,20 +170,20 @@ fn taken<'f>(
         );
         return refused(format!("`{source}` has no {pin}"), &newest);
     }
-    if let Some(bare) = there.iter().find(|file| file.sha256().is_none()) {
+    if let Some(bare) = files.iter().find(|file| file.sha256().is_none()) {
         let name = &bare.filename;
         let help = "without a hash, the server could give other bytes: use another index";
         return refused(format!("the page of `{source}` has no SHA-256 of `{name}`"), help);
     }
     if pin.sha256.is_empty() {
-        return Ok(there);
+        return Ok(files);
     }
-    let known: BTreeSet<String> = there.iter().map(|file| hash_of(file)).collect();
-    if let Some(absent) = pin.sha256.difference(&known).next() {
+    let hashes: BTreeSet<String> = files.iter().map(|file| hash_of(file)).collect();
+    if let Some(absent) = pin.sha256.difference(&hashes).next() {
         let help = "remove the hash, or compile the list again from this index";
         return refused(format!("no file of {pin} in `{source}` has the SHA-256 {absent}"), help);
     }
-    Ok(there.into_iter().filter(|file| pin.sha256.contains(&hash_of(file))).collect())
+    Ok(files.into_iter().filter(|file| pin.sha256.contains(&hash_of(file))).collect())
 }
 
 /// Store and key of a file on the page of a project, or with `""` on the page of the index.
@@ -195,8 +195,8 @@ pub(super) fn place(
     file: &IndexedFile,
 ) -> Result<(Arc<dyn Bucket>, RelPath), Problem> {
     let refused = |why: &str| {
-        let what = format!("cannot open `{}`: {why}", Address::new(&*file.url));
-        Problem::error(Code::PinnedPackage, what)
+        let message = format!("cannot open `{}`: {why}", Address::new(&*file.url));
+        Problem::error(Code::PinnedPackage, message)
     };
     let is_web = is_web(source.name());
     let url = match Link::parse(&file.url) {
@@ -205,11 +205,11 @@ pub(super) fn place(
                 "a link of a page must be https:// or http://, or a path, without user and spaces",
             ));
         }
-        Some(link @ Link::Web(_)) => link.on(""),
+        Some(link @ Link::Web(_)) => link.on_page(""),
         Some(link) if is_web => {
             let base = source.name().trim_end_matches('/');
             let page = if project.is_empty() { "/".into() } else { format!("/{project}/") };
-            link.on(&format!("{base}{page}"))
+            link.on_page(&format!("{base}{page}"))
         }
         Some(link) => {
             let page = format!("{project}/index.html");
@@ -237,33 +237,33 @@ pub(super) fn place(
 }
 
 fn after_host(url: &str) -> usize {
-    let start = url.find("://").map_or(0, |at| at + "://".len());
-    url[start..].find('/').map_or(url.len(), |at| start + at)
+    let start = url.find("://").map_or(0, |scheme| scheme + "://".len());
+    url[start..].find('/').map_or(url.len(), |slash| start + slash)
 }
 
 /// Fetches files into the existing directory `dir`, on the caller's rayon pool: by patches of
 /// earlier packages there, or whole. Fetched files stay after a failure.
 pub fn fetch_pinned(files: &[PinnedFile], dir: &Path) -> Result<Vec<Arrival>, Problems> {
-    let patches = Patches::of(dir);
-    each(files, dir, |file| one(file, dir, &patches))
+    let patches = Patches::in_directory(dir);
+    each(files, dir, |file| fetch_file(file, dir, &patches))
 }
 
-fn one(file: &PinnedFile, dir: &Path, patches: &Patches<'_>) -> Result<Arrival, Problem> {
+fn fetch_file(file: &PinnedFile, dir: &Path, patches: &Patches<'_>) -> Result<Arrival, Problem> {
     let place = dir.join(&file.name);
     let unwritten = |error: &io::Error| {
         Problem::error(Code::Environment, format!("cannot write {}: {error}", place.display()))
     };
     let is_there = fs::symlink_metadata(&place).is_ok();
     if is_there && regular::sha256(&place).map_err(|e| unwritten(&e))? != file.sha256 {
-        let what = format!("{} has another SHA-256 than its page", place.display());
+        let message = format!("{} has another SHA-256 than its page", place.display());
         let help = "remove it, or give another directory";
-        return Err(Problem::error(Code::PinnedPackage, what).help(help));
+        return Err(Problem::error(Code::PinnedPackage, message).help(help));
     }
     let mut arrival = Arrival { way: Way::Kept, bytes: 0, warning: None };
     if !is_there {
         let unread = |why: &dyn fmt::Display| {
-            let what = format!("cannot fetch `{}`: {why}", file.name);
-            Problem::error(Code::PinnedPackage, what)
+            let message = format!("cannot fetch `{}`: {why}", file.name);
+            Problem::error(Code::PinnedPackage, message)
         };
         let saving = Saving { dir, place: &place, unread: &|e| unread(e), unwritten: &unwritten };
         arrival = by_patch(file, patches, &saving)?;
@@ -272,8 +272,8 @@ fn one(file: &PinnedFile, dir: &Path, patches: &Patches<'_>) -> Result<Arrival, 
         }
     }
     if let Some(reason) = &file.yanked {
-        let beside = dir.join(format!("{}.yanked", file.name));
-        put(dir, &beside, reason.as_bytes()).map_err(|e| unwritten(&e))?;
+        let yank = dir.join(format!("{}.yanked", file.name));
+        write_file(dir, &yank, reason.as_bytes()).map_err(|e| unwritten(&e))?;
     }
     Ok(arrival)
 }
@@ -283,14 +283,16 @@ fn by_patch(
     patches: &Patches<'_>,
     saving: &Saving<'_>,
 ) -> Result<Arrival, Problem> {
-    let put = |new: &[u8]| saving.save(new, |_| Ok(()));
-    match patches.apply(file, put) {
-        Ok(Some((bytes, put))) => put.map(|()| Arrival { way: Way::Patch, bytes, warning: None }),
+    let save = |new: &[u8]| saving.save(new, |_| Ok(()));
+    match patches.apply(file, save) {
+        Ok(Some((bytes, saved))) => {
+            saved.map(|()| Arrival { way: Way::Patch, bytes, warning: None })
+        }
         Ok(None) => Ok(Arrival { way: Way::Whole, bytes: 0, warning: None }),
         Err(why) => {
-            let what = format!("a patch of `{}` is damaged or unreadable: {why}", file.name);
+            let message = format!("a patch of `{}` is damaged or unreadable: {why}", file.name);
             let help = "the whole package is fetched";
-            let warning = Some(Problem::warning(Code::PinnedPackage, what).help(help));
+            let warning = Some(Problem::warning(Code::PinnedPackage, message).help(help));
             Ok(Arrival { way: Way::Whole, bytes: 0, warning })
         }
     }
@@ -314,8 +316,8 @@ fn whole(
     }
     let expected = |Sum { sha256, size }: Sum| {
         let is_it = sha256.to_string() == file.sha256;
-        let other = || unread(&format!("it has the SHA-256 {sha256}, not {}", file.sha256));
-        if is_it { Ok(size) } else { Err(other()) }
+        let wrong = || unread(&format!("it has the SHA-256 {sha256}, not {}", file.sha256));
+        if is_it { Ok(size) } else { Err(wrong()) }
     };
     saving.save(content.body, expected)
 }

@@ -62,21 +62,21 @@ impl Packed for RemoteArchive {
     }
 
     fn ranges(&self) -> io::Result<Option<Box<dyn ReadAt + Send + '_>>> {
-        Ok(Some(Box::new(Ranges::of(self))))
+        Ok(Some(Box::new(Ranges::new(self))))
     }
 
     fn sidecar(&self) -> io::Result<Option<String>> {
         let Some(sidecar) = &self.sidecar else { return Ok(None) };
-        let what = |why: &str| {
+        let invalid = |why: &str| {
             let text = format!("cannot read `{}` in `{}`: {why}", sidecar.key, self.run.name());
             io::Error::new(io::ErrorKind::InvalidData, text)
         };
         if sidecar.size > MOST_OF_SIDECAR {
-            return Err(what("it is too large for a checksum"));
+            return Err(invalid("it is too large for a checksum"));
         }
         let mut text = Vec::new();
         Whole::open(&*self.run, sidecar)?.read_to_end(&mut text)?;
-        String::from_utf8(text).map(Some).map_err(|_| what("it is not UTF-8"))
+        String::from_utf8(text).map(Some).map_err(|_| invalid("it is not UTF-8"))
     }
 }
 
@@ -85,17 +85,17 @@ struct Whole<'r> {
     run: &'r dyn Bucket,
     object: &'r Object,
     body: Box<dyn Read + Send>,
-    left: u64,
+    remaining: u64,
 }
 
 impl<'r> Whole<'r> {
     fn open(run: &'r dyn Bucket, object: &'r Object) -> io::Result<Self> {
         let content = run.get(&object.key, object.etag.as_deref()).map_err(io::Error::other)?;
-        let whole = Self { run, object, body: content.body, left: object.size };
+        let whole = Self { run, object, body: content.body, remaining: object.size };
         if content.object.size != object.size {
-            let found = content.object.size;
+            let size = content.object.size;
             return Err(
-                whole.fault(&format!("its size changed from {} to {found} bytes", object.size))
+                whole.fault(&format!("its size changed from {} to {size} bytes", object.size))
             );
         }
         Ok(whole)
@@ -119,10 +119,10 @@ impl Read for Whole<'_> {
             let text = error.to_string();
             if text.contains(self.object.key.as_str()) { error } else { self.fault(&text) }
         })?;
-        if read as u64 > self.left || read == 0 && self.left > 0 {
+        if read as u64 > self.remaining || read == 0 && self.remaining > 0 {
             return Err(self.fault(&format!("its size is not {} bytes", self.object.size)));
         }
-        self.left -= read as u64;
+        self.remaining -= read as u64;
         Ok(read)
     }
 }
@@ -131,7 +131,7 @@ impl Read for Whole<'_> {
 struct Ranges<'r>(&'r RemoteArchive);
 
 impl<'r> Ranges<'r> {
-    fn of(archive: &'r RemoteArchive) -> Self {
+    fn new(archive: &'r RemoteArchive) -> Self {
         let ranges = Self(archive);
         ranges.report(|path| Event::OutputStarted { path, bytes: archive.object.size });
         ranges

@@ -98,15 +98,15 @@ impl Selection {
 
     /// Pure.
     pub(crate) fn of_objects(demand: &dyn Demand, objects: Vec<Object>) -> Self {
-        let (there, mut unneeded, bereft) = archives(objects);
-        let ids: Vec<ArtifactId> = there.iter().map(|selected| selected.id.clone()).collect();
+        let (archives, mut unneeded, bereft) = archives(objects);
+        let ids: Vec<ArtifactId> = archives.iter().map(|selected| selected.id.clone()).collect();
         let needed = demand.needed(&ids);
         let with_all: Vec<ArtifactId> = ids.into_iter().chain(bereft.values().cloned()).collect();
         let would_be = demand.needed(&with_all).taken;
         let bereft = bereft.into_iter().filter(|(_, id)| would_be.contains_key(id));
         let bereft = bereft.map(|(key, _)| format!("{key}{SIDECAR}")).collect();
         let mut selected = Vec::new();
-        for archive in there {
+        for archive in archives {
             match needed.taken.get(&archive.id) {
                 Some(packages) => selected.push(Selected { packages: packages.clone(), ..archive }),
                 None => unneeded.push(no_package(&archive.object)),
@@ -124,7 +124,7 @@ impl Selection {
     /// Warning about sidecars without archives: an interrupted upload.
     pub fn warning(&self) -> Option<Problem> {
         let first = self.bereft.first()?;
-        let what = match self.bereft.len() - 1 {
+        let message = match self.bereft.len() - 1 {
             0 => format!("`{first}` has no archive"),
             more => {
                 let more = counted(more, "more checksum");
@@ -132,7 +132,7 @@ impl Selection {
             }
         };
         let help = "its upload may have broken off: check that the build of the run has ended";
-        Some(Problem::warning(Code::MissingArtifact, what).help(help))
+        Some(Problem::warning(Code::MissingArtifact, message).help(help))
     }
 
     /// Bytes of all needed archives.
@@ -169,19 +169,19 @@ fn no_package(object: &Object) -> Unneeded {
 
 /// Removes directory markers: listings omit their final `/`, so a read fails.
 fn without_directories(run: &dyn Bucket, objects: Vec<Object>) -> Result<Vec<Object>, StoreError> {
-    let mut kept = Vec::new();
+    let mut files = Vec::new();
     for object in objects {
         let key = object.key.as_str();
         let counts = archive_of(key).is_some() || sidecar_of(key).is_some();
         if object.size > 0 || !counts || run.head(&object.key)?.is_some() {
-            kept.push(object);
+            files.push(object);
         }
     }
-    Ok(kept)
+    Ok(files)
 }
 
 fn archives(objects: Vec<Object>) -> (Vec<Selected>, Vec<Unneeded>, BTreeMap<String, ArtifactId>) {
-    let (mut found, mut sidecars) = (BTreeMap::new(), BTreeMap::new());
+    let (mut by_artifact, mut sidecars) = (BTreeMap::new(), BTreeMap::new());
     let mut worse = Vec::new();
     let mut objects = objects;
     // The first archive of an artifact wins: `.zst` sorts before `.xz`.
@@ -191,7 +191,7 @@ fn archives(objects: Vec<Object>) -> (Vec<Selected>, Vec<Unneeded>, BTreeMap<Str
         if let Some(key) = sidecar_of(object.key.as_str()) {
             sidecars.insert(key.to_owned(), object);
         } else if let Some(id) = archive_of(object.key.as_str()) {
-            match found.entry(id) {
+            match by_artifact.entry(id) {
                 std::collections::btree_map::Entry::Vacant(entry) => _ = entry.insert(object),
                 std::collections::btree_map::Entry::Occupied(_) => worse.push(Unneeded {
                     key: object.key.as_str().to_owned(),
@@ -201,16 +201,16 @@ fn archives(objects: Vec<Object>) -> (Vec<Selected>, Vec<Unneeded>, BTreeMap<Str
             }
         }
     }
-    let selected = found.into_iter().map(|(id, object)| {
+    let selected = by_artifact.into_iter().map(|(id, object)| {
         let sidecar = sidecars.remove(object.key.as_str());
         Selected { id, object, sidecar, packages: BTreeSet::new() }
     });
     let mut selected: Vec<Selected> = selected.collect();
     selected.sort_by(|a, b| a.object.key.cmp(&b.object.key));
     worse.sort_by(|a, b| a.key.cmp(&b.key));
-    let there: BTreeSet<&ArtifactId> = selected.iter().map(|selected| &selected.id).collect();
+    let ids: BTreeSet<&ArtifactId> = selected.iter().map(|selected| &selected.id).collect();
     let bereft = sidecars.into_keys().filter_map(|key| Some((archive_of(&key)?, key)));
-    let bereft = bereft.filter(|(id, _)| !there.contains(id)).map(|(id, key)| (key, id)).collect();
+    let bereft = bereft.filter(|(id, _)| !ids.contains(id)).map(|(id, key)| (key, id)).collect();
     (selected, worse, bereft)
 }
 
@@ -227,11 +227,13 @@ fn asked(
     let head = |key: &str| key.parse().map_or(Ok(None), |key| run.head(&key));
     let possible = ids.iter().map(|id| archive_names(id).to_vec());
     // Locked keys can be for other targets.
-    let known: BTreeSet<String> = possible.clone().flatten().collect();
-    let others =
-        locked.iter().filter(|key| !known.contains(**key)).map(|key| vec![(*key).to_owned()]);
-    let wanted: Vec<Vec<String>> = possible.chain(others).collect();
-    let found: Vec<_> = wanted
+    let possible_keys: BTreeSet<String> = possible.clone().flatten().collect();
+    let locked_keys = locked
+        .iter()
+        .filter(|key| !possible_keys.contains(**key))
+        .map(|key| vec![(*key).to_owned()]);
+    let alternatives: Vec<Vec<String>> = possible.chain(locked_keys).collect();
+    let objects: Vec<_> = alternatives
         .par_iter()
         .map(|keys| {
             for key in keys {
@@ -242,5 +244,5 @@ fn asked(
             Ok([None, None])
         })
         .collect::<Result<_, StoreError>>()?;
-    Ok(found.into_iter().flatten().flatten().collect())
+    Ok(objects.into_iter().flatten().flatten().collect())
 }

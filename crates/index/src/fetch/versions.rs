@@ -62,7 +62,7 @@ impl<'o> Versions<'o> {
     ///
     /// # Errors
     /// If it cannot be read, or names too many projects.
-    pub fn of(source: Arc<dyn Bucket>, open: Opener<'o>) -> Result<Self, VersionsError> {
+    pub fn read(source: Arc<dyn Bucket>, open: Opener<'o>) -> Result<Self, VersionsError> {
         let listing = listing(&*source)?;
         if let Listing::Projects(projects) = &listing
             && projects.len() > MOST_PROJECTS
@@ -96,17 +96,17 @@ impl<'o> Versions<'o> {
             Listing::Projects(_) => (project, pages_of(&*self.source, project)?),
             Listing::Packages(files) => ("", files.clone()),
         };
-        let (mut found, mut versions) = (Vec::new(), BTreeSet::new());
+        let (mut matching, mut versions) = (Vec::new(), BTreeSet::new());
         for file in &files {
-            let Some((of, released)) = file.project().filter(|(of, _)| of == project) else {
+            let Some((name, released)) = file.project().filter(|(name, _)| name == project) else {
                 continue;
             };
             if released.is_same(version) {
-                found.push(self.file(page, file, of)?);
+                matching.push(self.file(page, file, name)?);
             }
             versions.insert(released);
         }
-        Ok((found, versions))
+        Ok((matching, versions))
     }
 
     fn file(

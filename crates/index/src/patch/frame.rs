@@ -17,12 +17,12 @@ pub fn encode(old: &[u8], new: &[u8]) -> io::Result<Option<Vec<u8>>> {
     if old.len().max(new.len()) as u64 > LARGEST {
         return Ok(None);
     }
-    let both = old.len() as u64 + new.len() as u64;
+    let bytes = old.len() as u64 + new.len() as u64;
     let mut context = CCtx::try_create().ok_or(io::ErrorKind::OutOfMemory)?;
     for parameter in [
         CParameter::CompressionLevel(LEVEL),
         // The hash table for matches has a size for this window.
-        CParameter::WindowLog(both.max(1).ilog2().saturating_add(1).clamp(10, 31)),
+        CParameter::WindowLog(bytes.max(1).ilog2().saturating_add(1).clamp(10, 31)),
         CParameter::EnableLongDistanceMatching(true),
         CParameter::ContentSizeFlag(true),
         CParameter::ChecksumFlag(true),
@@ -51,7 +51,7 @@ pub fn size_after(patch: &[u8]) -> Option<u64> {
 /// Makes the new file. Allocates its size alone, whatever window the patch asks for. The caller
 /// compares the hash.
 pub fn apply(old: &[u8], patch: &[u8], size: Option<u64>) -> io::Result<Vec<u8>> {
-    let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
+    let wrong = |reason: &str| io::Error::new(io::ErrorKind::InvalidData, reason.to_owned());
     let after = size_after(patch).ok_or_else(|| wrong("it is no patch with a size"))?;
     if after > LARGEST || size.is_some_and(|size| size != after) {
         return Err(wrong(&format!("it makes a file of {after} bytes")));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_has_the_changed_bytes_and_is_the_same_each_time() {
+    fn patches_are_small_and_reproducible() {
         let (old, new) = pair();
         let patch = encode(&old, &new).unwrap().unwrap();
         assert!((3_000..3_500).contains(&patch.len()), "{}", patch.len());
@@ -127,12 +127,12 @@ mod tests {
     fn damaged_patches_and_other_files_are_errors() {
         let (old, new) = pair();
         let patch = encode(&old, &new).unwrap().unwrap();
-        for at in 0..patch.len() {
-            let mut other = patch.clone();
-            other[at] ^= 0x10;
-            let made = apply(&old, &other, Some(new.len() as u64));
+        for offset in 0..patch.len() {
+            let mut damaged = patch.clone();
+            damaged[offset] ^= 0x10;
+            let made = apply(&old, &damaged, Some(new.len() as u64));
             // Unused bit of the header.
-            assert!(made.is_err() || at == 4 && made.unwrap() == new, "byte {at}");
+            assert!(made.is_err() || offset == 4 && made.unwrap() == new, "byte {offset}");
         }
         assert!(apply(&old, &patch[..patch.len() - 1], None).is_err());
         assert!(apply(&old, &[&patch[..], b"x"].concat(), None).is_err());

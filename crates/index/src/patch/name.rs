@@ -1,5 +1,6 @@
 const START: &str = ".from-";
 const END: &str = ".patch";
+/// Digits of the earlier file's SHA-256: enough to distinguish the packages of a project.
 const DIGITS: usize = 16;
 
 /// Name of the patch of `package` from the file with this hexadecimal SHA-256.
@@ -23,14 +24,14 @@ mod tests {
         let name = patch_name("a-1-py3-none-any.whl", &"0123456789abcdef".repeat(4));
         assert_eq!(name, "a-1-py3-none-any.whl.from-0123456789abcdef.patch");
         assert_eq!(patched_package(&name), Some("a-1-py3-none-any.whl"));
-        for other in [
+        for name in [
             "a.whl.from-0123456789abcdef",
             "a.whl.from-0123456789ABCDEF.patch",
             "a.whl.from-0123.patch",
             "0123456789abcdef.patch",
             "a.whl.patch",
         ] {
-            assert_eq!(patched_package(other), None, "{other}");
+            assert_eq!(patched_package(name), None, "{name}");
         }
     }
 }

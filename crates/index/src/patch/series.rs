@@ -14,13 +14,13 @@ pub struct History<T>(BTreeMap<Series, BTreeMap<Release, T>>);
 impl<T> History<T> {
     /// Ignores other files.
     pub fn new<N: AsRef<str>>(named: impl IntoIterator<Item = (N, T)>) -> Self {
-        let mut all: BTreeMap<Series, BTreeMap<Release, T>> = BTreeMap::new();
+        let mut by_series: BTreeMap<Series, BTreeMap<Release, T>> = BTreeMap::new();
         for (name, value) in named {
             if let Some((series, release)) = parsed(name.as_ref()) {
-                all.entry(series).or_default().insert(release, value);
+                by_series.entry(series).or_default().insert(release, value);
             }
         }
-        Self(all)
+        Self(by_series)
     }
 
     /// Earlier wheels of the same series, newest first.
@@ -64,8 +64,8 @@ mod tests {
         assert_eq!(before(names[4]), [names[3], names[2], names[1], names[0]]);
         assert_eq!(before(names[3]), [names[2], names[1], names[0]]);
         assert_eq!(before(names[1]), [names[0]]);
-        for without in [names[0], names[5], names[6], names[7], names[8], "x"] {
-            assert_eq!(before(without), [""; 0], "{without}");
+        for first in [names[0], names[5], names[6], names[7], names[8], "x"] {
+            assert_eq!(before(first), [""; 0], "{first}");
         }
     }
 }

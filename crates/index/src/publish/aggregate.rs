@@ -91,12 +91,12 @@ pub(super) struct Above<'a> {
 }
 
 impl<'a> Above<'a> {
-    pub(super) fn of(store: &'a PageStore<'a>, layout: &'a Layout) -> Option<Self> {
+    pub(super) fn new(store: &'a PageStore<'a>, layout: &'a Layout) -> Option<Self> {
         let (aggregate, stream) = layout.aggregate.as_ref()?;
         Some(Self { store, layout, aggregate, stream, new: None })
     }
 
-    pub(super) fn with(self, new: &'a Pages<'a>) -> Self {
+    pub(super) fn with_new_pages(self, new: &'a Pages<'a>) -> Self {
         Self { new: Some(new), ..self }
     }
 
@@ -105,61 +105,63 @@ impl<'a> Above<'a> {
     }
 
     /// Repeats if other programs change a file. Returns the number of changed files.
-    pub(super) fn write(self, told: &dyn Fn(&Step)) -> Result<usize, PublishError> {
+    pub(super) fn write(self, report: &dyn Fn(&Step)) -> Result<usize, PublishError> {
         let writer = Writer { pages: self.store };
-        let written = self.files()?.into_iter().map(|(key, make)| writer.remade(&key, told, make));
+        let written =
+            self.files()?.into_iter().map(|(key, make)| writer.remade(&key, report, make));
         written.sum()
     }
 
-    pub(super) fn tell(self, told: &dyn Fn(&Step)) -> Result<usize, PublishError> {
+    pub(super) fn tell(self, report: &dyn Fn(&Step)) -> Result<usize, PublishError> {
         let writer = Writer { pages: self.store };
-        let all = self.files()?.into_iter();
-        all.map(|(key, make)| writer.would_remake(&key, told, &make()?)).sum()
+        let files = self.files()?.into_iter();
+        files.map(|(key, make)| writer.would_remake(&key, report, &make()?)).sum()
     }
 
     fn files(self) -> Result<Vec<(RelPath, Make<'a>)>, PublishError> {
         let Self { store, layout, aggregate, stream, .. } = self;
-        let at = |name: &str| -> Result<RelPath, PublishError> {
+        let key_of = |name: &str| -> Result<RelPath, PublishError> {
             Ok(aggregate.path.join(&name.parse()?))
         };
         let page =
-            move || Ok::<_, PublishError>(Projects(self.found()?.owned.into_keys().collect()));
+            move || Ok::<_, PublishError>(Projects(self.collect()?.owned.into_keys().collect()));
         let text = move |text: serde_json::Result<String>, key: &RelPath| {
             text.map_err(|error| read::wrong(store.bucket, key, error.into()))
         };
-        let (json, html, json_key) = (at("index.json")?, at("index.html")?, at("index.json")?);
+        let (json, html, json_key) =
+            (key_of("index.json")?, key_of("index.html")?, key_of("index.json")?);
         let mut files: Vec<(RelPath, Make<'a>)> = vec![
             (
                 aggregate.routes.clone(),
                 Box::new(move || {
-                    text(routes(&self.found()?, aggregate, stream), &aggregate.routes)
+                    text(routes(&self.collect()?, aggregate, stream), &aggregate.routes)
                 }),
             ),
             (json, Box::new(move || text(page()?.json(), &json_key))),
             (html, Box::new(move || Ok(page()?.html()))),
         ];
         if let Some(key) = &aggregate.validation {
-            let make = move || text(validation(&self.found()?, (layout, aggregate), stream), key);
+            let make = move || text(validation(&self.collect()?, (layout, aggregate), stream), key);
             files.push((key.clone(), Box::new(make)));
         }
         Ok(files)
     }
 
-    fn found(self) -> Result<OnShelves<'a>, PublishError> {
-        let mut found = OnShelves::default();
+    fn collect(self) -> Result<OnShelves<'a>, PublishError> {
+        let mut projects = OnShelves::default();
         for shelf in &self.layout.shelves {
             let Some(root) = shelf.root()? else { continue };
-            let mut projects = read::projects(self.store, &root)?.0.unwrap_or_default().0;
-            projects.extend(self.new.iter().flat_map(|new| new.names(&root)).cloned());
-            for project in projects {
+            let mut names = read::projects(self.store, &root)?.0.unwrap_or_default().0;
+            names.extend(self.new.iter().flat_map(|new| new.names(&root)).cloned());
+            for project in names {
                 if self.layout.shelf(&project).is_some_and(|owner| std::ptr::eq(owner, shelf)) {
-                    found.owned.insert(project, shelf);
+                    projects.owned.insert(project, shelf);
                 } else {
-                    found.unowned.insert(project);
+                    projects.unowned.insert(project);
                 }
             }
         }
-        Ok(found)
+        Ok(projects)
     }
 }
 
@@ -181,35 +183,35 @@ fn root_index(shelf: &Shelf) -> String {
     format!("{}index.html", shelf.public())
 }
 
-fn all_routes<'a>(found: &OnShelves<'a>, aggregate: &Aggregate) -> Vec<(Route, &'a Shelf)> {
+fn all_routes<'a>(projects: &OnShelves<'a>, aggregate: &Aggregate) -> Vec<(Route, &'a Shelf)> {
     let route = |project: &String, shelf: &Shelf| Route {
         owner_path: owner_path(aggregate, shelf),
         package: project.clone(),
         target: format!("{}{project}/", shelf.public()),
     };
-    let owned = found.owned.iter();
+    let owned = projects.owned.iter();
     let mut routes: Vec<_> =
         owned.map(|(project, shelf)| (route(project, shelf), *shelf)).collect();
-    routes.sort_by(|(one, _), (other, _)| one.cmp(other));
+    routes.sort_by(|(a, _), (b, _)| a.cmp(b));
     routes
 }
 
 fn routes(
-    found: &OnShelves<'_>,
+    projects: &OnShelves<'_>,
     aggregate: &Aggregate,
     stream: &str,
 ) -> serde_json::Result<String> {
-    let routes = all_routes(found, aggregate).into_iter().map(|(route, _)| route).collect();
+    let routes = all_routes(projects, aggregate).into_iter().map(|(route, _)| route).collect();
     let public_base = public_base(aggregate);
     lines(&Document { schema_version: SCHEMA, public_base, stream, routes })
 }
 
 fn validation(
-    found: &OnShelves<'_>,
+    projects: &OnShelves<'_>,
     (layout, aggregate): (&Layout, &Aggregate),
     stream: &str,
 ) -> serde_json::Result<String> {
-    let routes = all_routes(found, aggregate);
+    let routes = all_routes(projects, aggregate);
     let mut owners: BTreeMap<String, Owner> = BTreeMap::new();
     for (route, _) in &routes {
         owners.entry(route.owner_path.clone()).or_default().package_count += 1;
@@ -226,7 +228,7 @@ fn validation(
         .collect();
     let named = layout.shelves.iter().flat_map(|shelf| shelf.names().map(move |n| (n, shelf)));
     let unpublished: BTreeSet<Unpublished> = named
-        .filter(|(name, _)| !found.owned.contains_key(*name))
+        .filter(|(name, _)| !projects.owned.contains_key(*name))
         .map(|(name, shelf)| Unpublished {
             owner_path: owner_path(aggregate, shelf),
             name: name.to_owned(),
@@ -244,7 +246,7 @@ fn validation(
         owners,
         packages,
         unpublished_packages: unpublished,
-        unowned_packages: found.unowned.clone(),
+        unowned_packages: projects.unowned.clone(),
     })
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use super::page::object_at;
 use super::page_store::PageStore;
 use super::read;
-use super::{Options, PublishError, beside};
+use super::{Options, PublishError, companion_key};
 use crate::simple::{IndexedFile, Local};
 use base::names::{RelPath, Requirement};
 use base::version::Version;
@@ -16,16 +16,16 @@ use wheel::package::Metadata;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unmet {
     /// Requiring package.
-    pub by: String,
+    pub package: String,
     /// Requirement as written.
     pub requires: String,
     /// Available alternatives.
-    pub there: String,
+    pub alternatives: String,
 }
 
 impl fmt::Display for Unmet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} requires `{}`: {}", self.by, self.requires, self.there)
+        write!(f, "{} requires `{}`: {}", self.package, self.requires, self.alternatives)
     }
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Closure<'a> {
     store: &'a PageStore<'a>,
     options: &'a Options,
     locals: BTreeMap<&'a str, Vec<&'a Local>>,
-    known: BTreeMap<String, Vec<Stored>>,
+    stored_by_project: BTreeMap<String, Vec<Stored>>,
     read: BTreeMap<RelPath, Option<Metadata>>,
 }
 
@@ -51,8 +51,8 @@ impl<'a> Closure<'a> {
         for local in locals {
             by_project.entry(&local.project).or_default().push(local);
         }
-        let (known, read) = (BTreeMap::new(), BTreeMap::new());
-        Self { store, options, locals: by_project, known, read }
+        let (stored_by_project, read) = (BTreeMap::new(), BTreeMap::new());
+        Self { store, options, locals: by_project, stored_by_project, read }
     }
 
     /// Returns unmet requirements of the directory's packages and of packages in the store that
@@ -61,14 +61,14 @@ impl<'a> Closure<'a> {
         // Yanked packages may have unmet requirements.
         let is_yanked =
             |local: &&&Local| local.yanked().is_some_and(|yanked| yanked.reason().is_some());
-        let all = self.locals.values().flatten().filter(|local| !is_yanked(local));
-        let mut open: VecDeque<(String, Requirement)> = all
+        let unyanked = self.locals.values().flatten().filter(|local| !is_yanked(local));
+        let mut open: VecDeque<(String, Requirement)> = unyanked
             .flat_map(|local| local.requires.iter().map(|r| (local.file_name.clone(), r.clone())))
             .collect();
-        let (mut unmet, mut seen) = (Vec::new(), BTreeSet::new());
-        while let Some((by, requirement)) = open.pop_front() {
+        let (mut unmet, mut visited) = (Vec::new(), BTreeSet::new());
+        while let Some((package, requirement)) = open.pop_front() {
             let text = requirement.text.split(';').next().unwrap_or_default().trim().to_owned();
-            if !seen.insert((by.clone(), text.clone())) {
+            if !visited.insert((package.clone(), text.clone())) {
                 continue;
             }
             match self.meet(&requirement)? {
@@ -79,7 +79,7 @@ impl<'a> Closure<'a> {
                         open.extend(more.map(|r| (key.file_name().to_owned(), r)));
                     }
                 }
-                Err(there) => unmet.push(Unmet { by, requires: text, there }),
+                Err(alternatives) => unmet.push(Unmet { package, requires: text, alternatives }),
             }
         }
         Ok(unmet)
@@ -99,38 +99,41 @@ impl<'a> Closure<'a> {
             version.as_str().parse().is_ok_and(|version| versions.contains(&version))
         };
         let locals = self.locals.get(&*requirement.name).cloned().unwrap_or_default();
-        let here: Vec<&&Local> = locals.iter().filter(|local| fits(&local.version)).collect();
+        let local_packages: Vec<&&Local> =
+            locals.iter().filter(|local| fits(&local.version)).collect();
         let stored = self.stored(&requirement.name)?;
         let (yanked, stored): (Vec<Stored>, Vec<Stored>) =
-            stored.into_iter().partition(|one| one.entry.yanked.reason().is_some());
-        let fitting = |one: &&Stored| one.version.as_ref().is_some_and(fits);
-        let newest = stored.iter().filter(fitting).max_by_key(|one| one.version.as_ref());
-        let there: Vec<&Stored> =
-            stored.iter().filter(|one| newest.is_some_and(|n| n.version == one.version)).collect();
-        if here.is_empty() && there.is_empty() {
-            let yanked = yanked.iter().find(fitting).and_then(|one| one.version.as_ref());
+            stored.into_iter().partition(|stored| stored.entry.yanked.reason().is_some());
+        let fitting = |stored: &&Stored| stored.version.as_ref().is_some_and(fits);
+        let newest = stored.iter().filter(fitting).max_by_key(|stored| stored.version.as_ref());
+        let matching: Vec<&Stored> = stored
+            .iter()
+            .filter(|stored| newest.is_some_and(|n| n.version == stored.version))
+            .collect();
+        if local_packages.is_empty() && matching.is_empty() {
+            let yanked = yanked.iter().find(fitting).and_then(|stored| stored.version.as_ref());
             return Ok(Err(match yanked {
                 Some(version) => format!("`{}` {version} is yanked", requirement.name),
-                None => said(&requirement.name, &locals, &stored),
+                None => describe_versions(&requirement.name, &locals, &stored),
             }));
         }
         for extra in &requirement.extras {
-            let mut is_offered = here.iter().any(|local| local.extras.contains(extra));
-            for one in &there {
+            let mut is_offered = local_packages.iter().any(|local| local.extras.contains(extra));
+            for package in &matching {
                 // Without METADATA, the extras are unknown.
-                let metadata = self.metadata(&one.key)?;
+                let metadata = self.metadata(&package.key)?;
                 is_offered |= metadata.is_none_or(|m| m.extras().contains(extra));
             }
             if !is_offered {
                 return Ok(Err(format!("it has no extra `{extra}`")));
             }
         }
-        Ok(Ok(there.iter().map(|one| one.key.clone()).collect()))
+        Ok(Ok(matching.iter().map(|package| package.key.clone()).collect()))
     }
 
     fn stored(&mut self, project: &str) -> Result<Vec<Stored>, PublishError> {
-        if let Some(known) = self.known.get(project) {
-            return Ok(known.clone());
+        if let Some(stored) = self.stored_by_project.get(project) {
+            return Ok(stored.clone());
         }
         let mut stored = Vec::new();
         if let Some(shelf) = self.options.layout.shelf(project) {
@@ -144,7 +147,7 @@ impl<'a> Closure<'a> {
                 }
             }
         }
-        self.known.insert(project.to_owned(), stored.clone());
+        self.stored_by_project.insert(project.to_owned(), stored.clone());
         Ok(stored)
     }
 
@@ -152,20 +155,22 @@ impl<'a> Closure<'a> {
         if let Some(read) = self.read.get(key) {
             return Ok(read.clone());
         }
-        let all = self.known.values().flatten();
-        let has = all.filter(|one| one.key == *key).any(|one| one.entry.has_metadata());
-        let beside = beside(key, "metadata")?;
-        let page = if has { object_at(self.store.bucket, &beside)? } else { None };
+        let stored = self.stored_by_project.values().flatten();
+        let has_metadata = stored
+            .filter(|package| package.key == *key)
+            .any(|package| package.entry.has_metadata());
+        let metadata_key = companion_key(key, "metadata")?;
+        let page = if has_metadata { object_at(self.store.bucket, &metadata_key)? } else { None };
         let metadata = page.map(|p| Metadata::parse(&String::from_utf8_lossy(&p.bytes)));
         self.read.insert(key.clone(), metadata.clone());
         Ok(metadata)
     }
 }
 
-fn said(project: &str, locals: &[&Local], stored: &[Stored]) -> String {
-    let here = locals.iter().map(|local| &local.version);
-    let there = stored.iter().filter_map(|one| one.version.as_ref());
-    let mut versions: Vec<&Version> = here.chain(there).collect();
+fn describe_versions(project: &str, locals: &[&Local], stored: &[Stored]) -> String {
+    let local_versions = locals.iter().map(|local| &local.version);
+    let stored_versions = stored.iter().filter_map(|package| package.version.as_ref());
+    let mut versions: Vec<&Version> = local_versions.chain(stored_versions).collect();
     versions.sort();
     versions.dedup();
     let last: Vec<&str> = versions.iter().rev().take(3).map(|version| version.as_str()).collect();

@@ -77,7 +77,7 @@ fn write(from: &Path, package: &Path) -> Result<(u64, Option<u64>), DeltaError> 
     let unwritten = |error| DeltaError::Write(place.clone(), error);
     let patch = patch::encode(&old, &new).map_err(unwritten)?;
     match &patch {
-        Some(patch) => put(&place, patch).map_err(unwritten)?,
+        Some(patch) => write_patch(&place, patch).map_err(unwritten)?,
         // Patch of an older build.
         None if place.exists() => fs::remove_file(&place).map_err(unwritten)?,
         None => {}
@@ -85,7 +85,7 @@ fn write(from: &Path, package: &Path) -> Result<(u64, Option<u64>), DeltaError> 
     Ok((new.len() as u64, patch.map(|patch| patch.len() as u64)))
 }
 
-fn put(place: &Path, patch: &[u8]) -> io::Result<()> {
+fn write_patch(place: &Path, patch: &[u8]) -> io::Result<()> {
     let directory = place.parent().unwrap_or(place);
     let mut file = PartialFile::locked(directory, PREFIX, ORDINARY)?;
     file.write_all(patch)?;

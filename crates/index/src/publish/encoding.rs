@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_the_same_behind_its_encoding() {
+    fn encoded_pages_decode_to_the_same_bytes() {
         let page = "<a href=x>x</a>".repeat(1000);
         let stored = encoded(&page).unwrap();
         assert!(stored.len() * 10 < page.len());

@@ -22,7 +22,7 @@ pub struct Layout {
 
 impl Default for Layout {
     fn default() -> Self {
-        Self::of(Form::Flat)
+        Self::from_form(Form::Flat)
     }
 }
 
@@ -83,8 +83,8 @@ pub(super) struct PageKeys {
 
 impl Layout {
     /// One shelf at the top for all projects.
-    pub fn of(form: Form) -> Self {
-        Self { shelves: vec![Shelf::of(form)], aggregate: None, stream: None }
+    pub fn from_form(form: Form) -> Self {
+        Self { shelves: vec![Shelf::from_form(form)], aggregate: None, stream: None }
     }
 
     /// Shelves of a manifest. Caches must not keep their pages.
@@ -161,7 +161,7 @@ impl Layout {
 }
 
 impl Shelf {
-    pub(super) fn of(form: Form) -> Self {
+    pub(super) fn from_form(form: Form) -> Self {
         Self { base: None, form, takes: Takes::All, uncached: false }
     }
 
@@ -211,10 +211,10 @@ impl Shelf {
     }
 
     fn files(&self, directory: &str, json: &str) -> Result<PageKeys, PathError> {
-        let at = |name: &str| -> Result<RelPath, PathError> {
+        let key = |name: &str| -> Result<RelPath, PathError> {
             let path: RelPath = format!("{directory}{name}").parse()?;
             Ok(self.base.as_ref().map_or(path.clone(), |base| base.join(&path)))
         };
-        Ok(PageKeys { json: at(json)?, html: at("index.html")? })
+        Ok(PageKeys { json: key(json)?, html: key("index.html")? })
     }
 }

@@ -17,7 +17,7 @@ pub fn project_files(
     bucket: &dyn Bucket,
     project: &str,
 ) -> Result<Vec<(IndexedFile, RelPath)>, PublishError> {
-    let place = Shelf::of(Form::Projects).page(project)?;
+    let place = Shelf::from_form(Form::Projects).page(project)?;
     let files = read::files(&PageStore::new(bucket), &place, project)?.0;
     let files = files.into_iter().flat_map(|files| files.files);
     Ok(files
@@ -38,7 +38,7 @@ pub(crate) enum Listing {
 /// Reads the page of an index, in any layout and of any program.
 pub(crate) fn listing(bucket: &dyn Bucket) -> Result<Listing, PublishError> {
     let pages = PageStore::new(bucket);
-    let (flat, projects) = (Shelf::of(Form::Flat), Shelf::of(Form::Projects));
+    let (flat, projects) = (Shelf::from_form(Form::Flat), Shelf::from_form(Form::Projects));
     let flat = flat.page("")?;
     if pages.page(&flat.json)?.is_some() {
         let files = read::files(&pages, &flat, "")?.0;
@@ -63,7 +63,7 @@ pub(crate) fn pages_of(
     bucket: &dyn Bucket,
     project: &str,
 ) -> Result<Vec<IndexedFile>, PublishError> {
-    let place = Shelf::of(Form::Projects).page(project)?;
+    let place = Shelf::from_form(Form::Projects).page(project)?;
     let pages = PageStore::new(bucket);
     if pages.page(&place.json)?.is_some() || !is_web(bucket.name()) {
         return Ok(read::files(&pages, &place, project)?

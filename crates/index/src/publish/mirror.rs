@@ -42,59 +42,59 @@ pub struct Mirrored {
     pub removed: usize,
 }
 
-/// Writes pages for the packages of `source` to `to`; reports changes to `told`. Errors precede all
+/// Writes pages for the packages of `source` to `dest`; passes changes to `report`. Errors precede all
 /// writes.
 pub fn mirror(
     source: &dyn Bucket,
-    to: &dyn Bucket,
+    dest: &dyn Bucket,
     mirror: &Mirror,
-    told: &dyn Fn(&Step),
+    report: &dyn Fn(&Step),
 ) -> Result<Mirrored, PublishError> {
     let cached = |bucket| PageStore::cached(bucket, mirror.cache.as_ref());
-    let (source, to) = (&cached(source), &cached(to));
+    let (source, dest) = (&cached(source), &cached(dest));
     let pages = pages(source, mirror)?;
     check(&pages, &mirror.projects)?;
     if pages.is_empty() {
         return Err(PublishError::NoPages(source.bucket.name().to_owned()));
     }
     // The destination has one index.
-    let shelf = Shelf::of(Form::Projects);
+    let shelf = Shelf::from_form(Form::Projects);
     let mut texts = Vec::new();
     for files in pages.values() {
         let place = shelf.page(&files.name)?;
-        let json = files.json().map_err(|e| read::wrong(to.bucket, &place.json, e.into()))?;
+        let json = files.json().map_err(|e| read::wrong(dest.bucket, &place.json, e.into()))?;
         texts.push((place, json, files.html()));
     }
     if let Some(place) = shelf.root()? {
         let projects = Projects(pages.keys().cloned().collect());
-        let json = projects.json().map_err(|e| read::wrong(to.bucket, &place.json, e.into()))?;
+        let json = projects.json().map_err(|e| read::wrong(dest.bucket, &place.json, e.into()))?;
         texts.push((place, json, projects.html()));
     }
-    let before = before(to, &shelf)?;
+    let before = before(dest, &shelf)?;
     for project in before.iter().chain(pages.keys()) {
-        check_mirror(to, &shelf.page(project)?, relative_package)?;
+        check_mirror(dest, &shelf.page(project)?, relative_package)?;
     }
-    let obsolete = obsolete(to, &shelf, &before, &pages)?;
-    let (writer, mut done) = (Writer { pages: to }, Mirrored::default());
+    let obsolete = obsolete(dest, &shelf, &before, &pages)?;
+    let (writer, mut done) = (Writer { pages: dest }, Mirrored::default());
     let files =
         texts.iter().flat_map(|(PageKeys { json, html }, data, page)| [(json, data), (html, page)]);
     let files: Vec<(&RelPath, &String)> = files.collect();
     for (key, _) in &files {
-        check_ours(to, key)?;
+        check_ours(dest, key)?;
     }
     if !mirror.dry_run {
-        to.bucket.takes_objects()?;
+        dest.bucket.takes_objects()?;
     }
     for (key, text) in files {
         done.pages += if mirror.dry_run {
-            writer.would_remake(key, told, text)?
+            writer.would_remake(key, report, text)?
         } else {
-            writer.remade(key, told, || Ok(text.clone()))?
+            writer.remade(key, report, || Ok(text.clone()))?
         };
     }
     done.removed = obsolete.len();
     if !mirror.dry_run {
-        obsolete.iter().try_for_each(|key| to.bucket.delete(key))?;
+        obsolete.iter().try_for_each(|key| dest.bucket.delete(key))?;
     }
     done.projects = pages.len();
     done.packages = pages.values().map(|files| files.files.len()).sum();
@@ -103,22 +103,22 @@ pub fn mirror(
 
 fn pages(source: &PageStore<'_>, mirror: &Mirror) -> Result<BTreeMap<String, Files>, PublishError> {
     let mut pages: BTreeMap<String, Files> = BTreeMap::new();
-    let wanted = |project: &str| mirror.projects.is_empty() || mirror.projects.contains(project);
+    let is_chosen = |project: &str| mirror.projects.is_empty() || mirror.projects.contains(project);
     // Further indexes have other packages of equal names.
     for shelf in &mirror.layout.of_index(None).shelves {
         let projects = match shelf.root()? {
             Some(root) => read::projects(source, &root)?.0.unwrap_or_default().0,
             None => BTreeSet::from([String::new()]),
         };
-        for project in projects.iter().filter(|project| project.is_empty() || wanted(project)) {
+        for project in projects.iter().filter(|project| project.is_empty() || is_chosen(project)) {
             let place = shelf.page(project)?;
-            let at = shelf.address(&mirror.public, project);
+            let address_of_page = shelf.address(&mirror.public, project);
             let files = read::files(source, &place, project)?.0;
-            let mut found: BTreeMap<String, Vec<IndexedFile>> = BTreeMap::new();
+            let mut by_project: BTreeMap<String, Vec<IndexedFile>> = BTreeMap::new();
             for mut entry in files.into_iter().flat_map(|files| files.files) {
-                if let Some(of) = project_on(project, &entry).filter(|of| wanted(of)) {
+                if let Some(name) = project_on(project, &entry).filter(|name| is_chosen(name)) {
                     let address = |url: &str| {
-                        let link = Link::parse(url).map(|link| link.on(&at));
+                        let link = Link::parse(url).map(|link| link.on_page(&address_of_page));
                         link.ok_or_else(|| {
                             let url = PageError::Address(Address::new(url));
                             read::wrong(source.bucket, &place.json, url)
@@ -127,10 +127,10 @@ fn pages(source: &PageStore<'_>, mirror: &Mirror) -> Result<BTreeMap<String, Fil
                     entry.url = address(&entry.url)?;
                     let provenance = entry.provenance().map(address).transpose()?;
                     let entry = entry.with_provenance(provenance);
-                    found.entry(of).or_default().push(entry);
+                    by_project.entry(name).or_default().push(entry);
                 }
             }
-            for (project, entries) in found {
+            for (project, entries) in by_project {
                 let page = pages.entry(project).or_insert_with_key(|project| Files::new(project));
                 page.merge(&entries).map_err(|e| read::wrong(source.bucket, &place.json, e))?;
             }
@@ -144,9 +144,12 @@ fn project_on(project: &str, file: &IndexedFile) -> Option<String> {
     of_name.or_else(|| Some(project.to_owned()).filter(|name| !name.is_empty()))
 }
 
-fn check(pages: &BTreeMap<String, Files>, wanted: &BTreeSet<String>) -> Result<(), PublishError> {
-    let absent: Vec<String> =
-        wanted.iter().filter(|name| !pages.contains_key(*name)).map(|n| format!("`{n}`")).collect();
+fn check(pages: &BTreeMap<String, Files>, projects: &BTreeSet<String>) -> Result<(), PublishError> {
+    let absent: Vec<String> = projects
+        .iter()
+        .filter(|name| !pages.contains_key(*name))
+        .map(|n| format!("`{n}`"))
+        .collect();
     if !absent.is_empty() {
         return Err(PublishError::Absent(absent));
     }
@@ -156,10 +159,10 @@ fn check(pages: &BTreeMap<String, Files>, wanted: &BTreeSet<String>) -> Result<(
     if bare.is_empty() { Ok(()) } else { Err(PublishError::NoHash(bare)) }
 }
 
-fn before(to: &PageStore<'_>, shelf: &Shelf) -> Result<BTreeSet<String>, PublishError> {
+fn before(dest: &PageStore<'_>, shelf: &Shelf) -> Result<BTreeSet<String>, PublishError> {
     let Some(root) = shelf.root()? else { return Ok(BTreeSet::new()) };
-    check_mirror(to, &root, |html| Projects::of_html(html).is_err())?;
-    let before = to.page(&root.json)?.filter(|page| is_ours(&page.bytes));
+    check_mirror(dest, &root, |html| Projects::of_html(html).is_err())?;
+    let before = dest.page(&root.json)?.filter(|page| is_ours(&page.bytes));
     let before = before.and_then(|page| Projects::parse(&page.bytes).ok()).unwrap_or_default();
     Ok(before.0)
 }
@@ -167,16 +170,16 @@ fn before(to: &PageStore<'_>, shelf: &Shelf) -> Result<BTreeSet<String>, Publish
 /// Rejects this program's pages with relative links: another index would be lost. `is_other`
 /// checks HTML.
 fn check_mirror(
-    to: &PageStore<'_>,
+    dest: &PageStore<'_>,
     place: &PageKeys,
     is_other: impl Fn(&[u8]) -> bool,
 ) -> Result<(), PublishError> {
     for (key, is_html) in [(&place.json, false), (&place.html, true)] {
-        let page = to.page(key)?.filter(|page| is_ours(&page.bytes));
+        let page = dest.page(key)?.filter(|page| is_ours(&page.bytes));
         let is_other =
             |bytes: &[u8]| if is_html { is_other(bytes) } else { relative_package(bytes) };
         if page.is_some_and(|page| is_other(&page.bytes)) {
-            let (store, key) = (to.bucket.name().to_owned(), key.clone());
+            let (store, key) = (dest.bucket.name().to_owned(), key.clone());
             return Err(PublishError::NoMirror { store, key });
         }
     }
@@ -188,7 +191,7 @@ fn relative_package(page: &[u8]) -> bool {
 }
 
 fn obsolete(
-    to: &PageStore<'_>,
+    dest: &PageStore<'_>,
     shelf: &Shelf,
     before: &BTreeSet<String>,
     pages: &BTreeMap<String, Files>,
@@ -197,7 +200,7 @@ fn obsolete(
     for project in before.iter().filter(|project| !pages.contains_key(*project)) {
         let PageKeys { json, html } = shelf.page(project)?;
         for key in [json, html] {
-            if to.page(&key)?.is_some_and(|page| is_ours(&page.bytes)) {
+            if dest.page(&key)?.is_some_and(|page| is_ours(&page.bytes)) {
                 obsolete.push(key);
             }
         }
@@ -205,10 +208,10 @@ fn obsolete(
     Ok(obsolete)
 }
 
-fn check_ours(to: &PageStore<'_>, key: &RelPath) -> Result<(), PublishError> {
-    match to.page(key)? {
+fn check_ours(dest: &PageStore<'_>, key: &RelPath) -> Result<(), PublishError> {
+    match dest.page(key)? {
         Some(page) if !is_ours(&page.bytes) => {
-            Err(PublishError::Foreign { store: to.bucket.name().to_owned(), key: key.clone() })
+            Err(PublishError::Foreign { store: dest.bucket.name().to_owned(), key: key.clone() })
         }
         _ => Ok(()),
     }

@@ -43,7 +43,7 @@ impl PageCache {
         let dir = dir.join(NAME);
         let _ = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir);
         for entry in directory::entries(&dir).unwrap_or_default() {
-            let used = entry.metadata().and_then(|found| found.modified());
+            let used = entry.metadata().and_then(|metadata| metadata.modified());
             if used.is_ok_and(|used| used.elapsed().is_ok_and(|age| age > OLD)) {
                 let _ = fs_err::remove_file(entry.path());
             }
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_whole_page_of_the_same_store_comes_back() {
+    fn returns_only_whole_pages_of_the_same_store() {
         let dir = tempfile::tempdir().unwrap();
         let cache = PageCache::below(dir.path());
         let key: RelPath = "a/index.json".parse().unwrap();
@@ -125,8 +125,8 @@ mod tests {
         };
         cache.keep("s3://untagged", &page(&None));
         cache.keep("s3://one", &page(&object.etag));
-        let found = cache.page("s3://one", &key).unwrap();
-        assert_eq!((&found.object, &*found.bytes), (&object, &b"page"[..]));
+        let cached = cache.page("s3://one", &key).unwrap();
+        assert_eq!((&cached.object, &*cached.bytes), (&object, &b"page"[..]));
         assert!(cache.page("s3://other", &key).is_none());
         assert!(cache.page("s3://untagged", &key).is_none());
         let file = cache.file("s3://one", &key);
@@ -139,8 +139,8 @@ mod tests {
         PageCache::below(dir.path());
         assert!(!file.exists());
         cache.keep("s3://one", &page(&object.etag));
-        let kept = fs_err::metadata(&file).unwrap().len();
-        assert_eq!(PageCache::remove(dir.path()).unwrap(), kept);
+        let bytes = fs_err::metadata(&file).unwrap().len();
+        assert_eq!(PageCache::remove(dir.path()).unwrap(), bytes);
         assert_eq!(directory::names(dir.path()).unwrap(), [""; 0]);
         assert_eq!(PageCache::remove(dir.path()).unwrap(), 0);
     }

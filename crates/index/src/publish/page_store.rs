@@ -12,7 +12,7 @@ use crate::store::{Body, Bucket, ErrorKind, Headers, StoreError, Written};
 use base::names::RelPath;
 
 #[derive(Debug, Clone)]
-struct Known {
+struct CachedPage {
     page: Option<Arc<Page>>,
     is_current: bool,
 }
@@ -20,7 +20,7 @@ struct Known {
 #[derive(Debug)]
 pub(super) struct PageStore<'a> {
     pub(super) bucket: &'a dyn Bucket,
-    known: Mutex<BTreeMap<RelPath, Known>>,
+    pages: Mutex<BTreeMap<RelPath, CachedPage>>,
     cache: Option<&'a PageCache>,
 }
 
@@ -31,14 +31,14 @@ impl<'a> PageStore<'a> {
 
     /// Transfers pages in `cache` only if they changed.
     pub(super) fn cached(bucket: &'a dyn Bucket, cache: Option<&'a PageCache>) -> Self {
-        Self { bucket, known: Mutex::default(), cache }
+        Self { bucket, pages: Mutex::default(), cache }
     }
 
     pub(super) fn page(&self, key: &RelPath) -> Result<Option<Arc<Page>>, StoreError> {
-        let known = self.known().get(key).cloned();
-        let page = match known {
-            Some(Known { page, is_current: true }) => return Ok(page),
-            Some(Known { page: Some(page), .. }) if self.has(key, &page)? => Some(page),
+        let cached = self.pages().get(key).cloned();
+        let page = match cached {
+            Some(CachedPage { page, is_current: true }) => return Ok(page),
+            Some(CachedPage { page: Some(page), .. }) if self.is_current(key, &page)? => Some(page),
             _ => self.transfer(key)?.map(Arc::new),
         };
         self.remember(key, page.clone());
@@ -64,14 +64,14 @@ impl<'a> PageStore<'a> {
 
     /// Later reads compare entity tags first: other programs may have written pages.
     pub(super) fn recheck(&self) {
-        self.known().values_mut().for_each(|known| known.is_current = false);
+        self.pages().values_mut().for_each(|cached| cached.is_current = false);
     }
 
-    /// Writes a page that is still `there`. Returns false if another program changed it.
+    /// Writes a page in place of `current`. Returns false if another program changed it.
     pub(super) fn write(
         &self,
         key: &RelPath,
-        there: Option<&Page>,
+        current: Option<&Page>,
         text: &str,
         headers: &Headers<'_>,
     ) -> Result<bool, StoreError> {
@@ -79,12 +79,12 @@ impl<'a> PageStore<'a> {
             .stored(text, headers.content_encoding)
             .map_err(|error| StoreError::of_io(self.bucket.name(), "write", key, &error))?;
         let headers = Headers { content_encoding: encoding, ..*headers };
-        let written = match there {
+        let written = match current {
             None => self.bucket.create(key, Body::Bytes(&bytes), &headers)?,
             Some(page) => self.bucket.replace(&page.object, Body::Bytes(&bytes), &headers)?,
         };
         let Written::Done(object) = written else {
-            self.known().clear();
+            self.pages().clear();
             return Ok(false);
         };
         let page = Page { object, bytes: text.as_bytes().to_vec() };
@@ -103,16 +103,16 @@ impl<'a> PageStore<'a> {
         Ok((encoding, encoding::encoded(text)?.into()))
     }
 
-    fn has(&self, key: &RelPath, page: &Page) -> Result<bool, StoreError> {
+    fn is_current(&self, key: &RelPath, page: &Page) -> Result<bool, StoreError> {
         let Some(etag) = page.etag() else { return Ok(false) };
         Ok(self.bucket.head(key)?.is_some_and(|object| object.etag.as_deref() == Some(etag)))
     }
 
     fn remember(&self, key: &RelPath, page: Option<Arc<Page>>) {
-        self.known().insert(key.clone(), Known { page, is_current: true });
+        self.pages().insert(key.clone(), CachedPage { page, is_current: true });
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<RelPath, Known>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pages(&self) -> MutexGuard<'_, BTreeMap<RelPath, CachedPage>> {
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -21,7 +21,7 @@ struct New<'a> {
     entries: Vec<IndexedFile>,
     /// Yank states by file name.
     yanked: BTreeMap<String, Yanked>,
-    there: Files,
+    stored: Files,
 }
 
 impl New<'_> {
@@ -33,8 +33,8 @@ impl New<'_> {
 
     fn yanks(&self) -> Vec<Step> {
         let yanks = self.yanked.iter().filter_map(|(name, yanked)| {
-            let there = self.there.files.iter().find(|file| file.filename == *name);
-            let before = there.map(|file| file.yanked.clone()).unwrap_or_default();
+            let stored = self.stored.files.iter().find(|file| file.filename == *name);
+            let before = stored.map(|file| file.yanked.clone()).unwrap_or_default();
             let reason = yanked.reason().map(str::to_owned);
             let step = || Step::Yank { file: name.clone(), reason };
             (before.reason() != yanked.reason()).then(step)
@@ -52,8 +52,8 @@ impl<'a> Pages<'a> {
     ) -> Result<Self, PublishError> {
         let (mut of_projects, mut pages) = (BTreeMap::new(), BTreeMap::<PageKeys, New<'_>>::new());
         let mut roots: BTreeMap<PageKeys, (BTreeSet<String>, bool)> = BTreeMap::new();
-        for one in placed {
-            let (project, shelf) = (one.local.project.as_str(), one.shelf);
+        for package in placed {
+            let (project, shelf) = (package.local.project.as_str(), package.shelf);
             let place = shelf.page(project)?;
             if let Some(root) = shelf.root()? {
                 let names = roots.entry(root).or_insert((BTreeSet::new(), shelf.uncached));
@@ -65,66 +65,66 @@ impl<'a> Pages<'a> {
                 uncached: shelf.uncached,
                 entries: Vec::new(),
                 yanked: BTreeMap::new(),
-                there: Files::new(""),
+                stored: Files::new(""),
             });
-            new.entries.push(one.entry.clone());
-            if let Some(yanked) = one.local.yanked() {
-                new.yanked.insert(one.local.file_name.clone(), yanked);
+            new.entries.push(package.entry.clone());
+            if let Some(yanked) = package.local.yanked() {
+                new.yanked.insert(package.local.file_name.clone(), yanked);
             }
         }
-        let mut all = Self { store, of_projects, new: pages, roots };
-        all.look(jobs)?;
-        Ok(all)
+        let mut pages = Self { store, of_projects, new: pages, roots };
+        pages.look(jobs)?;
+        Ok(pages)
     }
 
     fn look(&mut self, jobs: usize) -> Result<(), PublishError> {
         let store = self.store;
         let new: Vec<_> = self.new.iter().collect();
-        let there = each(&new, jobs, |(place, new)| {
+        let stored = each(&new, jobs, |(place, new)| {
             let files = || read::files_but(store, place, new.title, &new.yanked);
             let made = || Ok(files()?.0.map(|files| files.html()));
-            let there = files()?.0;
-            let known = there.as_ref().map(Files::html);
-            read::is_as_made(store, place, known, made)?;
-            Ok::<_, PublishError>(there)
+            let stored = files()?.0;
+            let html = stored.as_ref().map(Files::html);
+            read::is_as_made(store, place, html, made)?;
+            Ok::<_, PublishError>(stored)
         })?;
-        for (new, there) in self.new.values_mut().zip(there) {
-            new.there = there.unwrap_or_else(|| Files::new(new.title));
+        for (new, stored) in self.new.values_mut().zip(stored) {
+            new.stored = stored.unwrap_or_else(|| Files::new(new.title));
         }
         self.roots.keys().try_for_each(|place| {
             let made = || Ok(read::projects(store, place)?.0.map(|p| p.html()));
-            let known = made()?;
-            read::is_as_made(store, place, known, made)
+            let html = made()?;
+            read::is_as_made(store, place, html, made)
         })
     }
 
-    pub(super) fn told(&self, placed: &Placed<'_>) -> Option<String> {
+    pub(super) fn known_sha256(&self, placed: &Placed<'_>) -> Option<String> {
         let page = self.new.get(self.of_projects.get(placed.local.project.as_str())?)?;
         let entry =
-            page.there.files.iter().find(|entry| entry.filename == placed.local.file_name)?;
+            page.stored.files.iter().find(|entry| entry.filename == placed.local.file_name)?;
         entry.sha256().map(str::to_owned)
     }
 
-    pub(super) fn tell<'p>(&'p self, order: &[&'p str], told: &dyn Fn(&Step)) -> usize {
+    pub(super) fn tell<'p>(&'p self, order: &[&'p str], report: &dyn Fn(&Step)) -> usize {
         let mut count = 0;
         for place in self.in_order(order) {
             let new = &self.new[place];
-            let known: BTreeSet<&str> =
-                new.there.files.iter().map(|entry| &*entry.filename).collect();
-            let more = new.entries.iter().filter(|e| !known.contains(&*e.filename)).count();
-            let mut merged = new.there.clone();
-            if new.add_to(&mut merged).is_ok() && merged != new.there {
-                new.yanks().iter().for_each(told);
-                told(&Step::Page { key: place.html.clone(), more });
+            let names: BTreeSet<&str> =
+                new.stored.files.iter().map(|entry| &*entry.filename).collect();
+            let more = new.entries.iter().filter(|e| !names.contains(&*e.filename)).count();
+            let mut merged = new.stored.clone();
+            if new.add_to(&mut merged).is_ok() && merged != new.stored {
+                new.yanks().iter().for_each(report);
+                report(&Step::Page { key: place.html.clone(), more });
                 count += 2;
             }
         }
         for (place, (names, _)) in &self.roots {
-            let there = read::projects(self.store, place).ok().and_then(|(there, _)| there);
-            let there = there.unwrap_or_default();
-            let more = names.difference(&there.0).count();
+            let stored = read::projects(self.store, place).ok().and_then(|(stored, _)| stored);
+            let stored = stored.unwrap_or_default();
+            let more = names.difference(&stored.0).count();
             if more > 0 {
-                told(&Step::Page { key: place.html.clone(), more });
+                report(&Step::Page { key: place.html.clone(), more });
                 count += 2;
             }
         }
@@ -135,13 +135,13 @@ impl<'a> Pages<'a> {
     pub(super) fn write<'p>(
         &'p self,
         order: &[&'p str],
-        told: &dyn Fn(&Step),
+        report: &dyn Fn(&Step),
     ) -> Result<usize, PublishError> {
         let (mut written, writer) = (0, Writer { pages: self.store });
         for place in self.in_order(order) {
             let new = &self.new[place];
-            let merged = |there: Option<Files>| {
-                let mut files = there.unwrap_or_else(|| Files::new(new.title));
+            let merged = |stored: Option<Files>| {
+                let mut files = stored.unwrap_or_else(|| Files::new(new.title));
                 let before = files.files.len();
                 new.add_to(&mut files)?;
                 Ok((files.json()?, files.files.len() - before))
@@ -156,21 +156,21 @@ impl<'a> Pages<'a> {
                 let html = || Ok(files()?.0.map(less));
                 written += writer.ahead(place, new.uncached, html)?;
             }
-            yanks.iter().for_each(told);
+            yanks.iter().for_each(report);
             let json = || {
-                let (there, page) = files()?;
+                let (stored, page) = files()?;
                 Ok((
-                    merged(there).map_err(|e| read::wrong(self.store.bucket, &place.json, e))?,
+                    merged(stored).map_err(|e| read::wrong(self.store.bucket, &place.json, e))?,
                     page,
                 ))
             };
             let html = || Ok(files()?.0.map(|files| files.html()));
-            written += writer.both(place, new.uncached, told, json, html)?;
+            written += writer.write_pair(place, new.uncached, report, json, html)?;
         }
         for (place, (names, uncached)) in &self.roots {
             let json = || {
-                let (there, page) = read::projects(self.store, place)?;
-                let mut projects = there.unwrap_or_default();
+                let (stored, page) = read::projects(self.store, place)?;
+                let mut projects = stored.unwrap_or_default();
                 let more = names.difference(&projects.0).count();
                 projects.0.extend(names.iter().cloned());
                 let json = projects.json();
@@ -179,7 +179,7 @@ impl<'a> Pages<'a> {
                 Ok(((json, more), page))
             };
             let html = || Ok(read::projects(self.store, place)?.0.map(|p| p.html()));
-            written += writer.both(place, *uncached, told, json, html)?;
+            written += writer.write_pair(place, *uncached, report, json, html)?;
         }
         Ok(written)
     }
@@ -189,8 +189,8 @@ impl<'a> Pages<'a> {
     }
 
     fn in_order<'p>(&'p self, order: &[&'p str]) -> Vec<&'p PageKeys> {
-        let mut seen = BTreeSet::new();
+        let mut visited = BTreeSet::new();
         let places = order.iter().filter_map(|project| self.of_projects.get(project));
-        places.filter(|place| seen.insert(*place)).collect()
+        places.filter(|place| visited.insert(*place)).collect()
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use base::retry::Backoff;
 
+/// Attempts to replace a page that other programs change concurrently.
 pub(super) const TRIES: usize = 40;
 const BACKOFF: Backoff =
     Backoff { shortest: Duration::from_millis(5), longest: Duration::from_secs(2), steady: 0 };

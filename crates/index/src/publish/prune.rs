@@ -87,12 +87,12 @@ pub struct Pruned {
     /// Old packages that stay.
     pub kept: usize,
     /// Packages before the run.
-    pub all: usize,
+    pub total: usize,
     /// Written page files.
     pub pages: usize,
 }
 
-/// Removes old packages. Calls `told` before each step, from several threads. Another run completes
+/// Removes old packages. Calls `report` before each step, from several threads. Another run completes
 /// an interrupted one.
 ///
 /// # Errors
@@ -102,10 +102,10 @@ pub struct Pruned {
 pub fn prune(
     bucket: &dyn Bucket,
     retention: &Retention,
-    told: &(dyn Fn(&PruneStep) + Sync),
+    report: &(dyn Fn(&PruneStep) + Sync),
 ) -> Result<Pruned, PublishError> {
     let store = &PageStore::new(bucket);
-    let record = StreamRecord::of(store, &retention.layout)?;
+    let record = StreamRecord::new(store, &retention.layout)?;
     record.check()?;
     let inventory = Inventory::read(store, &retention.layout, retention.jobs)?;
     // Probably a wrong location.
@@ -113,21 +113,21 @@ pub fn prune(
         return Err(PublishError::NoPages(bucket.name().to_owned()));
     }
     record.require()?;
-    let mut pruned = Pruned { all: inventory.items().count(), ..Pruned::default() };
+    let mut pruned = Pruned { total: inventory.items().count(), ..Pruned::default() };
     let mut going: BTreeMap<&RelPath, (&Item, String)> = BTreeMap::new();
     let mut requirements = Requirements::new(bucket, retention.jobs);
     for (item, age, kept) in verdicts(retention, &inventory, &mut requirements)? {
         match kept {
             Some(because) => {
                 pruned.kept += 1;
-                told(&PruneStep::Kept { key: item.key().clone(), because });
+                report(&PruneStep::Kept { key: item.key().clone(), because });
             }
             None => drop(going.insert(item.key(), (item, age.to_string()))),
         }
     }
-    if is_more_than_half(going.len(), pruned.all) && !retention.yes && !retention.dry_run {
-        let (store, going, all) = (bucket.name().to_owned(), going.len(), pruned.all);
-        return Err(PublishError::TooMany { store, going, all });
+    if is_more_than_half(going.len(), pruned.total) && !retention.yes && !retention.dry_run {
+        let (store, going, total) = (bucket.name().to_owned(), going.len(), pruned.total);
+        return Err(PublishError::TooMany { store, going, total });
     }
     let items: Vec<&Item> = going.values().map(|(item, _)| *item).collect();
     let off = OffPages { store, retention, going: going.keys().copied().collect() };
@@ -138,7 +138,7 @@ pub fn prune(
     // Other programs write pages meanwhile.
     store.recheck();
     for page in in_order(&inventory, &items, &mut requirements)? {
-        pruned.pages += off.write(page, told)?;
+        pruned.pages += off.write(page, report)?;
     }
     if !retention.dry_run {
         // Another program may have published a package again.
@@ -157,7 +157,7 @@ pub fn prune(
     each(&going, jobs, |(item, because)| {
         item.objects().try_for_each(|object| {
             let (key, size, because) = (object.key.clone(), object.size, because.clone());
-            told(&PruneStep::Removed { key, size, because });
+            report(&PruneStep::Removed { key, size, because });
             if retention.dry_run { Ok(()) } else { bucket.delete(&object.key) }
         })
     })?;
@@ -168,8 +168,8 @@ pub fn prune(
 }
 
 /// Requires permission.
-pub fn is_more_than_half(going: usize, all: usize) -> bool {
-    going * 2 > all
+pub fn is_more_than_half(going: usize, total: usize) -> bool {
+    going * 2 > total
 }
 
 /// Sorts pages of requiring projects first.
@@ -181,14 +181,14 @@ fn in_order<'i>(
     requirements.read(going)?;
     let mut requires: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for item in going {
-        let list = requirements.of(item).into_iter().flatten();
+        let list = requirements.of_item(item).into_iter().flatten();
         let names = list.map(|requirement| requirement.name.clone());
         requires.entry(&item.project).or_default().extend(names);
     }
     let parts_first = order::parts_first(&requires);
     let last = |page: &&Page| {
-        let of = |project| parts_first.iter().position(|other| *other == project);
-        inventory.projects(page).filter_map(of).max()
+        let position = |project| parts_first.iter().position(|part| *part == project);
+        inventory.projects(page).filter_map(position).max()
     };
     let mut pages: Vec<&Page> = inventory.pages.iter().collect();
     pages.sort_by_key(|page| std::cmp::Reverse(last(page)));
@@ -204,7 +204,7 @@ fn verdicts<'i>(
 ) -> Result<Vec<Verdict<'i>>, PublishError> {
     let (mut old, mut needs) = (Vec::new(), Needs::new(inventory, requirements));
     for item in inventory.items() {
-        let age = Age::of(item, retention);
+        let age = Age::new(item, retention);
         match (inventory.named_elsewhere(item), age.is_too_old(item, retention)) {
             (_, false) => needs.keep(item),
             (Some(page), true) => {
@@ -227,8 +227,8 @@ fn verdicts<'i>(
     }
     let needed = needs.follow()?;
     for (item, _, kept) in &mut old {
-        let by = needed.get(item.key()).map(|by| format!("`{by}` requires it"));
-        *kept = kept.take().or(by);
+        let reason = needed.get(item.key()).map(|file| format!("`{file}` requires it"));
+        *kept = kept.take().or(reason);
     }
     Ok(old)
 }
@@ -244,34 +244,35 @@ impl OffPages<'_> {
         inventory.pages.iter().filter(|page| page.names.iter().any(|key| self.going.contains(key)))
     }
 
-    fn write(&self, page: &Page, told: &dyn Fn(&PruneStep)) -> Result<usize, PublishError> {
+    fn write(&self, page: &Page, report: &dyn Fn(&PruneStep)) -> Result<usize, PublishError> {
         let Page { place, title, uncached, names, .. } = page;
         let fewer = names.iter().filter(|key| self.going.contains(key)).count();
         if fewer == 0 {
             return Ok(0);
         }
-        told(&PruneStep::Page { key: place.html.clone(), fewer });
+        report(&PruneStep::Page { key: place.html.clone(), fewer });
         if self.retention.dry_run {
             return Ok(2);
         }
         let files = || {
-            let (there, page) = read::files(self.store, place, title)?;
-            let left = self.left(place, there.unwrap_or_else(|| Files::new(title)));
-            Ok::<_, PublishError>((left, page))
+            let (stored, page) = read::files(self.store, place, title)?;
+            let remaining =
+                self.without_removed(place, stored.unwrap_or_else(|| Files::new(title)));
+            Ok::<_, PublishError>((remaining, page))
         };
         let json = || {
-            let (left, page) = files()?;
-            let text = left.json();
+            let (remaining, page) = files()?;
+            let text = remaining.json();
             let text = text.map_err(|e| read::wrong(self.store.bucket, &place.json, e.into()))?;
             Ok(((text, 0), page))
         };
         let html = || Ok(Some(files()?.0.html()));
         let writer = Writer { pages: self.store };
         let ahead = writer.ahead(place, *uncached, html)?;
-        Ok(ahead + writer.both(place, *uncached, &|_: &Step| (), json, html)?)
+        Ok(ahead + writer.write_pair(place, *uncached, &|_: &Step| (), json, html)?)
     }
 
-    fn left(&self, place: &PageKeys, mut files: Files) -> Files {
+    fn without_removed(&self, place: &PageKeys, mut files: Files) -> Files {
         let goes = |url: &str| {
             inventory::key_of(&place.html, url).is_some_and(|key| self.going.contains(&key))
         };

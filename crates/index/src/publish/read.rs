@@ -29,20 +29,20 @@ pub(super) fn files_but(
     let html = pages.page(&place.html)?;
     let data = pages.page(&place.json)?;
     let parsed = data.as_ref().map(|page| Files::parse(title, &page.bytes)).transpose();
-    let mut there = parsed.map_err(|e| wrong(pages.bucket, &place.json, e))?;
-    if let Some(html) = others_html(html, there.is_some()) {
+    let mut files = parsed.map_err(|e| wrong(pages.bucket, &place.json, e))?;
+    if let Some(html) = others_html(html, files.is_some()) {
         let theirs = Files::of_html(title, &html.bytes);
         let merged = theirs.and_then(|mut theirs| {
             theirs.set_yanked(yanked);
-            if let Some(files) = &mut there {
+            if let Some(files) = &mut files {
                 return files.merge(&theirs.files);
             }
-            there = Some(theirs);
+            files = Some(theirs);
             Ok(())
         });
         merged.map_err(|e| wrong(pages.bucket, &place.html, e))?;
     }
-    Ok((there, data))
+    Ok((files, data))
 }
 
 pub(super) fn projects(
@@ -52,28 +52,28 @@ pub(super) fn projects(
     let html = pages.page(&place.html)?;
     let data = pages.page(&place.json)?;
     let parsed = data.as_ref().map(|page| Projects::parse(&page.bytes)).transpose();
-    let mut there = parsed.map_err(|e| wrong(pages.bucket, &place.json, e))?;
-    if let Some(html) = others_html(html, there.is_some()) {
+    let mut projects = parsed.map_err(|e| wrong(pages.bucket, &place.json, e))?;
+    if let Some(html) = others_html(html, projects.is_some()) {
         let theirs = Projects::of_html(&html.bytes);
         let theirs = theirs.map_err(|e| wrong(pages.bucket, &place.html, e))?;
-        there.get_or_insert_default().0.extend(theirs.0);
+        projects.get_or_insert_default().0.extend(theirs.0);
     }
-    Ok((there, data))
+    Ok((projects, data))
 }
 
 /// Rejects this program's HTML page with more information than its data: it was edited by hand.
-/// `known` is rendered from data read before; `made` reads it again.
+/// `rendered` is made from data read before; `made` reads it again.
 pub(super) fn is_as_made(
     pages: &PageStore<'_>,
     place: &PageKeys,
-    known: Option<String>,
+    rendered: Option<String>,
     made: impl Fn() -> Result<Option<String>, PublishError>,
 ) -> Result<(), PublishError> {
-    let mut known = Some(known);
+    let mut rendered = Some(rendered);
     for number in 1.. {
         let html = pages.page(&place.html)?.filter(|html| is_ours(&html.bytes));
         // Read after the HTML: additions write data first.
-        let made = known.take().map_or_else(&made, Ok)?;
+        let made = rendered.take().map_or_else(&made, Ok)?;
         let (Some(html), Some(made)) = (html, made) else { break };
         let Some(says) = beyond_data(&html.bytes, &made) else { break };
         if number == LOOKS {
@@ -92,6 +92,8 @@ pub(super) fn is_as_made(
     Ok(())
 }
 
+/// Reads of a page that seems edited by hand, over some seconds: another program may have written
+/// only one of its two files yet.
 const LOOKS: usize = 10;
 
 fn others_html(html: Option<Arc<Page>>, has_data: bool) -> Option<Arc<Page>> {

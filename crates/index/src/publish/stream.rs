@@ -25,9 +25,9 @@ pub(super) struct StreamRecord<'a> {
 }
 
 impl<'a> StreamRecord<'a> {
-    pub(super) fn of(store: &'a PageStore<'a>, layout: &'a Layout) -> Result<Self, PathError> {
+    pub(super) fn new(store: &'a PageStore<'a>, layout: &'a Layout) -> Result<Self, PathError> {
         let stream = layout.stream.as_deref();
-        if let Some(above) = Above::of(store, layout) {
+        if let Some(above) = Above::new(store, layout) {
             return Ok(Self { store, stream, key: above.routes().clone(), is_routes: true });
         }
         let name: RelPath = RECORD.parse()?;
@@ -54,8 +54,8 @@ impl<'a> StreamRecord<'a> {
         Err(PublishError::Stream {
             store: self.store.bucket.name().to_owned(),
             key: self.key.clone(),
-            there: document.stream,
-            given: self.stream.map(str::to_owned),
+            recorded: document.stream,
+            requested: self.stream.map(str::to_owned),
         })
     }
 
@@ -68,17 +68,17 @@ impl<'a> StreamRecord<'a> {
         Err(PublishError::NoStream { store, stream })
     }
 
-    pub(super) fn tell(&self, told: &dyn Fn(&Step)) -> Result<bool, PublishError> {
+    pub(super) fn tell(&self, report: &dyn Fn(&Step)) -> Result<bool, PublishError> {
         let is_new = !self.check()? && !self.is_routes && self.stream.is_some();
         if is_new {
-            told(&Step::Page { key: self.key.clone(), more: 0 });
+            report(&Step::Page { key: self.key.clone(), more: 0 });
         }
         Ok(is_new)
     }
 
-    pub(super) fn write(&self, told: &dyn Fn(&Step)) -> Result<bool, PublishError> {
+    pub(super) fn write(&self, report: &dyn Fn(&Step)) -> Result<bool, PublishError> {
         let Some(stream) = self.stream.filter(|_| !self.is_routes) else { return Ok(false) };
-        if !self.tell(told)? {
+        if !self.tell(report)? {
             return Ok(false);
         }
         let document = Document { stream: stream.to_owned() };

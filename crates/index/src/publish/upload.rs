@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::layout::Placed;
 use super::workers::each;
-use super::{PublishError, Step, beside, headers};
+use super::{PublishError, Step, companion_key, headers};
 use crate::simple::{CONTENT_ENDING, PROVENANCE};
 use crate::store::{Body, Bucket, Object, StoreError};
 use base::hash;
@@ -26,41 +26,42 @@ impl Survey<'_> {
     pub(super) fn look(
         &self,
         placed: &[Placed<'_>],
-        told: impl Fn(&Placed<'_>) -> Option<String> + Sync,
+        known_sha256: impl Fn(&Placed<'_>) -> Option<String> + Sync,
     ) -> Result<Vec<AtKey>, PublishError> {
-        let look = |placed| self.find(placed, told(placed).as_deref());
-        let found = each(placed, self.jobs, look)?;
-        let both = placed.iter().zip(&found);
-        let other = both.filter(|(_, found)| **found == AtKey::Other);
-        let other: Vec<String> = other.map(|(placed, _)| format!("`{}`", placed.key)).collect();
-        if other.is_empty() { Ok(found) } else { Err(PublishError::OtherBytes(other)) }
+        let look = |placed| self.find(placed, known_sha256(placed).as_deref());
+        let states = each(placed, self.jobs, look)?;
+        let pairs = placed.iter().zip(&states);
+        let conflicts = pairs.filter(|(_, state)| **state == AtKey::Other);
+        let conflicts: Vec<String> =
+            conflicts.map(|(placed, _)| format!("`{}`", placed.key)).collect();
+        if conflicts.is_empty() { Ok(states) } else { Err(PublishError::OtherBytes(conflicts)) }
     }
 
-    fn find(&self, placed: &Placed<'_>, told: Option<&str>) -> Result<AtKey, StoreError> {
-        let own = placed.local.sha256();
+    fn find(&self, placed: &Placed<'_>, known: Option<&str>) -> Result<AtKey, StoreError> {
+        let local = placed.local.sha256();
         let Some(object) = self.bucket.head(&placed.key)? else {
             // A page names other bytes: the name is taken.
-            let other = told.is_some_and(|told| told != own);
-            return Ok(if other { AtKey::Other } else { AtKey::Nothing });
+            let is_taken = known.is_some_and(|known| known != local);
+            return Ok(if is_taken { AtKey::Other } else { AtKey::Nothing });
         };
-        if object.size != placed.local.size() || told.is_some_and(|told| told != own) {
+        if object.size != placed.local.size() || known.is_some_and(|known| known != local) {
             return Ok(AtKey::Other);
         }
-        Ok(if sha256(self.bucket, &object)? == own { AtKey::Same } else { AtKey::Other })
+        Ok(if sha256(self.bucket, &object)? == local { AtKey::Same } else { AtKey::Other })
     }
 
-    pub(super) fn tell(placed: &[Placed<'_>], found: &[AtKey], told: &dyn Fn(&Step)) {
-        for (placed, found) in placed.iter().zip(found) {
-            told(&step(placed, *found));
+    pub(super) fn tell(placed: &[Placed<'_>], states: &[AtKey], report: &dyn Fn(&Step)) {
+        for (placed, state) in placed.iter().zip(states) {
+            report(&step(placed, *state));
         }
-        for placed in placed.iter().zip(found).filter(|(_, found)| **found == AtKey::Nothing) {
+        for placed in placed.iter().zip(states).filter(|(_, state)| **state == AtKey::Nothing) {
             for (ending, _) in companions(placed.0) {
-                if let Ok(key) = beside(&placed.0.key, ending) {
-                    told(&Step::Metadata { key });
+                if let Ok(key) = companion_key(&placed.0.key, ending) {
+                    report(&Step::Metadata { key });
                 }
             }
             for key in placed.0.patches().filter_map(|(key, _)| key.ok()) {
-                told(&Step::Metadata { key });
+                report(&Step::Metadata { key });
             }
         }
     }
@@ -69,14 +70,14 @@ impl Survey<'_> {
     pub(super) fn upload(
         &self,
         placed: &[Placed<'_>],
-        found: &[AtKey],
-        told: &(dyn Fn(&Step) + Sync),
+        states: &[AtKey],
+        report: &(dyn Fn(&Step) + Sync),
     ) -> Result<(), PublishError> {
-        let pairs: Vec<_> = placed.iter().zip(found).collect();
+        let pairs: Vec<_> = placed.iter().zip(states).collect();
         let uploaded = AtomicUsize::new(0);
-        let done = each(&pairs, self.jobs, |(placed, found)| {
-            told(&step(placed, **found));
-            if **found == AtKey::Nothing {
+        let done = each(&pairs, self.jobs, |(placed, state)| {
+            report(&step(placed, **state));
+            if **state == AtKey::Nothing {
                 self.upload_one(placed)?;
                 uploaded.fetch_add(1, Ordering::SeqCst);
             }
@@ -109,19 +110,19 @@ impl Survey<'_> {
     pub(super) fn upload_companions(
         &self,
         placed: &[Placed<'_>],
-        told: &(dyn Fn(&Step) + Sync),
+        report: &(dyn Fn(&Step) + Sync),
     ) -> Result<(), PublishError> {
         each(placed, self.jobs, |placed| {
             for (ending, bytes) in companions(placed) {
-                let key = beside(&placed.key, ending)?;
+                let key = companion_key(&placed.key, ending)?;
                 if self.put_companion(&key, bytes)? {
-                    told(&Step::Metadata { key });
+                    report(&Step::Metadata { key });
                 }
             }
             for (key, path) in placed.patches() {
                 let key = key?;
                 if self.put_patch(&key, path)? {
-                    told(&Step::Metadata { key });
+                    report(&Step::Metadata { key });
                 }
             }
             Ok(())
@@ -134,7 +135,7 @@ impl Survey<'_> {
         if self.bucket.create(key, body, &headers)?.is_done() {
             return Ok(true);
         }
-        if self.has(key, bytes)? {
+        if self.contains(key, bytes)? {
             return Ok(false);
         }
         // The package is verified, so a different companion is wrong, or has other attestations.
@@ -144,14 +145,14 @@ impl Survey<'_> {
 
     fn put_patch(&self, key: &RelPath, path: &Path) -> Result<bool, PublishError> {
         let read = regular::sha256(path);
-        let own =
+        let local =
             read.map_err(|error| StoreError::of_io(self.bucket.name(), "write", key, &error))?;
-        let (body, headers) = (Body::File(path), headers::patch(&own));
+        let (body, headers) = (Body::File(path), headers::patch(&local));
         if self.bucket.create(key, body, &headers)?.is_done() {
             return Ok(true);
         }
-        if let Some(there) = self.bucket.head(key)?
-            && sha256(self.bucket, &there)? == own
+        if let Some(object) = self.bucket.head(key)?
+            && sha256(self.bucket, &object)? == local
         {
             return Ok(false);
         }
@@ -159,10 +160,10 @@ impl Survey<'_> {
         Ok(true)
     }
 
-    fn has(&self, key: &RelPath, bytes: &[u8]) -> Result<bool, StoreError> {
-        let there = self.bucket.get(key, None)?;
-        Ok(there.object.size == bytes.len() as u64
-            && there.bytes(self.bucket, bytes.len() as u64)? == bytes)
+    fn contains(&self, key: &RelPath, bytes: &[u8]) -> Result<bool, StoreError> {
+        let content = self.bucket.get(key, None)?;
+        Ok(content.object.size == bytes.len() as u64
+            && content.bytes(self.bucket, bytes.len() as u64)? == bytes)
     }
 }
 
@@ -174,9 +175,9 @@ fn companions<'l>(placed: &Placed<'l>) -> impl Iterator<Item = (&'static str, &'
     metadata.into_iter().chain(content).chain(provenance)
 }
 
-fn step(placed: &Placed<'_>, found: AtKey) -> Step {
+fn step(placed: &Placed<'_>, state: AtKey) -> Step {
     let key = placed.key.clone();
-    match found {
+    match state {
         AtKey::Nothing => Step::Upload { key, size: placed.local.size() },
         AtKey::Same | AtKey::Other => Step::Same { key },
     }

@@ -20,11 +20,11 @@ type Wanted = (Option<String>, Option<Arc<Page>>);
 impl Writer<'_> {
     /// Writes a page. `json` returns the new data and the number of new names; `html` renders the
     /// current data.
-    pub(super) fn both(
+    pub(super) fn write_pair(
         self,
         place: &PageKeys,
         uncached: bool,
-        told: &dyn Fn(&Step),
+        report: &dyn Fn(&Step),
         json: impl Fn() -> Result<((String, usize), Option<Arc<Page>>), PublishError>,
         html: impl Fn() -> Result<Option<String>, PublishError>,
     ) -> Result<usize, PublishError> {
@@ -40,7 +40,7 @@ impl Writer<'_> {
             Ok((html()?, page))
         })?;
         if json || html {
-            told(&Step::Page { key: place.html.clone(), more: names });
+            report(&Step::Page { key: place.html.clone(), more: names });
         }
         Ok(usize::from(json) + usize::from(html))
     }
@@ -53,8 +53,8 @@ impl Writer<'_> {
         uncached: bool,
         html: impl Fn() -> Result<Option<String>, PublishError>,
     ) -> Result<usize, PublishError> {
-        let there = self.pages.page(&place.html)?;
-        if !there.is_some_and(|page| is_ours(&page.bytes)) {
+        let current = self.pages.page(&place.html)?;
+        if !current.is_some_and(|page| is_ours(&page.bytes)) {
             return Ok(0);
         }
         let written = self.until_written(&place.html, uncached, || {
@@ -67,7 +67,7 @@ impl Writer<'_> {
     pub(super) fn remade(
         self,
         key: &RelPath,
-        told: &dyn Fn(&Step),
+        report: &dyn Fn(&Step),
         text: impl Fn() -> Result<String, PublishError>,
     ) -> Result<usize, PublishError> {
         // Tag before text: a write from old pages is refused.
@@ -76,7 +76,7 @@ impl Writer<'_> {
             Ok((Some(text()?), page))
         })?;
         if written {
-            told(&Step::Page { key: key.clone(), more: 0 });
+            report(&Step::Page { key: key.clone(), more: 0 });
         }
         Ok(usize::from(written))
     }
@@ -84,33 +84,33 @@ impl Writer<'_> {
     pub(super) fn would_remake(
         self,
         key: &RelPath,
-        told: &dyn Fn(&Step),
+        report: &dyn Fn(&Step),
         text: &str,
     ) -> Result<usize, PublishError> {
         let is_right = self.pages.page(key)?.is_some_and(|page| page.bytes == text.as_bytes());
         if !is_right {
-            told(&Step::Page { key: key.clone(), more: 0 });
+            report(&Step::Page { key: key.clone(), more: 0 });
         }
         Ok(usize::from(!is_right))
     }
 
-    /// Repeats `wanted` and its write if other programs change `key`; returns true if written.
+    /// Repeats `make` and its write if other programs change `key`; returns true if written.
     fn until_written(
         self,
         key: &RelPath,
         uncached: bool,
-        mut wanted: impl FnMut() -> Result<Wanted, PublishError>,
+        mut make: impl FnMut() -> Result<Wanted, PublishError>,
     ) -> Result<bool, PublishError> {
         let headers = headers::page(key.file_name(), uncached);
         for number in 0..pause::TRIES {
             if number > 0 {
                 pause::before(number);
             }
-            let (Some(text), there) = wanted()? else { continue };
-            if there.as_ref().is_some_and(|page| page.bytes == text.as_bytes()) {
+            let (Some(text), current) = make()? else { continue };
+            if current.as_ref().is_some_and(|page| page.bytes == text.as_bytes()) {
                 return Ok(false);
             }
-            if self.pages.write(key, there.as_deref(), &text, &headers)? {
+            if self.pages.write(key, current.as_deref(), &text, &headers)? {
                 return Ok(true);
             }
         }

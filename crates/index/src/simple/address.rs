@@ -37,7 +37,7 @@ impl<'l> Link<'l> {
     }
 
     /// Address on a web server's page at `page`, which ends with `/`.
-    pub(crate) fn on(self, page: &str) -> String {
+    pub(crate) fn on_page(self, page: &str) -> String {
         let (Self::Web(url) | Self::Host(url) | Self::Path(url)) = self;
         absolute(page, url)
     }
@@ -85,8 +85,8 @@ pub(crate) fn absolute(page: &str, url: &str) -> String {
     if is_absolute(url) {
         return url.to_owned();
     }
-    let start = page.find("://").map_or(0, |at| at + 3);
-    let end = page[start..].find('/').map_or(page.len(), |at| start + at);
+    let start = page.find("://").map_or(0, |scheme| scheme + 3);
+    let end = page[start..].find('/').map_or(page.len(), |slash| start + slash);
     let (host, path) = page.split_at(end);
     if let Some(rest) = url.strip_prefix("//") {
         return format!("{}{rest}", &page[..start]);
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_told_in_full() {
+    fn resolves_addresses_against_a_page() {
         let page = "https://h:1/whl/b-part/";
         for (url, expected) in [
             ("x-1%2By.whl", "https://h:1/whl/b-part/x-1%2By.whl"),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn links_lead_to_the_web_or_to_the_server_of_their_page() {
+    fn links_lead_to_the_web_or_the_server_of_their_page() {
         for (text, expected) in [
             ("https://h/x.whl", Some(Link::Web("https://h/x.whl"))),
             ("HTTP://h:1/x.whl#sha256=ab", Some(Link::Web("HTTP://h:1/x.whl"))),

@@ -37,15 +37,15 @@ const MOST_ATTRIBUTES: usize = 100;
 /// Ignores comments, scripts and styles; an unclosed comment or script takes the rest.
 pub(super) fn links(html: &str) -> Links {
     let (mut links, mut open, mut rest) = (Links::default(), None::<Anchor>, html);
-    while let Some(at) = rest.find('<') {
+    while let Some(bracket) = rest.find('<') {
         if links.anchors.len() >= MOST_LINKS {
             links.is_cut = true;
             return links;
         }
         if let Some(anchor) = &mut open {
-            anchor.text += &unescaped(&rest[..at]);
+            anchor.text += &unescaped(&rest[..bracket]);
         }
-        rest = &rest[at..];
+        rest = &rest[bracket..];
         if rest.starts_with("<!--") {
             rest = rest[4..].split_once("-->").map_or("", |(_, after)| after);
             continue;
@@ -75,7 +75,7 @@ pub(super) fn links(html: &str) -> Links {
 }
 
 fn behind<'t>(text: &'t str, name: &str) -> &'t str {
-    let rests = text.match_indices("</").map(|(at, slash)| &text[at + slash.len()..]);
+    let rests = text.match_indices("</").map(|(start, slash)| &text[start + slash.len()..]);
     let is_end = |rest: &&str| {
         let start = rest.as_bytes().get(..name.len());
         start.is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
@@ -100,7 +100,7 @@ impl Tag {
             return None;
         }
         let ends = |c: char| c.is_ascii_whitespace() || c == '>' || c == '/';
-        let end = text[slash..].find(ends).map_or(text.len(), |at| slash + at);
+        let end = text[slash..].find(ends).map_or(text.len(), |index| slash + index);
         let mut tag = Self { name: text[..end].to_ascii_lowercase(), attributes: BTreeMap::new() };
         let mut rest = &text[end..];
         loop {
@@ -113,7 +113,7 @@ impl Tag {
             }
             // A name can begin with `=`.
             let end = rest.char_indices().skip(1).find(|(_, c)| ends(*c) || *c == '=');
-            let (name, after) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
+            let (name, after) = rest.split_at(end.map_or(rest.len(), |(index, _)| index));
             let (value, after) = value(after);
             // The first of duplicate attributes wins.
             if tag.attributes.len() < MOST_ATTRIBUTES {
@@ -143,13 +143,13 @@ const LONGEST_NAME: usize = 16;
 
 fn unescaped(text: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(at) = rest.find('&') {
-        out += &rest[..at];
-        rest = &rest[at..];
+    while let Some(ampersand) = rest.find('&') {
+        out += &rest[..ampersand];
+        rest = &rest[ampersand..];
         // No name is longer; a search in the whole text would take quadratic time.
         let end = rest.bytes().take(LONGEST_NAME).position(|byte| byte == b';');
-        let found = end.and_then(|end| Some((referred(&rest[1..end])?, end + 1)));
-        let (c, len) = found.unwrap_or(('&', 1));
+        let reference = end.and_then(|end| Some((referred(&rest[1..end])?, end + 1)));
+        let (c, len) = reference.unwrap_or(('&', 1));
         out.push(c);
         rest = &rest[len..];
     }
@@ -177,20 +177,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_are_read_as_browsers_read_them() {
+    fn reads_links_like_browsers() {
         let page = "<!DOCTYPE html><title>a &lt; b</title>\n<A\nHREF='x-1.whl' data-yanked>x<b>-1</b>.whl</A>\
             <!-- <a href=no>no</a> --><script>\"<a href=no>\"</script>1 < 2\
             <a href=y-1.tar.gz#sha256=ab&amp;x class=c>y&#45;1</a><a name=top>no</a>\
             <a href=\"z?a=1&amp;b=&#x3e;\" href=no data-requires-python=\"&gt;=3.1\">z";
-        let found = links(page).anchors;
-        let told: Vec<_> =
-            found.iter().map(|a| (a.get("href").unwrap(), a.text.as_str())).collect();
+        let anchors = links(page).anchors;
+        let texts: Vec<_> =
+            anchors.iter().map(|a| (a.get("href").unwrap(), a.text.as_str())).collect();
         assert_eq!(
-            told,
+            texts,
             [("x-1.whl", "x-1.whl"), ("y-1.tar.gz#sha256=ab&x", "y-1"), ("z?a=1&b=>", "")]
         );
-        assert_eq!((found[0].get("data-yanked"), found[1].get("data-yanked")), (Some(""), None));
-        assert_eq!(found[2].get("data-requires-python"), Some(">=3.1"));
+        assert_eq!(
+            (anchors[0].get("data-yanked"), anchors[1].get("data-yanked")),
+            (Some(""), None)
+        );
+        assert_eq!(anchors[2].get("data-requires-python"), Some(">=3.1"));
     }
 
     #[test]
@@ -206,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_any_kind_is_read_to_its_end() {
+    fn reads_broken_pages_to_their_end() {
         for page in [
             "<",
             "</",

@@ -46,12 +46,12 @@ pub enum AttestationError {
     #[error("its statement is not JSON of an in-toto statement")]
     NoStatement(#[source] serde_json::Error),
     /// Unknown type.
-    #[error("the {field} of its statement is `{found}`, not {expected}")]
+    #[error("the {field} of its statement is `{value}`, not {expected}")]
     Type {
         /// Field.
         field: &'static str,
         /// Value.
-        found: String,
+        value: String,
         /// Valid values.
         expected: String,
     },
@@ -120,8 +120,8 @@ pub(super) fn provenance(
 ) -> Result<Option<String>, (&'static str, AttestationError)> {
     let mut bundles: Vec<Bundle> = Vec::new();
     for ending in ATTESTATIONS {
-        let found = attestation(package, ending, sha256).map_err(|error| (ending, error))?;
-        let Some((publisher, attestation)) = found else { continue };
+        let read = attestation(package, ending, sha256).map_err(|error| (ending, error))?;
+        let Some((publisher, attestation)) = read else { continue };
         match bundles.iter_mut().find(|bundle| bundle.publisher == publisher) {
             Some(bundle) => bundle.attestations.push(attestation),
             None => bundles.push(Bundle { publisher, attestations: vec![attestation] }),
@@ -172,12 +172,12 @@ fn check_statement(
 ) -> Result<(), AttestationError> {
     let Statement { kind, predicate, subject } =
         serde_json::from_slice(statement).map_err(AttestationError::NoStatement)?;
-    for (field, found, known) in
+    for (field, value, supported) in
         [("_type", kind, &[STATEMENT][..]), ("predicateType", predicate, &PREDICATES)]
     {
-        if !known.contains(&found.as_str()) {
-            let expected = format!("`{}`", known.join("` or `"));
-            return Err(AttestationError::Type { field, found, expected });
+        if !supported.contains(&value.as_str()) {
+            let expected = format!("`{}`", supported.join("` or `"));
+            return Err(AttestationError::Type { field, value, expected });
         }
     }
     let [Subject { name, digest }] = &subject[..] else {
@@ -199,9 +199,11 @@ fn is_same_file(attested: &str, file_name: &str) -> bool {
     if attested == file_name {
         return true;
     }
-    if let (Ok(one), Ok(other)) = (attested.parse::<WheelName>(), file_name.parse::<WheelName>()) {
-        let is_same = one.is_of(&other.dist, &other.version);
-        return is_same && WheelName { dist: other.dist.clone(), ..one } == other;
+    if let (Ok(signed), Ok(package)) =
+        (attested.parse::<WheelName>(), file_name.parse::<WheelName>())
+    {
+        let is_same = signed.is_of(&package.dist, &package.version);
+        return is_same && WheelName { dist: package.dist.clone(), ..signed } == package;
     }
     let sdist = |name: &str| {
         let version = name.strip_suffix(".tar.gz")?.rsplit_once('-')?.1;
@@ -209,7 +211,7 @@ fn is_same_file(attested: &str, file_name: &str) -> bool {
         (Form::of_file(name) == Some(Form::Sdist))
             .then(|| Some((distribution_of(name)?, version)))?
     };
-    sdist(attested).is_some_and(|one| Some(one) == sdist(file_name))
+    sdist(attested).is_some_and(|parsed| Some(parsed) == sdist(file_name))
 }
 
 #[cfg(test)]
@@ -217,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_files_are_compared_as_parsed() {
+    fn compares_parsed_file_names() {
         for (attested, is_same) in [
             ("a_b-1.0-py3-none-any.whl", true),
             ("A.b-1.0-py3-none-any.whl", true),

@@ -95,7 +95,7 @@ struct Meta {
 }
 
 /// Rejects a later major version, as PEP 629 and PEP 691 require.
-pub(super) fn known(version: Option<String>) -> Result<(), PageError> {
+pub(super) fn check_version(version: Option<String>) -> Result<(), PageError> {
     let is_known =
         |version: &str| ["0", "1"].contains(&version.split('.').next().unwrap_or("").trim());
     match version.filter(|version| !is_known(version)) {
@@ -122,14 +122,14 @@ impl Files {
         let mut files: BTreeMap<String, IndexedFile> =
             old.iter().map(|entry| (entry.filename.clone(), entry.clone())).collect();
         for entry in new {
-            let there = files.entry(entry.filename.clone()).or_insert_with(|| entry.clone());
-            if there.sha256().is_some_and(|there| Some(there) != entry.sha256()) {
+            let existing = files.entry(entry.filename.clone()).or_insert_with(|| entry.clone());
+            if existing.sha256().is_some_and(|hash| Some(hash) != entry.sha256()) {
                 self.files = old;
                 let (name, is_said) = (entry.filename.clone(), entry.sha256().is_some());
                 let error = if is_said { PageError::OtherBytes } else { PageError::NoHash };
                 return Err(error(name));
             }
-            fill(there, entry);
+            fill(existing, entry);
         }
         self.files = files.into_values().collect();
         self.files.sort_by_cached_key(|entry| {
@@ -151,11 +151,11 @@ impl Files {
     /// Renders JSON; never fails for strings and numbers.
     pub fn json(&self) -> serde_json::Result<String> {
         let versions: Vec<_> = self.files.iter().filter_map(IndexedFile::project).collect();
-        let mut seen = BTreeSet::new();
+        let mut listed = BTreeSet::new();
         let versions: Vec<&str> = versions
             .iter()
             .map(|(_, version)| version.as_str())
-            .filter(|version| seen.insert(*version))
+            .filter(|version| listed.insert(*version))
             .collect();
         json::project(&self.name, &versions, &self.files)
     }
@@ -174,7 +174,7 @@ pub(super) fn entries(json: &[u8]) -> Result<Vec<IndexedFile>, PageError> {
         return Err(PageError::Long(MOST_VALUES, "values"));
     }
     let AnyFiles { meta, files } = serde_json::from_slice(json)?;
-    known(meta.and_then(|meta| meta.version))?;
+    check_version(meta.and_then(|meta| meta.version))?;
     check(&files)?;
     Ok(files)
 }
@@ -204,30 +204,30 @@ fn named_well(entry: &IndexedFile) -> Result<(), PageError> {
     Ok(())
 }
 
-fn fill(there: &mut IndexedFile, new: &IndexedFile) {
-    if there.yanked.reason().is_none() {
-        there.yanked = new.yanked.clone();
+fn fill(entry: &mut IndexedFile, new: &IndexedFile) {
+    if entry.yanked.reason().is_none() {
+        entry.yanked = new.yanked.clone();
     }
-    if there.sha256().is_none() {
-        there.hashes.extend(new.hashes.clone());
+    if entry.sha256().is_none() {
+        entry.hashes.extend(new.hashes.clone());
     }
-    there.size = there.size.or(new.size);
-    let fill = |there: &mut Option<_>, new: &Option<_>| {
-        if there.is_none() {
-            there.clone_from(new);
+    entry.size = entry.size.or(new.size);
+    let fill = |field: &mut Option<_>, new: &Option<_>| {
+        if field.is_none() {
+            field.clone_from(new);
         }
     };
-    fill(&mut there.core_metadata, &new.core_metadata);
-    fill(&mut there.dist_info_metadata, &new.dist_info_metadata);
-    let fill = |there: &mut Option<_>, new: &Option<_>| {
-        if there.is_none() {
-            there.clone_from(new);
+    fill(&mut entry.core_metadata, &new.core_metadata);
+    fill(&mut entry.dist_info_metadata, &new.dist_info_metadata);
+    let fill = |field: &mut Option<_>, new: &Option<_>| {
+        if field.is_none() {
+            field.clone_from(new);
         }
     };
-    fill(&mut there.upload_time, &new.upload_time);
-    fill(&mut there.requires_python, &new.requires_python);
-    if let Some(url) = new.provenance().filter(|_| there.provenance().is_none()) {
-        there.other.insert(PROVENANCE.to_owned(), url.into());
+    fill(&mut entry.upload_time, &new.upload_time);
+    fill(&mut entry.requires_python, &new.requires_python);
+    if let Some(url) = new.provenance().filter(|_| entry.provenance().is_none()) {
+        entry.extra.insert(PROVENANCE.to_owned(), url.into());
     }
 }
 
@@ -239,7 +239,7 @@ impl Projects {
     /// Fails for other JSON, and for an invalid name.
     pub fn parse(json: &[u8]) -> Result<Self, PageError> {
         let page: AnyProjects = serde_json::from_slice(json)?;
-        known(page.meta.and_then(|meta| meta.version))?;
+        check_version(page.meta.and_then(|meta| meta.version))?;
         let name =
             |project: AnyProject| normalized(&project.name).ok_or(PageError::Name(project.name));
         page.projects.into_iter().map(name).collect::<Result<_, _>>().map(Self)
@@ -263,7 +263,8 @@ pub fn is_ours(page: &[u8]) -> bool {
     [page::MARK, json::MARK].iter().any(|mark| head.contains(mark))
 }
 
-const HEAD: usize = 512;
+/// Bytes of a page that can contain the mark of its maker.
+pub(super) const HEAD: usize = 512;
 
 /// Relative URL of a file at or below the page.
 pub fn url(page: &RelPath, file: &RelPath) -> String {

@@ -51,7 +51,7 @@ pub struct IndexedFile {
     pub yanked: Yanked,
     /// Unknown keys, kept as they are.
     #[serde(flatten)]
-    pub other: BTreeMap<String, Value>,
+    pub extra: BTreeMap<String, Value>,
 }
 
 /// Yank state of a file (PEP 592).
@@ -80,7 +80,7 @@ impl Yanked {
         }
     }
 
-    pub(super) fn of(reason: Option<&str>) -> Self {
+    pub(super) fn from_reason(reason: Option<&str>) -> Self {
         match reason {
             None => Self::Whether(false),
             Some("") => Self::Whether(true),
@@ -90,9 +90,10 @@ impl Yanked {
 }
 
 impl IndexedFile {
-    pub(super) fn of(at: &RelPath, listed: &Listed) -> Self {
+    pub(super) fn from_listed(page: &RelPath, listed: &Listed) -> Self {
         let Listed { path, package, yanked, provenance, time } = listed;
-        let entry = Self::new(path.file_name(), link(at, path), package, yanked.as_deref(), *time);
+        let entry =
+            Self::new(path.file_name(), link(page, path), package, yanked.as_deref(), *time);
         entry.with_provenance(provenance.clone())
     }
 
@@ -114,18 +115,18 @@ impl IndexedFile {
             requires_python: package.requires_python.clone(),
             core_metadata: metadata(),
             dist_info_metadata: metadata(),
-            yanked: Yanked::of(yanked),
-            other: BTreeMap::new(),
+            yanked: Yanked::from_reason(yanked),
+            extra: BTreeMap::new(),
         }
     }
 
     /// Address of the provenance object.
     pub fn provenance(&self) -> Option<&str> {
-        self.other.get(PROVENANCE)?.as_str()
+        self.extra.get(PROVENANCE)?.as_str()
     }
 
     pub(crate) fn with_provenance(mut self, url: Option<String>) -> Self {
-        self.other.extend(url.map(|url| (PROVENANCE.to_owned(), Value::String(url))));
+        self.extra.extend(url.map(|url| (PROVENANCE.to_owned(), Value::String(url))));
         self
     }
 

@@ -6,7 +6,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::anchor::{Anchor, MOST_LINKS, links};
-use super::document::{Files, PageError, Projects, check, entries, known};
+use super::document::{Files, PageError, Projects, check, check_version, entries};
 use super::entry::{IndexedFile, Yanked};
 use base::address::Address;
 use base::names::normalized;
@@ -86,7 +86,7 @@ pub fn beyond_data(html: &[u8], made: &str) -> Option<String> {
 
 fn anchors(html: &[u8]) -> Result<Vec<Anchor>, PageError> {
     let links = links(&String::from_utf8_lossy(html));
-    known(links.version)?;
+    check_version(links.version)?;
     if links.is_cut {
         return Err(PageError::Long(MOST_LINKS, "links"));
     }
@@ -115,28 +115,29 @@ fn entry(anchor: &Anchor) -> Result<Option<Vec<IndexedFile>>, PageError> {
         return Ok(BESIDE.iter().any(|ending| name.ends_with(ending)).then(Vec::new));
     }
     let fields = fragment.split('&').filter_map(|part| part.split_once('='));
-    let known = fields.filter(|(name, value)| HASHES.contains(name) && !value.is_empty());
+    let supported = fields.filter(|(name, value)| HASHES.contains(name) && !value.is_empty());
     let mut hashes = BTreeMap::new();
-    for (algorithm, value) in known {
+    for (algorithm, value) in supported {
         if hashes.insert(algorithm.to_owned(), value.to_ascii_lowercase()).is_some() {
             return Err(PageError::Value { file: name, key: "two hashes of one algorithm" });
         }
     }
     let metadata = |name| anchor.get(name).and_then(metadata);
-    let said = |name| anchor.get(name).filter(|text: &&str| !text.is_empty()).map(str::to_owned);
+    let attribute =
+        |name| anchor.get(name).filter(|text: &&str| !text.is_empty()).map(str::to_owned);
     let file = IndexedFile {
         filename: name,
         url: url.to_owned(),
         hashes,
         size: None,
         upload_time: None,
-        requires_python: said("data-requires-python"),
+        requires_python: attribute("data-requires-python"),
         core_metadata: metadata("data-core-metadata"),
         dist_info_metadata: metadata("data-dist-info-metadata"),
-        yanked: Yanked::of(anchor.get("data-yanked")),
-        other: BTreeMap::new(),
+        yanked: Yanked::from_reason(anchor.get("data-yanked")),
+        extra: BTreeMap::new(),
     };
-    Ok(Some(vec![file.with_provenance(said("data-provenance"))]))
+    Ok(Some(vec![file.with_provenance(attribute("data-provenance"))]))
 }
 
 fn metadata(text: &str) -> Option<Value> {

@@ -18,7 +18,7 @@ struct Meta {
 }
 
 impl Meta {
-    fn of(files: &[IndexedFile]) -> Self {
+    fn new(files: &[IndexedFile]) -> Self {
         Self { api_version: version(files), generator: "rockpack" }
     }
 }
@@ -39,7 +39,7 @@ struct Project<'a> {
 
 pub(super) fn root<'a>(projects: impl Iterator<Item = &'a str>) -> serde_json::Result<String> {
     line(&Root {
-        meta: Meta::of(&[]),
+        meta: Meta::new(&[]),
         projects: projects.map(|name| BTreeMap::from([("name", name)])).collect(),
     })
 }
@@ -50,7 +50,7 @@ pub(super) fn project(
     versions: &[&str],
     files: &[IndexedFile],
 ) -> serde_json::Result<String> {
-    line(&Project { meta: Meta::of(files), name, versions, files })
+    line(&Project { meta: Meta::new(files), name, versions, files })
 }
 
 fn line(page: &impl Serialize) -> serde_json::Result<String> {

@@ -17,16 +17,16 @@ pub(super) struct Pages {
 type Directory = Option<RelPath>;
 
 impl Pages {
-    pub(super) fn of(layout: Layout, files: &[Listed]) -> Result<Self, IndexError> {
+    pub(super) fn new(layout: Layout, files: &[Listed]) -> Result<Self, IndexError> {
         let mut pages = Self::default();
         match layout {
             Layout::Simple => {
-                let all = Indexes::of(files.iter().collect());
-                pages.simple(None, &all.own)?;
-                for (name, files) in &all.further {
-                    pages.simple(Some(&at(None, name)?), files)?;
+                let indexes = Indexes::new(files.iter().collect());
+                pages.simple(None, &indexes.main)?;
+                for (name, files) in &indexes.further {
+                    pages.simple(Some(&joined(None, name)?), files)?;
                 }
-                pages.overview(&all)?;
+                pages.overview(&indexes)?;
             }
             Layout::Flat => pages.flats(files)?,
             Layout::Run => pages.runs(files)?,
@@ -35,11 +35,11 @@ impl Pages {
     }
 
     fn simple(&mut self, base: Option<&RelPath>, files: &[&Listed]) -> Result<(), IndexError> {
-        let root = at(base, "simple/index.html")?;
+        let root = joined(base, "simple/index.html")?;
         let projects = by_project(&distinct(files)?);
         let mut links = Vec::new();
         for (name, files) in &projects {
-            let place = at(base, &format!("simple/{name}/index.html"))?;
+            let place = joined(base, &format!("simple/{name}/index.html"))?;
             self.add(
                 &place,
                 page::files(&place, name, files, &[]),
@@ -63,28 +63,28 @@ impl Pages {
         json: serde_json::Result<String>,
     ) -> Result<(), IndexError> {
         let json = json.map_err(|e| IndexError::Write(e.into()))?;
-        self.pages.push((at(place.parent().as_ref(), "index.json")?, json));
+        self.pages.push((joined(place.parent().as_ref(), "index.json")?, json));
         self.pages.push((place.clone(), html));
         Ok(())
     }
 
-    fn overview(&mut self, all: &Indexes<'_>) -> Result<(), IndexError> {
-        let place = at(None, "index.html")?;
+    fn overview(&mut self, indexes: &Indexes<'_>) -> Result<(), IndexError> {
+        let place = joined(None, "index.html")?;
         let mut links = vec![(
-            at(None, "simple/index.html")?,
+            joined(None, "simple/index.html")?,
             "simple/".to_owned(),
             "for --index-url".to_owned(),
         )];
-        for name in all.further.keys() {
+        for name in indexes.further.keys() {
             links.push((
-                at(None, &format!("{name}/simple/index.html"))?,
+                joined(None, &format!("{name}/simple/index.html"))?,
                 format!("{name}/simple/"),
                 "for --index-url".to_owned(),
             ));
         }
-        for (name, files) in by_project(&distinct(&all.own)?) {
+        for (name, files) in by_project(&distinct(&indexes.main)?) {
             links.push((
-                at(None, &format!("simple/{name}/index.html"))?,
+                joined(None, &format!("simple/{name}/index.html"))?,
                 name.to_owned(),
                 versions(&files),
             ));
@@ -96,17 +96,17 @@ impl Pages {
 
     fn flats(&mut self, files: &[Listed]) -> Result<(), IndexError> {
         let mut directories = by_directory(files);
-        let top = Indexes::of(directories.remove(&None).unwrap_or_default());
+        let top = Indexes::new(directories.remove(&None).unwrap_or_default());
         let mut links = Vec::new();
         for (directory, files) in directories {
-            let all = Indexes::of(files);
-            let place = self.flat(directory.as_ref(), &all.own)?;
+            let indexes = Indexes::new(files);
+            let place = self.flat(directory.as_ref(), &indexes.main)?;
             links.push((place, format!("{}/", text(directory.as_ref()))));
-            self.further(directory.as_ref(), &all, &mut links)?;
+            self.further(directory.as_ref(), &indexes, &mut links)?;
         }
         self.further(None, &top, &mut links)?;
-        let top = top.own;
-        let place = at(None, "index.html")?;
+        let top = top.main;
+        let place = joined(None, "index.html")?;
         let html = page::files(&place, "Packages", &ordered(&top), &links);
         self.pages.push((place.clone(), html));
         if !top.is_empty() {
@@ -118,11 +118,11 @@ impl Pages {
     fn further(
         &mut self,
         directory: Option<&RelPath>,
-        all: &Indexes<'_>,
+        indexes: &Indexes<'_>,
         links: &mut Vec<(RelPath, String)>,
     ) -> Result<(), IndexError> {
-        for (name, files) in &all.further {
-            let below = at(directory, name)?;
+        for (name, files) in &indexes.further {
+            let below = joined(directory, name)?;
             let place = self.flat(Some(&below), files)?;
             links.push((place, format!("{below}/")));
         }
@@ -134,7 +134,7 @@ impl Pages {
         directory: Option<&RelPath>,
         files: &[&Listed],
     ) -> Result<RelPath, IndexError> {
-        let place = at(directory, "index.html")?;
+        let place = joined(directory, "index.html")?;
         let html = page::files(&place, text(directory), &ordered(files), &[]);
         self.pages.push((place.clone(), html));
         self.entries.push(place.clone());
@@ -147,13 +147,13 @@ impl Pages {
             let group = directory.as_ref().filter(|directory| is_group(directory));
             let group =
                 group.ok_or_else(|| IndexError::Misplaced { path: files[0].path.clone() })?;
-            let all = Indexes::of(files.clone());
-            self.group(group, &all.own, &mut links)?;
-            for (name, files) in &all.further {
-                self.group(&at(Some(group), name)?, files, &mut links)?;
+            let indexes = Indexes::new(files.clone());
+            self.group(group, &indexes.main, &mut links)?;
+            for (name, files) in &indexes.further {
+                self.group(&joined(Some(group), name)?, files, &mut links)?;
             }
         }
-        let place = at(None, "index.html")?;
+        let place = joined(None, "index.html")?;
         let html = page::list(&place, "Runs", &links);
         self.pages.push((place, html));
         Ok(())
@@ -175,36 +175,37 @@ impl Pages {
 }
 
 struct Indexes<'a> {
-    own: Vec<&'a Listed>,
+    main: Vec<&'a Listed>,
     /// Selectors of further indexes replace packages of their projects.
     further: BTreeMap<&'a str, Vec<&'a Listed>>,
 }
 
 impl<'a> Indexes<'a> {
-    fn of(files: Vec<&'a Listed>) -> Self {
+    fn new(files: Vec<&'a Listed>) -> Self {
         let mut further: BTreeMap<&str, Vec<&Listed>> = BTreeMap::new();
-        let mut own = Vec::new();
+        let mut main = Vec::new();
         for file in files {
             match &file.package.index {
                 Some(index) => further.entry(index.as_str()).or_default().push(file),
-                None => own.push(file),
+                None => main.push(file),
             }
         }
         for files in further.values_mut() {
             let projects: BTreeSet<&str> =
                 files.iter().map(|file| &*file.package.project).collect();
-            let other = |file: &&&Listed| !projects.contains(&*file.package.project);
-            files.extend(own.iter().filter(other));
+            let is_not_replaced = |file: &&&Listed| !projects.contains(&*file.package.project);
+            files.extend(main.iter().filter(is_not_replaced));
         }
-        Self { own, further }
+        Self { main, further }
     }
 }
 
-fn project_json(at: &RelPath, name: &str, files: &[&Listed]) -> serde_json::Result<String> {
-    let mut seen = BTreeSet::new();
+fn project_json(page: &RelPath, name: &str, files: &[&Listed]) -> serde_json::Result<String> {
+    let mut listed = BTreeSet::new();
     let versions = files.iter().map(|file| file.package.version.as_str());
-    let versions: Vec<&str> = versions.filter(|version| seen.insert(*version)).collect();
-    let entries: Vec<IndexedFile> = files.iter().map(|file| IndexedFile::of(at, file)).collect();
+    let versions: Vec<&str> = versions.filter(|version| listed.insert(*version)).collect();
+    let entries: Vec<IndexedFile> =
+        files.iter().map(|file| IndexedFile::from_listed(page, file)).collect();
     json::project(name, &versions, &entries)
 }
 
@@ -215,7 +216,7 @@ fn is_group(directory: &RelPath) -> bool {
     named && segments.next() == Some("python") && segments.count() <= 1
 }
 
-fn at(directory: Option<&RelPath>, below: &str) -> Result<RelPath, IndexError> {
+fn joined(directory: Option<&RelPath>, below: &str) -> Result<RelPath, IndexError> {
     let path: Result<RelPath, _> = below.parse();
     let path = path.map_err(|source| IndexError::Name {
         dir: directory.map_or("", RelPath::as_str).into(),
@@ -230,9 +231,9 @@ fn text(directory: Option<&RelPath>) -> &str {
 
 /// The first of equal files wins.
 fn distinct<'a>(files: &[&'a Listed]) -> Result<Vec<&'a Listed>, IndexError> {
-    let mut seen: BTreeMap<&str, &Listed> = BTreeMap::new();
+    let mut by_name: BTreeMap<&str, &Listed> = BTreeMap::new();
     for &file in files {
-        match seen.get(file.path.file_name()) {
+        match by_name.get(file.path.file_name()) {
             Some(first) if first.package.sha256 != file.package.sha256 => {
                 return Err(IndexError::Clash {
                     first: first.path.clone(),
@@ -241,11 +242,11 @@ fn distinct<'a>(files: &[&'a Listed]) -> Result<Vec<&'a Listed>, IndexError> {
             }
             Some(_) => {}
             None => {
-                seen.insert(file.path.file_name(), file);
+                by_name.insert(file.path.file_name(), file);
             }
         }
     }
-    Ok(seen.into_values().collect())
+    Ok(by_name.into_values().collect())
 }
 
 fn by_project<'a>(files: &[&'a Listed]) -> BTreeMap<&'a str, Vec<&'a Listed>> {
@@ -271,11 +272,11 @@ fn ordered<'a>(files: &[&'a Listed]) -> Vec<&'a Listed> {
 }
 
 fn versions(files: &[&Listed]) -> String {
-    let mut seen = BTreeSet::new();
+    let mut listed = BTreeSet::new();
     let versions = files
         .iter()
         .rev()
         .map(|file| file.package.version.as_str())
-        .filter(|version| seen.insert(*version));
+        .filter(|version| listed.insert(*version));
     versions.collect::<Vec<_>>().join(", ")
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::attestation::{self, PROVENANCE};
 use super::entry::{CONTENT, IndexedFile, Yanked};
-use super::found::FilesOfIndex;
+use super::files_of_index::FilesOfIndex;
 use super::package::Package;
 use super::read::Yank;
 use super::{IndexError, read};
@@ -47,25 +47,25 @@ pub fn packages(dir: &Path) -> Result<Vec<Local>, IndexError> {
     if !dir.is_dir() {
         return Err(IndexError::NotADirectory { path: dir.to_owned() });
     }
-    let mut seen: BTreeMap<(String, Option<PackageName>), (RelPath, Local)> = BTreeMap::new();
-    let found = FilesOfIndex::below(dir)?;
-    let patches = found.patches();
-    for path in &found.packages {
+    let mut by_name: BTreeMap<(String, Option<PackageName>), (RelPath, Local)> = BTreeMap::new();
+    let files = FilesOfIndex::below(dir)?;
+    let patches = files.patches();
+    for path in &files.packages {
         let mut local = Local::read(&dir.join(path.as_str()))
             .map_err(|source| IndexError::Broken { path: path.clone(), source })?;
         local.provenance = provenance(dir, path, local.sha256())?;
         let patches = patches.get(path.as_str()).into_iter().flatten();
         local.patches = patches.map(|patch| dir.join(patch.as_str())).collect();
         let key = (path.file_name().to_owned(), local.package.index.clone());
-        match seen.get(&key) {
-            Some((first, other)) if other.sha256() != local.sha256() => {
+        match by_name.get(&key) {
+            Some((first, equal)) if equal.sha256() != local.sha256() => {
                 return Err(IndexError::Clash { first: first.clone(), second: path.clone() });
             }
             Some(_) => {}
-            None => drop(seen.insert(key, (path.clone(), local))),
+            None => drop(by_name.insert(key, (path.clone(), local))),
         }
     }
-    Ok(seen.into_values().map(|(_, local)| local).collect())
+    Ok(by_name.into_values().map(|(_, local)| local).collect())
 }
 
 /// Yanks, attestations and patches below `dir` (`FILE.yanked`) without `FILE`.
@@ -78,7 +78,7 @@ pub fn package_files(dir: &Path) -> Result<Vec<RelPath>, IndexError> {
     if !dir.is_dir() {
         return Err(IndexError::NotADirectory { path: dir.to_owned() });
     }
-    FilesOfIndex::below(dir).map(|found| found.packages)
+    FilesOfIndex::below(dir).map(|files| files.packages)
 }
 
 pub(super) fn provenance(
@@ -154,20 +154,20 @@ impl Local {
     /// Page entry with the address `url`. `time` defaults to the newest member's; `public` is the
     /// absolute address.
     pub fn entry(&self, url: String, public: Option<&str>, time: Option<Timestamp>) -> IndexedFile {
-        let own = Timestamp::from_seconds(self.package.time).unwrap_or_default();
+        let newest = Timestamp::from_seconds(self.package.time).unwrap_or_default();
         let yanked = self.yank.clone().and_then(Yank::reason);
-        let time = time.unwrap_or(own);
+        let time = time.unwrap_or(newest);
         let entry = IndexedFile::new(&self.file_name, url, &self.package, yanked.as_deref(), time);
         let hash = |list: &String| json!({ "sha256": Sha256::of(list.as_bytes()).to_string() });
         let public = public.filter(|_| self.provenance.is_some());
         let mut entry =
             entry.with_provenance(public.map(|public| format!("{public}.{PROVENANCE}")));
-        entry.other.extend(self.content.as_ref().map(|list| (CONTENT.to_owned(), hash(list))));
+        entry.extra.extend(self.content.as_ref().map(|list| (CONTENT.to_owned(), hash(list))));
         entry
     }
 
     /// State in `FILE.yanked`, which overrides pages; `None` without the file.
     pub fn yanked(&self) -> Option<Yanked> {
-        self.yank.clone().map(|yank| Yanked::of(yank.reason().as_deref()))
+        self.yank.clone().map(|yank| Yanked::from_reason(yank.reason().as_deref()))
     }
 }

@@ -37,7 +37,9 @@ impl Listed {
     pub(super) fn home(&self) -> Option<RelPath> {
         let parent = self.path.parent();
         match (&parent, &self.package.index) {
-            (Some(own), Some(index)) if own.file_name() == index.as_str() => own.parent(),
+            (Some(directory), Some(index)) if directory.file_name() == index.as_str() => {
+                directory.parent()
+            }
             _ => parent,
         }
     }

@@ -24,38 +24,40 @@ fn page(title: &str, version: &str, body: &str) -> String {
 }
 
 pub(super) fn files(
-    at: &RelPath,
+    place: &RelPath,
     title: &str,
     files: &[&Listed],
     pages: &[(RelPath, String)],
 ) -> String {
-    let files: Vec<IndexedFile> = files.iter().map(|file| IndexedFile::of(at, file)).collect();
+    let files: Vec<IndexedFile> =
+        files.iter().map(|file| IndexedFile::from_listed(place, file)).collect();
     let mut body: String = files.iter().map(anchor).collect();
-    for (to, text) in pages {
-        let _ = writeln!(body, "<a href=\"{}\">{}</a><br>", link(at, to), escape(text));
+    for (target, text) in pages {
+        let _ = writeln!(body, "<a href=\"{}\">{}</a><br>", link(place, target), escape(text));
     }
     page(title, version(&files), &body)
 }
 
-pub(super) fn list(at: &RelPath, title: &str, pages: &[(RelPath, String, String)]) -> String {
+pub(super) fn list(place: &RelPath, title: &str, pages: &[(RelPath, String, String)]) -> String {
     let mut body = String::new();
-    for (to, text, about) in pages {
+    for (target, text, about) in pages {
         let about = if about.is_empty() {
             String::new()
         } else {
             format!("<small>{}</small>", escape(about))
         };
-        let _ = writeln!(body, "<a href=\"{}\">{}</a>{about}<br>", link(at, to), escape(text));
+        let _ =
+            writeln!(body, "<a href=\"{}\">{}</a>{about}<br>", link(place, target), escape(text));
     }
     page(title, version(&[]), &body)
 }
 
 /// PEP 503 requires links to directories; elsewhere links name the file, since object stores have
 /// no directory pages.
-pub(super) fn projects(at: &RelPath, title: &str, pages: &[(RelPath, &str)]) -> String {
+pub(super) fn projects(place: &RelPath, title: &str, pages: &[(RelPath, &str)]) -> String {
     let mut body = String::new();
-    for (to, name) in pages {
-        let link = link(at, to);
+    for (target, name) in pages {
+        let link = link(place, target);
         let _ = writeln!(
             body,
             "<a href=\"{}\">{}</a><br>",

@@ -10,8 +10,6 @@ use base::names::RelPath;
 use base::regular;
 use wheel::archive::Stage;
 
-const HEAD: usize = 512;
-
 pub(super) struct Publication<'a> {
     dir: &'a Path,
     stage: Stage,
@@ -26,16 +24,20 @@ impl<'a> Publication<'a> {
     }
 
     pub(super) fn put_page(&mut self, path: &RelPath, text: &str) -> Result<bool, IndexError> {
-        let there = self.dir.join(path.as_str());
-        if !self.overwrite && there.is_file() && !is_ours(&there) {
+        let place = self.dir.join(path.as_str());
+        if !self.overwrite && place.is_file() && !is_ours(&place) {
             return Err(IndexError::Foreign { path: path.clone() });
         }
-        self.put(path, text.as_bytes())
+        self.write_changed(path, text.as_bytes())
     }
 
-    pub(super) fn put(&mut self, path: &RelPath, bytes: &[u8]) -> Result<bool, IndexError> {
-        let there = regular::read(self.dir.join(path.as_str()), bytes.len() as u64);
-        if there.is_ok_and(|there| there == bytes) {
+    pub(super) fn write_changed(
+        &mut self,
+        path: &RelPath,
+        bytes: &[u8],
+    ) -> Result<bool, IndexError> {
+        let current = regular::read(self.dir.join(path.as_str()), bytes.len() as u64);
+        if current.is_ok_and(|current| current == bytes) {
             return Ok(false);
         }
         let mut file = self.stage.create(path)?;
@@ -54,16 +56,19 @@ impl<'a> Publication<'a> {
         pages.filter(|path| is_ours(&self.dir.join(path.as_str()))).cloned().collect()
     }
 
-    /// Renames all files, then deletes `gone`.
-    pub(super) fn finish(self, gone: &[RelPath]) -> Result<(), IndexError> {
-        Ok(self.stage.commit(&self.outputs, gone)?)
+    /// Renames all files, then removes `deleted`.
+    pub(super) fn finish(self, deleted: &[RelPath]) -> Result<(), IndexError> {
+        Ok(self.stage.commit(&self.outputs, deleted)?)
     }
 }
 
 pub(super) fn is_ours(path: &Path) -> bool {
     let head = || -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
-        io::Read::read_to_end(&mut io::Read::take(regular::open(path)?, HEAD as u64), &mut head)?;
+        io::Read::read_to_end(
+            &mut io::Read::take(regular::open(path)?, document::HEAD as u64),
+            &mut head,
+        )?;
         Ok(head)
     };
     head().is_ok_and(|head| document::is_ours(&head))

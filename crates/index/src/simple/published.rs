@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::found::FilesOfIndex;
+use super::files_of_index::FilesOfIndex;
 use super::publish::is_ours;
 use super::{IndexError, STATE, document};
 use base::names::RelPath;
@@ -10,14 +10,14 @@ use base::regular;
 
 const LONGEST: u64 = 256 << 20;
 
-pub(super) fn refuse(dir: &Path, found: &FilesOfIndex) -> Result<(), IndexError> {
+pub(super) fn refuse(dir: &Path, files: &FilesOfIndex) -> Result<(), IndexError> {
     let is_remembered = dir.join(STATE).is_file();
-    let data = found.pages.iter().filter(|page| page.file_name() == "index.json");
+    let data = files.pages.iter().filter(|page| page.file_name() == "index.json");
     let is_published = |page: &&RelPath| {
         let is_elsewhere = !is_place_of_index(page);
         is_elsewhere || (!is_remembered && names_beside(&dir.join(page.as_str())))
     };
-    let mut published = found.records.iter().chain(data.filter(is_published));
+    let mut published = files.records.iter().chain(data.filter(is_published));
     match published.find(|page| is_ours(&dir.join(page.as_str()))) {
         Some(page) => Err(IndexError::Published { path: page.clone() }),
         None => Ok(()),

@@ -20,7 +20,7 @@ pub(super) struct Publisher {
     kind: String,
     claims: BTreeMap<String, String>,
     #[serde(flatten)]
-    other: BTreeMap<&'static str, String>,
+    details: BTreeMap<&'static str, String>,
 }
 
 /// Reads a certificate in DER. An unknown issuer of tokens is its own kind, without one the issuer of
@@ -30,8 +30,8 @@ pub(super) fn publisher(certificate: &[u8]) -> Result<Publisher, Error> {
     let certificate = certificate.tbs_certificate();
     let extensions = certificate.extensions().map(Vec::as_slice).unwrap_or_default();
     let text = |id| {
-        let found = extensions.iter().find(|extension| extension.extn_id == id)?;
-        let text = Utf8StringRef::from_der(found.extn_value.as_bytes()).ok()?;
+        let extension = extensions.iter().find(|extension| extension.extn_id == id)?;
+        let text = Utf8StringRef::from_der(extension.extn_value.as_bytes()).ok()?;
         Some(text.as_str().to_owned())
     };
     let (issuer, repository, workflow) = (text(ISSUER), text(REPOSITORY), text(WORKFLOW));
@@ -44,17 +44,17 @@ pub(super) fn publisher(certificate: &[u8]) -> Result<Publisher, Error> {
         }
         _ => None,
     };
-    let mut other = BTreeMap::new();
+    let mut details = BTreeMap::new();
     if let (Some((kind, host, directory, key)), Some(repository)) = (service, &repository)
         && let Some(name) = repository.strip_prefix(host)
     {
-        other.insert("repository", name.to_owned());
+        details.insert("repository", name.to_owned());
         let file = workflow.as_deref().and_then(|workflow| {
             let (file, _) = workflow.strip_prefix(repository)?.rsplit_once('@')?;
             file.strip_prefix(directory)
         });
-        other.extend(file.map(|file| (key, file.to_owned())));
-        return Ok(Publisher { kind: kind.to_owned(), claims: BTreeMap::new(), other });
+        details.extend(file.map(|file| (key, file.to_owned())));
+        return Ok(Publisher { kind: kind.to_owned(), claims: BTreeMap::new(), details });
     }
     let names = certificate.get_extension::<SubjectAltName>()?.map(|(_, names)| names.0);
     let identity = names.iter().flatten().find_map(|name| match name {
@@ -63,11 +63,11 @@ pub(super) fn publisher(certificate: &[u8]) -> Result<Publisher, Error> {
         }
         _ => None,
     });
-    other.extend(identity.map(|identity| ("identity", identity)));
-    other.extend(repository.map(|repository| ("repository", repository)));
-    other.extend(workflow.map(|workflow| ("workflow", workflow)));
+    details.extend(identity.map(|identity| ("identity", identity)));
+    details.extend(repository.map(|repository| ("repository", repository)));
+    details.extend(workflow.map(|workflow| ("workflow", workflow)));
     let kind = issuer.unwrap_or_else(|| certificate.issuer().to_string());
-    Ok(Publisher { kind, claims: BTreeMap::new(), other })
+    Ok(Publisher { kind, claims: BTreeMap::new(), details })
 }
 
 #[cfg(test)]
@@ -100,8 +100,11 @@ mod tests {
                 "workflow_filepath": ".gitlab-ci.yml",
             })
         );
-        let own = certificate!("own.txt");
-        assert!(own["kind"].as_str().unwrap().contains("CN=test-intermediate"), "{own}");
-        assert_eq!(own["identity"], "https://ci.example.com/release");
+        let publisher = certificate!("own.txt");
+        assert!(
+            publisher["kind"].as_str().unwrap().contains("CN=test-intermediate"),
+            "{publisher}"
+        );
+        assert_eq!(publisher["identity"], "https://ci.example.com/release");
     }
 }

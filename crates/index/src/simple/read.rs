@@ -47,9 +47,9 @@ impl Yank {
 }
 
 pub(super) fn yank(path: &Path) -> io::Result<Option<Yank>> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".yanked");
-    match regular::read(Path::new(&beside), LONGEST_TEXT) {
+    let mut yank = path.as_os_str().to_owned();
+    yank.push(".yanked");
+    match regular::read(Path::new(&yank), LONGEST_TEXT) {
         Ok(reason) => {
             let reason = String::from_utf8_lossy(&reason);
             let reason = reason.trim_start_matches('\u{feff}');

@@ -26,19 +26,19 @@ pub(super) struct Stamp {
 
 impl Stamp {
     /// Follows links.
-    pub(super) fn of(path: &Path) -> std::io::Result<Self> {
-        let found = fs::metadata(path)?;
-        Ok(Self { size: found.len(), modified: (found.mtime(), found.mtime_nsec()) })
+    pub(super) fn read(path: &Path) -> std::io::Result<Self> {
+        let metadata = fs::metadata(path)?;
+        Ok(Self { size: metadata.len(), modified: (metadata.mtime(), metadata.mtime_nsec()) })
     }
 
     /// True if certainly older: two writes within one time step are indistinguishable.
-    pub(super) fn is_before(&self, other: &Self) -> bool {
-        self.modified < other.modified
+    pub(super) fn is_before(&self, later: &Self) -> bool {
+        self.modified < later.modified
     }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct StampedPackage {
     /// `None` if a later write could have the same stamp.
     pub(super) stamp: Option<Stamp>,
     #[serde(flatten)]
@@ -48,7 +48,7 @@ pub(super) struct Known {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct State {
     format: u32,
-    pub(super) packages: BTreeMap<RelPath, Known>,
+    pub(super) packages: BTreeMap<RelPath, StampedPackage>,
 }
 
 impl Default for State {

@@ -2,13 +2,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::attestation::{ATTESTATIONS, PROVENANCE};
-use super::found::FilesOfIndex;
+use super::files_of_index::FilesOfIndex;
 use super::layout::Pages;
 use super::link::encoded;
 use super::package::Listed;
 use super::publish::Publication;
 use super::read::Yank;
-use super::state::{Known, STATE, Stamp, State};
+use super::state::{STATE, Stamp, StampedPackage, State};
 use super::{IndexError, Options, Summary, local, published, read};
 use base::hash::Sha256;
 use base::names::RelPath;
@@ -45,7 +45,7 @@ impl<'a> Update<'a> {
         let stage = Stage::open(dir)?;
         let first = state_path(dir)?;
         stage.create(&first)?;
-        let began = Stamp::of(&stage.path(&first))
+        let began = Stamp::read(&stage.path(&first))
             .map_err(|source| IndexError::Read { path: dir.to_owned(), source })?;
         let (old, new) = (State::load(dir), State::default());
         Ok(Self {
@@ -63,16 +63,16 @@ impl<'a> Update<'a> {
     }
 
     pub(super) fn run(mut self) -> Result<Summary, IndexError> {
-        let found = FilesOfIndex::below(self.dir)?;
+        let files = FilesOfIndex::below(self.dir)?;
         if !self.options.overwrite {
-            published::refuse(self.dir, &found)?;
+            published::refuse(self.dir, &files)?;
         }
-        let removed = self.removed(&found.packages)?;
+        let removed = self.removed(&files.packages)?;
         let mut listed = Vec::new();
-        for path in found.packages.iter().filter(|path| !removed.contains(path)) {
+        for path in files.packages.iter().filter(|path| !removed.contains(path)) {
             listed.extend(self.listed(path)?);
         }
-        let pages = Pages::of(self.options.layout, &listed)?;
+        let pages = Pages::new(self.options.layout, &listed)?;
         if let Some(gate) = self.gate {
             gate.check_set(self.read.iter().map(PathBuf::as_path))?;
         }
@@ -80,8 +80,8 @@ impl<'a> Update<'a> {
         self.summary.projects =
             listed.iter().map(|file| &file.package.project).collect::<BTreeSet<_>>().len();
         self.before_pages.extend(self.records_without(&removed)?);
-        let gone = self.gone(&removed)?;
-        self.publish(pages, &found.pages, gone)
+        let to_delete = self.to_delete(&removed)?;
+        self.publish(pages, &files.pages, to_delete)
     }
 
     fn records_without(&self, removed: &[RelPath]) -> Result<Vec<(RelPath, Vec<u8>)>, IndexError> {
@@ -95,8 +95,8 @@ impl<'a> Update<'a> {
         for directory in directories {
             let recorded = Recorded::read_in(&self.dir.join(&directory))
                 .map_err(|source| self.unreadable(source))?;
-            let gone = removed.iter().filter_map(|path| path.as_str().strip_prefix(&directory));
-            for (name, text) in recorded.without(&gone.collect()) {
+            let names = removed.iter().filter_map(|path| path.as_str().strip_prefix(&directory));
+            for (name, text) in recorded.without(&names.collect()) {
                 let path = format!("{directory}{name}").parse();
                 let path =
                     path.map_err(|source| IndexError::Name { dir: self.dir.to_owned(), source })?;
@@ -119,24 +119,24 @@ impl<'a> Update<'a> {
     }
 
     fn listed(&mut self, path: &RelPath) -> Result<Option<Listed>, IndexError> {
-        let Some(known) = self.known(path)? else { return Ok(None) };
-        self.new.packages.insert(path.clone(), known.clone());
+        let Some(stamped) = self.read_package(path)? else { return Ok(None) };
+        self.new.packages.insert(path.clone(), stamped.clone());
         let yank = read::yank(&self.place(path)).map_err(|source| self.unreadable(source))?;
         let yanked = yank.and_then(Yank::reason);
-        let provenance = self.provenance(path, &known.package.sha256)?;
-        let own = Timestamp::from_seconds(known.package.time).unwrap_or_default();
+        let provenance = self.provenance(path, &stamped.package.sha256)?;
+        let newest = Timestamp::from_seconds(stamped.package.time).unwrap_or_default();
         Ok(Some(Listed {
             path: path.clone(),
-            package: known.package,
+            package: stamped.package,
             yanked,
             provenance,
-            time: self.options.time.unwrap_or(own),
+            time: self.options.time.unwrap_or(newest),
         }))
     }
 
     fn provenance(&mut self, path: &RelPath, sha256: &str) -> Result<Option<String>, IndexError> {
         let Some(object) = local::provenance(self.dir, path, sha256)? else { return Ok(None) };
-        let place = beside(path, PROVENANCE)?;
+        let place = companion(path, PROVENANCE)?;
         let public = self.options.public.as_ref();
         let url =
             public.map(|public| format!("{}/{}", public.trim_end_matches('/'), encoded(&place)));
@@ -145,24 +145,27 @@ impl<'a> Update<'a> {
         Ok(url)
     }
 
-    fn known(&mut self, path: &RelPath) -> Result<Option<Known>, IndexError> {
-        let stamp = Stamp::of(&self.place(path)).map_err(|source| self.unreadable(source))?;
+    fn read_package(&mut self, path: &RelPath) -> Result<Option<StampedPackage>, IndexError> {
+        let stamp = Stamp::read(&self.place(path)).map_err(|source| self.unreadable(source))?;
         let remembered = self
             .old
             .packages
             .get(path)
-            .filter(|known| known.stamp == Some(stamp) && self.has_metadata(path, known));
-        if let Some(known) = remembered {
-            return Ok(Some(known.clone()));
+            .filter(|old| old.stamp == Some(stamp) && self.has_metadata(path, old));
+        if let Some(stamped) = remembered {
+            return Ok(Some(stamped.clone()));
         }
         match read::package(&self.place(path)) {
             Ok((package, metadata)) => {
                 self.summary.read += 1;
                 self.read.push(self.place(path));
                 if let Some(bytes) = metadata {
-                    self.before_pages.push((beside(path, "metadata")?, bytes));
+                    self.before_pages.push((companion(path, "metadata")?, bytes));
                 }
-                Ok(Some(Known { stamp: stamp.is_before(&self.began).then_some(stamp), package }))
+                Ok(Some(StampedPackage {
+                    stamp: stamp.is_before(&self.began).then_some(stamp),
+                    package,
+                }))
             }
             Err(source) if self.options.skip_broken => {
                 self.summary.skipped.push((path.clone(), source));
@@ -172,9 +175,9 @@ impl<'a> Update<'a> {
         }
     }
 
-    fn has_metadata(&self, path: &RelPath, known: &Known) -> bool {
-        let Some(hash) = &known.package.metadata else { return true };
-        let place = beside(path, "metadata").map(|path| self.place(&path));
+    fn has_metadata(&self, path: &RelPath, stamped: &StampedPackage) -> bool {
+        let Some(hash) = &stamped.package.metadata else { return true };
+        let place = companion(path, "metadata").map(|path| self.place(&path));
         place.is_ok_and(|place| {
             regular::read(place, LONGEST_TEXT)
                 .is_ok_and(|bytes| Sha256::of(&bytes).to_string() == *hash)
@@ -182,22 +185,22 @@ impl<'a> Update<'a> {
     }
 
     /// Packages last.
-    fn gone(&self, removed: &[RelPath]) -> Result<Vec<RelPath>, IndexError> {
+    fn to_delete(&self, removed: &[RelPath]) -> Result<Vec<RelPath>, IndexError> {
         let deleted =
             self.old.packages.iter().filter(|(path, _)| !self.new.packages.contains_key(path));
-        let mut beside_them = BTreeSet::new();
+        let mut companions = BTreeSet::new();
         for (path, _) in deleted
-            .filter(|(path, known)| known.package.metadata.is_some() && !self.is_skipped(path))
+            .filter(|(path, stamped)| stamped.package.metadata.is_some() && !self.is_skipped(path))
         {
-            beside_them.insert(beside(path, "metadata")?);
+            companions.insert(companion(path, "metadata")?);
         }
         for path in removed {
             for ending in ["metadata", "yanked", PROVENANCE].into_iter().chain(ATTESTATIONS) {
-                beside_them.insert(beside(path, ending)?);
+                companions.insert(companion(path, ending)?);
             }
         }
-        let there = beside_them.into_iter().filter(|path| self.place(path).is_file());
-        Ok(there.chain(removed.iter().cloned()).collect())
+        let existing = companions.into_iter().filter(|path| self.place(path).is_file());
+        Ok(existing.chain(removed.iter().cloned()).collect())
     }
 
     fn is_skipped(&self, path: &RelPath) -> bool {
@@ -207,23 +210,23 @@ impl<'a> Update<'a> {
     fn publish(
         mut self,
         pages: Pages,
-        found: &[RelPath],
-        gone: Vec<RelPath>,
+        pages_before: &[RelPath],
+        deleted: Vec<RelPath>,
     ) -> Result<Summary, IndexError> {
         let state = self.new.render().map_err(|e| IndexError::Write(e.into()))?;
         let mut publication = Publication::new(self.dir, self.stage, self.options.overwrite);
         for (path, bytes) in &self.before_pages {
-            publication.put(path, bytes)?;
+            publication.write_changed(path, bytes)?;
         }
         for (path, text) in &pages.pages {
             self.summary.pages += usize::from(publication.put_page(path, text)?);
         }
-        let wanted: BTreeSet<&RelPath> = pages.pages.iter().map(|(path, _)| path).collect();
-        let obsolete = publication.ours(found.iter().filter(|path| !wanted.contains(path)));
+        let current: BTreeSet<&RelPath> = pages.pages.iter().map(|(path, _)| path).collect();
+        let obsolete = publication.ours(pages_before.iter().filter(|path| !current.contains(path)));
         publication.write_created(&state_path(self.dir)?, state.as_bytes())?;
         self.summary.pages_removed = obsolete.len();
-        publication.finish(&[obsolete, gone.clone()].concat())?;
-        self.summary.removed = gone;
+        publication.finish(&[obsolete, deleted.clone()].concat())?;
+        self.summary.removed = deleted;
         self.summary.entries = pages.entries;
         Ok(self.summary)
     }
@@ -241,7 +244,7 @@ fn state_path(dir: &Path) -> Result<RelPath, IndexError> {
     STATE.parse().map_err(|source| IndexError::Name { dir: dir.to_owned(), source })
 }
 
-fn beside(path: &RelPath, ending: &str) -> Result<RelPath, IndexError> {
+fn companion(path: &RelPath, ending: &str) -> Result<RelPath, IndexError> {
     let name = format!("{}.{ending}", path.file_name());
     path.with_file_name(&name)
         .map_err(|source| IndexError::Name { dir: path.as_str().into(), source })

@@ -114,14 +114,14 @@ impl Bucket for Directory {
         let mut objects = Vec::new();
         for entry in directory::walk_where(&root, |entry| !entry.is_hidden()) {
             let entry = entry.map_err(failed)?;
-            let found = match fs::metadata(entry.path()) {
-                Ok(found) if found.is_file() => found,
+            let metadata = match fs::metadata(entry.path()) {
+                Ok(metadata) if metadata.is_file() => metadata,
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
                 _ => continue,
             };
             let key = entry.below().to_str();
             if let Some(Ok(key)) = key.map(|key| below(above, key).parse()) {
-                objects.push(object(&key, &found));
+                objects.push(object(&key, &metadata));
             }
         }
         objects.sort_by(|a, b| a.key.cmp(&b.key));
@@ -130,7 +130,7 @@ impl Bucket for Directory {
 
     fn head(&self, key: &RelPath) -> Result<Option<Object>, StoreError> {
         match fs::metadata(self.place(key)) {
-            Ok(found) if found.is_file() => Ok(Some(object(key, &found))),
+            Ok(metadata) if metadata.is_file() => Ok(Some(object(key, &metadata))),
             Ok(_) => Ok(None),
             Err(e)
                 if [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&e.kind()) =>
@@ -171,19 +171,19 @@ impl Bucket for Directory {
         if self.head(key)?.is_some() {
             return Ok(Written::Refused);
         }
-        self.write(key, body, |found| found.is_none())
+        self.write(key, body, |current| current.is_none())
     }
 
     fn replace(
         &self,
-        was: &Object,
+        expected: &Object,
         body: Body<'_>,
         _headers: &Headers<'_>,
     ) -> Result<Written, StoreError> {
-        let same = |found: Option<Object>| {
-            found.is_some_and(|found| found.etag.is_some() && found.etag == was.etag)
+        let is_expected = |current: Option<Object>| {
+            current.is_some_and(|current| current.etag.is_some() && current.etag == expected.etag)
         };
-        self.write(&was.key, body, same)
+        self.write(&expected.key, body, is_expected)
     }
 
     fn put(&self, key: &RelPath, body: Body<'_>, _headers: &Headers<'_>) -> Result<(), StoreError> {
@@ -192,11 +192,11 @@ impl Bucket for Directory {
 
     fn takes_objects(&self) -> Result<(), StoreError> {
         let path = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
-        let there = path.ancestors().find(|path| path.exists()).unwrap_or(&path);
+        let existing = path.ancestors().find(|path| path.exists()).unwrap_or(&path);
         let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
-        rustix::fs::access(there, access).map_err(|error| {
+        rustix::fs::access(existing, access).map_err(|error| {
             let error = io::Error::from(error);
-            let text = format!("cannot write to {}: {error}", there.display());
+            let text = format!("cannot write to {}: {error}", existing.display());
             StoreError::new(ErrorKind::of_io(&error), &self.name, &text)
         })
     }
@@ -221,11 +221,11 @@ impl Bucket for Directory {
 
 /// Entity tag of inode, mtime and size: valid only for files that are replaced, never edited in
 /// place.
-fn object(key: &RelPath, found: &Metadata) -> Object {
-    let (inode, size) = (found.ino(), found.len());
-    let time = i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec());
+fn object(key: &RelPath, metadata: &Metadata) -> Object {
+    let (inode, size) = (metadata.ino(), metadata.len());
+    let time = i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec());
     let etag = Some(format!("\"{inode:x}-{time:x}-{size:x}\""));
-    let modified = found.modified().ok();
+    let modified = metadata.modified().ok();
     Object { key: key.clone(), size, etag, version: None, sha256: None, modified }
 }
 

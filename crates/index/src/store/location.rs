@@ -59,9 +59,9 @@ impl Location {
 /// Scheme of a URL without slashes: `s3:/b`, `file:b`. An unknown scheme needs a slash.
 pub(super) fn cut_scheme(text: &str) -> Option<&str> {
     let (scheme, rest) = text.split_once(':')?;
-    let known = SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    let is_known = SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known));
     let is_word = scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    (!rest.starts_with("//") && (known || is_word && rest.starts_with('/'))).then_some(scheme)
+    (!rest.starts_with("//") && (is_known || is_word && rest.starts_with('/'))).then_some(scheme)
 }
 
 fn cut(text: &str, scheme: &str) -> StoreError {
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_and_urls_are_told_apart() {
+    fn distinguishes_paths_from_urls() {
         let place = |text| Location::parse(text).unwrap();
         assert_eq!(place("out/dist"), Location::Directory("out/dist".into()));
         for path in ["./s3:odd", "odd:name", "a/s3:/b", "c:/d", "12:30"] {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_place_is_refused_without_its_secret() {
+    fn refuses_invalid_places_without_showing_their_secret() {
         for (text, expected) in [
             ("ftp://h/p", "`ftp://h/p`: write a directory or a URL that begins with file://,"),
             ("s3:///p", "`s3:///p`: it names no bucket or host"),

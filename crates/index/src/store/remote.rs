@@ -69,10 +69,10 @@ impl Remote {
     pub(super) fn open(url: &str, options: &Options) -> Result<Self, StoreError> {
         let secrets = Secrets::of_the_environment();
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
-        let failed = |kind, text: &str| StoreError::new(kind, url, &secrets.without(text));
+        let failed = |kind, text: &str| StoreError::new(kind, url, &secrets.redact(text));
         let runtime = runtime.map_err(|error| failed(ErrorKind::Local, &error.to_string()))?;
         let connection = Connection::new(url, options, &runtime)
-            .map_err(|error| failed(kind(&error), &said(&error)))?;
+            .map_err(|error| failed(kind(&error), &root_cause(&error)))?;
         Ok(Self {
             name: url.to_owned(),
             runtime: runtime.into(),
@@ -86,8 +86,8 @@ impl Remote {
         let (secrets, runtime) = (self.secrets.clone(), self.runtime.clone());
         let Answer { result, operation } = answer;
         let of_body = operation.clone();
-        let said = move |error: &Failed| secrets.without(&cause(error, &of_body));
-        Stream::new(runtime, operation, result.into_stream(), said)
+        let message = move |error: &Failed| secrets.redact(&cause(error, &of_body));
+        Stream::new(runtime, operation, result.into_stream(), message)
     }
 
     /// Runs one call, which ends without progress.
@@ -100,11 +100,11 @@ impl Remote {
     }
 
     fn failed(&self, verb: &str, key: &RelPath) -> impl Fn(Failed) -> StoreError {
-        move |error| self.error(kind(&error), verb, key, &said(&error))
+        move |error| self.error(kind(&error), verb, key, &root_cause(&error))
     }
 
     fn error(&self, kind: ErrorKind, verb: &str, key: &RelPath, text: &str) -> StoreError {
-        StoreError::of_key(kind, &self.name, verb, key, &self.secrets.without(text))
+        StoreError::of_key(kind, &self.name, verb, key, &self.secrets.redact(text))
     }
 
     fn place(&self, verb: &str, key: &RelPath) -> Result<Path, StoreError> {
@@ -114,7 +114,7 @@ impl Remote {
         Path::parse(self.connection.path(key.as_str())).map_err(invalid)
     }
 
-    fn ask(
+    fn request(
         &self,
         key: &RelPath,
         etag: Option<&str>,
@@ -123,8 +123,8 @@ impl Remote {
         let place = self.place("read", key)?;
         let operation = Operation::new(self.patience);
         options.extensions.insert(WholeObject);
-        let ask = || self.call(&operation, self.connection.store.get_opts(&place, options));
-        let answer = activity::during("request", key.as_str(), &self.name, ask);
+        let send = || self.call(&operation, self.connection.store.get_opts(&place, options));
+        let answer = activity::during("request", key.as_str(), &self.name, send);
         let result = answer.map_err(self.failed("read", key))?;
         // The request sends no condition.
         if etag.is_some() && result.meta.e_tag.as_deref() != etag {
@@ -204,9 +204,9 @@ impl Remote {
     }
 
     async fn listed(&self, prefix: &Path, operation: &Operation) -> Result<Vec<Object>, Failed> {
-        let mut found = self.connection.store.list(Some(prefix));
+        let mut listing = self.connection.store.list(Some(prefix));
         let (mut objects, mut bytes) = (Vec::new(), 0);
-        while let Some(meta) = found.next().await.transpose()? {
+        while let Some(meta) = listing.next().await.transpose()? {
             operation.progressed();
             bytes += meta.location.as_ref().len();
             if bytes > MOST_OF_KEYS {
@@ -237,7 +237,7 @@ impl Bucket for Remote {
             return Err(StoreError::new(ErrorKind::Unsupported, &self.name, text));
         }
         let failed = |error: Failed| {
-            let text = self.secrets.without(&format!("cannot list it: {}", said(&error)));
+            let text = self.secrets.redact(&format!("cannot list it: {}", root_cause(&error)));
             StoreError::new(kind(&error), &self.name, &text)
         };
         let top = self.connection.path(&below(directory, ""));
@@ -248,7 +248,7 @@ impl Bucket for Remote {
             Some(fault) => StoreError::new(
                 kind(&error),
                 &self.name,
-                &self.secrets.without(&format!("cannot list it: {fault}")),
+                &self.secrets.redact(&format!("cannot list it: {fault}")),
             ),
             None => failed(error),
         })?;
@@ -257,7 +257,7 @@ impl Bucket for Remote {
     }
 
     fn head(&self, key: &RelPath) -> Result<Option<Object>, StoreError> {
-        match self.ask(key, None, GetOptions { head: true, ..GetOptions::default() }) {
+        match self.request(key, None, GetOptions { head: true, ..GetOptions::default() }) {
             Ok(Answer { result, .. }) => {
                 Ok(Some(self.object(key, result.meta, &result.attributes)))
             }
@@ -267,19 +267,19 @@ impl Bucket for Remote {
     }
 
     fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<ObjectContent, StoreError> {
-        let answer = self.ask(key, etag, GetOptions::default())?;
+        let answer = self.request(key, etag, GetOptions::default())?;
         Ok(self.content(key, answer))
     }
 
-    fn get_changed(&self, known: &Object) -> Result<Option<ObjectContent>, StoreError> {
-        let time = known.modified.filter(|_| known.etag.is_none());
+    fn get_changed(&self, cached: &Object) -> Result<Option<ObjectContent>, StoreError> {
+        let time = cached.modified.filter(|_| cached.etag.is_none());
         let options = GetOptions {
-            if_none_match: known.etag.clone(),
+            if_none_match: cached.etag.clone(),
             if_modified_since: time.map(Into::into),
             ..GetOptions::default()
         };
-        match self.ask(&known.key, None, options) {
-            Ok(answer) => Ok(Some(self.content(&known.key, answer))),
+        match self.request(&cached.key, None, options) {
+            Ok(answer) => Ok(Some(self.content(&cached.key, answer))),
             Err(error) if error.kind == ErrorKind::Changed => Ok(None),
             Err(error) => Err(error),
         }
@@ -295,11 +295,12 @@ impl Bucket for Remote {
             return Ok(Vec::new());
         }
         let asked = Some(GetRange::Bounded(range.clone()));
-        let answer = self.ask(key, etag, GetOptions { range: asked, ..GetOptions::default() })?;
-        let (mut bytes, wanted) = (Vec::new(), range.end - range.start);
-        let read = self.stream(answer).take(wanted + 1).read_to_end(&mut bytes);
+        let answer =
+            self.request(key, etag, GetOptions { range: asked, ..GetOptions::default() })?;
+        let (mut bytes, size) = (Vec::new(), range.end - range.start);
+        let read = self.stream(answer).take(size + 1).read_to_end(&mut bytes);
         read.map_err(|error| self.error(ErrorKind::Unavailable, "read", key, &error.to_string()))?;
-        if bytes.len() as u64 == wanted {
+        if bytes.len() as u64 == size {
             Ok(bytes)
         } else {
             Err(self.error(ErrorKind::Unavailable, "read", key, &ends_early().to_string()))
@@ -321,19 +322,20 @@ impl Bucket for Remote {
 
     fn replace(
         &self,
-        was: &Object,
+        expected: &Object,
         body: Body<'_>,
         headers: &Headers<'_>,
     ) -> Result<Written, StoreError> {
-        if was.etag.is_none() && was.version.is_none() {
+        if expected.etag.is_none() && expected.version.is_none() {
             let text = "the store has no entity tags, which detect concurrent writes";
-            return Err(self.error(ErrorKind::Unsupported, "replace", &was.key, text));
+            return Err(self.error(ErrorKind::Unsupported, "replace", &expected.key, text));
         }
-        let version = UpdateVersion { e_tag: was.etag.clone(), version: was.version.clone() };
-        match self.send(&was.key, body, headers, PutMode::Update(version))? {
+        let version =
+            UpdateVersion { e_tag: expected.etag.clone(), version: expected.version.clone() };
+        match self.send(&expected.key, body, headers, PutMode::Update(version))? {
             Ok(object) => Ok(Written::Done(object)),
             Err(Failed::Precondition { .. } | Failed::NotFound { .. }) => Ok(Written::Refused),
-            Err(error) => Err(self.failed("replace", &was.key)(error)),
+            Err(error) => Err(self.failed("replace", &expected.key)(error)),
         }
     }
 
@@ -355,8 +357,8 @@ impl Bucket for Remote {
         }
         let (etag, version) = (Some(OTHER_TAG.to_owned()), Some(OTHER_VERSION.to_owned()));
         let (size, sha256, modified) = (0, None, None);
-        let other = Object { key, size, etag, version, sha256, modified };
-        let replaced = self.replace(&other, Body::Bytes(PROBE_TEXT.as_bytes()), &PROBE_HEADERS);
+        let absent = Object { key, size, etag, version, sha256, modified };
+        let replaced = self.replace(&absent, Body::Bytes(PROBE_TEXT.as_bytes()), &PROBE_HEADERS);
         if replaced?.is_done() {
             return Err(self.ignores("replacements (If-Match)"));
         }
@@ -380,8 +382,8 @@ fn attributes(headers: &Headers<'_>) -> Attributes {
         (Attribute::ContentEncoding, headers.content_encoding),
         (Attribute::Metadata(SHA256.into()), headers.sha256.unwrap_or_default()),
     ];
-    let given = fields.into_iter().filter(|(_, value)| !value.is_empty());
-    given.map(|(field, value)| (field, value.to_owned())).collect()
+    let nonempty = fields.into_iter().filter(|(_, value)| !value.is_empty());
+    nonempty.map(|(field, value)| (field, value.to_owned())).collect()
 }
 
 fn kind(error: &Failed) -> ErrorKind {
@@ -402,11 +404,11 @@ fn too_long() -> Failed {
 
 /// The fault of the connection: a later error, such as one of a range, is only its consequence.
 fn cause(error: &Failed, operation: &Operation) -> String {
-    operation.fault().unwrap_or_else(|| said(error))
+    operation.fault().unwrap_or_else(|| root_cause(error))
 }
 
 /// The innermost cause: outer errors repeat it.
-fn said(error: &Failed) -> String {
+fn root_cause(error: &Failed) -> String {
     if let Failed::InvalidPath { source } = error {
         return format!("{source}. No archive and no package has such a key: remove the object");
     }
@@ -442,8 +444,8 @@ fn answered(text: &str) -> String {
     } else {
         return unquoted(&words(text));
     };
-    let said = ["Code", "Message"].iter().filter_map(|tag| element(page, tag));
-    said.chain(json_message(page)).fold(line, |line, text| format!("{line}: {text}"))
+    let elements = ["Code", "Message"].iter().filter_map(|tag| element(page, tag));
+    elements.chain(json_message(page)).fold(line, |line, text| format!("{line}: {text}"))
 }
 
 /// Parsers quote what they read.

@@ -19,54 +19,57 @@ fn directory() -> (tempfile::TempDir, Box<dyn Bucket>) {
 }
 
 #[test]
-fn objects_are_made_once_and_replaced_by_comparison() {
+fn creates_objects_once_and_replaces_only_expected_ones() {
     let (_dir, bucket) = directory();
-    let at = key("a/b+c");
-    assert_eq!(bucket.head(&at).unwrap(), None);
-    let create = |bytes| bucket.create(&at, Body::Bytes(bytes), &HEADERS).unwrap();
+    let object_key = key("a/b+c");
+    assert_eq!(bucket.head(&object_key).unwrap(), None);
+    let create = |bytes| bucket.create(&object_key, Body::Bytes(bytes), &HEADERS).unwrap();
     let made = create(b"one");
-    assert_eq!(made, Written::Done(bucket.head(&at).unwrap().unwrap()));
+    assert_eq!(made, Written::Done(bucket.head(&object_key).unwrap().unwrap()));
     assert_eq!(create(b"two"), Written::Refused);
     assert_eq!(read(&*bucket, "a/b+c"), b"one");
 
-    let was = bucket.head(&at).unwrap().unwrap();
-    assert_eq!((was.size, was.etag.is_some()), (3, true));
-    let replace = |bytes| bucket.replace(&was, Body::Bytes(bytes), &HEADERS).unwrap();
+    let object = bucket.head(&object_key).unwrap().unwrap();
+    assert_eq!((object.size, object.etag.is_some()), (3, true));
+    let replace = |bytes| bucket.replace(&object, Body::Bytes(bytes), &HEADERS).unwrap();
     assert!(replace(b"three").is_done());
     assert_eq!(replace(b"four"), Written::Refused);
     assert_eq!(read(&*bucket, "a/b+c"), b"three");
 
-    bucket.delete(&at).unwrap();
-    bucket.delete(&at).unwrap();
+    bucket.delete(&object_key).unwrap();
+    bucket.delete(&object_key).unwrap();
     assert_eq!(replace(b"five"), Written::Refused);
     assert!(bucket.list(None).unwrap().is_empty());
-    bucket.put(&at, Body::Bytes(b"six"), &HEADERS).unwrap();
-    bucket.put(&at, Body::Bytes(b"seven"), &HEADERS).unwrap();
+    bucket.put(&object_key, Body::Bytes(b"six"), &HEADERS).unwrap();
+    bucket.put(&object_key, Body::Bytes(b"seven"), &HEADERS).unwrap();
     assert_eq!(read(&*bucket, "a/b+c"), b"seven");
 }
 
 #[test]
-fn bytes_come_whole_and_of_the_object_that_was_meant() {
+fn reads_whole_bytes_of_the_expected_object() {
     let (dir, bucket) = directory();
-    let (at, file) = (key("x"), dir.path().join("file"));
+    let (object_key, file) = (key("x"), dir.path().join("file"));
     fs_err::write(&file, b"0123456789").unwrap();
-    bucket.create(&at, Body::File(&file), &HEADERS).unwrap();
-    let etag = bucket.head(&at).unwrap().unwrap().etag;
-    assert_eq!(bucket.get_range(&at, 3..6, etag.as_deref()).unwrap(), b"345");
-    let short = bucket.get_range(&at, 8..12, None).unwrap_err().to_string();
+    bucket.create(&object_key, Body::File(&file), &HEADERS).unwrap();
+    let etag = bucket.head(&object_key).unwrap().unwrap().etag;
+    assert_eq!(bucket.get_range(&object_key, 3..6, etag.as_deref()).unwrap(), b"345");
+    let short = bucket.get_range(&object_key, 8..12, None).unwrap_err().to_string();
     assert!(short.starts_with("cannot read `x` in `"), "{short}");
-    let content = bucket.get(&at, None).unwrap();
+    let content = bucket.get(&object_key, None).unwrap();
     assert_eq!(content.bytes(&*bucket, 9).unwrap_err().kind, ErrorKind::TooLarge);
 
-    bucket.put(&at, Body::Bytes(b"9876543210"), &HEADERS).unwrap();
-    assert_eq!(bucket.get(&at, etag.as_deref()).unwrap_err().kind, ErrorKind::Changed);
-    assert_eq!(bucket.get_range(&at, 0..1, etag.as_deref()).unwrap_err().kind, ErrorKind::Changed);
+    bucket.put(&object_key, Body::Bytes(b"9876543210"), &HEADERS).unwrap();
+    assert_eq!(bucket.get(&object_key, etag.as_deref()).unwrap_err().kind, ErrorKind::Changed);
+    assert_eq!(
+        bucket.get_range(&object_key, 0..1, etag.as_deref()).unwrap_err().kind,
+        ErrorKind::Changed
+    );
     assert_eq!(bucket.get(&key("y"), None).unwrap_err().kind, ErrorKind::NotFound);
     assert_eq!(bucket.get(&key("x/y"), None).unwrap_err().kind, ErrorKind::NotFound);
 }
 
 #[test]
-fn lists_have_what_is_below_and_nothing_half_written() {
+fn lists_omit_unfinished_objects() {
     let (dir, bucket) = directory();
     for path in ["b/2", "b/1", "bc/3", "a"] {
         bucket.create(&key(path), Body::Bytes(path.as_bytes()), &HEADERS).unwrap();
@@ -82,12 +85,12 @@ fn lists_have_what_is_below_and_nothing_half_written() {
 }
 
 #[test]
-fn what_a_killed_process_left_goes_and_what_another_writes_stays() {
+fn removes_leftovers_of_killed_processes_but_no_locked_file() {
     use rustix::fs::{FlockOperation, flock};
     let (dir, bucket) = directory();
     let place = dir.path().join("made/later/b");
     bucket.put(&key("b/1"), Body::Bytes(b"1"), &HEADERS).unwrap();
-    let left = || {
+    let names = || {
         let names = fs_err::read_dir(&place).unwrap().map(|entry| entry.unwrap().file_name());
         let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
         names.sort();
@@ -95,9 +98,9 @@ fn what_a_killed_process_left_goes_and_what_another_writes_stays() {
     };
     let strays = || {
         // Same process ID, as on another machine.
-        let own = format!(".rockpack-object-{}-", std::process::id());
+        let prefix = format!(".rockpack-object-{}-", std::process::id());
         for number in 0..50 {
-            fs_err::write(place.join(format!("{own}{number}")), "half").unwrap();
+            fs_err::write(place.join(format!("{prefix}{number}")), "half").unwrap();
         }
         let written = fs_err::File::create(place.join(".rockpack-object-1-1")).unwrap();
         flock(written.file(), FlockOperation::LockExclusive).unwrap();
@@ -106,20 +109,20 @@ fn what_a_killed_process_left_goes_and_what_another_writes_stays() {
     let again = || open(dir.path().join("made/later").to_str().unwrap(), &Options::default());
     let held = strays();
     again().unwrap().put(&key("b/2"), Body::Bytes(b"2"), &HEADERS).unwrap();
-    assert_eq!(left(), [".rockpack-object-1-1", "1", "2"]);
+    assert_eq!(names(), [".rockpack-object-1-1", "1", "2"]);
     drop(held);
     drop(strays());
     let bucket = again().unwrap();
     bucket.delete(&key("b/1")).unwrap();
-    assert_eq!(left(), ["2"]);
+    assert_eq!(names(), ["2"]);
     bucket.delete(&key("b/2")).unwrap();
     assert!(!place.exists());
 }
 
 #[test]
-fn of_many_who_create_or_replace_at_once_one_does() {
+fn one_of_many_concurrent_writers_wins() {
     let (_dir, bucket) = directory();
-    let at = key("p/one");
+    let object_key = key("p/one");
     let race = |act: &(dyn Fn(&[u8]) -> bool + Sync)| {
         let bodies: Vec<Vec<u8>> = (0..8).map(|n| vec![n; 100_000]).collect();
         std::thread::scope(|scope| {
@@ -127,18 +130,19 @@ fn of_many_who_create_or_replace_at_once_one_does() {
             tries.into_iter().map(|t| t.join().unwrap()).filter(|won| *won).count()
         })
     };
-    let create = |body: &[u8]| bucket.create(&at, Body::Bytes(body), &HEADERS).unwrap().is_done();
+    let create =
+        |body: &[u8]| bucket.create(&object_key, Body::Bytes(body), &HEADERS).unwrap().is_done();
     assert_eq!(race(&create), 1);
-    let was = bucket.head(&at).unwrap().unwrap();
+    let object = bucket.head(&object_key).unwrap().unwrap();
     let replace =
-        |body: &[u8]| bucket.replace(&was, Body::Bytes(body), &HEADERS).unwrap().is_done();
+        |body: &[u8]| bucket.replace(&object, Body::Bytes(body), &HEADERS).unwrap().is_done();
     assert_eq!(race(&replace), 1);
     assert_eq!(bucket.list(None).unwrap().len(), 1);
 }
 
 #[cfg(not(feature = "stores"))]
 #[test]
-fn a_url_without_the_feature_says_which() {
+fn a_url_without_its_feature_names_the_feature() {
     let error = open("s3://bucket/run", &Options::default()).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unsupported);
     assert!(error.to_string().contains("without the feature `stores`"), "{error}");
@@ -170,9 +174,9 @@ mod network {
                 let lines = BufReader::new(stream.try_clone().unwrap()).lines();
                 let lines: Vec<String> =
                     lines.map(Result::unwrap).take_while(|line| !line.is_empty()).collect();
-                let said = answer.trim_start_matches('…');
-                stream.write_all(said.as_bytes()).unwrap();
-                if said.len() < answer.len() {
+                let text = answer.trim_start_matches('…');
+                stream.write_all(text.as_bytes()).unwrap();
+                if text.len() < answer.len() {
                     held.push(stream);
                 }
                 lines.join("\n")
@@ -193,7 +197,7 @@ mod network {
         "HTTP/1.1 503 Slow Down\r\nContent-Length: 6\r\nConnection: close\r\n\r\nsecret";
 
     #[test]
-    fn what_a_store_may_answer_better_is_asked_again() {
+    fn retries_temporary_failures_of_a_store() {
         for answers in [
             vec![WHOLE],
             vec![BUSY, BUSY, WHOLE],
@@ -220,7 +224,7 @@ mod network {
     }
 
     #[test]
-    fn each_try_of_a_request_is_reported_with_its_status_and_bytes() {
+    fn reports_each_try_of_a_request_with_status_and_bytes() {
         let (url, asked) = server(vec![BUSY, HALF, REST]);
         let (sender, heard) = std::sync::mpsc::channel();
         let listener = Some(Listener::new(Heard(sender)));
@@ -228,9 +232,12 @@ mod network {
         assert_eq!(read(&*bucket, "x"), b"abcdef");
         drop(bucket);
         let host = url.split('/').nth(2).unwrap();
-        let heard = heard.into_iter().map(|it| {
-            assert_eq!((&*it.method, &*it.host, &*it.path, it.sent), ("GET", host, "/run/x", 0));
-            (it.status, it.retry, it.received)
+        let heard = heard.into_iter().map(|request| {
+            assert_eq!(
+                (&*request.method, &*request.host, &*request.path, request.sent),
+                ("GET", host, "/run/x", 0)
+            );
+            (request.status, request.retry, request.received)
         });
         let expected = [("503", 0, 0), ("200", 1, 3), ("206", 2, 3)];
         let expected = expected.map(|(status, retry, bytes)| (status.to_owned(), retry, bytes));
@@ -243,10 +250,10 @@ mod network {
         const SAME: &str = "HTTP/1.1 304 Not Modified\r\nETag: \"e\"\r\nConnection: close\r\n\r\n";
         let (url, asked) = server(vec![WHOLE, SAME, WHOLE]);
         let bucket = super::super::open(&url, &options()).unwrap();
-        let known = bucket.get(&key("x"), None).unwrap().object;
-        assert!(bucket.get_changed(&known).unwrap().is_none());
-        let other = Object { etag: Some("\"f\"".to_owned()), ..known };
-        assert!(bucket.get_changed(&other).unwrap().is_some());
+        let object = bucket.get(&key("x"), None).unwrap().object;
+        assert!(bucket.get_changed(&object).unwrap().is_none());
+        let changed = Object { etag: Some("\"f\"".to_owned()), ..object };
+        assert!(bucket.get_changed(&changed).unwrap().is_some());
         let asked = asked.join().unwrap();
         let condition = |etag| format!("if-none-match: \"{etag}\"");
         assert!(
@@ -256,7 +263,7 @@ mod network {
     }
 
     #[test]
-    fn a_server_that_drips_is_not_waited_for() {
+    fn gives_up_on_a_dripping_server() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let url = format!("http://{}/run", listener.local_addr().unwrap());
         let drips = std::thread::spawn(move || {
@@ -280,11 +287,11 @@ mod network {
     }
 
     #[test]
-    fn what_stays_wrong_is_an_error_with_the_key() {
-        let other = REST.replace("\"e\"", "\"f\"").leak();
+    fn a_lasting_failure_is_an_error_with_the_key() {
+        let changed = REST.replace("\"e\"", "\"f\"").leak();
         for (answers, expected) in [
             (vec![BUSY, BUSY, BUSY], "503"),
-            (vec![HALF, other], ""),
+            (vec![HALF, changed], ""),
             (vec!["HTTP/1.1 404 None\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"], "404"),
             (vec!["HTTP/1.1 403 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"], "403"),
         ] {

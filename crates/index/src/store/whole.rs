@@ -3,18 +3,18 @@ use std::io::{self, Read};
 /// Fails on a shorter body.
 pub(super) struct Whole<R> {
     body: R,
-    left: u64,
+    remaining: u64,
 }
 
 impl<R> Whole<R> {
     pub(super) fn new(body: R, size: u64) -> Self {
-        Self { body, left: size }
+        Self { body, remaining: size }
     }
 }
 
 impl<R: Read> Read for Whole<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        let most = usize::try_from(self.remaining).unwrap_or(usize::MAX).min(buffer.len());
         if most == 0 {
             return Ok(0);
         }
@@ -22,7 +22,7 @@ impl<R: Read> Read for Whole<R> {
         if count == 0 {
             return Err(ends_early());
         }
-        self.left -= count as u64;
+        self.remaining -= count as u64;
         Ok(count)
     }
 }
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_body_is_an_error_and_not_an_end() {
+    fn a_short_body_is_an_error() {
         let read = |size| {
             let mut bytes = Vec::new();
             Whole::new(&b"abc"[..], size).read_to_end(&mut bytes).map(|_| bytes)

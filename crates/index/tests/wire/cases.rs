@@ -172,8 +172,8 @@ impl Case {
     }
 
     /// What the outcome lacks.
-    pub fn unmet(&self, said: &str) -> Option<String> {
-        if said.contains(ECHO) {
+    pub fn unmet(&self, outcome: &str) -> Option<String> {
+        if outcome.contains(ECHO) {
             return Some("it repeats an answer".to_owned());
         }
         // A package may lack patches, and a new store its pages.
@@ -187,11 +187,11 @@ impl Case {
             Must::End => None,
             // Its package has no METADATA, so nothing may go.
             Must::Succeed if self.deed == Deed::Prune => None,
-            Must::Succeed => said.starts_with("error").then(|| "it fails".to_owned()),
-            Must::Fail(_) if !said.starts_with("error") => Some("it succeeds".to_owned()),
+            Must::Succeed => outcome.starts_with("error").then(|| "it fails".to_owned()),
+            Must::Fail(_) if !outcome.starts_with("error") => Some("it succeeds".to_owned()),
             // Credentials come from the library, which keeps the cause in its own words.
             Must::Fail(_) if self.phase == Phase::Credentials => None,
-            Must::Fail(cause) => (!said.contains(cause)).then(|| format!("not `{cause}`")),
+            Must::Fail(cause) => (!outcome.contains(cause)).then(|| format!("not `{cause}`")),
         }
     }
 
@@ -239,7 +239,7 @@ pub fn cases() -> Vec<Case> {
         (Signed, Publish, &[Phase::Connect, Phase::Probe, Phase::Write, Phase::PageWrite]),
         (Signed, Prune, &[Phase::Connect, Phase::List]),
     ];
-    let mut all = Vec::new();
+    let mut cases = Vec::new();
     for (group, deed, phases) in table {
         for &phase in phases {
             let is_light = |fault: &Fault| !fault.is_heavy || deed == ArtifactFetch;
@@ -248,8 +248,13 @@ pub fn cases() -> Vec<Case> {
                     && (fault.fits)(group, phase)
                     && is_light(fault)
             };
-            all.extend(FAULTS.iter().filter(fits).map(|fault| Case { group, deed, phase, fault }));
+            cases.extend(FAULTS.iter().filter(fits).map(|fault| Case {
+                group,
+                deed,
+                phase,
+                fault,
+            }));
         }
     }
-    all
+    cases
 }

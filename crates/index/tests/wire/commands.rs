@@ -35,12 +35,12 @@ pub struct Addresses<'s> {
     pub store: &'s str,
 }
 
-pub fn run<'c>(all: &'c [Case], group: &str, server: Addresses<'_>) {
+pub fn run<'c>(cases: &'c [Case], group: &str, server: Addresses<'_>) {
     let place = temporary();
     let dist = place.path().join("dist");
     std::fs::create_dir(&dist).unwrap();
     std::fs::write(dist.join(WHEEL), wheel()).unwrap();
-    let mine = all.iter().enumerate().filter(|(_, case)| case.group.name() == group);
+    let mine = cases.iter().enumerate().filter(|(_, case)| case.group.name() == group);
     let (heavy, light): (Vec<_>, Vec<_>) = mine.partition(|(_, case)| case.is_heavy());
     // Behind the words of the test harness.
     println!();
@@ -51,11 +51,11 @@ pub fn run<'c>(all: &'c [Case], group: &str, server: Addresses<'_>) {
             for _ in 0..at_once {
                 scope.spawn(|| {
                     while let Some((number, case)) = { queue.lock().unwrap().next() } {
-                        let said = outcome(number, case, server, &dist);
-                        if is_busy(case, &said.1) || !was_asked(number, case, server) {
+                        let outcome = outcome(number, case, server, &dist);
+                        if is_busy(case, &outcome.1) || !was_asked(number, case, server) {
                             busy.lock().unwrap().push((number, case));
                         } else {
-                            tell(case, &said);
+                            tell(case, &outcome);
                         }
                     }
                 });
@@ -79,8 +79,9 @@ fn is_alone(case: &Case) -> bool {
 }
 
 /// A busy machine is slow in cases that are not about time.
-fn is_busy(case: &Case, said: &str) -> bool {
-    let is_late = ["for 1 s", "for 2 s", "less than 1024"].iter().any(|late| said.contains(late));
+fn is_busy(case: &Case, outcome: &str) -> bool {
+    let is_late =
+        ["for 1 s", "for 2 s", "less than 1024"].iter().any(|late| outcome.contains(late));
     is_late && !matches!(case.fault.must, Must::Fail(""))
 }
 
@@ -105,11 +106,11 @@ fn outcome(number: usize, case: &Case, server: Addresses<'_>, dist: &Path) -> (D
     // Threads of a pool would wait for each other.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let done = pool.install(|| deed(number, case, server.store, dist, dir.path()));
-    let said = match done {
+    let text = match done {
         Ok(()) => "done".to_owned(),
         Err(text) => format!("error: {}", text.replace(['\n', '\t'], " ")),
     };
-    (start.elapsed(), said)
+    (start.elapsed(), text)
 }
 
 fn tell(case: &Case, (took, said): &(Duration, String)) {
@@ -193,7 +194,7 @@ fn index_fetch(bucket: &Arc<dyn Bucket>, dir: &Path) -> Result<(), String> {
     match (std::fs::read(dir.join(WHEEL)), &fetched) {
         (Ok(bytes), Ok(())) if bytes == wheel() => fetched,
         (Err(_), Err(_)) => fetched,
-        (left, _) => Err(format!("{fetched:?}, and the file is {left:?}")),
+        (content, _) => Err(format!("{fetched:?}, and the file is {content:?}")),
     }
 }
 
@@ -205,26 +206,30 @@ fn publish_set(bucket: &dyn Bucket, dist: &Path) -> Result<(), String> {
     let manifest = Manifest::decode(&packages, &families).map_err(messages)?;
     let gate =
         Gate { command: gate::Command::Publish, manifest: &manifest, allowed: &[], told: &|_| () };
-    let options =
-        publish::Options { layout: Layout::of(Form::Projects), jobs: 1, ..Default::default() };
+    let options = publish::Options {
+        layout: Layout::from_form(Form::Projects),
+        jobs: 1,
+        ..Default::default()
+    };
     publish::publish(dist, bucket, &options, &gate, &|_| ()).map(drop).map_err(text)
 }
 
 fn mirror(source: &dyn Bucket, dir: &Path) -> Result<(), String> {
-    let to = store::open(dir.join("pages").to_str().unwrap(), &Options::default()).map_err(text)?;
+    let dest =
+        store::open(dir.join("pages").to_str().unwrap(), &Options::default()).map_err(text)?;
     let mirror = Mirror {
-        layout: Layout::of(Form::Projects),
+        layout: Layout::from_form(Form::Projects),
         public: "https://example.org/whl/".to_owned(),
         projects: std::collections::BTreeSet::default(),
         dry_run: false,
         cache: None,
     };
-    publish::mirror(source, &*to, &mirror, &|_| ()).map(drop).map_err(text)
+    publish::mirror(source, &*dest, &mirror, &|_| ()).map(drop).map_err(text)
 }
 
 fn prune(bucket: &dyn Bucket) -> Result<(), String> {
     let retention = Retention {
-        layout: Layout::of(Form::Projects),
+        layout: Layout::from_form(Form::Projects),
         days: 1,
         date: Dated::Upload,
         now: UNIX_EPOCH + Duration::from_hours(24 * 30_000),
@@ -244,8 +249,8 @@ fn newest(bucket: &dyn Bucket) -> Result<(), String> {
     let manifest = Manifest::decode(&packages, &families).map_err(messages)?;
     let rules = Rules::new(&manifest);
     let wheel = "a_part-2.0-py3-none-any.whl".parse().unwrap();
-    let wanted = Wanted { wheels: [("a-part".to_owned(), wheel)].into(), rules: &rules };
-    match earlier(bucket, None, &wanted) {
+    let query = Wanted { wheels: [("a-part".to_owned(), wheel)].into(), rules: &rules };
+    match earlier(bucket, None, &query) {
         // The page has no list of its content.
         Ok(_) | Err(rockpack_index::earlier::EarlierError::Nothing { .. }) => Ok(()),
         Err(error) => Err(text(error)),
@@ -255,9 +260,9 @@ fn newest(bucket: &dyn Bucket) -> Result<(), String> {
 fn replace(bucket: &dyn Bucket) -> Result<(), String> {
     let headers =
         Headers { content_type: "", cache_control: "", content_encoding: "", sha256: None };
-    let was = bucket.head(&key(SIDECAR)).map_err(text)?.ok_or("absent")?;
+    let object = bucket.head(&key(SIDECAR)).map_err(text)?.ok_or("absent")?;
     // Some servers count generations, and the test server has only the first.
-    let was = store::Object { version: was.version.or(Some("1".to_owned())), ..was };
-    let written = bucket.replace(&was, Body::Bytes(b"new"), &headers).map_err(text)?;
+    let object = store::Object { version: object.version.or(Some("1".to_owned())), ..object };
+    let written = bucket.replace(&object, Body::Bytes(b"new"), &headers).map_err(text)?;
     if written.is_done() { Ok(()) } else { Err("refused".to_owned()) }
 }

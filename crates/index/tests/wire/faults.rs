@@ -136,16 +136,16 @@ fn status(exchange: &mut Exchange<'_>, status: &'static str) -> io::Result<()> {
     exchange.answer(&answer)
 }
 
-fn redirect(exchange: &mut Exchange<'_>, status: &'static str, to: &str) -> io::Result<()> {
+fn redirect(exchange: &mut Exchange<'_>, status: &'static str, location: &str) -> io::Result<()> {
     let mut answer = Answer::new(status, ECHO);
-    answer.headers.push(("Location", to.to_owned()));
+    answer.headers.push(("Location", location.to_owned()));
     answer.headers.push(("Connection", "close".to_owned()));
     exchange.answer(&answer)
 }
 
 fn elsewhere(exchange: &mut Exchange<'_>, status: &'static str) -> io::Result<()> {
-    let to = format!("{}{}", exchange.elsewhere, exchange.request.path);
-    redirect(exchange, status, &to)
+    let location = format!("{}{}", exchange.elsewhere, exchange.request.path);
+    redirect(exchange, status, &location)
 }
 
 fn endless(exchange: &mut Exchange<'_>, head: &str, pause: Duration) -> io::Result<()> {
@@ -230,8 +230,8 @@ pub static FAULTS: &[Fault] = &[
     fault("web-302-elsewhere", End, web_reads, |e| elsewhere(e, "302 Found")),
     fault("web-307-elsewhere", End, web_reads, |e| elsewhere(e, "307 Temporary Redirect")),
     fault("redirect-to-itself", Fail(""), any, |e| {
-        let to = e.request.path.clone() + "?" + &e.request.query;
-        redirect(e, "302 Found", &to)
+        let location = e.request.path.clone() + "?" + &e.request.query;
+        redirect(e, "302 Found", &location)
     }),
     fault("redirect-link-local", Fail("it redirects"), stores, |e| {
         redirect(e, "302 Found", "http://169.254.169.254/latest/meta-data")
@@ -260,8 +260,8 @@ pub static FAULTS: &[Fault] = &[
     fault("redirect-invalid", Fail("it redirects"), any, |e| redirect(e, "302 Found", "http://[")),
     fault("redirect-without-location", Fail("redirect"), any, |e| status(e, "302 Found")),
     fault("redirect-endless-body", Fail("it redirects"), stores, |e| {
-        let to = e.elsewhere.to_owned();
-        endless(e, &format!("HTTP/1.1 302 Found\r\nLocation: {to}/\r\n"), NO_PAUSE)
+        let location = e.elsewhere.to_owned();
+        endless(e, &format!("HTTP/1.1 302 Found\r\nLocation: {location}/\r\n"), NO_PAUSE)
     }),
     // Bodies without an end.
     fault(
@@ -604,8 +604,8 @@ pub static FAULTS: &[Fault] = &[
             |_, phase| phase != Phase::Connect,
             |e| {
                 let host = e.request.headers.get("host").cloned().unwrap_or_default();
-                let to = format!("http://{host}{}", e.request.path);
-                redirect(e, "307 Temporary Redirect", &to)
+                let location = format!("http://{host}{}", e.request.path);
+                redirect(e, "307 Temporary Redirect", &location)
             },
         )
     },

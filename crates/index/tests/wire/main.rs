@@ -30,41 +30,43 @@ const LONGEST: u64 = 40_000;
 
 #[test]
 fn every_fault_ends() {
-    let all = cases();
-    let names: std::collections::BTreeSet<String> = all.iter().map(Case::name).collect();
-    assert_eq!(names.len(), all.len(), "each case has its own name");
-    assert!(all.len() >= CASES, "{}", all.len());
+    let cases = cases();
+    let names: std::collections::BTreeSet<String> = cases.iter().map(Case::name).collect();
+    assert_eq!(names.len(), cases.len(), "each case has its own name");
+    assert!(cases.len() >= CASES, "{}", cases.len());
     let elsewhere = Elsewhere::start();
-    let server = Server::start(all.clone(), &elsewhere);
+    let server = Server::start(cases.clone(), &elsewhere);
     let mut wrong = Vec::new();
     let groups = Group::ALL.map(|group| (group, client(group, &server)));
     for (group, child) in groups {
         let output = child.wait_with_output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let told: BTreeMap<&str, (&str, &str)> = text
+        let outcomes: BTreeMap<&str, (&str, &str)> = text
             .lines()
             .filter_map(|line| line.strip_prefix("case\t"))
             .filter_map(|line| line.split_once('\t'))
             .filter_map(|(name, rest)| Some((name, rest.split_once('\t')?)))
             .collect();
-        for (number, case) in all.iter().enumerate().filter(|(_, case)| case.group == group) {
+        for (number, case) in cases.iter().enumerate().filter(|(_, case)| case.group == group) {
             let name = case.name();
             if !server.was_asked(number) {
                 wrong.push(format!("{name}: its phase is not reached"));
             }
-            let Some((took, said)) = told.get(name.as_str()) else {
+            let Some((took, outcome)) = outcomes.get(name.as_str()) else {
                 wrong.push(format!("{name}: it did not end: {}", last(&output)));
                 continue;
             };
             if took.parse::<u64>().unwrap() > LONGEST {
                 wrong.push(format!("{name}: it took {took} ms"));
             }
-            wrong.extend(case.unmet(said).map(|why| format!("{name}: {why}: {said}")));
-            wrong.extend(leak(said).map(|secret| format!("{name}: it prints {secret}: {said}")));
+            wrong.extend(case.unmet(outcome).map(|why| format!("{name}: {why}: {outcome}")));
+            wrong.extend(
+                leak(outcome).map(|secret| format!("{name}: it prints {secret}: {outcome}")),
+            );
         }
         let memory = text.lines().find_map(|line| line.strip_prefix("memory\t"));
         let memory: u64 = memory.map_or(u64::MAX, |memory| memory.parse().unwrap());
-        println!("{group:?}: {memory} KiB, {} cases", told.len());
+        println!("{group:?}: {memory} KiB, {} cases", outcomes.len());
         if memory > MOST_MEMORY {
             wrong.push(format!("{group:?}: {memory} KiB of memory"));
         }
@@ -77,7 +79,7 @@ fn every_fault_ends() {
     if !heard.contains("GET ") {
         wrong.push("no redirect of the web comes to the other server".to_owned());
     }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), all.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }
 
 fn last(output: &std::process::Output) -> String {

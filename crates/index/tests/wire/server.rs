@@ -102,11 +102,11 @@ impl Request {
     }
 
     fn key(&self) -> &str {
-        let at = self.path.split('/').position(|part| {
+        let index = self.path.split('/').position(|part| {
             part.strip_prefix('c').is_some_and(|rest| rest.parse::<usize>().is_ok())
         });
-        let Some(at) = at else { return "" };
-        let start: usize = self.path.split('/').take(at + 1).map(|part| part.len() + 1).sum();
+        let Some(index) = index else { return "" };
+        let start: usize = self.path.split('/').take(index + 1).map(|part| part.len() + 1).sum();
         self.path.get(start..).unwrap_or_default()
     }
 
@@ -220,7 +220,7 @@ impl Exchange<'_> {
 pub struct Store(BTreeMap<String, (Vec<u8>, u64)>);
 
 impl Store {
-    fn of(case: &Case) -> Self {
+    fn for_case(case: &Case) -> Self {
         use crate::cases::Deed;
         let sha256 = |bytes: &[u8]| Sha256::of(bytes).to_string();
         let mut store = Self::default();
@@ -237,9 +237,9 @@ impl Store {
                     "hashes": {"sha256": sha256(bytes)}})
             };
             let mut files = vec![file(WHEEL, &wheel)];
-            let mut add_patch = |name: &str, from: &[u8], to: &[u8]| {
-                let patch = patch::encode(from, to).unwrap().unwrap();
-                add(&format!("a-part/{}", patch::patch_name(name, &sha256(from))), &patch);
+            let mut add_patch = |name: &str, old: &[u8], new: &[u8]| {
+                let patch = patch::encode(old, new).unwrap().unwrap();
+                add(&format!("a-part/{}", patch::patch_name(name, &sha256(old))), &patch);
             };
             if case.deed == Deed::IndexSeries {
                 files.extend([file(MIDDLE, &middle), file(OLD, &old)]);
@@ -375,7 +375,7 @@ impl Server {
         let address = format!("http://{}", listener.local_addr().unwrap());
         let dir = TempDir::new().unwrap();
         let shared = Arc::new(Shared {
-            stores: cases.iter().map(|case| Mutex::new(Store::of(case))).collect(),
+            stores: cases.iter().map(|case| Mutex::new(Store::for_case(case))).collect(),
             counts: cases.iter().map(|_| AtomicUsize::new(0)).collect(),
             cases,
             now: Mutex::default(),
@@ -471,13 +471,13 @@ impl Shared {
         match verb {
             "now" => {
                 self.now.lock().unwrap().insert(group.to_owned(), number);
-                *self.stores[number].lock().unwrap() = Store::of(&self.cases[number]);
+                *self.stores[number].lock().unwrap() = Store::for_case(&self.cases[number]);
                 self.counts[number].store(0, Ordering::SeqCst);
                 Some(Answer::new("200 OK", ""))
             }
             "asked" => {
-                let was = self.counts[number].load(Ordering::SeqCst) > 0;
-                Some(Answer::new(if was { "200 OK" } else { "404 Not Found" }, ""))
+                let was_asked = self.counts[number].load(Ordering::SeqCst) > 0;
+                Some(Answer::new(if was_asked { "200 OK" } else { "404 Not Found" }, ""))
             }
             _ => None,
         }
@@ -524,11 +524,11 @@ fn get(store: &Store, key: &str, request: &Request) -> Answer {
     let range = range.and_then(|(a, b)| Some((a.parse::<usize>().ok()?, b.parse::<usize>().ok()?)));
     let mut answer = match range {
         // A client that continues after a fault can have more than the page said.
-        Some((from, _)) if from >= bytes.len() => Answer::new("416 Range Not Satisfiable", ""),
-        Some((from, to)) => {
-            let to = to.min(bytes.len() - 1);
-            let mut part = Answer::new("206 Partial Content", &bytes[from..=to]);
-            part.headers.push(("Content-Range", format!("bytes {from}-{to}/{}", bytes.len())));
+        Some((start, _)) if start >= bytes.len() => Answer::new("416 Range Not Satisfiable", ""),
+        Some((start, end)) => {
+            let end = end.min(bytes.len() - 1);
+            let mut part = Answer::new("206 Partial Content", &bytes[start..=end]);
+            part.headers.push(("Content-Range", format!("bytes {start}-{end}/{}", bytes.len())));
             part
         }
         None => Answer::new("200 OK", &bytes[..]),

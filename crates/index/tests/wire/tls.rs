@@ -56,7 +56,7 @@ impl Doors {
     pub fn new(dir: &Path) -> Self {
         // Fails if a provider is installed already: harmless.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let (trusted, other) = (authority(), authority());
+        let (trusted, untrusted) = (authority(), authority());
         let path = dir.join("authority.pem");
         std::fs::write(&path, trusted.pem()).unwrap();
         let signed = |issuer: &Issuer, name: &str, years: (i32, i32)| {
@@ -79,7 +79,7 @@ impl Doors {
             honest: signed(&trusted, localhost, valid),
             expired: signed(&trusted, localhost, (2020, 2021)),
             early: signed(&trusted, localhost, (3999, 4000)),
-            other_authority: signed(&other, localhost, valid),
+            other_authority: signed(&untrusted, localhost, valid),
             self_signed: config(unauthenticated, itself, key_of_itself.unwrap()),
             other_name: signed(&trusted, "other.example", valid),
             mutual: config(mutual, certificate, key),

@@ -30,8 +30,8 @@ impl<'a> Builder<'a> {
     /// Resolves the requirements of all projects that are built, so that a missing one is an error
     /// before the first compiler runs.
     pub fn resolve(&self) {
-        let is_built = |item: &Item<'_>| matches!(item, Item::Project(project) if !self.keeper.has(&project.name));
-        let built = self.all(is_built);
+        let is_built = |item: &Item<'_>| matches!(item, Item::Project(project) if !self.keeper.has_product(&project.name));
+        let built = self.indices(is_built);
         (self.report)(Happened::Resolving(built.len()));
         let after = vec![Vec::new(); built.len()];
         schedule::run(&after, self.settings.jobs, |index, processes| {
@@ -40,8 +40,8 @@ impl<'a> Builder<'a> {
             if begun.is_err() {
                 (self.report)(Happened::Failed(item.called()));
             }
-            let mut all = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-            all.insert(built[index], begun);
+            let mut begun_items = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+            begun_items.insert(built[index], begun);
             Ok::<(), ()>(())
         });
     }
@@ -72,7 +72,7 @@ impl<'a> Builder<'a> {
         let is_free = !self
             .items
             .iter()
-            .any(|other| is_before(other, project) && !matches!(other, Item::Devel(_)));
+            .any(|item| is_before(item, project) && !matches!(item, Item::Devel(_)));
         self.site(project, processes)?.begin(self.settings, is_free, place)
     }
 
@@ -111,11 +111,11 @@ impl<'a> Builder<'a> {
 
     fn tidy(&self, item: Item<'_>, directory: &Path) -> io::Result<()> {
         match item {
-            Item::Project(project) if self.keeps(item) && !self.settings.anew => {
+            Item::Project(project) if self.keeps_work(item) && !self.settings.anew => {
                 let versions = project.pythons.iter().map(|version| directory.join(version));
                 versions.chain([directory.to_owned()]).try_for_each(|place| resume::tidy(&place))
             }
-            Item::Devel(_) if self.keeps(item) => resume::tidy(directory),
+            Item::Devel(_) if self.keeps_work(item) => resume::tidy(directory),
             _ if directory.is_dir() => fs::remove_dir_all(directory),
             _ => Ok(()),
         }
@@ -125,6 +125,6 @@ impl<'a> Builder<'a> {
 fn constraints(item: &Item<'_>) -> Vec<String> {
     match item {
         Item::Project(project) | Item::Trial(project, ..) => project.constraints.clone(),
-        Item::Taken(_) | Item::Devel(_) => Vec::new(),
+        Item::Wheel(_) | Item::Devel(_) => Vec::new(),
     }
 }

@@ -9,19 +9,19 @@ const BEFORE: [&str; 4] = ["environ.get(", "environ[", "getenv(", "ENV{"];
 const ALWAYS: [&str; 8] = ["CC", "CFLAGS", "CXX", "CXXFLAGS", "HOME", "LDFLAGS", "PATH", "TMPDIR"];
 
 pub(super) fn variables(script: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
+    let mut names = BTreeSet::new();
     for before in BEFORE {
-        for (at, _) in script.match_indices(before) {
-            let rest = script[at + before.len()..].trim_start().trim_start_matches(['"', '\'']);
+        for (start, _) in script.match_indices(before) {
+            let rest = script[start + before.len()..].trim_start().trim_start_matches(['"', '\'']);
             let end =
                 rest.find(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'));
             let name = &rest[..end.unwrap_or(rest.len())];
             if name.len() > 1 && !ALWAYS.contains(&name) {
-                found.insert(name.to_owned());
+                names.insert(name.to_owned());
             }
         }
     }
-    found
+    names
 }
 
 /// Value to begin with, by the last word of the name.

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use plan::{Distribution, Plan, Request};
 use remote::{Input, Order, Output};
 
-use super::super::given::Given;
+use super::super::farm::FarmInput;
 use super::stored::Stored;
 use crate::failure::{Failure, environment};
 use crate::inputs::{manifest, saved_plan};
@@ -23,12 +23,12 @@ pub struct Shared {
 impl Shared {
     /// Reads the manifest and the whole catalog: one package depends on all artifacts, as the owner
     /// of a file does.
-    pub fn read(given: Given<'_>) -> Result<Self, Failure> {
+    pub fn read(input: FarmInput<'_>) -> Result<Self, Failure> {
         let mut inputs = BTreeMap::new();
-        for (path, text) in manifest::texts(given.sources)? {
+        for (path, text) in manifest::texts(input.sources)? {
             inputs.insert(format!("{MANIFEST}/{path}"), Input::Bytes(text.into_bytes()));
         }
-        if let Some(catalog) = &given.args.catalog {
+        if let Some(catalog) = &input.args.catalog {
             let bytes = fs_err::read(catalog).map_err(|error| environment(error.to_string()))?;
             inputs.insert(CATALOG.to_owned(), Input::Bytes(bytes));
         }
@@ -40,14 +40,14 @@ impl Shared {
     /// Returns the order of one package, without facts of this machine or of other packages.
     pub fn order(
         &self,
-        given: Given<'_>,
+        input: FarmInput<'_>,
         index: usize,
         stored: &Stored,
         output: Output,
     ) -> Result<Order, Failure> {
-        let distribution = &given.plan.distributions[index];
+        let distribution = &input.plan.distributions[index];
         let name = distribution.name.to_string();
-        let plan = of_package(given.plan, &name)?;
+        let plan = of_package(input.plan, &name)?;
         let mut inputs = self.inputs.clone();
         for artifact in plan.distributions.iter().flat_map(review::artifacts) {
             for (name, input) in stored.inputs(artifact) {
@@ -58,7 +58,7 @@ impl Shared {
             .map_err(|error| environment(format!("cannot write the plan as JSON: {error}")))?;
         inputs.insert(PLAN.to_owned(), Input::Bytes(json));
         Ok(Order {
-            arguments: arguments(given.request, &name),
+            arguments: arguments(input.request, &name),
             variables: BTreeMap::from([("TMPDIR".to_owned(), TEMPORARY.to_owned())]),
             inputs,
             outputs: vec![output],
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_changes_bytes_is_said_and_nothing_of_this_machine() {
+    fn orders_have_byte_changing_options_and_no_facts_of_the_machine() {
         let plain = arguments(&Request::default(), "rocm-sdk-core");
         assert_eq!(plain.last().map(String::as_str), Some("--no-cache"));
         let request = Request {

@@ -14,7 +14,7 @@ use wheel::archive::Stage;
 use wheel::package::Found;
 
 use super::super::super::{environment, verify};
-use super::super::given::Given;
+use super::super::farm::FarmInput;
 use super::Failed;
 use super::order::{DEST, Shared, of_one};
 use super::stored::Stored;
@@ -30,24 +30,24 @@ pub struct Ordered<'a> {
 
 impl<'a> Ordered<'a> {
     pub fn new(
-        given: Given<'_>,
+        input: FarmInput<'_>,
         stage: &'a Stage,
         stored: &Stored,
         indexes: Vec<usize>,
     ) -> Result<Self, Failure> {
-        let shared = Shared::read(given)?;
-        let minimal = given.shared.is_minimal();
+        let shared = Shared::read(input)?;
+        let minimal = input.shared.is_minimal();
         let (mut paths, mut orders) = (Vec::new(), Vec::new());
         for index in &indexes {
-            let distribution = &given.plan.distributions[*index];
-            let path = execute::output_path(given.plan, distribution);
+            let distribution = &input.plan.distributions[*index];
+            let path = execute::output_path(input.plan, distribution);
             let place = if minimal {
                 None
             } else {
                 Some(stage.place(&path).map_err(|e| environment(with_causes(&e)))?)
             };
             let output = Output { path: format!("{DEST}/{path}"), place, most: most(distribution) };
-            orders.push(shared.order(given, *index, stored, output)?);
+            orders.push(shared.order(input, *index, stored, output)?);
             paths.push(path);
         }
         Ok(Self { stage, indexes, paths, orders })
@@ -55,13 +55,13 @@ impl<'a> Ordered<'a> {
 
     pub fn made(
         &self,
-        given: Given<'_>,
+        input: FarmInput<'_>,
         orders: &Orders,
     ) -> Result<(BTreeMap<usize, Built>, Failed), Failure> {
         if self.orders.is_empty() {
             return Ok((BTreeMap::new(), Failed::new()));
         }
-        let progress = Progress::new(given.plan, self);
+        let progress = Progress::new(input.plan, self);
         let made = orders.make(&self.orders, &|number, heard| progress.hear(number, heard));
         progress.shown.clear();
         let (mut built, mut failed) = (BTreeMap::new(), Failed::new());
@@ -70,14 +70,14 @@ impl<'a> Ordered<'a> {
                 Ok(Some(digest)) => {
                     let took = progress.took(number);
                     _ = built
-                        .insert(self.indexes[number], self.built(given.plan, number, digest, took));
+                        .insert(self.indexes[number], self.built(input.plan, number, digest, took));
                 }
                 Ok(None) => {}
                 Err(why) => _ = failed.insert(self.indexes[number], why),
             }
         }
-        if !given.shared.is_minimal() {
-            self.check(given, &mut built, &mut failed)?;
+        if !input.shared.is_minimal() {
+            self.check(input, &mut built, &mut failed)?;
         }
         for number in 0..self.indexes.len() {
             if failed.contains_key(&self.indexes[number]) {
@@ -102,12 +102,12 @@ impl<'a> Ordered<'a> {
 
     fn check(
         &self,
-        given: Given<'_>,
+        input: FarmInput<'_>,
         built: &mut BTreeMap<usize, Built>,
         failed: &mut Failed,
     ) -> Result<(), Failure> {
         let wrong =
-            built.par_iter().map(|(index, made)| Ok((*index, self.wrong(given, *index, made)?)));
+            built.par_iter().map(|(index, made)| Ok((*index, self.wrong(input, *index, made)?)));
         for (index, why) in wrong.collect::<Result<Vec<_>, Failure>>()? {
             failed.extend(why.map(|why| (index, why)));
         }
@@ -117,18 +117,18 @@ impl<'a> Ordered<'a> {
 
     fn wrong(
         &self,
-        given: Given<'_>,
+        input: FarmInput<'_>,
         index: usize,
         made: &Built,
     ) -> Result<Option<String>, Failure> {
-        let distribution = given.plan.distributions[index].clone();
+        let distribution = input.plan.distributions[index].clone();
         let (directory, form) = (distribution.directory.clone(), distribution.form);
-        let found = Found { path: self.stage.path(&made.path), directory, form };
-        let plan = of_one(given.plan, distribution);
-        let packages = vec![(found, made.path.to_string())];
-        let findings = verify::of_plan(given.manifest, &("the plan".to_owned(), plan), packages)?;
+        let package = Found { path: self.stage.path(&made.path), directory, form };
+        let plan = of_one(input.plan, distribution);
+        let packages = vec![(package, made.path.to_string())];
+        let findings = verify::of_plan(input.manifest, &("the plan".to_owned(), plan), packages)?;
         let first = check::report::first(&findings);
-        Ok(first.map(|what| format!("its packages differ from the plan: {what}")))
+        Ok(first.map(|finding| format!("its packages differ from the plan: {finding}")))
     }
 
     fn remove(&self, number: usize) -> Result<(), Failure> {

@@ -16,9 +16,9 @@ use crate::inputs::artifacts::{self, Asked};
 use crate::inputs::pool;
 
 pub struct Stored {
-    known: BTreeMap<ArtifactId, Artifact>,
+    artifacts: BTreeMap<ArtifactId, Artifact>,
     /// Known artifacts that the storage lacks.
-    gone: BTreeSet<ArtifactId>,
+    missing: BTreeSet<ArtifactId>,
     /// Message about all other artifacts.
     pub unknown: String,
 }
@@ -32,32 +32,32 @@ struct Artifact {
 }
 
 impl Stored {
-    pub fn has(&self, id: &ArtifactId) -> bool {
-        self.known.contains_key(id)
+    pub fn contains(&self, id: &ArtifactId) -> bool {
+        self.artifacts.contains_key(id)
     }
 
-    pub fn is_gone(&self, id: &ArtifactId) -> bool {
-        self.gone.contains(id)
+    pub fn is_missing(&self, id: &ArtifactId) -> bool {
+        self.missing.contains(id)
     }
 
     pub fn inputs(&self, id: &ArtifactId) -> &[(String, Input)] {
-        self.known.get(id).map(|artifact| &*artifact.inputs).unwrap_or_default()
+        self.artifacts.get(id).map(|artifact| &*artifact.inputs).unwrap_or_default()
     }
 
     pub fn digests(&self) -> BTreeSet<Digest> {
-        self.known.values().map(|artifact| artifact.digest).collect()
+        self.artifacts.values().map(|artifact| artifact.digest).collect()
     }
 
-    pub fn without(mut self, missing: &BTreeSet<Digest>) -> Self {
-        let is_gone = |artifact: &Artifact| missing.contains(&artifact.digest);
-        let gone = self.known.iter().filter(|(_, artifact)| is_gone(artifact));
-        self.gone = gone.map(|(id, _)| id.clone()).collect();
-        self.known.retain(|_, artifact| !is_gone(artifact));
+    pub fn without_missing(mut self, missing: &BTreeSet<Digest>) -> Self {
+        let is_missing = |artifact: &Artifact| missing.contains(&artifact.digest);
+        let absent = self.artifacts.iter().filter(|(_, artifact)| is_missing(artifact));
+        self.missing = absent.map(|(id, _)| id.clone()).collect();
+        self.artifacts.retain(|_, artifact| !is_missing(artifact));
         self
     }
 
-    pub fn taken<'i>(&self, ids: impl Iterator<Item = &'i ArtifactId>) -> Vec<Taken> {
-        let locked = ids.filter_map(|id| self.known.get(id)?.locked.clone());
+    pub fn archives<'i>(&self, ids: impl Iterator<Item = &'i ArtifactId>) -> Vec<Taken> {
+        let locked = ids.filter_map(|id| self.artifacts.get(id)?.locked.clone());
         locked.map(|archive| Taken { archive, vouched: true }).collect()
     }
 }
@@ -71,19 +71,19 @@ impl Stored {
             Some(archive) => Contents::Archive(archive.sha256.to_string()),
             None => Contents::Stored(artifact.digest.sha256.to_string()),
         };
-        ids.filter_map(|id| Some((id.clone(), contents(self.known.get(id)?)))).collect()
+        ids.filter_map(|id| Some((id.clone(), contents(self.artifacts.get(id)?)))).collect()
     }
 }
 
 #[derive(Debug)]
-struct Known {
+struct ArchiveFacts {
     key: String,
     place: String,
     size: u64,
     sidecar: Option<String>,
 }
 
-impl Packed for Known {
+impl Packed for ArchiveFacts {
     fn key(&self) -> &str {
         &self.key
     }
@@ -105,8 +105,8 @@ impl Packed for Known {
     }
 }
 
-impl Known {
-    fn of(packed: &dyn Packed) -> Result<Self, Problem> {
+impl ArchiveFacts {
+    fn read(packed: &dyn Packed) -> Result<Self, Problem> {
         let sidecar = packed.sidecar().map_err(|error| {
             Problem::error(Code::UnreadableArtifact, format!("cannot read a checksum: {error}"))
         })?;
@@ -146,19 +146,23 @@ pub fn by_checksums(
         demands.lost(&keys).map_or(Ok(()), |lost| Err(Failure::Problems(lost.into())))?;
         archives
     };
-    let one = |packed: &dyn Packed| {
+    let artifact_of = |packed: &dyn Packed| {
         let Some(id) = archive_of(packed.key()).filter(|id| needed.contains(id)) else {
             return Ok(None);
         };
-        let artifact = Known::of(packed)?.artifact(demands)?;
+        let artifact = ArchiveFacts::read(packed)?.artifact(demands)?;
         Ok(artifact.map(|artifact| (id, artifact)))
     };
     let pool = pool(asked.downloads())?;
-    let found: Result<Vec<_>, Problem> =
-        pool.install(|| archives.par_iter().map(|packed| one(&**packed)).collect());
-    let found = found.map_err(|problem| Failure::Problems(problem.into()))?;
+    let artifacts: Result<Vec<_>, Problem> =
+        pool.install(|| archives.par_iter().map(|packed| artifact_of(&**packed)).collect());
+    let artifacts = artifacts.map_err(|problem| Failure::Problems(problem.into()))?;
     let unknown = format!("--artifacts-digest checksums: no archive with a {SIDECAR} file has");
-    Ok(Stored { known: found.into_iter().flatten().collect(), gone: BTreeSet::new(), unknown })
+    Ok(Stored {
+        artifacts: artifacts.into_iter().flatten().collect(),
+        missing: BTreeSet::new(),
+        unknown,
+    })
 }
 
 /// Fails if an archive violates a requirement.
@@ -172,14 +176,14 @@ pub fn in_directory(
         return Err(Failure::Problems(problem.into()));
     }
     let unknown = "the directory of its storage has no".to_owned();
-    let mut stored = Stored { known: BTreeMap::new(), gone: BTreeSet::new(), unknown };
+    let mut stored = Stored { artifacts: BTreeMap::new(), missing: BTreeSet::new(), unknown };
     for id in needed {
         let archives = archive_names(id);
         let archive = archives.iter().find_map(|name| match nodes.get(name) {
             Some(Node::File(digest)) => Some((name, *digest)),
             _ => None,
         });
-        let found = match (archive, nodes.get(&id.to_string())) {
+        let artifact = match (archive, nodes.get(&id.to_string())) {
             (Some((name, digest)), _) => in_storage(name, digest, nodes, demands),
             // A lock file has no directories.
             (None, Some(Node::Directory(digest))) if demands.lock.is_none() => {
@@ -188,8 +192,8 @@ pub fn in_directory(
             }
             _ => Ok(None),
         };
-        let found = found.map_err(|problem| Failure::Problems(problem.into()))?;
-        stored.known.extend(found.map(|artifact| ((*id).clone(), artifact)));
+        let artifact = artifact.map_err(|problem| Failure::Problems(problem.into()))?;
+        stored.artifacts.extend(artifact.map(|artifact| ((*id).clone(), artifact)));
     }
     Ok(stored)
 }
@@ -201,18 +205,18 @@ fn in_storage(
     nodes: &BTreeMap<String, Node>,
     demands: &Demands,
 ) -> Result<Option<Artifact>, Problem> {
-    let known = Known {
+    let facts = ArchiveFacts {
         key: name.to_owned(),
         place: format!("`{name}` in the storage of the farm"),
         size: digest.size,
         sidecar: Some(format!("{}  {name}\n", digest.sha256)),
     };
     let sidecar = format!("{name}{SIDECAR}");
-    let Some(mut artifact) = known.artifact(demands)? else { return Ok(None) };
-    if let Some(Node::File(own)) = nodes.get(&sidecar) {
+    let Some(mut artifact) = facts.artifact(demands)? else { return Ok(None) };
+    if let Some(Node::File(digest)) = nodes.get(&sidecar) {
         // The storage's own file may also have the checksum of the archive's end.
         artifact.inputs.retain(|(name, _)| *name != sidecar);
-        artifact.inputs.push((sidecar, Input::File(*own)));
+        artifact.inputs.push((sidecar, Input::File(*digest)));
     }
     Ok(Some(artifact))
 }

@@ -21,10 +21,10 @@ pub fn check(args: &BuildArgs, plan: &Plan, settings: &Settings) -> Result<(), F
         return Ok(());
     };
     let snapshots = projects::snapshots(plan, root).map_err(|e| not_built(&e.into()))?;
-    let (mut problems, mut seen): (_, Vec<&RelPath>) = (Problems::new(), Vec::new());
+    let (mut problems, mut directories): (_, Vec<&RelPath>) = (Problems::new(), Vec::new());
     for snapshot in snapshots.values().filter(|snapshot| snapshot.content.is_dirty()) {
-        if !seen.contains(&&snapshot.directory) {
-            seen.push(&snapshot.directory);
+        if !directories.contains(&&snapshot.directory) {
+            directories.push(&snapshot.directory);
             problems.push(dirty(snapshot, &root.join(snapshot.directory.as_str())));
         }
     }

@@ -21,7 +21,7 @@ pub fn is_replaced(args: &BuildArgs, plan: &Plan, outcome: &Outcome, path: &RelP
     };
     let mut made = outcome.made.iter().filter(|made| made.name.as_str() == name);
     let is_clean_left = !is_dirty(path) && made.any(|made| is_dirty(&made.path));
-    ours.any(|other| other.as_str() == name) && !outcome.lacks(&name) && !is_clean_left
+    ours.any(|package| package.as_str() == name) && !outcome.is_missing(&name) && !is_clean_left
 }
 
 fn is_dirty(path: &RelPath) -> bool {
@@ -30,18 +30,18 @@ fn is_dirty(path: &RelPath) -> bool {
 }
 
 pub fn last_good(dest: &Path, outcome: &Outcome) -> io::Result<Vec<LastGood>> {
-    let mut found = Vec::new();
+    let mut wheels = Vec::new();
     if outcome.not_made.is_empty() || !dest.join(DIST).is_dir() {
-        return Ok(found);
+        return Ok(wheels);
     }
     for entry in entries(dest.join(DIST))? {
         let file = entry.file_name().to_string_lossy().into_owned();
-        let Some(name) = distribution_of(&file).filter(|name| outcome.lacks(name)) else {
+        let Some(name) = distribution_of(&file).filter(|name| outcome.is_missing(name)) else {
             continue;
         };
         let age = entry.metadata()?.modified()?.elapsed().unwrap_or_default();
-        found.push(LastGood { name, path: format!("{DIST}/{file}"), age });
+        wheels.push(LastGood { name, path: format!("{DIST}/{file}"), age });
     }
-    found.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(found)
+    wheels.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(wheels)
 }

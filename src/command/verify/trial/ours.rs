@@ -30,14 +30,14 @@ pub(super) fn module(
         }
         has_backend |= below.starts_with(BACKEND);
         let source = match below.strip_prefix(SOURCES).map(|rest| rest.split_once('/')) {
-            None => Source::At(below),
+            None => Source::Exact(below),
             Some(Some((module, rest))) => {
                 modules.push(module);
                 Source::In(rest)
             }
             Some(None) => return Err(foreign(path)),
         };
-        if !std::str::from_utf8(content).is_ok_and(|text| source.has(text, templates)) {
+        if !std::str::from_utf8(content).is_ok_and(|text| source.contains(text, templates)) {
             return Err(foreign(path));
         }
     }
@@ -49,21 +49,22 @@ pub(super) fn module(
 }
 
 enum Source<'p> {
-    At(&'p str),
+    Exact(&'p str),
     /// Path in an import package of any name.
     In(&'p str),
 }
 
 impl Source<'_> {
-    fn has(&self, text: &str, templates: &Templates) -> bool {
-        templates.values().flatten().any(|(path, known)| {
+    fn contains(&self, text: &str, templates: &Templates) -> bool {
+        templates.values().flatten().any(|(path, original)| {
             let path = path.as_str();
             match self {
-                Self::At(at) => *at == path && known == text,
-                Self::In(FACTS) => path == FACTS && ends_with_facts(text, known),
+                Self::Exact(expected) => *expected == path && original == text,
+                Self::In(FACTS) => path == FACTS && ends_with_facts(text, original),
                 Self::In(rest) => {
                     let below = path.strip_prefix(SOURCES).and_then(|path| path.split_once('/'));
-                    (below.map(|(_, below)| below) == Some(rest) || path == *rest) && known == text
+                    (below.map(|(_, below)| below) == Some(rest) || path == *rest)
+                        && original == text
                 }
             }
         })
@@ -103,7 +104,7 @@ mod tests {
             ("t/src/t.egg-info/requires.txt", "anything"),
         ];
         for (path, text) in changes {
-            files.retain(|(known, _)| known != path);
+            files.retain(|(kept, _)| kept != path);
             files.push((path, text));
         }
         let files: Vec<_> = files
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn code_of_ours_under_any_module_is_known() {
+    fn accepts_own_code_under_any_module() {
         assert_eq!(checked(&[]).unwrap(), "other");
         assert_eq!(checked(&[("t/README.md", "x")]).unwrap(), "other");
     }

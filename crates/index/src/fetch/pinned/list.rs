@@ -30,8 +30,8 @@ pub fn pins(list: &Source) -> Result<Vec<Pin>, Problems> {
         let place = list.at(first);
         match pin_of_line(&text) {
             Ok(pin) => pins.extend(pin.map(|pin| Pin { place: Some(place), ..pin })),
-            Err((what, label, help)) => {
-                let problem = Problem::error(Code::PinnedPackage, what);
+            Err((message, label, help)) => {
+                let problem = Problem::error(Code::PinnedPackage, message);
                 problems.push(problem.label(&place, label).help(help));
             }
         }
@@ -92,8 +92,8 @@ fn pin_of_line(text: &str) -> Result<Option<Pin>, Fault> {
             return Ok(None);
         }
         let help = "write the requirements themselves, such as `numpy==2.1.0 --hash=sha256:…`";
-        let what = format!("the option `{option}` cannot be in a list of packages");
-        return Err((what, "not supported", help));
+        let message = format!("the option `{option}` cannot be in a list of packages");
+        return Err((message, "not supported", help));
     }
     let (requirement, hashes) = text.split_once("--hash").unwrap_or((text, ""));
     let requirement = requirement.trim();
@@ -122,27 +122,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_read_as_pip_reads_them() {
-        let (one, two) = ("a".repeat(64), "B".repeat(64));
+    fn reads_lists_like_pip() {
+        let (first_hash, second_hash) = ("a".repeat(64), "B".repeat(64));
         let text = format!(
             "# by a tool\n--index-url https://example.com/simple\n\nNum.Py[x]==2.0 ; sys_platform == 'linux' \\\n    \
-             --hash=sha256:{one} \\\n    # a comment\n    --hash sha256:{two} --hash=md5:00 # via\nb-c===1.0.0 --hash=sha256:{one}\n"
+             --hash=sha256:{first_hash} \\\n    # a comment\n    --hash sha256:{second_hash} --hash=md5:00 # via\nb-c===1.0.0 --hash=sha256:{first_hash}\n"
         );
         let pins = pins(&Source::new("list.txt", text)).unwrap();
-        let told = |pin: &Pin| {
+        let shown = |pin: &Pin| {
             let place = pin.place.as_ref().unwrap();
             format!("{pin} {} {}", place.line(), place.text())
         };
-        let told: Vec<String> = pins.iter().map(told).collect();
+        let shown: Vec<String> = pins.iter().map(shown).collect();
         let first = "num-py==2.0 4 Num.Py[x]==2.0 ; sys_platform == 'linux'";
-        assert_eq!(told[0], first);
-        assert!(told[1].starts_with("b-c==1.0.0 8 b-c===1.0.0 --hash"), "{told:?}");
-        let expected = BTreeSet::from([one, two.to_ascii_lowercase()]);
+        assert_eq!(shown[0], first);
+        assert!(shown[1].starts_with("b-c==1.0.0 8 b-c===1.0.0 --hash"), "{shown:?}");
+        let expected = BTreeSet::from([first_hash, second_hash.to_ascii_lowercase()]);
         assert_eq!(pins[0].sha256, expected);
     }
 
     #[test]
-    fn what_is_not_pinned_is_refused() {
+    fn refuses_unpinned_requirements() {
         let hash = format!("--hash=sha256:{}", "a".repeat(64));
         for (line, expected) in [
             (format!("a>=1 {hash}"), "`a>=1` is not NAME==VERSION"),

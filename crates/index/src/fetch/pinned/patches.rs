@@ -38,17 +38,17 @@ pub(super) struct Patches<'d> {
 }
 
 impl<'d> Patches<'d> {
-    pub(super) fn of(dir: &'d Path) -> Self {
+    pub(super) fn in_directory(dir: &'d Path) -> Self {
         let names = directory::names(dir).unwrap_or_default();
         let history = History::new(names.into_iter().map(|name| (name.clone(), name)));
         Self { dir, history, turn: Mutex::default() }
     }
 
-    /// Passes the verified file to `put`. Returns the size of the patches.
+    /// Passes the verified file to `store`. Returns the size of the patches.
     pub(super) fn apply<T>(
         &self,
         file: &PinnedFile,
-        put: impl FnOnce(&[u8]) -> T,
+        store: impl FnOnce(&[u8]) -> T,
     ) -> Result<Option<(u64, T)>, String> {
         let Some((old, series)) = self.find(file)? else { return Ok(None) };
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
@@ -58,7 +58,7 @@ impl<'d> Patches<'d> {
             return Err(format!("it makes a file with the SHA-256 {sha256}, not {}", file.sha256));
         }
         let size = series.iter().map(|patch| patch.bytes.len() as u64).sum();
-        Ok(Some((size, put(&new))))
+        Ok(Some((size, store(&new))))
     }
 
     fn find(&self, file: &PinnedFile) -> Result<Option<(Mmap, Vec<Patch>)>, String> {
@@ -89,35 +89,35 @@ impl<'d> Patches<'d> {
 fn series(file: &PinnedFile, sha256: &str, mut most: u64) -> Result<Option<Vec<Patch>>, String> {
     let between = file.earlier.iter().position(|earlier| earlier.sha256 == sha256).unwrap_or(0);
     // A few bytes of a hostile index could make gigabytes on the way.
-    let is_small = |one: &Earlier| one.size.zip(file.size).is_some_and(|(a, b)| a / 2 <= b);
+    let is_small = |earlier: &Earlier| earlier.size.zip(file.size).is_some_and(|(a, b)| a / 2 <= b);
     if between == 0 || !file.earlier[..between].iter().all(is_small) {
         return Ok(None);
     }
-    let (mut series, mut to, mut size) = (Vec::new(), file.key.file_name(), file.size);
+    let (mut series, mut target, mut size) = (Vec::new(), file.key.file_name(), file.size);
     for from in &file.earlier[..=between] {
-        let bytes = match fetched(file, to, &from.sha256, most) {
+        let bytes = match fetched(file, target, &from.sha256, most) {
             Ok(Some(bytes)) => bytes,
             Err(error) if error.kind != ErrorKind::TooLarge => return Err(with_causes(&error)),
             _ => return Ok(None),
         };
         most -= bytes.len() as u64;
         series.push(Patch { bytes, size });
-        (to, size) = (&from.name, from.size);
+        (target, size) = (&from.name, from.size);
     }
     series.reverse();
     Ok(Some(series))
 }
 
-/// The patch that makes `to`, from the directory of `file`.
+/// The patch that makes `target`, from the directory of `file`.
 fn fetched(
     file: &PinnedFile,
-    to: &str,
+    target: &str,
     sha256: &str,
     most: u64,
 ) -> Result<Option<Vec<u8>>, StoreError> {
-    let Ok(key) = file.key.with_file_name(&patch_name(to, sha256)) else { return Ok(None) };
-    let found = file.bucket.get(&key, None);
-    match found.and_then(|content| content.bytes(&*file.bucket, most)) {
+    let Ok(key) = file.key.with_file_name(&patch_name(target, sha256)) else { return Ok(None) };
+    let content = file.bucket.get(&key, None);
+    match content.and_then(|content| content.bytes(&*file.bucket, most)) {
         Ok(patch) => Ok(Some(patch).filter(|patch| patch::is_patch(patch))),
         // Some stores deny absent objects.
         Err(e) if matches!(e.kind, ErrorKind::NotFound | ErrorKind::Denied) => Ok(None),

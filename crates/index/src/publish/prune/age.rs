@@ -17,7 +17,7 @@ pub(super) struct Age {
 }
 
 impl Age {
-    pub(super) fn of(item: &Item, retention: &Retention) -> Self {
+    pub(super) fn new(item: &Item, retention: &Retention) -> Self {
         let version = (retention.date == Dated::Version).then(|| date_in(item.version())).flatten();
         let of_version = version.and_then(moment);
         Self {
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_can_have_a_day() {
+    fn reads_the_day_in_a_version() {
         let date = |text| date_in(text).map(|date| date.to_string()).unwrap_or_default();
         for (version, expected) in [
             ("7.2.0a20261122", "2026-11-22"),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_told_as_days() {
+    fn shows_moments_as_days() {
         assert_eq!(day(UNIX_EPOCH + Duration::from_hours(25)), "1970-01-02");
         assert_eq!(moment(Date::constant(1970, 1, 3)), Some(UNIX_EPOCH + Duration::from_hours(48)));
     }

@@ -18,7 +18,7 @@ use base::version::Version;
 pub(super) struct Item {
     object: Object,
     /// Companions: `{package}.{ending}`.
-    beside: Vec<Object>,
+    companions: Vec<Object>,
     pub(super) project: String,
     version: Version,
     /// A page of the layout names it.
@@ -48,12 +48,12 @@ impl Item {
     }
 
     pub(super) fn metadata(&self) -> Option<&Object> {
-        self.beside.iter().find(|object| object.key.as_str().ends_with(".metadata"))
+        self.companions.iter().find(|object| object.key.as_str().ends_with(".metadata"))
     }
 
     /// Package last.
     pub(super) fn objects(&self) -> impl Iterator<Item = &Object> {
-        self.beside.iter().chain([&self.object])
+        self.companions.iter().chain([&self.object])
     }
 }
 
@@ -161,8 +161,8 @@ pub(super) fn named(
     Ok((urls.filter_map(|url| key_of(&place.html, &url)).collect(), yanked))
 }
 
-pub(crate) fn key_of(at: &RelPath, url: &str) -> Option<RelPath> {
-    Link::parse(url)?.key(at)
+pub(crate) fn key_of(page: &RelPath, url: &str) -> Option<RelPath> {
+    Link::parse(url)?.key(page)
 }
 
 /// Compares file names: copies and mirrors have other addresses.
@@ -170,18 +170,19 @@ fn elsewhere(
     store: &PageStore<'_>,
     layout: &Layout,
     objects: &[Object],
-    own: &[Page],
+    pages: &[Page],
     jobs: usize,
 ) -> Result<BTreeMap<String, RelPath>, PublishError> {
     let files = |place: &PageKeys| [place.json.clone(), place.html.clone()];
-    let mut own: BTreeSet<RelPath> = own.iter().flat_map(|page| files(&page.place)).collect();
+    let mut own_keys: BTreeSet<RelPath> =
+        pages.iter().flat_map(|page| files(&page.place)).collect();
     for shelf in &layout.shelves {
-        own.extend(shelf.root()?.iter().flat_map(files));
+        own_keys.extend(shelf.root()?.iter().flat_map(files));
     }
     let is_page = |key: &&RelPath| {
         let name = key.file_name();
         (name.rsplit('.').next() == Some("html") || ["index.json", "packages.json"].contains(&name))
-            && !own.contains(*key)
+            && !own_keys.contains(*key)
     };
     let pages: Vec<&RelPath> = objects.iter().map(|object| &object.key).filter(is_page).collect();
     let names = |key: &&RelPath| {
@@ -199,31 +200,32 @@ fn elsewhere(
 
 fn items(layout: &Layout, objects: Vec<Object>, pages: &[Page]) -> BTreeMap<RelPath, Item> {
     let mut items: BTreeMap<RelPath, Item> = BTreeMap::new();
-    let mut others = Vec::new();
+    let mut companions = Vec::new();
     for object in objects {
         // Packages in directories of other names do not belong to the index.
         let is_place = |project: &str| {
-            let mut at = layout.shelves.iter().filter_map(|shelf| project_at(shelf, &object.key));
-            at.any(|place| place.is_empty() || place == project)
+            let mut places =
+                layout.shelves.iter().filter_map(|shelf| project_at(shelf, &object.key));
+            places.any(|place| place.is_empty() || place == project)
         };
         match project_of(object.key.file_name()).filter(|(project, _)| is_place(project)) {
             Some((project, version)) => {
                 let is_named = pages.iter().any(|page| page.names.contains(&object.key));
                 let is_yanked = pages.iter().any(|page| page.yanked.contains(&object.key));
                 let item =
-                    Item { beside: Vec::new(), project, version, is_named, is_yanked, object };
+                    Item { companions: Vec::new(), project, version, is_named, is_yanked, object };
                 items.insert(item.key().clone(), item);
             }
-            None => others.push(object),
+            None => companions.push(object),
         }
     }
-    for object in others {
+    for object in companions {
         let key = object.key.as_str();
-        let ends = key.match_indices('.').map(|(at, _)| &key[..at]);
+        let ends = key.match_indices('.').map(|(dot, _)| &key[..dot]);
         let package =
             ends.filter_map(|end| end.parse::<RelPath>().ok()).find(|k| items.contains_key(k));
         if let Some(item) = package.and_then(|package| items.get_mut(&package)) {
-            item.beside.push(object);
+            item.companions.push(object);
         }
     }
     items

@@ -11,7 +11,7 @@ use base::names::{RelPath, Requirement};
 /// Ignores markers and extras: the requirements of every system must stay.
 pub(super) struct Needs<'a, 'r> {
     requirements: &'r mut Requirements<'a>,
-    kept: BTreeSet<&'a RelPath>,
+    staying: BTreeSet<&'a RelPath>,
     open: Vec<&'a Item>,
     by_project: BTreeMap<&'a str, Versions<'a>>,
 }
@@ -26,11 +26,11 @@ impl<'a, 'r> Needs<'a, 'r> {
             let versions = by_project.entry(&item.project).or_default();
             versions.entry(item.version().parse().ok()).or_default().push(item);
         }
-        Self { requirements, kept: BTreeSet::new(), open: Vec::new(), by_project }
+        Self { requirements, staying: BTreeSet::new(), open: Vec::new(), by_project }
     }
 
     pub(super) fn keep(&mut self, item: &'a Item) {
-        if self.kept.insert(item.key()) {
+        if self.staying.insert(item.key()) {
             self.open.push(item);
         }
     }
@@ -41,18 +41,18 @@ impl<'a, 'r> Needs<'a, 'r> {
         while !self.open.is_empty() {
             let open = std::mem::take(&mut self.open);
             self.requirements.read(&open)?;
-            let is_unknown = |item: &&&Item| self.requirements.of(item).is_none();
+            let is_unknown = |item: &&&Item| self.requirements.of_item(item).is_none();
             let unknown: Vec<String> =
                 open.iter().filter(is_unknown).map(|item| format!("`{}`", item.key())).collect();
             if !unknown.is_empty() {
                 return Err(PublishError::Unknown(unknown));
             }
             for item in &open {
-                let requirements = self.requirements.of(item).map(<[_]>::to_vec);
+                let requirements = self.requirements.of_item(item).map(<[_]>::to_vec);
                 for requirement in requirements.into_iter().flatten() {
-                    for met in self.meet(&requirement) {
-                        needed.insert(met.key(), item.key().file_name().to_owned());
-                        self.keep(met);
+                    for package in self.meet(&requirement) {
+                        needed.insert(package.key(), item.key().file_name().to_owned());
+                        self.keep(package);
                     }
                 }
             }
@@ -84,13 +84,13 @@ impl<'a, 'r> Needs<'a, 'r> {
 
     /// Ignores other projects; follows indirect requirements.
     fn is_complete(&mut self, files: &[&'a Item]) -> Result<bool, PublishError> {
-        let mut seen: BTreeSet<&RelPath> = files.iter().map(|item| item.key()).collect();
+        let mut visited: BTreeSet<&RelPath> = files.iter().map(|item| item.key()).collect();
         let mut open = files.to_vec();
         while !open.is_empty() {
             let items = std::mem::take(&mut open);
             self.requirements.read(&items)?;
             for item in items {
-                let Some(requirements) = self.requirements.of(item) else { return Ok(false) };
+                let Some(requirements) = self.requirements.of_item(item) else { return Ok(false) };
                 for requirement in requirements {
                     if !self.by_project.contains_key(&*requirement.name) {
                         continue;
@@ -99,7 +99,7 @@ impl<'a, 'r> Needs<'a, 'r> {
                     if fit.is_empty() {
                         return Ok(false);
                     }
-                    open.extend(fit.into_iter().filter(|item| seen.insert(item.key())));
+                    open.extend(fit.into_iter().filter(|item| visited.insert(item.key())));
                 }
             }
         }
@@ -121,7 +121,7 @@ impl<'a, 'r> Needs<'a, 'r> {
         if is_pinned(versions) {
             return fit().flat_map(|(_, items)| items).copied().collect();
         }
-        let stays = |item: &&Item| self.kept.contains(item.key());
+        let stays = |item: &&Item| self.staying.contains(item.key());
         if fit().flat_map(|(_, items)| items).any(stays) {
             return Vec::new();
         }
@@ -133,23 +133,23 @@ impl<'a, 'r> Needs<'a, 'r> {
         &'s self,
         requirement: &'s Requirement,
     ) -> impl DoubleEndedIterator<Item = (&'s Option<Version>, &'s Vec<&'a Item>)> {
-        let wanted = requirement.versions.as_ref();
-        let pin = wanted.and_then(|versions| {
-            versions
+        let specifiers = requirement.versions.as_ref();
+        let pin = specifiers.and_then(|specifiers| {
+            specifiers
                 .iter()
-                .find(|one| *one.operator() == Operator::Equal)
+                .find(|specifier| *specifier.operator() == Operator::Equal)
                 .map(VersionSpecifier::version)
         });
-        let from = pin.map_or(Bound::Unbounded, |pin| Bound::Included(Some(pin.clone())));
+        let start = pin.map_or(Bound::Unbounded, |pin| Bound::Included(Some(pin.clone())));
         // A local version sorts behind its public one, and meets its pin.
-        let to = pin.map_or(Bound::Unbounded, |pin| {
+        let end = pin.map_or(Bound::Unbounded, |pin| {
             Bound::Included(Some(pin.clone().with_local(vec![LocalSegment::Number(u64::MAX)])))
         });
         let versions = self.by_project.get(&*requirement.name).into_iter();
-        let range = versions.flat_map(move |versions| versions.range((from.clone(), to.clone())));
-        range.filter(move |(version, _)| match (wanted, version) {
-            (Some(wanted), Some(version)) => wanted.contains(version),
-            (wanted, _) => wanted.is_none(),
+        let range = versions.flat_map(move |versions| versions.range((start.clone(), end.clone())));
+        range.filter(move |(version, _)| match (specifiers, version) {
+            (Some(specifiers), Some(version)) => specifiers.contains(version),
+            (specifiers, _) => specifiers.is_none(),
         })
     }
 }

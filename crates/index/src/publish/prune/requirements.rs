@@ -16,6 +16,7 @@ use base::names::{PathError, RelPath, Requirement};
 use wheel::package::Metadata;
 
 const RECORD: &str = "rockpack-requirements.json";
+/// Requirements of larger sdists are unknown: each sdist is transferred whole.
 const LARGEST_SDIST: u64 = 256 << 20;
 
 /// Entries by file name.
@@ -44,7 +45,7 @@ impl<'a> Requirements<'a> {
     }
 
     /// `None` for unknown requirements, and packages that were not read.
-    pub(super) fn of(&self, item: &Item) -> Option<&[Requirement]> {
+    pub(super) fn of_item(&self, item: &Item) -> Option<&[Requirement]> {
         self.read.get(item.key())?.as_deref()
     }
 
@@ -52,11 +53,11 @@ impl<'a> Requirements<'a> {
         let new: Vec<&Item> =
             items.iter().copied().filter(|item| !self.read.contains_key(item.key())).collect();
         self.read_records(&new)?;
-        let found = each(&new, self.jobs, |item| {
-            let known = self.recorded(item);
-            known.map_or_else(|| self.requirements(item), |known| Ok((Some(known), None)))
+        let results = each(&new, self.jobs, |item| {
+            let recorded = self.recorded(item);
+            recorded.map_or_else(|| self.requirements(item), |recorded| Ok((Some(recorded), None)))
         })?;
-        for (item, (requirements, entry)) in new.into_iter().zip(found) {
+        for (item, (requirements, entry)) in new.into_iter().zip(results) {
             if let Some(entry) = entry {
                 let key = record_of(item)?;
                 let record = self.records.entry(key.clone()).or_default();
@@ -95,8 +96,8 @@ impl<'a> Requirements<'a> {
         let keys = keys.collect::<Result<BTreeSet<RelPath>, _>>()?;
         let new: Vec<RelPath> =
             keys.into_iter().filter(|key| !self.records.contains_key(key)).collect();
-        let found = each(&new, self.jobs, |key| page::object_at(self.bucket, key))?;
-        for (key, page) in new.into_iter().zip(found) {
+        let pages = each(&new, self.jobs, |key| page::object_at(self.bucket, key))?;
+        for (key, page) in new.into_iter().zip(pages) {
             let record = page.and_then(|page| serde_json::from_slice(&page.bytes).ok());
             self.records.insert(key, record.unwrap_or_default());
         }
@@ -125,7 +126,9 @@ impl<'a> Requirements<'a> {
             let metadata = page.map(|p| Metadata::parse(&String::from_utf8_lossy(&p.bytes)));
             metadata.map(|metadata| metadata.requirements().flatten().collect())
         };
-        let texts = |all: &Vec<Requirement>| all.iter().map(|one| one.text.clone()).collect();
+        let texts = |requirements: &Vec<Requirement>| {
+            requirements.iter().map(|requirement| requirement.text.clone()).collect()
+        };
         let entry = requirements.as_ref().map(texts).zip(source.etag.clone());
         let entry = entry.map(|(requires, etag)| Entry { etag, requires });
         Ok((requirements, entry))

@@ -118,12 +118,18 @@ fn client(
             })
         }
         ObjectStoreScheme::GoogleCloudStorage => {
-            let same = |builder| builder;
-            store!(GoogleCloudStorageBuilder, GoogleConfigKey, "GOOGLE_", "SERVICE_ACCOUNT", same)
+            let unchanged = |builder| builder;
+            store!(
+                GoogleCloudStorageBuilder,
+                GoogleConfigKey,
+                "GOOGLE_",
+                "SERVICE_ACCOUNT",
+                unchanged
+            )
         }
         ObjectStoreScheme::MicrosoftAzure => {
-            let same = |builder| builder;
-            store!(MicrosoftAzureBuilder, AzureConfigKey, "AZURE_", "IDENTITY_ENDPOINT", same)
+            let unchanged = |builder| builder;
+            store!(MicrosoftAzureBuilder, AzureConfigKey, "AZURE_", "IDENTITY_ENDPOINT", unchanged)
         }
         _ => {
             let top = url.origin().ascii_serialization();
@@ -143,15 +149,15 @@ fn region(
     connector: &Connector,
     runtime: &Runtime,
 ) -> Result<Option<String>> {
-    let told = [
+    let names = [
         "AWS_REGION",
         "AWS_DEFAULT_REGION",
         "AWS_ENDPOINT",
         "AWS_ENDPOINT_URL",
         "AWS_ENDPOINT_URL_S3",
     ];
-    let is_told = told.iter().any(|name| is_set(name));
-    if *scheme != ObjectStoreScheme::AmazonS3 || url.scheme() != "s3" || is_told {
+    let is_named = names.iter().any(|name| is_set(name));
+    if *scheme != ObjectStoreScheme::AmazonS3 || url.scheme() != "s3" || is_named {
         return Ok(None);
     }
     let bucket = url.host_str().unwrap_or_default();
@@ -217,8 +223,8 @@ fn is_set(name: &str) -> bool {
 }
 
 fn wrong(
-    what: &'static str,
+    store: &'static str,
     error: impl std::error::Error + Send + Sync + 'static,
 ) -> object_store::Error {
-    object_store::Error::Generic { store: what, source: Box::new(error) }
+    object_store::Error::Generic { store, source: Box::new(error) }
 }

@@ -31,21 +31,21 @@ const NOT_IN_URLS: &str = "\"<>\\^`{|}?#";
 pub(super) struct Settings<K>(Vec<(String, K, String)>);
 
 impl<K: FromStr> Settings<K> {
-    /// Variables with the prefix `family`, and `other`; ignores empty values. Errors omit possible
+    /// Variables with the prefix `family`, and `further`; ignores empty values. Errors omit possible
     /// secrets.
-    pub(super) fn of_the_environment(family: &str, other: &str) -> Result<Self, String> {
-        Self::of(env::vars_os(), family, other)
+    pub(super) fn of_the_environment(family: &str, further: &str) -> Result<Self, String> {
+        Self::from_variables(env::vars_os(), family, further)
     }
 
-    fn of(
+    fn from_variables(
         variables: impl Iterator<Item = (OsString, OsString)>,
         family: &str,
-        other: &str,
+        further: &str,
     ) -> Result<Self, String> {
         let mut settings = Vec::new();
         for (name, value) in variables {
             let Ok(name) = name.into_string() else { continue };
-            if value.is_empty() || !name.starts_with(family) && name != other {
+            if value.is_empty() || !name.starts_with(family) && name != further {
                 continue;
             }
             let Ok(key) = name.to_ascii_lowercase().parse() else { continue };
@@ -53,8 +53,8 @@ impl<K: FromStr> Settings<K> {
             check(&name, &value)?;
             settings.push((name, key, value));
         }
-        // Variables of the family override `other`.
-        settings.sort_by_key(|(name, ..)| name != other);
+        // Variables of the family override `further`.
+        settings.sort_by_key(|(name, ..)| name != further);
         Ok(Self(settings))
     }
 
@@ -66,16 +66,16 @@ impl<K: FromStr> Settings<K> {
     where
         K: Copy,
     {
-        let without = |left_out: Option<usize>| {
-            let settings = self.0.iter().enumerate().filter(|(at, _)| Some(*at) != left_out);
+        let make_without = |left_out: Option<usize>| {
+            let settings = self.0.iter().enumerate().filter(|(index, _)| Some(*index) != left_out);
             make(&mut settings.map(|(_, (_, key, value))| (*key, value.clone())))
         };
-        without(None).map_err(|error| {
-            let is_at_fault = |at: &usize| without(Some(*at)).is_ok();
-            let named = (0..self.0.len()).find(is_at_fault).map(|at| self.0[at].0.clone());
+        make_without(None).map_err(|error| {
+            let is_at_fault = |index: &usize| make_without(Some(*index)).is_ok();
+            let named = (0..self.0.len()).find(is_at_fault).map(|index| self.0[index].0.clone());
             match (named, error.to_string().contains(NO_ACCOUNT)) {
                 (_, true) => unfit(format!("{ACCOUNT} is not set: it names the storage account")),
-                (Some(name), _) => unfit(format!("{name}: {}", super::said(&error))),
+                (Some(name), _) => unfit(format!("{name}: {}", super::root_cause(&error))),
                 (None, _) => error,
             }
         })
@@ -87,10 +87,10 @@ pub(super) fn unfit(text: String) -> object_store::Error {
 }
 
 fn check(name: &str, value: &str) -> Result<(), String> {
-    if let Some(found) = value.chars().find(|c| c.is_control() && name != JSON) {
-        let what =
-            if ['\n', '\r'].contains(&found) { "a line break" } else { "a control character" };
-        return Err(format!("{name} contains {what}: remove it"));
+    if let Some(character) = value.chars().find(|c| c.is_control() && name != JSON) {
+        let kind =
+            if ['\n', '\r'].contains(&character) { "a line break" } else { "a control character" };
+        return Err(format!("{name} contains {kind}: remove it"));
     }
     if ADDRESSES.contains(&name) {
         address(name, value)?;
@@ -136,16 +136,16 @@ mod tests {
 
     fn settings<K: FromStr>(
         family: &str,
-        other: &str,
+        further: &str,
         variables: &[(&str, &str)],
     ) -> Result<Vec<(K, String)>, String> {
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
-        let settings = Settings::of(variables, family, other)?.0.into_iter();
+        let settings = Settings::from_variables(variables, family, further)?.0.into_iter();
         Ok(settings.map(|(_, key, value)| (key, value)).collect())
     }
 
     #[test]
-    fn what_would_end_the_process_is_refused_with_the_name_of_its_variable() {
+    fn refuses_values_that_end_the_process_by_their_variable() {
         for (name, value, why) in [
             ("AWS_ACCESS_KEY_ID", "hunter2\n", "contains a line break"),
             ("AWS_SESSION_TOKEN", "hunter2\r", "contains a line break"),
@@ -170,17 +170,19 @@ mod tests {
             assert!(!error.contains("hunter2"), "{error}");
         }
         for (name, value) in [("AZURE_STORAGE_ACCOUNT_NAME", "me\n"), ("IDENTITY_ENDPOINT", "h")] {
-            let found = settings::<AzureConfigKey>("AZURE_", "IDENTITY_ENDPOINT", &[(name, value)]);
-            assert!(found.unwrap_err().starts_with(name));
+            let refused =
+                settings::<AzureConfigKey>("AZURE_", "IDENTITY_ENDPOINT", &[(name, value)]);
+            assert!(refused.unwrap_err().starts_with(name));
         }
         for (name, value) in [("GOOGLE_BEARER_TOKEN", "a\nb"), ("GOOGLE_BASE_URL", "hello")] {
-            let found = settings::<GoogleConfigKey>("GOOGLE_", "SERVICE_ACCOUNT", &[(name, value)]);
-            assert!(found.unwrap_err().starts_with(name));
+            let refused =
+                settings::<GoogleConfigKey>("GOOGLE_", "SERVICE_ACCOUNT", &[(name, value)]);
+            assert!(refused.unwrap_err().starts_with(name));
         }
     }
 
     #[test]
-    fn what_the_library_finds_wrong_is_named() {
+    fn names_the_variable_that_the_library_rejects() {
         use object_store::azure::MicrosoftAzureBuilder;
         let _ = rustls::crypto::ring::default_provider().install_default();
         let key = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
@@ -198,24 +200,25 @@ mod tests {
             ("AZURE_STORAGE_ACCOUNT_NAME", "", "AZURE_STORAGE_ACCOUNT_NAME is not set: it names"),
         ] {
             let plain = [("AZURE_STORAGE_ACCOUNT_KEY", key), ("AZURE_STORAGE_ACCOUNT_NAME", "me")];
-            let others = plain.into_iter().filter(|(other, _)| *other != name);
-            let variables = others.chain([(name, value)]);
+            let valid = plain.into_iter().filter(|(variable, _)| *variable != name);
+            let variables = valid.chain([(name, value)]);
             let variables = variables.map(|(name, value)| (name.into(), value.into()));
-            let settings = Settings::<AzureConfigKey>::of(variables, "AZURE_", "").unwrap();
+            let settings =
+                Settings::<AzureConfigKey>::from_variables(variables, "AZURE_", "").unwrap();
             let made = settings.client(|settings| {
                 let builder = MicrosoftAzureBuilder::new().with_container_name("packages");
                 settings
                     .fold(builder, |builder, (key, value)| builder.with_config(key, value))
                     .build()
             });
-            let said = super::super::said(&made.unwrap_err());
-            assert!(said.starts_with(expected), "{said}");
+            let cause = super::super::root_cause(&made.unwrap_err());
+            assert!(cause.starts_with(expected), "{cause}");
         }
     }
 
     #[test]
-    fn other_values_are_settings_unless_they_are_empty() {
-        let found = settings(
+    fn accepts_other_nonempty_values() {
+        let accepted = settings(
             "AWS_",
             "",
             &[
@@ -230,9 +233,9 @@ mod tests {
             (AmazonS3ConfigKey::Endpoint, "http://[::1]:9000/base".to_owned()),
             (AmazonS3ConfigKey::Region, "eu-central-1".to_owned()),
         ];
-        assert_eq!(found.unwrap(), expected);
+        assert_eq!(accepted.unwrap(), expected);
         let key = "{\n  \"type\": \"service_account\"\n}\n";
-        let found = settings(
+        let accepted = settings(
             "GOOGLE_",
             "SERVICE_ACCOUNT",
             &[("GOOGLE_SERVICE_ACCOUNT_KEY", key), ("SERVICE_ACCOUNT", "file")],
@@ -241,6 +244,6 @@ mod tests {
             (GoogleConfigKey::ServiceAccount, "file".to_owned()),
             (GoogleConfigKey::ServiceAccountKey, key.to_owned()),
         ];
-        assert_eq!(found.unwrap(), expected);
+        assert_eq!(accepted.unwrap(), expected);
     }
 }

@@ -13,12 +13,12 @@ const SHORTEST: usize = 8;
 
 impl Secrets {
     pub(super) fn of_the_environment() -> Self {
-        Self::of(env::vars_os().filter_map(|(name, value)| {
+        Self::from_variables(env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         }))
     }
 
-    fn of(variables: impl Iterator<Item = (String, String)>) -> Self {
+    fn from_variables(variables: impl Iterator<Item = (String, String)>) -> Self {
         let secret = |(name, value): &(String, String)| {
             FAMILIES.iter().any(|family| name.starts_with(family))
                 && WORDS.iter().any(|word| name.contains(word))
@@ -33,7 +33,7 @@ impl Secrets {
     }
 
     /// Replaces secrets by `…`; removes queries of URLs, which can contain signatures.
-    pub(super) fn without(&self, text: &str) -> String {
+    pub(super) fn redact(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in &self.0 {
             text = text.replace(secret, "…");
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_and_signatures_do_not_get_into_texts() {
+    fn removes_secrets_and_signatures_from_texts() {
         let variables = [
             ("AWS_SECRET_ACCESS_KEY", "abc/def+ghi"),
             ("AZURE_STORAGE_SAS_TOKEN", "sv=1&sig=zzz"),
@@ -71,12 +71,12 @@ mod tests {
             ("OTHER_TOKEN", "somebody-else"),
         ];
         let pairs = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let secrets = Secrets::of(pairs.into_iter());
+        let secrets = Secrets::from_variables(pairs.into_iter());
         assert_eq!(
-            secrets.without("key abc/def+ghi or abc%2Fdef%2Bghi in us-east-2, short somebody-else"),
+            secrets.redact("key abc/def+ghi or abc%2Fdef%2Bghi in us-east-2, short somebody-else"),
             "key … or … in us-east-2, short somebody-else"
         );
-        assert_eq!(secrets.without("GET https://h/p?a=1&sig=q failed"), "GET https://h/p?… failed");
+        assert_eq!(secrets.redact("GET https://h/p?a=1&sig=q failed"), "GET https://h/p?… failed");
         assert_eq!(format!("{secrets:?}"), "Secrets(…)");
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct Stream<F> {
     operation: Arc<Operation>,
     pieces: BoxStream<'static, object_store::Result<Bytes>>,
     piece: Bytes,
-    said: F,
+    message: F,
 }
 
 impl<F> Stream<F> {
@@ -24,9 +24,9 @@ impl<F> Stream<F> {
         runtime: Arc<Runtime>,
         operation: Arc<Operation>,
         pieces: BoxStream<'static, object_store::Result<Bytes>>,
-        said: F,
+        message: F,
     ) -> Self {
-        Self { runtime, operation, pieces, piece: Bytes::new(), said }
+        Self { runtime, operation, pieces, piece: Bytes::new(), message }
     }
 }
 
@@ -35,9 +35,9 @@ impl<F: Fn(&object_store::Error) -> String> Read for Stream<F> {
         while self.piece.is_empty() {
             match self.operation.run(&self.runtime, self.pieces.next()) {
                 Some(Some(Ok(piece))) => self.piece = piece,
-                Some(Some(Err(error))) => return Err(io::Error::other((self.said)(&error))),
+                Some(Some(Err(error))) => return Err(io::Error::other((self.message)(&error))),
                 Some(None) => return Ok(0),
-                None => return Err(io::Error::other((self.said)(&self.operation.stuck()))),
+                None => return Err(io::Error::other((self.message)(&self.operation.stuck()))),
             }
         }
         let count = self.piece.len().min(buffer.len());

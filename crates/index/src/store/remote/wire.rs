@@ -127,7 +127,7 @@ impl Wire {
         }
         let mut hops = 0;
         let answer = loop {
-            let answer = self.ask(&parts, &url, &body, operation).await?;
+            let answer = self.send_once(&parts, &url, &body, operation).await?;
             let Some(next) = self.redirect(&parts.method, &url, &answer)? else { break answer };
             hops += 1;
             if hops > MOST_REDIRECTS {
@@ -160,7 +160,7 @@ impl Wire {
     }
 
     /// Sends one request; fails if neither body nor answer moves.
-    async fn ask(
+    async fn send_once(
         &self,
         parts: &Parts,
         url: &Url,
@@ -198,9 +198,14 @@ impl Wire {
             StatusCode::TEMPORARY_REDIRECT,
             StatusCode::PERMANENT_REDIRECT,
         ];
-        let to = answer.headers().get(LOCATION).filter(|_| REDIRECTS.contains(&answer.status()));
-        let Some(to) = to else { return Ok(None) };
-        let next = to.to_str().ok().and_then(|to| url.join(to).ok()).ok_or(Fault::Location)?;
+        let location =
+            answer.headers().get(LOCATION).filter(|_| REDIRECTS.contains(&answer.status()));
+        let Some(location) = location else { return Ok(None) };
+        let next = location
+            .to_str()
+            .ok()
+            .and_then(|location| url.join(location).ok())
+            .ok_or(Fault::Location)?;
         let elsewhere = || next.origin().ascii_serialization();
         if !["http", "https"].contains(&next.scheme()) || next.host_str().is_none() {
             return Err(Fault::Location);

@@ -27,13 +27,13 @@ impl Home {
     pub(super) fn check(&self, url: &Url) -> Result<(), Fault> {
         let host = url.host_str().unwrap_or_default();
         let address = host.trim_start_matches('[').trim_end_matches(']').parse();
-        if address.is_ok_and(is_link_local) && !self.has(host) {
+        if address.is_ok_and(is_link_local) && !self.contains(host) {
             return Err(Fault::LinkLocal(host.to_owned()));
         }
         Ok(())
     }
 
-    fn has(&self, host: &str) -> bool {
+    fn contains(&self, host: &str) -> bool {
         self.hosts().contains(host)
     }
 
@@ -42,12 +42,12 @@ impl Home {
     }
 
     /// Addresses of `host` that may be connected to.
-    fn allowed(&self, host: &str, mut all: Vec<IpAddr>) -> Result<Vec<IpAddr>, Fault> {
-        if self.has(host) || all.is_empty() {
-            return Ok(all);
+    fn allowed(&self, host: &str, mut addresses: Vec<IpAddr>) -> Result<Vec<IpAddr>, Fault> {
+        if self.contains(host) || addresses.is_empty() {
+            return Ok(addresses);
         }
-        all.retain(|address| !is_link_local(*address));
-        if all.is_empty() { Err(Fault::LinkLocal(host.to_owned())) } else { Ok(all) }
+        addresses.retain(|address| !is_link_local(*address));
+        if addresses.is_empty() { Err(Fault::LinkLocal(host.to_owned())) } else { Ok(addresses) }
     }
 }
 
@@ -58,8 +58,8 @@ impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
         let (home, host) = (self.0.clone(), name.as_str().to_owned());
         Box::pin(async move {
-            let all = tokio::net::lookup_host((&*host, 0)).await?;
-            let allowed = home.allowed(&host, all.map(|address| address.ip()).collect())?;
+            let addresses = tokio::net::lookup_host((&*host, 0)).await?;
+            let allowed = home.allowed(&host, addresses.map(|address| address.ip()).collect())?;
             Ok(Box::new(allowed.into_iter().map(|address| SocketAddr::new(address, 0))) as Addrs)
         })
     }
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn link_local_addresses_are_known_in_every_form() {
+    fn recognizes_link_local_addresses_in_every_form() {
         for (text, expected) in [
             ("169.254.169.254", true),
             ("fe80::1", true),
@@ -122,10 +122,10 @@ mod tests {
         ] {
             assert_eq!(home.check(&url.parse().unwrap()).is_ok(), is_allowed, "{url}");
         }
-        let (local, other) = (IpAddr::from([169, 254, 1, 1]), IpAddr::from([127, 0, 0, 1]));
-        let allowed = |host: &str, all: &[IpAddr]| home.allowed(host, all.to_vec());
+        let (local, loopback) = (IpAddr::from([169, 254, 1, 1]), IpAddr::from([127, 0, 0, 1]));
+        let allowed = |host: &str, addresses: &[IpAddr]| home.allowed(host, addresses.to_vec());
         assert_eq!(allowed("lab", &[local]), Ok(vec![local]));
-        assert_eq!(allowed("name", &[local, other]), Ok(vec![other]));
+        assert_eq!(allowed("name", &[local, loopback]), Ok(vec![loopback]));
         assert_eq!(allowed("name", &[local]), Err(Fault::LinkLocal("name".to_owned())));
     }
 }

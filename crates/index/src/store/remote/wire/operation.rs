@@ -52,7 +52,7 @@ impl Operation {
         runtime: &Runtime,
         part: impl Future<Output = T>,
     ) -> Option<T> {
-        let both = async {
+        let part_or_end = async {
             tokio::select! {
                 biased;
                 done = part => Some(done),
@@ -61,7 +61,7 @@ impl Operation {
         };
         // Its caller may have paused.
         self.progressed();
-        runtime.block_on(CURRENT.scope(Arc::clone(self), both))
+        runtime.block_on(CURRENT.scope(Arc::clone(self), part_or_end))
     }
 
     async fn end(&self) {

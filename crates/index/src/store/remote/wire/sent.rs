@@ -49,7 +49,7 @@ impl Clock {
 pub(super) struct Sent {
     body: HttpRequestBody,
     rest: Bytes,
-    left: u64,
+    remaining: u64,
     clock: Arc<Clock>,
     operation: Option<Arc<Operation>>,
 }
@@ -60,8 +60,8 @@ impl Sent {
         clock: Arc<Clock>,
         operation: Option<Arc<Operation>>,
     ) -> Self {
-        let left = body.content_length() as u64;
-        Self { body, rest: Bytes::new(), left, clock, operation }
+        let remaining = body.content_length() as u64;
+        Self { body, rest: Bytes::new(), remaining, clock, operation }
     }
 }
 
@@ -81,7 +81,7 @@ impl Body for Sent {
             }
         }
         let piece = this.rest.split_to(this.rest.len().min(PIECE));
-        this.left -= piece.len() as u64;
+        this.remaining -= piece.len() as u64;
         this.clock.moved();
         if let Some(operation) = &this.operation {
             operation.moved(piece.len() as u64);
@@ -90,10 +90,10 @@ impl Body for Sent {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.left == 0
+        self.remaining == 0
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left)
+        SizeHint::with_exact(self.remaining)
     }
 }

@@ -39,7 +39,7 @@ pub fn copy(
         let from = sources
             .ok_or_else(|| Failed::new("it is a file below --sources, which were not given"))?
             .join(file.as_str());
-        place.log.say(&format!("copied from {file}"))?;
+        place.log.write_line(&format!("copied from {file}"))?;
         io::copy(
             &mut regular::open(&from)?,
             &mut fs::File::create_new(out.join(file.file_name()))?,

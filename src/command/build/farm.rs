@@ -14,7 +14,7 @@ use crate::inputs::artifacts::Asked;
 
 #[derive(Clone, Copy)]
 #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "nobody reads it without a farm"))]
-pub struct Given<'a> {
+pub struct FarmInput<'a> {
     pub args: &'a BuildArgs,
     pub sources: &'a (Source, Source),
     pub manifest: &'a Manifest,
@@ -28,7 +28,7 @@ pub struct Given<'a> {
 pub trait Farm: Send {
     /// Fails for faulty artifacts or unusable files here. Without artifacts here, also fails if the
     /// farm does not build a package.
-    fn build(self: Box<Self>, given: Given<'_>) -> Result<Farmed, Failure>;
+    fn build(self: Box<Self>, input: FarmInput<'_>) -> Result<Farmed, Failure>;
 }
 
 #[derive(Default)]

@@ -17,18 +17,18 @@ pub(super) struct FilesOfIndex {
     pub(super) pages: Vec<RelPath>,
     pub(super) records: Vec<RelPath>,
     /// Yanks, attestations and patches.
-    beside: Vec<RelPath>,
+    companions: Vec<RelPath>,
 }
 
 impl FilesOfIndex {
     /// Follows links to files, not to directories. Ignores hidden files: unfinished builds and
     /// index state.
     pub(super) fn below(dir: &Path) -> Result<Self, IndexError> {
-        let mut found = Self::default();
+        let mut files = Self::default();
         for entry in walk_where(dir, |entry| !entry.is_hidden()) {
             let entry =
                 entry.map_err(|source| IndexError::Read { path: dir.to_owned(), source })?;
-            if let Some(list) = found.list_for(&entry) {
+            if let Some(list) = files.list_for(&entry) {
                 let path = entry
                     .below()
                     .to_string_lossy()
@@ -37,30 +37,30 @@ impl FilesOfIndex {
                 list.push(path);
             }
         }
-        found.packages.sort();
-        found.beside.sort();
-        found.pages.sort();
+        files.packages.sort();
+        files.companions.sort();
+        files.pages.sort();
         // A directory with state is a separate index; its pages stay.
         let is_own = |page: &RelPath| {
             !std::iter::successors(page.parent(), RelPath::parent)
                 .any(|above| dir.join(above.as_str()).join(STATE).is_file())
         };
-        found.pages.retain(is_own);
-        found.records.retain(is_own);
-        Ok(found)
+        files.pages.retain(is_own);
+        files.records.retain(is_own);
+        Ok(files)
     }
 
     pub(super) fn strays(self) -> Vec<RelPath> {
-        let Self { packages, mut beside, .. } = self;
-        beside.retain(|path| {
+        let Self { packages, mut companions, .. } = self;
+        companions.retain(|path| {
             !packages.iter().any(|package| owner(path.as_str()) == Some(package.as_str()))
         });
-        beside
+        companions
     }
 
     pub(super) fn patches(&self) -> BTreeMap<&str, Vec<&RelPath>> {
         let mut patches: BTreeMap<&str, Vec<&RelPath>> = BTreeMap::new();
-        for path in &self.beside {
+        for path in &self.companions {
             if let Some(package) = patched_package(path.as_str()) {
                 patches.entry(package).or_default().push(path);
             }
@@ -73,7 +73,7 @@ impl FilesOfIndex {
         let list = match &*name {
             "index.html" | "index.json" => &mut self.pages,
             RECORD => &mut self.records,
-            name if owner(name).is_some() => &mut self.beside,
+            name if owner(name).is_some() => &mut self.companions,
             name if Form::of_file(name).is_some() || variants::of_file_name(name).is_some() => {
                 &mut self.packages
             }
@@ -84,9 +84,9 @@ impl FilesOfIndex {
 }
 
 fn owner(name: &str) -> Option<&str> {
-    ENDINGS.iter().find_map(|ending| without(name, ending)).or_else(|| patched_package(name))
+    ENDINGS.iter().find_map(|ending| strip_ending(name, ending)).or_else(|| patched_package(name))
 }
 
-fn without<'n>(name: &'n str, ending: &str) -> Option<&'n str> {
+fn strip_ending<'n>(name: &'n str, ending: &str) -> Option<&'n str> {
     name.strip_suffix(ending)?.strip_suffix('.')
 }

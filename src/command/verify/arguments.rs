@@ -14,7 +14,7 @@ use wheel::package::{self, Found};
 use crate::failure::Failure;
 
 #[derive(Default)]
-pub struct Given {
+pub struct PackageArguments {
     /// Packages with their names in messages.
     pub packages: Vec<(Found, String)>,
     /// Number of checked packages; the others are only installed with them.
@@ -25,28 +25,28 @@ pub struct Given {
     names: BTreeSet<String>,
 }
 
-impl Given {
-    /// Finds packages, each once; `with` are only installed with them.
-    pub fn new(paths: &[PathBuf], with: &[PathBuf]) -> Result<Self, Failure> {
-        let mut given = Self::default();
-        given.take(paths)?;
-        given.judged = given.packages.len();
-        let directories = given.directories.clone();
-        given.take(with)?;
-        given.directories = directories;
-        Ok(given)
+impl PackageArguments {
+    /// Finds packages, each once; `companions` are only installed with them.
+    pub fn new(paths: &[PathBuf], companions: &[PathBuf]) -> Result<Self, Failure> {
+        let mut arguments = Self::default();
+        arguments.take(paths)?;
+        arguments.judged = arguments.packages.len();
+        let directories = arguments.directories.clone();
+        arguments.take(companions)?;
+        arguments.directories = directories;
+        Ok(arguments)
     }
 
     /// Takes packages without their directory.
     #[cfg(feature = "remote")]
-    pub fn of(packages: Vec<(Found, String)>) -> Self {
+    pub fn from_packages(packages: Vec<(Found, String)>) -> Self {
         Self { judged: packages.len(), packages, ..Self::default() }
     }
 
     pub fn entrants(&self) -> Vec<Entrant> {
-        let entrant = |(found, name): &(Found, String)| Entrant {
-            path: found.path.clone(),
-            form: found.form,
+        let entrant = |(package, name): &(Found, String)| Entrant {
+            path: package.path.clone(),
+            form: package.form,
             name: name.clone(),
             file_name: None,
         };
@@ -62,31 +62,32 @@ impl Given {
     }
 
     fn take(&mut self, paths: &[PathBuf]) -> Result<(), Failure> {
-        let given = self;
+        let arguments = self;
         for path in paths {
             if path.is_dir() && path.extension().is_none_or(|extension| extension != "whl") {
-                let found = package::packages(path).map_err(|e| wrong(with_causes(&e)))?;
-                given.directories.extend(
-                    found.iter().filter_map(|found| found.path.parent()).map(Path::to_owned),
+                let packages = package::packages(path).map_err(|e| wrong(with_causes(&e)))?;
+                arguments.directories.extend(
+                    packages.iter().filter_map(|package| package.path.parent()).map(Path::to_owned),
                 );
-                given.directories.extend([path.clone(), path.join("dist")]);
-                for package in found {
-                    given.add(package);
+                arguments.directories.extend([path.clone(), path.join("dist")]);
+                for package in packages {
+                    arguments.add(package);
                 }
             } else {
-                given.add(one(path)?);
+                arguments.add(single_package(path)?);
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, found: Found) {
-        let resolved = std::fs::canonicalize(&found.path).unwrap_or_else(|_| found.path.clone());
+    fn add(&mut self, package: Found) {
+        let resolved =
+            std::fs::canonicalize(&package.path).unwrap_or_else(|_| package.path.clone());
         if !self.paths.insert(resolved) {
             return;
         }
-        let file = found.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let family = found
+        let file = package.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let family = package
             .directory
             .as_str()
             .strip_prefix("dist/")
@@ -94,20 +95,26 @@ impl Given {
             .unwrap_or_default();
         let short = family + &file;
         // Two files with one name are distinguished by their paths.
-        let taken = self.names.contains(&short);
-        let name = if taken { found.path.display().to_string() } else { short };
+        let is_taken = self.names.contains(&short);
+        let name = if is_taken { package.path.display().to_string() } else { short };
         self.names.insert(name.clone());
-        self.packages.push((found, name));
+        self.packages.push((package, name));
     }
 
     /// Returns contradictions between wheel variants and the files that list them.
     pub fn variants(&self, packages: &[Package<'_>]) -> io::Result<Vec<Finding>> {
         let mut findings = Vec::new();
         for directory in &self.directories {
-            let lies = |found: &Found| found.path.parent() == Some(directory);
-            let here = self.packages.iter().zip(packages).filter(|((found, _), _)| lies(found));
-            findings
-                .extend(check::read::variants_beside(directory, here.map(|(_, package)| package))?);
+            let is_in_directory = |package: &Found| package.path.parent() == Some(directory);
+            let in_directory = self
+                .packages
+                .iter()
+                .zip(packages)
+                .filter(|((package, _), _)| is_in_directory(package));
+            findings.extend(check::read::variants_beside(
+                directory,
+                in_directory.map(|(_, package)| package),
+            )?);
         }
         Ok(findings)
     }
@@ -136,12 +143,15 @@ impl Given {
             findings
                 .extend(checked.into_iter().collect::<io::Result<Vec<_>>>()?.into_iter().flatten());
             let nearer = |path: &Path| {
-                lists.iter().any(|(other, _)| {
-                    other != directory && other.starts_with(directory) && path.starts_with(other)
+                lists.iter().any(|(list_directory, _)| {
+                    list_directory != directory
+                        && list_directory.starts_with(directory)
+                        && path.starts_with(list_directory)
                 })
             };
             let judged = &self.packages[..self.judged];
-            let below = judged.iter().map(|(found, _)| &found.path).filter(|path| !nearer(path));
+            let below =
+                judged.iter().map(|(package, _)| &package.path).filter(|path| !nearer(path));
             let names: Vec<String> = below
                 .filter_map(|path| {
                     Some(path.strip_prefix(directory).ok()?.to_string_lossy().into_owned())
@@ -159,7 +169,7 @@ fn wrong(message: String) -> Failure {
         .into()
 }
 
-fn one(path: &Path) -> Result<Found, Failure> {
+fn single_package(path: &Path) -> Result<Found, Failure> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if !path.exists() {
         return Err(wrong(format!("{} does not exist", path.display())));

@@ -43,12 +43,12 @@ pub(crate) struct Product {
 impl Product {
     pub fn take(&self, dest: &Path, into: &Path) -> io::Result<Vec<PathBuf>> {
         fs::create_dir_all(into)?;
-        let put = |name: &String| {
+        let copy = |name: &String| {
             let place = into.join(name);
             fs::copy(dest.join("dist").join(name), &place)?;
             Ok(place)
         };
-        self.wheels.keys().map(put).collect()
+        self.wheels.keys().map(copy).collect()
     }
 
     pub fn of_wheels(key: String, wheels: &[PathBuf]) -> io::Result<Self> {
@@ -81,15 +81,15 @@ impl Product {
 
     pub(crate) fn has_wheels_in(&self, directory: &Path) -> bool {
         self.wheels.iter().all(|(name, sha256)| {
-            regular::sha256(directory.join(name)).is_ok_and(|found| found == *sha256)
+            regular::sha256(directory.join(name)).is_ok_and(|current| current == *sha256)
         })
     }
 
-    fn is_there(&self, dest: &Path, prefix: &Path) -> bool {
+    fn is_intact(&self, dest: &Path, prefix: &Path) -> bool {
         let installed = self
             .installed
             .as_ref()
-            .is_none_or(|hash| contents(prefix).is_ok_and(|found| found == *hash));
+            .is_none_or(|hash| contents(prefix).is_ok_and(|current| current == *hash));
         self.has_wheels_in(&dest.join("dist")) && installed
     }
 }
@@ -103,7 +103,7 @@ pub(crate) struct Keeper<'a> {
     common: String,
     installed: Option<String>,
     tools: Tools,
-    kept: BTreeMap<PackageName, Product>,
+    products: BTreeMap<PackageName, Product>,
     prefetched: Made,
 }
 
@@ -125,7 +125,7 @@ impl<'a> Keeper<'a> {
             common: String::new(),
             installed: settings.installed.as_deref().map(installed::identity).transpose()?,
             tools: tools.clone(),
-            kept: BTreeMap::new(),
+            products: BTreeMap::new(),
             prefetched: wheelhouse::of_others(plan, dest)?,
         };
         let Some(root) = settings.sources.as_ref().filter(|_| !plan.projects.is_empty()) else {
@@ -142,22 +142,22 @@ impl<'a> Keeper<'a> {
 
     fn find(&mut self, project: &ProjectBuild, settings: &Settings, dest: &Path) {
         let before = self.plan.projects.iter().filter(|p| project.after.contains(&p.name));
-        if before.into_iter().any(|before| !self.has(&before.name)) {
+        if before.into_iter().any(|before| !self.has_product(&before.name)) {
             return;
         }
-        let mut made = taken(self.plan, settings);
+        let mut made = finished_wheels(self.plan, settings);
         made.extend(self.prefetched.clone());
         let lock = settings.lock.as_ref().filter(|lock| !lock.is_fixed);
         if lock.is_some_and(|lock| !OfItem::new(lock, project.name.as_str()).exists()) {
             return;
         }
         let Some(product) = Product::read(&self.file(&project.name)) else { return };
-        let same = self.key(project, &made, dest).is_ok_and(|key| product.is_of(&key));
-        if same
+        let is_current = self.key(project, &made, dest).is_ok_and(|key| product.is_of(&key));
+        if is_current
             && product.inputs.is_some()
-            && product.is_there(dest, &self.directory.join(project.name.as_str()))
+            && product.is_intact(dest, &self.directory.join(project.name.as_str()))
         {
-            self.kept.insert(project.name.clone(), product);
+            self.products.insert(project.name.clone(), product);
         }
     }
 
@@ -182,12 +182,12 @@ impl<'a> Keeper<'a> {
         &self.sources
     }
 
-    pub fn has(&self, name: &PackageName) -> bool {
-        self.kept.contains_key(name)
+    pub fn has_product(&self, name: &PackageName) -> bool {
+        self.products.contains_key(name)
     }
 
-    pub fn kept(&self, name: &PackageName) -> Option<&Product> {
-        self.kept.get(name)
+    pub fn product(&self, name: &PackageName) -> Option<&Product> {
+        self.products.get(name)
     }
 
     pub fn forget(&self, name: &PackageName) -> io::Result<()> {
@@ -270,7 +270,7 @@ impl<'a> Keeper<'a> {
     }
 }
 
-fn taken(plan: &Plan, settings: &Settings) -> Made {
+fn finished_wheels(plan: &Plan, settings: &Settings) -> Made {
     let Some(root) = &settings.sources else { return Made::new() };
     let files = plan.wheels.iter().filter(|wheel| wheel.index.is_none()).map(|wheel| {
         (wheel.name.clone(), wheel.files.iter().map(|f| root.join(f.as_str())).collect())
@@ -289,8 +289,8 @@ fn common(plan: &Plan, settings: &Settings, dest: &Path, tools: &Tools) -> io::R
         hash.add(&format!("{name}={}", value.display()));
     }
     for program in variables::programs(&variables) {
-        let found = fs::metadata(&program)?;
-        hash.add(&format!("{} {} {}", program.display(), found.len(), found.mtime()));
+        let metadata = fs::metadata(&program)?;
+        hash.add(&format!("{} {} {}", program.display(), metadata.len(), metadata.mtime()));
     }
     for wheel in wheelhouse::of_artifacts(plan, dest)? {
         hash.add(&wheel.file_name().unwrap_or_default().to_string_lossy());
@@ -304,10 +304,10 @@ pub(crate) fn contents(prefix: &Path) -> io::Result<String> {
     let mut hash = Fingerprint::new("installed");
     for entry in walk(prefix) {
         let entry = entry?;
-        let found = entry.metadata()?;
+        let metadata = entry.metadata()?;
         hash.add(&entry.below().to_string_lossy());
-        if !found.is_dir() {
-            hash.add(&format!("{} {}.{}", found.len(), found.mtime(), found.mtime_nsec()));
+        if !metadata.is_dir() {
+            hash.add(&format!("{} {}.{}", metadata.len(), metadata.mtime(), metadata.mtime_nsec()));
         }
     }
     Ok(hash.end())

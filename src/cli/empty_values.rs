@@ -6,14 +6,17 @@ use clap::{Arg, Command};
 /// [`CHECKS`] stay, so that clap refuses the empty value instead of skipping the check.
 ///
 /// Options of `rockpack elf` stay too: an empty rpath is valid.
-pub fn given(root: &Command, line: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+pub fn without_empty_options(
+    root: &Command,
+    line: impl IntoIterator<Item = OsString>,
+) -> Vec<OsString> {
     let mut words = line.into_iter().peekable();
-    let mut kept: Vec<OsString> = words.next().into_iter().collect();
+    let mut remaining: Vec<OsString> = words.next().into_iter().collect();
     let mut command = root;
     while let Some(word) = words.next() {
         if word == "--" || command.get_name() == "elf" {
-            kept.push(word);
-            kept.extend(words);
+            remaining.push(word);
+            remaining.extend(words);
             break;
         }
         let text = word.to_str().unwrap_or_default();
@@ -27,11 +30,11 @@ pub fn given(root: &Command, line: impl IntoIterator<Item = OsString>) -> Vec<Os
         }
         let value = option(root, command, text).then(|| words.next()).flatten();
         if value.as_deref() != Some(OsStr::new("")) || is_check {
-            kept.push(word);
-            kept.extend(value);
+            remaining.push(word);
+            remaining.extend(value);
         }
     }
-    kept
+    remaining
 }
 
 /// Options that demand a check or select packages.
@@ -71,14 +74,14 @@ mod tests {
     use super::*;
     use crate::cli::Cli;
 
-    fn kept(line: &str) -> String {
+    fn without_empty(line: &str) -> String {
         let words = line.split(' ').map(|word| if word == "''" { "" } else { word }.into());
-        let kept = given(&Cli::command(), words);
-        kept.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+        let words = without_empty_options(&Cli::command(), words);
+        words.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn an_option_with_an_empty_value_is_not_given() {
+    fn removes_options_with_an_empty_value() {
         let cases = [
             ("rockpack plan --version '' --json", "rockpack plan --json"),
             ("rockpack plan --version= --platform-tag ''", "rockpack plan"),
@@ -90,12 +93,12 @@ mod tests {
             ("rockpack cache stats --cache ''", "rockpack cache stats"),
         ];
         for (line, expected) in cases {
-            assert_eq!(kept(line), expected, "{line}");
+            assert_eq!(without_empty(line), expected, "{line}");
         }
     }
 
     #[test]
-    fn everything_else_stays() {
+    fn keeps_all_other_words() {
         for line in [
             "rockpack plan --version 1.0 --json",
             "rockpack plan --version --json",
@@ -104,7 +107,7 @@ mod tests {
             "rockpack elf edit x --rpath  -o y",
             "rockpack plan --json= --no-such-option ",
         ] {
-            assert_eq!(kept(line), line);
+            assert_eq!(without_empty(line), line);
         }
     }
 }

@@ -16,7 +16,7 @@ use base::regular;
 const MOST: u64 = 4 << 20;
 const TESTS: [&str; 2] = ["tests", "test"];
 
-pub(super) struct Found {
+pub(super) struct DraftProject {
     /// Normalized name.
     pub name: String,
     /// Directory in the checkout.
@@ -43,7 +43,7 @@ fn read_settings(directory: &Path) -> Option<Table> {
     regular::read_to_string(directory.join("pyproject.toml"), MOST).ok()?.parse().ok()
 }
 
-impl Found {
+impl DraftProject {
     pub fn read(checkout: &Path, directory: &Path) -> io::Result<Option<Self>> {
         if !is_project(directory) {
             return Ok(None);
