@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use crate::compose::{self, CHANGE, GROUP, REMOVE, Which};
 use crate::decode::{families, file};
-use crate::kdl;
 use crate::reader::{Asked, Faults};
 use crate::{ArgKind, ArgSpec, Arity, Beside, BuiltIn, KdlFile, NodeSpec, PackageKind, VOCABULARY};
+use crate::{kdl, ledger};
 use base::names::RelPath;
 use base::source::{Problem, Source};
 
 struct Sample {
-    of_packages: bool,
+    /// Name in [`VOCABULARY`].
+    file: &'static str,
     text: String,
 }
 
@@ -94,7 +95,7 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
         }
         // Of the families' file they are the same.
         None if is_composed(word) => {
-            return vec![Sample { of_packages: true, text: included() }];
+            return vec![Sample { file: "packages.kdl", text: included() }];
         }
         None if word.name == "subproject" => vec![format!("isa \"gpu90\"\n{}", word.example)],
         None if word.name == "common" || !of_packages => vec![word.example.to_owned()],
@@ -156,7 +157,7 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
         }
         Some(other) => panic!("say here what `{other}` needs around its nodes"),
     };
-    texts.into_iter().map(|text| Sample { of_packages, text }).collect()
+    texts.into_iter().map(|text| Sample { file: file.name, text }).collect()
 }
 
 impl Sample {
@@ -170,16 +171,19 @@ impl Sample {
             read: &read,
             built_in: Some(BuiltIn { packages: &built_in[0], families: &built_in[1], read: &read }),
         };
-        let which = if self.of_packages { Which::Packages } else { Which::Families };
-        let nodes = compose::file(&faults, &source, which, Some(&beside)).unwrap();
-        let sound = if self.of_packages {
-            file(&faults, &nodes, Some(&beside), Vec::new()).is_some()
-        } else {
-            let families = families::file(&faults, &nodes);
-            !families.isas.is_empty()
-                || !families.subprojects.is_empty()
-                || !families.axes.is_empty()
-                || !families.levels.is_empty()
+        let composed = |which| compose::file(&faults, &source, which, Some(&beside)).unwrap();
+        let sound = match self.file {
+            "packages.kdl" => {
+                file(&faults, &composed(Which::Packages), Some(&beside), Vec::new()).is_some()
+            }
+            "families.kdl" => {
+                let families = families::file(&faults, &composed(Which::Families));
+                !families.isas.is_empty()
+                    || !families.subprojects.is_empty()
+                    || !families.axes.is_empty()
+                    || !families.levels.is_empty()
+            }
+            _ => !ledger::file(&faults, &kdl::parse(&source).unwrap()).unwrap().is_empty(),
         };
         let (asked, problems) = faults.into_asked();
         let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();
