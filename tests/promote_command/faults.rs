@@ -158,7 +158,7 @@ fn what_is_not_as_rockpack_writes_it_is_told() {
         dir,
         &["changed", "--to", "7.10.0", "-o", "out"],
         1,
-        &["no package from a build of rockpack"],
+        &["it has no facts that rockpack writes into its packages"],
     );
     changed("METADATA", "Version: 7.10.0rc1", "Version: 7.10.0rc2");
     refused(
