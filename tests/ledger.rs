@@ -1,4 +1,4 @@
-//! `rockpack diff --ledger`: a case for each class of difference, and mistakes of a ledger.
+//! `rockpack diff --ledger`: a case for each class of difference, mistakes of a ledger, and the shipped ledger.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -7,7 +7,11 @@ use fs_err as fs;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use crate::program::rockpack;
+use crate::demo_tree::scratch;
+use crate::program::{self, rockpack};
+
+#[path = "ledger/theirs.rs"]
+pub mod theirs;
 
 /// Writes a wheel as another tool does.
 fn wheel(dir: &Path, name: &str, metadata: &str, files: &[(&str, &str)]) {
@@ -126,4 +130,52 @@ fn refuses_an_unknown_class_with_its_line() {
         errors.contains("did you mean `only-ours`?") && errors.contains("parity.kdl:1"),
         "{errors}"
     );
+}
+
+const VERSION: &str = "7.2.0";
+
+/// Builds the packages of `artifacts` into `ours`, and lays them out as TheRock's script does into `theirs`.
+fn both_sets(dir: &Path, kpack: bool) {
+    let build = ["build", "--artifact-dir", "artifacts", "-o", "ours", "--version", VERSION];
+    program::printed(&build, program::uncached(dir, &build).output().unwrap());
+    theirs::make(&dir.join("artifacts"), &dir.join("theirs/dist"), kpack, VERSION);
+}
+
+/// Returns the exit status, the ledger and the errors.
+fn by_shipped_ledger(dir: &Path) -> (Option<i32>, serde_json::Value, String) {
+    let args = ["diff", "theirs/dist", "ours/dist", "--ledger", "built-in", "--format", "json"];
+    let output = rockpack(dir, &args);
+    let ledger = serde_json::from_slice(&output.stdout).unwrap();
+    (output.status.code(), ledger, String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn shipped_ledger_explains_each_difference_from_the_script() {
+    for kpack in [true, false] {
+        let dir = scratch(kpack);
+        both_sets(dir.path(), kpack);
+        let (status, ledger, errors) = by_shipped_ledger(dir.path());
+        assert_eq!(status, Some(0), "kpack {kpack}: {:#}\n{errors}", ledger["unexplained"]);
+        let sum = |count: &str| -> u64 {
+            let packages = ledger["packages"].as_array().unwrap();
+            packages.iter().map(|package| package[count].as_u64().unwrap()).sum()
+        };
+        for count in ["equal", "rpath", "theirs", "ours", "different", "facts"] {
+            assert!(sum(count) > 0, "no file or fact is {count}: the layout is not the script's");
+        }
+    }
+}
+
+#[test]
+fn shipped_ledger_does_not_explain_a_lost_library() {
+    let dir = scratch(true);
+    both_sets(dir.path(), true);
+    let lost = dir.path().join("artifacts/base_lib_generic/stage/lib/libgone.so.1");
+    fs::write(lost, "lost").unwrap();
+    theirs::make(&dir.path().join("artifacts"), &dir.path().join("theirs/dist"), true, VERSION);
+    let (status, ledger, errors) = by_shipped_ledger(dir.path());
+    assert_eq!(status, Some(1), "{errors}");
+    let unexplained = ledger["unexplained"].as_array().unwrap();
+    let names: Vec<&str> = unexplained.iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"_rocm_sdk_core/lib/libgone.so.1"), "{names:?}");
 }

@@ -13,6 +13,8 @@ use crate::program::{self, said};
 
 #[path = "promote_command/faults.rs"]
 mod faults;
+#[path = "promote_command/makers.rs"]
+mod makers;
 #[path = "promote_command/others.rs"]
 mod others;
 #[path = "promote_command/targets.rs"]

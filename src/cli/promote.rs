@@ -11,6 +11,9 @@ use super::MakingArgs;
 /// makes. Values are found by structure: a version inside another text stays. Everything else is
 /// copied without new compression.
 ///
+/// Packages of the manifest's distributions that another tool made keep their form: their metadata
+/// changes, and the files that a `promote` line names.
+///
 /// Other packages with the version in their local part, such as 2.10.0+rocm7.10.0rc1, are promoted
 /// by the `promote` lines of packages.kdl. The rest is copied.
 ///

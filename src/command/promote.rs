@@ -129,7 +129,7 @@ fn failure(error: &PromoteError, args: &PromoteArgs) -> Failure {
         }
         PromoteError::NoOverlap { have: there, .. } => refused(Code::MissingTarget, have(there)),
         PromoteError::None { .. } | PromoteError::Read(_) | PromoteError::Open(_) => {
-            refused(code, "give the directory that `rockpack build` wrote".to_owned())
+            refused(code, "give the directory of packages that packages.kdl declares".to_owned())
         }
         PromoteError::Mixed { .. } => refused(
             code,

@@ -242,7 +242,7 @@ fn others_that_would_break_are_refused() {
     );
     wheel(&dist, "rocm-sdk-devel", "7.10.0rc1", "", &[]);
     refused(
-        "it has no file that rockpack writes into packages of this name",
-        "promote only packages that rockpack built",
+        "no file `_dist_info.py` has the version in rocm_sdk_devel-7.10.0rc1-cp312",
+        "`version-file` line",
     );
 }

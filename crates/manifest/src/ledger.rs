@@ -1,6 +1,6 @@
 //! The ledger: differences between two sets of packages, each with the reason why it is accepted.
 
-use super::Glob;
+use super::{Glob, NodeSpec};
 use crate::kdl;
 use crate::line::{Context, Lines as _, Scope};
 use crate::reader::{Block, Faults};
@@ -106,6 +106,9 @@ fn matches(glob: &Glob, name: &str) -> bool {
     name.parse::<RelPath>().is_ok_and(|path| glob.matches(&path))
 }
 
+/// Nodes of a ledger.
+pub(crate) const NODES: &[NodeSpec] = LedgerLines::NODES;
+
 #[derive(Line)]
 struct LedgerLines {
     #[child]
@@ -118,18 +121,22 @@ struct LedgerLines {
 /// All mistakes with their places.
 pub fn ledger(source: &Source) -> Result<Vec<AcceptRule>, Problems> {
     let nodes = kdl::parse(source)?;
-    let (faults, words) = (Faults::new(source), LedgerLines::NODES);
-    let no_files = |_: &Source, _: &RelPath| Err("includes are not allowed here".to_owned());
-    let context = Context::survey(&faults, words, &nodes, &no_files);
-    let mut block = Block::of_file(&faults, words, &nodes);
-    let lines = LedgerLines::take(&mut block, &Scope::new(&context, None));
-    block.finish();
-    drop(context);
+    let faults = Faults::new(source);
+    let rules = file(&faults, &nodes);
     let problems = faults.into_problems();
-    match lines {
-        Some(lines) if problems.is_empty() => Ok(lines.rules),
+    match rules {
+        Some(rules) if problems.is_empty() => Ok(rules),
         _ => Err(problems),
     }
+}
+
+pub(crate) fn file(faults: &Faults, nodes: &[kdl::Node]) -> Option<Vec<AcceptRule>> {
+    let no_files = |_: &Source, _: &RelPath| Err("includes are not allowed here".to_owned());
+    let context = Context::survey(faults, NODES, nodes, &no_files);
+    let mut block = Block::of_file(faults, NODES, nodes);
+    let lines = LedgerLines::take(&mut block, &Scope::new(&context, None));
+    block.finish();
+    lines.map(|lines| lines.rules)
 }
 
 #[cfg(test)]

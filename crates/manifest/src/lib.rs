@@ -92,8 +92,8 @@ pub use split::{ArchiveRuntime, DeviceBy, SplitFiles, SplitRule, TargetWord};
 pub use store::{DOWNLOADS, RunName, StoreRule, StoreUrl, StoreUrlError};
 pub use template::{Template, TemplateError};
 
-/// Nodes of the two files, packages first.
-pub const VOCABULARY: [KdlFile; 2] = [
+/// Nodes of the files, packages first, then families.
+pub const VOCABULARY: [KdlFile; 3] = [
     KdlFile {
         name: "packages.kdl",
         does: "Declares the packages and the files that each of them ships.",
@@ -103,6 +103,11 @@ pub const VOCABULARY: [KdlFile; 2] = [
         name: "families.kdl",
         does: "Lists the ISAs and their families.",
         nodes: families::lines::NODES,
+    },
+    KdlFile {
+        name: "parity.kdl",
+        does: "Explains differences between packages of two makers, for `rockpack diff --ledger`.",
+        nodes: ledger::NODES,
     },
 ];
 

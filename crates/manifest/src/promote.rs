@@ -8,8 +8,8 @@ use base::source::{Code, Problem, Spanned};
 use manifest_derive::Line;
 
 /// Names files with the version for `rockpack wheel promote`, beyond the files that rockpack wrote.
-/// Packages that rockpack did not make are promoted only if a line names them and the local part of
-/// their version ends with the version of rockpack's packages (`2.10.0+git1a2b.example7.10.0rc1`):
+/// Packages that the manifest does not declare are promoted only if a line names them and the local
+/// part of their version ends with the version of the others (`2.10.0+git1a2b.example7.10.0rc1`):
 /// only that part changes.
 #[derive(Debug, Clone, Line)]
 #[line(
@@ -32,7 +32,8 @@ pub struct PromoteRule {
 
 /// Names files with the version as a value: in Python (`.py`) string literals, in JSON the value of
 /// a key, otherwise the whole text. A value is replaced if it is exactly the version of the
-/// package, or of the packages that rockpack made.
+/// package, or of the packages of the manifest. In modules of packages that rockpack did not make,
+/// `NAME.append("TARGET")` lists a target, and goes with it.
 #[derive(Debug, Clone, Line)]
 #[line("version-file", example = r#"version-file "example/version.py" "example/_init.py""#)]
 pub struct VersionFile {

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Values are found by structure: header fields by name, requirements by PEP 508, facts and bills of materials by key,
-//! literals of Python as literals. Packages of rockpack become those of a build of the new version.
+//! literals of Python as literals. Packages of rockpack become those of a build of the new version; packages that
+//! another tool made of the manifest's distributions keep their form.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -31,6 +32,7 @@ mod input;
 mod listed;
 mod local;
 mod metadata;
+mod module;
 mod rewritten;
 mod set;
 mod targets;
@@ -103,14 +105,16 @@ pub fn plan(
     to: &Version,
     keep: &[String],
 ) -> Result<Promotion, PromoteError> {
-    let inputs = packages(dir)?.into_iter().map(Input::read).collect::<Result<Vec<_>, _>>()?;
+    let declared = declared(manifest);
+    let read = |found| Input::read(found, &declared);
+    let inputs = packages(dir)?.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let from = version(dir, &inputs)?;
     check_whole(&inputs)?;
     if from == *to && keep.is_empty() {
         return Err(PromoteError::Same { version: to.to_string() });
     }
-    let own = inputs.iter().filter(|input| input.own.is_some());
-    let names: BTreeSet<String> = own.map(|input| input.name.clone()).collect();
+    let ours = inputs.iter().filter(|input| input.own.is_some()).map(|input| input.name.clone());
+    let names = declared.iter().cloned().chain(ours).collect();
     let mut set = Set::new(manifest, names, from.clone(), to.clone());
     let mut targets = Targets::new(manifest, keep);
     for input in &inputs {
@@ -148,10 +152,15 @@ pub fn plan(
     })
 }
 
+/// Normalised names of the manifest's distributions.
+fn declared(manifest: &Manifest) -> BTreeSet<String> {
+    manifest.distribution_names().into_iter().map(|(name, _)| name).collect()
+}
+
 fn version(dir: &Path, inputs: &[Input]) -> Result<Version, PromoteError> {
-    let mut own = inputs.iter().filter(|input| input.own.is_some());
-    let first = own.next().ok_or_else(|| PromoteError::None { dir: dir.to_owned() })?;
-    match own.find(|input| input.version != first.version) {
+    let mut members = inputs.iter().filter(|input| input.is_of_set);
+    let first = members.next().ok_or_else(|| PromoteError::None { dir: dir.to_owned() })?;
+    match members.find(|input| input.version != first.version) {
         None => Ok(first.version.clone()),
         Some(other) => Err(PromoteError::Mixed {
             packages: Box::new((first.below_dist(), other.below_dist())),
@@ -195,19 +204,14 @@ fn new_versions(
 ) -> Result<Vec<Option<Version>>, PromoteError> {
     let mut versions = Vec::new();
     for input in inputs {
-        let package = input.file_name();
-        versions.push(if input.own.is_some() {
+        versions.push(if input.is_of_set {
             Some(set.to.clone())
-        } else if set.has(&input.name) {
-            let what = "it has no file that rockpack writes into packages of this name";
-            let help = "promote only packages that rockpack built";
-            return Err(refused(&package, what, help));
         } else if rule(manifest, &input.name).is_some() {
             let Some(new) = set.add(&input.name, &input.version) else {
                 let local = set.locals().0;
                 let what = format!("the version {} does not end with `{local}`", input.version);
                 let help = "remove the package, or its name in the `promote` line of packages.kdl";
-                return Err(refused(&package, what, help));
+                return Err(refused(&input.file_name(), what, help));
             };
             Some(new)
         } else {

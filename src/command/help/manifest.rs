@@ -7,7 +7,7 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 
 use crate::ui::bold;
 
-const INTRODUCTION: &str = "Both files are KDL: a node has a name, arguments, properties (`name=…`) and perhaps a block of nodes \
+const INTRODUCTION: &str = "The files are KDL: a node has a name, arguments, properties (`name=…`) and perhaps a block of nodes \
      in `{ }`. Quote versions, paths and globs. A line that nothing reads is an error, and so is one that matches nothing. Parts \
      in [ ] below can be absent.";
 

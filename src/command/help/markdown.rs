@@ -13,7 +13,7 @@ const MANY: usize = 5;
 const HEAD: &str = "\
 # The nodes of the manifest
 
-Every node of the two KDL files of a manifest. This page is made by `rockpack help manifest
+Every node of the two KDL files of a manifest, and of a ledger. This page is made by `rockpack help manifest
 --markdown` from the decoder's own table. Parts in [ ] can be absent.
 ";
 

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use crate::compose::{self, CHANGE, FileKind, GROUP, REMOVE};
 use crate::decode::{families, file};
-use crate::kdl;
 use crate::reader::{Faults, Request};
 use crate::{ArgKind, ArgSpec, Arity, Beside, BuiltIn, KdlFile, NodeSpec, PackageKind, VOCABULARY};
+use crate::{kdl, ledger};
 use base::names::RelPath;
 use base::source::{Problem, Source};
 
 struct Sample {
-    of_packages: bool,
+    /// Name in [`VOCABULARY`].
+    file: &'static str,
     text: String,
 }
 
@@ -94,7 +95,7 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
         }
         // Of the families' file they are the same.
         None if is_composed(word) => {
-            return vec![Sample { of_packages: true, text: included() }];
+            return vec![Sample { file: "packages.kdl", text: included() }];
         }
         None if word.name == "subproject" => vec![format!("isa \"gpu90\"\n{}", word.example)],
         None if word.name == "common" || !of_packages => vec![word.example.to_owned()],
@@ -157,7 +158,7 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
         }
         Some(owner) => panic!("say here what `{owner}` needs around its nodes"),
     };
-    texts.into_iter().map(|text| Sample { of_packages, text }).collect()
+    texts.into_iter().map(|text| Sample { file: file.name, text }).collect()
 }
 
 impl Sample {
@@ -171,16 +172,19 @@ impl Sample {
             read: &read,
             built_in: Some(BuiltIn { packages: &built_in[0], families: &built_in[1], read: &read }),
         };
-        let kind = if self.of_packages { FileKind::Packages } else { FileKind::Families };
-        let nodes = compose::file(&faults, &source, kind, Some(&files)).unwrap();
-        let sound = if self.of_packages {
-            file(&faults, &nodes, Some(&files), Vec::new()).is_some()
-        } else {
-            let families = families::file(&faults, &nodes);
-            !families.isas.is_empty()
-                || !families.subprojects.is_empty()
-                || !families.axes.is_empty()
-                || !families.levels.is_empty()
+        let composed = |kind| compose::file(&faults, &source, kind, Some(&files)).unwrap();
+        let sound = match self.file {
+            "packages.kdl" => {
+                file(&faults, &composed(FileKind::Packages), Some(&files), Vec::new()).is_some()
+            }
+            "families.kdl" => {
+                let families = families::file(&faults, &composed(FileKind::Families));
+                !families.isas.is_empty()
+                    || !families.subprojects.is_empty()
+                    || !families.axes.is_empty()
+                    || !families.levels.is_empty()
+            }
+            _ => !ledger::file(&faults, &kdl::parse(&source).unwrap()).unwrap().is_empty(),
         };
         let (requests, problems) = faults.into_requests();
         let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();

@@ -22,7 +22,7 @@ pub enum PromoteError {
     #[error(transparent)]
     Gate(#[from] GateError),
     /// No version to change.
-    #[error("{} has no package from a build of rockpack", .dir.display())]
+    #[error("{} has no package of the manifest", .dir.display())]
     None {
         /// Directory.
         dir: PathBuf,

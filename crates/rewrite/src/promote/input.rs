@@ -1,5 +1,6 @@
 //! Packages of a directory.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 
 use serde_json::Value;
@@ -8,7 +9,7 @@ use super::error::PromoteError;
 use super::facts;
 use base::names::{Form, RelPath};
 use base::version::Version;
-use wheel::package::{Found, Metadata, OpenError, Sdist, Wheel};
+use wheel::package::{Found, Header, Metadata, OpenError, Sdist, Wheel};
 
 /// Limit in bytes for a rewritten sdist, which is held in memory.
 const LARGEST_SDIST: u64 = 64 << 20;
@@ -22,6 +23,8 @@ pub(super) struct Input {
     pub metadata: String,
     /// Facts, if rockpack made it.
     pub own: Option<Own>,
+    /// It has the version of the set: rockpack made it, or another tool made it of a distribution of the manifest.
+    pub is_of_set: bool,
     pub body: Body,
 }
 
@@ -36,7 +39,7 @@ pub(super) struct Own {
 #[derive(Debug)]
 pub(super) enum Body {
     Wheel(Box<Wheel>),
-    /// Files below the top directory; empty if rockpack did not make it.
+    /// Files below the top directory; empty if it has links, faults or too many bytes.
     Sdist(Vec<SdistFile>),
 }
 
@@ -54,10 +57,11 @@ pub(super) struct SdistFile {
 }
 
 impl Input {
-    pub fn read(found: Found) -> Result<Self, PromoteError> {
+    /// Reads a package; `declared` are the distributions of the manifest.
+    pub fn read(found: Found, declared: &BTreeSet<String>) -> Result<Self, PromoteError> {
         match found.form {
-            Form::Wheel => wheel(found),
-            Form::Sdist => sdist(found),
+            Form::Wheel => wheel(found, declared),
+            Form::Sdist => sdist(found, declared),
         }
     }
 
@@ -93,7 +97,7 @@ fn said(package: &str, metadata: &str) -> Result<(String, Version), PromoteError
     })
 }
 
-fn wheel(found: Found) -> Result<Input, PromoteError> {
+fn wheel(found: Found, declared: &BTreeSet<String>) -> Result<Input, PromoteError> {
     let wheel = Wheel::open(&found.path)?;
     let metadata = wheel.info("METADATA")?;
     let (name, version) = said(&file_name(&found), &metadata)?;
@@ -101,7 +105,18 @@ fn wheel(found: Found) -> Result<Input, PromoteError> {
         return Err(mismatch(&found));
     }
     let own = own_of_wheel(&wheel, &name)?;
-    Ok(Input { found, name, version, metadata, own, body: Body::Wheel(Box::new(wheel)) })
+    if own.is_none() && is_by_rockpack(&wheel)? && declared.contains(&name) {
+        let what = "it has no facts that rockpack writes into its packages";
+        return Err(refused(&file_name(&found), what, "build it again with this rockpack"));
+    }
+    let is_of_set = own.is_some() || declared.contains(&name);
+    Ok(Input { found, name, version, metadata, own, is_of_set, body: Body::Wheel(Box::new(wheel)) })
+}
+
+/// Returns whether rockpack is its generator.
+fn is_by_rockpack(wheel: &Wheel) -> Result<bool, OpenError> {
+    let generators = Header::parse(&wheel.info("WHEEL")?).all("Generator");
+    Ok(generators.iter().any(|generator| generator.starts_with("rockpack ")))
 }
 
 fn mismatch(found: &Found) -> PromoteError {
@@ -130,7 +145,7 @@ fn is_of(facts: &Value, name: &str) -> bool {
     told.and_then(base::names::normalized).as_deref() == Some(name)
 }
 
-fn sdist(found: Found) -> Result<Input, PromoteError> {
+fn sdist(found: Found, declared: &BTreeSet<String>) -> Result<Input, PromoteError> {
     let (mut files, mut size) = (Vec::new(), 0);
     let sdist = Sdist::open(&found.path, |member, bytes| {
         size += member.size;
@@ -165,7 +180,9 @@ fn sdist(found: Found) -> Result<Input, PromoteError> {
     for file in &mut files {
         file.path = file.path.strip_prefix(&*top).unwrap_or(&file.path).to_owned();
     }
-    Ok(Input { found, name, version, metadata, own, body: Body::Sdist(files) })
+    let is_of_set = own.is_some() || declared.contains(&name);
+    let body = Body::Sdist(if whole { files } else { Vec::new() });
+    Ok(Input { found, name, version, metadata, own, is_of_set, body })
 }
 
 pub(super) fn output(found: &Found, name: &str) -> Result<RelPath, PromoteError> {

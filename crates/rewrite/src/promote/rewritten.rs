@@ -1,9 +1,12 @@
+use std::collections::BTreeMap;
+
 use super::change::Change;
 use super::error::PromoteError;
 use super::input::{Body, Input, Own, SdistFile, output, refused};
 use super::set::Set;
+use super::targets::Pruning;
 use super::wheel::{self, Context};
-use super::{Action, Package, facts, metadata};
+use super::{Action, Package, facts, metadata, module};
 use ::wheel::archive::egg_info;
 use ::wheel::archive::sdist::{SdistMember, sdist_file_name};
 use ::wheel::package::WheelName;
@@ -38,8 +41,12 @@ pub(super) fn package(
             let (members, changes) = sdist(&input, own, files, context)?;
             (Action::Sdist { name: dist_name(&input)?, members }, changes)
         }
+        (Body::Sdist(files), None) if input.is_of_set => {
+            let (members, changes) = other_sdist(&input, files, context)?;
+            (Action::Sdist { name: dist_name(&input)?, members }, changes)
+        }
         (Body::Sdist(_), None) => {
-            let what = "rockpack did not make this sdist";
+            let what = "rockpack did not make this sdist, and the manifest does not declare it";
             let help = "build it from the sources of the new version";
             return Err(refused(&input.file_name(), what, help));
         }
@@ -82,35 +89,83 @@ fn sdist(
     files: Vec<SdistFile>,
     context: &Context<'_>,
 ) -> Result<(Vec<SdistMember>, Vec<Change>), PromoteError> {
-    let (package, set) = (input.file_name(), context.set);
-    let done = facts::promoted(&own.member, &own.text, &own.facts, set, context.targets);
+    let package = input.file_name();
+    let done = facts::promoted(&own.member, &own.text, &own.facts, context.set, context.targets);
     let Some((facts, lines)) = done else {
         let what = format!("`{}` does not have the form that rockpack writes", own.member);
         return Err(refused(&package, what, "build it again with this rockpack"));
     };
+    let pruning = pruning(input, context)?.and_lines(lines);
+    let new = |path: &str| (path == own.member).then(|| facts.text.clone());
+    let (members, changes) = with_metadata(input, files, context, &pruning, new)?;
+    Ok((members, [changes, facts.changes].concat()))
+}
+
+fn pruning(input: &Input, context: &Context<'_>) -> Result<Pruning, PromoteError> {
     let (requirements, extras) = metadata::requirements(&input.metadata);
-    let pruning = context.targets.pruning(&requirements, &extras)?.and_lines(lines);
-    let info = metadata::promoted("PKG-INFO", &input.metadata, &set.to, set, &pruning);
+    context.targets.pruning(&requirements, &extras)
+}
+
+/// Sdist of another tool: metadata, and the files of a rule.
+fn other_sdist(
+    input: &Input,
+    files: Vec<SdistFile>,
+    context: &Context<'_>,
+) -> Result<(Vec<SdistMember>, Vec<Change>), PromoteError> {
+    let (package, set) = (input.file_name(), context.set);
+    if files.is_empty() {
+        let what = "it has links, faults or more bytes than an sdist of a selector";
+        return Err(refused(&package, what, "see its faults with `rockpack wheel verify`"));
+    }
+    let (mut texts, mut changes) = (BTreeMap::new(), Vec::new());
+    for file in context.rule.iter().flat_map(|rule| &rule.files) {
+        let before = changes.len();
+        for member in files.iter().filter(|member| file.is_meant(&member.path)) {
+            let Ok(text) = std::str::from_utf8(&member.content) else { continue };
+            let text = texts.get(&member.path).map_or(text, String::as_str);
+            let new = |value: &str| wheel::new_version(value, input, &set.to, set);
+            let done = module::promoted(&member.path, text, file, &new, Some(context.targets));
+            texts.insert(member.path.clone(), done.text);
+            changes.extend(done.changes);
+        }
+        if changes.len() == before {
+            wheel::unversioned(&package, file)?;
+        }
+    }
+    let pruning = pruning(input, context)?;
+    let new = |path: &str| texts.get(path).cloned();
+    let (members, of_metadata) = with_metadata(input, files, context, &pruning, new)?;
+    Ok((members, [of_metadata, changes].concat()))
+}
+
+/// Members with new metadata, and new texts of others.
+fn with_metadata(
+    input: &Input,
+    files: Vec<SdistFile>,
+    context: &Context<'_>,
+    pruning: &Pruning,
+    new: impl Fn(&str) -> Option<String>,
+) -> Result<(Vec<SdistMember>, Vec<Change>), PromoteError> {
+    let (package, set) = (input.file_name(), context.set);
+    let info = metadata::promoted("PKG-INFO", &input.metadata, &set.to, set, pruning);
     let (requirements, _) = metadata::requirements(&info.text);
     let requires = egg_info::requires(requirements.iter().map(|one| one.text.as_str()));
     let mut members = Vec::new();
     for SdistFile { path, executable, content } in files {
-        let bytes = match path.as_str() {
-            "PKG-INFO" => info.text.clone().into_bytes(),
-            path if egg_info::file_of(path) == Some(egg_info::PKG_INFO) => {
-                info.text.clone().into_bytes()
-            }
-            path if egg_info::file_of(path) == Some(egg_info::REQUIRES) => {
-                requires.clone().into_bytes()
-            }
-            path if path == own.member => facts.text.clone().into_bytes(),
-            _ => content,
+        let text = match (path.as_str(), egg_info::file_of(&path)) {
+            ("PKG-INFO", _) | (_, Some(egg_info::PKG_INFO)) => Some(info.text.clone()),
+            (_, Some(egg_info::REQUIRES)) => Some(requires.clone()),
+            (path, _) => new(path),
         };
         let path = path.parse().map_err(|_| {
             let what = format!("`{path}` is not a valid path");
             refused(&package, what, "see its faults with `rockpack wheel verify`")
         })?;
-        members.push(SdistMember { path, executable, content: bytes });
+        members.push(SdistMember {
+            path,
+            executable,
+            content: text.map_or(content, String::into_bytes),
+        });
     }
-    Ok((members, [info.changes, facts.changes].concat()))
+    Ok((members, info.changes))
 }

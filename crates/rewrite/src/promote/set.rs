@@ -11,7 +11,7 @@ use manifest::Manifest;
 pub(super) struct Set {
     pub from: Version,
     pub to: Version,
-    /// Normalised names of given packages and the manifest.
+    /// Normalised names of the given packages and of the manifest's distributions.
     names: BTreeSet<String>,
     /// Name of the product in local parts of foreign versions.
     product: String,
@@ -22,9 +22,7 @@ pub(super) struct Set {
 impl Set {
     pub fn new(manifest: &Manifest, names: BTreeSet<String>, from: Version, to: Version) -> Self {
         let product = manifest.product().unwrap_or_default().to_owned();
-        let mut set = Self { from, to, names, product, others: BTreeMap::new() };
-        set.names.extend(manifest.distribution_names().into_iter().map(|(name, _)| name));
-        set
+        Self { from, to, names, product, others: BTreeMap::new() }
     }
 
     /// Adds a package with the version in its local part; returns its new version.
@@ -36,10 +34,6 @@ impl Set {
 
     pub fn locals(&self) -> (String, String) {
         (local::part(&self.product, &self.from), local::part(&self.product, &self.to))
-    }
-
-    pub fn has(&self, name: &str) -> bool {
-        self.names.contains(name)
     }
 
     /// Requirement with a new pin; `None` if unchanged.
@@ -54,7 +48,7 @@ impl Set {
     fn version(&self, name: &str, version: &Version) -> Option<&Version> {
         match self.others.get(name) {
             Some((old, new)) => (old == version).then_some(new),
-            None => (self.has(name) && *version == self.from).then_some(&self.to),
+            None => (self.names.contains(name) && *version == self.from).then_some(&self.to),
         }
     }
 }

@@ -61,6 +61,11 @@ impl Targets {
         self.of(name).or_else(|| directory.filter(|directory| self.names.contains(*directory)))
     }
 
+    /// Returns whether a text is the name of an ISA or a family.
+    pub fn is_name(&self, text: &str) -> bool {
+        self.isas.contains(text) || self.names.contains(text)
+    }
+
     pub fn drops(&self, target: &str) -> bool {
         let is_kept =
             |kept: &BTreeSet<String>| kept.contains(target) || self.above.contains(target);

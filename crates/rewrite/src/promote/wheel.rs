@@ -8,9 +8,9 @@ use super::error::PromoteError;
 use super::input::{Input, Own, refused};
 use super::set::Set;
 use super::targets::{Pruning, Targets};
-use super::{facts, metadata, values};
+use super::{facts, metadata, module, values};
 use base::version::Version;
-use manifest::PromoteRule;
+use manifest::{PromoteRule, VersionFile};
 use record::sbom::{Document, SBOM_PATH};
 use wheel::edit::with_version;
 use wheel::package::Wheel;
@@ -71,7 +71,7 @@ pub(super) fn own(
     }
     if let Some(rule) = context.rule {
         let new = |value: &str| same_version(value, &set.from).then(|| set.to.to_string());
-        work.files(rule, &package, &new, false)?;
+        work.files(rule, &package, &new, None)?;
         work.rewrite.archive = archive::planned(wheel, rule, &new, &mut work.changes)?;
     }
     Ok((work.rewrite, work.changes))
@@ -88,19 +88,22 @@ pub(super) fn other(
     let mut work = Work::new(wheel, to, false);
     work.metadata(input, to, set, pruning);
     if let Some(rule) = context.rule {
-        let (local, new_local) = set.locals();
-        let new = |value: &str| {
-            if same_version(value, &input.version) {
-                Some(to.to_string())
-            } else if same_version(value, &set.from) {
-                Some(set.to.to_string())
-            } else {
-                (value.replace(['-', '_'], ".").to_lowercase() == local).then(|| new_local.clone())
-            }
-        };
-        work.files(rule, &input.file_name(), &new, true)?;
+        let new = |value: &str| new_version(value, input, to, set);
+        work.files(rule, &input.file_name(), &new, Some(context.targets))?;
     }
     Ok((work.rewrite, work.changes))
+}
+
+/// New value for the version of a package that rockpack did not make, of the set, or of the set in a local part.
+pub(super) fn new_version(value: &str, input: &Input, to: &Version, set: &Set) -> Option<String> {
+    if same_version(value, &input.version) {
+        return Some(to.to_string());
+    }
+    if same_version(value, &set.from) {
+        return Some(set.to.to_string());
+    }
+    let (local, new_local) = set.locals();
+    (value.replace(['-', '_'], ".").to_lowercase() == local).then_some(new_local)
 }
 
 fn same_version(value: &str, version: &Version) -> bool {
@@ -133,34 +136,41 @@ impl<'w> Work<'w> {
         self.put(&member, done);
     }
 
-    /// Changes the files of a rule. If `needed`, each must exist and hold the version.
+    /// Changes the files of a rule. With the `targets` of a package that rockpack did not make, each file must exist
+    /// and hold the version, and modules lose targets. Facts of rockpack are changed already.
     fn files(
         &mut self,
         rule: &PromoteRule,
         package: &str,
         new: values::NewValue<'_>,
-        needed: bool,
+        targets: Option<&Targets>,
     ) -> Result<(), PromoteError> {
         for file in &rule.files {
             let before = self.changes.len();
             for entry in self.wheel.entries().iter().filter(|e| file.is_meant(&e.name)) {
-                if entry.size > LONGEST_TEXT {
+                if entry.size > LONGEST_TEXT || self.rewrite.contents.contains_key(&entry.name) {
                     continue;
                 }
                 if let Some(text) = self.wheel.text(&entry.name).ok().flatten() {
-                    let done = values::promoted(&entry.name, &text, file.key.as_deref(), new);
-                    self.put(&entry.name, done);
+                    self.put(&entry.name, module::promoted(&entry.name, &text, file, new, targets));
                 }
             }
-            if needed && file.optional.is_none() && self.changes.len() == before {
-                let what = format!("no file `{}` has the version", file.glob.as_str());
-                let help = "correct its `version-file` line in packages.kdl, or give a reason: \
-                    optional=\"…\"";
-                return Err(refused(package, what, help));
+            if targets.is_some() && self.changes.len() == before {
+                unversioned(package, file)?;
             }
         }
         Ok(())
     }
+}
+
+/// Fails if no file has the version although one must.
+pub(super) fn unversioned(package: &str, file: &VersionFile) -> Result<(), PromoteError> {
+    if file.optional.is_some() {
+        return Ok(());
+    }
+    let what = format!("no file `{}` has the version", file.glob.as_str());
+    let help = "correct its `version-file` line in packages.kdl, or give a reason: optional=\"…\"";
+    Err(refused(package, what, help))
 }
 
 fn text_of(wheel: &Wheel, name: &str) -> Result<String, PromoteError> {
