@@ -120,31 +120,17 @@ fn as_planned(
 ) -> Result<Vec<Finding>, Failure> {
     let readable =
         |file: &str| !findings.iter().any(|f| f.file == file && f.code == Code::BrokenPackage);
-    let (found, names): (Vec<&Found>, Vec<String>) = given
-        .packages
-        .iter()
-        .take(given.judged)
-        .filter(|(_, name)| readable(name))
-        .map(|(found, name)| (found, name.clone()))
-        .unzip();
-    planned(label, plan, &found, names)
-}
-
-fn planned(
-    label: &str,
-    plan: &Plan,
-    found: &[&Found],
-    names: Vec<String>,
-) -> Result<Vec<Finding>, Failure> {
-    let read: Vec<_> =
-        found.par_iter().map(|found| read::package(found, Depth::Comparison)).collect();
+    let packages = given.packages.iter().take(given.judged).filter(|(_, name)| readable(name));
+    let packages: Vec<&(Found, String)> = packages.collect();
+    let read = packages.par_iter().map(|(found, _)| read::package(found, Depth::Comparison));
+    let read: Vec<_> = read.collect();
     let (mut built, mut files) = (Vec::new(), Vec::new());
-    for (package, name) in read.into_iter().zip(names) {
+    for (package, (_, name)) in read.into_iter().zip(packages) {
         // Unreadable packages already have findings.
         match package {
             Ok(package) => {
                 built.push(package);
-                files.push(name);
+                files.push(name.clone());
             }
             Err(ReadError::Wheel(_) | ReadError::Package { .. }) => {}
             Err(error) => return Err(environment(with_causes(&error))),
