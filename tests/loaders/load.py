@@ -41,9 +41,9 @@ def read(path):
     is_program |= starts and all(tag != SONAME for tag, _ in entries)
     if is_program and not starts:
         return "static", []
-    if b"ld-musl" in whole or b"libc.musl" in whole or b"\0libc.so\0" in whole:
-        return "musl", []
     needed = [text(whole, headers, entries, at) for tag, at in entries if tag == NEEDED]
+    if any(name == "libc.so" or name.startswith("libc.musl") for name in needed):
+        return "musl", needed
     if is_program:
         return "program", needed
     return "module" if b"\0PyInit_" in whole else "library", needed
