@@ -64,6 +64,7 @@ mod pe_files;
 mod pe_imports;
 mod planning;
 mod planning_errors;
+mod prepared_sources;
 mod problem_codes;
 mod program;
 mod project_command;
