@@ -79,6 +79,7 @@ mod remoteless;
 mod repository;
 mod review_action;
 mod runtime;
+mod sanitizer;
 mod saved_catalog;
 mod schema;
 mod seams;
