@@ -14,8 +14,8 @@ if ! grep -qF "+$local" "$2/setup.py" || ! grep -q "^dependencies" "$2/pyproject
     echo "error: $2 has no line \`version=_package_version()\` in setup.py, or no \`dynamic\` in pyproject.toml"
     exit 1
 fi
-# The extension is a neighbour of core's directory. Without ISAs, the compiler would choose one, and the wheel would fail
-# on all other GPUs.
+# The extension is a neighbour of core's directory. Without ISAs, the compiler would choose one, and the wheel would
+# fail on all other GPUs.
 cat >> "$2/CMakeLists.txt" <<'END'
 if(NOT _ROCSHMEM_ARCHES)
   message(FATAL_ERROR "rocSHMEM has no librocshmem_device_ISA.bc, by which the ISAs of the wheel are known")
