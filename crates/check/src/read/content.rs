@@ -47,9 +47,9 @@ impl Content {
     }
 
     /// Facts for comparisons.
-    pub fn bytes(&mut self, size: u64, crc32: u32, sha256: Known<Sha256>) -> Box<Bytes> {
+    pub fn bytes(&mut self, size: u64, crc32: u32, sha256: Known<Sha256>) -> Bytes {
         let text = std::mem::replace(&mut self.text, Known::Unknown(Why::NoBytes));
-        Box::new(Bytes { size, crc32, sha256, text, made: self.made.take() })
+        Bytes { size, crc32, sha256, text, made: self.made.take() }
     }
 }
 
@@ -116,7 +116,7 @@ impl Asked<'_> {
         let sha256 = sha256.finish().sha256;
         let sha256 = if is_hashed { Known::Is(sha256) } else { Known::Unknown(Why::NoBytes) };
         let bytes = content.bytes(size, crc32.value(), sha256);
-        Ok((content, Some(bytes)))
+        Ok((content, Some(Box::new(bytes))))
     }
 
     fn data(&self, name: &str, size: u64, content: FileContent<impl Read>) -> io::Result<Content> {

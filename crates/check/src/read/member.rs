@@ -59,7 +59,7 @@ pub(super) fn read(
     } else {
         let sha256 = <[u8; 32]>::try_from(&*digest);
         let sha256 = sha256.map_or(Known::Unknown(Why::NoBytes), |it| Known::Is(it.into()));
-        Some(content.bytes(entry.size, entry.crc32, sha256))
+        Some(Box::new(content.bytes(entry.size, entry.crc32, sha256)))
     };
     let Devel { members: archived, faults: archive_faults, .. } = devel;
     Ok(Member { digest, size, content, bytes, archived, archive_faults })
