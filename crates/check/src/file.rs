@@ -5,7 +5,7 @@ use binary::Format;
 use binary::device_code::Code;
 use binary::pe::ImportLibrary;
 
-use crate::{Bytes, Known, Needs, Why};
+use crate::{Bytes, Known, Needs};
 
 /// File of a package, as an installer leaves it.
 #[derive(Debug, Clone)]
@@ -22,8 +22,8 @@ pub struct File<'a> {
     pub kind: Kind<'a>,
     /// Device code in the content.
     pub code: Known<Option<Box<Code>>>,
-    /// Facts for comparisons.
-    pub bytes: Known<Box<Bytes>>,
+    /// Facts for comparisons, if the reader takes them.
+    pub bytes: Option<Box<Bytes>>,
 }
 
 /// Root of installed paths (`sysconfig.get_paths()`); `purelib` and `platlib` are one directory.
@@ -101,8 +101,7 @@ impl<'a> File<'a> {
     ) -> Self {
         // Archives limit names to 64 KiB.
         let start = u32::try_from(start).unwrap_or_default();
-        let (code, bytes) = (Known::Is(None), Known::Unknown(Why::NoBytes));
-        Self { member, scheme, start, mode, kind, code, bytes }
+        Self { member, scheme, start, mode, kind, code: Known::Is(None), bytes: None }
     }
 
     /// Installed path below the root of its scheme.

@@ -47,9 +47,9 @@ impl Content {
     }
 
     /// Facts for comparisons.
-    pub fn bytes(&mut self, size: u64, crc32: u32, sha256: Known<Sha256>) -> Known<Box<Bytes>> {
+    pub fn bytes(&mut self, size: u64, crc32: u32, sha256: Known<Sha256>) -> Bytes {
         let text = std::mem::replace(&mut self.text, Known::Unknown(Why::NoBytes));
-        Known::Is(Box::new(Bytes { size, crc32, sha256, text, made: self.made.take() }))
+        Bytes { size, crc32, sha256, text, made: self.made.take() }
     }
 }
 
@@ -99,7 +99,7 @@ impl Asked<'_> {
         name: &str,
         size: u64,
         bytes: &mut dyn Read,
-    ) -> io::Result<(Content, Known<Box<Bytes>>)> {
+    ) -> io::Result<(Content, Option<Box<Bytes>>)> {
         let (mut crc32, mut sha256) = (Checksum::default(), Sha256Hasher::default());
         let mut bytes = Shown::new(bytes, |bytes: &[u8]| match self.depth {
             Depth::Rules => {}
@@ -110,13 +110,13 @@ impl Asked<'_> {
         let rest = io::copy(&mut bytes, &mut io::sink()).map(drop);
         content.fault = content.fault.or(fault(rest)?);
         if self.depth == Depth::Rules {
-            return Ok((content, Known::Unknown(Why::NoBytes)));
+            return Ok((content, None));
         }
         let is_hashed = self.depth == Depth::Digests;
         let sha256 = sha256.finish().sha256;
         let sha256 = if is_hashed { Known::Is(sha256) } else { Known::Unknown(Why::NoBytes) };
         let bytes = content.bytes(size, crc32.value(), sha256);
-        Ok((content, bytes))
+        Ok((content, Some(Box::new(bytes))))
     }
 
     fn data(&self, name: &str, size: u64, content: FileContent<impl Read>) -> io::Result<Content> {

@@ -17,7 +17,7 @@ pub struct Member {
     pub(super) digest: Vec<u8>,
     pub(super) size: u64,
     pub(super) content: Content,
-    pub(super) bytes: Known<Box<Bytes>>,
+    pub(super) bytes: Option<Box<Bytes>>,
     pub(super) archived: Vec<File<'static>>,
     pub(super) archive_faults: Vec<Fault>,
 }
@@ -55,11 +55,11 @@ pub(super) fn read(
     let digest = hash.map(|hash| hash.finalize().into_vec()).unwrap_or_default();
     // For comparisons, the files of an archive replace it.
     let bytes = if is_archive || asked.depth == Depth::Rules {
-        Known::Unknown(Why::NoBytes)
+        None
     } else {
         let sha256 = <[u8; 32]>::try_from(&*digest);
         let sha256 = sha256.map_or(Known::Unknown(Why::NoBytes), |it| Known::Is(it.into()));
-        content.bytes(entry.size, entry.crc32, sha256)
+        Some(Box::new(content.bytes(entry.size, entry.crc32, sha256)))
     };
     let Devel { members: archived, faults: archive_faults, .. } = devel;
     Ok(Member { digest, size, content, bytes, archived, archive_faults })

@@ -65,16 +65,16 @@ impl<'a> Files<'a> {
 
     /// `None` for metadata, and for an archive whose files are there.
     fn file(&self, file: &'a check::File<'_>) -> Option<File<'a>> {
-        let content = match (&file.kind, file.bytes.get()) {
+        let content = match (&file.kind, &file.bytes) {
             (Kind::Link(target), _) => EntryContent::Link(target),
             (Kind::Directory, _) => EntryContent::Directory,
-            (_, bytes) => EntryContent::Built(Built { file, bytes: bytes? }),
+            (_, bytes) => EntryContent::Built(Built { file, bytes: bytes.as_deref()? }),
         };
         let (area, path) = match self.form {
             Form::Wheel => self.of_wheel(file)?,
             Form::Sdist => self.of_sdist(&file.member)?,
         };
-        let size = file.bytes.get().map_or(0, |bytes| bytes.size);
+        let size = file.bytes.as_ref().map_or(0, |bytes| bytes.size);
         let executable = !matches!(content, EntryContent::Link(_)) && file.is_executable();
         Some(File { area, path, content, size, executable, rule: None })
     }

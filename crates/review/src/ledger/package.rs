@@ -68,7 +68,7 @@ fn file(file: &check::File<'_>) -> Option<File> {
     if let Kind::Link(target) = &file.kind {
         return Some(File::Link(target.to_string()));
     }
-    let bytes = file.bytes.get()?;
+    let bytes = file.bytes.as_ref()?;
     let sum = Sum { sha256: *bytes.sha256.get()?, size: bytes.size };
     let (executable, member) = (file.is_executable(), file.member.to_string());
     Some(File::Bytes { sum, executable, member })
