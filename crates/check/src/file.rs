@@ -79,7 +79,7 @@ impl<'a> File<'a> {
         let member = member.into();
         let (scheme, path) = place(&member);
         let start = member.len() - path.len();
-        Self::at(member, scheme, start, mode, kind)
+        Self::with_start(member, scheme, start, mode, kind)
     }
 
     /// File at its own name below a root.
@@ -89,10 +89,10 @@ impl<'a> File<'a> {
         mode: Known<u32>,
         kind: Kind<'a>,
     ) -> Self {
-        Self::at(member.into(), scheme, 0, mode, kind)
+        Self::with_start(member.into(), scheme, 0, mode, kind)
     }
 
-    fn at(
+    fn with_start(
         member: Cow<'a, str>,
         scheme: Scheme,
         start: usize,

@@ -42,7 +42,7 @@ impl Default for Content {
 }
 
 impl Content {
-    fn of(fault: Option<String>) -> Self {
+    fn with_fault(fault: Option<String>) -> Self {
         Self { fault, ..Self::default() }
     }
 
@@ -64,11 +64,11 @@ impl Asked<'_> {
     ) -> io::Result<Content> {
         let content = match FileContent::new(bytes) {
             Ok(content) => content,
-            Err(error) => return Ok(Content::of(fault(Err(error))?)),
+            Err(error) => return Ok(Content::with_fault(fault(Err(error))?)),
         };
         match self.depth {
             Depth::Rules => self.judged(name, size, content, stored),
-            Depth::Digests => Ok(Content::of(fault(content.copy_to(&mut io::sink()))?)),
+            Depth::Digests => Ok(Content::with_fault(fault(content.copy_to(&mut io::sink()))?)),
             Depth::Comparison | Depth::Outline => self.compared(size, content, stored),
         }
     }
@@ -112,7 +112,7 @@ impl Asked<'_> {
                 let code = self.targets.map(|_| device_code::of_binary(file)).transpose()?;
                 Ok((binary(name, file), code.unwrap_or_default()))
             })?;
-            return Ok(Content { kind, code, ..Content::of(fault) });
+            return Ok(Content { kind, code, ..Content::with_fault(fault) });
         }
         let mut sink = self.targets.map(|targets| targets.reading.sink(targets.names_one(name)));
         let mut tee = Tee::new(kind, size, sink.as_mut().map(|sink| sink as &mut dyn Write));
@@ -124,7 +124,7 @@ impl Asked<'_> {
         };
         // Code in damaged bytes is not reported separately.
         let code = sink.filter(|_| fault.is_none()).map(Sink::finish).unwrap_or_default();
-        Ok(Content { kind, code, ..Content::of(fault) })
+        Ok(Content { kind, code, ..Content::with_fault(fault) })
     }
 
     fn compared(
@@ -139,7 +139,7 @@ impl Asked<'_> {
                 let made = generated(file, &kind)?;
                 Ok((kind, made))
             })?;
-            return Ok(Content { kind, made, ..Content::of(fault) });
+            return Ok(Content { kind, made, ..Content::with_fault(fault) });
         }
         if !self.text {
             return Ok(Content::default());
@@ -147,7 +147,7 @@ impl Asked<'_> {
         let mut text = Vec::new();
         let fault = fault(content.copy_to(&mut text))?;
         let text = String::from_utf8(text).map_or(Known::Unknown(Why::NoFact), Known::Is);
-        Ok(Content { text, ..Content::of(fault) })
+        Ok(Content { text, ..Content::with_fault(fault) })
     }
 }
 
@@ -162,7 +162,7 @@ fn random<T>(
         let fault = fault(content.copy_to(&mut io::sink()))?;
         return Ok((fault, work(file)?));
     }
-    let mut kept = Kept::of_size(size)?;
-    let fault = fault(content.copy_to(&mut kept))?;
-    Ok((fault, work(&kept)?))
+    let mut copy = Kept::of_size(size)?;
+    let fault = fault(content.copy_to(&mut copy))?;
+    Ok((fault, work(&copy)?))
 }

@@ -38,13 +38,13 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
 }
 
 fn binds(statement: &str, name: &str) -> bool {
-    let mut all = words(statement);
-    match all.next() {
-        Some("async") => all.nth(1) == Some(name),
+    let mut words = words(statement);
+    match words.next() {
+        Some("async") => words.nth(1) == Some(name),
         Some("def" | "class") => {
-            matches!(all.next(), Some(defined) if defined == name || defined == "__getattr__")
+            matches!(words.next(), Some(defined) if defined == name || defined == "__getattr__")
         }
-        Some("from" | "import") => statement.contains("import *") || all.any(|word| word == name),
+        Some("from" | "import") => statement.contains("import *") || words.any(|word| word == name),
         _ => {
             let targets = statement.split_once('=').filter(|(_, value)| !value.starts_with('='));
             targets.is_some_and(|(targets, _)| {
