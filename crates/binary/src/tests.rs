@@ -124,11 +124,11 @@ fn what_contradicts_the_format_is_named_with_its_place() {
         }),
         refused(|made| {
             let at = made.bytes.windows(8).position(|at| at == b"KERNEL32").unwrap();
-            made.put(at, b"KERN\x1b[2J");
+            made.write_at(at, b"KERN\x1b[2J");
         }),
         refused(|made| {
             let at = made.bytes.windows(8).position(|at| at == b"KERNEL32").unwrap();
-            made.put(at, b"\0");
+            made.write_at(at, b"\0");
         }),
         refused(|made| made.bytes.truncate(OPTIONAL + 50)),
         refused(|made| made.bytes.truncate(SECTIONS + 20)),

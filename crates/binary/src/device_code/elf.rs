@@ -53,8 +53,8 @@ pub fn of_binary(file: &(impl ReadAt + ?Sized)) -> io::Result<Code> {
 pub(crate) fn isa_number(file: &(impl ReadAt + ?Sized)) -> io::Result<u32> {
     let mut start = [0; 52];
     file.read_exact_at(0, &mut start)?;
-    let at = if start[4] == CLASS_64 { 48 } else { 36 };
-    let flags = [start[at], start[at + 1], start[at + 2], start[at + 3]];
+    let offset = if start[4] == CLASS_64 { 48 } else { 36 };
+    let flags = [start[offset], start[offset + 1], start[offset + 2], start[offset + 3]];
     Ok(u32::from_le_bytes(flags) & MACH)
 }
 
@@ -109,8 +109,8 @@ pub(super) struct Cursor<'f, F: ?Sized> {
 
 impl<F: ReadAt + ?Sized> Read for Cursor<'_, F> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.len - self.at).unwrap_or(out.len());
-        let count = out.len().min(left);
+        let rest = usize::try_from(self.len - self.at).unwrap_or(out.len());
+        let count = out.len().min(rest);
         self.file.read_exact_at(self.at, &mut out[..count])?;
         self.at += count as u64;
         Ok(count)

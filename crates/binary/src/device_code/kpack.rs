@@ -78,8 +78,8 @@ impl<W: Write + Seek> Archiver<W> {
     ) -> io::Result<()> {
         let pieces = self.table.entry(format!("{binary}#{index}")).or_default();
         if pieces.insert(target.to_owned(), (self.pieces, size)).is_some() {
-            let what = format!("{binary} has code for {target} twice");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            let message = format!("{binary} has code for {target} twice");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
         self.out.write_all(&length.to_le_bytes())?;

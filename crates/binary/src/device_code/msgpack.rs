@@ -15,9 +15,9 @@ impl<'b> Reader<'b> {
     }
 
     fn take(&mut self, count: usize) -> Option<&'b [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count)?;
+        let (head, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
-        Some(taken)
+        Some(head)
     }
 
     fn number(&mut self, width: usize) -> Option<usize> {

@@ -22,8 +22,8 @@ impl Reading {
     /// Creates a detector; `prefixes` are the starts of ISA names, such as `gfx`.
     pub fn new<'p>(prefixes: impl Iterator<Item = &'p str>) -> Self {
         let prefixes: Vec<&str> = prefixes.filter(|prefix| prefix.len() < LONGEST_NAME).collect();
-        let none = || AhoCorasick::new([""; 0]).unwrap_or_else(|_| unreachable!("no pattern"));
-        Self { prefixes: AhoCorasick::new(prefixes).unwrap_or_else(|_| none()) }
+        let empty = || AhoCorasick::new([""; 0]).unwrap_or_else(|_| unreachable!("no pattern"));
+        Self { prefixes: AhoCorasick::new(prefixes).unwrap_or_else(|_| empty()) }
     }
 
     /// Returns a sink for a file; `texts` enables the search for ISA names.

@@ -104,7 +104,7 @@ impl ElfInfo {
     }
 
     fn needed(&self) -> Result<Vec<String>, ElfError> {
-        let offsets = self.dynamic.iter().flat_map(|dynamic| dynamic.all(elf::DT_NEEDED));
+        let offsets = self.dynamic.iter().flat_map(|dynamic| dynamic.values(elf::DT_NEEDED));
         offsets.map(|at| self.string("DT_NEEDED", at).map(lossy)).collect()
     }
 

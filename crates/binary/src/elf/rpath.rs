@@ -97,15 +97,16 @@ impl<'t> RpathEntry<'t> {
 
 /// Resolves `way` from `directory`, without following links; `None` above the root.
 pub fn walked(directory: &str, way: &str) -> Option<String> {
-    let mut at: Vec<&str> = directory.split('/').filter(|segment| !segment.is_empty()).collect();
+    let mut segments: Vec<&str> =
+        directory.split('/').filter(|segment| !segment.is_empty()).collect();
     for segment in way.split('/') {
         match segment {
             "" | "." => {}
-            ".." => _ = at.pop()?,
-            name => at.push(name),
+            ".." => _ = segments.pop()?,
+            name => segments.push(name),
         }
     }
-    Some(at.join("/"))
+    Some(segments.join("/"))
 }
 
 impl fmt::Display for RpathEntry<'_> {

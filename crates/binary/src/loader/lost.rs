@@ -27,7 +27,7 @@ pub fn lost<'a>(tree: &Tree<'a>) -> Vec<Lost<'a>> {
             let library = tree.library(name);
             let is_path = library.contains('/');
             if is_path
-                || tree.own(file, name, file).is_some()
+                || tree.own_library(file, name, file).is_some()
                 || loads.through(file, name).is_some()
             {
                 continue;
@@ -47,7 +47,7 @@ pub fn lost<'a>(tree: &Tree<'a>) -> Vec<Lost<'a>> {
 fn loaded(tree: &Tree<'_>) -> HashSet<usize> {
     let files = 0..tree.count();
     let needs = files.flat_map(|file| tree.needed(file).iter().map(move |name| (file, *name)));
-    needs.filter_map(|(file, name)| tree.own(file, name, file)).collect()
+    needs.filter_map(|(file, name)| tree.own_library(file, name, file)).collect()
 }
 
 #[cfg(test)]

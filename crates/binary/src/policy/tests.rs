@@ -183,7 +183,10 @@ fn a_forbidden_symbol_and_a_newer_processor_count() {
     };
     let verdict = needs(&zlib).verdict(None);
     assert_eq!(verdict.tag, "manylinux_2_34_x86_64");
-    assert_eq!(verdict.older.unwrap().obstacles[0].what(), "the symbol uncompress2 of libz.so.1");
+    assert_eq!(
+        verdict.older.unwrap().obstacles[0].requirement(),
+        "the symbol uncompress2 of libz.so.1"
+    );
     assert!(
         is_forbidden_somewhere("libz.so.1", "uncompress2")
             && !is_forbidden_somewhere("libz.so.1", "inflate")
@@ -191,7 +194,7 @@ fn a_forbidden_symbol_and_a_newer_processor_count() {
     let level = ElfFacts { isa_level: Some(3), ..library(&["GLIBC_2.17"]) };
     let verdict = needs(&level).verdict(None);
     assert_eq!(
-        (verdict.tag.as_str(), verdict.older.unwrap().obstacles[0].what().as_str()),
+        (verdict.tag.as_str(), verdict.older.unwrap().obstacles[0].requirement().as_str()),
         ("linux_x86_64", "a processor of level x86-64-v3")
     );
 }

@@ -49,9 +49,9 @@ pub fn faults<'s>(symbols: impl IntoIterator<Item = &'s str>, oldest: Release) -
         Some(release) if release > oldest => Some(AbiFault::Later(symbol.to_owned(), release)),
         Some(_) => None,
     };
-    let mut found: Vec<AbiFault> = symbols.into_iter().filter_map(fault).collect();
-    found.sort();
-    found
+    let mut faults: Vec<AbiFault> = symbols.into_iter().filter_map(fault).collect();
+    faults.sort();
+    faults
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use crate::pe::{PeError, import_library, import_stub};
 fn a_short_import_library_names_its_dll() {
     for machine in [Machine::X86_64, Machine::Aarch64] {
         let bytes = import_stub(machine, "amdhip64_7.dll", "hipMalloc");
-        let found = import_library(&bytes).unwrap().unwrap();
-        assert_eq!((found.machine, found.dlls), (machine, vec!["amdhip64_7.dll".to_owned()]));
+        let library = import_library(&bytes).unwrap().unwrap();
+        assert_eq!((library.machine, library.dlls), (machine, vec!["amdhip64_7.dll".to_owned()]));
     }
 }
 
