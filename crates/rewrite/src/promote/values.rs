@@ -7,18 +7,18 @@ use record::content::values::places;
 pub(super) type NewValue<'n> = &'n dyn Fn(&str) -> Option<String>;
 
 pub(super) fn promoted(member: &str, text: &str, key: Option<&str>, new: NewValue<'_>) -> Changed {
-    let (mut all, mut done) = (Changed::default(), 0);
+    let (mut changed, mut done) = (Changed::default(), 0);
     for (field, range) in places(member, text, key) {
         let old = &text[range.clone()];
         if let Some(new) = new(old) {
-            all.text += &text[done..range.start];
-            all.text += &new;
+            changed.text += &text[done..range.start];
+            changed.text += &new;
             done = range.end;
-            all.changes.push(Change::new(member, field, old, new));
+            changed.changes.push(Change::new(member, field, old, new));
         }
     }
-    all.text += &text[done..];
-    all
+    changed.text += &text[done..];
+    changed
 }
 
 #[cfg(test)]
