@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_are_placed_as_installers_place_them() {
+    fn places_members_as_installers_do() {
         for (member, expected) in [
             ("a/b.py", "a/b.py"),
             ("a-1.data/purelib/a/b.py", "a/b.py"),

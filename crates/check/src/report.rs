@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_fault_comes_with_those_alike() {
+    fn groups_first_finding_with_equal_ones() {
         let line = |line: &str| Finding::error(Code::NotAsPlanned, "it is another").because(line);
         let mut findings: Vec<Finding> = ["- a", "+ b", "- c", "+ d", "+ e"].map(line).into();
         findings.insert(2, Finding::error(Code::NotAsPlanned, "it has another size"));

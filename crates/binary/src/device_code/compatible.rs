@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_have_every_combination_of_their_targets() {
+    fn lists_every_combination_of_targets() {
         let of = |targets: &[&str]| closed(&set(targets));
         assert_eq!(of(&["gfx90a"]), set(&["gfx90a"]));
         assert_eq!(

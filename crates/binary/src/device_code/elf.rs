@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_objects_tell_the_number_of_their_isa() {
+    fn reads_isa_number_of_code_objects() {
         for (class, at) in [(2, 48), (1, 36)] {
             let mut file = [&b"\x7fELF"[..], &[class, 1, 1, 64], &[0; 56]].concat();
             file[18..20].copy_from_slice(&AMDGPU.to_le_bytes());
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn bundles_are_found_where_compilers_put_them() {
+    fn finds_bundles_where_compilers_write_them() {
         let mut file = vec![0; 300 * ALIGNMENT];
         file[..4].copy_from_slice(b"\x7fELF");
         let mut put = |at: usize, bytes: &[u8]| file[at..at + bytes.len()].copy_from_slice(bytes);

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn code_of_another_size_and_code_that_is_there_are_refused() {
+    fn refuses_wrong_sizes_and_repeated_code() {
         assert!(compressed(&mut &b"abc"[..], 4).is_err());
         assert!(compressed(&mut &b"abc"[..], 2).is_err());
         let mut archiver = Archiver::new(Cursor::new(Vec::new()), "frame", "gfx942").unwrap();

@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn code_comes_out_as_it_went_in() {
+    fn unbundles_code_unchanged() {
         let bundle = plain(&code());
         let forms = [
             bundle.clone(),
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused() {
+    fn refuses_unknown_formats() {
         let bundle = plain(&code());
         let version = |version: u8, method: u8| {
             let mut start = packed(3, 1, &bundle);
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_and_lengths_are_not_believed() {
+    fn reports_damage_and_wrong_lengths() {
         let bundle = plain(&code());
         for cut in [40, 4000, bundle.len() - 1] {
             let cut = refused(&bundle[..cut].to_vec());

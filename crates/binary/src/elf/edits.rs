@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_follow_what_is_there_and_none_is_added_twice() {
+    fn appends_entries_without_duplicates() {
         assert_eq!(extend(Some("/a:/b"), &["/c", "/a", "/c"]).unwrap(), "/a:/b:/c");
         assert_eq!(extend(None, &["/c", "/d"]).unwrap(), "/c:/d");
         assert_eq!(extend(Some(""), &["/c"]).unwrap(), "/c");
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_shared_by_their_ends() {
+    fn shares_strings_by_suffix() {
         let old = Strings { offset: 0, address: 0, bytes: b"\0libfoo.so\0lib\0".to_vec() };
         let mut pool = Pool { old: &old, added: Vec::new() };
         assert_eq!(pool.offset(b"foo.so"), 4);
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_no_table_can_hold_are_refused() {
+    fn refuses_invalid_names() {
         for rpath in [
             RpathEdit::Set(vec!["/a:/b".to_owned()]),
             RpathEdit::Append(vec![String::new()]),

@@ -122,7 +122,7 @@ mod tests {
     use crate::elf;
 
     #[test]
-    fn the_test_program_takes_versioned_symbols_of_libc() {
+    fn test_program_imports_versioned_symbols_of_libc() {
         let file = fs_err::File::open(std::env::current_exe().unwrap()).unwrap();
         let info = elf::inspect(&file).unwrap();
         let imports = info.imports(&file);

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_notes_say_nothing() {
+    fn ignores_broken_notes() {
         let whole = note(PROPERTIES, &[(ISA_NEEDED, 2)]);
         for end in 0..whole.len() - 4 {
             assert_eq!(needed(&whole[..end], 8), None, "{end}");

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stub_tells_its_target() {
+    fn reads_target_of_stub() {
         for machine in StubMachine::ALL {
             let stub = exec_stub(machine, "../lib/a b").unwrap();
             assert_eq!(stub_target(&stub), Some((machine, "../lib/a b".to_owned())));

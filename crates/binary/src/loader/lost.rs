@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_is_found_where_the_rpath_leads() {
+    fn finds_library_by_rpath() {
         let beside = library("a/libb.so", "libb.so", "libc.so.6", "");
         for (rpath, is_lost) in [("", true), ("$ORIGIN", false), ("$ORIGIN/../b", true)] {
             let user = library("a/user.so", "user.so", "libb.so", rpath);
@@ -92,14 +92,14 @@ mod tests {
     }
 
     #[test]
-    fn a_library_is_found_by_its_file_name_and_not_by_its_soname() {
+    fn finds_library_by_file_name_not_soname() {
         let other = library("a/libb-1.so", "libb.so", "libc.so.6", "");
         let user = library("a/user.so", "user.so", "libb.so", "$ORIGIN");
         assert_eq!(names(&[user, other]), [(0, "libb.so".to_owned())]);
     }
 
     #[test]
-    fn directories_of_those_that_load_a_file_count() {
+    fn searches_directories_of_loading_files() {
         let middle = library("a/lib/libm1.so", "libm1.so", "libend.so", "");
         let end = library("a/lib/libend.so", "libend.so", "libc.so.6", "");
         let root = library("a/root.so", "root.so", "libm1.so", "$ORIGIN/lib");
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_nothing_loads_is_told_apart() {
+    fn marks_unloaded_files_uncertain() {
         let loaded = |files: &[File]| {
             all(files).iter().map(|lost| (lost.file, lost.is_loaded)).collect::<Vec<_>>()
         };
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_of_no_package_is_not_lost() {
+    fn ignores_libraries_of_no_package() {
         let user = library("a/user.so", "user.so", "libelse.so", "");
         let arm = forwarding_library(StubMachine::Aarch64, "libelse.so", "x", "$ORIGIN").unwrap();
         assert_eq!(names(&[user, linked("b/libelse.so", &arm)]), []);

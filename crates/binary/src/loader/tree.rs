@@ -368,7 +368,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_way_goes_through_links_and_not_out_of_the_tree() {
+    fn follows_links_within_the_tree_only() {
         let links = Links::from([
             ("d/llvm", "lib/llvm"),
             ("d/lib/llvm/up", ".."),

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_symbol_that_no_file_defines_is_found() {
+    fn reports_undefined_symbols() {
         let user = library("user.so", &["liba.so", "libc.so.6"], &[], &["one", "two"]);
         let a = library("liba.so", &["libstdc++.so.6"], &["one"], &[]);
         assert_eq!(unresolved(&[user.clone(), a]), ["two"]);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_unread_library_may_have_is_not_missing() {
+    fn ignores_symbols_with_unread_libraries() {
         let user = library("user.so", &["liba.so", "libc.so.6"], &[], &["one"]);
         assert!(unresolved(std::slice::from_ref(&user)).is_empty(), "liba.so is not there");
         let a = library("liba.so", &["libX11.so.6"], &[], &[]);
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_compared_where_the_library_is_there() {
+    fn compares_versions_of_present_libraries() {
         let wants =
             ["f@V2:liba.so", "g@V1:liba.so", "h@V1:libelse.so", "free@GLIBC_2.2.5:libc.so.6"];
         let user = library("user.so", &["liba.so", "libc.so.6"], &[], &wants);
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_end() {
+    fn terminates_on_dependency_cycles() {
         let a = library("liba.so", &["libb.so", "libc.so.6"], &[], &["x"]);
         let b = library("libb.so", &["liba.so"], &[], &[]);
         assert_eq!(unresolved(&[a, b]), ["x"]);

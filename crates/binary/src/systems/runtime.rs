@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_of_the_table_is_read_and_has_a_source() {
+    fn every_line_of_the_table_has_a_source() {
         let lines: Vec<&str> = TABLE.lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(rows().len(), lines.len());
         for line in lines {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_release_reads_what_its_sources_say() {
+    fn releases_read_documented_forms() {
         let name = example();
         assert_eq!(reads(name, (7, 13), CodeForm::Archive), Ok(()));
         assert_eq!(reads(name, (7, 2), CodeForm::Archive), Err(Refusal::Before((7, 13))));

@@ -12,7 +12,7 @@ fn version(bytes: &[u8]) -> Option<PeVersion> {
 }
 
 #[test]
-fn wrong_resources_leave_a_file_without_a_version() {
+fn ignores_wrong_resources() {
     assert!(version(&whole()).is_some());
     let offset = resources(&whole());
     // The directory's address; a directory inside itself; data as a directory, outside, too large.
@@ -33,7 +33,7 @@ fn wrong_resources_leave_a_file_without_a_version() {
 }
 
 #[test]
-fn every_byte_of_the_resources_may_be_another() {
+fn survives_changes_of_every_resource_byte() {
     let bytes = whole();
     let from = resources(&bytes) - 120;
     for at in from..resources(&bytes) + 88 {

@@ -218,13 +218,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_whole_has_no_findings() {
+    fn accepts_complete_metadata() {
         assert!(said("Metadata-Version: 2.4\nName: a\nVersion: 1\nLicense-Expression: MIT\nProvides-Extra: x-y\nRequires-Dist: b; extra == 'x_y'\n").is_empty());
         assert!(said("Metadata-Version: 1.2\nName: a\nVersion: 1\nLicense: MIT\n").is_empty());
     }
 
     #[test]
-    fn fields_are_held_to_what_they_are() {
+    fn reports_malformed_fields() {
         for (text, needle) in [
             ("Name: a\nVersion: 1\n", "no known Metadata-Version"),
             ("Metadata-Version: 2.9\nName: a\nVersion: 1\n", "newer than rockpack knows (2.9)"),

@@ -107,7 +107,7 @@ impl Record {
             // All members with the same name share the row.
             match directory.find(&entry.name).and_then(|index| self.row(index)) {
                 Some(row) if entry.name == record_path => {
-                    findings.extend(own_row(row).map(|f| f.of(record_path)))
+                    findings.extend(own_row(row).map(|f| f.of(record_path)));
                 }
                 Some(_) if signature => {
                     let message = "a signature of RECORD is listed in it";
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longer_hashes_are_known() {
+    fn accepts_longer_hashes() {
         let row = |hash: &str| Some(Row { hash: hash.to_owned(), size: String::new() });
         let record =
             Record { rows: vec![row("sha512=x"), row("md5=x"), None], ..Record::default() };

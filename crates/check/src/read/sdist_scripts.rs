@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_are_found_in_every_layout() {
+    fn finds_functions_in_every_layout() {
         let main = "def main(): ...\n";
         for file in ["a/b.py", "src/a/b.py", "lib/python/a/b/__init__.py", "a/b/main.py"] {
             let files = [("a/__init__.py", ""), ("a/b/__init__.py", ""), (file, main)];
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_build_can_make_is_fine() {
+    fn accepts_modules_that_a_build_generates() {
         for files in [
             &[("a/__init__.py", ""), ("a/b.py.in", "")][..],
             &[("a/__init__.py", ""), ("a/b.pyx", "")],
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_functions_and_modules_are_found() {
+    fn reports_missing_functions_and_modules() {
         let package = ("src/a/__init__.py", "");
         assert_eq!(judged(&[package, ("src/a/b.py", "def mian(): ...")], "a.b:main"), "no object");
         assert_eq!(judged(&[package], "a:main"), "no object");

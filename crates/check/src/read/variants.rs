@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wheel_says_of_its_label_what_its_name_says() {
+    fn compares_label_with_file_name() {
         let (gpu1, null) = (text("gpu1", Some("gpu1")), text("null", None));
         for (label, text, expected) in [
             (None, None, ""),

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_module_is_for_the_python_and_the_platform_of_its_wheel() {
+    fn refuses_modules_for_another_python_or_platform() {
         let reason = |file: &str, tags: &str| {
             let name: WheelName = format!("a-1-{tags}.whl").parse().unwrap();
             Module::parse(file).and_then(|module| module.contradiction(&name))

@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_names_of_an_interpreter_are_known_in_any_spelling() {
+    fn recognizes_interpreter_names_in_any_spelling() {
         for name in [
             "python",
             "python3",

@@ -30,7 +30,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_of_python_are_values_and_nothing_else_is() {
+    fn python_literals_alone_are_values() {
         let text = "# '7.1a1'\n\"\"\"7.1a1\"\"\"\n__version__: str = '7.1a1'\nx = \"7.1a1.x\"  # 7.1a1\nf(check_version=r'7.1a1', b'7.1a1', f\"7.1a1\", '\\'7.1a1')\ny = 'it''7.1a1'\n";
         let done = promoted("a/version.py", text, None, &new);
         let expected = text
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_a_value_as_a_whole() {
+    fn whole_text_is_a_value() {
         assert_eq!(promoted(".info/version", " 7.1a1\n", None, &new).text, " 7.1\n");
         assert_eq!(promoted(".info/version", "7.1a1-5\n", None, &new).text, "7.1a1-5\n");
     }

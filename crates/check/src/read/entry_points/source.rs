@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_module_binds_is_found() {
+    fn finds_names_that_a_module_binds() {
         for source in [
             "def main() -> int:\n    return 0\n",
             "async def main(): pass\n",
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_mentions_a_name_does_not_bind_it() {
+    fn ignores_mere_mentions_of_a_name() {
         for source in [
             "# def main\n",
             "class A:\n    def main(self): pass\n",
