@@ -336,10 +336,7 @@ fn faults_of_the_old_wheel_are_mended_and_told_and_nothing_else_changes() {
     bytes[end..].copy_from_slice(&2_u16.to_le_bytes());
     bytes.extend(b"hi");
     fs::write(dir.join(INPUT), bytes).unwrap();
-    let split = rockpack(
-        dir,
-        &["wheel", "split", INPUT, "--version", "7.0", "-o", "out"],
-    );
+    let split = rockpack(dir, &["wheel", "split", INPUT, "--version", "7.0", "-o", "out"]);
     let told = said(&split);
     assert!(split.status.success(), "{told}");
     let printed = String::from_utf8_lossy(&split.stdout);

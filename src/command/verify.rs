@@ -120,31 +120,17 @@ fn as_planned(
 ) -> Result<Vec<Finding>, Failure> {
     let readable =
         |file: &str| !findings.iter().any(|f| f.file == file && f.code == Code::BrokenPackage);
-    let (packages, names): (Vec<&Found>, Vec<String>) = arguments
-        .packages
-        .iter()
-        .take(arguments.judged)
-        .filter(|(_, name)| readable(name))
-        .map(|(package, name)| (package, name.clone()))
-        .unzip();
-    planned(label, plan, &packages, names)
-}
-
-fn planned(
-    label: &str,
-    plan: &Plan,
-    packages: &[&Found],
-    names: Vec<String>,
-) -> Result<Vec<Finding>, Failure> {
-    let read: Vec<_> =
-        packages.par_iter().map(|package| read::package(package, Depth::Comparison)).collect();
+    let packages = arguments.packages.iter().take(arguments.judged);
+    let packages: Vec<&(Found, String)> = packages.filter(|(_, name)| readable(name)).collect();
+    let read = packages.par_iter().map(|(package, _)| read::package(package, Depth::Comparison));
+    let read: Vec<_> = read.collect();
     let (mut built, mut files) = (Vec::new(), Vec::new());
-    for (package, name) in read.into_iter().zip(names) {
+    for (package, (_, name)) in read.into_iter().zip(packages) {
         // Unreadable packages already have findings.
         match package {
             Ok(package) => {
                 built.push(package);
-                files.push(name);
+                files.push(name.clone());
             }
             Err(ReadError::Wheel(_) | ReadError::Package { .. }) => {}
             Err(error) => return Err(environment(with_causes(&error))),

@@ -1,4 +1,4 @@
-//! Packages as the packaging script of TheRock lays artifacts out, by facts alone: the tables of `tests/facts`, and
+//! Packages as the packaging script of `TheRock` lays artifacts out, by facts alone: the tables of `tests/facts`, and
 //! the names, places and metadata that its packages have.
 
 use std::path::Path;
@@ -190,11 +190,13 @@ impl Script<'_> {
         );
         let mut requires = format!("rocm-sdk-core=={version}\n");
         let mut extra = |name: &str, distributions: &[String]| {
-            info += &format!("Provides-Extra: {name}\n");
-            requires += &format!("\n[{name}]\n");
+            info.extend([format!("Provides-Extra: {name}\n")]);
+            requires.extend([format!("\n[{name}]\n")]);
             for distribution in distributions {
-                info += &format!("Requires-Dist: {distribution}=={version}; extra == \"{name}\"\n");
-                requires += &format!("{distribution}=={version}\n");
+                info.extend([format!(
+                    "Requires-Dist: {distribution}=={version}; extra == \"{name}\"\n"
+                )]);
+                requires.extend([format!("{distribution}=={version}\n")]);
             }
         };
         let device = |target: &&str| format!("rocm-sdk-device-{target}");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loads the ELF files below a directory, in a sandbox; prints a JSON list of name, role and fault."""
+"""Loads the ELF files below a directory, in a sandbox; prints a JSON list of name, role, needed libraries and fault."""
 
 import ctypes
 import json
@@ -10,14 +10,15 @@ import sys
 
 X86_64 = 62
 FIXED, SHARED = 2, 3  # types of files: ET_EXEC and ET_DYN
-DYNAMIC, INTERPRETER = 2, 3  # program headers
-SONAME, FLAGS_1, PIE = 14, 0x6FFFFFFB, 0x08000000  # entries of the dynamic section, and a flag
+LOAD, DYNAMIC, INTERPRETER = 1, 2, 3  # program headers
+NEEDED, STRINGS, SONAME, FLAGS_1 = 1, 5, 14, 0x6FFFFFFB  # entries of the dynamic section
+PIE = 0x08000000  # flag of FLAGS_1
 LOADER = "/lib64/ld-linux-x86-64.so.2"
 SECONDS = 60
 
 
-def role(path):
-    """Return what an ELF file is for this machine's loader; None is no such file."""
+def read(path):
+    """Return what an ELF file is for this machine's loader, and its needed libraries; None is no such file."""
     with open(path, "rb") as file:
         whole = file.read(64)
         if len(whole) < 64 or whole[:4] != b"\x7fELF":
@@ -25,26 +26,38 @@ def role(path):
         whole += file.read()
     kind, machine = number(whole, 16, 2), number(whole, 18, 2)
     if machine != X86_64 or whole[4] != 2 or whole[5] != 1:
-        return "for another machine"
+        return "for another machine", []
     if kind not in (FIXED, SHARED):
-        return "relocatable"
+        return "relocatable", []
     start, size, count = number(whole, 32, 8), number(whole, 54, 2), number(whole, 56, 2)
     headers = [start + size * at for at in range(count)]
     dynamic = [at for at in headers if number(whole, at, 4) == DYNAMIC]
-    starts = any(number(whole, at, 4) == INTERPRETER for at in headers)
     if not dynamic:
-        return "static"
+        return "static", []
+    starts = any(number(whole, at, 4) == INTERPRETER for at in headers)
     begin, length = number(whole, dynamic[0] + 8, 8), number(whole, dynamic[0] + 32, 8)
     entries = [(number(whole, at, 8), number(whole, at + 8, 8)) for at in range(begin, begin + length, 16)]
     is_program = kind == FIXED or any(tag == FLAGS_1 and value & PIE for tag, value in entries)
     is_program |= starts and all(tag != SONAME for tag, _ in entries)
     if is_program and not starts:
-        return "static"
-    if b"ld-musl" in whole or b"libc.musl" in whole or b"\0libc.so\0" in whole:
-        return "musl"
+        return "static", []
+    needed = [text(whole, headers, entries, at) for tag, at in entries if tag == NEEDED]
+    if any(name == "libc.so" or name.startswith("libc.musl") for name in needed):
+        return "musl", needed
     if is_program:
-        return "program"
-    return "module" if b"\0PyInit_" in whole else "library"
+        return "program", needed
+    return "module" if b"\0PyInit_" in whole else "library", needed
+
+
+def text(whole, headers, entries, at):
+    """Return a text of the string table."""
+    address = next(value for tag, value in entries if tag == STRINGS)
+    for header in headers:
+        offset, start, size = (number(whole, header + place, 8) for place in (8, 16, 32))
+        if number(whole, header, 4) == LOAD and start <= address < start + size:
+            begin = address - start + offset + at
+            return whole[begin : whole.index(b"\0", begin)].decode("utf-8", "replace")
+    return ""
 
 
 def number(whole, at, size):
@@ -54,7 +67,7 @@ def number(whole, at, size):
 
 def loaded(path):
     """Return the fault of `dlopen`, in a child process."""
-    read, write = os.pipe()
+    source, write = os.pipe()
     child = os.fork()
     if child == 0:
         signal.alarm(SECONDS)
@@ -69,7 +82,7 @@ def loaded(path):
         os.write(write, fault or b"loaded")
         os._exit(0)
     os.close(write)
-    with open(read, "rb") as file:
+    with open(source, "rb") as file:
         said = file.read().decode("utf-8", "replace")
     _, status = os.waitpid(child, 0)
     if said:
@@ -93,15 +106,16 @@ def main():
     for directory, _, names in sorted(os.walk(top)):
         for name in sorted(names):
             path = os.path.join(directory, name)
-            kind = role(path)
-            if kind is None:
+            found = read(path)
+            if found is None:
                 continue
+            kind, needed = found
             fault = None
             if kind in ("library", "module"):
                 fault = loaded(path)
             elif kind == "program":
                 fault = listed(path)
-            rows.append({"name": os.path.relpath(path, top), "role": kind, "fault": fault})
+            rows.append({"name": os.path.relpath(path, top), "role": kind, "needed": needed, "fault": fault})
     print(json.dumps(rows))
 
 

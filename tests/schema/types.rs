@@ -19,6 +19,7 @@ use projects::{CHECKOUTS_FORMAT, CheckoutStates};
 use record::gate::{REPORT_FORMAT, Report};
 use review::contract::{CONTRACT_FORMAT, Contracts};
 use review::diff::{self, Diff};
+use review::ledger::{self, Ledger};
 use review::{SHARES_FORMAT, Shares};
 use rewrite::release::{OUTPUTS_FORMAT, Outputs};
 
@@ -33,6 +34,7 @@ fn the_published_schemas_match_the_types() {
     published::<FetchPlan>("fetch", FETCH_PLAN_FORMAT);
     published::<Contracts>("contract", CONTRACT_FORMAT);
     published::<Diff>("diff", diff::FORMAT);
+    published::<Ledger>("ledger", ledger::FORMAT);
     published::<Shares>("shards", SHARES_FORMAT);
     published::<explain::Document>("explain", explain::FORMAT);
     published::<Report>("verify", REPORT_FORMAT);

@@ -70,10 +70,12 @@ fn documents_of_commands_pass_their_schemas() {
     let made =
         ["build", "--artifact-dir", "artifacts", "-o", "out", "--platform-tag", "linux_x86_64"];
     assert!(crate::program::uncached(dir, &made).output().unwrap().status.success());
+    fs_err::write(dir.join("none.kdl"), "").unwrap();
     let tree = ["--artifact-dir", "artifacts"];
     let with = |args: &[&'static str]| [args, &tree[..]].concat();
     let documents = [
         ("diff", with(&["diff", "--json", "out"])),
+        ("ledger", ["diff", "out", "out", "--ledger", "none.kdl", "--json"].to_vec()),
         ("shards", with(&["plan", "--format", "shards", "--shards", "3"])),
         ("explain", with(&["explain", "--json", "lib/libhiprtc.so.7"])),
         ("explain", with(&["explain", "--json", "bin/**"])),

@@ -40,6 +40,8 @@ const OTHERS: Level = Off("says nothing about a platform tag");
 /// The resolver names the lines of the manifest that decide.
 const LINES: Level = Off("the resolver judges it, with lines of the manifest");
 
+const SYMBOLS: Level = Off("no catalog has symbols");
+
 /// Levels that differ by command. Every other code is an error for each command that knows its facts.
 ///
 /// Columns: plan, verify, audit, edit, merge, publish.
@@ -56,6 +58,7 @@ pub const SEVERITY: &[(Code, [Level; Command::ALL.len()])] = &[
     (Code::UnmetRequirement, [LINES, E, OTHERS, PART, E, STORE]),
     (Code::UnmetExtra, [LINES, E, OTHERS, E, E, E]),
     (Code::ImportLeadsNowhere, [LINES, E, E, PART, E, STORE]),
+    (Code::UnresolvedSymbol, [SYMBOLS, E, E, E, E, E]),
 ];
 
 impl Command {

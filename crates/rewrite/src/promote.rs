@@ -114,7 +114,7 @@ pub fn plan(
         return Err(PromoteError::Same { version: to.to_string() });
     }
     let ours = inputs.iter().filter(|input| input.own.is_some()).map(|input| input.name.clone());
-    let names = declared.iter().cloned().chain(ours).collect();
+    let names = declared.iter().cloned().chain(ours).chain(pinned(&inputs, &from)).collect();
     let mut set = Set::new(manifest, names, from.clone(), to.clone());
     let mut targets = Targets::new(manifest, keep);
     for input in &inputs {
@@ -155,6 +155,16 @@ pub fn plan(
 /// Normalised names of the manifest's distributions.
 fn declared(manifest: &Manifest) -> BTreeSet<String> {
     manifest.distribution_names().into_iter().map(|(name, _)| name).collect()
+}
+
+/// Distributions that packages of other tools require in the version of the set: a build can lack them.
+fn pinned(inputs: &[Input], from: &Version) -> Vec<String> {
+    let others = inputs.iter().filter(|input| input.is_of_set && input.own.is_none());
+    let requirements = others.flat_map(|input| metadata::requirements(&input.metadata).0);
+    let is_old = |text: &str| text.parse::<Version>().is_ok_and(|version| version == *from);
+    let pins =
+        requirements.filter(|it| it.repinned(|text| is_old(text).then(String::new)).is_some());
+    pins.map(|requirement| requirement.name).collect()
 }
 
 fn version(dir: &Path, inputs: &[Input]) -> Result<Version, PromoteError> {

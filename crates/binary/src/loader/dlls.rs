@@ -144,11 +144,13 @@ impl<'a> Dlls<'a> {
     /// Python module, or loaded by another file. Others are plugins, which a program can do without.
     pub fn is_certain(&self, file: &Dll<'_>) -> bool {
         let name = file.name();
-        let is_program =
-            matches!(file.content, DllContent::Pe(facts, _) if facts.kind == PeKind::Program);
-        let is_module =
-            !matches!(file.content, DllContent::ImportLibrary(_)) && name.ends_with(".pyd");
-        is_program || is_module || self.loaded.contains(&name)
+        let is_started = match file.content {
+            DllContent::Pe(facts, _) => {
+                facts.kind == PeKind::Program || name.strip_suffix(".pyd").is_some()
+            }
+            DllContent::ImportLibrary(_) | DllContent::Link => false,
+        };
+        is_started || self.loaded.contains(&name)
     }
 
     /// Returns the fault of an import of `file`. `is_elsewhere` decides on libraries outside of

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::{Audit, device_code};
 use base::source::{Code, Severity};
-use binary::policy::{Level, Libc, ObstacleKind};
+use binary::policy::{Level, Libc, Obstacle, ObstacleKind};
 use binary::systems::stable_abi::Release;
 use binary::systems::{System, runtime};
 use wheel::package::OpenError;
@@ -60,7 +60,16 @@ impl Audit {
             let first = self.unresolved.first()?;
             Some(format!("`{}` needs `{}`, which no library defines", first.file, first.symbols[0]))
         };
-        beyond.first().map(ToString::to_string).or_else(stacks).or_else(lost).or_else(undefined)
+        let beyond = beyond.iter().find(|obstacle| !self.is_after_others(obstacle));
+        beyond.map(ToString::to_string).or_else(stacks).or_else(lost).or_else(undefined)
+    }
+
+    /// Returns whether an obstacle is a library of the wheel that another file may have loaded before: a plugin needs the
+    /// library that opens it.
+    fn is_after_others(&self, obstacle: &Obstacle) -> bool {
+        let library = obstacle.library.as_deref().unwrap_or(&obstacle.needs);
+        let mut of_library = self.unfound.iter().filter(|it| it.library == library).peekable();
+        of_library.peek().is_some() && of_library.all(|it| !it.certain)
     }
 
     /// Reads the forms of device code in the wheel, which verdicts on device runtimes need.

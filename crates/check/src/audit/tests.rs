@@ -254,3 +254,16 @@ fn refuses_or_ignores_files_for_other_machines() {
     assert_eq!(mixed.to_string(), "cannot audit y-1-py3-none-linux_x86_64.whl");
     assert!(std::error::Error::source(&mixed).unwrap().to_string().contains("`y/run` for aarch64"));
 }
+
+#[test]
+fn a_plugin_runs_after_the_library_that_opens_it() {
+    let bench = Bench::new();
+    let (opener, plugin) = (library("libx.so", "libc.so.6"), library("libp.so", "libx.so"));
+    let members: [(&str, &[u8]); 2] = [("x/libx.so", &opener), ("x/plugins/libp.so", &plugin)];
+    let audit = one(&bench.wheel("x-1-py3-none-linux_x86_64.whl", &members)).unwrap();
+    assert!(audit.unfound.iter().any(|it| it.library == "libx.so" && !it.certain));
+    let system = binary::systems::System::Glibc((2, 43));
+    assert_eq!(audit.on_system(system).no, None);
+    let alone = one(&bench.wheel("y-1-py3-none-linux_x86_64.whl", &members[1..])).unwrap();
+    assert!(alone.on_system(system).no.is_some_and(|no| no.contains("libx.so")));
+}

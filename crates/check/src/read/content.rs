@@ -66,10 +66,32 @@ impl Asked<'_> {
             Ok(content) => content,
             Err(error) => return Ok(Content::with_fault(fault(Err(error))?)),
         };
-        match self.depth {
-            Depth::Rules => self.judged(name, size, content, stored),
-            Depth::Digests => Ok(Content::with_fault(fault(content.copy_to(&mut io::sink()))?)),
-            Depth::Comparison | Depth::Outline => self.compared(size, content, stored),
+        match (self.depth, content.kind()) {
+            (Depth::Rules, ContentKind::Elf | ContentKind::Pe) => {
+                let (fault, (kind, code)) = random(size, content, stored, |file| {
+                    let code = self.targets.map(|_| device_code::of_binary(file)).transpose()?;
+                    Ok((binary(name, file), code.unwrap_or_default()))
+                })?;
+                Ok(Content { kind, code, ..Content::with_fault(fault) })
+            }
+            (Depth::Rules, _) => self.data(name, size, content),
+            (Depth::Comparison | Depth::Outline, ContentKind::Elf) => {
+                let (fault, (kind, made)) = random(size, content, stored, |file| {
+                    let kind = searched(file);
+                    generated(file, &kind).map(|made| (kind, made))
+                })?;
+                Ok(Content { kind, made, ..Content::with_fault(fault) })
+            }
+            (Depth::Comparison | Depth::Outline, _) if self.text => {
+                let mut text = Vec::new();
+                let fault = fault(content.copy_to(&mut text))?;
+                let text = String::from_utf8(text).map_or(Known::Unknown(Why::NoFact), Known::Is);
+                Ok(Content { text, ..Content::with_fault(fault) })
+            }
+            (Depth::Comparison | Depth::Outline, _) => Ok(Content::default()),
+            (Depth::Digests, _) => {
+                Ok(Content::with_fault(fault(content.copy_to(&mut io::sink()))?))
+            }
         }
     }
 
@@ -99,21 +121,8 @@ impl Asked<'_> {
         Ok((content, bytes))
     }
 
-    fn judged(
-        &self,
-        name: &str,
-        size: u64,
-        content: FileContent<impl Read>,
-        stored: Option<&dyn ReadAt>,
-    ) -> io::Result<Content> {
+    fn data(&self, name: &str, size: u64, content: FileContent<impl Read>) -> io::Result<Content> {
         let kind = content.kind();
-        if matches!(kind, ContentKind::Elf | ContentKind::Pe) {
-            let (fault, (kind, code)) = random(size, content, stored, |file| {
-                let code = self.targets.map(|_| device_code::of_binary(file)).transpose()?;
-                Ok((binary(name, file), code.unwrap_or_default()))
-            })?;
-            return Ok(Content { kind, code, ..Content::with_fault(fault) });
-        }
         let mut sink = self.targets.map(|targets| targets.reading.sink(targets.names_one(name)));
         let mut tee = Tee::new(kind, size, sink.as_mut().map(|sink| sink as &mut dyn Write));
         let fault = fault(content.copy_to(&mut tee))?;
@@ -125,29 +134,6 @@ impl Asked<'_> {
         // Code in damaged bytes is not reported separately.
         let code = sink.filter(|_| fault.is_none()).map(Sink::finish).unwrap_or_default();
         Ok(Content { kind, code, ..Content::with_fault(fault) })
-    }
-
-    fn compared(
-        &self,
-        size: u64,
-        content: FileContent<impl Read>,
-        stored: Option<&dyn ReadAt>,
-    ) -> io::Result<Content> {
-        if content.kind() == ContentKind::Elf {
-            let (fault, (kind, made)) = random(size, content, stored, |file| {
-                let kind = searched(file);
-                let made = generated(file, &kind)?;
-                Ok((kind, made))
-            })?;
-            return Ok(Content { kind, made, ..Content::with_fault(fault) });
-        }
-        if !self.text {
-            return Ok(Content::default());
-        }
-        let mut text = Vec::new();
-        let fault = fault(content.copy_to(&mut text))?;
-        let text = String::from_utf8(text).map_or(Known::Unknown(Why::NoFact), Known::Is);
-        Ok(Content { text, ..Content::with_fault(fault) })
     }
 }
 

@@ -29,23 +29,26 @@ pub(super) fn read(
     asked: &Asked<'_>,
 ) -> io::Result<Member> {
     let (mut hash, mut size) = (algorithm.map(Algorithm::hasher), 0);
-    let bytes = Shown::new(zip.unpacked(entry), |bytes: &[u8]| {
-        if let Some(hash) = &mut hash {
-            hash.update(bytes);
-        }
-        size += bytes.len() as u64;
-    });
+    let (hashed, counted) = (&mut hash, &mut size);
+    let open = move || {
+        Shown::new(zip.unpacked(entry), move |bytes: &[u8]| {
+            if let Some(hash) = hashed.as_mut() {
+                hash.update(bytes);
+            }
+            *counted += bytes.len() as u64;
+        })
+    };
     let mut devel = Devel::default();
     let is_unread = asked.depth == Depth::Outline && !is_outlined(&entry.name);
     let is_archive = !is_unread && is_devel_archive(&entry.name);
     let mut content = if is_unread {
         Content::default()
     } else if is_archive {
-        devel = archived::read(&entry.name, bytes, asked)?;
+        devel = archived::read(&entry.name, open(), asked)?;
         Content { fault: devel.fault.take(), ..Content::default() }
     } else {
         let file = zip.packed(entry);
-        asked.content(&entry.name, entry.size, bytes, entry.is_stored().then_some(&file))?
+        asked.content(&entry.name, entry.size, open(), entry.is_stored().then_some(&file))?
     };
     // A comparison does not read all.
     let size = if asked.depth == Depth::Rules { size } else { entry.size };

@@ -29,7 +29,8 @@ pub fn package(found: &Found, depth: Depth) -> Result<Package<'static>, ReadErro
     };
     let named = |package: Package<'static>| {
         if let Some(finished) = package.finished.get() {
-            (finished.metadata.name()?, finished.metadata.version()?);
+            finished.metadata.name()?;
+            finished.metadata.version()?;
         }
         Ok(package)
     };

@@ -204,15 +204,15 @@ impl Wheel {
             }));
         }
         findings.extend(points.faults.iter().cloned().map(|fault| fault.of(&*file).into()));
-        let modules = entry_points::Modules::new(&package.files);
+        // A comparison judges nothing, and reads few modules.
+        let is_judged = self.depth == Depth::Rules;
+        let modules = is_judged.then(|| entry_points::Modules::new(&package.files));
         let mut commands = Vec::new();
         for (entry, object) in points.sound() {
             package.entry_points += 1;
             commands.extend(entry.is_script().then(|| entry.name.clone()));
             let text = |member: &str| self.file.text(member).map(|(text, _)| text);
-            // A wheel with holes has no modules.
-            let is_whole = self.depth == Depth::Rules;
-            findings.extend(is_whole.then(|| modules.check(entry, &object, text)).flatten());
+            findings.extend(modules.iter().filter_map(|it| it.check(entry, &object, text)));
         }
         // The reader reports repeated entries.
         commands.sort();

@@ -187,7 +187,7 @@ const FAULTS: &[(&str, Code, Change)] = &[
         set[0].tags = "a-1.0-cp312-cp312-win_amd64.whl".parse().ok();
         set[0].files.push(file("a/b.pyd", dll(&["python311.dll"])));
     }),
-    ("functions", Code::UnresolvedSymbol, |set| {
+    ("dlls", Code::UnresolvedSymbol, |set| {
         set[0].tags = "a-1.0-py3-none-win_amd64.whl".parse().ok();
         let wanted = [PeSymbol::Name("none".to_owned())];
         set[0].files.push(file("a/b.pyd", dll_with(&["a.dll"], &wanted)));

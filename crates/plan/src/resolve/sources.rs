@@ -1,7 +1,6 @@
 use std::collections::HashMap;
 
 use binary::elf::ElfFacts;
-use binary::pe::PeFacts;
 use catalog::{ArtifactId, Catalog, CatalogEntry, EntryKind, FileType, Origin};
 
 pub(super) struct Sources<'a>(HashMap<&'a str, Vec<(&'a ArtifactId, &'a CatalogEntry)>>);
@@ -28,10 +27,6 @@ impl<'a> Sources<'a> {
 
     pub fn facts(&self, origin: &Origin) -> Option<&'a ElfFacts> {
         self.entry(origin)?.elf()
-    }
-
-    pub fn pe(&self, origin: &Origin) -> Option<&'a PeFacts> {
-        self.entry(origin)?.pe()
     }
 
     pub fn entry(&self, origin: &Origin) -> Option<&'a CatalogEntry> {

@@ -44,7 +44,8 @@ struct Files<'a> {
     /// Directory of the metadata, with a slash.
     info: String,
     licenses: Vec<String>,
-    finished: &'a Finished,
+    module: Option<&'a str>,
+    platform_dir: Option<&'a str>,
 }
 
 impl<'a> Files<'a> {
@@ -56,7 +57,8 @@ impl<'a> Files<'a> {
             form: package.form,
             info: format!("{}/", package.info.as_deref().unwrap_or_default()),
             licenses: finished.metadata.all("License-File"),
-            finished,
+            module: finished.fact("module"),
+            platform_dir: finished.fact("platform_dir"),
         };
         package.files.iter().filter_map(move |file| files.file(file))
     }
@@ -82,11 +84,7 @@ impl<'a> Files<'a> {
         let name = &*file.member;
         let of_info = name.strip_prefix(&*self.info).filter(|_| file.scheme != Scheme::Devel);
         let Some(name) = of_info else {
-            return Some(File::placed(
-                name,
-                self.finished.fact("module"),
-                self.finished.fact("platform_dir"),
-            ));
+            return Some(File::placed(name, self.module, self.platform_dir));
         };
         if let Some(license) = name.strip_prefix("licenses/") {
             return Some((Area::License, license));

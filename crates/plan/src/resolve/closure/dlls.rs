@@ -150,11 +150,9 @@ impl<'a> Closure<'a> {
 
     /// Different files of one name: the first loaded one serves the whole process.
     fn twins(&self, sure: &[usize]) -> Vec<LoadedFile<'a>> {
-        let source = |file: usize| self.imports.members[file].step.source();
-        let Some(first) = sure.first() else { return Vec::new() };
-        let others = sure[1..].iter().filter(|other| {
-            source(**other).is_some_and(|other| source(*first).is_some_and(|first| first != other))
-        });
+        let source = |file: &usize| self.imports.members[*file].step.source();
+        let Some(first) = sure.first().and_then(source) else { return Vec::new() };
+        let others = sure[1..].iter().filter(|it| source(it).is_some_and(|it| it != first));
         others.map(|other| self.dll(*other)).collect()
     }
 }

@@ -22,8 +22,8 @@ pub(super) fn judge<'a>(
     let mut by_tag: BTreeMap<&str, Vec<Program<'a>>> = BTreeMap::new();
     for distribution in distributions {
         for member in distribution.all_members() {
-            let facts = member.step.source().and_then(|origin| sources.pe(origin));
-            let Some(tag) = facts.and_then(windows_tag) else { continue };
+            let source = member.step.source().and_then(|origin| sources.entry(origin));
+            let Some(tag) = source.and_then(|it| windows_tag(it.pe()?)) else { continue };
             by_tag.entry(tag).or_default().push(Program { distribution, member });
         }
     }
