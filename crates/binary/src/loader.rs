@@ -29,7 +29,7 @@ pub trait Installed {
     fn inherited(&self, file: usize) -> bool;
 
     /// Returns the library `name` in the directories of `file`, installed together with `root`.
-    fn own(&self, file: usize, name: usize, root: usize) -> Option<usize>;
+    fn own_library(&self, file: usize, name: usize, root: usize) -> Option<usize>;
 
     /// All libraries with this name.
     fn bearers(&self, name: usize) -> Vec<usize>;
@@ -63,24 +63,24 @@ impl Loads {
         let mut asked: Vec<_> = pending.iter().copied().collect();
         asked.sort_unstable();
         for need in asked {
-            loads.ask(installed, &pending, &loaded_by, need);
+            loads.try_loaders(installed, &pending, &loaded_by, need);
         }
         loads
     }
 
     /// Nearest root first, until one fails.
-    fn ask(
+    fn try_loaders(
         &mut self,
         installed: &impl Installed,
         pending: &Needs,
         loaded_by: &LoadedBy,
         need: (usize, usize),
     ) {
-        let mut known = HashSet::from([need.0]);
+        let mut visited = HashSet::from([need.0]);
         let mut open = VecDeque::from([need.0]);
         while let Some(at) = open.pop_front() {
             for &root in
-                loaded_by.get(&at).into_iter().flatten().filter(|loader| known.insert(**loader))
+                loaded_by.get(&at).into_iter().flatten().filter(|loader| visited.insert(**loader))
             {
                 if self.outcomes.get(&need).is_some_and(|outcome| outcome.failed) {
                     return;
@@ -105,7 +105,7 @@ fn survey(installed: &impl Installed) -> (Needs, LoadedBy) {
     let (mut pending, mut loaded_by) = (Needs::new(), LoadedBy::new());
     for file in 0..installed.count() {
         for &name in installed.needed(file) {
-            if let Some(found) = installed.own(file, name, file) {
+            if let Some(found) = installed.own_library(file, name, file) {
                 loaded_by.entry(found).or_default().push(file);
                 continue;
             }
@@ -146,16 +146,16 @@ impl<'i, I: Installed> Load<'i, I> {
         while let Some(file) = self.queue.pop_front() {
             loads.visits += 1;
             for &name in installed.needed(file) {
-                let found = self.library(file, name);
+                let loaded = self.library(file, name);
                 if file != self.root && pending.contains(&(file, name)) {
                     let outcome = loads.outcomes.entry((file, name)).or_default();
-                    outcome.failed |= found.is_none();
-                    outcome.found = outcome.found.or(found.map(|library| (library, self.root)));
+                    outcome.failed |= loaded.is_none();
+                    outcome.found = outcome.found.or(loaded.map(|library| (library, self.root)));
                     if (file, name) == asked {
                         return;
                     }
                 }
-                if let Some(library) = found {
+                if let Some(library) = loaded {
                     self.known.insert(name, library);
                     self.enter(library, Some(file));
                 }
@@ -182,6 +182,8 @@ impl<'i, I: Installed> Load<'i, I> {
         });
         // With DT_RUNPATH, a file searches only its own directories and does not pass them on.
         let lenders = above.filter(|at| installed.inherited(*at) && installed.inherited(file));
-        std::iter::once(file).chain(lenders).find_map(|at| installed.own(at, name, self.root))
+        std::iter::once(file)
+            .chain(lenders)
+            .find_map(|at| installed.own_library(at, name, self.root))
     }
 }

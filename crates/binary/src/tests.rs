@@ -19,7 +19,7 @@ fn whole() -> Vec<u8> {
 }
 
 #[test]
-fn a_dll_says_what_it_is_called_and_what_it_needs() {
+fn reads_name_and_imports_of_dll() {
     let found = facts(&whole()).unwrap().unwrap();
     let expected = PeFacts {
         kind: PeKind::Library,
@@ -80,7 +80,7 @@ fn every_format_gives_the_same_facts() {
 }
 
 #[test]
-fn programs_drivers_and_other_machines_are_told_apart() {
+fn distinguishes_programs_drivers_and_machines() {
     let with = |changes: &[(usize, u16)]| {
         let mut made = Maker { bytes: whole() };
         for (at, value) in changes {
@@ -105,7 +105,7 @@ fn refused(change: impl Fn(&mut Maker)) -> String {
 }
 
 #[test]
-fn what_contradicts_the_format_is_named_with_its_place() {
+fn errors_name_field_and_offset() {
     let import = DIRECTORIES + 8;
     let said = [
         refused(|made| made.half(OPTIONAL, 0x107)),
@@ -124,11 +124,11 @@ fn what_contradicts_the_format_is_named_with_its_place() {
         }),
         refused(|made| {
             let at = made.bytes.windows(8).position(|at| at == b"KERNEL32").unwrap();
-            made.put(at, b"KERN\x1b[2J");
+            made.write_at(at, b"KERN\x1b[2J");
         }),
         refused(|made| {
             let at = made.bytes.windows(8).position(|at| at == b"KERNEL32").unwrap();
-            made.put(at, b"\0");
+            made.write_at(at, b"\0");
         }),
         refused(|made| made.bytes.truncate(OPTIONAL + 50)),
         refused(|made| made.bytes.truncate(SECTIONS + 20)),
@@ -156,7 +156,7 @@ fn what_contradicts_the_format_is_named_with_its_place() {
 }
 
 #[test]
-fn a_table_that_leads_to_itself_ends() {
+fn terminates_on_cyclic_tables() {
     let endless = refused(|made| {
         // Descriptors fill the section, all with a name: no terminator.
         let name = made.bytes.windows(8).position(|at| at == b"KERNEL32").unwrap();
@@ -193,7 +193,7 @@ fn no_byte_makes_the_reader_panic() {
 }
 
 #[test]
-fn no_more_is_read_than_the_tables_take() {
+fn reads_tables_only() {
     struct Long(Vec<u8>);
     impl ReadAt for Long {
         fn len(&self) -> std::io::Result<u64> {

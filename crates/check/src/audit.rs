@@ -167,8 +167,8 @@ pub fn audit(wheels: &[&Path]) -> Result<Vec<Audit>, AuditError> {
 
 /// Audits wheels with `others`, which are not audited.
 pub fn audit_with(wheels: &[&Path], others: &[&Path]) -> Result<Vec<Audit>, AuditError> {
-    let all = wheels.iter().chain(others);
-    let packages = all.map(|path| read::facts(path)).collect::<Result<_, _>>()?;
+    let paths = wheels.iter().chain(others);
+    let packages = paths.map(|path| read::facts(path)).collect::<Result<_, _>>()?;
     let set = Set { packages, environment: &|_: &str| false, targets: None };
     let (systems, symbols) = (Systems::new(&set), symbols::of_set(&set));
     let of_tags = |rule: &Rule| rule.codes.iter().any(|code| TAGS.contains(code));
@@ -186,7 +186,7 @@ pub fn audit_with(wheels: &[&Path], others: &[&Path]) -> Result<Vec<Audit>, Audi
         audit.unfound = unfound.remove(&package.file).unwrap_or_default();
         audit.of_symbols(package, &symbols);
         audit.of_loading(package, &loading);
-        audit.wrong = wrong.remove(&package.file).map(said);
+        audit.wrong = wrong.remove(&package.file).map(summary);
         Ok(audit)
     });
     judged.collect()
@@ -216,7 +216,7 @@ const TAGS: [Code; 3] = [Code::WrongPlatform, Code::TagContradicted, Code::Unusu
 const LOADING: [&str; 3] = ["dlls", "stacks", "stable-abi"];
 
 /// The finding without the names of wheel and code.
-fn said(finding: Finding) -> String {
+fn summary(finding: Finding) -> String {
     match finding {
         Finding { code: Code::TagContradicted, detail: Some(detail), .. } => detail,
         finding => report::first(&[finding]).unwrap_or_default(),
@@ -227,11 +227,11 @@ fn said(finding: Finding) -> String {
 fn unfound(set: &Set<'_>) -> BTreeMap<String, Vec<Unfound>> {
     let mut unfound: BTreeMap<String, Vec<Unfound>> = BTreeMap::new();
     for lost in libraries::lost(set) {
-        let Some(own) = lost.own else { continue };
+        let Some(place) = lost.own else { continue };
         unfound.entry(lost.package.file.clone()).or_default().push(Unfound {
             file: lost.file.member.to_string(),
             library: lost.library,
-            at: own.member.to_string(),
+            at: place.member.to_string(),
             certain: lost.certain,
         });
     }
@@ -242,7 +242,7 @@ fn judged(package: &Package<'_>, systems: &Systems<'_>) -> Result<Audit, AuditEr
     let file = package.file.clone();
     let needs = systems.needs(package);
     let needs = needs.map_err(|source| AuditError::Mixed { wheel: file.clone(), source })?;
-    let files = Files::of(package);
+    let files = Files::new(package);
     let PythonTags { python, abi } = package.python();
     let named = package.tags.as_ref().map(|tags| tags.platform.clone()).unwrap_or_default();
     let mut audit = Audit {
@@ -288,7 +288,7 @@ struct Files {
 }
 
 impl Files {
-    fn of(package: &Package<'_>) -> Self {
+    fn new(package: &Package<'_>) -> Self {
         let mut files = Self::default();
         let ignored = |file: &File<'_>, reason: &str| Ignored {
             file: platform::shown(package, file),
@@ -327,11 +327,11 @@ impl Audit {
     fn decide(&mut self, hint: Option<policy::Libc>) {
         let Some(needs) = &self.needs else { return };
         let Verdict { tag, also, older } = needs.verdict(hint);
-        let other = needs.other_libc.iter().map(|file| Ignored {
+        let ignored = needs.other_libc.iter().map(|file| Ignored {
             file: file.clone(),
             reason: "linked with another C library".to_owned(),
         });
-        self.ignored.extend(other);
+        self.ignored.extend(ignored);
         self.binaries -= needs.other_libc.len();
         self.external_libraries = needs.external_libraries(hint);
         (self.tag, self.also) = (tag, also);
@@ -352,8 +352,8 @@ impl Audit {
 
     fn of_symbols(&mut self, package: &Package<'_>, set: &SymbolSet<'_>) {
         for (file, needs) in package.binaries() {
-            let Some(own) = needs.elf_symbols() else { continue };
-            let (symbols, libraries) = (set.unresolved(own), set.unused(own));
+            let Some(elf) = needs.elf_symbols() else { continue };
+            let (symbols, libraries) = (set.unresolved(elf), set.unused(elf));
             if !symbols.is_empty() {
                 let file = platform::shown(package, file);
                 self.unresolved.push(Unresolved { file, symbols });

@@ -79,7 +79,7 @@ impl<'a> File<'a> {
         let member = member.into();
         let (scheme, path) = place(&member);
         let start = member.len() - path.len();
-        Self::at(member, scheme, start, mode, kind)
+        Self::with_start(member, scheme, start, mode, kind)
     }
 
     /// File at its own name below a root.
@@ -89,10 +89,10 @@ impl<'a> File<'a> {
         mode: Known<u32>,
         kind: Kind<'a>,
     ) -> Self {
-        Self::at(member.into(), scheme, 0, mode, kind)
+        Self::with_start(member.into(), scheme, 0, mode, kind)
     }
 
-    fn at(
+    fn with_start(
         member: Cow<'a, str>,
         scheme: Scheme,
         start: usize,
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_are_placed_as_installers_place_them() {
+    fn places_members_as_installers_do() {
         for (member, expected) in [
             ("a/b.py", "a/b.py"),
             ("a-1.data/purelib/a/b.py", "a/b.py"),

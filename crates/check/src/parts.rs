@@ -14,26 +14,29 @@ pub fn lost(packages: &[Package<'_>], is_part: &dyn Fn(&str) -> bool) -> Vec<Fin
     if parts.iter().filter_map(|part| part.name.as_deref()).collect::<BTreeSet<_>>().len() < 2 {
         return Vec::new();
     }
-    let mut found = Vec::new();
+    let mut findings = Vec::new();
     for part in parts {
         let lost = part.requires.iter().filter(|r| is_part(&r.name) && !names.contains(&*r.name));
         // Several extras may require the same part.
         let lost: BTreeSet<&str> = lost.map(|requirement| &*requirement.name).collect();
-        found.extend(lost.into_iter().map(|name| {
-            let what = "a required wheel of the same split is missing";
-            Finding::error(Code::UnmetRequirement, what).because(name).within(&part.file)
+        findings.extend(lost.into_iter().map(|name| {
+            let message = "a required wheel of the same split is missing";
+            Finding::error(Code::UnmetRequirement, message).because(name).within(&part.file)
         }));
     }
-    found
+    findings
 }
 
 /// Reports files of a host wheel for which `target` returns a target.
-pub fn left(host: &Package<'_>, target: &dyn Fn(&str) -> Option<String>) -> Vec<Finding> {
+pub fn misplaced_members(
+    host: &Package<'_>,
+    target: &dyn Fn(&str) -> Option<String>,
+) -> Vec<Finding> {
     let members = host.members().map(|file| &*file.member);
-    let left = members.filter_map(|member| Some((member, target(member)?)));
+    let misplaced = members.filter_map(|member| Some((member, target(member)?)));
     let finding = |(member, target): (&str, String)| {
-        let what = "file of an ISA in the host wheel of a split";
-        Finding::error(Code::MisplacedCode, what).of(member).because(target).within(&host.file)
+        let message = "file of an ISA in the host wheel of a split";
+        Finding::error(Code::MisplacedCode, message).of(member).because(target).within(&host.file)
     };
-    left.map(finding).collect()
+    misplaced.map(finding).collect()
 }

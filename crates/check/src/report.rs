@@ -31,16 +31,16 @@ pub fn problems<'f>(findings: impl IntoIterator<Item = &'f Finding>, shown: Show
             .push(finding);
     }
     let mut problems = Problems::new();
-    for ((file, code, what, warning), findings) in groups {
+    for ((file, code, summary, warning), findings) in groups {
         let size = if shown == Shown::All { 1 } else { findings.len() };
         for together in findings.chunks(size) {
-            let message = format!("{}: {}", plain(file), sentence(&plain(what), together));
+            let message = format!("{}: {}", plain(file), sentence(&plain(summary), together));
             let problem = if warning {
                 Problem::warning(code, message)
             } else {
                 Problem::error(code, message)
             };
-            problems.push(match remedy(code, what) {
+            problems.push(match remedy(code, summary) {
                 Some(remedy) => problem.help(remedy),
                 None => problem,
             });
@@ -49,25 +49,25 @@ pub fn problems<'f>(findings: impl IntoIterator<Item = &'f Finding>, shown: Show
     problems
 }
 
-fn sentence(what: &str, findings: &[&Finding]) -> String {
+fn sentence(summary: &str, findings: &[&Finding]) -> String {
     let mut members: Vec<String> =
         findings.iter().filter_map(|finding| particular(finding)).collect();
     if members.is_empty() {
-        return what.to_owned();
+        return summary.to_owned();
     }
     let more = members.len().saturating_sub(FEW);
     members.truncate(FEW);
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{what}: {}{rest}", members.join(", "))
+    format!("{summary}: {}{rest}", members.join(", "))
 }
 
 /// First finding, with others of its fault.
 pub fn first(findings: &[Finding]) -> Option<String> {
-    let one = findings.first()?;
+    let first = findings.first()?;
     let alike = |other: &&Finding| {
-        (&other.file, other.code, &other.what) == (&one.file, one.code, &one.what)
+        (&other.file, other.code, &other.what) == (&first.file, first.code, &first.what)
     };
-    Some(sentence(&plain(&one.what), &findings.iter().filter(alike).collect::<Vec<_>>()))
+    Some(sentence(&plain(&first.what), &findings.iter().filter(alike).collect::<Vec<_>>()))
 }
 
 impl fmt::Display for Finding {
@@ -93,12 +93,12 @@ fn particular(finding: &Finding) -> Option<String> {
     }
 }
 
-fn remedy(code: Code, what: &str) -> Option<&'static str> {
+fn remedy(code: Code, summary: &str) -> Option<&'static str> {
     Some(match code {
         Code::RecordHash | Code::NotInRecord | Code::OnlyInRecord => {
             "build the wheel again, or write a new RECORD with `python -m wheel pack`"
         }
-        Code::UnsafeName if what == names::WINDOWS => {
+        Code::UnsafeName if summary == names::WINDOWS => {
             "rename it in the build, or exclude it: Windows does not allow this name"
         }
         Code::BrokenMember | Code::BrokenPackage => "download or build it again",
@@ -137,7 +137,7 @@ fn remedy(code: Code, what: &str) -> Option<&'static str> {
             "build the plan with `rockpack build --plan`; after `rockpack wheel retag` or \
              `rockpack wheel promote`, compare with a plan of that --platform-tag or --version"
         }
-        Code::ChecksumList if what == sums::LOST => {
+        Code::ChecksumList if summary == sums::LOST => {
             "fetch the missing file (a build with download=\"minimal\" leaves \
              packages in the farm's storage), build it again, or remove its line"
         }
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_fault_comes_with_those_alike() {
+    fn groups_first_finding_with_equal_ones() {
         let line = |line: &str| Finding::error(Code::NotAsPlanned, "it is another").because(line);
         let mut findings: Vec<Finding> = ["- a", "+ b", "- c", "+ d", "+ e"].map(line).into();
         findings.insert(2, Finding::error(Code::NotAsPlanned, "it has another size"));

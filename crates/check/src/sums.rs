@@ -57,8 +57,8 @@ impl Beside {
         if !path.is_file() {
             return Ok(Some(list(LOST).of(name)));
         }
-        let found = regular::sha256(&path)?;
-        Ok((found != *hash).then(|| list("wrong hash in the list").of(name)))
+        let digest = regular::sha256(&path)?;
+        Ok((digest != *hash).then(|| list("wrong hash in the list").of(name)))
     }
 
     /// Malformed rows, and `packages` (relative to the list's directory) without a row.

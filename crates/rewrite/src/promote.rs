@@ -180,15 +180,15 @@ fn version(dir: &Path, inputs: &[Input]) -> Result<Version, PromoteError> {
 }
 
 fn check_whole(inputs: &[Input]) -> Result<(), PromoteError> {
-    let has = |input: &&Input, field: &str| {
+    let has_field = |input: &&Input, field: &str| {
         input.own.as_ref().is_some_and(|own| own.facts.get(field).is_some())
     };
-    let is_part = |input: &&Input| ["versions", "compatible"].iter().any(|it| has(input, it));
+    let is_part = |input: &&Input| ["versions", "compatible"].iter().any(|it| has_field(input, it));
     match inputs.iter().find(is_part) {
         None => Ok(()),
         Some(input) => {
-            let what = "it was built with `--since`, for a set of several versions";
-            Err(refused(&input.file_name(), what, "build the packages whole, without --since"))
+            let reason = "it was built with `--since`, for a set of several versions";
+            Err(refused(&input.file_name(), reason, "build the packages whole, without --since"))
         }
     }
 }
@@ -219,9 +219,9 @@ fn new_versions(
         } else if rule(manifest, &input.name).is_some() {
             let Some(new) = set.add(&input.name, &input.version) else {
                 let local = set.locals().0;
-                let what = format!("the version {} does not end with `{local}`", input.version);
+                let reason = format!("the version {} does not end with `{local}`", input.version);
                 let help = "remove the package, or its name in the `promote` line of packages.kdl";
-                return Err(refused(&input.file_name(), what, help));
+                return Err(refused(&input.file_name(), reason, help));
             };
             Some(new)
         } else {
@@ -267,7 +267,7 @@ impl Promotion {
     ) -> Result<Rewritten, PromoteError> {
         self.check_destination(dest)?;
         let stage = Stage::open(dest)?;
-        let written = write::all(self, &stage, threads)?;
+        let written = write::packages(self, &stage, threads)?;
         self.check_sums(&written)?;
         let mut inputs: Vec<(String, String)> = self
             .packages
@@ -284,7 +284,7 @@ impl Promotion {
         let promoted =
             Promoted { from: &self.from, to: &self.to, keep_targets: &self.keep, inputs, run };
         let packages = outputs.collect();
-        Rewritten::put(stage, packages, |made| Statement::of_promotion(&promoted, made), gate)
+        Rewritten::replace(stage, packages, |made| Statement::of_promotion(&promoted, made), gate)
     }
 
     fn check_sums(&self, written: &[Hashes]) -> Result<(), PromoteError> {
@@ -298,12 +298,14 @@ impl Promotion {
     }
 
     fn check_destination(&self, dest: &Path) -> Result<(), PromoteError> {
-        let own = dest.canonicalize();
-        let beside = |package: &Package| {
+        let destination = dest.canonicalize();
+        let is_in_destination = |package: &Package| {
             let directory = package.from.parent().and_then(|parent| parent.canonicalize().ok());
-            directory.is_some_and(|directory| own.as_ref().is_ok_and(|own| *own == directory))
+            directory.is_some_and(|directory| {
+                destination.as_ref().is_ok_and(|destination| *destination == directory)
+            })
         };
-        if self.packages.iter().any(beside) {
+        if self.packages.iter().any(is_in_destination) {
             return Err(PromoteError::SameDirectory { dir: dest.to_owned() });
         }
         match overwritten(dest, self.packages.iter().map(|package| &*package.from)) {

@@ -19,7 +19,7 @@ pub struct Rewritten {
 }
 
 impl Rewritten {
-    pub(crate) fn put<E: From<io::Error> + From<StageError> + From<GateError>>(
+    pub(crate) fn replace<E: From<io::Error> + From<StageError> + From<GateError>>(
         stage: Stage,
         packages: BTreeMap<RelPath, String>,
         statement: impl FnOnce(&[Package<'_>]) -> Statement,

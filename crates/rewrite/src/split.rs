@@ -37,7 +37,7 @@ pub use fat::Archive;
 pub use sorted::Whole;
 
 use beside::Beside;
-use input::{Input, none, refused};
+use input::{Input, refuse_any, refused};
 
 /// Request for a split.
 #[derive(Debug)]
@@ -69,14 +69,14 @@ pub struct Split {
 /// unclaimed target or several, or has code for another; wheels conflict in version or path; or
 /// required versions contradict each other.
 pub fn plan(manifest: &Manifest, ask: &Ask<'_>) -> Result<Split, SplitError> {
-    let beside = ask.beside.map(Beside::read).transpose()?;
+    let packages = ask.beside.map(Beside::read).transpose()?;
     let inputs = ask.wheels.iter().map(|path| Input::open(path, manifest, ask.allowed));
     let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
-    none(versions(&inputs))?;
+    refuse_any(versions(&inputs))?;
     let divisions =
-        inputs.into_iter().map(|i| division::divided(i, manifest, ask, beside.as_ref()));
+        inputs.into_iter().map(|i| division::divided(i, manifest, ask, packages.as_ref()));
     let divisions = divisions.collect::<Result<Vec<_>, _>>()?;
-    none(owners(&divisions))?;
+    refuse_any(owners(&divisions))?;
     Ok(Split { divisions })
 }
 
@@ -84,12 +84,13 @@ fn versions(inputs: &[Input<'_>]) -> Problems {
     let (mut problems, mut first) = (Problems::new(), BTreeMap::new());
     for input in inputs {
         let name = &input.wheel.name().dist;
-        let other: &&Input<'_> = first.entry(name.normalized()).or_insert(input);
-        let (version, one) = (&input.wheel.name().version, &other.wheel.name().version);
-        if version != one {
-            let what = format!("it has version {version}, but another wheel has {one}");
+        let first_input: &&Input<'_> = first.entry(name.normalized()).or_insert(input);
+        let (version, first_version) =
+            (&input.wheel.name().version, &first_input.wheel.name().version);
+        if version != first_version {
+            let reason = format!("it has version {version}, but another wheel has {first_version}");
             let help = "split wheels of one version at a time";
-            problems.push(refused(&input.path, &what, help));
+            problems.push(refused(&input.path, &reason, help));
         }
     }
     problems
@@ -101,19 +102,19 @@ fn owners(divisions: &[Division]) -> Problems {
     for division in divisions {
         for part in &division.parts {
             if names.insert(&part.output, division).is_some() {
-                let what = format!("two wheels would have the name {}", part.output.file_name());
+                let reason = format!("two wheels would have the name {}", part.output.file_name());
                 problems.push(refused(
                     &division.from,
-                    &what,
+                    &reason,
                     "give each wheel once, and each `wheel` line of packages.kdl different names",
                 ));
             }
             for (_, path) in &part.members {
-                let other = paths.entry(path).or_insert(division);
-                if other.name != division.name {
-                    let what = format!("`{path}` is also a file of {}", other.name);
+                let owner = paths.entry(path).or_insert(division);
+                if owner.name != division.name {
+                    let reason = format!("`{path}` is also a file of {}", owner.name);
                     let problem =
-                        Problem::error(Code::TwoOwners, format!("{}: {what}", division.name));
+                        Problem::error(Code::TwoOwners, format!("{}: {reason}", division.name));
                     problems.push(problem.help("build one of the two again without it"));
                     return problems;
                 }
@@ -135,12 +136,12 @@ impl Split {
     ) -> Result<Rewritten, SplitError> {
         self.check_destination(dest)?;
         let stage = Stage::open(dest)?;
-        let hashes = write::all(&self.divisions, &stage, ask.threads)?;
+        let hashes = write::packages(&self.divisions, &stage, ask.threads)?;
         let file =
             |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let inputs = hashes.inputs.iter().map(|(path, sha256)| (file(path), sha256.clone()));
         let into = SplitInto { version: ask.version, inputs: inputs.collect(), run };
-        Rewritten::put(stage, hashes.outputs, |made| Statement::of_split(&into, made), gate)
+        Rewritten::replace(stage, hashes.outputs, |made| Statement::of_split(&into, made), gate)
     }
 
     fn check_destination(&self, dest: &Path) -> Result<(), SplitError> {
@@ -148,9 +149,10 @@ impl Split {
         match overwritten(dest, inputs) {
             None => Ok(()),
             Some((place, wheel)) => {
-                let what = format!("it is in {}, the directory of the new wheels", place.display());
+                let reason =
+                    format!("it is in {}, the directory of the new wheels", place.display());
                 let help = "give another directory: -o OUT";
-                Err(SplitError::Refused(refused(wheel, &what, help).into()))
+                Err(SplitError::Refused(refused(wheel, &reason, help).into()))
             }
         }
     }

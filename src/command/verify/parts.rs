@@ -29,7 +29,7 @@ fn of_split(
             let target = known_target(manifest, &target);
             findings.extend(check::misplaced(targets, package, Some(&target)));
         } else if name == host && is_split {
-            findings.extend(check::left(package, &home));
+            findings.extend(check::misplaced_members(package, &home));
         }
     }
     findings

@@ -70,7 +70,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn targets_are_the_keys_below_each_binary() {
+    fn reads_targets_below_each_binary() {
         let archive = archive(&["gfx942:xnack+", "gfx1250-strict"]);
         assert_eq!(table_offset(&archive), Some(128));
         let expected = ["gfx1250-strict", "gfx942:xnack+"].map(str::to_owned).into();

@@ -189,7 +189,7 @@ pub(super) mod tests {
     ];
 
     #[test]
-    fn targets_are_read_plain_and_compressed() {
+    fn reads_targets_of_plain_and_compressed_bundles() {
         let expected = ["gfx1250-strict", "gfx906", "gfx942:xnack+"].map(str::to_owned).into();
         let plain = bundle(&IDS);
         assert!(is_one(&plain[..24]));
@@ -202,7 +202,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_absurd_is_no_bundle() {
+    fn rejects_truncated_and_absurd_bundles() {
         let plain = bundle(&IDS);
         for length in 0..plain.len() {
             assert_eq!(targets(&plain[..length]), None, "cut at {length}");

@@ -11,37 +11,39 @@ fn parts(target: &str) -> (&str, Features<'_>) {
 }
 
 fn joined<'t>(one: &Features<'t>, other: &Features<'t>) -> Option<Features<'t>> {
-    let all: Features<'t> = one.union(other).copied().collect();
-    let names: BTreeSet<&str> = all.iter().map(|it| it.trim_end_matches(['+', '-'])).collect();
-    (names.len() == all.len()).then_some(all)
+    let union: Features<'t> = one.union(other).copied().collect();
+    let names: BTreeSet<&str> = union.iter().map(|it| it.trim_end_matches(['+', '-'])).collect();
+    (names.len() == union.len()).then_some(union)
 }
 
 /// Returns the targets with all combinations of their features that one GPU can have.
 pub(super) fn closed(targets: &BTreeSet<String>) -> BTreeSet<String> {
-    let mut all = targets.clone();
+    let mut closure = targets.clone();
     for target in targets {
         let (isa, features) = parts(target);
-        let others: Vec<String> = all.iter().cloned().collect();
-        for other in &others {
-            let (same, more) = parts(other);
-            let Some(features) = joined(&features, &more).filter(|_| isa == same) else { continue };
+        let snapshot: Vec<String> = closure.iter().cloned().collect();
+        for other in &snapshot {
+            let (other_isa, more) = parts(other);
+            let Some(features) = joined(&features, &more).filter(|_| isa == other_isa) else {
+                continue;
+            };
             let names: Vec<&str> = [isa].into_iter().chain(features).collect();
             let spelled = names.join(":");
             // A target can spell its features in another order.
-            let known = |it: &String| parts(it) == parts(&spelled);
-            if !all.iter().any(known) {
-                all.insert(spelled);
+            let is_present = |it: &String| parts(it) == parts(&spelled);
+            if !closure.iter().any(is_present) {
+                closure.insert(spelled);
             }
         }
     }
-    all
+    closure
 }
 
 pub(super) fn most_specific<'p, T>(target: &str, pieces: &'p BTreeMap<String, T>) -> Option<&'p T> {
-    let (isa, wanted) = parts(target);
-    let compatible = pieces.iter().filter_map(|(own, piece)| {
-        let (same, features) = parts(own);
-        (isa == same && features.is_subset(&wanted)).then_some((features.len(), piece))
+    let (isa, available) = parts(target);
+    let compatible = pieces.iter().filter_map(|(name, piece)| {
+        let (piece_isa, features) = parts(name);
+        (isa == piece_isa && features.is_subset(&available)).then_some((features.len(), piece))
     });
     let most = compatible.clone().map(|(count, _)| count).max()?;
     compatible.filter(|(count, _)| *count == most).map(|(_, piece)| piece).next()
@@ -62,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_have_every_combination_of_their_targets() {
+    fn lists_every_combination_of_targets() {
         let of = |targets: &[&str]| closed(&set(targets));
         assert_eq!(of(&["gfx90a"]), set(&["gfx90a"]));
         assert_eq!(

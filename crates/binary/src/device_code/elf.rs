@@ -53,8 +53,8 @@ pub fn of_binary(file: &(impl ReadAt + ?Sized)) -> io::Result<Code> {
 pub(crate) fn isa_number(file: &(impl ReadAt + ?Sized)) -> io::Result<u32> {
     let mut start = [0; 52];
     file.read_exact_at(0, &mut start)?;
-    let at = if start[4] == CLASS_64 { 48 } else { 36 };
-    let flags = [start[at], start[at + 1], start[at + 2], start[at + 3]];
+    let offset = if start[4] == CLASS_64 { 48 } else { 36 };
+    let flags = [start[offset], start[offset + 1], start[offset + 2], start[offset + 3]];
     Ok(u32::from_le_bytes(flags) & MACH)
 }
 
@@ -109,8 +109,8 @@ pub(super) struct Cursor<'f, F: ?Sized> {
 
 impl<F: ReadAt + ?Sized> Read for Cursor<'_, F> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.len - self.at).unwrap_or(out.len());
-        let count = out.len().min(left);
+        let rest = usize::try_from(self.len - self.at).unwrap_or(out.len());
+        let count = out.len().min(rest);
         self.file.read_exact_at(self.at, &mut out[..count])?;
         self.at += count as u64;
         Ok(count)
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_objects_tell_the_number_of_their_isa() {
+    fn reads_isa_number_of_code_objects() {
         for (class, at) in [(2, 48), (1, 36)] {
             let mut file = [&b"\x7fELF"[..], &[class, 1, 1, 64], &[0; 56]].concat();
             file[18..20].copy_from_slice(&AMDGPU.to_le_bytes());
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn bundles_are_found_where_compilers_put_them() {
+    fn finds_bundles_where_compilers_write_them() {
         let mut file = vec![0; 300 * ALIGNMENT];
         file[..4].copy_from_slice(b"\x7fELF");
         let mut put = |at: usize, bytes: &[u8]| file[at..at + bytes.len()].copy_from_slice(bytes);

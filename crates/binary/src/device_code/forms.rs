@@ -47,15 +47,15 @@ pub fn forms(file: &(impl ReadAt + ?Sized)) -> io::Result<BTreeSet<CodeForm>> {
         forms.insert(CodeForm::Archive);
     }
     let step = if is_elf || start.starts_with(b"MZ") { alignment(is_elf) as u64 } else { len };
-    let mut at = 0;
-    while at + START as u64 <= len {
-        file.read_exact_at(at, &mut start)?;
+    let mut offset = 0;
+    while offset + START as u64 <= len {
+        file.read_exact_at(offset, &mut start)?;
         if bundle::is_one(&start) {
             // A damaged bundle has no forms, like a constant in a program that reads bundles.
-            let bytes = BufReader::new(Cursor { file, at, len });
+            let bytes = BufReader::new(Cursor { file, at: offset, len });
             forms.extend(of_bundle(&start, bytes).unwrap_or_default());
         }
-        at += step;
+        offset += step;
     }
     Ok(forms)
 }

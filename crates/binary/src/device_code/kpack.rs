@@ -78,8 +78,8 @@ impl<W: Write + Seek> Archiver<W> {
     ) -> io::Result<()> {
         let pieces = self.table.entry(format!("{binary}#{index}")).or_default();
         if pieces.insert(target.to_owned(), (self.pieces, size)).is_some() {
-            let what = format!("{binary} has code for {target} twice");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            let message = format!("{binary} has code for {target} twice");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
         self.out.write_all(&length.to_le_bytes())?;
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn code_of_another_size_and_code_that_is_there_are_refused() {
+    fn refuses_wrong_sizes_and_repeated_code() {
         assert!(compressed(&mut &b"abc"[..], 4).is_err());
         assert!(compressed(&mut &b"abc"[..], 2).is_err());
         let mut archiver = Archiver::new(Cursor::new(Vec::new()), "frame", "gfx942").unwrap();

@@ -15,9 +15,9 @@ impl<'b> Reader<'b> {
     }
 
     fn take(&mut self, count: usize) -> Option<&'b [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count)?;
+        let (head, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
-        Some(taken)
+        Some(head)
     }
 
     fn number(&mut self, width: usize) -> Option<usize> {
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_of_value_is_stepped_over() {
+    fn skips_every_kind_of_value() {
         let values: [&[u8]; 22] = [
             &[0x7f],
             &[0xe0],
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_and_depths_are_not_believed() {
+    fn rejects_excessive_lengths_and_depths() {
         assert!(Reader::new(&[0xdd, 0xff, 0xff, 0xff, 0xff]).skip().is_none());
         assert!(Reader::new(&[0xdb, 0xff, 0xff, 0xff, 0xff]).skip().is_none());
         assert!(Reader::new(&[0xc1]).skip().is_none());

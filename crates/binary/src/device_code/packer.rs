@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_of_every_length_are_read_again() {
+    fn reads_back_values_of_every_length() {
         for count in [0, 1, 15, 16, 31, 32, 255, 256, 65_535, 65_536] {
             let text = "x".repeat(count);
             let mut packer = Packer::default();

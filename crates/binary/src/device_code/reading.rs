@@ -22,8 +22,8 @@ impl Reading {
     /// Creates a detector; `prefixes` are the starts of ISA names, such as `gfx`.
     pub fn new<'p>(prefixes: impl Iterator<Item = &'p str>) -> Self {
         let prefixes: Vec<&str> = prefixes.filter(|prefix| prefix.len() < LONGEST_NAME).collect();
-        let none = || AhoCorasick::new([""; 0]).unwrap_or_else(|_| unreachable!("no pattern"));
-        Self { prefixes: AhoCorasick::new(prefixes).unwrap_or_else(|_| none()) }
+        let empty = || AhoCorasick::new([""; 0]).unwrap_or_else(|_| unreachable!("no pattern"));
+        Self { prefixes: AhoCorasick::new(prefixes).unwrap_or_else(|_| empty()) }
     }
 
     /// Returns a sink for a file; `texts` enables the search for ISA names.
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn bundles_and_archives_are_told_by_their_first_bytes() {
+    fn detects_bundles_and_archives_by_first_bytes() {
         let ids = ["hipv4-amdgcn-amd-amdhsa--gfx942"];
         assert_eq!(found(&bundle(&ids), false).ids, names(["gfx942"]));
         assert_eq!(found(&compressed(3, 1, &bundle(&ids)), true).ids, names(["gfx942"]));
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told() {
+    fn reports_unreadable_code() {
         let whole = archive(&["gfx942"]);
         for cut in [20, 127, 128, whole.len() - 1] {
             let code = found(&whole[..cut], false);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_found_where_they_are_looked_for() {
+    fn finds_texts_on_request() {
         let text = "\u{82}arch gfx942\0 -mcpu=gfx906:sramecc+:xnack- x".repeat(40) + "gfx90a";
         let expected = names(["gfx90a", "gfx906:sramecc+:xnack-", "gfx942"]);
         assert_eq!(found(text.as_bytes(), true).texts, expected);

@@ -133,7 +133,7 @@ impl Bundle {
     }
 
     /// Offset in the file.
-    pub fn at(&self) -> u64 {
+    pub fn offset(&self) -> u64 {
         self.at
     }
 
@@ -156,22 +156,22 @@ impl Bundle {
         let mut order: Vec<(usize, &Object)> = self.objects.iter().enumerate().collect();
         order.sort_by_key(|(_, object)| object.offset);
         let mut content = self.content(file)?;
-        let mut at = 0;
+        let mut offset = 0;
         for (index, object) in order {
             // `check` rejected overlapping objects.
-            let before = object.offset.saturating_sub(at);
+            let before = object.offset.saturating_sub(offset);
             io::copy(&mut content.by_ref().take(before), &mut io::sink())?;
             let mut code = content.by_ref().take(object.size);
             take(index, &mut code)?;
             io::copy(&mut code, &mut io::sink())?;
-            at = object.offset + object.size;
+            offset = object.offset + object.size;
         }
         Ok(())
     }
 
     fn plain<'f>(&self, file: &'f impl ReadAt, object: &Object) -> Box<dyn Read + 'f> {
-        let at = self.at + object.offset;
-        Box::new(Cursor { file, at, len: at + object.size })
+        let start = self.at + object.offset;
+        Box::new(Cursor { file, at: start, len: start + object.size })
     }
 
     fn content<'f>(&self, file: &'f impl ReadAt) -> io::Result<Box<dyn Read + 'f>> {
@@ -210,10 +210,10 @@ impl Bundle {
     fn check(&self, file: &impl ReadAt) -> Result<(), BundleError> {
         let mut objects: Vec<&Object> = self.objects.iter().collect();
         objects.sort_by_key(|object| object.offset);
-        let (mut content, mut at) = (self.content(file)?, 0);
+        let (mut content, mut offset) = (self.content(file)?, 0);
         let unread = |error: io::Error| self.damaged(&error.to_string());
         for object in objects {
-            let before = object.offset.checked_sub(at);
+            let before = object.offset.checked_sub(offset);
             let before = before.ok_or_else(|| self.damaged("code objects overlap"))?;
             if self.form == Form::Plain {
                 content = self.plain(file, object);
@@ -229,22 +229,22 @@ impl Bundle {
                 let target = object.target.clone();
                 return Err(BundleError::NoObject { at: self.at, target });
             }
-            at = object.offset + start.len() as u64;
+            offset = object.offset + start.len() as u64;
             let rest = object.size.saturating_sub(start.len() as u64);
             if self.form != Form::Plain {
-                at +=
+                offset +=
                     io::copy(&mut content.by_ref().take(rest), &mut io::sink()).map_err(unread)?;
             }
             let end = object.offset.saturating_add(object.size);
-            if self.form != Form::Plain && at != end {
+            if self.form != Form::Plain && offset != end {
                 return Err(self.damaged("it is shorter than its table records"));
             }
-            at = end;
+            offset = end;
         }
         let (Form::Zlib(_, size) | Form::Zstd(_, size)) = self.form else { return Ok(()) };
-        let more = size.saturating_sub(at).saturating_add(1);
-        at += io::copy(&mut content.take(more), &mut io::sink()).map_err(unread)?;
-        if at == size { Ok(()) } else { Err(self.damaged("the size of its content is wrong")) }
+        let more = size.saturating_sub(offset).saturating_add(1);
+        offset += io::copy(&mut content.take(more), &mut io::sink()).map_err(unread)?;
+        if offset == size { Ok(()) } else { Err(self.damaged("the size of its content is wrong")) }
     }
 }
 
@@ -274,8 +274,8 @@ fn form(start: &[u8; START], at: u64) -> Result<(Form, Option<u64>), BundleError
         _ => return Err(BundleError::Unknown { at, version, method }),
     };
     if length < header {
-        let what = "its recorded size is smaller than its header".to_owned();
-        return Err(BundleError::Damaged { at, what });
+        let message = "its recorded size is smaller than its header".to_owned();
+        return Err(BundleError::Damaged { at, what: message });
     }
     Ok((form, Some(length)))
 }
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn code_comes_out_as_it_went_in() {
+    fn unbundles_code_unchanged() {
         let bundle = plain(&code());
         let forms = [
             bundle.clone(),
@@ -356,7 +356,7 @@ mod tests {
         for form in forms {
             let file = [vec![9; 64], form.clone(), vec![0; 5000]].concat();
             let read = Bundle::read(&file, 64, file.len() as u64).unwrap();
-            assert_eq!((read.at(), read.length()), (64, form.len() as u64));
+            assert_eq!((read.offset(), read.length()), (64, form.len() as u64));
             let mut read_code = Vec::new();
             let all = read.each_code(&file, |index, code| {
                 let (object, mut bytes) = (&read.objects()[index], Vec::new());
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused() {
+    fn refuses_unknown_formats() {
         let bundle = plain(&code());
         let version = |version: u8, method: u8| {
             let mut start = packed(3, 1, &bundle);
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_and_lengths_are_not_believed() {
+    fn reports_damage_and_wrong_lengths() {
         let bundle = plain(&code());
         for cut in [40, 4000, bundle.len() - 1] {
             let cut = refused(&bundle[..cut].to_vec());

@@ -131,10 +131,10 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
     }
 
     fn set_section(&mut self, kind: elf::SectionType, address: u64, place: TablePlace) {
-        let same = |section: &&mut Section| {
+        let is_match = |section: &&mut Section| {
             section.kind == kind && section.is_allocated() && section.address == address
         };
-        for section in self.sections.iter_mut().filter(same) {
+        for section in self.sections.iter_mut().filter(is_match) {
             (section.address, section.offset, section.size) =
                 (place.address, place.offset, place.size);
         }
@@ -235,8 +235,8 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
                 .map_err(|_| ElfError::Header { field: "e_shnum", value: old.end - old.start })?;
             // Zeros are room for the next edit; the program header table already uses the first.
             let table_end = self.table_at + self.segments.len() as u64 * SEGMENT_SIZE;
-            let kept = usize::try_from(table_end.saturating_sub(old.start)).unwrap_or(size);
-            self.write(old.start.max(table_end), &vec![0; size.saturating_sub(kept)])?;
+            let overlap = usize::try_from(table_end.saturating_sub(old.start)).unwrap_or(size);
+            self.write(old.start.max(table_end), &vec![0; size.saturating_sub(overlap)])?;
             self.write(E_SHOFF, &self.sections_at.to_le_bytes())?;
         }
         let pairs = self.sections.iter().zip(&self.info.sections).enumerate();

@@ -43,14 +43,14 @@ impl Dynamic {
     ) -> Result<Self, ElfError> {
         let bytes =
             read_bytes(file, have, segment.offset, segment.file_size, "the dynamic section")?;
-        let all = format.each::<Dyn64<Endianness>, Dyn32<Endianness>, _>(
+        let entries = format.each::<Dyn64<Endianness>, Dyn32<Endianness>, _>(
             &bytes,
-            DynamicEntry::of,
-            DynamicEntry::of,
+            DynamicEntry::from_raw,
+            DynamicEntry::from_raw,
         );
         let capacity = segment.file_size / format.dynamic_size();
         let entries: Vec<_> =
-            all.into_iter().take_while(|entry| entry.tag != elf::DT_NULL).collect();
+            entries.into_iter().take_while(|entry| entry.tag != elf::DT_NULL).collect();
         if entries.len() as u64 == capacity {
             return Err(ElfError::Dynamic {
                 field: "count of entries without a DT_NULL",
@@ -62,16 +62,16 @@ impl Dynamic {
 
     /// The last value, which loaders use.
     pub(super) fn get(&self, tag: DynamicTag) -> Option<u64> {
-        self.all(tag).last()
+        self.values(tag).last()
     }
 
-    pub(super) fn all(&self, tag: DynamicTag) -> impl Iterator<Item = u64> {
+    pub(super) fn values(&self, tag: DynamicTag) -> impl Iterator<Item = u64> {
         self.entries.iter().filter(move |entry| entry.tag == tag).map(|entry| entry.value)
     }
 }
 
 impl DynamicEntry {
-    fn of<D: Dyn<Endian = Endianness>>(raw: &D, endian: Endianness) -> Self {
+    fn from_raw<D: Dyn<Endian = Endianness>>(raw: &D, endian: Endianness) -> Self {
         Self { tag: raw.d_tag(endian), value: raw.d_val(endian).into() }
     }
 

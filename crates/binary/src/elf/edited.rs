@@ -40,13 +40,13 @@ impl<R: ReadAt> ReadAt for Edited<'_, R> {
         let overlays = self.plan.overlay();
         let first = overlays.partition_point(|overlay| overlay.end() <= offset);
         for overlay in overlays[first..].iter().take_while(|overlay| overlay.offset < end) {
-            let (from, to) = (overlay.offset.max(offset), overlay.end().min(end));
-            if from < to {
+            let (from, until) = (overlay.offset.max(offset), overlay.end().min(end));
+            if from < until {
                 let index =
                     |at: u64, base: u64| usize::try_from(at - base).map_err(io::Error::other);
                 let source =
-                    &overlay.bytes[index(from, overlay.offset)?..index(to, overlay.offset)?];
-                buf[index(from, offset)?..index(to, offset)?].copy_from_slice(source);
+                    &overlay.bytes[index(from, overlay.offset)?..index(until, overlay.offset)?];
+                buf[index(from, offset)?..index(until, offset)?].copy_from_slice(source);
             }
         }
         Ok(())
@@ -69,8 +69,8 @@ impl<R: ReadAt> Reader<R> {
 
 impl<R: ReadAt> io::Read for Reader<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let left = self.file.len()?.saturating_sub(self.at);
-        let size = usize::try_from(left).unwrap_or(usize::MAX).min(buf.len());
+        let rest = self.file.len()?.saturating_sub(self.at);
+        let size = usize::try_from(rest).unwrap_or(usize::MAX).min(buf.len());
         self.file.read_exact_at(self.at, &mut buf[..size])?;
         self.at += size as u64;
         Ok(size)

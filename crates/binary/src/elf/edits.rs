@@ -74,7 +74,7 @@ impl Edits {
         Self { rpath, ..Self::default() }
     }
 
-    pub(super) fn wanted(
+    pub(super) fn resolve(
         &self,
         info: &ElfInfo,
         dynamic: &Dynamic,
@@ -88,19 +88,19 @@ impl Edits {
             });
         }
         let mut pool = Pool { old: strings, added: Vec::new() };
-        let mut wanted = Wanted {
+        let mut resolved = Wanted {
             entries: dynamic.entries.clone(),
             added: Vec::new(),
             needs: Vec::new(),
             steps: Vec::new(),
         };
-        self.want_rpath(info, &mut pool, &mut wanted)?;
-        self.want_soname(info, &mut pool, &mut wanted)?;
+        self.want_rpath(info, &mut pool, &mut resolved)?;
+        self.want_soname(info, &mut pool, &mut resolved)?;
         for rename in &self.needed {
-            rename.want(info, &mut pool, &mut wanted)?;
+            rename.want(info, &mut pool, &mut resolved)?;
         }
-        wanted.added = pool.added;
-        Ok(wanted)
+        resolved.added = pool.added;
+        Ok(resolved)
     }
 
     /// `None` removes the tag.
@@ -185,8 +185,8 @@ impl Edits {
         let paths = paths.iter().map(|text| ("DT_RPATH", text, text.contains(':')));
         let names = self.soname.iter().map(|text| ("DT_SONAME", text, false));
         let renames = self.needed.iter().map(|rename| ("DT_NEEDED", &rename.to, false));
-        let mut all = paths.chain(names).chain(renames);
-        match all.find(|(_, text, bad)| *bad || text.is_empty() || text.contains('\0')) {
+        let mut values = paths.chain(names).chain(renames);
+        match values.find(|(_, text, bad)| *bad || text.is_empty() || text.contains('\0')) {
             Some((field, text, _)) => Err(ElfError::Name { field, value: text.clone() }),
             None => Ok(()),
         }
@@ -203,23 +203,23 @@ impl Rename {
         if self.from == self.to {
             return Ok(());
         }
-        let mut found = false;
+        let mut has_match = false;
         for (old, new) in info
             .entries_of(elf::DT_NEEDED)
             .zip(wanted.entries.iter_mut().filter(|entry| entry.tag == elf::DT_NEEDED))
         {
             if info.string("DT_NEEDED", old)? == self.from.as_bytes() {
                 new.value = pool.offset(self.to.as_bytes());
-                found = true;
+                has_match = true;
             }
         }
         for need in &info.needs.entries {
             if info.string("vn_file", need.file)? == self.from.as_bytes() {
                 wanted.needs.push((need.at, pool.offset(self.to.as_bytes())));
-                found = true;
+                has_match = true;
             }
         }
-        if found {
+        if has_match {
             wanted.steps.push(format!("NEEDED `{}` → `{}`", self.from, self.to));
         }
         Ok(())
@@ -228,14 +228,14 @@ impl Rename {
 
 fn extended(existing: Option<Vec<u8>>, entries: &[String]) -> Option<Vec<u8>> {
     let existing = existing.filter(|value| !value.is_empty());
-    let mut all: Vec<&[u8]> =
+    let mut merged: Vec<&[u8]> =
         existing.iter().flat_map(|value| value.split(|&byte| byte == b':')).collect();
     for entry in entries {
-        if !all.contains(&entry.as_bytes()) {
-            all.push(entry.as_bytes());
+        if !merged.contains(&entry.as_bytes()) {
+            merged.push(entry.as_bytes());
         }
     }
-    if all.is_empty() { None } else { Some(all.join(&b':')) }
+    if merged.is_empty() { None } else { Some(merged.join(&b':')) }
 }
 
 impl Pool<'_> {
@@ -243,20 +243,21 @@ impl Pool<'_> {
     fn offset(&mut self, value: &[u8]) -> u64 {
         let added = Strings { offset: 0, address: 0, bytes: std::mem::take(&mut self.added) };
         let base = self.old.bytes.len() as u64;
-        let found = self.old.find(value).or_else(|| added.find(value).map(|at| base + at));
+        let existing =
+            self.old.find(value).or_else(|| added.find(value).map(|offset| base + offset));
         self.added = added.bytes;
-        found.unwrap_or_else(|| {
-            let at = base + self.added.len() as u64;
+        existing.unwrap_or_else(|| {
+            let offset = base + self.added.len() as u64;
             self.added.extend_from_slice(value);
             self.added.push(0);
-            at
+            offset
         })
     }
 
     /// Keeps the offset of an unchanged rpath: only the tag changes.
     fn offset_of_rpath(&mut self, info: &ElfInfo, value: &[u8]) -> Result<u64, ElfError> {
-        let kept = info.effective_rpath()? == Some(value);
-        Ok(info.effective_rpath_at().filter(|_| kept).unwrap_or_else(|| self.offset(value)))
+        let is_current = info.effective_rpath()? == Some(value);
+        Ok(info.effective_rpath_at().filter(|_| is_current).unwrap_or_else(|| self.offset(value)))
     }
 }
 
@@ -271,7 +272,7 @@ impl ElfInfo {
     }
 
     pub(super) fn entries_of(&self, tag: DynamicTag) -> impl Iterator<Item = u64> {
-        self.dynamic.iter().flat_map(move |dynamic| dynamic.all(tag))
+        self.dynamic.iter().flat_map(move |dynamic| dynamic.values(tag))
     }
 }
 
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_follow_what_is_there_and_none_is_added_twice() {
+    fn appends_entries_without_duplicates() {
         assert_eq!(extend(Some("/a:/b"), &["/c", "/a", "/c"]).unwrap(), "/a:/b:/c");
         assert_eq!(extend(None, &["/c", "/d"]).unwrap(), "/c:/d");
         assert_eq!(extend(Some(""), &["/c"]).unwrap(), "/c");
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_shared_by_their_ends() {
+    fn shares_strings_by_suffix() {
         let old = Strings { offset: 0, address: 0, bytes: b"\0libfoo.so\0lib\0".to_vec() };
         let mut pool = Pool { old: &old, added: Vec::new() };
         assert_eq!(pool.offset(b"foo.so"), 4);
@@ -306,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_no_table_can_hold_are_refused() {
+    fn refuses_invalid_names() {
         for rpath in [
             RpathEdit::Set(vec!["/a:/b".to_owned()]),
             RpathEdit::Append(vec![String::new()]),

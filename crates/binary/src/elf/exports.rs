@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_c_library_offers_what_the_test_program_takes() {
+    fn c_library_exports_imports_of_test_program() {
         let maps = fs_err::read_to_string("/proc/self/maps").unwrap();
         let libc = maps.split_whitespace().find(|word| {
             let name = word.rsplit('/').next().unwrap_or_default();

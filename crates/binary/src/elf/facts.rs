@@ -104,7 +104,7 @@ impl ElfInfo {
     }
 
     fn needed(&self) -> Result<Vec<String>, ElfError> {
-        let offsets = self.dynamic.iter().flat_map(|dynamic| dynamic.all(elf::DT_NEEDED));
+        let offsets = self.dynamic.iter().flat_map(|dynamic| dynamic.values(elf::DT_NEEDED));
         offsets.map(|at| self.string("DT_NEEDED", at).map(lossy)).collect()
     }
 
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_test_program_itself_needs_glibc() {
+    fn test_program_requires_glibc() {
         let file = fs_err::File::open(std::env::current_exe().unwrap()).unwrap();
         let facts = facts(&file).unwrap().unwrap();
         assert_eq!(facts.kind, ElfKind::Executable);
@@ -149,14 +149,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_elf_has_no_facts() {
+    fn returns_no_facts_without_elf_signature() {
         for bytes in [&b""[..], b"\x7fEL", b"#!/bin/sh\nexit 0\n"] {
             assert_eq!(facts(bytes).unwrap(), None);
         }
     }
 
     #[test]
-    fn a_cut_header_is_an_error() {
+    fn refuses_truncated_header() {
         let bytes = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0\x01\0\0\0";
         assert!(matches!(facts(&bytes[..18]), Err(ElfError::Truncated { need: 20, have: 18, .. })));
         assert!(matches!(facts(&bytes[..]), Err(ElfError::Truncated { need: 64, have: 24, .. })));

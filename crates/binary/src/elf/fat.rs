@@ -100,13 +100,13 @@ impl FatElf {
         let references = References::read(&info, file, &code, &table)?;
         let (mut bundles, mut records) = (Vec::new(), Vec::new());
         for address in (table.start..table.end).step_by(RECORD) {
-            let (to, addend) = record(&info, file, address, &references)?;
-            if !code.contains(&to) {
+            let (target, addend) = record(&info, file, address, &references)?;
+            if !code.contains(&target) {
                 return Err(FatError::Outside { address });
             }
-            let known = bundles.iter().position(|bundle| *bundle == to);
-            let bundle = known.unwrap_or_else(|| {
-                bundles.push(to);
+            let index = bundles.iter().position(|bundle| *bundle == target);
+            let bundle = index.unwrap_or_else(|| {
+                bundles.push(target);
                 bundles.len() - 1
             });
             records.push(Record { address, bundle, addend });
@@ -185,11 +185,13 @@ fn section(
         })
     };
     let indices = 0..info.sections.len();
-    let all: Vec<usize> = indices.filter(|index| is_it(&info.sections[*index])).collect();
-    let [index] = all[..] else { return Err(FatError::Sections { name, count: all.len() }) };
-    let one = &info.sections[index];
-    let mapped = info.offset_of(one.address, one.size) == Some(one.offset);
-    if mapped && one.is_allocated() && one.kind == elf::SHT_PROGBITS && one.size > 0 {
+    let matching: Vec<usize> = indices.filter(|index| is_it(&info.sections[*index])).collect();
+    let [index] = matching[..] else {
+        return Err(FatError::Sections { name, count: matching.len() });
+    };
+    let section = &info.sections[index];
+    let mapped = info.offset_of(section.address, section.size) == Some(section.offset);
+    if mapped && section.is_allocated() && section.kind == elf::SHT_PROGBITS && section.size > 0 {
         Ok(index)
     } else {
         Err(FatError::Unmapped { name })
@@ -197,13 +199,14 @@ fn section(
 }
 
 fn is_alone(info: &ElfInfo, file: &impl ReadAt, section: &Section) -> bool {
-    let own = |start: u64, end: u64| start == section.offset && end == section.file_end();
-    let mut others = info.claims(file);
+    let is_whole_section =
+        |start: u64, end: u64| start == section.offset && end == section.file_end();
+    let mut claims = info.claims(file);
     // The section's own claim; an equal second claim belongs to another table.
-    if let Some(at) = others.iter().position(|claim| own(claim.start, claim.end)) {
-        others.remove(at);
+    if let Some(at) = claims.iter().position(|claim| is_whole_section(claim.start, claim.end)) {
+        claims.remove(at);
     }
-    !others.iter().any(|claim| claim.start < section.file_end() && section.offset < claim.end)
+    !claims.iter().any(|claim| claim.start < section.file_end() && section.offset < claim.end)
 }
 
 fn record(
@@ -218,12 +221,12 @@ fn record(
         return Err(FatError::Record { address });
     }
     let moves = info.header.as_ref().is_none_or(|header| header.kind != elf::ET_EXEC);
-    match references.of(address + ADDRESS)? {
+    match references.target_at(address + ADDRESS)? {
         Some(reference) => Ok(reference),
         // A program with a fixed address has the bundle's address in the record.
         None if !moves => {
-            let to = info.word_at(file, address + ADDRESS).ok_or(FatError::Unreadable)?;
-            Ok((to, None))
+            let target = info.word_at(file, address + ADDRESS).ok_or(FatError::Unreadable)?;
+            Ok((target, None))
         }
         None => Err(FatError::Address { address }),
     }

@@ -23,7 +23,7 @@ pub(super) fn records<T: Pod>(bytes: &[u8]) -> &[T] {
 }
 
 impl Format {
-    pub(super) fn of(machine: Machine) -> Self {
+    pub(super) fn for_machine(machine: Machine) -> Self {
         match machine {
             Machine::X86_64 | Machine::Aarch64 => Self { wide: true, endian: E::Little },
             Machine::Other { bits, big_endian, .. } => {

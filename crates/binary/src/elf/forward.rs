@@ -80,9 +80,9 @@ fn dynamic(entries: [(DynamicTag, u64); DYNAMIC_LEN]) -> Vec<u8> {
 fn segments() -> Vec<Segment> {
     vec![
         Segment::load_to(".dynstr", elf::PF_R),
-        Segment::of(elf::PT_LOAD, ".dynamic", READ_WRITE),
-        Segment::of(elf::PT_DYNAMIC, ".dynamic", READ_WRITE),
-        Segment::of(elf::PT_NOTE, BUILD_ID, elf::PF_R),
+        Segment::in_section(elf::PT_LOAD, ".dynamic", READ_WRITE),
+        Segment::in_section(elf::PT_DYNAMIC, ".dynamic", READ_WRITE),
+        Segment::in_section(elf::PT_NOTE, BUILD_ID, elf::PF_R),
         Segment::stack(),
     ]
 }

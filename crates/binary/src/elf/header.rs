@@ -140,8 +140,8 @@ impl Header {
         let bytes = read_bytes(file, have, self.segments_at, len, "the program header table")?;
         Ok(self.format.each::<ProgramHeader64<Endianness>, ProgramHeader32<Endianness>, _>(
             &bytes,
-            Segment::of,
-            Segment::of,
+            Segment::from_raw,
+            Segment::from_raw,
         ))
     }
 
@@ -162,8 +162,8 @@ impl Header {
 fn sections(bytes: &[u8], format: Format) -> Vec<Section> {
     format.each::<SectionHeader64<Endianness>, SectionHeader32<Endianness>, _>(
         bytes,
-        Section::of,
-        Section::of,
+        Section::from_raw,
+        Section::from_raw,
     )
 }
 
@@ -178,7 +178,7 @@ fn check_entry_size(
 }
 
 impl Segment {
-    fn of<P: ProgramHeader<Endian = Endianness>>(raw: &P, endian: Endianness) -> Self {
+    fn from_raw<P: ProgramHeader<Endian = Endianness>>(raw: &P, endian: Endianness) -> Self {
         Self {
             kind: raw.p_type(endian),
             flags: raw.p_flags(endian),
@@ -228,7 +228,7 @@ impl Segment {
 }
 
 impl Section {
-    fn of<S: SectionHeader<Endian = Endianness>>(raw: &S, endian: Endianness) -> Self {
+    fn from_raw<S: SectionHeader<Endian = Endianness>>(raw: &S, endian: Endianness) -> Self {
         Self {
             name: raw.sh_name(endian),
             kind: raw.sh_type(endian),

@@ -35,7 +35,7 @@ pub(super) struct Symbol {
 }
 
 impl Symbol {
-    fn of<S: Sym<Endian = Endianness>>(raw: &S, endian: Endianness) -> Self {
+    fn from_raw<S: Sym<Endian = Endianness>>(raw: &S, endian: Endianness) -> Self {
         Self {
             name: raw.st_name(endian),
             section: raw.st_shndx(endian),
@@ -48,7 +48,11 @@ impl Symbol {
 impl ElfInfo {
     pub(super) fn symbols(&self, table: &[u8]) -> Vec<Symbol> {
         let format = self.format();
-        format.each::<Sym64<Endianness>, Sym32<Endianness>, _>(table, Symbol::of, Symbol::of)
+        format.each::<Sym64<Endianness>, Sym32<Endianness>, _>(
+            table,
+            Symbol::from_raw,
+            Symbol::from_raw,
+        )
     }
 
     /// Returns the imported symbols in table order.
@@ -118,7 +122,7 @@ mod tests {
     use crate::elf;
 
     #[test]
-    fn the_test_program_takes_versioned_symbols_of_libc() {
+    fn test_program_imports_versioned_symbols_of_libc() {
         let file = fs_err::File::open(std::env::current_exe().unwrap()).unwrap();
         let info = elf::inspect(&file).unwrap();
         let imports = info.imports(&file);

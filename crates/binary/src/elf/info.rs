@@ -203,7 +203,7 @@ impl ElfInfo {
     }
 
     pub(super) fn format(&self) -> Format {
-        Format::of(self.machine)
+        Format::for_machine(self.machine)
     }
 
     /// 64-bit words in `DT_HASH` (s390x ABI).

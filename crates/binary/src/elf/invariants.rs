@@ -9,16 +9,16 @@ use super::violation::{Violation, check};
 use crate::ReadAt;
 
 pub(super) fn violations(info: &ElfInfo, file: &(impl ReadAt + ?Sized)) -> Vec<Violation> {
-    let mut found = Vec::new();
-    check_table(info, &mut found);
-    check_kernel_view(info, &mut found);
-    check_loads(info, &mut found);
-    check_dynamic(info, &mut found);
-    check_ranges(info, file, &mut found);
-    check_needs(info, &mut found);
+    let mut violations = Vec::new();
+    check_table(info, &mut violations);
+    check_kernel_view(info, &mut violations);
+    check_loads(info, &mut violations);
+    check_dynamic(info, &mut violations);
+    check_ranges(info, file, &mut violations);
+    check_needs(info, &mut violations);
     // Equal headers cause equal violations.
-    found.dedup();
-    found
+    violations.dedup();
+    violations
 }
 
 fn load_of(info: &ElfInfo, offset: u64, len: u64) -> Option<&Segment> {

@@ -45,28 +45,31 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 fn needed(notes: &[u8], align: usize) -> Option<u32> {
-    let mut at = 0;
+    let mut offset = 0;
     loop {
-        let (name_len, len, kind) =
-            (word(notes, at)? as usize, word(notes, at + 4)? as usize, word(notes, at + 8)?);
-        let name_at = at + 12;
+        let (name_len, len, kind) = (
+            word(notes, offset)? as usize,
+            word(notes, offset + 4)? as usize,
+            word(notes, offset + 8)?,
+        );
+        let name_at = offset + 12;
         let start = name_at.checked_add(name_len)?.next_multiple_of(align);
         let end = start.checked_add(len)?;
         if kind == PROPERTIES && notes.get(name_at..name_at + name_len)? == b"GNU\0" {
             return property(notes.get(start..end)?);
         }
-        at = end.checked_next_multiple_of(align)?;
+        offset = end.checked_next_multiple_of(align)?;
     }
 }
 
 fn property(properties: &[u8]) -> Option<u32> {
-    let mut at = 0;
+    let mut offset = 0;
     loop {
-        let (kind, len) = (word(properties, at)?, word(properties, at + 4)? as usize);
+        let (kind, len) = (word(properties, offset)?, word(properties, offset + 4)? as usize);
         if kind == ISA_NEEDED && len == 4 {
-            return word(properties, at + 8);
+            return word(properties, offset + 8);
         }
-        at = (at + 8).checked_add(len)?.next_multiple_of(8);
+        offset = (offset + 8).checked_add(len)?.next_multiple_of(8);
     }
 }
 
@@ -102,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_notes_say_nothing() {
+    fn ignores_broken_notes() {
         let whole = note(PROPERTIES, &[(ISA_NEEDED, 2)]);
         for end in 0..whole.len() - 4 {
             assert_eq!(needed(&whole[..end], 8), None, "{end}");

@@ -67,8 +67,11 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         let Some(index) = self.segments.iter().position(contains) else { return Ok(false) };
         let load = self.segments[index].clone();
         let starts_it = load.offset == self.strings.offset;
-        let known = !self.sections.is_empty() || starts_it || end == load.file_end();
-        if load.allows(elf::PF_X) || !known || !self.is_free(end, load.file_end(), claims)? {
+        let is_extent_known = !self.sections.is_empty() || starts_it || end == load.file_end();
+        if load.allows(elf::PF_X)
+            || !is_extent_known
+            || !self.is_free(end, load.file_end(), claims)?
+        {
             return Ok(false);
         }
         let new_end = end + added.len() as u64;
@@ -193,8 +196,8 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
                 && load.offset <= table_end
                 && table_end < load.file_end()
         };
-        let known = !self.sections.is_empty() || !self.segments.iter().any(in_code);
-        if known
+        let is_extent_known = !self.sections.is_empty() || !self.segments.iter().any(in_code);
+        if is_extent_known
             && self.is_mapped(table_end)
             && self.is_free(table_end, table_end + SEGMENT_SIZE, claims)?
         {
@@ -203,8 +206,8 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         }
         let in_library =
             self.info.kind == ElfKind::SharedLibrary && self.info.interpreter.is_none();
-        let own = if in_library { self.drop_entry(elf::PT_PHDR) } else { None };
-        if let Some(step) = own.or_else(|| self.drop_doubled_note()) {
+        let dropped = if in_library { self.drop_entry(elf::PT_PHDR) } else { None };
+        if let Some(step) = dropped.or_else(|| self.drop_doubled_note()) {
             self.steps.push(step);
             return Ok(Slot::Here);
         }
@@ -260,12 +263,12 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
     /// Loaders and kernels prefer `PT_GNU_PROPERTY`.
     fn drop_doubled_note(&mut self) -> Option<String> {
         let property = self.info.segment(elf::PT_GNU_PROPERTY)?;
-        let same = |segment: &Segment| {
+        let is_copy = |segment: &Segment| {
             segment.kind == elf::PT_NOTE
                 && segment.offset == property.offset
                 && segment.file_size == property.file_size
         };
-        let index = self.segments.iter().position(same)?;
+        let index = self.segments.iter().position(is_copy)?;
         self.segments.remove(index);
         Some("the PT_NOTE entry that PT_GNU_PROPERTY doubles makes room for another".to_owned())
     }
@@ -275,8 +278,11 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         self.info.interpreter.as_ref()?;
         let first = self.info.loads().next()?;
         let distance = first.address.wrapping_sub(first.offset);
-        let at = self.info.header.as_ref()?.segments_at;
-        let table = self.info.loads().find(|load| load.offset <= at && at < load.file_end())?;
+        let segments_at = self.info.header.as_ref()?.segments_at;
+        let table = self
+            .info
+            .loads()
+            .find(|load| load.offset <= segments_at && segments_at < load.file_end())?;
         (table.address.wrapping_sub(table.offset) == distance).then_some(distance)
     }
 

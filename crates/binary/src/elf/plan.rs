@@ -19,7 +19,7 @@ pub fn plan_edit(
 ) -> Result<EditPlan, ElfError> {
     let (table_at, dynamic, strings) = info.editable()?;
     info.check_what_edits_rely_on(file)?;
-    let wanted = edits.wanted(info, dynamic, strings)?;
+    let resolved = edits.resolve(info, dynamic, strings)?;
     let mut plan = EditPlan {
         old_len: info.file_len,
         new_len: info.file_len,
@@ -28,14 +28,14 @@ pub fn plan_edit(
         edits: edits.clone(),
     };
     let stack = info.executable_stack().filter(|_| edits.clear_execstack);
-    if wanted.entries == dynamic.entries && wanted.needs.is_empty() && stack.is_none() {
+    if resolved.entries == dynamic.entries && resolved.needs.is_empty() && stack.is_none() {
         return Ok(plan);
     }
     let mut builder = ElfBuilder::new(file, info, table_at, dynamic.place(), strings.place());
     if let Some(stack) = stack {
         builder.clear_executable_stack(stack)?;
     }
-    builder.take(wanted, dynamic.capacity)?;
+    builder.take(resolved, dynamic.capacity)?;
     (plan.overlays, plan.new_len, plan.steps) = builder.finish()?;
     Ok(plan)
 }

@@ -132,8 +132,8 @@ impl ElfInfo {
         }
         let mut in_place = |it: &Rel64<LE>| {
             let (place, symbol) = (it.r_offset.get(LE), it.r_sym(LE));
-            let to = self.word_at(file, place);
-            see(Filled { place, to, relative: false, symbol, whole: false, addend: None });
+            let target = self.word_at(file, place);
+            see(Filled { place, to: target, relative: false, symbol, whole: false, addend: None });
             false
         };
         self.any_record(file, rel.0, rel.1, &mut in_place)?;
@@ -183,8 +183,8 @@ impl ElfInfo {
                 || (relocation.r_sym(LE, false) == 0 && targets.touch(addend, 1))
         };
         let in_place = |relocation: &Rel64<LE>| {
-            let at = relocation.r_offset.get(LE);
-            targets.touch(at, WORD) || self.word_points(file, targets, at)
+            let address = relocation.r_offset.get(LE);
+            targets.touch(address, WORD) || self.word_points(file, targets, address)
         };
         let [plt, rela, rel] = self.relocation_tables();
         let by_plt = if self.plt_has_addends() {

@@ -38,31 +38,31 @@ const SIZED: [(DynamicTag, DynamicTag, &str); 8] = [
 impl ElfInfo {
     pub(super) fn ranges(&self, file: &(impl ReadAt + ?Sized)) -> Vec<Range> {
         let symbols = self.symbol_count(file);
-        let mut all: Vec<Range> = SIZED
+        let mut ranges: Vec<Range> = SIZED
             .iter()
             .filter_map(|&(tag, size, name)| self.range(tag, name, self.tag(size)))
             .collect();
-        all.extend(self.range(elf::DT_HASH, "DT_HASH", self.hash_size(file)));
-        all.extend(self.range(
+        ranges.extend(self.range(elf::DT_HASH, "DT_HASH", self.hash_size(file)));
+        ranges.extend(self.range(
             elf::DT_GNU_HASH,
             "DT_GNU_HASH",
             self.gnu_hash(file).map(|(size, _)| size),
         ));
-        all.extend(self.range(
+        ranges.extend(self.range(
             elf::DT_SYMTAB,
             "DT_SYMTAB",
             symbols.map(|count| count.saturating_mul(self.format().symbol_size())),
         ));
-        all.extend(self.range(
+        ranges.extend(self.range(
             elf::DT_VERSYM,
             "DT_VERSYM",
             symbols.map(|count| count.saturating_mul(2)),
         ));
-        all.extend(self.range(elf::DT_VERNEED, "DT_VERNEED", Some(self.needs.size)));
-        all.extend(self.range(elf::DT_VERDEF, "DT_VERDEF", Some(self.definitions.size)));
-        all.extend(self.range(elf::DT_INIT, "DT_INIT", None));
-        all.extend(self.range(elf::DT_FINI, "DT_FINI", None));
-        all
+        ranges.extend(self.range(elf::DT_VERNEED, "DT_VERNEED", Some(self.needs.size)));
+        ranges.extend(self.range(elf::DT_VERDEF, "DT_VERDEF", Some(self.definitions.size)));
+        ranges.extend(self.range(elf::DT_INIT, "DT_INIT", None));
+        ranges.extend(self.range(elf::DT_FINI, "DT_FINI", None));
+        ranges
     }
 
     fn range(&self, tag: DynamicTag, name: &'static str, size: Option<u64>) -> Option<Range> {
@@ -88,13 +88,13 @@ impl ElfInfo {
     }
 
     fn hash_header(&self, file: &(impl ReadAt + ?Sized)) -> Option<(u64, u64)> {
-        let (at, endian) = (self.tag(elf::DT_HASH)?, self.format().endian);
+        let (address, endian) = (self.tag(elf::DT_HASH)?, self.format().endian);
         if self.has_wide_hash() {
-            let bytes = self.read_at(file, at, 16)?;
+            let bytes = self.read_at(file, address, 16)?;
             let word = |bytes: &[u8]| Some(u64::from_be_bytes(bytes.try_into().ok()?));
             return Some((word(&bytes[..8])?, word(&bytes[8..])?));
         }
-        let bytes = self.read_at(file, at, size_of::<HashHeader<Endianness>>() as u64)?;
+        let bytes = self.read_at(file, address, size_of::<HashHeader<Endianness>>() as u64)?;
         let (header, _) = pod::from_bytes::<HashHeader<Endianness>>(&bytes).ok()?;
         Some((header.bucket_count.get(endian).into(), header.chain_count.get(endian).into()))
     }
@@ -126,8 +126,8 @@ impl ElfInfo {
         };
         // The chain of the last bucket ends the table; its last link is odd.
         loop {
-            let at = address.checked_add(chains_at)?.checked_add(4 * (symbol - base))?;
-            let links = self.links(file, at)?;
+            let place = address.checked_add(chains_at)?.checked_add(4 * (symbol - base))?;
+            let links = self.links(file, place)?;
             let words = links.chunks_exact(4).filter_map(|b| b.try_into().ok());
             let end = words.map(|bytes| format.word(bytes)).position(|link| link & 1 == 1);
             symbol += end.map_or(links.len() as u64 / 4, |end| end as u64 + 1);
@@ -139,8 +139,8 @@ impl ElfInfo {
 
     fn links(&self, file: &(impl ReadAt + ?Sized), address: u64) -> Option<Vec<u8>> {
         let load = self.loads().find(|load| load.offset_of(address, 4).is_some())?;
-        let left = load.address + load.file_size - address;
-        self.read_at(file, address, left.min(4096) / 4 * 4)
+        let rest = load.address + load.file_size - address;
+        self.read_at(file, address, rest.min(4096) / 4 * 4)
     }
 
     pub(super) fn read_at(
@@ -160,28 +160,29 @@ impl ElfInfo {
     }
 
     pub(super) fn claims(&self, file: &(impl ReadAt + ?Sized)) -> Vec<Claim> {
-        let mut all = vec![Claim { start: 0, end: 64, movable: false }];
+        let mut claims = vec![Claim { start: 0, end: 64, movable: false }];
         if let Some(header) = &self.header {
             let table = |at: u64, size: u64| Claim {
                 start: at,
                 end: at.saturating_add(size),
                 movable: false,
             };
-            all.push(table(header.segments_at, header.segment_count.saturating_mul(SEGMENT_SIZE)));
+            claims
+                .push(table(header.segments_at, header.segment_count.saturating_mul(SEGMENT_SIZE)));
             let sections = self.section_table();
-            all.push(table(sections.start, sections.end - sections.start));
+            claims.push(table(sections.start, sections.end - sections.start));
         }
-        all.extend(
+        claims.extend(
             self.sections
                 .iter()
                 .filter(|section| section.has_bytes())
                 .map(|section| self.claim_of_section(section)),
         );
-        all.extend(self.claims_of_segments());
-        all.extend(self.ranges(file).iter().filter_map(|range| self.claim_of_range(range)));
-        all.retain(|claim| claim.start < claim.end);
-        all.sort_by_key(|claim| (claim.start, claim.end));
-        all
+        claims.extend(self.claims_of_segments());
+        claims.extend(self.ranges(file).iter().filter_map(|range| self.claim_of_range(range)));
+        claims.retain(|claim| claim.start < claim.end);
+        claims.sort_by_key(|claim| (claim.start, claim.end));
+        claims
     }
 
     fn claim_of_section(&self, section: &Section) -> Claim {
@@ -210,9 +211,9 @@ impl ElfInfo {
     /// Skips `PT_PHDR`, which is the table itself, and `PT_GNU_RELRO`, which protects pages.
     fn claims_of_segments(&self) -> impl Iterator<Item = Claim> {
         let names_no_bytes = [elf::PT_LOAD, elf::PT_PHDR, elf::PT_GNU_RELRO, elf::PT_NULL];
-        let others =
+        let segments =
             self.segments.iter().filter(move |segment| !names_no_bytes.contains(&segment.kind));
-        others.map(|segment| {
+        segments.map(|segment| {
             let movable =
                 matches!(segment.kind, elf::PT_INTERP | elf::PT_NOTE | elf::PT_GNU_PROPERTY);
             Claim { start: segment.offset, end: segment.file_end(), movable }

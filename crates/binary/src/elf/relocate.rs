@@ -19,14 +19,14 @@ pub(super) struct Block {
 }
 
 fn blocks(claims: &[Claim]) -> Vec<Block> {
-    let mut all: Vec<Block> = Vec::new();
+    let mut blocks: Vec<Block> = Vec::new();
     for claim in claims {
-        match all.last_mut() {
+        match blocks.last_mut() {
             Some(block) if claim.start < block.end => {
                 block.end = block.end.max(claim.end);
                 block.movable &= claim.movable;
             }
-            _ => all.push(Block {
+            _ => blocks.push(Block {
                 start: claim.start,
                 end: claim.end,
                 movable: claim.movable,
@@ -35,7 +35,7 @@ fn blocks(claims: &[Claim]) -> Vec<Block> {
             }),
         }
     }
-    all
+    blocks
 }
 
 impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
@@ -45,24 +45,24 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         from: u64,
         claims: &[Claim],
     ) -> Result<Option<Vec<Block>>, ElfError> {
-        let to = from + SEGMENT_SIZE;
+        let new_end = from + SEGMENT_SIZE;
         let behind: Vec<Block> = blocks(claims)
             .into_iter()
             .filter(|block| block.end > from)
             .map(|block| self.marked(block))
             .collect();
-        let mut count = behind.iter().take_while(|block| block.start < to).count();
+        let mut count = behind.iter().take_while(|block| block.start < new_end).count();
         if !behind[..count].iter().all(|block| block.movable && block.start >= from)
-            || !self.are_gaps_zero(from, to, &behind[..count])?
-            || self.info.points_into(self.file, from, to)
+            || !self.are_gaps_zero(from, new_end, &behind[..count])?
+            || self.info.points_into(self.file, from, new_end)
         {
             return Ok(None);
         }
         let Some(id) = self.build_id(&behind[..count])? else {
             return Ok(Some(behind[..count].to_vec()));
         };
-        let at = round_up(to, 8)?;
-        let need = at + (behind[id].end - behind[id].start);
+        let nearby = round_up(new_end, 8)?;
+        let need = nearby + (behind[id].end - behind[id].start);
         while behind.get(count).is_some_and(|next| next.movable && next.start < need) {
             count += 1;
         }
@@ -71,9 +71,9 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         if fits
             && self.are_gaps_zero(from, need, &moved)?
             && self.shares_load(from, need)
-            && !self.info.points_into(self.file, to, need)
+            && !self.info.points_into(self.file, new_end, need)
         {
-            moved[id].nearby = Some(at);
+            moved[id].nearby = Some(nearby);
         }
         Ok(Some(moved))
     }

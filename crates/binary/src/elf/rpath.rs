@@ -97,15 +97,16 @@ impl<'t> RpathEntry<'t> {
 
 /// Resolves `way` from `directory`, without following links; `None` above the root.
 pub fn walked(directory: &str, way: &str) -> Option<String> {
-    let mut at: Vec<&str> = directory.split('/').filter(|segment| !segment.is_empty()).collect();
+    let mut segments: Vec<&str> =
+        directory.split('/').filter(|segment| !segment.is_empty()).collect();
     for segment in way.split('/') {
         match segment {
             "" | "." => {}
-            ".." => _ = at.pop()?,
-            name => at.push(name),
+            ".." => _ = segments.pop()?,
+            name => segments.push(name),
         }
     }
-    Some(at.join("/"))
+    Some(segments.join("/"))
 }
 
 impl fmt::Display for RpathEntry<'_> {
@@ -119,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_are_what_is_between_colons() {
+    fn splits_entries_at_colons() {
         let all = |text| Rpath::new(text).to_strings();
         assert_eq!(all(""), [""; 0]);
         assert_eq!(all("a::b:"), ["a", "", "b", ""]);
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_lead_where_the_loader_goes() {
+    fn resolves_entries_as_loader_does() {
         let leads = |entry| RpathEntry(entry).leads_from("_a/lib");
         let inside = |directory: &str| Leads::Inside(directory.to_owned());
         for (entry, expected) in [

@@ -61,15 +61,15 @@ impl ElfInfo {
     /// itself and runs on its stack has no common form, and stays unproved.
     pub fn trampoline(&self, file: &(impl ReadAt + ?Sized)) -> Result<Option<u64>, ElfError> {
         for load in self.loads() {
-            let (mut at, end) = (load.offset, load.file_end());
-            while at < end {
-                let size = WINDOW.min(end - at);
-                let bytes = read_bytes(file, self.file_len, at, size, "the code")?;
+            let (mut offset, end) = (load.offset, load.file_end());
+            while offset < end {
+                let size = WINDOW.min(end - offset);
+                let bytes = read_bytes(file, self.file_len, offset, size, "the code")?;
                 if let Some(inside) = self.trampoline_in(&bytes) {
-                    return Ok(Some(at + inside as u64));
+                    return Ok(Some(offset + inside as u64));
                 }
                 // Windows overlap by the longest form.
-                at += if at + size == end { size } else { size - LONGEST };
+                offset += if offset + size == end { size } else { size - LONGEST };
             }
         }
         Ok(None)

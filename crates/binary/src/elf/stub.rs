@@ -44,7 +44,7 @@ pub fn exec_stub(machine: StubMachine, target: &str) -> Result<Vec<u8>, StubErro
     let target = Section::new(".rodata", elf::SHT_PROGBITS, 1, [target.as_bytes(), b"\0"].concat());
     let segments = vec![
         Segment::load_to(".rodata", READ_EXECUTE),
-        Segment::of(elf::PT_NOTE, BUILD_ID, elf::PF_R),
+        Segment::in_section(elf::PT_NOTE, BUILD_ID, elf::PF_R),
         Segment::stack(),
     ];
     let image = Image::place(
@@ -62,8 +62,8 @@ pub fn exec_stub(machine: StubMachine, target: &str) -> Result<Vec<u8>, StubErro
 pub fn stub_target(bytes: &[u8]) -> Option<(StubMachine, String)> {
     StubMachine::ALL.into_iter().find_map(|machine| {
         let code = code(machine);
-        let at = bytes.windows(code.len()).position(|window| window == code)? + code.len();
-        let target = bytes[at..].split(|byte| *byte == 0).next()?;
+        let offset = bytes.windows(code.len()).position(|window| window == code)? + code.len();
+        let target = bytes[offset..].split(|byte| *byte == 0).next()?;
         let target = std::str::from_utf8(target).ok()?;
         exec_stub(machine, target)
             .is_ok_and(|made| made == bytes)
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stub_tells_its_target() {
+    fn reads_target_of_stub() {
         for machine in StubMachine::ALL {
             let stub = exec_stub(machine, "../lib/a b").unwrap();
             assert_eq!(stub_target(&stub), Some((machine, "../lib/a b".to_owned())));

@@ -22,14 +22,14 @@ impl ElfInfo {
         mut see: impl FnMut(u64, &Sym64<LE>),
     ) -> Result<(), ElfError> {
         for table in self.sections.iter().filter(|section| section.is_static_symbols()) {
-            let (mut at, end) = (table.offset, table.file_end());
-            while at < end {
-                let size = WINDOW.min(end - at);
-                let bytes = read_bytes(file, self.file_len, at, size, "the symbol table")?;
+            let (mut offset, end) = (table.offset, table.file_end());
+            while offset < end {
+                let size = WINDOW.min(end - offset);
+                let bytes = read_bytes(file, self.file_len, offset, size, "the symbol table")?;
                 for (index, symbol) in records::<Sym64<LE>>(&bytes).iter().enumerate() {
-                    see(at + index as u64 * SIZE, symbol);
+                    see(offset + index as u64 * SIZE, symbol);
                 }
-                at += size;
+                offset += size;
             }
         }
         Ok(())

@@ -71,36 +71,37 @@ fn prove(
     freed: Option<&Freed>,
 ) -> Result<(), Vec<Violation>> {
     let read = |file: &dyn ReadAt| inspect(file).map_err(|error| vec![unreadable(&error)]);
-    let both = Both { old: &read(old)?, new: &read(new)?, before: old, after: new, plan, freed };
-    let mut found = violations(both.new, new);
-    let inherited: HashSet<_> = violations(both.old, old).into_iter().collect();
-    found.retain(|violation| !inherited.contains(violation));
-    both.check_header(&mut found);
-    both.check_names(&mut found);
-    both.check_growth(&mut found);
+    let comparison =
+        Both { old: &read(old)?, new: &read(new)?, before: old, after: new, plan, freed };
+    let mut failures = violations(comparison.new, new);
+    let inherited: HashSet<_> = violations(comparison.old, old).into_iter().collect();
+    failures.retain(|violation| !inherited.contains(violation));
+    comparison.check_header(&mut failures);
+    comparison.check_names(&mut failures);
+    comparison.check_growth(&mut failures);
     if let Some(freed) = freed {
-        both.check_edits(&Edits::default(), &mut found);
-        both.check_divided_loads(freed, &mut found);
-        both.check_sections(freed, &mut found);
-        both.check_dynamic_entries(&mut found);
+        comparison.check_edits(&Edits::default(), &mut failures);
+        comparison.check_divided_loads(freed, &mut failures);
+        comparison.check_sections(freed, &mut failures);
+        comparison.check_dynamic_entries(&mut failures);
     } else {
-        both.check_loads(&mut found);
+        comparison.check_loads(&mut failures);
     }
-    both.check_strings(&mut found);
-    both.check_notes(&mut found);
-    both.check_tables(&mut found);
-    both.check_version_needs(&mut found);
-    both.check_rest(&mut found);
-    both.check_contents(&mut found);
+    comparison.check_strings(&mut failures);
+    comparison.check_notes(&mut failures);
+    comparison.check_tables(&mut failures);
+    comparison.check_version_needs(&mut failures);
+    comparison.check_rest(&mut failures);
+    comparison.check_contents(&mut failures);
     if plan.is_some() || freed.is_some() {
-        both.check_symbols(&mut found);
+        comparison.check_symbols(&mut failures);
     }
     if let Some(plan) = plan {
-        both.check_edits(plan.edits(), &mut found);
-        both.check_repeat(plan.edits(), &mut found);
-        both.check_lengths(plan, &mut found);
+        comparison.check_edits(plan.edits(), &mut failures);
+        comparison.check_repeat(plan.edits(), &mut failures);
+        comparison.check_lengths(plan, &mut failures);
     }
-    if found.is_empty() { Ok(()) } else { Err(found) }
+    if failures.is_empty() { Ok(()) } else { Err(failures) }
 }
 
 /// Returns the violations of `file` itself, which edits keep.
@@ -141,8 +142,8 @@ impl Both<'_> {
         };
         let (old, new) = (header(self.old, self.before), header(self.new, self.after));
         for (name, at, size) in KEPT_FIELDS {
-            let kept = old.get(at..at + size) == new.get(at..at + size);
-            check(found, "I17", kept, || format!("{name} of the file header changed"));
+            let is_unchanged = old.get(at..at + size) == new.get(at..at + size);
+            check(found, "I17", is_unchanged, || format!("{name} of the file header changed"));
         }
     }
 

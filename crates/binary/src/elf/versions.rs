@@ -80,42 +80,42 @@ impl VersionTable {
 }
 
 fn walk(table: Table, bytes: &[u8], count: u64, endian: Endianness) -> Result<VersionTable, u64> {
-    let mut found = VersionTable::default();
-    let mut at = 0;
+    let mut versions = VersionTable::default();
+    let mut offset = 0;
     // Limit of names: overlapping entries could otherwise take quadratic time.
     let mut budget = bytes.len() / size_of::<Verdaux<Endianness>>();
     let mut places = Vec::new();
     for _ in 0..count {
-        let parts = entry(table, bytes, at, endian).ok_or(at)?;
+        let parts = entry(table, bytes, offset, endian).ok_or(offset)?;
         let (mut names, mut numbers) = (Vec::new(), Vec::from_iter(parts.number));
-        let mut aux = at + parts.names;
+        let mut aux = offset + parts.names;
         for _ in 0..parts.count {
             budget = budget.checked_sub(1).ok_or(aux)?;
             let name = auxiliary(table, bytes, aux, endian).ok_or(aux)?;
             names.push(name.offset);
             numbers.extend(name.number);
-            found.size = found.size.max(aux + name.size);
+            versions.size = versions.size.max(aux + name.size);
             places.push((aux, aux + name.size));
             aux += name.next;
             if name.next == 0 {
                 break;
             }
         }
-        found.size = found.size.max(at + parts.size);
-        places.push((at, at + parts.size));
-        found.entries.push(Versions { at, file: parts.file, names, numbers });
-        budget = budget.checked_sub(1).ok_or(at)?;
+        versions.size = versions.size.max(offset + parts.size);
+        places.push((offset, offset + parts.size));
+        versions.entries.push(Versions { at: offset, file: parts.file, names, numbers });
+        budget = budget.checked_sub(1).ok_or(offset)?;
         if parts.next == 0 {
             break;
         }
-        at += parts.next;
+        offset += parts.next;
     }
     // Renaming a library would change overlapping parts. Definitions never change, and some linkers
     // let them share parts.
     places.sort_unstable();
     match places.windows(2).find(|pair| table == Table::Need && pair[1].0 < pair[0].1) {
         Some(pair) => Err(pair[1].0),
-        None => Ok(found),
+        None => Ok(versions),
     }
 }
 

@@ -92,7 +92,7 @@ impl Section {
         Self::new(BUILD_ID, elf::SHT_NOTE, 4, bytes)
     }
 
-    fn is(&self, flag: SectionFlags) -> bool {
+    fn has_flag(&self, flag: SectionFlags) -> bool {
         self.flags.0 & flag.0 != 0
     }
 }
@@ -120,7 +120,11 @@ impl Segment {
         Self { kind: elf::PT_LOAD, flags, span: Span::HeadersTo(last) }
     }
 
-    pub(super) fn of(kind: ProgramType, section: &'static str, flags: ProgramFlags) -> Self {
+    pub(super) fn in_section(
+        kind: ProgramType,
+        section: &'static str,
+        flags: ProgramFlags,
+    ) -> Self {
         Self { kind, flags, span: Span::Section(section) }
     }
 
@@ -165,8 +169,8 @@ impl Image {
         let mut ranges = Vec::new();
         for section in &sections {
             let offset = end.next_multiple_of(section.align);
-            let page = if section.is(elf::SHF_WRITE) { machine.page_size() } else { 0 };
-            let address = if section.is(elf::SHF_ALLOC) { base + offset + page } else { 0 };
+            let page = if section.has_flag(elf::SHF_WRITE) { machine.page_size() } else { 0 };
+            let address = if section.has_flag(elf::SHF_ALLOC) { base + offset + page } else { 0 };
             ranges.push(Range { offset, address, size: section.bytes.len() as u64 });
             end = offset + section.bytes.len() as u64;
         }
@@ -212,8 +216,8 @@ impl Image {
     }
 
     fn index(&self, name: &str) -> usize {
-        let found = self.sections.iter().position(|section| section.name == name);
-        found.unwrap_or_else(|| panic!("{name} is one of the sections that were placed"))
+        let index = self.sections.iter().position(|section| section.name == name);
+        index.unwrap_or_else(|| panic!("{name} is one of the sections that were placed"))
     }
 
     fn range(&self, name: &str) -> Range {
@@ -308,9 +312,9 @@ fn section_names(sections: &[Section]) -> Section {
 }
 
 fn name_offset(table: &[u8], name: &str) -> usize {
-    let wanted = [b"\0", name.as_bytes(), b"\0"].concat();
-    let found = table.windows(wanted.len()).position(|window| window == wanted);
-    found.map_or(0, |before| before + 1)
+    let terminated = [b"\0", name.as_bytes(), b"\0"].concat();
+    let position = table.windows(terminated.len()).position(|window| window == terminated);
+    position.map_or(0, |before| before + 1)
 }
 
 /// Files written here have a few KB.

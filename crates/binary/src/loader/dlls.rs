@@ -113,21 +113,21 @@ impl<'a> Dll<'a> {
 impl<'a> Dlls<'a> {
     /// Indexes the files.
     pub fn new(files: Vec<Dll<'a>>) -> Self {
-        let mut all = Self { files, ..Self::default() };
-        for (number, file) in all.files.iter().enumerate() {
+        let mut dlls = Self { files, ..Self::default() };
+        for (number, file) in dlls.files.iter().enumerate() {
             let is_loaded = match file.content {
                 DllContent::Pe(facts, _) => facts.kind == PeKind::Library,
                 DllContent::ImportLibrary(_) => false,
                 DllContent::Link => true,
             };
             if is_loaded {
-                all.by_name.entry(file.name()).or_default().push(number);
+                dlls.by_name.entry(file.name()).or_default().push(number);
             }
             let imports = file.imports().into_iter();
             let at_start = imports.filter(|import| !import.delayed);
-            all.loaded.extend(at_start.map(|import| import.library.to_ascii_lowercase()));
+            dlls.loaded.extend(at_start.map(|import| import.library.to_ascii_lowercase()));
         }
-        all
+        dlls
     }
 
     /// All files, numbered.
@@ -173,8 +173,9 @@ impl<'a> Dlls<'a> {
         // An unreadable table can have any symbol.
         let tables: Option<Vec<&Exports>> = fitting.map(Dll::exports).collect();
         let tables = tables?;
-        let lacks = |symbol: &&PeSymbol| !tables.iter().any(|exports| exports.has(symbol));
-        let undefined: Vec<&PeSymbol> = import.symbols.iter().filter(lacks).collect();
+        let is_undefined =
+            |symbol: &&PeSymbol| !tables.iter().any(|exports| exports.defines(symbol));
+        let undefined: Vec<&PeSymbol> = import.symbols.iter().filter(is_undefined).collect();
         if !undefined.is_empty() {
             return Some(DllFault::Undefined(undefined));
         }
@@ -182,7 +183,7 @@ impl<'a> Dlls<'a> {
             let ends =
                 |exports: &&Exports| self.leads_nowhere(machine, exports, symbol, is_elsewhere, 0);
             let nowhere: Option<Vec<String>> =
-                tables.iter().filter(|exports| exports.has(symbol)).map(ends).collect();
+                tables.iter().filter(|exports| exports.defines(symbol)).map(ends).collect();
             Some(DllFault::Forwarded(symbol, nowhere?.into_iter().next()?))
         })
     }
@@ -213,7 +214,7 @@ impl<'a> Dlls<'a> {
         let mut nowhere = Some(place);
         for other in fitting {
             let (exports, symbol) = (other.exports()?, &forwarder.symbol);
-            if exports.has(symbol) {
+            if exports.defines(symbol) {
                 nowhere = self.leads_nowhere(machine, exports, symbol, is_elsewhere, depth + 1);
                 nowhere.as_ref()?;
             }

@@ -27,7 +27,7 @@ pub fn lost<'a>(tree: &Tree<'a>) -> Vec<Lost<'a>> {
             let library = tree.library(name);
             let is_path = library.contains('/');
             if is_path
-                || tree.own(file, name, file).is_some()
+                || tree.own_library(file, name, file).is_some()
                 || loads.through(file, name).is_some()
             {
                 continue;
@@ -47,7 +47,7 @@ pub fn lost<'a>(tree: &Tree<'a>) -> Vec<Lost<'a>> {
 fn loaded(tree: &Tree<'_>) -> HashSet<usize> {
     let files = 0..tree.count();
     let needs = files.flat_map(|file| tree.needed(file).iter().map(move |name| (file, *name)));
-    needs.filter_map(|(file, name)| tree.own(file, name, file)).collect()
+    needs.filter_map(|(file, name)| tree.own_library(file, name, file)).collect()
 }
 
 #[cfg(test)]
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_is_found_where_the_rpath_leads() {
+    fn finds_library_by_rpath() {
         let beside = library("a/libb.so", "libb.so", "libc.so.6", "");
         for (rpath, is_lost) in [("", true), ("$ORIGIN", false), ("$ORIGIN/../b", true)] {
             let user = library("a/user.so", "user.so", "libb.so", rpath);
@@ -92,14 +92,14 @@ mod tests {
     }
 
     #[test]
-    fn a_library_is_found_by_its_file_name_and_not_by_its_soname() {
+    fn finds_library_by_file_name_not_soname() {
         let other = library("a/libb-1.so", "libb.so", "libc.so.6", "");
         let user = library("a/user.so", "user.so", "libb.so", "$ORIGIN");
         assert_eq!(names(&[user, other]), [(0, "libb.so".to_owned())]);
     }
 
     #[test]
-    fn directories_of_those_that_load_a_file_count() {
+    fn searches_directories_of_loading_files() {
         let middle = library("a/lib/libm1.so", "libm1.so", "libend.so", "");
         let end = library("a/lib/libend.so", "libend.so", "libc.so.6", "");
         let root = library("a/root.so", "root.so", "libm1.so", "$ORIGIN/lib");
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_nothing_loads_is_told_apart() {
+    fn marks_unloaded_files_uncertain() {
         let loaded = |files: &[File]| {
             all(files).iter().map(|lost| (lost.file, lost.is_loaded)).collect::<Vec<_>>()
         };
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_of_no_package_is_not_lost() {
+    fn ignores_libraries_of_no_package() {
         let user = library("a/user.so", "user.so", "libelse.so", "");
         let arm = forwarding_library(StubMachine::Aarch64, "libelse.so", "x", "$ORIGIN").unwrap();
         assert_eq!(names(&[user, linked("b/libelse.so", &arm)]), []);

@@ -251,8 +251,8 @@ impl<'a> Tree<'a> {
         let path = walk(one.directory, target, links)?;
         let files = by_path.get(path.as_str())?;
         // Devel trees of several families have equal paths; the link's own tree has priority.
-        let own = files.iter().find(|file| self.files[**file].owner == one.entry.owner);
-        own.or(files.first()).copied()
+        let same_owner = files.iter().find(|file| self.files[**file].owner == one.entry.owner);
+        same_owner.or(files.first()).copied()
     }
 
     fn search(&self, search: &Search<'a>, links: &HashMap<usize, Links<'a>>) -> Vec<usize> {
@@ -284,7 +284,7 @@ impl Installed for Tree<'_> {
         self.files[file].inherited
     }
 
-    fn own(&self, file: usize, name: usize, _root: usize) -> Option<usize> {
+    fn own_library(&self, file: usize, name: usize, _root: usize) -> Option<usize> {
         let is_for = |library: &usize| self.files[*library].machine == self.files[file].machine;
         self.searched(file, name).filter_map(|it| it.library).find(is_for)
     }
@@ -334,33 +334,33 @@ const MOST_LINKS: usize = 40;
 
 /// `None` out of the tree, or in a circle of links.
 fn walk(from: &str, text: &str, links: Option<&Links<'_>>) -> Option<String> {
-    let mut at = from.to_owned();
+    let mut path = from.to_owned();
     let mut rest: Vec<&str> = text.split('/').rev().collect();
     let mut followed = 0;
     while let Some(segment) = rest.pop() {
         match segment {
             "" | "." => continue,
-            ".." if at.is_empty() => return None,
+            ".." if path.is_empty() => return None,
             ".." => {
-                at.truncate(split(&at).0.len());
+                path.truncate(split(&path).0.len());
                 continue;
             }
-            name if at.is_empty() => at.push_str(name),
+            name if path.is_empty() => path.push_str(name),
             name => {
-                at.push('/');
-                at.push_str(name);
+                path.push('/');
+                path.push_str(name);
             }
         }
-        if let Some(target) = links.and_then(|links| links.get(at.as_str())) {
+        if let Some(target) = links.and_then(|links| links.get(path.as_str())) {
             followed += 1;
             if followed > MOST_LINKS || target.starts_with('/') {
                 return None;
             }
-            at.truncate(split(&at).0.len());
+            path.truncate(split(&path).0.len());
             rest.extend(target.split('/').rev());
         }
     }
-    Some(at)
+    Some(path)
 }
 
 #[cfg(test)]
@@ -368,7 +368,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_way_goes_through_links_and_not_out_of_the_tree() {
+    fn follows_links_within_the_tree_only() {
         let links = Links::from([
             ("d/llvm", "lib/llvm"),
             ("d/lib/llvm/up", ".."),

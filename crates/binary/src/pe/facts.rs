@@ -76,11 +76,11 @@ fn own_name<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Option<String>, 
     let Some((address, from)) = image.directory(pe::IMAGE_DIRECTORY_ENTRY_EXPORT) else {
         return Ok(None);
     };
-    let (at, _) = image.place(address, "the export directory's address", from)?;
-    let table: pe::ImageExportDirectory = image.record(at, "the export directory")?;
+    let (offset, _) = image.place(address, "the export directory's address", from)?;
+    let table: pe::ImageExportDirectory = image.record(offset, "the export directory")?;
     match table.name.get(LE) {
         0 => Ok(None),
-        name => image.name(name, "the export directory's Name", at + 12).map(Some),
+        name => image.name(name, "the export directory's Name", offset + 12).map(Some),
     }
 }
 
@@ -106,8 +106,8 @@ pub(super) fn tables<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Vec<PeT
         let lookup = entry.original_first_thunk.get(LE);
         (name, if lookup == 0 { first } else { lookup }, 0)
     };
-    let (what, index) = ("the import directory", pe::IMAGE_DIRECTORY_ENTRY_IMPORT);
-    let mut found = table(image, index, what, 12, read)?;
+    let (part, index) = ("the import directory", pe::IMAGE_DIRECTORY_ENTRY_IMPORT);
+    let mut tables = table(image, index, part, 12, read)?;
     // Old linkers wrote absolute addresses and left this bit clear.
     let base = image.base.unwrap_or(0);
     let read = |entry: &pe::ImageDelayloadDescriptor| {
@@ -119,10 +119,10 @@ pub(super) fn tables<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Vec<PeT
         let relative = |address: u32| address.checked_sub(base).unwrap_or(u32::MAX);
         (relative(name), if thunks == 0 { 0 } else { relative(thunks) }, base)
     };
-    let (what, index) = ("the delay-load directory", pe::IMAGE_DIRECTORY_ENTRY_DELAY_IMPORT);
-    let delayed = table(image, index, what, 4, read)?;
-    found.extend(delayed.into_iter().map(|table| PeTable { delayed: true, ..table }));
-    Ok(found)
+    let (part, index) = ("the delay-load directory", pe::IMAGE_DIRECTORY_ENTRY_DELAY_IMPORT);
+    let delayed = table(image, index, part, 4, read)?;
+    tables.extend(delayed.into_iter().map(|table| PeTable { delayed: true, ..table }));
+    Ok(tables)
 }
 
 /// `read` returns the addresses of a name, from offset `field`, and of the lookup table, and the
@@ -136,18 +136,18 @@ fn table<T: Pod, R: ReadAt + ?Sized>(
 ) -> Result<Vec<PeTable>, PeError> {
     let Some((address, from)) = image.directory(index) else { return Ok(Vec::new()) };
     let (start, end) = image.place(address, what, from)?;
-    let (mut tables, mut at, len) = (Vec::new(), start, size_of::<T>() as u64);
+    let (mut tables, mut offset, len) = (Vec::new(), start, size_of::<T>() as u64);
     loop {
-        if at + len > end || tables.len() == MOST_IMPORTS {
+        if offset + len > end || tables.len() == MOST_IMPORTS {
             return Err(PeError::Endless { what, offset: start });
         }
-        let entry: T = image.record(at, what)?;
+        let entry: T = image.record(offset, what)?;
         let (name, thunks, base) = read(&entry);
         if name == 0 {
             return Ok(tables);
         }
-        let library = image.name(name, what, at + field)?;
-        tables.push(PeTable { library, delayed: false, thunks, base, from: at });
-        at += len;
+        let library = image.name(name, what, offset + field)?;
+        tables.push(PeTable { library, delayed: false, thunks, base, from: offset });
+        offset += len;
     }
 }

@@ -63,10 +63,10 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
             directories: Vec::new(),
             sections: Vec::new(),
         };
-        let Some(at) = image.signature()? else { return Ok(None) };
-        let at = at + 4;
-        let header: ImageFileHeader = image.record(at, "the file header")?;
-        let after = at + size_of::<ImageFileHeader>() as u64;
+        let Some(offset) = image.signature()? else { return Ok(None) };
+        let offset = offset + 4;
+        let header: ImageFileHeader = image.record(offset, "the file header")?;
+        let after = offset + size_of::<ImageFileHeader>() as u64;
         let optional = image.optional(after, header.size_of_optional_header.get(LE))?;
         image.machine = machine(header.machine.get(LE), optional.bits);
         image.flags = header.characteristics.get(LE);
@@ -74,7 +74,7 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
         image.headers = optional.headers;
         image.read_directories(after + optional.len, optional.directories)?;
         let sections = after + u64::from(header.size_of_optional_header.get(LE));
-        image.read_sections(at, sections, header.number_of_sections.get(LE))?;
+        image.read_sections(offset, sections, header.number_of_sections.get(LE))?;
         Ok(Some(image))
     }
 
@@ -84,36 +84,36 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
             return Ok(None);
         }
         let dos: ImageDosHeader = self.record(0, "the DOS header")?;
-        let at = u64::from(dos.e_lfanew.get(LE));
-        if dos.e_magic.get(LE) != pe::IMAGE_DOS_SIGNATURE || at + 4 > self.len {
+        let offset = u64::from(dos.e_lfanew.get(LE));
+        if dos.e_magic.get(LE) != pe::IMAGE_DOS_SIGNATURE || offset + 4 > self.len {
             return Ok(None);
         }
-        let found: U32<LE> = self.record(at, "the signature")?;
-        Ok((found.get(LE) == pe::IMAGE_NT_SIGNATURE).then_some(at))
+        let signature: U32<LE> = self.record(offset, "the signature")?;
+        Ok((signature.get(LE) == pe::IMAGE_NT_SIGNATURE).then_some(offset))
     }
 
     fn optional(&self, at: u64, len: u16) -> Result<Optional, PeError> {
         let magic: object::endian::U16<LE> = self.record(at, "the optional header")?;
         let optional = match magic.get(LE) {
             pe::IMAGE_NT_OPTIONAL_HDR32_MAGIC => {
-                let found: ImageOptionalHeader32 = self.record(at, "the optional header")?;
+                let header: ImageOptionalHeader32 = self.record(at, "the optional header")?;
                 Optional {
                     bits: 32,
-                    base: Some(found.image_base.get(LE)),
-                    headers: found.size_of_headers.get(LE),
-                    subsystem: found.subsystem.get(LE),
-                    directories: found.number_of_rva_and_sizes.get(LE),
+                    base: Some(header.image_base.get(LE)),
+                    headers: header.size_of_headers.get(LE),
+                    subsystem: header.subsystem.get(LE),
+                    directories: header.number_of_rva_and_sizes.get(LE),
                     len: size_of::<ImageOptionalHeader32>() as u64,
                 }
             }
             pe::IMAGE_NT_OPTIONAL_HDR64_MAGIC => {
-                let found: ImageOptionalHeader64 = self.record(at, "the optional header")?;
+                let header: ImageOptionalHeader64 = self.record(at, "the optional header")?;
                 Optional {
                     bits: 64,
                     base: None,
-                    headers: found.size_of_headers.get(LE),
-                    subsystem: found.subsystem.get(LE),
-                    directories: found.number_of_rva_and_sizes.get(LE),
+                    headers: header.size_of_headers.get(LE),
+                    subsystem: header.subsystem.get(LE),
+                    directories: header.number_of_rva_and_sizes.get(LE),
                     len: size_of::<ImageOptionalHeader64>() as u64,
                 }
             }
@@ -131,8 +131,8 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
     }
 
     fn read_directories(&mut self, at: u64, count: u32) -> Result<(), PeError> {
-        let known = u32::try_from(pe::IMAGE_NUMBEROF_DIRECTORY_ENTRIES).unwrap_or(u32::MAX);
-        for index in 0..count.min(known) {
+        let most = u32::try_from(pe::IMAGE_NUMBEROF_DIRECTORY_ENTRIES).unwrap_or(u32::MAX);
+        for index in 0..count.min(most) {
             let offset = at + 8 * u64::from(index);
             let address: U32<LE> = self.record(offset, "the data directories")?;
             self.directories.push((address.get(LE), offset));
@@ -147,18 +147,24 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
         }
         for index in 0..u64::from(count) {
             let offset = at + index * size_of::<ImageSectionHeader>() as u64;
-            let found: ImageSectionHeader = self.record(offset, "a section header")?;
-            let (raw, place) = (found.size_of_raw_data.get(LE), found.pointer_to_raw_data.get(LE));
+            let section: ImageSectionHeader = self.record(offset, "a section header")?;
+            let (raw, place) =
+                (section.size_of_raw_data.get(LE), section.pointer_to_raw_data.get(LE));
             if u64::from(place) + u64::from(raw) > self.len && raw > 0 {
-                let (what, offset) = ("a section", place.into());
-                return Err(PeError::Truncated { what, offset, len: raw.into(), have: self.len });
+                let (part, offset) = ("a section", place.into());
+                return Err(PeError::Truncated {
+                    what: part,
+                    offset,
+                    len: raw.into(),
+                    have: self.len,
+                });
             }
             // Old linkers write 0 as the size in memory.
-            let size = match found.virtual_size.get(LE) {
+            let size = match section.virtual_size.get(LE) {
                 0 => raw,
                 size => size.min(raw),
             };
-            let address = found.virtual_address.get(LE);
+            let address = section.virtual_address.get(LE);
             if address.checked_add(size).is_none() {
                 let (field, offset) = ("VirtualAddress", offset + 12);
                 return Err(PeError::Field { field, offset, value: address.into() });
@@ -207,30 +213,30 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
 
     /// `field` and `from` locate the address in errors.
     pub fn name(&self, address: u32, field: &'static str, from: u64) -> Result<String, PeError> {
-        let (at, end) = self.place(address, field, from)?;
-        let wanted =
-            usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX).min(LONGEST_NAME + 1);
-        let bytes = self.bytes(at, wanted, "a name")?;
+        let (offset, end) = self.place(address, field, from)?;
+        let size =
+            usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX).min(LONGEST_NAME + 1);
+        let bytes = self.bytes(offset, size, "a name")?;
         let end = bytes.iter().position(|byte| *byte == 0);
         let name = end.and_then(|end| std::str::from_utf8(&bytes[..end]).ok());
         let good = |name: &&str| {
             !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
         };
-        let name = name.filter(good).ok_or(PeError::Name { field, offset: at })?;
+        let name = name.filter(good).ok_or(PeError::Name { field, offset })?;
         Ok(name.to_owned())
     }
 
     /// Reads like [`Image::name`], with the names of C++, which are longer and can have any byte.
     pub fn symbol(&self, address: u32, field: &'static str, from: u64) -> Result<String, PeError> {
-        let (at, end) = self.place(address, field, from)?;
-        let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
+        let (offset, end) = self.place(address, field, from)?;
+        let rest = usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX);
         for most in [USUAL_SYMBOL, LONGEST_SYMBOL] {
-            let bytes = self.bytes(at, left.min(most), "a name")?;
+            let bytes = self.bytes(offset, rest.min(most), "a name")?;
             if let Some(end) = bytes.iter().position(|byte| *byte == 0).filter(|end| *end > 0) {
                 return Ok(String::from_utf8_lossy(&bytes[..end]).into_owned());
             }
         }
-        Err(PeError::Name { field, offset: at })
+        Err(PeError::Name { field, offset })
     }
 
     pub fn bytes(&self, offset: u64, len: usize, what: &'static str) -> Result<Vec<u8>, PeError> {

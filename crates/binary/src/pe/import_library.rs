@@ -48,28 +48,28 @@ pub fn import_library(file: &(impl ReadAt + ?Sized)) -> Result<Option<ImportLibr
     if len < start || archive.bytes(0, start, "the signature")? != archive::MAGIC {
         return Ok(None);
     }
-    let (mut at, mut of, mut dlls) = (start, None, BTreeSet::new());
+    let (mut offset, mut first_machine, mut dlls) = (start, None, BTreeSet::new());
     for _ in 0..MOST_MEMBERS {
-        if at >= len {
+        if offset >= len {
             let dlls = dlls.into_iter().collect();
-            return Ok(of.map(|machine| ImportLibrary { machine, dlls }));
+            return Ok(first_machine.map(|machine| ImportLibrary { machine, dlls }));
         }
-        let member = archive.member(at).and_then(|(from, to, special)| {
+        let member = archive.member(offset).and_then(|(from, to, special)| {
             let kind =
                 if special { ArchiveMember::Object } else { archive.kind(from, to - from)? };
             Ok((kind, to))
         });
         match member {
             Ok((ArchiveMember::Import(machine, dll), end)) => {
-                of = of.or(Some(machine));
+                first_machine = first_machine.or(Some(machine));
                 dlls.insert(dll);
-                at = end.next_multiple_of(2);
+                offset = end.next_multiple_of(2);
             }
-            Ok((ArchiveMember::Object, end)) => at = end.next_multiple_of(2),
+            Ok((ArchiveMember::Object, end)) => offset = end.next_multiple_of(2),
             Ok((ArchiveMember::Other, _)) => return Ok(None),
             Err(error @ PeError::Read { .. }) => return Err(error),
             // An archive of another kind is not an error.
-            Err(_) if of.is_none() => return Ok(None),
+            Err(_) if first_machine.is_none() => return Ok(None),
             Err(error) => return Err(error),
         }
     }
@@ -192,8 +192,8 @@ impl<R: ReadAt + ?Sized> Archive<'_, R> {
 
     fn record<T: Pod>(&self, offset: u64, what: &'static str) -> Result<T, PeError> {
         let bytes = self.bytes(offset, size_of::<T>() as u64, what)?;
-        let found = pod::from_bytes::<T>(&bytes).map(|(record, _)| *record);
-        found.map_err(|()| PeError::Truncated {
+        let record = pod::from_bytes::<T>(&bytes).map(|(record, _)| *record);
+        record.map_err(|()| PeError::Truncated {
             what,
             offset,
             len: size_of::<T>() as u64,

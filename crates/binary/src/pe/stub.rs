@@ -51,14 +51,14 @@ pub fn stub(wanted: &Stub<'_>) -> Vec<u8> {
     made.align();
     let export = made.append(&export);
     // No functions are imported: the function tables are empty.
-    let none = made.append(&[0; 16]);
-    let import = made.table(wanted.imports, 20, 12, &[(0, none), (16, none)]);
-    let delay = made.table(wanted.delayed, 32, 4, &[(0, 1), (12, none), (16, none)]);
+    let empty = made.append(&[0; 16]);
+    let import = made.table(wanted.imports, 20, 12, &[(0, empty), (16, empty)]);
+    let delay = made.table(wanted.delayed, 32, 4, &[(0, 1), (12, empty), (16, empty)]);
     let resources = wanted.version.map(|version| made.resources(&numbered(version)));
     let is_dll = wanted.kind == PeKind::Library;
-    made.put(0, b"MZ");
+    made.write_at(0, b"MZ");
     made.word(0x3c, size(SIGNATURE));
-    made.put(SIGNATURE, b"PE\0\0");
+    made.write_at(SIGNATURE, b"PE\0\0");
     made.half(FILE_HEADER, machine.0);
     made.half(FILE_HEADER + 2, 1);
     made.half(FILE_HEADER + 16, 112 + 16 * 8);
@@ -94,7 +94,7 @@ pub fn stub(wanted: &Stub<'_>) -> Vec<u8> {
     made.bytes.resize(made.bytes.len().next_multiple_of(FILE_ALIGNMENT), 0);
     let raw = made.bytes.len() - OFFSET as usize;
     made.word(OPTIONAL + 56, ADDRESS + size(len.next_multiple_of(ADDRESS as usize)));
-    made.put(SECTIONS, b".text\0\0\0");
+    made.write_at(SECTIONS, b".text\0\0\0");
     for (at, value) in [(8, size(len)), (12, ADDRESS), (16, size(raw)), (20, OFFSET)] {
         made.word(SECTIONS + at, value);
     }
@@ -112,16 +112,16 @@ pub(crate) struct Maker {
 }
 
 impl Maker {
-    pub fn put(&mut self, at: usize, bytes: &[u8]) {
+    pub fn write_at(&mut self, at: usize, bytes: &[u8]) {
         self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
     }
 
     pub fn word(&mut self, at: usize, value: u32) {
-        self.put(at, &value.to_le_bytes());
+        self.write_at(at, &value.to_le_bytes());
     }
 
     pub fn half(&mut self, at: usize, value: u16) {
-        self.put(at, &value.to_le_bytes());
+        self.write_at(at, &value.to_le_bytes());
     }
 
     fn align(&mut self) {

@@ -78,7 +78,7 @@ impl fmt::Display for PeSymbol {
 
 impl Exports {
     /// Returns whether the loader finds the symbol.
-    pub fn has(&self, symbol: &PeSymbol) -> bool {
+    pub fn defines(&self, symbol: &PeSymbol) -> bool {
         self.index(symbol).is_some()
     }
 
@@ -102,8 +102,8 @@ impl Exports {
         let index = match symbol {
             PeSymbol::Name(name) => {
                 let hash = hash(name.as_bytes());
-                let at = self.names.partition_point(|(other, _)| *other < hash);
-                self.names.get(at).filter(|(other, _)| *other == hash)?.1
+                let position = self.names.partition_point(|(other, _)| *other < hash);
+                self.names.get(position).filter(|(other, _)| *other == hash)?.1
             }
             PeSymbol::Ordinal(number) => u32::from(*number).checked_sub(self.base)?,
         };
@@ -121,9 +121,9 @@ fn hash(name: &[u8]) -> u64 {
 /// Reads the functions; `None` without a PE signature.
 pub fn symbols(file: &(impl ReadAt + ?Sized)) -> Result<Option<PeSymbols>, PeError> {
     let Some(image) = Image::read(file)? else { return Ok(None) };
-    let (mut imports, mut left) = (Vec::new(), MOST_IMPORTED);
+    let (mut imports, mut budget) = (Vec::new(), MOST_IMPORTED);
     for table in tables(&image)? {
-        let symbols = imported(&image, &table, &mut left)?;
+        let symbols = imported(&image, &table, &mut budget)?;
         imports.push(PeImport { library: table.library, delayed: table.delayed, symbols });
     }
     Ok(Some(PeSymbols { exports: exports(&image)?, imports }))
@@ -132,22 +132,22 @@ pub fn symbols(file: &(impl ReadAt + ?Sized)) -> Result<Option<PeSymbols>, PeErr
 fn imported<R: ReadAt + ?Sized>(
     image: &Image<'_, R>,
     table: &PeTable,
-    left: &mut usize,
+    budget: &mut usize,
 ) -> Result<Vec<PeSymbol>, PeError> {
-    let (what, mut symbols) = ("the import lookup table", Vec::new());
+    let (part, mut symbols) = ("the import lookup table", Vec::new());
     if table.thunks == 0 {
         return Ok(symbols);
     }
-    let (start, end) = image.place(table.thunks, what, table.from)?;
+    let (start, end) = image.place(table.thunks, part, table.from)?;
     // Only 32-bit files have absolute addresses.
     let (size, by_number) = if image.base.is_some() { (4, 1 << 31) } else { (8, 1 << 63) };
-    let mut at = start;
+    let mut offset = start;
     loop {
-        if at + size > end || *left == 0 {
-            return Err(PeError::Endless { what, offset: start });
+        if offset + size > end || *budget == 0 {
+            return Err(PeError::Endless { what: part, offset: start });
         }
         let mut entry = [0; 8];
-        let bytes = image.bytes(at, usize::try_from(size).unwrap_or(8), what)?;
+        let bytes = image.bytes(offset, usize::try_from(size).unwrap_or(8), part)?;
         entry[..bytes.len()].copy_from_slice(&bytes);
         let entry = u64::from_le_bytes(entry);
         if entry == 0 {
@@ -159,11 +159,11 @@ fn imported<R: ReadAt + ?Sized>(
             // Old delay-load tables have absolute addresses.
             let address = u32::try_from(entry).unwrap_or(u32::MAX).wrapping_sub(table.base);
             // A hint of two bytes precedes the name.
-            let name = image.symbol(address.saturating_add(2), "an imported name", at)?;
+            let name = image.symbol(address.saturating_add(2), "an imported name", offset)?;
             PeSymbol::Name(name)
         });
-        *left -= 1;
-        at += size;
+        *budget -= 1;
+        offset += size;
     }
 }
 
@@ -171,40 +171,47 @@ fn exports<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Exports, PeError>
     let Some((address, from)) = image.directory(pe::IMAGE_DIRECTORY_ENTRY_EXPORT) else {
         return Ok(Exports::default());
     };
-    let (at, _) = image.place(address, "the export directory's address", from)?;
-    let table: pe::ImageExportDirectory = image.record(at, "the export directory")?;
+    let (table_at, _) = image.place(address, "the export directory's address", from)?;
+    let table: pe::ImageExportDirectory = image.record(table_at, "the export directory")?;
     let (functions, names) = (table.number_of_functions.get(LE), table.number_of_names.get(LE));
     for (field, offset, value) in
         [("NumberOfFunctions", 20, functions), ("NumberOfNames", 24, names)]
     {
         if value > MOST_FUNCTIONS {
-            return Err(PeError::Field { field, offset: at + offset, value: value.into() });
+            return Err(PeError::Field { field, offset: table_at + offset, value: value.into() });
         }
     }
     let directory = address..address.saturating_add(image.directory_size(from)?);
     let mut exports = Exports { base: table.base.get(LE), ..Exports::default() };
-    let rvas =
-        words(image, table.address_of_functions.get(LE), functions, 4, "AddressOfFunctions", at)?;
+    let rvas = words(
+        image,
+        table.address_of_functions.get(LE),
+        functions,
+        4,
+        "AddressOfFunctions",
+        table_at,
+    )?;
     for (index, bytes) in (0..functions).zip(rvas.chunks_exact(4)) {
         let rva = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
         exports.functions.push(rva != 0);
         if directory.contains(&rva) {
-            let text = image.symbol(rva, "a forwarder", at)?;
+            let text = image.symbol(rva, "a forwarder", table_at)?;
             exports.forwarders.extend(forwarder(&text).map(|it| (index, it)));
         }
     }
-    let addresses = words(image, table.address_of_names.get(LE), names, 4, "AddressOfNames", at)?;
+    let addresses =
+        words(image, table.address_of_names.get(LE), names, 4, "AddressOfNames", table_at)?;
     let numbers = words(
         image,
         table.address_of_name_ordinals.get(LE),
         names,
         2,
         "AddressOfNameOrdinals",
-        at,
+        table_at,
     )?;
     for (address, number) in addresses.chunks_exact(4).zip(numbers.chunks_exact(2)) {
         let address = u32::from_le_bytes([address[0], address[1], address[2], address[3]]);
-        let name = image.symbol(address, "an exported name", at)?;
+        let name = image.symbol(address, "an exported name", table_at)?;
         let index = u16::from_le_bytes([number[0], number[1]]);
         exports.names.push((hash(name.as_bytes()), index.into()));
     }
@@ -233,10 +240,10 @@ fn words<R: ReadAt + ?Sized>(
     if count == 0 {
         return Ok(Vec::new());
     }
-    let (at, end) = image.place(address, field, from)?;
+    let (start, end) = image.place(address, field, from)?;
     let len = u64::from(count) * u64::from(size);
-    if at + len > end {
-        return Err(PeError::Truncated { what: field, offset: at, len, have: end });
+    if start + len > end {
+        return Err(PeError::Truncated { what: field, offset: start, len, have: end });
     }
-    image.bytes(at, usize::try_from(len).unwrap_or(usize::MAX), field)
+    image.bytes(start, usize::try_from(len).unwrap_or(usize::MAX), field)
 }

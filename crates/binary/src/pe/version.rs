@@ -31,39 +31,40 @@ pub(super) fn version<R: ReadAt + ?Sized>(
     image: &Image<'_, R>,
 ) -> Result<Option<PeVersion>, PeError> {
     match statement(image) {
-        Ok(bytes) => Ok(bytes.and_then(|bytes| told(&bytes))),
+        Ok(bytes) => Ok(bytes.and_then(|bytes| parse(&bytes))),
         Err(error @ PeError::Read { .. }) => Err(error),
         Err(_) => Ok(None),
     }
 }
 
 fn statement<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Option<Vec<u8>>, PeError> {
-    let what = "the resources";
+    let part = "the resources";
     let Some((address, from)) = image.directory(pe::IMAGE_DIRECTORY_ENTRY_RESOURCE) else {
         return Ok(None);
     };
-    let (start, _) = image.place(address, what, from)?;
+    let (start, _) = image.place(address, part, from)?;
     let Some(names) = child(image, start, 0, Some(VERSIONS))? else { return Ok(None) };
     let Some(languages) =
-        below(names).map(|at| child(image, start, at, None)).transpose()?.flatten()
+        below(names).map(|offset| child(image, start, offset, None)).transpose()?.flatten()
     else {
         return Ok(None);
     };
     let Some(found) =
-        below(languages).map(|at| child(image, start, at, None)).transpose()?.flatten()
+        below(languages).map(|offset| child(image, start, offset, None)).transpose()?.flatten()
     else {
         return Ok(None);
     };
     if below(found).is_some() {
         return Ok(None);
     }
-    let entry: ImageResourceDataEntry = image.record(start + u64::from(found), what)?;
+    let entry: ImageResourceDataEntry = image.record(start + u64::from(found), part)?;
     let size = entry.size.get(LE);
-    let (at, end) = image.place(entry.offset_to_data.get(LE), what, start + u64::from(found))?;
-    if size > LARGEST || at + u64::from(size) > end {
+    let (offset, end) =
+        image.place(entry.offset_to_data.get(LE), part, start + u64::from(found))?;
+    if size > LARGEST || offset + u64::from(size) > end {
         return Ok(None);
     }
-    image.bytes(at, size as usize, what).map(Some)
+    image.bytes(offset, size as usize, part).map(Some)
 }
 
 /// `None` for data, which lacks the highest bit.
@@ -75,17 +76,17 @@ fn below(entry: u32) -> Option<u32> {
 fn child<R: ReadAt + ?Sized>(
     image: &Image<'_, R>,
     start: u64,
-    at: u32,
+    offset: u32,
     wanted: Option<u32>,
 ) -> Result<Option<u32>, PeError> {
-    let (what, at) = ("the resources", start + u64::from(at));
-    let table: ImageResourceDirectory = image.record(at, what)?;
+    let (part, offset) = ("the resources", start + u64::from(offset));
+    let table: ImageResourceDirectory = image.record(offset, part)?;
     let named = table.number_of_named_entries.get(LE);
     let count = named.saturating_add(table.number_of_id_entries.get(LE)).min(MOST_ENTRIES);
     for index in 0..u64::from(count) {
-        let entry = at + size_of::<ImageResourceDirectory>() as u64 + 8 * index;
-        let number: U32<LE> = image.record(entry, what)?;
-        let leads: U32<LE> = image.record(entry + 4, what)?;
+        let entry = offset + size_of::<ImageResourceDirectory>() as u64 + 8 * index;
+        let number: U32<LE> = image.record(entry, part)?;
+        let leads: U32<LE> = image.record(entry + 4, part)?;
         if wanted.is_none_or(|wanted| number.get(LE) == wanted) {
             return Ok(Some(leads.get(LE)));
         }
@@ -105,23 +106,23 @@ fn block(bytes: &[u8]) -> Option<(Block<'_>, &[u8])> {
     let half =
         |at: usize| Some(usize::from(u16::from_le_bytes([*bytes.get(at)?, *bytes.get(at + 1)?])));
     let (len, words) = (half(0)?, half(2)?);
-    let all = bytes.get(..len).filter(|_| len > 6)?;
-    let key = all[6..].chunks_exact(2).position(|word| word == [0, 0])?;
+    let block = bytes.get(..len).filter(|_| len > 6)?;
+    let key = block[6..].chunks_exact(2).position(|word| word == [0, 0])?;
     let value = (6 + 2 * (key + 1)).next_multiple_of(4);
     // Lengths of texts are in UTF-16 units.
     let bytes_of_value = if half(4)? == 1 { 2 * words } else { words };
-    let end = (value + bytes_of_value).min(all.len());
+    let end = (value + bytes_of_value).min(block.len());
     let rest = bytes.get(len.next_multiple_of(4)..).unwrap_or_default();
-    let value = all.get(value..end).unwrap_or_default();
-    let blocks = all.get(end.next_multiple_of(4)..).unwrap_or_default();
-    Some((Block { key: text(&all[6..6 + 2 * key]), value, words, blocks }, rest))
+    let value = block.get(value..end).unwrap_or_default();
+    let blocks = block.get(end.next_multiple_of(4)..).unwrap_or_default();
+    Some((Block { key: text(&block[6..6 + 2 * key]), value, words, blocks }, rest))
 }
 
 fn blocks(mut bytes: &[u8]) -> impl Iterator<Item = Block<'_>> {
     std::iter::from_fn(move || {
-        let (found, rest) = block(bytes)?;
+        let (block, rest) = block(bytes)?;
         bytes = rest;
-        Some(found)
+        Some(block)
     })
 }
 
@@ -130,7 +131,7 @@ fn text(words: &[u8]) -> String {
     char::decode_utf16(words).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
-fn told(bytes: &[u8]) -> Option<PeVersion> {
+fn parse(bytes: &[u8]) -> Option<PeVersion> {
     let (whole, _) = block(bytes)?;
     let words: Vec<u32> = pod::slice_from_all_bytes::<U32<LE>>(whole.value)
         .map(|words| words.iter().map(|word| word.get(LE)).collect())
@@ -149,8 +150,8 @@ fn told(bytes: &[u8]) -> Option<PeVersion> {
         tables.flat_map(|table| blocks(table.blocks)).flat_map(|table| blocks(table.blocks))
     };
     let called = |key: &str| {
-        let found = texts().find(|block| block.key == key)?;
-        let text = text(&found.value[..found.value.len().min(2 * found.words)]);
+        let block = texts().find(|block| block.key == key)?;
+        let text = text(&block.value[..block.value.len().min(2 * block.words)]);
         let text = text.split('\0').next().unwrap_or_default().trim().to_owned();
         let good = !text.is_empty() && text.len() <= LONGEST && !text.contains(char::is_control);
         good.then_some(text)
@@ -169,12 +170,12 @@ pub(super) fn numbered(version: [u16; 4]) -> Vec<u8> {
     let words = [[SIGNATURE, 0x0001_0000].to_vec(), numbers.to_vec(), numbers.to_vec(), vec![0; 7]];
     let value: Vec<u8> = words.concat().into_iter().flat_map(u32::to_le_bytes).collect();
     let mut made = Vec::new();
-    let at = (6 + key.len()).next_multiple_of(4);
-    for half in [at + value.len(), value.len(), 0] {
+    let start = (6 + key.len()).next_multiple_of(4);
+    for half in [start + value.len(), value.len(), 0] {
         made.extend(u16::try_from(half).unwrap_or_default().to_le_bytes());
     }
     made.extend(key);
-    made.resize(at, 0);
+    made.resize(start, 0);
     made.extend(value);
     made
 }

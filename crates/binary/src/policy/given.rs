@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_interpreter_has_them() {
+    fn recognizes_symbols_of_the_interpreter() {
         let given = ["PyList_New", "dlopen", "sqrtf", "powl", "pthread_create", "_Unwind_GetIP"];
         assert!(given.into_iter().all(is_given));
         assert!(

@@ -62,8 +62,9 @@ pub(super) struct Measure {
 
 impl Level {
     pub(super) fn measure(self, architecture: Architecture) -> Option<Measure> {
-        let all = policies(architecture, self.libc);
-        let policy = all.iter().find(|policy| policy.release >= self.release).or(all.last())?;
+        let policies = policies(architecture, self.libc);
+        let policy =
+            policies.iter().find(|policy| policy.release >= self.release).or(policies.last())?;
         Some(Measure { level: self, policy })
     }
 }

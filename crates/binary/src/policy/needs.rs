@@ -38,7 +38,7 @@ impl Shipped {
         self.0.insert((architecture, name.to_owned()));
     }
 
-    fn has(&self, architecture: Architecture, name: &str) -> bool {
+    fn contains(&self, architecture: Architecture, name: &str) -> bool {
         self.0.contains(&(architecture, name.to_owned()))
     }
 }
@@ -111,30 +111,31 @@ impl Needs {
             return;
         }
         let is_lost = |library: &str| subject.lost.iter().any(|lost| lost == library);
-        let away = |library: &str| !shipped.has(self.architecture, library) || is_lost(library);
-        let mut found: BTreeMap<Thing, Option<String>> = BTreeMap::new();
+        let away =
+            |library: &str| !shipped.contains(self.architecture, library) || is_lost(library);
+        let mut things: BTreeMap<Thing, Option<String>> = BTreeMap::new();
         for library in facts.needed.iter().filter(|library| away(library)) {
-            found.insert((ObstacleKind::Library, library.clone(), None), None);
+            things.insert((ObstacleKind::Library, library.clone(), None), None);
             for symbol in &facts.forbidden {
-                found.insert((ObstacleKind::Symbol, symbol.clone(), Some(library.clone())), None);
+                things.insert((ObstacleKind::Symbol, symbol.clone(), Some(library.clone())), None);
             }
         }
         for need in facts.versions.iter().filter(|need| away(&need.library)) {
             for version in &need.versions {
                 let symbol = bearer(subject.imports, version, &need.library);
-                found.insert(
+                things.insert(
                     (ObstacleKind::Version, version.clone(), Some(need.library.clone())),
                     symbol,
                 );
             }
         }
         if let Some(level) = facts.isa_level {
-            found.insert((ObstacleKind::Processor, format!("x86-64-v{level}"), None), None);
+            things.insert((ObstacleKind::Processor, format!("x86-64-v{level}"), None), None);
         }
         if let Some(path) = unusual_loader(facts) {
-            found.insert((ObstacleKind::Loader, path.to_owned(), None), None);
+            things.insert((ObstacleKind::Loader, path.to_owned(), None), None);
         }
-        for (thing, symbol) in found {
+        for (thing, symbol) in things {
             let bearers = self.things.entry(thing).or_insert_with(|| Bearers {
                 symbol: None,
                 file: subject.file.to_owned(),
@@ -149,12 +150,12 @@ impl Needs {
 
     /// Libraries first, then versions, newest first.
     pub(super) fn obstacles(&self, measure: &Measure) -> Vec<Obstacle> {
-        let mut found: Vec<(&Thing, &Bearers)> =
+        let mut obstacles: Vec<(&Thing, &Bearers)> =
             self.things.iter().filter(|(thing, _)| !promised(measure, thing)).collect();
-        found.sort_by_cached_key(|((kind, name, _), _)| {
+        obstacles.sort_by_cached_key(|((kind, name, _), _)| {
             (*kind, (*kind == ObstacleKind::Version).then(|| Reverse(numbered(name))))
         });
-        found.into_iter().map(|(thing, bearers)| obstacle(thing, bearers)).collect()
+        obstacles.into_iter().map(|(thing, bearers)| obstacle(thing, bearers)).collect()
     }
 }
 

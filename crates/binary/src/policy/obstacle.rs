@@ -39,8 +39,9 @@ pub enum ObstacleKind {
 
 impl Obstacle {
     /// Describes the requirement: ``GLIBC_2.34 of libc.so.6 (`pthread_create`)``.
-    pub fn what(&self) -> String {
-        let of = self.library.as_ref().map(|library| format!(" of {library}")).unwrap_or_default();
+    pub fn requirement(&self) -> String {
+        let origin =
+            self.library.as_ref().map(|library| format!(" of {library}")).unwrap_or_default();
         let symbol =
             self.symbol.as_ref().map(|symbol| format!(" (`{symbol}`)")).unwrap_or_default();
         let kind = match self.kind {
@@ -50,7 +51,7 @@ impl Obstacle {
             ObstacleKind::Symbol => "the symbol ",
             ObstacleKind::Version => "",
         };
-        format!("{kind}{}{of}{symbol}", self.needs)
+        format!("{kind}{}{origin}{symbol}", self.needs)
     }
 }
 
@@ -63,6 +64,6 @@ impl fmt::Display for Obstacle {
             many => format!(" and {} more files", many - 1),
         };
         let verb = if self.files > 1 { "need" } else { "needs" };
-        write!(f, "`{}`{more} {verb} {}", self.file, self.what())
+        write!(f, "`{}`{more} {verb} {}", self.file, self.requirement())
     }
 }

@@ -86,7 +86,7 @@ impl Symbols {
     ) -> Option<Self> {
         let architecture =
             Architecture::of(facts.machine).filter(|_| facts.kind.runs_on_hosts())?;
-        let own = path.rsplit('/').next().unwrap_or(path).to_owned();
+        let file_name = path.rsplit('/').next().unwrap_or(path).to_owned();
         let (mut defined, mut is_module) = (Vec::new(), false);
         info.exports(file, |export| {
             is_module |= export.name.starts_with(MODULE);
@@ -95,17 +95,18 @@ impl Symbols {
         });
         defined.sort_unstable();
         let loaded = facts.kind.is_library();
-        let given = |import: &Import| loaded && import.version.is_none() && is_given(&import.name);
-        let wanted = info.imports(file);
-        let python = wanted.iter().filter(|i| !i.weak && is_python(&i.name));
+        let is_provided =
+            |import: &Import| loaded && import.version.is_none() && is_given(&import.name);
+        let imports = info.imports(file);
+        let python = imports.iter().filter(|i| !i.weak && is_python(&i.name));
         Some(Self {
             architecture,
-            names: facts.soname.iter().cloned().chain([own]).collect(),
+            names: facts.soname.iter().cloned().chain([file_name]).collect(),
             needed: facts.needed.clone(),
             defined,
             python: python.map(|import| import.name.clone()).collect(),
-            imported: wanted.iter().map(|import| hash(import.name.as_bytes(), None)).collect(),
-            wanted: wanted.into_iter().filter(|i| !given(i)).collect(),
+            imported: imports.iter().map(|import| hash(import.name.as_bytes(), None)).collect(),
+            wanted: imports.into_iter().filter(|i| !is_provided(i)).collect(),
             is_module,
         })
     }
@@ -152,7 +153,7 @@ impl<'s> SymbolSet<'s> {
     /// Symbols that a file imports and no file defines.
     pub fn unresolved(&self, file: &Symbols) -> Vec<String> {
         let missing: Vec<&Import> =
-            file.wanted.iter().filter(|i| !i.weak && self.lacks(file, i)).collect();
+            file.wanted.iter().filter(|i| !i.weak && self.is_unresolved(file, i)).collect();
         let closed = missing.iter().any(|i| i.version.is_none()) && self.is_closed(file);
         let certain = |import: &&&Import| match &import.version {
             Some((_, library)) => self.files.contains_key(&(file.architecture, library)),
@@ -165,14 +166,14 @@ impl<'s> SymbolSet<'s> {
     /// outside of the set could define them.
     pub fn of_python<'f>(&self, file: &'f Symbols) -> Vec<&'f str> {
         // The interpreter loads a module, also one without a C library in NEEDED.
-        let known = self.loads(file).is_some_and(|linked| linked || file.is_module);
-        if file.python.is_empty() || !known {
+        let is_loaded = self.loads(file).is_some_and(|linked| linked || file.is_module);
+        if file.python.is_empty() || !is_loaded {
             return Vec::new();
         }
-        let here = |name: &&String| {
+        let is_missing = |name: &&String| {
             !self.defined.contains(&(file.architecture, hash(name.as_bytes(), None)))
         };
-        file.python.iter().filter(here).map(String::as_str).collect()
+        file.python.iter().filter(is_missing).map(String::as_str).collect()
     }
 
     /// Needed libraries of the set that define none of the file's imports. A file without imports
@@ -189,13 +190,13 @@ impl<'s> SymbolSet<'s> {
         needed.filter(is_unused).cloned().collect()
     }
 
-    fn lacks(&self, file: &Symbols, import: &Import) -> bool {
-        let has = |version: Option<&[u8]>| {
+    fn is_unresolved(&self, file: &Symbols, import: &Import) -> bool {
+        let is_defined = |version: Option<&[u8]>| {
             self.defined.contains(&(file.architecture, hash(import.name.as_bytes(), version)))
         };
         match &import.version {
-            Some((version, _)) => !has(Some(version.as_bytes())) && !has(Some(b"")),
-            None => !has(None),
+            Some((version, _)) => !is_defined(Some(version.as_bytes())) && !is_defined(Some(b"")),
+            None => !is_defined(None),
         }
     }
 
@@ -207,12 +208,12 @@ impl<'s> SymbolSet<'s> {
     /// Returns whether a C library is loaded; `None` unless all loaded libraries belong to the set
     /// or version all their symbols.
     fn loads(&self, file: &Symbols) -> Option<bool> {
-        let (mut seen, mut next) = (BTreeSet::new(), vec![file.needed.as_slice()]);
+        let (mut visited, mut next) = (BTreeSet::new(), vec![file.needed.as_slice()]);
         let mut linked = false;
         while let Some(needed) = next.pop() {
             for library in needed {
                 linked |= library == LIBC;
-                if !seen.insert(library.as_str()) {
+                if !visited.insert(library.as_str()) {
                     continue;
                 }
                 match self.files.get(&(file.architecture, library)) {
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_symbol_that_no_file_defines_is_found() {
+    fn reports_undefined_symbols() {
         let user = library("user.so", &["liba.so", "libc.so.6"], &[], &["one", "two"]);
         let a = library("liba.so", &["libstdc++.so.6"], &["one"], &[]);
         assert_eq!(unresolved(&[user.clone(), a]), ["two"]);
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_unread_library_may_have_is_not_missing() {
+    fn ignores_symbols_with_unread_libraries() {
         let user = library("user.so", &["liba.so", "libc.so.6"], &[], &["one"]);
         assert!(unresolved(std::slice::from_ref(&user)).is_empty(), "liba.so is not there");
         let a = library("liba.so", &["libX11.so.6"], &[], &[]);
@@ -303,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_compared_where_the_library_is_there() {
+    fn compares_versions_of_present_libraries() {
         let wants =
             ["f@V2:liba.so", "g@V1:liba.so", "h@V1:libelse.so", "free@GLIBC_2.2.5:libc.so.6"];
         let user = library("user.so", &["liba.so", "libc.so.6"], &[], &wants);
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_end() {
+    fn terminates_on_dependency_cycles() {
         let a = library("liba.so", &["libb.so", "libc.so.6"], &[], &["x"]);
         let b = library("libb.so", &["liba.so"], &[], &[]);
         assert_eq!(unresolved(&[a, b]), ["x"]);

@@ -33,11 +33,12 @@ const JUDGED: [&str; 6] = ["GLIBC", "GLIBCXX", "CXXABI", "GCC", "ZLIB", "LIBATOM
 /// Returns the policies, oldest first.
 pub fn policies(architecture: Architecture, libc: Libc) -> &'static [Policy] {
     static POLICIES: OnceLock<Vec<(Architecture, Libc, Vec<Policy>)>> = OnceLock::new();
-    let all = POLICIES.get_or_init(|| {
-        let both = |it| [Libc::Glibc, Libc::Musl].map(|libc| (it, libc, read(it, libc)));
-        Architecture::all().flat_map(both).collect()
+    let policies = POLICIES.get_or_init(|| {
+        let of_libcs = |it| [Libc::Glibc, Libc::Musl].map(|libc| (it, libc, read(it, libc)));
+        Architecture::all().flat_map(of_libcs).collect()
     });
-    all.iter()
+    policies
+        .iter()
         .find(|(a, l, _)| (*a, *l) == (architecture, libc))
         .map_or(&[], |(_, _, policies)| policies)
 }
@@ -45,20 +46,20 @@ pub fn policies(architecture: Architecture, libc: Libc) -> &'static [Policy] {
 /// Returns whether any policy promises the library.
 pub fn is_promised(machine: Machine, library: &str) -> bool {
     let Some(architecture) = Architecture::of(machine) else { return false };
-    let both = [Libc::Glibc, Libc::Musl].map(|libc| policies(architecture, libc));
-    both.into_iter().flatten().any(|policy| policy.has_library(library))
+    let policies = [Libc::Glibc, Libc::Musl].map(|libc| policies(architecture, libc));
+    policies.into_iter().flatten().any(|policy| policy.has_library(library))
 }
 
 pub(super) fn is_forbidden_somewhere(library: &str, symbol: &str) -> bool {
     static FORBIDDEN: OnceLock<BTreeSet<(&str, &str)>> = OnceLock::new();
-    let all = FORBIDDEN.get_or_init(|| {
+    let pairs = FORBIDDEN.get_or_init(|| {
         let symbols =
             lines().filter_map(|line| Some((line.what.strip_prefix("forbid ")?, line.list)));
         symbols
             .flat_map(|(library, list)| list.split(' ').map(move |symbol| (library, symbol)))
             .collect()
     });
-    all.contains(&(library, symbol))
+    pairs.contains(&(library, symbol))
 }
 
 fn read(architecture: Architecture, libc: Libc) -> Vec<Policy> {

@@ -57,7 +57,7 @@ fn tag(facts: &ElfFacts) -> String {
 }
 
 #[test]
-fn every_line_of_the_table_is_understood() {
+fn parses_every_line_of_the_table() {
     for (name, glibc, musl) in [
         ("x86_64", 16, 2),
         ("aarch64", 14, 2),
@@ -111,7 +111,7 @@ fn every_line_of_the_table_is_understood() {
 }
 
 #[test]
-fn the_newest_version_decides_and_old_names_are_told() {
+fn newest_version_decides_and_old_names_are_listed() {
     let verdict = needs(&library(&["GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.9"])).verdict(None);
     assert_eq!(
         (verdict.tag.as_str(), verdict.also),
@@ -143,7 +143,7 @@ fn the_newest_version_decides_and_old_names_are_told() {
 }
 
 #[test]
-fn a_library_that_nobody_ships_leaves_the_bare_tag() {
+fn unshipped_library_leaves_the_linux_tag() {
     let facts = needing(&["libc.so.6", "libdrm.so.2", "ld-linux-x86-64.so.2"]);
     let verdict = needs(&facts).verdict(None);
     assert_eq!(verdict.tag, "linux_x86_64");
@@ -160,7 +160,7 @@ fn a_library_that_nobody_ships_leaves_the_bare_tag() {
 }
 
 #[test]
-fn versions_of_what_is_shipped_are_needed_of_no_system() {
+fn shipped_libraries_require_no_system_version() {
     let facts = ElfFacts {
         versions: vec![VersionNeed {
             library: "libgcc_s.so.1".to_owned(),
@@ -183,7 +183,10 @@ fn a_forbidden_symbol_and_a_newer_processor_count() {
     };
     let verdict = needs(&zlib).verdict(None);
     assert_eq!(verdict.tag, "manylinux_2_34_x86_64");
-    assert_eq!(verdict.older.unwrap().obstacles[0].what(), "the symbol uncompress2 of libz.so.1");
+    assert_eq!(
+        verdict.older.unwrap().obstacles[0].requirement(),
+        "the symbol uncompress2 of libz.so.1"
+    );
     assert!(
         is_forbidden_somewhere("libz.so.1", "uncompress2")
             && !is_forbidden_somewhere("libz.so.1", "inflate")
@@ -191,13 +194,13 @@ fn a_forbidden_symbol_and_a_newer_processor_count() {
     let level = ElfFacts { isa_level: Some(3), ..library(&["GLIBC_2.17"]) };
     let verdict = needs(&level).verdict(None);
     assert_eq!(
-        (verdict.tag.as_str(), verdict.older.unwrap().obstacles[0].what().as_str()),
+        (verdict.tag.as_str(), verdict.older.unwrap().obstacles[0].requirement().as_str()),
         ("linux_x86_64", "a processor of level x86-64-v3")
     );
 }
 
 #[test]
-fn musl_has_tags_of_its_own() {
+fn musl_has_separate_tags() {
     let musl = needing(&["libc.musl-x86_64.so.1"]);
     assert_eq!(tag(&musl), "musllinux_1_2_x86_64");
     assert_eq!(tag(&needing(&["libc.musl-x86_64.so.1", "libstdc++.so.6"])), "linux_x86_64");
@@ -291,7 +294,7 @@ fn the_first_file_bears_a_symbol() {
 }
 
 #[test]
-fn a_wrong_tag_is_told_why() {
+fn reports_reason_for_wrong_tag() {
     let needs = needs(&library(&["GLIBC_2.28"]));
     for right in [
         "linux_x86_64",
@@ -331,7 +334,7 @@ fn a_wrong_tag_is_told_why() {
 }
 
 #[test]
-fn levels_are_named_as_tags_without_an_architecture() {
+fn names_levels_as_tags_without_architecture() {
     for text in ["manylinux_2_28", "musllinux_1_1", "manylinux_2_30"] {
         assert_eq!(text.parse::<Level>().unwrap().to_string(), text);
     }

@@ -47,34 +47,34 @@ impl Needs {
     }
 
     fn candidates(&self, libc: Libc) -> &'static [Policy] {
-        let all = policies(self.architecture, libc);
+        let policies = policies(self.architecture, libc);
         // Files do not record the release of musl, so only the newest known one is promised.
-        if libc == Libc::Musl { &all[all.len().saturating_sub(1)..] } else { all }
+        if libc == Libc::Musl { &policies[policies.len().saturating_sub(1)..] } else { policies }
     }
 
     fn best(&self, candidates: &[Policy]) -> Option<usize> {
-        candidates.iter().position(|policy| self.lacks(policy).is_empty())
+        candidates.iter().position(|policy| self.unmet(policy).is_empty())
     }
 
     /// The first with obstacles other than symbol versions, or the last.
     fn within_reach(&self, candidates: &'static [Policy]) -> Option<&'static Policy> {
         let new_enough =
-            |policy: &&Policy| self.lacks(policy).iter().all(|o| o.kind != ObstacleKind::Version);
+            |policy: &&Policy| self.unmet(policy).iter().all(|o| o.kind != ObstacleKind::Version);
         candidates.iter().find(new_enough).or(candidates.last())
     }
 
     /// Returns libraries that no policy allows; `hint` as in [`Needs::verdict`].
     pub fn external_libraries(&self, hint: Option<Libc>) -> Vec<Obstacle> {
         let newest = self.candidates(self.libc.or(hint).unwrap_or(Libc::Glibc)).last();
-        let lacks = newest.map(|policy| self.lacks(policy)).unwrap_or_default();
-        lacks.into_iter().filter(|obstacle| obstacle.kind == ObstacleKind::Library).collect()
+        let unmet = newest.map(|policy| self.unmet(policy)).unwrap_or_default();
+        unmet.into_iter().filter(|obstacle| obstacle.kind == ObstacleKind::Library).collect()
     }
 
     fn older(&self, policy: &Policy) -> Older {
-        Older { tag: policy.tag(self.architecture), obstacles: self.lacks(policy) }
+        Older { tag: policy.tag(self.architecture), obstacles: self.unmet(policy) }
     }
 
-    fn lacks(&self, policy: &Policy) -> Vec<Obstacle> {
+    fn unmet(&self, policy: &Policy) -> Vec<Obstacle> {
         self.beyond(policy.level())
     }
 
@@ -88,9 +88,9 @@ impl Needs {
         let mut also: Vec<String> =
             policy.aliases.iter().map(|alias| format!("{alias}_{architecture}")).collect();
         if self.libc.is_none() {
-            let other =
+            let candidates =
                 self.candidates(if policy.libc == Libc::Glibc { Libc::Musl } else { Libc::Glibc });
-            also.extend(self.best(other).map(|at| other[at].tag(self.architecture)));
+            also.extend(self.best(candidates).map(|at| candidates[at].tag(self.architecture)));
         }
         also
     }

@@ -53,12 +53,13 @@ impl PythonTags<'_> {
             "abi3" => version == "3" && letters.is_empty(),
             "abi3t" => version == "3" && letters == "t",
             _ => {
-                let own = abi.strip_prefix("cp").unwrap_or_default();
-                let digits = own.bytes().take_while(u8::is_ascii_digit).count();
-                let (number, own) = own.split_at(digits);
+                let suffix = abi.strip_prefix("cp").unwrap_or_default();
+                let digits = suffix.bytes().take_while(u8::is_ascii_digit).count();
+                let (number, suffix) = suffix.split_at(digits);
                 // Python before 3.8 had the letter `m`.
-                let own = own.trim_start_matches('m');
-                (number == version || (version == "3" && number.starts_with('3'))) && own == letters
+                let suffix = suffix.trim_start_matches('m');
+                (number == version || (version == "3" && number.starts_with('3')))
+                    && suffix == letters
             }
         };
         self.abi.split('.').any(any)

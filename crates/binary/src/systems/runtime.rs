@@ -80,7 +80,7 @@ pub fn reads(runtime: &str, release: Release, form: CodeForm) -> Result<(), Refu
 }
 
 /// Judges whether a release of a runtime has a library; `None` if the library is not the runtime's.
-pub fn has(runtime: &str, release: Release, library: &str) -> Option<Result<(), Refusal>> {
+pub fn provides(runtime: &str, release: Release, library: &str) -> Option<Result<(), Refusal>> {
     let is_it = |row: &&Row| row.runtime == runtime && row.kind == "library";
     let row = rows().iter().filter(is_it).find(|row| row.thing == library)?;
     let first = row.first?;
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_of_the_table_is_read_and_has_a_source() {
+    fn every_line_of_the_table_has_a_source() {
         let lines: Vec<&str> = TABLE.lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(rows().len(), lines.len());
         for line in lines {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_release_reads_what_its_sources_say() {
+    fn releases_read_documented_forms() {
         let name = example();
         assert_eq!(reads(name, (7, 13), CodeForm::Archive), Ok(()));
         assert_eq!(reads(name, (7, 2), CodeForm::Archive), Err(Refusal::Before((7, 13))));
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(reads(name, (7, 0), CodeForm::Bundle(3)), Err(Refusal::Unknown));
         assert_eq!(reads(name, (7, 2), CodeForm::Bundle(1)), Err(Refusal::Never));
         assert_eq!(reads(name, (7, 2), CodeForm::Object(9)), Err(Refusal::Unknown));
-        assert_eq!(has(name, (7, 2), "libm.so.6"), None);
+        assert_eq!(provides(name, (7, 2), "libm.so.6"), None);
         assert_eq!(named("linux"), None);
     }
 }

@@ -49,9 +49,9 @@ pub fn faults<'s>(symbols: impl IntoIterator<Item = &'s str>, oldest: Release) -
         Some(release) if release > oldest => Some(AbiFault::Later(symbol.to_owned(), release)),
         Some(_) => None,
     };
-    let mut found: Vec<AbiFault> = symbols.into_iter().filter_map(fault).collect();
-    found.sort();
-    found
+    let mut faults: Vec<AbiFault> = symbols.into_iter().filter_map(fault).collect();
+    faults.sort();
+    faults
 }
 
 #[cfg(test)]
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn symbols_outside_and_later_ones_are_faults() {
+    fn reports_symbols_outside_of_the_abi_and_later_ones() {
         let used = ["PyList_New", "PyUnicode_FromKindAndData", "PyObject_Vectorcall"];
         let outside = AbiFault::Outside("PyUnicode_FromKindAndData".to_owned());
         let later = AbiFault::Later("PyObject_Vectorcall".to_owned(), (3, 12));
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_of_the_table_is_read() {
+    fn parses_every_line_of_the_table() {
         let lines = TABLE.lines().filter(|line| !line.starts_with('#'));
         for line in lines {
             let (name, _) = line.split_once('\t').unwrap();

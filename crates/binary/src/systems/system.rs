@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_system_is_its_name() {
+    fn parses_systems_by_name() {
         let runtime = format!("{}-7.13", runtime::example());
         for text in ["glibc-2.43", "musl-1.2", "cpython-3.13", "windows", &runtime] {
             assert_eq!(text.parse::<System>().unwrap().to_string(), text);

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_has_its_own_libraries() {
+    fn recognizes_windows_libraries() {
         for library in ["KERNEL32.dll", "uxtheme.dll", "WINHTTP.dll", "netapi32.dll", "d3d11.dll"] {
             assert_eq!(of(library, "py3", "none"), Some(Provider::Windows), "{library}");
         }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn other_installers_are_not_certain() {
+    fn names_provider_of_each_library() {
         assert_eq!(of("MSVCP140.dll", "py3", "none"), Some(Provider::Redistributable));
         assert_eq!(of("mfc140u.dll", "py3", "none"), Some(Provider::Redistributable));
         assert_eq!(of("vcruntime140_1.dll", "py3", "none"), Some(Provider::Interpreter));

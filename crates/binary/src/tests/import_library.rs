@@ -5,13 +5,13 @@ use crate::pe::{PeError, import_library, import_stub};
 fn a_short_import_library_names_its_dll() {
     for machine in [Machine::X86_64, Machine::Aarch64] {
         let bytes = import_stub(machine, "amdhip64_7.dll", "hipMalloc");
-        let found = import_library(&bytes).unwrap().unwrap();
-        assert_eq!((found.machine, found.dlls), (machine, vec!["amdhip64_7.dll".to_owned()]));
+        let library = import_library(&bytes).unwrap().unwrap();
+        assert_eq!((library.machine, library.dlls), (machine, vec!["amdhip64_7.dll".to_owned()]));
     }
 }
 
 #[test]
-fn other_archives_are_none() {
+fn ignores_other_archives() {
     let header = format!("{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", "a.o/", 0, 0, 0, 644, 24);
     let elf = [b"!<arch>\n", header.as_bytes(), b"\x7fELF\x02\x01\x01", &[0; 17]].concat();
     let text = b"!<arch>\nnothing of this is an archive's".to_vec();
@@ -21,7 +21,7 @@ fn other_archives_are_none() {
 }
 
 #[test]
-fn one_that_is_cut_short_says_so_once_it_named_a_dll() {
+fn reports_truncation_after_the_first_dll_name() {
     let mut bytes = import_stub(Machine::X86_64, "x.dll", "x");
     let whole = bytes.len();
     bytes.extend(import_stub(Machine::X86_64, "y.dll", "y").split_off(8));
@@ -35,7 +35,7 @@ fn one_that_is_cut_short_says_so_once_it_named_a_dll() {
 }
 
 #[test]
-fn other_bytes_are_read_or_refused() {
+fn reads_or_refuses_changed_bytes() {
     let bytes = import_stub(Machine::X86_64, "x.dll", "x");
     for at in 0..bytes.len() {
         let _ = import_library(&bytes[..at].to_vec());

@@ -12,19 +12,19 @@ fn version(bytes: &[u8]) -> Option<PeVersion> {
 }
 
 #[test]
-fn wrong_resources_leave_a_file_without_a_version() {
+fn ignores_wrong_resources() {
     assert!(version(&whole()).is_some());
-    let at = resources(&whole());
+    let offset = resources(&whole());
     // The directory's address; a directory inside itself; data as a directory, outside, too large.
     for (place, value) in [
         (DIRECTORIES + 16, 0xffff_0000),
-        (at + 20, 0x8000_0000),
-        (at + 44, 0x8fff_ffff),
-        (at + 68, 0x8000_0018),
-        (at + 72, 0xffff_0000),
-        (at + 76, 0xffff_ffff),
-        (at + 76, 0x1_0001),
-        (at + 16, 17),
+        (offset + 20, 0x8000_0000),
+        (offset + 44, 0x8fff_ffff),
+        (offset + 68, 0x8000_0018),
+        (offset + 72, 0xffff_0000),
+        (offset + 76, 0xffff_ffff),
+        (offset + 76, 0x1_0001),
+        (offset + 16, 17),
     ] {
         let mut made = Maker { bytes: whole() };
         made.word(place, value);
@@ -33,7 +33,7 @@ fn wrong_resources_leave_a_file_without_a_version() {
 }
 
 #[test]
-fn every_byte_of_the_resources_may_be_another() {
+fn survives_changes_of_every_resource_byte() {
     let bytes = whole();
     let from = resources(&bytes) - 120;
     for at in from..resources(&bytes) + 88 {

@@ -35,7 +35,7 @@ fn of_member(wheel: &Wheel, entry: &DirectoryEntry) -> io::Result<Vec<CodeForm>>
     if !is_binary && !device_code::is_container(&start) {
         return Ok(Vec::new());
     }
-    let mut kept = Kept::of_size(entry.size)?;
-    io::copy(&mut wheel.zip().member(entry)?, &mut kept)?;
-    Ok(device_code::forms(&kept)?.into_iter().collect())
+    let mut content = Kept::of_size(entry.size)?;
+    io::copy(&mut wheel.zip().member(entry)?, &mut content)?;
+    Ok(device_code::forms(&content)?.into_iter().collect())
 }

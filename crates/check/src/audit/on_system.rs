@@ -87,7 +87,7 @@ impl Audit {
         let libraries = self.external_libraries.iter();
         let libraries = libraries.filter(|one| one.kind == ObstacleKind::Library);
         let mut libraries = libraries.filter_map(|one| {
-            let refusal = runtime::has(name, release, &one.needs)?.err()?;
+            let refusal = runtime::provides(name, release, &one.needs)?.err()?;
             Some(format!("`{}` needs {}: {refusal}", one.file, one.needs))
         });
         let mut forms = self.forms.iter().filter_map(|(form, file)| {
@@ -108,15 +108,15 @@ impl Audit {
     fn on_python(&self, (major, minor): Release) -> Option<String> {
         let (python, abi) = &self.interpreter;
         let digits = |tag: &str, start: &str| tag.strip_prefix(start)?.parse::<u32>().ok();
-        let own = format!("cp{major}{minor}");
+        let cpython = format!("cp{major}{minor}");
         let fits = python.split('.').any(|tag| {
-            let (exact, later) = (tag == own, digits(tag, "cp3").is_some_and(|it| it <= minor));
+            let (exact, later) = (tag == cpython, digits(tag, "cp3").is_some_and(|it| it <= minor));
             let generic = tag == format!("py{major}")
                 || digits(tag, "py3").is_some_and(|it| major == 3 && it <= minor);
             abi.split('.').any(|abi| match abi {
                 "none" => generic || exact,
                 "abi3" => major == 3 && later,
-                _ => exact && abi == own,
+                _ => exact && abi == cpython,
             })
         });
         if !fits {

@@ -45,7 +45,7 @@ fn one(path: &Path) -> Result<Audit, AuditError> {
 }
 
 #[test]
-fn this_program_is_audited_with_the_symbol_that_forces_its_tag() {
+fn names_symbol_that_forces_tag() {
     let bench = Bench::new();
     let program = fs_err::read(std::env::current_exe().unwrap()).unwrap();
     let path = bench.wheel("x-1-py3-none-manylinux_2_5_x86_64.whl", &[("x/program", &program)]);
@@ -67,7 +67,7 @@ fn this_program_is_audited_with_the_symbol_that_forces_its_tag() {
 }
 
 #[test]
-fn wheels_together_are_one_set() {
+fn audits_wheels_as_one_set() {
     let bench = Bench::new();
     let user = bench.wheel(
         "x-1-py3-none-linux_x86_64.whl",
@@ -95,7 +95,7 @@ fn wheels_together_are_one_set() {
 }
 
 #[test]
-fn the_archive_of_a_devel_wheel_is_audited_too() {
+fn audits_archive_of_devel_wheel() {
     let mut tar = tar::Builder::new(Vec::new());
     let bytes = library("libuser.so", "libdrm.so.2");
     let mut header = tar::Header::new_ustar();
@@ -113,7 +113,7 @@ fn the_archive_of_a_devel_wheel_is_audited_too() {
 }
 
 #[test]
-fn wheels_without_a_file_to_judge_are_for_any_platform_or_refused() {
+fn tags_wheels_without_hosted_files_any_or_refuses() {
     let bench = Bench::new();
     for name in ["x-1-py3-none-any.whl", "x-1-py3-none-manylinux_2_28_x86_64.whl"] {
         let audit = one(&bench.wheel(name, &[("x/__init__.py", b"")])).unwrap();
@@ -131,7 +131,7 @@ fn wheels_without_a_file_to_judge_are_for_any_platform_or_refused() {
 }
 
 #[test]
-fn wheels_for_windows_get_the_tag_of_their_processor() {
+fn tags_windows_wheels_by_processor() {
     let bench = Bench::new();
     let dll = |machine| {
         stub(&Stub {
@@ -223,7 +223,7 @@ fn every_architecture_has_its_policies() {
 }
 
 #[test]
-fn other_machines_are_refused_or_left_out() {
+fn refuses_or_ignores_files_for_other_machines() {
     let bench = Bench::new();
     for (elf, reason) in [
         (SPARC, "for another machine (number 43, 64-bit), which no platform tag covers"),

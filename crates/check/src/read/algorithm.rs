@@ -15,7 +15,7 @@ pub(super) enum Algorithm {
 }
 
 impl Algorithm {
-    pub fn of(name: &str) -> Option<Self> {
+    pub fn by_name(name: &str) -> Option<Self> {
         match name {
             "sha256" => Some(Self::Sha256),
             "sha384" => Some(Self::Sha384),

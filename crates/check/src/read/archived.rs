@@ -2,7 +2,7 @@ use std::io::{self, Read};
 
 use super::content::Asked;
 use super::depth::Depth;
-use super::reading::{fault, kept};
+use super::reading::{fault, nonempty};
 use crate::{File, Kind, Known, Scheme, Why};
 use wheel::package::{Fault, FaultKind, devel_archive};
 use wheel::unpacking::{MemberKind, TarMember};
@@ -32,8 +32,8 @@ pub(super) fn read(name: &str, bytes: impl Read, asked: &Asked<'_>) -> io::Resul
         // Damaged bytes are reported for the member.
         Err(_) if fault.is_some() => Vec::new(),
         Err(error) => {
-            let what = "its devel archive cannot be read";
-            vec![Fault::new(FaultKind::Broken, what).of(name).because(error.to_string())]
+            let message = "its devel archive cannot be read";
+            vec![Fault::new(FaultKind::Broken, message).of(name).because(error.to_string())]
         }
     };
     Ok(Devel { fault, faults, members })
@@ -47,7 +47,7 @@ pub(super) fn file(
     asked: &Asked<'_>,
 ) -> io::Result<Option<File<'static>>> {
     let mode = member.mode().map_or(Known::Unknown(Why::Broken), |mode| Known::Is(mode & 0o7777));
-    let of = |kind| File::below(scheme, member.path.clone(), mode, kind);
+    let member_file = |kind| File::below(scheme, member.path.clone(), mode, kind);
     let without_bytes = match (&member.kind, scheme) {
         (MemberKind::File, _) => None,
         (MemberKind::Symlink(text), _) | (MemberKind::HardLink(text), Scheme::Source) => {
@@ -60,7 +60,7 @@ pub(super) fn file(
         _ => return Ok(None),
     };
     if let Some(kind) = without_bytes {
-        let mut file = of(kind);
+        let mut file = member_file(kind);
         file.code = Known::Unknown(Why::NoFact);
         return Ok(Some(file));
     }
@@ -68,8 +68,8 @@ pub(super) fn file(
     if let Some(fault) = content.fault {
         return Err(io::Error::new(io::ErrorKind::InvalidData, fault));
     }
-    let mut file = of(content.kind);
-    file.code = kept(content.code);
+    let mut file = member_file(content.kind);
+    file.code = nonempty(content.code);
     file.bytes = of_bytes;
     Ok(Some(file))
 }

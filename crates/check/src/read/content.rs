@@ -42,7 +42,7 @@ impl Default for Content {
 }
 
 impl Content {
-    fn of(fault: Option<String>) -> Self {
+    fn with_fault(fault: Option<String>) -> Self {
         Self { fault, ..Self::default() }
     }
 
@@ -64,7 +64,7 @@ impl Asked<'_> {
     ) -> io::Result<Content> {
         let content = match FileContent::new(bytes) {
             Ok(content) => content,
-            Err(error) => return Ok(Content::of(fault(Err(error))?)),
+            Err(error) => return Ok(Content::with_fault(fault(Err(error))?)),
         };
         match (self.depth, content.kind()) {
             (Depth::Rules, ContentKind::Elf | ContentKind::Pe) => {
@@ -72,7 +72,7 @@ impl Asked<'_> {
                     let code = self.targets.map(|_| device_code::of_binary(file)).transpose()?;
                     Ok((binary(name, file), code.unwrap_or_default()))
                 })?;
-                Ok(Content { kind, code, ..Content::of(fault) })
+                Ok(Content { kind, code, ..Content::with_fault(fault) })
             }
             (Depth::Rules, _) => self.data(name, size, content),
             (Depth::Comparison | Depth::Outline, ContentKind::Elf) => {
@@ -80,16 +80,18 @@ impl Asked<'_> {
                     let kind = searched(file);
                     generated(file, &kind).map(|made| (kind, made))
                 })?;
-                Ok(Content { kind, made, ..Content::of(fault) })
+                Ok(Content { kind, made, ..Content::with_fault(fault) })
             }
             (Depth::Comparison | Depth::Outline, _) if self.text => {
                 let mut text = Vec::new();
                 let fault = fault(content.copy_to(&mut text))?;
                 let text = String::from_utf8(text).map_or(Known::Unknown(Why::NoFact), Known::Is);
-                Ok(Content { text, ..Content::of(fault) })
+                Ok(Content { text, ..Content::with_fault(fault) })
             }
             (Depth::Comparison | Depth::Outline, _) => Ok(Content::default()),
-            (Depth::Digests, _) => Ok(Content::of(fault(content.copy_to(&mut io::sink()))?)),
+            (Depth::Digests, _) => {
+                Ok(Content::with_fault(fault(content.copy_to(&mut io::sink()))?))
+            }
         }
     }
 
@@ -131,7 +133,7 @@ impl Asked<'_> {
         };
         // Code in damaged bytes is not reported separately.
         let code = sink.filter(|_| fault.is_none()).map(Sink::finish).unwrap_or_default();
-        Ok(Content { kind, code, ..Content::of(fault) })
+        Ok(Content { kind, code, ..Content::with_fault(fault) })
     }
 }
 
@@ -146,7 +148,7 @@ fn random<T>(
         let fault = fault(content.copy_to(&mut io::sink()))?;
         return Ok((fault, work(file)?));
     }
-    let mut kept = Kept::of_size(size)?;
-    let fault = fault(content.copy_to(&mut kept))?;
-    Ok((fault, work(&kept)?))
+    let mut copy = Kept::of_size(size)?;
+    let fault = fault(content.copy_to(&mut copy))?;
+    Ok((fault, work(&copy)?))
 }

@@ -22,10 +22,10 @@ pub fn contents(
 }
 
 fn read(found: &Found, wanted: &BTreeSet<&str>) -> Result<BTreeMap<String, Kept>, PackageError> {
-    let mut kept = BTreeMap::new();
+    let mut contents = BTreeMap::new();
     let mut keep = |name: &str, size, bytes: &mut dyn Read| -> io::Result<()> {
         if wanted.contains(name) {
-            kept.insert(name.to_owned(), FileContent::new(bytes)?.keep(size)?);
+            contents.insert(name.to_owned(), FileContent::new(bytes)?.keep(size)?);
         }
         Ok(())
     };
@@ -34,7 +34,7 @@ fn read(found: &Found, wanted: &BTreeSet<&str>) -> Result<BTreeMap<String, Kept>
     };
     if found.form == Form::Sdist {
         Sdist::open(&found.path, of_tar)?;
-        return Ok(kept);
+        return Ok(contents);
     }
     let wheel = Wheel::open(&found.path)?;
     // An archive is long to unpack.
@@ -49,5 +49,5 @@ fn read(found: &Found, wanted: &BTreeSet<&str>) -> Result<BTreeMap<String, Kept>
         keep(&entry.name, entry.size, &mut wheel.member(entry)?)
             .map_err(|source| wheel.unread(&entry.name, source))?;
     }
-    Ok(kept)
+    Ok(contents)
 }

@@ -31,11 +31,11 @@ impl<'f> Modules<'f> {
         text: impl Fn(&str) -> Option<String>,
     ) -> Option<Finding> {
         let path = object.module.replace('.', "/");
-        let error = |what: &'static str| {
+        let error = |message: &'static str| {
             let attribute = object.attribute.map(|attribute| format!(":{attribute}"));
             let line =
                 format!("{} = {}{}", entry.name, object.module, attribute.unwrap_or_default());
-            Some(Finding::error(Code::EntryPoint, what).because(format!("`{line}`")))
+            Some(Finding::error(Code::EntryPoint, message).because(format!("`{line}`")))
         };
         let sources = [format!("{path}.py"), format!("{path}/__init__.py")];
         let Some(member) = sources.iter().find_map(|source| self.0.get(&**source)) else {

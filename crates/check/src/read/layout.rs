@@ -8,14 +8,15 @@ pub(super) fn check(
     members: &[Member],
     dist_info: Option<&str>,
 ) -> Vec<Finding> {
-    let mut found: Vec<_> = entries.iter().filter_map(|entry| place(entry, dist_info?)).collect();
+    let mut findings: Vec<_> =
+        entries.iter().filter_map(|entry| place(entry, dist_info?)).collect();
     for (entry, member) in entries.iter().zip(members) {
-        let all = [kind(entry), bytes(member)].into_iter().flatten();
-        found.extend(all.map(|finding| finding.of(&*entry.name)));
+        let faults = [kind(entry), bytes(member)].into_iter().flatten();
+        findings.extend(faults.map(|finding| finding.of(&*entry.name)));
     }
-    found.extend(times(entries));
-    found.extend(dist_info.and_then(|directory| order(entries, directory)));
-    found
+    findings.extend(times(entries));
+    findings.extend(dist_info.and_then(|directory| order(entries, directory)));
+    findings
 }
 
 /// Findings of the headers alone.
@@ -30,8 +31,8 @@ const SCHEMES: [&str; 5] = ["purelib", "platlib", "headers", "scripts", "data"];
 
 fn place(entry: &DirectoryEntry, dist_info: &str) -> Option<Finding> {
     let (top, rest) = entry.name.split_once('/').unwrap_or((&entry.name, ""));
-    let fault = |what: &'static str| Some(Finding::error(Code::UnsafeName, what));
-    let found = if let Some(stem) = top.strip_suffix(".data") {
+    let fault = |message: &'static str| Some(Finding::error(Code::UnsafeName, message));
+    let finding = if let Some(stem) = top.strip_suffix(".data") {
         let (scheme, path) = rest.split_once('/').unwrap_or((rest, ""));
         if dist_info.strip_suffix(".dist-info") != Some(stem) {
             fault("`.data` directory with another name than the metadata directory")
@@ -47,7 +48,7 @@ fn place(entry: &DirectoryEntry, dist_info: &str) -> Option<Finding> {
     } else {
         None
     };
-    found.map(|finding| finding.of(&*entry.name))
+    finding.map(|finding| finding.of(&*entry.name))
 }
 
 fn kind(entry: &DirectoryEntry) -> Option<Finding> {
@@ -70,12 +71,12 @@ fn bytes(member: &Member) -> Option<Finding> {
 
 fn times(entries: &[DirectoryEntry]) -> Option<Finding> {
     let first = entries.first()?;
-    let other = entries.iter().find(|entry| entry.time != first.time)?;
-    let what = "its members have different timestamps, so its build is not reproducible";
-    Some(Finding::warning(Code::MemberTime, what).because(format!(
+    let differing = entries.iter().find(|entry| entry.time != first.time)?;
+    let message = "its members have different timestamps, so its build is not reproducible";
+    Some(Finding::warning(Code::MemberTime, message).because(format!(
         "{} and {}",
         time(first),
-        time(other)
+        time(differing)
     )))
 }
 

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn expressions_are_read_in_any_case() {
+    fn reads_expressions_in_any_case() {
         for text in [
             "MIT",
             "mit or apache-2.0",

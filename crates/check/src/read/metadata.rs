@@ -29,20 +29,20 @@ const ONCE: [&str; 16] = [
 
 pub(super) struct Rules<'m>(pub &'m Metadata);
 
-fn error(what: impl Into<std::borrow::Cow<'static, str>>) -> Finding {
-    Finding::error(Code::MetadataField, what)
+fn error(message: impl Into<std::borrow::Cow<'static, str>>) -> Finding {
+    Finding::error(Code::MetadataField, message)
 }
 
 impl Rules<'_> {
     pub fn check(&self) -> Vec<Finding> {
-        let mut found = self.version();
-        found.extend(stray(self.0.header(), "its metadata"));
-        found.extend(self.counts());
-        found.extend(self.license());
-        found.extend(self.values());
-        found.extend(self.requirements());
-        found.extend(uploads::check(self.0));
-        found
+        let mut findings = self.version();
+        findings.extend(stray(self.0.header(), "its metadata"));
+        findings.extend(self.counts());
+        findings.extend(self.license());
+        findings.extend(self.values());
+        findings.extend(self.requirements());
+        findings.extend(uploads::check(self.0));
+        findings
     }
 
     fn told_version(&self) -> Option<(u32, u32)> {
@@ -51,26 +51,26 @@ impl Rules<'_> {
     }
 
     fn version(&self) -> Vec<Finding> {
-        let mut found = Vec::new();
+        let mut findings = Vec::new();
         let newest = VERSIONS[VERSIONS.len() - 1];
         match self.told_version() {
             Some(version) if VERSIONS.contains(&version) => {
                 let fields = uploads::FIELDS
                     .iter()
                     .filter(|(field, since)| *since > version && self.0.first(field).is_some());
-                let (told, what) = (
+                let (declared, reason) = (
                     format!("{}.{}", version.0, version.1),
                     "is newer than the given Metadata-Version",
                 );
                 // A warning only: widely used tools write these fields too early, and installers
                 // accept them.
-                found.extend(fields.map(|(field, _)| {
-                    Finding::warning(Code::MetadataField, format!("{field} {what}"))
-                        .because(told.clone())
+                findings.extend(fields.map(|(field, _)| {
+                    Finding::warning(Code::MetadataField, format!("{field} {reason}"))
+                        .because(declared.clone())
                 }));
             }
             Some((2, minor)) if minor > newest.1 => {
-                found.push(
+                findings.push(
                     Finding::warning(
                         Code::MetadataField,
                         "its Metadata-Version is newer than rockpack knows",
@@ -78,46 +78,46 @@ impl Rules<'_> {
                     .because(format!("2.{minor}")),
                 );
             }
-            _ => found.push(error("it has no known Metadata-Version")),
+            _ => findings.push(error("it has no known Metadata-Version")),
         }
-        found
+        findings
     }
 
     fn counts(&self) -> Vec<Finding> {
-        let mut found = Vec::new();
+        let mut findings = Vec::new();
         for field in ["Name", "Version"] {
             if self.0.first(field).is_none_or(str::is_empty) {
-                found.push(error(format!("its metadata has no {field}")));
+                findings.push(error(format!("its metadata has no {field}")));
             }
         }
         let twice = ONCE.iter().filter(|field| self.0.all(field).len() > 1);
-        found.extend(twice.map(|field| error(format!("its metadata has {field} twice"))));
-        found
+        findings.extend(twice.map(|field| error(format!("its metadata has {field} twice"))));
+        findings
     }
 
     fn license(&self) -> Vec<Finding> {
         let Some(expression) = self.0.first("License-Expression") else { return Vec::new() };
-        let mut found = Vec::new();
+        let mut findings = Vec::new();
         if let Some(reason) = license::wrong(expression) {
-            let what = "its License-Expression is not an SPDX expression";
-            found.push(error(what).because(format!("`{expression}`: {reason}")));
+            let message = "its License-Expression is not an SPDX expression";
+            findings.push(error(message).because(format!("`{expression}`: {reason}")));
         }
         if self.0.first("License").is_some() {
-            found.push(error(
+            findings.push(error(
                 "it has both License and License-Expression; index servers reject this",
             ));
         }
         if self.0.all("Classifier").iter().any(|classifier| classifier.starts_with("License ::")) {
-            found.push(Finding::warning(
+            findings.push(Finding::warning(
                 Code::MetadataField,
                 "it has both a licence classifier and License-Expression, which PEP 639 deprecates",
             ));
         }
-        found
+        findings
     }
 
     fn values(&self) -> Vec<Finding> {
-        let mut found = Vec::new();
+        let mut findings = Vec::new();
         let text = |field| self.0.first(field);
         let invalid = |field: &str, text: &str| {
             error(format!("its {field} is malformed")).because(format!("`{text}`"))
@@ -125,30 +125,30 @@ impl Rules<'_> {
         if let Some(name) =
             text("Name").filter(|name| !name.is_empty() && normalized(name).is_none())
         {
-            found.push(invalid("Name", name));
+            findings.push(invalid("Name", name));
         }
         if let Some(name) = text("Name").filter(|_| self.0.header().is_padded("Name")) {
-            let what = "blanks follow its Name, which some installers reject";
-            found.push(error(what).because(format!("`{name}`")));
+            let message = "blanks follow its Name, which some installers reject";
+            findings.push(error(message).because(format!("`{name}`")));
         }
         if let Some(version) = text("Version")
             .filter(|version| !version.is_empty() && version.parse::<Version>().is_err())
         {
-            found.push(invalid("Version", version));
+            findings.push(invalid("Version", version));
         }
         if let Some(python) = text("Requires-Python")
             .filter(|python| python.parse::<pep440_rs::VersionSpecifiers>().is_err())
         {
-            found.push(invalid("Requires-Python", python));
+            findings.push(invalid("Requires-Python", python));
         }
         if text("Summary").is_some_and(|summary| summary.contains('\n')) {
-            found.push(error("its Summary has more than one line"));
+            findings.push(error("its Summary has more than one line"));
         }
         for extra in self.0.all("Provides-Extra") {
             match normalized(&extra) {
-                None => found.push(invalid("Provides-Extra", &extra)),
+                None => findings.push(invalid("Provides-Extra", &extra)),
                 Some(name) if name != extra && self.told_version() >= Some((2, 3)) => {
-                    found.push(
+                    findings.push(
                         Finding::warning(Code::MetadataField, "an extra's name is not normalised")
                             .because(format!("write `{name}`, not `{extra}`")),
                     );
@@ -156,23 +156,23 @@ impl Rules<'_> {
                 Some(_) => {}
             }
         }
-        found
+        findings
     }
 
     fn requirements(&self) -> Vec<Finding> {
-        let (mut found, offered) = (Vec::new(), self.0.extras());
+        let (mut findings, offered) = (Vec::new(), self.0.extras());
         for requirement in self.0.requirements() {
             let requirement = match requirement {
                 Ok(requirement) => requirement,
                 Err(text) => {
-                    let what = "a Requires-Dist is not a requirement";
-                    let finding = Finding::error(Code::RequirementForm, what);
-                    found.push(finding.because(format!("`{text}`")));
+                    let message = "a Requires-Dist is not a requirement";
+                    let finding = Finding::error(Code::RequirementForm, message);
+                    findings.push(finding.because(format!("`{text}`")));
                     continue;
                 }
             };
             for extra in requirement.of_extras.iter().filter(|extra| !offered.contains(*extra)) {
-                found.push(Finding::error(
+                findings.push(Finding::error(
                     Code::UnmetExtra,
                     format!(
                         "it has a requirement for its extra `{extra}`, but does not offer that \
@@ -181,7 +181,7 @@ impl Rules<'_> {
                 ));
             }
         }
-        found
+        findings
     }
 
     pub fn license_files(&self, has: impl Fn(&str) -> bool) -> Vec<Finding> {
@@ -201,8 +201,8 @@ impl Rules<'_> {
 
 pub(super) fn stray(header: &Header, file: &str) -> Option<Finding> {
     let line = header.stray()?;
-    let what = format!("{file} has a line that is not a field, which programs read differently");
-    Some(error(what).because(format!("`{line}`")))
+    let message = format!("{file} has a line that is not a field, which programs read differently");
+    Some(error(message).because(format!("`{line}`")))
 }
 
 #[cfg(test)]
@@ -210,21 +210,21 @@ mod tests {
     use super::*;
 
     fn said(text: &str) -> Vec<String> {
-        let found = Rules(&Metadata::parse(text)).check();
-        found
+        let findings = Rules(&Metadata::parse(text)).check();
+        findings
             .into_iter()
             .map(|f| f.detail.map_or(f.what.to_string(), |detail| format!("{} ({detail})", f.what)))
             .collect()
     }
 
     #[test]
-    fn what_is_whole_has_no_findings() {
+    fn accepts_complete_metadata() {
         assert!(said("Metadata-Version: 2.4\nName: a\nVersion: 1\nLicense-Expression: MIT\nProvides-Extra: x-y\nRequires-Dist: b; extra == 'x_y'\n").is_empty());
         assert!(said("Metadata-Version: 1.2\nName: a\nVersion: 1\nLicense: MIT\n").is_empty());
     }
 
     #[test]
-    fn fields_are_held_to_what_they_are() {
+    fn reports_malformed_fields() {
         for (text, needle) in [
             ("Name: a\nVersion: 1\n", "no known Metadata-Version"),
             ("Metadata-Version: 2.9\nName: a\nVersion: 1\n", "newer than rockpack knows (2.9)"),

@@ -30,26 +30,26 @@ impl<'w> Names<'w> {
                  NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM[-VARIANT].whl",
             )];
         };
-        let mut found = Vec::new();
+        let mut findings = Vec::new();
         let written = name.to_string();
         if written != self.file_name {
-            found.push(
+            findings.push(
                 Finding::warning(Code::PackageName, "its file name is not normalised, expected")
                     .because(format!("`{written}`")),
             );
         }
         for tag in name.tags().filter(|tag| !is_tag(tag)) {
-            found.push(
+            findings.push(
                 Finding::error(Code::TagForm, "its file name has a malformed tag").because(tag),
             );
         }
         let directory =
             self.dist_info.strip_suffix(".dist-info").and_then(|stem| stem.split_once('-'));
-        let same = directory.is_some_and(|(dist, version)| {
+        let agrees = directory.is_some_and(|(dist, version)| {
             same_name(dist, &name.dist) && same_version(version, &name.version)
         });
-        if !same {
-            found.push(
+        if !agrees {
+            findings.push(
                 Finding::error(
                     Code::NamesDisagree,
                     "its metadata directory is of another \
@@ -58,15 +58,15 @@ impl<'w> Names<'w> {
                 .of(self.dist_info),
             );
         }
-        found
+        findings
     }
 
     pub fn compare(&self, metadata: &Metadata) -> Vec<Finding> {
         let Some(name) = &self.name else { return Vec::new() };
-        let mut found = Vec::new();
-        let said = |field| metadata.first(field);
-        if let Some(dist) = said("Name").filter(|dist| !same_name(dist, &name.dist)) {
-            found.push(
+        let mut findings = Vec::new();
+        let value = |field| metadata.first(field);
+        if let Some(dist) = value("Name").filter(|dist| !same_name(dist, &name.dist)) {
+            findings.push(
                 Finding::error(
                     Code::NamesDisagree,
                     "the name in its metadata differs from the \
@@ -76,9 +76,9 @@ impl<'w> Names<'w> {
             );
         }
         if let Some(version) =
-            said("Version").filter(|version| !same_version(version, &name.version))
+            value("Version").filter(|version| !same_version(version, &name.version))
         {
-            found.push(
+            findings.push(
                 Finding::error(
                     Code::NamesDisagree,
                     "the version in its metadata differs from \
@@ -87,14 +87,14 @@ impl<'w> Names<'w> {
                 .because(format!("`{version}`")),
             );
         }
-        found
+        findings
     }
 
     pub fn tags(&self, wheel: &Header) -> Vec<Finding> {
-        let mut found = version(wheel);
-        found.extend(stray(wheel, "WHEEL"));
+        let mut findings = version(wheel);
+        findings.extend(stray(wheel, "WHEEL"));
         let twice = ONCE.iter().filter(|field| wheel.all(field).len() > 1);
-        found.extend(
+        findings.extend(
             twice.map(|field| {
                 Finding::error(Code::MetadataField, format!("WHEEL has {field} twice"))
             }),
@@ -102,18 +102,18 @@ impl<'w> Names<'w> {
         // Installers treat another value like `false`.
         let pure = wheel.first("Root-Is-Purelib").map(str::to_ascii_lowercase);
         if !matches!(pure.as_deref(), Some("true" | "false")) {
-            found.push(Finding::warning(
+            findings.push(Finding::warning(
                 Code::MetadataField,
                 "WHEEL has no `Root-Is-Purelib: true` or `false`",
             ));
         }
         let mut tags = wheel.all("Tag");
-        found.extend(
+        findings.extend(
             tags.iter()
                 .filter(|tag| !is_tag(tag))
                 .map(|tag| Finding::error(Code::TagForm, "WHEEL has a malformed tag").because(tag)),
         );
-        let Some(name) = &self.name else { return found };
+        let Some(name) = &self.name else { return findings };
         let mut expected: Vec<String> = name.tags().collect();
         for tags in [&mut tags, &mut expected] {
             tags.sort();
@@ -122,15 +122,15 @@ impl<'w> Names<'w> {
         if tags != expected {
             let detail =
                 format!("{} in WHEEL, {} in its file name", listed(&tags), listed(&expected));
-            found.push(Finding::error(Code::TagsDisagree, "its tags differ").because(detail));
+            findings.push(Finding::error(Code::TagsDisagree, "its tags differ").because(detail));
         }
         if wheel.first("Build") != name.build.as_deref() {
-            found.push(Finding::error(
+            findings.push(Finding::error(
                 Code::TagsDisagree,
                 "file name and WHEEL have different build tags",
             ));
         }
-        found
+        findings
     }
 }
 

@@ -24,19 +24,19 @@ pub(super) fn check(sdist: &Sdist) -> Vec<Finding> {
     if text.starts_with('\u{feff}') {
         return vec![fault("it begins with a byte order mark, which pip rejects")];
     }
-    let mut found = Vec::new();
-    found.extend(newer::feature(text).map(|feature| {
+    let mut findings = Vec::new();
+    findings.extend(newer::feature(text).map(|feature| {
         fault("it uses TOML 1.1, which pip reads only with a new Python").because(feature)
     }));
     match document.get("build-system") {
-        Some(system) => found.extend(of_build(system, sdist)),
-        None => found.extend(unnamed(document, sdist)),
+        Some(system) => findings.extend(of_build(system, sdist)),
+        None => findings.extend(unnamed(document, sdist)),
     }
-    found.extend(document.get("project").and_then(of_project));
-    found.extend(document.get("tool").and_then(of_uv));
+    findings.extend(document.get("project").and_then(of_project));
+    findings.extend(document.get("tool").and_then(of_uv));
     let groups = document.get("dependency-groups").filter(|groups| !groups.is_table());
-    found.extend(groups.map(|_| form("dependency-groups", "a table")));
-    found
+    findings.extend(groups.map(|_| form("dependency-groups", "a table")));
+    findings
 }
 
 /// The `module:object` of a backend inside the sdist, whose module [`check`] looks for.
@@ -51,12 +51,12 @@ pub(super) fn backend(sdist: &Sdist) -> Option<String> {
 fn unnamed(document: &Table, sdist: &Sdist) -> Option<Finding> {
     let has_name = document.contains_key("project")
         || ["setup.py", "setup.cfg"].iter().any(|name| sdist.has(name));
-    let what = "it has neither a `build-system` nor a `project`, and setuptools finds no setup.py or setup.cfg";
-    (!has_name).then(|| fault(what))
+    let message = "it has neither a `build-system` nor a `project`, and setuptools finds no setup.py or setup.cfg";
+    (!has_name).then(|| fault(message))
 }
 
-fn fault(what: impl Into<std::borrow::Cow<'static, str>>) -> Finding {
-    Finding::error(Code::MetadataField, what).of(NAME)
+fn fault(message: impl Into<std::borrow::Cow<'static, str>>) -> Finding {
+    Finding::error(Code::MetadataField, message).of(NAME)
 }
 
 /// Key of another form than the standard's.
@@ -86,12 +86,13 @@ fn of_build(system: &Value, sdist: &Sdist) -> Option<Finding> {
     };
     if paths.is_empty() {
         let is_empty = requires.and_then(Value::as_array).is_some_and(Vec::is_empty);
-        let what = format!("its `requires` is empty, so nothing installs its `{BACKEND}`");
-        return is_empty.then(|| fault(what));
+        let message = format!("its `requires` is empty, so nothing installs its `{BACKEND}`");
+        return is_empty.then(|| fault(message));
     }
     let mut directories = Vec::new();
     for path in paths {
-        let wrong = |what| Some(fault(format!("its `{PATH}` {what}")).because(format!("`{path}`")));
+        let wrong =
+            |message| Some(fault(format!("its `{PATH}` {message}")).because(format!("`{path}`")));
         let Some(directory) = directory(path) else { return wrong("leads outside the sdist") };
         if !directory.is_empty() && !sdist.has_below(&directory) {
             return wrong("names no directory of the sdist");
@@ -99,11 +100,11 @@ fn of_build(system: &Value, sdist: &Sdist) -> Option<Finding> {
         directories.push(directory);
     }
     let module = backend?.split(':').next().unwrap_or_default().replace('.', "/");
-    let has = |directory: &String| {
+    let has_module = |directory: &String| {
         let source = |end: &str| sdist.has(&format!("{directory}{module}{end}"));
         source(".py") || source("/__init__.py")
     };
-    let is_lost = !directories.iter().any(has);
+    let is_lost = !directories.iter().any(has_module);
     is_lost
         .then(|| fault(format!("no directory of its `{PATH}` has the module of its `{BACKEND}`")))
 }

@@ -50,6 +50,6 @@ pub(super) fn fault(read: io::Result<()>) -> io::Result<Option<String>> {
 }
 
 /// Most files have no device code.
-pub(super) fn kept(code: Code) -> Known<Option<Box<Code>>> {
+pub(super) fn nonempty(code: Code) -> Known<Option<Box<Code>>> {
     Known::Is((!code.is_empty()).then(|| Box::new(code)))
 }

@@ -33,21 +33,21 @@ impl Record {
     pub fn read(text: impl Read, directory: &Directory) -> Self {
         let rows = directory.entries.iter().map(|_| None).collect();
         let mut record = Self { rows, ..Self::default() };
-        let mut all = Rows::new(text.take(LONGEST_RECORD + 1));
-        for row in all.by_ref() {
+        let mut reader = Rows::new(text.take(LONGEST_RECORD + 1));
+        for row in reader.by_ref() {
             record.add(row, directory);
             if record.findings.len() + record.absent.len() >= MOST_WRONG {
-                let what = "RECORD has over 1,000 wrong rows; rockpack did not read the others";
-                record.findings.push(Finding::error(Code::RecordForm, what));
+                let message = "RECORD has over 1,000 wrong rows; rockpack did not read the others";
+                record.findings.push(Finding::error(Code::RecordForm, message));
                 return record;
             }
         }
-        if all.bytes() > LONGEST_RECORD {
-            let what = "RECORD is longer than the limit of 32 MiB";
-            record.findings.push(Finding::error(Code::RecordForm, what));
+        if reader.bytes() > LONGEST_RECORD {
+            let message = "RECORD is longer than the limit of 32 MiB";
+            record.findings.push(Finding::error(Code::RecordForm, message));
             return record;
         }
-        let fault = all.unreadable().map(|what| Finding::error(Code::RecordForm, what));
+        let fault = reader.unreadable().map(|message| Finding::error(Code::RecordForm, message));
         record.findings.extend(fault.map(|finding| finding.of("RECORD")));
         record.whole = true;
         record
@@ -55,19 +55,19 @@ impl Record {
 
     fn add(&mut self, row: Result<[String; 3], NotThree>, directory: &Directory) {
         let Ok([path, hash, size]) = row else {
-            let what = "RECORD has a row without exactly three fields";
-            return self.findings.push(Finding::error(Code::RecordForm, what));
+            let message = "RECORD has a row without exactly three fields";
+            return self.findings.push(Finding::error(Code::RecordForm, message));
         };
         let row = Row { hash, size };
         match directory.find(&path).map(|index| &mut self.rows[index]) {
             Some(place @ None) => *place = Some(row),
             Some(Some(first)) if *first == row => {
-                let what = "listed twice in RECORD";
-                self.findings.push(Finding::warning(Code::RecordForm, what).of(path));
+                let message = "listed twice in RECORD";
+                self.findings.push(Finding::warning(Code::RecordForm, message).of(path));
             }
             Some(Some(_)) => {
-                let what = "listed twice in RECORD, with different values";
-                self.findings.push(Finding::error(Code::RecordForm, what).of(path));
+                let message = "listed twice in RECORD, with different values";
+                self.findings.push(Finding::error(Code::RecordForm, message).of(path));
             }
             None => self.absent.push(path),
         }
@@ -89,36 +89,44 @@ impl Record {
     }
 
     pub(crate) fn algorithm(&self, index: usize) -> Algorithm {
-        let row = self.row(index).and_then(|row| Algorithm::of(row.hash.split_once('=')?.0));
+        let row = self.row(index).and_then(|row| Algorithm::by_name(row.hash.split_once('=')?.0));
         row.unwrap_or_default()
     }
 
     /// `own` is the path of RECORD.
-    pub fn compare(&self, own: &str, directory: &Directory, members: &[Member]) -> Vec<Finding> {
-        let mut found = Vec::new();
+    pub fn compare(
+        &self,
+        record_path: &str,
+        directory: &Directory,
+        members: &[Member],
+    ) -> Vec<Finding> {
+        let mut findings = Vec::new();
         for (entry, member) in directory.entries.iter().zip(members) {
-            let info = own.strip_suffix("RECORD").unwrap_or_default();
+            let info = record_path.strip_suffix("RECORD").unwrap_or_default();
             let signature = entry.name.strip_prefix(info).is_some_and(is_signature);
             // All members with the same name share the row.
             match directory.find(&entry.name).and_then(|index| self.row(index)) {
-                Some(row) if entry.name == own => found.extend(own_row(row).map(|f| f.of(own))),
+                Some(row) if entry.name == record_path => {
+                    findings.extend(own_row(row).map(|f| f.of(record_path)));
+                }
                 Some(_) if signature => {
-                    let what = "a signature of RECORD is listed in it";
-                    found.push(Finding::error(Code::RecordForm, what).of(&*entry.name));
+                    let message = "a signature of RECORD is listed in it";
+                    findings.push(Finding::error(Code::RecordForm, message).of(&*entry.name));
                 }
                 Some(row) => {
-                    found.extend(differences(row, member).into_iter().map(|f| f.of(&*entry.name)));
+                    findings
+                        .extend(differences(row, member).into_iter().map(|f| f.of(&*entry.name)));
                 }
                 None if signature || entry.is_directory() || !self.whole => {}
                 None => {
-                    found.push(
+                    findings.push(
                         Finding::error(Code::NotInRecord, "not listed in RECORD").of(&*entry.name),
                     );
                 }
             }
         }
-        found.extend(self.absent());
-        found
+        findings.extend(self.absent());
+        findings
     }
 }
 
@@ -131,25 +139,25 @@ fn differences(row: &Row, member: &Member) -> Vec<Finding> {
     if member.content.fault.is_some() {
         return Vec::new();
     }
-    let mut found = Vec::new();
-    match row.hash.split_once('=').map(|(name, digest)| (Algorithm::of(name), digest)) {
+    let mut findings = Vec::new();
+    match row.hash.split_once('=').map(|(name, digest)| (Algorithm::by_name(name), digest)) {
         Some((Some(_), digest)) if digest == base64_url(&member.digest) => {}
         Some((Some(_), _)) => {
-            found.push(Finding::error(Code::RecordHash, "wrong hash in RECORD"));
+            findings.push(Finding::error(Code::RecordHash, "wrong hash in RECORD"));
         }
         Some((None, _)) => {
-            let what = "hash in RECORD that is malformed or weaker than SHA-256";
-            found.push(Finding::error(Code::RecordForm, what).because(row.hash.clone()));
+            let message = "hash in RECORD that is malformed or weaker than SHA-256";
+            findings.push(Finding::error(Code::RecordForm, message).because(row.hash.clone()));
         }
-        None => found.push(Finding::error(Code::RecordForm, "no hash in RECORD")),
+        None => findings.push(Finding::error(Code::RecordForm, "no hash in RECORD")),
     }
     if row.size.is_empty() {
-        found.push(Finding::error(Code::RecordForm, "no size in RECORD"));
+        findings.push(Finding::error(Code::RecordForm, "no size in RECORD"));
     } else if row.size.parse() != Ok(member.size) {
         let detail = format!("{} bytes, in RECORD {}", member.size, row.size);
-        found.push(Finding::error(Code::RecordHash, "wrong size in RECORD").because(detail));
+        findings.push(Finding::error(Code::RecordHash, "wrong size in RECORD").because(detail));
     }
-    found
+    findings
 }
 
 #[cfg(test)]
@@ -157,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longer_hashes_are_known() {
+    fn accepts_longer_hashes() {
         let row = |hash: &str| Some(Row { hash: hash.to_owned(), size: String::new() });
         let record =
             Record { rows: vec![row("sha512=x"), row("md5=x"), None], ..Record::default() };

@@ -17,45 +17,45 @@ pub fn sdist(path: &Path, name: &str) -> io::Result<Package<'static>> {
     let mut package = Package::new(name, Form::Sdist);
     let file_name = path.file_name().unwrap_or_default().to_string_lossy();
     let sdist = Sdist::read(path, |_, _| Ok(()))?;
-    let mut found: Vec<Finding> = sdist.faults.iter().cloned().map(Finding::from).collect();
+    let mut findings: Vec<Finding> = sdist.faults.iter().cloned().map(Finding::from).collect();
     if let Some(error) = &sdist.broken {
-        let what = "it is not a gzipped tar archive, or truncated";
-        found.push(Finding::error(Code::BrokenPackage, what).because(error.to_string()));
+        let message = "it is not a gzipped tar archive, or truncated";
+        findings.push(Finding::error(Code::BrokenPackage, message).because(error.to_string()));
     } else {
-        found.extend(check(&sdist, &file_name, &mut package));
-        found.extend(sdist_scripts::check(path, &sdist)?);
+        findings.extend(check(&sdist, &file_name, &mut package));
+        findings.extend(sdist_scripts::check(path, &sdist)?);
     }
     let unread = Known::Unknown(Why::NoBytes);
     let file = |path: &String| File::below(Scheme::Source, path.clone(), unread, Kind::Unread);
     package.files = sdist.files.iter().map(file).collect();
     package.size = sdist.size;
-    package.faults = found.into_iter().map(|finding| finding.within(name)).collect();
+    package.faults = findings.into_iter().map(|finding| finding.within(name)).collect();
     Ok(package)
 }
 
 fn check(sdist: &Sdist, file_name: &str, package: &mut Package<'_>) -> Vec<Finding> {
-    let mut found = Vec::from_iter(tops(sdist, file_name));
+    let mut findings = Vec::from_iter(tops(sdist, file_name));
     if sdist.times.len() > 1 {
-        let what = "its members have different timestamps, so its build is not reproducible";
-        found.push(Finding::warning(Code::MemberTime, what));
+        let message = "its members have different timestamps, so its build is not reproducible";
+        findings.push(Finding::warning(Code::MemberTime, message));
     }
-    let missing = |what: &'static str| Finding::error(Code::MissingMetadata, what);
+    let missing = |message: &'static str| Finding::error(Code::MissingMetadata, message);
     if !sdist.has("pyproject.toml") && !sdist.has("setup.py") {
-        found.push(missing("it has neither pyproject.toml nor setup.py"));
+        findings.push(missing("it has neither pyproject.toml nor setup.py"));
     }
-    found.extend(project::check(sdist));
+    findings.extend(project::check(sdist));
     match sdist.pkg_info().filter(|_| sdist.has("PKG-INFO")) {
         Some(text) => {
             let metadata = Metadata::parse(text);
             let rules = Rules(&metadata);
-            found.extend(rules.check());
-            found.extend(rules.license_files(|file| sdist.has(file)));
+            findings.extend(rules.check());
+            findings.extend(rules.license_files(|file| sdist.has(file)));
             rules.tell(package);
-            found.extend(names(file_name, &metadata));
+            findings.extend(names(file_name, &metadata));
         }
-        None => found.push(missing("it has no PKG-INFO in its top directory")),
+        None => findings.push(missing("it has no PKG-INFO in its top directory")),
     }
-    found
+    findings
 }
 
 fn tops(sdist: &Sdist, file_name: &str) -> Option<Finding> {
@@ -68,8 +68,8 @@ fn tops(sdist: &Sdist, file_name: &str) -> Option<Finding> {
     let named =
         |top: String| if top.is_empty() { "files at the top level".to_owned() } else { top };
     let detail = tops.into_iter().map(named).collect::<Vec<_>>().join(", ");
-    let what = "its top level is not one directory with the name of the file";
-    Some(Finding::error(Code::NamesDisagree, what).because(detail))
+    let message = "its top level is not one directory with the name of the file";
+    Some(Finding::error(Code::NamesDisagree, message).because(detail))
 }
 
 fn names(file_name: &str, metadata: &Metadata) -> Option<Finding> {

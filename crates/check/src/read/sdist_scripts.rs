@@ -29,9 +29,9 @@ pub(super) fn check(path: &Path, sdist: &Sdist) -> io::Result<Vec<Finding>> {
     if objects.is_empty() {
         return Ok(Vec::new());
     }
-    let modules = Modules::of(&sdist.files);
-    let wanted = objects.iter().flat_map(|(_, object)| modules.find(object.module));
-    let texts = texts(path, &wanted.filter(|file| is_python(file)).collect())?;
+    let modules = Modules::new(&sdist.files);
+    let candidates = objects.iter().flat_map(|(_, object)| modules.find(object.module));
+    let texts = texts(path, &candidates.filter(|file| is_python(file)).collect())?;
     let judged = objects.iter().filter_map(|(script, object)| {
         let finding = match modules.judge(object, &texts) {
             Judged::Fine => return None,
@@ -60,7 +60,7 @@ enum Judged {
 struct Modules<'s>(BTreeMap<&'s str, Vec<&'s str>>);
 
 impl<'s> Modules<'s> {
-    fn of(files: &'s BTreeSet<String>) -> Self {
+    fn new(files: &'s BTreeSet<String>) -> Self {
         let mut modules: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for file in files {
             let last = module(file).rsplit('/').next().unwrap_or_default();
@@ -81,9 +81,9 @@ impl<'s> Modules<'s> {
         if files.is_empty() {
             // Without its package, the module can have another place in the sdist.
             let package = object.module.rsplit_once('.');
-            let has = package
+            let is_package = package
                 .is_some_and(|(package, _)| self.find(package).iter().any(|file| is_python(file)));
-            return if has { Judged::NoModule } else { Judged::Fine };
+            return if is_package { Judged::NoModule } else { Judged::Fine };
         }
         let Some(attribute) = object.attribute.and_then(|attribute| attribute.split('.').next())
         else {
@@ -143,7 +143,7 @@ mod tests {
         let texts = files.iter().map(|(name, text)| (format!("demo-1/{name}"), (*text).to_owned()));
         let (module, attribute) = object.split_once(':').unwrap();
         let object = Object { module, attribute: Some(attribute) };
-        match Modules::of(&names).judge(&object, &texts.collect()) {
+        match Modules::new(&names).judge(&object, &texts.collect()) {
             Judged::Fine => "fine",
             Judged::NoModule => "no module",
             Judged::NoObject => "no object",
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_are_found_in_every_layout() {
+    fn finds_functions_in_every_layout() {
         let main = "def main(): ...\n";
         for file in ["a/b.py", "src/a/b.py", "lib/python/a/b/__init__.py", "a/b/main.py"] {
             let files = [("a/__init__.py", ""), ("a/b/__init__.py", ""), (file, main)];
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_build_can_make_is_fine() {
+    fn accepts_modules_that_a_build_generates() {
         for files in [
             &[("a/__init__.py", ""), ("a/b.py.in", "")][..],
             &[("a/__init__.py", ""), ("a/b.pyx", "")],
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_functions_and_modules_are_found() {
+    fn reports_missing_functions_and_modules() {
         let package = ("src/a/__init__.py", "");
         assert_eq!(judged(&[package, ("src/a/b.py", "def mian(): ...")], "a.b:main"), "no object");
         assert_eq!(judged(&[package], "a:main"), "no object");

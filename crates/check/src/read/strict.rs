@@ -38,13 +38,13 @@ pub fn package(found: &Found, depth: Depth) -> Result<Package<'static>, ReadErro
 }
 
 pub(super) fn unreadable(found: &Found, source: PackageError) -> ReadError {
-    let what = if found.form == Form::Wheel { "wheel" } else { "sdist" };
+    let kind = if found.form == Form::Wheel { "wheel" } else { "sdist" };
     let source = match source {
         PackageError::Wheel(OpenError::Zip { reason, .. }) => PackageError::Zip(reason),
         PackageError::Wheel(error) => return ReadError::Wheel(error),
         source => source,
     };
-    ReadError::Package { path: found.path.clone(), what, source }
+    ReadError::Package { path: found.path.clone(), what: kind, source }
 }
 
 /// Reads the facts of a wheel that rules ask for.

@@ -19,9 +19,9 @@ impl Default for Texts {
 impl Texts {
     /// Returns whether a text of this size is kept.
     pub fn take(&mut self, size: u64) -> bool {
-        let left = self.0.checked_sub(size).filter(|_| size <= LONGEST);
-        self.0 = left.unwrap_or(self.0);
-        left.is_some()
+        let rest = self.0.checked_sub(size).filter(|_| size <= LONGEST);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
     }
 
     /// Chooses members of a wheel: not licences, and of the platform directory only the generated lists of links.

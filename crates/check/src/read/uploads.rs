@@ -56,10 +56,10 @@ const KEYWORDS: [&str; 35] = [
 const REFERENCES: [&str; 4] = ["DocumentRef-", "AdditionRef-", "NOASSERTION", "NONE"];
 
 pub(super) fn check(metadata: &Metadata) -> Vec<Finding> {
-    let mut found = unknown(metadata);
+    let mut findings = unknown(metadata);
     let mut wrong = |field: &str, value: &str| {
-        let what = format!("its {field} is malformed; index servers reject it");
-        found.push(warning(what).because(format!("`{value}`")));
+        let message = format!("its {field} is malformed; index servers reject it");
+        findings.push(warning(message).because(format!("`{value}`")));
     };
     let mut each = |field: &str, is_sound: fn(&str) -> bool| {
         for value in metadata.all(field).iter().filter(|value| !is_sound(value)) {
@@ -73,22 +73,22 @@ pub(super) fn check(metadata: &Metadata) -> Vec<Finding> {
     each("Import-Namespace", is_import);
     each("License-Expression", is_license);
     if let Some(label) = repeated_label(metadata) {
-        found.push(
+        findings.push(
             warning("its Project-URL has a label twice; index servers reject it").because(label),
         );
     }
     if metadata.first("Description").is_some()
         && metadata.header().body().is_some_and(|body| !body.is_empty())
     {
-        found.push(warning(
+        findings.push(warning(
             "it has a Description and a text below its fields; index servers reject it",
         ));
     }
-    found
+    findings
 }
 
-fn warning(what: impl Into<std::borrow::Cow<'static, str>>) -> Finding {
-    Finding::warning(Code::MetadataField, what)
+fn warning(message: impl Into<std::borrow::Cow<'static, str>>) -> Finding {
+    Finding::warning(Code::MetadataField, message)
 }
 
 fn unknown(metadata: &Metadata) -> Vec<Finding> {
@@ -143,8 +143,8 @@ fn is_import(text: &str) -> bool {
 
 fn is_license(text: &str) -> bool {
     let word = |word: &str| {
-        let own = word.get(..11).filter(|start| start.eq_ignore_ascii_case("LicenseRef-"));
-        let is_empty = own.is_some() && word[11..].trim_end_matches('+').is_empty();
+        let reference = word.get(..11).filter(|start| start.eq_ignore_ascii_case("LicenseRef-"));
+        let is_empty = reference.is_some() && word[11..].trim_end_matches('+').is_empty();
         is_empty || REFERENCES.iter().any(|one| word.starts_with(one))
     };
     !text.split([' ', '(', ')']).any(word)
@@ -153,9 +153,9 @@ fn is_license(text: &str) -> bool {
 fn repeated_label(metadata: &Metadata) -> Option<String> {
     let mut labels = BTreeSet::new();
     let urls = metadata.all("Project-URL");
-    let mut all =
+    let mut names =
         urls.iter().map(|url| url.split_once(',').map_or(&**url, |(label, _)| label.trim()));
-    all.find(|label| !labels.insert(*label)).map(|label| format!("`{label}`"))
+    names.find(|label| !labels.insert(*label)).map(|label| format!("`{label}`"))
 }
 
 #[cfg(test)]

@@ -13,19 +13,20 @@ use wheel::archive::variants::{self, MEMBER, Variants};
 
 const LONGEST: u64 = 1 << 20;
 
-pub(super) fn told(
+pub(super) fn variant_facts(
     label: Option<&VariantLabel>,
     text: Option<&str>,
 ) -> (Option<VariantFacts>, Option<Finding>) {
     let (label, text) = match (label, text) {
         (None, None) => return (None, None),
         (None, Some(_)) => {
-            let what = "it is a variant, but its file name has no label";
-            return (None, Some(disagree(what).of(MEMBER)));
+            let message = "it is a variant, but its file name has no label";
+            return (None, Some(disagree(message).of(MEMBER)));
         }
         (Some(label), None) => {
-            let what = format!("its metadata directory has no {MEMBER}, which a variant requires");
-            let finding = Finding::error(Code::MissingMetadata, what);
+            let message =
+                format!("its metadata directory has no {MEMBER}, which a variant requires");
+            let finding = Finding::error(Code::MissingMetadata, message);
             let facts = VariantFacts { label: label.clone(), text: String::new(), said: None };
             return (Some(facts), Some(finding));
         }
@@ -33,12 +34,12 @@ pub(super) fn told(
     };
     match Variants::read(text.as_bytes()) {
         Ok(said) => {
-            let finding = own(&label, &said).map(|finding| finding.of(MEMBER));
+            let finding = label_conflict(&label, &said).map(|finding| finding.of(MEMBER));
             (Some(VariantFacts { label, text, said: Some(said) }), finding)
         }
         Err(error) => {
-            let what = "its variant data is malformed";
-            let finding = Finding::error(Code::VariantForm, what).of(MEMBER);
+            let message = "its variant data is malformed";
+            let finding = Finding::error(Code::VariantForm, message).of(MEMBER);
             (
                 Some(VariantFacts { label, text, said: None }),
                 Some(finding.because(error.to_string())),
@@ -47,8 +48,8 @@ pub(super) fn told(
     }
 }
 
-fn own(label: &VariantLabel, said: &Variants) -> Option<Finding> {
-    let labels: Vec<&str> = said.variants.keys().map(VariantLabel::as_str).collect();
+fn label_conflict(label: &VariantLabel, data: &Variants) -> Option<Finding> {
+    let labels: Vec<&str> = data.variants.keys().map(VariantLabel::as_str).collect();
     let detail = || format!("`{label}` in its file name, {} there", labels.join(", "));
     let agree = labels == [label.as_str()];
     (!agree).then(|| disagree("its labels differ").because(detail()))
@@ -61,29 +62,29 @@ pub fn variants_beside<'p>(
 ) -> io::Result<Vec<Finding>> {
     let wheels: Vec<(&Package<'_>, &VariantFacts)> =
         packages.into_iter().filter_map(|p| Some((p, p.variant.as_ref()?))).collect();
-    let (indexes, mut found) = read(directory)?;
-    for (package, told) in wheels {
+    let (indexes, mut findings) = read(directory)?;
+    for (package, facts) in wheels {
         let Some((name, version)) = package.name.as_ref().zip(package.version.as_ref()) else {
             continue;
         };
-        let finding = match (indexes.get(&(name.clone(), version.to_string())), &told.said) {
+        let finding = match (indexes.get(&(name.clone(), version.to_string())), &facts.said) {
             (None, _) => {
-                let what = "the file with the variants of its version is missing";
-                disagree(what).because(format!("`{}`", beside(name, version.as_str())))
+                let message = "the file with the variants of its version is missing";
+                disagree(message).because(format!("`{}`", file_name(name, version.as_str())))
             }
-            (Some(Some(index)), Some(said)) if !index.has(said) => {
-                let what = "the file with the variants of its version has other data or none for \
+            (Some(Some(index)), Some(data)) if !index.has(data) => {
+                let message = "the file with the variants of its version has other data or none for \
                     its variant";
-                disagree(what).because(format!("`{}`", told.label))
+                disagree(message).because(format!("`{}`", facts.label))
             }
             _ => continue,
         };
-        found.push(finding.within(&package.file));
+        findings.push(finding.within(&package.file));
     }
-    Ok(found)
+    Ok(findings)
 }
 
-fn beside(name: &str, version: &str) -> String {
+fn file_name(name: &str, version: &str) -> String {
     match (name.parse(), version.parse()) {
         (Ok(name), Ok(version)) => variants::file_name(&name, &version),
         _ => String::new(),
@@ -93,26 +94,26 @@ fn beside(name: &str, version: &str) -> String {
 type Indexes = BTreeMap<(String, String), Option<Variants>>;
 
 fn read(directory: &Path) -> io::Result<(Indexes, Vec<Finding>)> {
-    let (mut indexes, mut found) = (Indexes::new(), Vec::new());
+    let (mut indexes, mut findings) = (Indexes::new(), Vec::new());
     if !directory.is_dir() {
-        return Ok((indexes, found));
+        return Ok((indexes, findings));
     }
     for file in names(directory)? {
         let Some((name, version)) = variants::of_file_name(&file) else { continue };
         let text = regular::read(directory.join(&file), LONGEST).map_err(|error| error.to_string());
-        let said = text.and_then(|text| Variants::read(&text).map_err(|error| error.to_string()));
-        if let Err(error) = &said {
-            let what = "installers cannot read it, and would reject every wheel of the version";
-            let finding = Finding::error(Code::VariantForm, what).because(error.clone());
-            found.push(finding.within(&file));
+        let index = text.and_then(|text| Variants::read(&text).map_err(|error| error.to_string()));
+        if let Err(error) = &index {
+            let message = "installers cannot read it, and would reject every wheel of the version";
+            let finding = Finding::error(Code::VariantForm, message).because(error.clone());
+            findings.push(finding.within(&file));
         }
-        indexes.insert((name.normalized(), version.to_string()), said.ok());
+        indexes.insert((name.normalized(), version.to_string()), index.ok());
     }
-    Ok((indexes, found))
+    Ok((indexes, findings))
 }
 
-fn disagree(what: &'static str) -> Finding {
-    Finding::error(Code::VariantsDisagree, what)
+fn disagree(message: &'static str) -> Finding {
+    Finding::error(Code::VariantsDisagree, message)
 }
 
 #[cfg(test)]
@@ -128,11 +129,13 @@ mod tests {
 
     fn said(label: Option<&str>, text: Option<&str>) -> String {
         let label = label.map(|label| label.parse().unwrap());
-        told(label.as_ref(), text).1.map_or_else(String::new, |f| format!("{}: {}", f.code, f.what))
+        variant_facts(label.as_ref(), text)
+            .1
+            .map_or_else(String::new, |f| format!("{}: {}", f.code, f.what))
     }
 
     #[test]
-    fn a_wheel_says_of_its_label_what_its_name_says() {
+    fn compares_label_with_file_name() {
         let (gpu1, null) = (text("gpu1", Some("gpu1")), text("null", None));
         for (label, text, expected) in [
             (None, None, ""),

@@ -9,7 +9,7 @@ use super::depth::Depth;
 use super::member::Member;
 use super::metadata::Rules;
 use super::names::Names;
-use super::reading::kept;
+use super::reading::nonempty;
 use super::record::Record;
 use super::texts::Texts;
 use super::{entry_points, layout, member, variants};
@@ -161,36 +161,37 @@ impl Wheel {
         if self.zip().find(&record).is_none() {
             return vec![missing("RECORD")];
         }
-        let mut found = rows.findings.clone();
-        found.extend(rows.compare(&record, self.zip().directory(), members));
-        found
+        let mut findings = rows.findings.clone();
+        findings.extend(rows.compare(&record, self.zip().directory(), members));
+        findings
     }
 
     fn metadata(&self, dist_info: &str, package: &mut Package<'_>) -> Vec<Finding> {
-        let mut found = Vec::new();
-        let header = self.needed("WHEEL", &mut found).map(|text| Header::parse(&text));
-        let has = |path: &str| self.zip().find(path).is_some();
+        let mut findings = Vec::new();
+        let header = self.needed("WHEEL", &mut findings).map(|text| Header::parse(&text));
+        let has_member = |path: &str| self.zip().find(path).is_some();
         let file_name = self.file.file_name();
         let names = Names::new(&file_name, dist_info);
-        found.extend(names.findings());
-        let variant = self.text(MEMBER, &mut found);
-        let (variant, wrong) = variants::told(names.label(), variant.as_deref());
+        findings.extend(names.findings());
+        let variant = self.text(MEMBER, &mut findings);
+        let (variant, wrong) = variants::variant_facts(names.label(), variant.as_deref());
         package.variant = variant;
-        found.extend(wrong);
+        findings.extend(wrong);
         let mut written = None;
-        if let Some(text) = self.needed("METADATA", &mut found) {
+        if let Some(text) = self.needed("METADATA", &mut findings) {
             let metadata = Metadata::parse(&text);
             let rules = Rules(&metadata);
-            found.extend(rules.check());
-            found.extend(rules.license_files(|file| {
-                has(&format!("{dist_info}/licenses/{file}")) || has(&format!("{dist_info}/{file}"))
+            findings.extend(rules.check());
+            findings.extend(rules.license_files(|file| {
+                has_member(&format!("{dist_info}/licenses/{file}"))
+                    || has_member(&format!("{dist_info}/{file}"))
             }));
-            found.extend(names.compare(&metadata));
+            findings.extend(names.compare(&metadata));
             rules.tell(package);
             written = Some(metadata);
         }
-        found.extend(header.iter().flat_map(|header| names.tags(header)));
-        let text = self.text("entry_points.txt", &mut found).unwrap_or_default();
+        findings.extend(header.iter().flat_map(|header| names.tags(header)));
+        let text = self.text("entry_points.txt", &mut findings).unwrap_or_default();
         let (points, file) = (EntryPoints::parse(&text), format!("{dist_info}/entry_points.txt"));
         if let Some(metadata) = written {
             package.finished = Known::Is(Box::new(Finished {
@@ -202,7 +203,7 @@ impl Wheel {
                 compressed: self.is_compressed(),
             }));
         }
-        found.extend(points.faults.iter().cloned().map(|fault| fault.of(&*file).into()));
+        findings.extend(points.faults.iter().cloned().map(|fault| fault.of(&*file).into()));
         // A comparison judges nothing, and reads few modules.
         let is_judged = self.depth == Depth::Rules;
         let modules = is_judged.then(|| entry_points::Modules::new(&package.files));
@@ -211,7 +212,7 @@ impl Wheel {
             package.entry_points += 1;
             commands.extend(entry.is_script().then(|| entry.name.clone()));
             let text = |member: &str| self.file.text(member).map(|(text, _)| text);
-            found.extend(modules.iter().filter_map(|it| it.check(entry, &object, text)));
+            findings.extend(modules.iter().filter_map(|it| it.check(entry, &object, text)));
         }
         // The reader reports repeated entries.
         commands.sort();
@@ -219,7 +220,7 @@ impl Wheel {
         let unread = Known::Unknown(Why::NoFact);
         let command = |name| File::below(Scheme::Scripts, name, unread, Kind::Command);
         package.files.extend(commands.into_iter().map(command));
-        found
+        findings
     }
 
     /// RECORD is deflated in every wheel.
@@ -261,6 +262,6 @@ fn file(entry: &DirectoryEntry, member: Member) -> Vec<File<'static>> {
     let mode = if is_link { Known::Unknown(Why::NoFact) } else { Known::Is(permissions) };
     let kind = if fault.is_some() && kind.is_plain() { Kind::Unread } else { kind };
     let mut file = File::of_wheel(entry.name.clone(), mode, kind);
-    (file.code, file.bytes) = (kept(code), bytes);
+    (file.code, file.bytes) = (nonempty(code), bytes);
     std::iter::once(file).chain(archived).collect()
 }

@@ -7,24 +7,24 @@ use crate::{Finding, Package, Set, Targets};
 
 pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
     let Some(targets) = set.targets else { return Vec::new() };
-    let known = set.packages.iter().filter_map(|package| Some((package, package.target.get()?)));
-    known.flat_map(|(package, target)| misplaced(targets, package, target.as_deref())).collect()
+    let targeted = set.packages.iter().filter_map(|package| Some((package, package.target.get()?)));
+    targeted.flat_map(|(package, target)| misplaced(targets, package, target.as_deref())).collect()
 }
 
 /// Reports members for targets other than `target`, or for any. Content gives an error, a name only a warning.
 pub fn misplaced(targets: &Targets, package: &Package<'_>, target: Option<&str>) -> Vec<Finding> {
     let names = targets.names();
     let elsewhere = |name: &str| target.is_none_or(|target| !names.belongs(name, target));
-    let none = DeviceCode::default();
-    let mut found = Vec::new();
+    let empty = DeviceCode::default();
+    let mut findings = Vec::new();
     for file in &package.files {
         let member = &*file.member;
         let Some(code) = file.code.get() else { continue };
-        let code = code.as_deref().unwrap_or(&none);
+        let code = code.as_deref().unwrap_or(&empty);
         if code.is_empty() && !targets.names_one(member) {
             continue;
         }
-        let of = |finding: Finding| finding.of(member).within(&package.file);
+        let located = |finding: Finding| finding.of(member).within(&package.file);
         let called: BTreeSet<&str> = targets.in_path(member).into_iter().collect();
         let mut inside: BTreeSet<String> = code.ids.iter().map(|id| (*id).clone()).collect();
         inside.extend(code.machs.iter().map(|mach| match names.of_mach(*mach) {
@@ -38,24 +38,24 @@ pub fn misplaced(targets: &Targets, package: &Package<'_>, target: Option<&str>)
         let inside: Vec<&str> =
             inside.iter().map(String::as_str).filter(|name| elsewhere(name)).collect();
         if !inside.is_empty() {
-            let what = match target {
+            let message = match target {
                 Some(_) => "device code for another ISA than the package",
                 None => "device code for an ISA in a package for all ISAs",
             };
-            let finding = Finding::error(Code::MisplacedCode, what).because(inside.join(", "));
-            found.push(of(finding));
+            let finding = Finding::error(Code::MisplacedCode, message).because(inside.join(", "));
+            findings.push(located(finding));
         } else if !called.is_empty() {
-            let what = match target {
+            let message = match target {
                 Some(_) => "name of another ISA than the package",
                 None => "name of an ISA in a package for all ISAs",
             };
-            let finding = Finding::warning(Code::MisplacedCode, what).because(called.join(", "));
-            found.push(of(finding));
+            let finding = Finding::warning(Code::MisplacedCode, message).because(called.join(", "));
+            findings.push(located(finding));
         }
         if let Some(part) = code.unread {
-            let what = format!("{part} cannot be read, so its ISAs are unknown");
-            found.push(of(Finding::warning(Code::UnreadCode, what)));
+            let message = format!("{part} cannot be read, so its ISAs are unknown");
+            findings.push(located(Finding::warning(Code::UnreadCode, message)));
         }
     }
-    found
+    findings
 }

@@ -34,16 +34,16 @@ pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
             Some(Dll { owner, path: &file.member, content: content(file)? })
         })
     });
-    let all = Dlls::new(files.collect());
-    if all.files().is_empty() {
+    let dlls = Dlls::new(files.collect());
+    if dlls.files().is_empty() {
         return Vec::new();
     }
     let files = set.packages.iter().flat_map(|package| &package.files);
     let names: BTreeSet<String> = files.map(|file| file.name().to_ascii_lowercase()).collect();
     let distributions = set.packages.iter().filter_map(|package| package.name.as_deref());
     let distributions: BTreeSet<&str> = distributions.collect();
-    let mut found = Vec::new();
-    for dll in all.files() {
+    let mut findings = Vec::new();
+    for dll in dlls.files() {
         let package = &set.packages[dll.owner];
         let (python, is_whole) = (package.python(), is_whole(package, &distributions));
         let elsewhere = |library: &str| {
@@ -53,17 +53,17 @@ pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
         };
         for import in dll.imports() {
             let library = import.library;
-            let Some(fault) = all.fault(dll, &import, &elsewhere) else { continue };
+            let Some(fault) = dlls.fault(dll, &import, &elsewhere) else { continue };
             // The name is of a file in another format, whose exports are unknown.
             if fault == DllFault::Missing && names.contains(&library.to_ascii_lowercase()) {
                 continue;
             }
-            let at_start = !import.delayed && all.is_certain(dll);
+            let at_start = !import.delayed && dlls.is_certain(dll);
             let finding = Import { library, python, is_whole, at_start }.finding(fault);
-            found.push(finding.of(dll.path).to(library).within(&package.file));
+            findings.push(finding.of(dll.path).to(library).within(&package.file));
         }
     }
-    found
+    findings
 }
 
 fn content<'f>(file: &'f File<'_>) -> Option<DllContent<'f>> {
@@ -104,22 +104,22 @@ impl Import<'_> {
                     Machine::Aarch64 => "aarch64".to_owned(),
                     Machine::Other { number, .. } => format!("machine {number:#x}"),
                 };
-                let what =
+                let message =
                     format!("the imported `{library}` is in the packages only for {machine}");
-                self.severe(Code::ImportLeadsNowhere, what)
+                self.severe(Code::ImportLeadsNowhere, message)
             }
             DllFault::Undefined(symbols) => {
-                let what =
+                let message =
                     format!("the imported `{library}` of the packages lacks functions of a file");
                 let names: Vec<String> = symbols.iter().map(ToString::to_string).collect();
-                self.severe(Code::UnresolvedSymbol, what).because(named(&names))
+                self.severe(Code::UnresolvedSymbol, message).because(named(&names))
             }
             DllFault::Forwarded(symbol, to) => {
-                let what = format!(
+                let message = format!(
                     "the imported `{library}` of the packages forwards a function to one that no \
                      library has"
                 );
-                let finding = self.severe(Code::UnresolvedSymbol, what);
+                let finding = self.severe(Code::UnresolvedSymbol, message);
                 finding.because(format!("`{symbol}` to `{to}`"))
             }
         }
@@ -127,7 +127,7 @@ impl Import<'_> {
 
     fn missing(&self) -> Finding {
         let (library, PythonTags { python, abi }) = (self.library, self.python);
-        let warning = |what: String| Finding::warning(Code::ImportLeadsNowhere, what);
+        let warning = |message: String| Finding::warning(Code::ImportLeadsNowhere, message);
         match provider(library, &self.python) {
             Some(Provider::Redistributable) => warning(format!(
                 "the packages and Python lack the imported `{library}`: users must install the \
@@ -138,24 +138,24 @@ impl Import<'_> {
                  device"
             )),
             _ if is_foreign(library, &self.python) => {
-                let what =
+                let message =
                     format!("the imported `{library}` is of another Python than {python}-{abi}");
-                self.severe(Code::ForeignExtension, what)
+                self.severe(Code::ForeignExtension, message)
             }
             _ if !self.is_whole && !is_private(library) => warning(format!(
                 "neither the packages nor the system have the imported `{library}`, unless it is \
                  in a required package that is not here"
             )),
             _ => {
-                let what =
+                let message =
                     format!("neither the packages nor the system have the imported `{library}`");
-                self.severe(Code::ImportLeadsNowhere, what)
+                self.severe(Code::ImportLeadsNowhere, message)
             }
         }
     }
 
-    fn severe(&self, code: Code, what: String) -> Finding {
-        if self.at_start { Finding::error(code, what) } else { Finding::warning(code, what) }
+    fn severe(&self, code: Code, message: String) -> Finding {
+        if self.at_start { Finding::error(code, message) } else { Finding::warning(code, message) }
     }
 }
 

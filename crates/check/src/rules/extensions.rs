@@ -10,19 +10,19 @@ use crate::{Finding, Set};
 
 /// Accepts modules for several versions in wheels for any Python 3, but none in wheels for any platform.
 pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
-    let mut found = Vec::new();
+    let mut findings = Vec::new();
     for package in &set.packages {
         let Some(tags) = &package.tags else { continue };
         for file in package.members() {
-            let Some(module) = Module::of(file.name()) else { continue };
+            let Some(module) = Module::parse(file.name()) else { continue };
             if let Some(reason) = module.contradiction(tags) {
-                let what = format!("extension module {reason}");
-                let finding = Finding::error(Code::ForeignExtension, what);
-                found.push(finding.of(&*file.member).within(&package.file));
+                let message = format!("extension module {reason}");
+                let finding = Finding::error(Code::ForeignExtension, message);
+                findings.push(finding.of(&*file.member).within(&package.file));
             }
         }
     }
-    found
+    findings
 }
 
 /// Architectures with the same name in modules and tags.
@@ -36,7 +36,7 @@ struct Module<'n> {
 }
 
 impl<'n> Module<'n> {
-    fn of(file: &'n str) -> Option<Self> {
+    fn parse(file: &'n str) -> Option<Self> {
         let stem = file.strip_suffix(".so").or_else(|| file.strip_suffix(".pyd"))?;
         let (_, abi) = stem.rsplit_once('.')?;
         let (version, platform) = match abi.strip_prefix("cpython-") {
@@ -80,10 +80,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_module_is_for_the_python_and_the_platform_of_its_wheel() {
+    fn refuses_modules_for_another_python_or_platform() {
         let reason = |file: &str, tags: &str| {
             let name: WheelName = format!("a-1-{tags}.whl").parse().unwrap();
-            Module::of(file).and_then(|module| module.contradiction(&name))
+            Module::parse(file).and_then(|module| module.contradiction(&name))
         };
         let linux = "cp311-cp311-manylinux_2_28_x86_64";
         for (file, tags) in [

@@ -31,12 +31,12 @@ pub(crate) fn lost<'s, 'a>(set: &'s Set<'a>) -> Vec<Lost<'s, 'a>> {
     let lost = lost.filter(|it| !policy::is_promised(tree.files()[it.file].machine, it.library));
     let lost = lost.map(|loader::Lost { file, library, bearers, is_loaded }| {
         let (package, file, needs) = all[file];
-        let mut own = bearers.iter().filter(|bearer| std::ptr::eq(all[**bearer].0, package));
+        let mut siblings = bearers.iter().filter(|bearer| std::ptr::eq(all[**bearer].0, package));
         Lost {
             package,
             file,
             library: library.to_owned(),
-            own: own.next().map(|own| all[*own].1),
+            own: siblings.next().map(|bearer| all[*bearer].1),
             other: bearers.first().map(|first| all[*first].0),
             certain: is_loaded || needs.is_module(),
         }
@@ -57,28 +57,28 @@ impl Lost<'_, '_> {
         let library = &self.library;
         let finding = match self.own {
             Some(own) if self.certain => {
-                let what = format!(
+                let message = format!(
                     "needed `{library}` is in the same package, but no rpath leads to its \
                      directory"
                 );
-                Finding::error(Code::LibraryNotFound, what)
+                Finding::error(Code::LibraryNotFound, message)
                     .because(format!("it is `{}`", own.member))
             }
             Some(own) => {
-                let what = format!(
+                let message = format!(
                     "needed `{library}` is in the same package, but no rpath leads to it; the \
                      program must load it first"
                 );
-                Finding::warning(Code::LibraryNotFound, what)
+                Finding::warning(Code::LibraryNotFound, message)
                     .because(format!("it is `{}`", own.member))
             }
             None => {
                 let other = self.other.map_or("another package", |package| &*package.file);
-                let what = format!(
+                let message = format!(
                     "needed `{library}` is in {other}, but no rpath leads to it; another file \
                      must load it first"
                 );
-                Finding::warning(Code::LibraryNotFound, what)
+                Finding::warning(Code::LibraryNotFound, message)
             }
         };
         finding.of(&*self.file.member).to(library).within(&self.package.file)

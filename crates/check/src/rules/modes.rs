@@ -9,7 +9,7 @@ use crate::{File, Finding, Kind, Scheme, Set};
 pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
     each(set, |_, mode, found| {
         let error =
-            |what| Finding::error(Code::MemberMode, what).because(format!("mode {mode:04o}"));
+            |message| Finding::error(Code::MemberMode, message).because(format!("mode {mode:04o}"));
         found.extend(
             (mode & SPECIAL != 0).then(|| error("set-user-id, set-group-id or sticky bit")),
         );
@@ -39,24 +39,24 @@ pub(super) fn scripts(set: &Set<'_>) -> Vec<Finding> {
     each(set, |file, mode, found| {
         let is_script = matches!(file.kind, Kind::Script);
         if is_script && mode & 0o111 == 0 && !is_module(file) && file.scheme != Scheme::Scripts {
-            let what = "script (`#!`) without execute bit";
-            found.push(Finding::warning(Code::NotExecutable, what));
+            let message = "script (`#!`) without execute bit";
+            found.push(Finding::warning(Code::NotExecutable, message));
         }
     })
 }
 
 fn each(set: &Set<'_>, judge: impl Fn(&File<'_>, u32, &mut Vec<Finding>)) -> Vec<Finding> {
-    let mut all = Vec::new();
+    let mut findings = Vec::new();
     for package in &set.packages {
         for file in package.installed() {
             let Some(mode) = file.mode.get() else { continue };
-            let mut found = Vec::new();
-            judge(file, *mode, &mut found);
-            let found = found.into_iter();
-            all.extend(found.map(|finding| finding.of(&*file.member).within(&package.file)));
+            let mut faults = Vec::new();
+            judge(file, *mode, &mut faults);
+            let faults = faults.into_iter();
+            findings.extend(faults.map(|finding| finding.of(&*file.member).within(&package.file)));
         }
     }
-    all
+    findings
 }
 
 fn is_module(file: &File<'_>) -> bool {

@@ -86,11 +86,12 @@ impl<'c> Index<'c> {
 
     /// First two claims of packages that can meet.
     fn cross(&self, rivals: &[usize]) -> Option<Clash> {
-        let pair = |one: &usize| Some((*one, *rivals.iter().find(|it| self.meets(*one, **it))?));
-        let (one, other) = rivals.iter().take(FEW).find_map(pair)?;
-        let is_same = self.claims[one].path == self.claims[other].path;
+        let pair =
+            |first: &usize| Some((*first, *rivals.iter().find(|it| self.meets(*first, **it))?));
+        let (first, second) = rivals.iter().take(FEW).find_map(pair)?;
+        let is_same = self.claims[first].path == self.claims[second].path;
         let kind = if is_same { ClashKind::Same } else { ClashKind::Alike };
-        Some(Clash { kind, one, other })
+        Some(Clash { kind, one: first, other: second })
     }
 
     /// Equal paths of each package once, and each spelling with the next.
@@ -128,16 +129,17 @@ impl<'c> Index<'c> {
             let is_below = parents(path).any(|parent| files.contains(&(claim.scheme, parent)));
             below.extend(is_below.then_some((claim.scheme, &**path)));
         }
-        let (mut clashes, mut seen) = (Vec::new(), HashSet::new());
+        let (mut clashes, mut reported) = (Vec::new(), HashSet::new());
         for (scheme, path) in below {
-            let (lower, parents) = (self.to(scheme, path), parents(path));
+            let (lower, parents) = (self.claims_to(scheme, path), parents(path));
             for parent in parents.filter(|parent| files.contains(&(scheme, *parent))) {
-                let upper = self.to(scheme, parent);
+                let upper = self.claims_to(scheme, parent);
                 let clash = lower.iter().find_map(|other| {
-                    let one = *upper.iter().take(FEW).find(|one| self.is_above(**one, *other))?;
-                    Some(Clash { kind: ClashKind::Below, one, other: *other })
+                    let above =
+                        *upper.iter().take(FEW).find(|above| self.is_above(**above, *other))?;
+                    Some(Clash { kind: ClashKind::Below, one: above, other: *other })
                 });
-                clashes.extend(clash.filter(|_| seen.insert((scheme, parent))));
+                clashes.extend(clash.filter(|_| reported.insert((scheme, parent))));
             }
         }
         clashes
@@ -150,10 +152,10 @@ impl<'c> Index<'c> {
             || upper.owner == lower.owner && rest().is_some_and(|rest| rest.starts_with('/'))
     }
 
-    fn to<'t>(&'t self, scheme: Scheme, path: &'t str) -> &'t [usize] {
+    fn claims_to<'t>(&'t self, scheme: Scheme, path: &'t str) -> &'t [usize] {
         let key = (scheme, path);
-        let one = || self.first.get(&key).map_or(&[][..], std::slice::from_ref);
-        self.several.get(&key).map_or_else(one, Vec::as_slice)
+        let single = || self.first.get(&key).map_or(&[][..], std::slice::from_ref);
+        self.several.get(&key).map_or_else(single, Vec::as_slice)
     }
 
     fn with_some_below(&self) -> HashSet<(Scheme, &str)> {
@@ -183,18 +185,19 @@ pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
         let [mine, theirs] = [one, other].map(|it| &set.packages[it.owner].file);
         Some(match kind {
             ClashKind::Same => {
-                let what = format!("same path as in {theirs}");
-                Finding::error(Code::TwoOwners, what).of(file).within(mine)
+                let message = format!("same path as in {theirs}");
+                Finding::error(Code::TwoOwners, message).of(file).within(mine)
             }
             ClashKind::Alike => {
                 let Lookalikes { differ_in, one, other } = Lookalikes::new(&file, &its);
-                let what = format!("path that differs only in {differ_in} from a path of {theirs}");
-                let finding = Finding::error(Code::CaseClash, what).of(one);
+                let message =
+                    format!("path that differs only in {differ_in} from a path of {theirs}");
+                let finding = Finding::error(Code::CaseClash, message).of(one);
                 finding.because(format!("`{other}`")).within(mine)
             }
             ClashKind::Below => {
-                let what = format!("path below a file of {mine}");
-                let finding = Finding::error(Code::FileAndDirectory, what).of(its);
+                let message = format!("path below a file of {mine}");
+                let finding = Finding::error(Code::FileAndDirectory, message).of(its);
                 finding.because(format!("`{file}`")).within(theirs)
             }
         })
@@ -216,12 +219,12 @@ pub(super) fn within(set: &Set<'_>) -> Vec<Finding> {
             finding.because(format!("`{file}`"))
         } else {
             let Lookalikes { differ_in, one, other } = Lookalikes::new(&its, &file);
-            let what = format!("name that differs from another member only in {differ_in}");
+            let message = format!("name that differs from another member only in {differ_in}");
             // A wheel for any platform is rarely meant for the systems that take such letters for one.
             let is_rare = differ_in == LETTER_FORMS && package.is_for_any();
             let is_warning = is_rare || package.is_only_for_linux();
             let severity = if is_warning { Severity::Warning } else { Severity::Error };
-            let finding = Finding::error(Code::CaseClash, what).of(one);
+            let finding = Finding::error(Code::CaseClash, message).of(one);
             Finding { severity, ..finding.because(format!("`{other}`")) }
         };
         Some(finding.within(&package.file))

@@ -19,17 +19,17 @@ const INSTALLERS: [(&str, &str); 4] =
 const INTERPRETERS: [&str; 4] = ["python", "pythonw", "pypy", "graalpy"];
 
 pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
-    let mut found = Vec::new();
+    let mut findings = Vec::new();
     for package in &set.packages {
-        let own = package.installed().filter_map(|file| {
+        let misplaced = package.installed().filter_map(|file| {
             let finding = of_installers(package, file).or_else(|| of_environment(package, file))?;
             Some(finding.of(&*file.member))
         });
-        let all = own.chain(twice(package)).chain(wrappers(package));
-        let all = all.chain(in_target(package));
-        found.extend(all.map(|finding| finding.within(&package.file)));
+        let placed = misplaced.chain(twice(package)).chain(wrappers(package));
+        let placed = placed.chain(in_target(package));
+        findings.extend(placed.map(|finding| finding.within(&package.file)));
     }
-    found
+    findings
 }
 
 fn of_installers(package: &Package<'_>, file: &File<'_>) -> Option<Finding> {
@@ -37,17 +37,19 @@ fn of_installers(package: &Package<'_>, file: &File<'_>) -> Option<Finding> {
     let path = file.site_path()?;
     let (top, rest) = path.split_once('/').unwrap_or((path, ""));
     let ends_with = |end: &str| {
-        let at = top.len().checked_sub(end.len());
-        at.and_then(|at| top.get(at..)).is_some_and(|last| last.eq_ignore_ascii_case(end))
+        let offset = top.len().checked_sub(end.len());
+        offset
+            .and_then(|offset| top.get(offset..))
+            .is_some_and(|last| last.eq_ignore_ascii_case(end))
     };
-    let error = |what: &'static str| Some(Finding::error(Code::UnsafeName, what));
+    let error = |message: &'static str| Some(Finding::error(Code::UnsafeName, message));
     if ends_with(".egg-info") {
         return error("metadata of an old format, which installers take for another package");
     }
     let info = package.info.as_deref()?;
     if top == info && OF_INSTALLERS.contains(&rest) {
-        let what = "file of the metadata directory that installers write themselves";
-        return Some(Finding::error(Code::MemberTwice, what));
+        let message = "file of the metadata directory that installers write themselves";
+        return Some(Finding::error(Code::MemberTwice, message));
     }
     if top != info && ends_with(".dist-info") {
         return error("metadata of another package, which installers do not know to remove");
@@ -60,31 +62,31 @@ fn of_environment(package: &Package<'_>, file: &File<'_>) -> Option<Finding> {
     let first = path.split('/').next().unwrap_or(path);
     match file.scheme {
         Scheme::Scripts if is_of_python(first) => {
-            let what = "program with the name of the interpreter, which installers overwrite and \
+            let message = "program with the name of the interpreter, which installers overwrite and \
                 later remove";
-            Some(Finding::error(Code::UnsafeName, what).because(format!("`{path}`")))
+            Some(Finding::error(Code::UnsafeName, message).because(format!("`{path}`")))
         }
         Scheme::Scripts => {
             let (_, owner) = INSTALLERS.into_iter().find(|(name, _)| is_version_of(path, name))?;
-            let what = "program with the name of an installer";
+            let message = "program with the name of an installer";
             (package.name.as_deref() != Some(owner))
-                .then(|| Finding::error(Code::UnsafeName, what).because(format!("`{path}`")))
+                .then(|| Finding::error(Code::UnsafeName, message).because(format!("`{path}`")))
         }
         Scheme::Data if is_of_windows(path) => {
-            let what =
+            let message =
                 "file with the name of the interpreter of Windows, which installers overwrite";
-            Some(Finding::error(Code::UnsafeName, what).because(format!("`{path}`")))
+            Some(Finding::error(Code::UnsafeName, message).because(format!("`{path}`")))
         }
         Scheme::Data if first.eq_ignore_ascii_case("pyvenv.cfg") => {
-            let what = "configuration of the environment, which installers overwrite";
-            Some(Finding::error(Code::UnsafeName, what))
+            let message = "configuration of the environment, which installers overwrite";
+            Some(Finding::error(Code::UnsafeName, message))
         }
         Scheme::Data
             if is_of_library(path)
                 || DIRECTORIES.iter().any(|directory| path.eq_ignore_ascii_case(directory)) =>
         {
-            let what = "file in place of a directory of the environment";
-            Some(Finding::error(Code::FileAndDirectory, what).because(format!("`{path}`")))
+            let message = "file in place of a directory of the environment";
+            Some(Finding::error(Code::FileAndDirectory, message).because(format!("`{path}`")))
         }
         _ => None,
     }
@@ -128,21 +130,21 @@ fn is_version_of(program: &str, name: &str) -> bool {
 
 /// Two members at one path: the later one replaces the earlier.
 fn twice(package: &Package<'_>) -> Vec<Finding> {
-    let (mut at, mut found) = (HashMap::new(), Vec::new());
+    let (mut by_path, mut findings) = (HashMap::new(), Vec::new());
     for file in package.installed() {
-        let Some(other) = at.insert((file.scheme, file.path()), file) else { continue };
+        let Some(other) = by_path.insert((file.scheme, file.path()), file) else { continue };
         if matches!(file.kind, Kind::Command) {
-            let what = "script with the name of another file";
-            let finding = Finding::error(Code::MemberTwice, what).of(&*other.member);
-            found.push(finding.because(format!("`{}`", file.path())));
+            let message = "script with the name of another file";
+            let finding = Finding::error(Code::MemberTwice, message).of(&*other.member);
+            findings.push(finding.because(format!("`{}`", file.path())));
         } else if other.member != file.member {
             // The reader reports two members of one name.
-            let what = "installed to the path of another member";
-            let finding = Finding::error(Code::MemberTwice, what).of(&*file.member);
-            found.push(finding.because(format!("`{}`", other.member)));
+            let message = "installed to the path of another member";
+            let finding = Finding::error(Code::MemberTwice, message).of(&*file.member);
+            findings.push(finding.because(format!("`{}`", other.member)));
         }
     }
-    found
+    findings
 }
 
 /// Endings that installers on Windows give to the program of an entry point.
@@ -154,8 +156,8 @@ fn wrappers(package: &Package<'_>) -> Vec<Finding> {
     let commands: HashSet<&str> = package.installed().filter(is_command).map(File::path).collect();
     let names_command = |path: &str| {
         WRAPPERS.iter().any(|end| {
-            let at = path.len().checked_sub(end.len());
-            let stem = at.and_then(|at| Some((path.get(..at)?, path.get(at..)?)));
+            let offset = path.len().checked_sub(end.len());
+            let stem = offset.and_then(|offset| Some((path.get(..offset)?, path.get(offset..)?)));
             stem.is_some_and(|(stem, last)| {
                 last.eq_ignore_ascii_case(end) && commands.contains(stem)
             })
@@ -163,8 +165,9 @@ fn wrappers(package: &Package<'_>) -> Vec<Finding> {
     };
     let scripts = package.installed().filter(|file| file.scheme == Scheme::Scripts);
     let wrong = scripts.filter(|file| !is_command(file) && names_command(file.path()));
-    let what = "script named like the program of an entry point, which some installers leave out";
-    wrong.map(|file| Finding::error(Code::MemberTwice, what).of(&*file.member)).collect()
+    let message =
+        "script named like the program of an entry point, which some installers leave out";
+    wrong.map(|file| Finding::error(Code::MemberTwice, message).of(&*file.member)).collect()
 }
 
 /// `--target` makes one directory of `site-packages` and the environment, with programs in its `bin`.
@@ -172,28 +175,28 @@ fn in_target(package: &Package<'_>) -> Vec<Finding> {
     if package.installed().all(|file| file.scheme == Scheme::Site) {
         return Vec::new();
     }
-    let mut at: HashMap<Cow<'_, str>, &File<'_>> = HashMap::new();
-    let mut found = Vec::new();
+    let mut by_path: HashMap<Cow<'_, str>, &File<'_>> = HashMap::new();
+    let mut findings = Vec::new();
     for file in package.installed() {
         let Some(path) = target_path(file) else { continue };
-        let Some(other) = at.insert(path, file) else { continue };
+        let Some(other) = by_path.insert(path, file) else { continue };
         if other.scheme != file.scheme {
-            let what = "installed to the path of another member, with `--target`";
-            let finding = Finding::error(Code::MemberTwice, what).of(&*file.member);
-            found.push(finding.because(format!("`{other}`")));
+            let message = "installed to the path of another member, with `--target`";
+            let finding = Finding::error(Code::MemberTwice, message).of(&*file.member);
+            findings.push(finding.because(format!("`{other}`")));
         }
     }
     let below_file = |(path, file): (&Cow<'_, str>, &&File<'_>)| {
-        let mut above = path.match_indices('/').filter_map(|(end, _)| at.get(&path[..end]));
+        let mut above = path.match_indices('/').filter_map(|(end, _)| by_path.get(&path[..end]));
         let other = above.find(|other| other.scheme != file.scheme)?;
-        let what = "path below a file, with `--target`";
-        let finding = Finding::error(Code::FileAndDirectory, what).of(&*file.member);
+        let message = "path below a file, with `--target`";
+        let finding = Finding::error(Code::FileAndDirectory, message).of(&*file.member);
         Some(finding.because(format!("`{other}`")))
     };
-    let mut below: Vec<Finding> = at.iter().filter_map(below_file).collect();
+    let mut below: Vec<Finding> = by_path.iter().filter_map(below_file).collect();
     below.sort_by(|one, other| one.member.cmp(&other.member));
-    found.extend(below);
-    found
+    findings.extend(below);
+    findings
 }
 
 fn target_path<'f>(file: &'f File<'_>) -> Option<Cow<'f, str>> {
@@ -209,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_names_of_an_interpreter_are_known_in_any_spelling() {
+    fn recognizes_interpreter_names_in_any_spelling() {
         for name in [
             "python",
             "python3",

@@ -22,8 +22,9 @@ pub(super) fn loaders(set: &Set<'_>) -> Vec<Finding> {
     let programs = set.binaries().filter(|(_, file, _)| file.is_installed());
     let unusual = programs.filter_map(|(package, file, needs)| {
         let path = unusual_loader(needs.elf()?)?;
-        let what = format!("the program starts with the loader `{path}`, which other systems lack");
-        let finding = Finding::error(Code::UnusualLoader, what);
+        let message =
+            format!("the program starts with the loader `{path}`, which other systems lack");
+        let finding = Finding::error(Code::UnusualLoader, message);
         Some(finding.of(&*file.member).within(&package.file))
     });
     unusual.collect()
@@ -41,8 +42,8 @@ fn of_package<'p>(package: &'p Package<'_>) -> impl Iterator<Item = Finding> + '
         if tags.split('.').any(|tag| tag.ends_with(machine)) {
             return None;
         }
-        let what = format!("{kind} file for {machine} in a wheel with the tag `{tags}`");
-        let finding = Finding::error(Code::WrongPlatform, what);
+        let message = format!("{kind} file for {machine} in a wheel with the tag `{tags}`");
+        let finding = Finding::error(Code::WrongPlatform, message);
         Some(finding.of(&*file.member).within(&package.file))
     })
 }
@@ -98,7 +99,7 @@ impl<'s> Systems<'s> {
                 judged.is_ok().then(|| (shown(package, file), file, needs))
             })
             .collect();
-        let none = Vec::new();
+        let empty = Vec::new();
         let subjects: Vec<Subject<'_>> = files
             .iter()
             .filter_map(|(shown, file, needs)| {
@@ -106,7 +107,7 @@ impl<'s> Systems<'s> {
                     file: shown,
                     facts: needs.elf()?,
                     imports: needs.elf_symbols().map_or(&[], |symbols| symbols.imports()),
-                    lost: self.lost.get(&(&*package.file, &*file.member)).unwrap_or(&none),
+                    lost: self.lost.get(&(&*package.file, &*file.member)).unwrap_or(&empty),
                 })
             })
             .collect();
@@ -136,11 +137,11 @@ impl<'s> Systems<'s> {
             let first = certain.or(beyond.first())?;
             Some((severity, format!("{first}, beyond {tag}")))
         })?;
-        let what = match severity {
+        let message = match severity {
             Severity::Error => "the platform tag is wrong",
             _ => "the platform tag is wrong, unless a required package has the library",
         };
-        let finding = Finding::error(Code::TagContradicted, what);
+        let finding = Finding::error(Code::TagContradicted, message);
         Some(Finding { severity, ..finding.because(why).within(&package.file) })
     }
 
@@ -167,18 +168,18 @@ pub(crate) fn hosted<'p, 'a>(
     let is_for = |needs: &Needs<'_>, named| {
         needs.elf().and_then(|facts| Architecture::of(facts.machine)) == Some(named)
     };
-    let mut all: Vec<_> = elf.map(|(file, needs)| (file, needs, judged(needs))).collect();
-    let Some(named) = named else { return all };
-    if all.iter().any(|(_, needs, judged)| judged.is_ok() && is_for(needs, named)) {
+    let mut files: Vec<_> = elf.map(|(file, needs)| (file, needs, judged(needs))).collect();
+    let Some(named) = named else { return files };
+    if files.iter().any(|(_, needs, judged)| judged.is_ok() && is_for(needs, named)) {
         // A wheel can carry files for other processors than its name says.
-        for (_, needs, judged) in &mut all {
-            let other = needs.elf().and_then(another_machine).filter(|_| !is_for(needs, named));
-            if let (Ok(()), Some(reason)) = (&judged, other) {
+        for (_, needs, judged) in &mut files {
+            let refusal = needs.elf().and_then(another_machine).filter(|_| !is_for(needs, named));
+            if let (Ok(()), Some(reason)) = (&judged, refusal) {
                 *judged = Err(reason);
             }
         }
     }
-    all
+    files
 }
 
 /// Name in messages: files of the devel archive have its name too.

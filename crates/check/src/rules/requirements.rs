@@ -44,22 +44,22 @@ impl<'p> Offers<'p> {
         let fitting: Vec<&Offer<'_>> = named.iter().filter(fits).collect();
         if fitting.is_empty() {
             let versions = named.iter().filter_map(|offer| offer.package.version.as_ref());
-            let there: Vec<String> = versions.map(ToString::to_string).collect();
-            let what = format!(
+            let offered: Vec<String> = versions.map(ToString::to_string).collect();
+            let message = format!(
                 "it requires `{}`, but the set has {} {}",
                 requirement.text,
                 requirement.name,
-                there.join(" and ")
+                offered.join(" and ")
             );
-            return Some(Finding::error(Code::UnmetRequirement, what));
+            return Some(Finding::error(Code::UnmetRequirement, message));
         }
         let mut extras = requirement.extras.iter();
         let extra = extras
             .find(|extra| !fitting.iter().any(|offer| offer.package.extras.contains(*extra)))?;
-        let what = format!(
+        let message = format!(
             "it requires `{}`, but {} has no extra `{extra}`",
             requirement.text, requirement.name
         );
-        Some(Finding::error(Code::UnmetExtra, what))
+        Some(Finding::error(Code::UnmetExtra, message))
     }
 }

@@ -10,11 +10,11 @@ use crate::{File, Finding, Needs, Set};
 pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
     let directories = Directories::new(set);
     let each = set.binaries().filter(|(_, file, _)| file.is_installed());
-    let found = each.flat_map(|(package, file, needs)| {
-        let found = directories.search(file, needs).into_iter();
-        found.map(|finding| finding.of(&*file.member).within(&package.file))
+    let findings = each.flat_map(|(package, file, needs)| {
+        let findings = directories.search(file, needs).into_iter();
+        findings.map(|finding| finding.of(&*file.member).within(&package.file))
     });
-    found.collect()
+    findings.collect()
 }
 
 /// Directories of site-packages.
@@ -38,7 +38,7 @@ impl<'s> Directories<'s> {
         let Some(rpath) = facts.runpath.as_ref().or(facts.rpath.as_ref()) else {
             return Vec::new();
         };
-        let (mut found, mut shared) = (Vec::new(), false);
+        let (mut findings, mut shared) = (Vec::new(), false);
         let path = file.site_path().unwrap_or_default();
         let (directory, _) = path.rsplit_once('/').unwrap_or_default();
         for entry in Rpath::new(rpath).entries() {
@@ -48,9 +48,9 @@ impl<'s> Directories<'s> {
                     shared = true;
                     continue;
                 }
-                Leads::Inside(to) => {
-                    let what = format!("no package has the rpath directory `{to}`");
-                    found.push(Finding::warning(Code::RpathLeadsNowhere, what).to(to));
+                Leads::Inside(target) => {
+                    let message = format!("no package has the rpath directory `{target}`");
+                    findings.push(Finding::warning(Code::RpathLeadsNowhere, message).to(target));
                     continue;
                 }
                 Leads::Above => "rpath out of site-packages",
@@ -60,14 +60,14 @@ impl<'s> Directories<'s> {
                 }
                 Leads::WorkingDirectory => "rpath relative to the current directory",
             };
-            let what = format!("{outside}: `{entry}`");
-            found.push(Finding::error(Code::RpathOutside, what).to(entry.as_str()));
+            let message = format!("{outside}: `{entry}`");
+            findings.push(Finding::error(Code::RpathOutside, message).to(entry.as_str()));
         }
         if facts.runpath.is_some() && shared {
-            let what = "LD_LIBRARY_PATH overrides the DT_RUNPATH that leads to libraries of \
+            let message = "LD_LIBRARY_PATH overrides the DT_RUNPATH that leads to libraries of \
                 packages";
-            found.push(Finding::warning(Code::Runpath, what));
+            findings.push(Finding::warning(Code::Runpath, message));
         }
-        found
+        findings
     }
 }

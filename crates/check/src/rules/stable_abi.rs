@@ -11,12 +11,12 @@ use super::symbols::{named, of_set};
 use crate::{Finding, Needs, Package, Set, Symbols};
 
 pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
-    let all = of_set(set);
-    let found = set.binaries().flat_map(|(package, file, needs)| {
-        let found = of_symbols(&package.python(), of_file(&all, needs)).into_iter();
-        found.map(|finding| finding.of(&*file.member).within(&package.file))
+    let symbols = of_set(set);
+    let findings = set.binaries().flat_map(|(package, file, needs)| {
+        let findings = of_symbols(&package.python(), of_file(&symbols, needs)).into_iter();
+        findings.map(|finding| finding.of(&*file.member).within(&package.file))
     });
-    found.collect()
+    findings.collect()
 }
 
 /// Oldest Python with all functions of the stable ABI that a file of an abi3 wheel uses, and the file.
@@ -51,16 +51,16 @@ fn of_symbols(python: &PythonTags<'_>, symbols: Vec<&str>) -> Vec<Finding> {
         }
     }
     let outside = (!outside.is_empty()).then(|| {
-        let what = "module of an abi3 wheel with functions outside of the stable ABI";
-        Finding::error(Code::StableAbi, what).because(named(&outside))
+        let message = "module of an abi3 wheel with functions outside of the stable ABI";
+        Finding::error(Code::StableAbi, message).because(named(&outside))
     });
     let later = (!later.is_empty()).then(|| {
         let ((major, minor), (newer, newer_minor)) = (oldest, newest);
-        let what = format!(
+        let message = format!(
             "module of a wheel for Python {major}.{minor} and later with functions of Python \
              {newer}.{newer_minor}"
         );
-        Finding::error(Code::StableAbi, what).because(named(&later))
+        Finding::error(Code::StableAbi, message).because(named(&later))
     });
     outside.into_iter().chain(later).collect()
 }

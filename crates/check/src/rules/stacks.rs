@@ -24,8 +24,8 @@ fn of_file(facts: &ElfFacts) -> Option<Finding> {
         if libc(facts) == Some(Libc::Musl) {
             return None;
         }
-        let what = "library with an executable stack, which glibc 2.41 and later refuse to load";
-        Finding::error(Code::ExecutableStack, what)
+        let message = "library with an executable stack, which glibc 2.41 and later refuse to load";
+        Finding::error(Code::ExecutableStack, message)
     } else {
         Finding::warning(Code::ExecutableStack, "program with an executable stack")
     };

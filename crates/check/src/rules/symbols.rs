@@ -16,9 +16,9 @@ pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
     let defined = of_set(set);
     let files = set.binaries().filter_map(|(package, file, needs)| {
         let missing = defined.unresolved(needs.elf_symbols()?);
-        let what = "neither the packages nor the system define symbols of a file";
+        let message = "neither the packages nor the system define symbols of a file";
         let finding = (!missing.is_empty())
-            .then(|| Finding::error(Code::UnresolvedSymbol, what).because(named(&missing)))?;
+            .then(|| Finding::error(Code::UnresolvedSymbol, message).because(named(&missing)))?;
         Some(finding.of(&*file.member).within(&package.file))
     });
     files.collect()

@@ -265,7 +265,7 @@ fn cell(rule: &Rule, code: Code, command: Command, notes: &mut Vec<String>) -> S
 }
 
 #[test]
-fn a_table_says_which_command_runs_which_rule() {
+fn table_lists_rules_of_each_command() {
     let mut notes = Vec::new();
     let mut table = format!("{:<13} {:<20}", "rule", "code");
     for command in Command::ALL {
@@ -294,7 +294,7 @@ fn a_table_says_which_command_runs_which_rule() {
 }
 
 #[test]
-fn a_code_of_a_rule_is_in_one_row() {
+fn each_code_has_one_row() {
     let mut rows: Vec<Code> = crate::SEVERITY.iter().map(|(code, _)| *code).collect();
     let all = rows.len();
     rows.sort_unstable();
@@ -303,7 +303,7 @@ fn a_code_of_a_rule_is_in_one_row() {
 }
 
 #[test]
-fn places_of_an_environment_are_its_own() {
+fn refuses_files_in_places_of_the_environment() {
     let faults = |members: &[&str]| {
         let mut package = package("a", "any");
         package.files = members.iter().map(|member| file(member, Kind::Data)).collect();
@@ -348,7 +348,7 @@ fn places_of_an_environment_are_its_own() {
 }
 
 #[test]
-fn letters_that_few_systems_take_for_one_are_a_warning_in_a_wheel_for_any() {
+fn warns_of_rarely_equal_letters_in_wheels_for_any_platform() {
     for (tag, members, expected) in [
         ("any", ["a/\u{3c3}", "a/\u{3c2}"], Severity::Warning),
         ("any", ["a/x", "a/X"], Severity::Error),

@@ -316,7 +316,7 @@ impl Installed for Closure<'_> {
         self.tree.inherited(file)
     }
 
-    fn own(&self, file: usize, name: usize, root: usize) -> Option<usize> {
+    fn own_library(&self, file: usize, name: usize, root: usize) -> Option<usize> {
         self.look(file, name, self.tree.files()[root].owner).found
     }
 

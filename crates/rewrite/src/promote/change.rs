@@ -26,7 +26,7 @@ impl Change {
     }
 
     /// A removed field.
-    pub fn gone(member: &str, field: impl Into<String>, from: impl Into<String>) -> Self {
+    pub fn removal(member: &str, field: impl Into<String>, from: impl Into<String>) -> Self {
         let (field, from) = (field.into(), from.into());
         Self { member: member.to_owned(), field, from, to: None }
     }

@@ -60,10 +60,10 @@ fn each_text(value: &mut Value, field: &str, see: &mut dyn FnMut(&str, &mut Stri
 /// Distinct targets of a selector, in its order.
 pub(super) fn targets(facts: &Value) -> Vec<String> {
     let lists = facts.get("targets").and_then(Value::as_object);
-    let all =
+    let values =
         lists.into_iter().flat_map(|lists| lists.values()).filter_map(Value::as_array).flatten();
     let mut targets: Vec<String> = Vec::new();
-    for target in all.filter_map(Value::as_str) {
+    for target in values.filter_map(Value::as_str) {
         if !targets.iter().any(|known| known == target) {
             targets.push(target.to_owned());
         }
@@ -78,9 +78,9 @@ fn prune(
     targets: &Targets,
     changes: &mut Vec<Change>,
 ) -> BTreeMap<String, Option<String>> {
-    let all = self::targets(facts);
+    let targets_of_package = self::targets(facts);
     let goes = |target: &str| targets.drops(target);
-    if all.len() < 2 || !all.iter().any(|target| goes(target)) {
+    if targets_of_package.len() < 2 || !targets_of_package.iter().any(|target| goes(target)) {
         return BTreeMap::new();
     }
     let default = facts.get("default_target").and_then(Value::as_str).map(str::to_owned);
@@ -94,11 +94,13 @@ fn prune(
     if let Some(old) = default.filter(|target| goes(target)) {
         // The order of a build: a target that every system has is first.
         common.retain(|list| !list.is_empty());
-        let in_all = all
+        let in_all = targets_of_package
             .iter()
             .map(String::as_str)
             .filter(|t| common.iter().all(|list| list.iter().any(|o| o == t)));
-        let new = targets.first(in_all).or_else(|| targets.first(all.iter().map(String::as_str)));
+        let new = targets
+            .first(in_all)
+            .or_else(|| targets.first(targets_of_package.iter().map(String::as_str)));
         if let (Some(new), Some(field)) = (new, facts.get_mut("default_target")) {
             changes.push(Change::new(member, "default_target", old, new));
             *field = new.into();
@@ -110,7 +112,7 @@ fn prune(
 
 fn goes(requirement: &str, targets: &Targets) -> bool {
     let name = requirement.parse::<Requirement>().map(|requirement| requirement.name);
-    name.is_ok_and(|name| targets.of(&name).is_some_and(|target| targets.drops(target)))
+    name.is_ok_and(|name| targets.target_of(&name).is_some_and(|target| targets.drops(target)))
 }
 
 fn prune_required(member: &str, facts: &mut Value, targets: &Targets, changes: &mut Vec<Change>) {
@@ -126,9 +128,9 @@ fn strip(
     changes: &mut Vec<Change>,
 ) {
     list.retain(|item| {
-        let gone = item.as_str().filter(|text| goes(text));
-        changes.extend(gone.map(|text| Change::gone(member, field, text)));
-        gone.is_none()
+        let dropped = item.as_str().filter(|text| goes(text));
+        changes.extend(dropped.map(|text| Change::removal(member, field, text)));
+        dropped.is_none()
     });
 }
 

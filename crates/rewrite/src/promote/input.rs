@@ -89,10 +89,10 @@ pub(super) fn refused(package: &str, what: impl Into<String>, help: &'static str
     PromoteError::Content { package: package.to_owned(), what: what.into(), help }
 }
 
-fn said(package: &str, metadata: &str) -> Result<(String, Version), PromoteError> {
+fn identity(package: &str, metadata: &str) -> Result<(String, Version), PromoteError> {
     let metadata = Metadata::parse(metadata);
-    let both = metadata.name().and_then(|name| Ok((name.normalized(), metadata.version()?)));
-    both.map_err(|error| {
+    let identity = metadata.name().and_then(|name| Ok((name.normalized(), metadata.version()?)));
+    identity.map_err(|error| {
         refused(package, format!("no name and version in the metadata: {error}"), "build it again")
     })
 }
@@ -100,17 +100,25 @@ fn said(package: &str, metadata: &str) -> Result<(String, Version), PromoteError
 fn wheel(found: Found, declared: &BTreeSet<String>) -> Result<Input, PromoteError> {
     let wheel = Wheel::open(&found.path)?;
     let metadata = wheel.info("METADATA")?;
-    let (name, version) = said(&file_name(&found), &metadata)?;
+    let (name, version) = identity(&file_name(&found), &metadata)?;
     if !wheel.name().is_of(&name.parse().map_err(|_| mismatch(&found))?, &version) {
         return Err(mismatch(&found));
     }
-    let own = own_of_wheel(&wheel, &name)?;
-    if own.is_none() && is_by_rockpack(&wheel)? && declared.contains(&name) {
-        let what = "it has no facts that rockpack writes into its packages";
-        return Err(refused(&file_name(&found), what, "build it again with this rockpack"));
+    let facts = own_of_wheel(&wheel, &name)?;
+    if facts.is_none() && is_by_rockpack(&wheel)? && declared.contains(&name) {
+        let reason = "it has no facts that rockpack writes into its packages";
+        return Err(refused(&file_name(&found), reason, "build it again with this rockpack"));
     }
-    let is_of_set = own.is_some() || declared.contains(&name);
-    Ok(Input { found, name, version, metadata, own, is_of_set, body: Body::Wheel(Box::new(wheel)) })
+    let is_of_set = facts.is_some() || declared.contains(&name);
+    Ok(Input {
+        found,
+        name,
+        version,
+        metadata,
+        own: facts,
+        is_of_set,
+        body: Body::Wheel(Box::new(wheel)),
+    })
 }
 
 /// Returns whether rockpack is its generator.
@@ -120,8 +128,8 @@ fn is_by_rockpack(wheel: &Wheel) -> Result<bool, OpenError> {
 }
 
 fn mismatch(found: &Found) -> PromoteError {
-    let what = "metadata and file name have different distributions or versions";
-    refused(&file_name(found), what, "rename the file to match its metadata")
+    let reason = "metadata and file name have different distributions or versions";
+    refused(&file_name(found), reason, "rename the file to match its metadata")
 }
 
 fn own_of_wheel(wheel: &Wheel, name: &str) -> Result<Option<Own>, OpenError> {
@@ -141,8 +149,8 @@ fn own_of_wheel(wheel: &Wheel, name: &str) -> Result<Option<Own>, OpenError> {
 }
 
 fn is_of(facts: &Value, name: &str) -> bool {
-    let told = facts.get("distribution").and_then(Value::as_str);
-    told.and_then(base::names::normalized).as_deref() == Some(name)
+    let distribution = facts.get("distribution").and_then(Value::as_str);
+    distribution.and_then(base::names::normalized).as_deref() == Some(name)
 }
 
 fn sdist(found: Found, declared: &BTreeSet<String>) -> Result<Input, PromoteError> {
@@ -159,7 +167,7 @@ fn sdist(found: Found, declared: &BTreeSet<String>) -> Result<Input, PromoteErro
     })?;
     let package = file_name(&found);
     let metadata = sdist.pkg_info().unwrap_or_default().to_owned();
-    let (name, version) = said(&package, &metadata)?;
+    let (name, version) = identity(&package, &metadata)?;
     let top = format!("{}/", sdist.top);
     let whole = sdist.files.len() == files.len() && sdist.faults.is_empty();
     let member = sdist.files.iter().find_map(|path| {
@@ -167,22 +175,22 @@ fn sdist(found: Found, declared: &BTreeSet<String>) -> Result<Input, PromoteErro
         let is_facts = below.strip_prefix("src/")?.strip_suffix(facts::FILE)?.strip_suffix('/')?;
         (!is_facts.contains('/')).then(|| below.to_owned())
     });
-    let own = member.and_then(|member| {
+    let facts = member.and_then(|member| {
         let file = files.iter().find(|file| file.path.strip_prefix(&*top) == Some(&*member))?;
         let text = String::from_utf8(file.content.clone()).ok()?;
         let facts = facts::read(&text).filter(|facts| is_of(facts, &name))?;
         Some(Own { member, text, facts })
     });
-    if own.is_some() && !whole {
-        let what = "it has links, faults or more bytes than rockpack writes";
-        return Err(refused(&package, what, "see its faults with `rockpack wheel verify`"));
+    if facts.is_some() && !whole {
+        let reason = "it has links, faults or more bytes than rockpack writes";
+        return Err(refused(&package, reason, "see its faults with `rockpack wheel verify`"));
     }
     for file in &mut files {
         file.path = file.path.strip_prefix(&*top).unwrap_or(&file.path).to_owned();
     }
-    let is_of_set = own.is_some() || declared.contains(&name);
+    let is_of_set = facts.is_some() || declared.contains(&name);
     let body = Body::Sdist(if whole { files } else { Vec::new() });
-    Ok(Input { found, name, version, metadata, own, is_of_set, body })
+    Ok(Input { found, name, version, metadata, own: facts, is_of_set, body })
 }
 
 pub(super) fn output(found: &Found, name: &str) -> Result<RelPath, PromoteError> {

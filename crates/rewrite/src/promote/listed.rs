@@ -34,16 +34,16 @@ fn listed<'i>(
     let below = |path: RelPath| path.as_str().split_once('/').map(|(_, below)| below.to_owned());
     let sums: BTreeMap<String, String> =
         sums.filter_map(|(path, sha256)| Some((below(path)?, sha256))).collect();
-    let mut there = BTreeSet::new();
+    let mut present = BTreeSet::new();
     for input in inputs {
         let package = input.below_dist();
         // Foreign packages can be in the directory of a build.
         if input.own.is_some() && !sums.contains_key(&package) {
             return Err(PromoteError::Unlisted { package, dir: dist.to_owned() });
         }
-        there.insert(package);
+        present.insert(package);
     }
-    let absent = sums.keys().find(|path| Form::of_file(path).is_some() && !there.contains(*path));
+    let absent = sums.keys().find(|path| Form::of_file(path).is_some() && !present.contains(*path));
     match absent {
         None => Ok(sums),
         Some(package) => {

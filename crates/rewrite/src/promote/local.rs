@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_segments_are_the_version() {
+    fn last_segments_are_the_version() {
         let cases = [
             ("2.10.0+acme7.13.0a20260501", "7.13.0a20260501", "7.13.0", Some("2.10.0+acme7.13.0")),
             (

@@ -18,13 +18,13 @@ pub(super) fn promoted(
     let body = fields(text).1;
     let mut changes = Vec::new();
     let header = rewritten(&text[..text.len() - body.len()], |field| {
-        let is = |name: &str| field.name.eq_ignore_ascii_case(name);
-        let new = if is("Version") {
+        let is_named = |name: &str| field.name.eq_ignore_ascii_case(name);
+        let new = if is_named("Version") {
             Some(version.to_string())
-        } else if is("Requires-Dist") {
-            let kept = pruning.requirement(&field.value);
-            kept.map(|text| set.repinned(&text).unwrap_or(text))
-        } else if is("Provides-Extra") && pruning.drops_extra(&field.value) {
+        } else if is_named("Requires-Dist") {
+            let requirement = pruning.requirement(&field.value);
+            requirement.map(|text| set.repinned(&text).unwrap_or(text))
+        } else if is_named("Provides-Extra") && pruning.drops_extra(&field.value) {
             None
         } else {
             Some(field.value.clone())
@@ -47,10 +47,11 @@ pub(super) fn promoted(
 
 pub(super) fn requirements(text: &str) -> (Vec<Requirement>, Vec<String>) {
     let (fields, _) = fields(text);
-    let of = |name: &'static str| {
+    let named = |name: &'static str| {
         fields.iter().filter(move |field| field.name.eq_ignore_ascii_case(name))
     };
-    let requirements = of("Requires-Dist").filter_map(|field| field.value.parse().ok()).collect();
-    let extras = of("Provides-Extra").filter_map(|field| normalized(&field.value)).collect();
+    let requirements =
+        named("Requires-Dist").filter_map(|field| field.value.parse().ok()).collect();
+    let extras = named("Provides-Extra").filter_map(|field| normalized(&field.value)).collect();
     (requirements, extras)
 }

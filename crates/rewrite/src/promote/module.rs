@@ -56,7 +56,7 @@ fn pruned(member: &str, text: &str, targets: &Targets) -> Changed {
         if targets.drops(base_of(old)) {
             let line = line_of(text, range.start);
             let list = text[line.start..range.start].split('.').next().unwrap_or_default();
-            changes.push(Change::gone(member, list.trim(), old));
+            changes.push(Change::removal(member, list.trim(), old));
             edits.push((line, ""));
         }
     }

@@ -28,13 +28,13 @@ pub(super) fn package(
     let output = output(&input.found, &file_name(&input, &new)?)?;
     let (action, changes) = match (std::mem::take(&mut input.body), &input.own) {
         (Body::Wheel(wheel), Some(own)) => {
-            let (rewrite, changes) = wheel::own(&input, own, &wheel, context)?;
+            let (rewrite, changes) = wheel::with_facts(&input, own, &wheel, context)?;
             (Action::Wheel { wheel, rewrite }, changes)
         }
         (Body::Wheel(wheel), None) => {
             let (requirements, extras) = metadata::requirements(&input.metadata);
             let pruning = context.targets.pruning(&requirements, &extras)?;
-            let (rewrite, changes) = wheel::other(&input, &wheel, &new, &pruning, context)?;
+            let (rewrite, changes) = wheel::without_facts(&input, &wheel, &new, &pruning, context)?;
             (Action::Wheel { wheel, rewrite }, changes)
         }
         (Body::Sdist(files), Some(own)) => {
@@ -46,9 +46,9 @@ pub(super) fn package(
             (Action::Sdist { name: dist_name(&input)?, members }, changes)
         }
         (Body::Sdist(_), None) => {
-            let what = "rockpack did not make this sdist, and the manifest does not declare it";
+            let reason = "rockpack did not make this sdist, and the manifest does not declare it";
             let help = "build it from the sources of the new version";
-            return Err(refused(&input.file_name(), what, help));
+            return Err(refused(&input.file_name(), reason, help));
         }
     };
     Ok(Package { from, input: below, output, changes, action })
@@ -75,10 +75,10 @@ fn no_pins(input: &Input, set: &Set) -> Result<(), PromoteError> {
     match requirements.iter().find(|requirement| set.repinned(&requirement.text).is_some()) {
         None => Ok(()),
         Some(pin) => {
-            let what = format!("the requirement `{}` has the old version", pin.text);
+            let reason = format!("the requirement `{}` has the old version", pin.text);
             let help = "name it in a `promote` line of packages.kdl if it carries the version of \
                 the others; otherwise build it against the new version";
-            Err(refused(&input.file_name(), what, help))
+            Err(refused(&input.file_name(), reason, help))
         }
     }
 }
@@ -92,8 +92,8 @@ fn sdist(
     let package = input.file_name();
     let done = facts::promoted(&own.member, &own.text, &own.facts, context.set, context.targets);
     let Some((facts, lines)) = done else {
-        let what = format!("`{}` does not have the form that rockpack writes", own.member);
-        return Err(refused(&package, what, "build it again with this rockpack"));
+        let reason = format!("`{}` does not have the form that rockpack writes", own.member);
+        return Err(refused(&package, reason, "build it again with this rockpack"));
     };
     let pruning = pruning(input, context)?.and_lines(lines);
     let new = |path: &str| (path == own.member).then(|| facts.text.clone());
@@ -114,8 +114,8 @@ fn other_sdist(
 ) -> Result<(Vec<SdistMember>, Vec<Change>), PromoteError> {
     let (package, set) = (input.file_name(), context.set);
     if files.is_empty() {
-        let what = "it has links, faults or more bytes than an sdist of a selector";
-        return Err(refused(&package, what, "see its faults with `rockpack wheel verify`"));
+        let reason = "it has links, faults or more bytes than an sdist of a selector";
+        return Err(refused(&package, reason, "see its faults with `rockpack wheel verify`"));
     }
     let (mut texts, mut changes) = (BTreeMap::new(), Vec::new());
     for file in context.rule.iter().flat_map(|rule| &rule.files) {
@@ -158,8 +158,8 @@ fn with_metadata(
             (path, _) => new(path),
         };
         let path = path.parse().map_err(|_| {
-            let what = format!("`{path}` is not a valid path");
-            refused(&package, what, "see its faults with `rockpack wheel verify`")
+            let reason = format!("`{path}` is not a valid path");
+            refused(&package, reason, "see its faults with `rockpack wheel verify`")
         })?;
         members.push(SdistMember {
             path,

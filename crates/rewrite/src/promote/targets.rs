@@ -30,10 +30,10 @@ impl Targets {
             .distribution_names()
             .into_iter()
             .filter_map(|(name, target)| Some((name, target?)));
-        let kept = (!keep.is_empty()).then(|| keep.iter().cloned().collect());
+        let targets = (!keep.is_empty()).then(|| keep.iter().cloned().collect());
         let above = keep.iter().flat_map(|target| manifest.families.above(target));
         Self {
-            kept,
+            kept: targets,
             above: above.map(str::to_owned).collect(),
             extras: extras(manifest),
             distributions: distributions.collect(),
@@ -52,13 +52,14 @@ impl Targets {
         }
     }
 
-    pub fn of(&self, name: &str) -> Option<&str> {
+    pub fn target_of(&self, name: &str) -> Option<&str> {
         self.distributions.get(name).map(String::as_str)
     }
 
-    /// Target like [`Self::of`]; builds split by family have a directory for each.
+    /// Target like [`Self::target_of`]; builds split by family have a directory for each.
     pub fn of_package<'p>(&'p self, name: &str, directory: Option<&'p str>) -> Option<&'p str> {
-        self.of(name).or_else(|| directory.filter(|directory| self.names.contains(*directory)))
+        self.target_of(name)
+            .or_else(|| directory.filter(|directory| self.names.contains(*directory)))
     }
 
     /// Returns whether a text is the name of an ISA or a family.
@@ -74,8 +75,8 @@ impl Targets {
 
     /// The first kept target: an ISA before a family.
     pub fn first<'t>(&self, targets: impl Iterator<Item = &'t str>) -> Option<&'t str> {
-        let kept: Vec<&str> = targets.filter(|target| !self.drops(target)).collect();
-        kept.iter().find(|target| self.is_isa(target)).or_else(|| kept.first()).copied()
+        let remaining: Vec<&str> = targets.filter(|target| !self.drops(target)).collect();
+        remaining.iter().find(|target| self.is_isa(target)).or_else(|| remaining.first()).copied()
     }
 
     /// ISA names have three digits or more.
@@ -91,19 +92,19 @@ impl Targets {
         have: &BTreeSet<String>,
     ) -> Result<Vec<String>, PromoteError> {
         let Some(kept) = &self.kept else { return Ok(Vec::new()) };
-        let known = || manifest.families.names().chain(have.iter().map(String::as_str));
-        let (there, absent): (Vec<&String>, Vec<&String>) =
+        let names = || manifest.families.names().chain(have.iter().map(String::as_str));
+        let (present, absent): (Vec<&String>, Vec<&String>) =
             kept.iter().partition(|target| have.contains(*target));
         let listed = || have.iter().cloned().collect();
-        if let Some(target) = absent.iter().find(|target| !known().any(|name| name == **target)) {
-            let near = nearest(target, known()).map(str::to_owned);
+        if let Some(target) = absent.iter().find(|target| !names().any(|name| name == **target)) {
+            let near = nearest(target, names()).map(str::to_owned);
             return Err(PromoteError::UnknownTarget {
                 target: (*target).clone(),
                 near,
                 have: listed(),
             });
         }
-        if there.is_empty() {
+        if present.is_empty() {
             return Err(PromoteError::NoOverlap {
                 kept: kept.iter().cloned().collect(),
                 have: listed(),
@@ -138,19 +139,21 @@ impl Targets {
             ..Pruning::default()
         };
         // An extra for one target of several points to the default target.
-        let of = |extra: &String| {
-            let mut own = requirements
+        let required_by = |extra: &String| {
+            let mut matching = requirements
                 .iter()
                 .filter(|r| r.of_extras.contains(extra))
-                .filter(|r| self.of(&r.name).is_some());
-            own.next().filter(|_| own.next().is_none())
+                .filter(|r| self.target_of(&r.name).is_some());
+            matching.next().filter(|_| matching.next().is_none())
         };
-        let others = extras.iter().filter(|extra| !self.extras.contains_key(*extra));
-        let pointers = others.filter_map(|extra| Some((extra.clone(), of(extra)?)));
-        let pointers = pointers.filter(|(_, to)| self.of(&to.name).is_some_and(|t| self.drops(t)));
+        let untargeted = extras.iter().filter(|extra| !self.extras.contains_key(*extra));
+        let pointers = untargeted.filter_map(|extra| Some((extra.clone(), required_by(extra)?)));
+        let pointers =
+            pointers.filter(|(_, to)| self.target_of(&to.name).is_some_and(|t| self.drops(t)));
         let default = requirements.iter().find(|requirement| {
-            let mut of = requirement.of_extras.iter().filter_map(|e| self.extras.get(e));
-            of.any(|target| target == first) && self.of(&requirement.name) == Some(first)
+            let mut extra_targets = requirement.of_extras.iter().filter_map(|e| self.extras.get(e));
+            extra_targets.any(|target| target == first)
+                && self.target_of(&requirement.name) == Some(first)
         });
         if let Some(default) = default {
             pruning.pointers =
@@ -165,7 +168,7 @@ impl Targets {
         let mut targets: Vec<&str> = by_extra.map(String::as_str).collect();
         if targets.is_empty() {
             let always = requirements.iter().filter(|r| r.of_extras.is_empty());
-            let required: BTreeSet<&str> = always.filter_map(|r| self.of(&r.name)).collect();
+            let required: BTreeSet<&str> = always.filter_map(|r| self.target_of(&r.name)).collect();
             targets.extend(required);
         }
         targets
@@ -221,19 +224,19 @@ impl Pruning {
 
     /// The new requirement; `None` if it is removed.
     pub fn requirement(&self, text: &str) -> Option<String> {
-        let same = || Some(text.to_owned());
+        let unchanged = || Some(text.to_owned());
         if self.distributions.is_empty() {
-            return same();
+            return unchanged();
         }
-        let Ok(requirement) = text.parse::<Requirement>() else { return same() };
+        let Ok(requirement) = text.parse::<Requirement>() else { return unchanged() };
         if requirement.of_extras.iter().any(|extra| self.extras.contains(extra)) {
             return None;
         }
         if !self.distributions.contains(&requirement.name) {
-            return same();
+            return unchanged();
         }
-        let to = requirement.of_extras.iter().find_map(|extra| self.pointers.get(extra))?;
-        Some(format!("{to}{}", &text[name(text).len()..]))
+        let pointer = requirement.of_extras.iter().find_map(|extra| self.pointers.get(extra))?;
+        Some(format!("{pointer}{}", &text[name(text).len()..]))
     }
 
     pub fn readme(&self, member: &str, text: &str) -> (String, Vec<Change>) {
@@ -242,7 +245,7 @@ impl Pruning {
             let plain = line.trim_end_matches('\n');
             match self.lines.get(plain) {
                 None => out += line,
-                Some(None) => changes.push(Change::gone(member, "Description", plain)),
+                Some(None) => changes.push(Change::removal(member, "Description", plain)),
                 Some(Some(new)) => {
                     out.extend([new, "\n"]);
                     changes.push(Change::new(member, "Description", plain, new));

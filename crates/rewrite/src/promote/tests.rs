@@ -71,7 +71,7 @@ fn pruned(text: &str, keep: &[&str]) -> String {
 }
 
 #[test]
-fn metadata_is_as_if_the_others_were_never_there() {
+fn metadata_omits_removed_targets() {
     let isas = ["1010", "1011", "1012"];
     let default = |isa: &str, isas: &[&str]| {
         let text = page("amd-device", isas, "7");
@@ -93,7 +93,7 @@ fn metadata_is_as_if_the_others_were_never_there() {
 }
 
 #[test]
-fn several_targets_of_which_none_is_kept_are_an_error() {
+fn refuses_several_targets_without_a_kept_one() {
     let manifest = manifest();
     let (requirements, extras) = metadata::requirements(&page("a", &["1010", "1011"], "7"));
     let error = targets(&manifest, &["950"]).pruning(&requirements, &extras).unwrap_err();
@@ -114,7 +114,7 @@ fn default(isas: &[&str], keep: &[&str]) -> (Value, Value) {
 }
 
 #[test]
-fn the_default_is_the_first_that_is_kept() {
+fn default_is_the_first_kept_target() {
     let isas = ["1010", "906", "1030"];
     assert_eq!(default(&isas, &["906", "1030"]), (json!("gfx906"), json!(["gfx906", "gfx1030"])));
     assert_eq!(default(&isas, &["1030", "906"]).0, "gfx906", "the order is the packages'");
@@ -126,7 +126,7 @@ fn the_default_is_the_first_that_is_kept() {
 }
 
 #[test]
-fn pins_on_the_set_change_and_no_others() {
+fn changes_pins_on_the_set_only() {
     let manifest = manifest();
     let set = set(&manifest, "7.13.0a20260501", "7.13.0");
     let repinned = |text: &str| set.repinned(text);
@@ -151,7 +151,7 @@ fn pins_on_the_set_change_and_no_others() {
 }
 
 #[test]
-fn headers_keep_all_that_is_not_the_version() {
+fn headers_change_in_version_only() {
     let manifest = manifest();
     let set = set(&manifest, "7.10.0rc1", "7.10.0");
     let text = "Name: rocm\r\nversion: 7.10.0rc1\r\nSummary: of 7.10.0rc1\r\nRequires-Dist: rocm-sdk-core\r\n  ==7.10.0rc1\r\nX-Version: 7.10.0rc1\r\n\r\nVersion: 7.10.0rc1\r\n";

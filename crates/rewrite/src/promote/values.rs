@@ -7,18 +7,18 @@ use record::content::values::places;
 pub(super) type NewValue<'n> = &'n dyn Fn(&str) -> Option<String>;
 
 pub(super) fn promoted(member: &str, text: &str, key: Option<&str>, new: NewValue<'_>) -> Changed {
-    let (mut all, mut done) = (Changed::default(), 0);
+    let (mut changed, mut done) = (Changed::default(), 0);
     for (field, range) in places(member, text, key) {
         let old = &text[range.clone()];
         if let Some(new) = new(old) {
-            all.text += &text[done..range.start];
-            all.text += &new;
+            changed.text += &text[done..range.start];
+            changed.text += &new;
             done = range.end;
-            all.changes.push(Change::new(member, field, old, new));
+            changed.changes.push(Change::new(member, field, old, new));
         }
     }
-    all.text += &text[done..];
-    all
+    changed.text += &text[done..];
+    changed
 }
 
 #[cfg(test)]
@@ -30,7 +30,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_of_python_are_values_and_nothing_else_is() {
+    fn python_literals_alone_are_values() {
         let text = "# '7.1a1'\n\"\"\"7.1a1\"\"\"\n__version__: str = '7.1a1'\nx = \"7.1a1.x\"  # 7.1a1\nf(check_version=r'7.1a1', b'7.1a1', f\"7.1a1\", '\\'7.1a1')\ny = 'it''7.1a1'\n";
         let done = promoted("a/version.py", text, None, &new);
         let expected = text
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_a_value_as_a_whole() {
+    fn whole_text_is_a_value() {
         assert_eq!(promoted(".info/version", " 7.1a1\n", None, &new).text, " 7.1\n");
         assert_eq!(promoted(".info/version", "7.1a1-5\n", None, &new).text, "7.1a1-5\n");
     }

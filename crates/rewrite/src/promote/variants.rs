@@ -20,7 +20,7 @@ pub(super) fn target<'t>(input: &Input, targets: &'t Targets) -> Option<&'t str>
     label(input)?;
     let (requirements, _) = metadata::requirements(&input.metadata);
     match requirements.as_slice() {
-        [one] => targets.of(&one.name),
+        [one] => targets.target_of(&one.name),
         _ => None,
     }
 }
@@ -38,13 +38,13 @@ pub(super) fn files(
     gone: &[Input],
     set: &Set,
 ) -> Result<Vec<Package>, PromoteError> {
-    let mut beside: BTreeMap<PathBuf, &Input> = BTreeMap::new();
+    let mut files: BTreeMap<PathBuf, &Input> = BTreeMap::new();
     for input in kept.iter().filter(|input| label(input).is_some()) {
         let name = file_name(&dist_name(input)?, &input.version);
-        beside.entry(input.found.path.with_file_name(name)).or_insert(input);
+        files.entry(input.found.path.with_file_name(name)).or_insert(input);
     }
     let labels: BTreeSet<&VariantLabel> = gone.iter().filter_map(label).collect();
-    beside.into_iter().map(|(from, input)| file(from, input, &labels, set)).collect()
+    files.into_iter().map(|(from, input)| file(from, input, &labels, set)).collect()
 }
 
 fn file(
@@ -55,17 +55,17 @@ fn file(
 ) -> Result<Package, PromoteError> {
     let name = from.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let text = regular::read_to_string(&from, LONGEST)?;
-    let mut said = Variants::read(text.as_bytes()).map_err(|error| {
-        let what = format!("its variant data is malformed: {error}");
-        refused(&name, what, "build the packages again")
+    let mut data = Variants::read(text.as_bytes()).map_err(|error| {
+        let reason = format!("its variant data is malformed: {error}");
+        refused(&name, reason, "build the packages again")
     })?;
     let mut changes = Vec::new();
     for label in gone {
-        if said.variants.remove(*label).is_some() {
-            changes.push(Change::gone(&name, "variants", label.as_str()));
+        if data.variants.remove(*label).is_some() {
+            changes.push(Change::removal(&name, "variants", label.as_str()));
         }
     }
-    let text = if changes.is_empty() { text } else { said.text() };
+    let text = if changes.is_empty() { text } else { data.text() };
     let output = output(&input.found, &file_name(&dist_name(input)?, &set.to))?;
     let below = input.below_dist();
     let directory =

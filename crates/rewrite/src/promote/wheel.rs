@@ -35,7 +35,7 @@ pub(super) struct Context<'c> {
     pub rule: Option<&'c PromoteRule>,
 }
 
-pub(super) fn own(
+pub(super) fn with_facts(
     input: &Input,
     own: &Own,
     wheel: &Wheel,
@@ -44,12 +44,12 @@ pub(super) fn own(
     let Context { set, targets, .. } = context;
     let package = input.file_name();
     let damaged = |member: &str| {
-        let what = format!("`{member}` does not have the form that rockpack writes");
-        refused(&package, what, "build it again with this rockpack")
+        let reason = format!("`{member}` does not have the form that rockpack writes");
+        refused(&package, reason, "build it again with this rockpack")
     };
     let mut work = Work::new(wheel, &set.to, true);
     let facts = facts::promoted(&own.member, &own.text, &own.facts, set, targets);
-    work.put(&own.member, facts.ok_or_else(|| damaged(&own.member))?.0);
+    work.apply(&own.member, facts.ok_or_else(|| damaged(&own.member))?.0);
     let (requirements, extras) = metadata::requirements(&input.metadata);
     work.metadata(input, &set.to, set, &targets.pruning(&requirements, &extras)?);
     let platform_dir = own.facts.get("platform_dir").and_then(serde_json::Value::as_str);
@@ -60,14 +60,14 @@ pub(super) fn own(
             // A manifest has a line for each file, and may be long.
             let text = text_of(wheel, &entry.name)?;
             let done = facts::promoted_links(&entry.name, &text, set);
-            work.put(&entry.name, done.ok_or_else(|| damaged(&entry.name))?);
+            work.apply(&entry.name, done.ok_or_else(|| damaged(&entry.name))?);
         }
     }
     let sbom = format!("{}/{SBOM_PATH}", wheel.dist_info());
     if wheel.zip().find(&sbom).is_some() {
         let text = text_of(wheel, &sbom)?;
         let done = bill(&sbom, &text, wheel.dist_info(), &set.to);
-        work.put(&sbom, done.ok_or_else(|| damaged(&sbom))?);
+        work.apply(&sbom, done.ok_or_else(|| damaged(&sbom))?);
     }
     if let Some(rule) = context.rule {
         let new = |value: &str| same_version(value, &set.from).then(|| set.to.to_string());
@@ -77,7 +77,7 @@ pub(super) fn own(
     Ok((work.rewrite, work.changes))
 }
 
-pub(super) fn other(
+pub(super) fn without_facts(
     input: &Input,
     wheel: &Wheel,
     to: &Version,
@@ -123,7 +123,7 @@ impl<'w> Work<'w> {
         Self { wheel, rewrite, changes: Vec::new() }
     }
 
-    fn put(&mut self, member: &str, changed: Changed) {
+    fn apply(&mut self, member: &str, changed: Changed) {
         if !changed.changes.is_empty() {
             self.rewrite.contents.insert(member.to_owned(), changed.text);
             self.changes.extend(changed.changes);
@@ -133,7 +133,7 @@ impl<'w> Work<'w> {
     fn metadata(&mut self, input: &Input, to: &Version, set: &Set, pruning: &Pruning) {
         let member = format!("{}/METADATA", self.wheel.dist_info());
         let done = metadata::promoted(&member, &input.metadata, to, set, pruning);
-        self.put(&member, done);
+        self.apply(&member, done);
     }
 
     /// Changes the files of a rule. With the `targets` of a package that rockpack did not make, each file must exist
@@ -152,7 +152,10 @@ impl<'w> Work<'w> {
                     continue;
                 }
                 if let Some(text) = self.wheel.text(&entry.name).ok().flatten() {
-                    self.put(&entry.name, module::promoted(&entry.name, &text, file, new, targets));
+                    self.apply(
+                        &entry.name,
+                        module::promoted(&entry.name, &text, file, new, targets),
+                    );
                 }
             }
             if targets.is_some() && self.changes.len() == before {
@@ -168,9 +171,9 @@ pub(super) fn unversioned(package: &str, file: &VersionFile) -> Result<(), Promo
     if file.optional.is_some() {
         return Ok(());
     }
-    let what = format!("no file `{}` has the version", file.glob.as_str());
+    let reason = format!("no file `{}` has the version", file.glob.as_str());
     let help = "correct its `version-file` line in packages.kdl, or give a reason: optional=\"…\"";
-    Err(refused(package, what, help))
+    Err(refused(package, reason, help))
 }
 
 fn text_of(wheel: &Wheel, name: &str) -> Result<String, PromoteError> {

@@ -14,7 +14,7 @@ use wheel::archive::{Stage, Timestamp};
 use wheel::edit::{Edit, Hashes, MemberContent, Output, Packing, Sink};
 use wheel::package::Wheel;
 
-pub(super) fn all(
+pub(super) fn packages(
     promotion: &Promotion,
     stage: &Stage,
     threads: usize,

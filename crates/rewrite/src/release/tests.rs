@@ -57,7 +57,7 @@ fn each_type_has_its_spelling() {
 }
 
 #[test]
-fn a_short_sha_is_enough_and_no_sha_is_not() {
+fn accepts_short_sha_and_refuses_missing_one() {
     let dev = Continuation::Type(ReleaseType::Dev);
     let with = |sha: Option<&str>| {
         versions(&Inputs { sha: sha.map(str::to_owned), ..inputs("8.1.0", dev.clone()) })
@@ -70,7 +70,7 @@ fn a_short_sha_is_enough_and_no_sha_is_not() {
 }
 
 #[test]
-fn builds_of_release_branches_need_their_start() {
+fn release_branch_builds_require_start() {
     for kind in [ReleaseType::NightlyBkc, ReleaseType::DevBkc] {
         let mut inputs = inputs("7.9.0", Continuation::Type(kind));
         inputs.base.date = None;
@@ -80,7 +80,7 @@ fn builds_of_release_branches_need_their_start() {
 }
 
 #[test]
-fn files_are_read_as_they_are_written() {
+fn reads_back_written_files() {
     let date = |text: &str| Base::read(text, "rocm").unwrap().date.map(|date| date.to_string());
     assert_eq!(date(r#"{"rocm-version": "10.1.0"}"#), None);
     assert_eq!(date(r#"{"rocm-version": "10.1.0", "release-metadata": {}}"#), None);
@@ -119,7 +119,7 @@ fn frameworks_append_the_version() {
 }
 
 #[test]
-fn traps_are_told_where_they_are() {
+fn reports_each_trap() {
     use ReleaseType as T;
     let told = |base: &str, kind: Continuation| {
         let inputs = inputs(base, kind);

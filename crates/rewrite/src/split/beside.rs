@@ -10,14 +10,14 @@ pub(super) struct Beside(BTreeMap<String, BTreeSet<String>>);
 impl Beside {
     /// Fails if the directory has no packages.
     pub fn read(dir: &Path) -> Result<Self, ReadError> {
-        let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for found in packages(dir)? {
             let file = found.path.file_name().unwrap_or_default().to_string_lossy();
             let Some(name) = distribution_of(&file) else { continue };
             let version = file.parse::<WheelName>().map(|name| name.version.to_string());
-            all.entry(name).or_default().extend(version.ok());
+            versions.entry(name).or_default().extend(version.ok());
         }
-        Ok(Self(all))
+        Ok(Self(versions))
     }
 
     pub fn versions(&self, name: &str) -> Option<&BTreeSet<String>> {

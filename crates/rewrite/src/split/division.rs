@@ -7,7 +7,7 @@ use super::Ask;
 use super::beside::{Beside, fits, fits_version};
 use super::error::SplitError;
 use super::fat::{self, Archive, Fat};
-use super::input::{Input, none, refused};
+use super::input::{Input, refuse_any, refused};
 use super::sorted::{Sorted, Whole, sorted};
 use super::texts::{self, Offered};
 use base::names::{DistName, RelPath, Requirement, normalized};
@@ -94,7 +94,7 @@ pub(super) fn divided(
     ask: &Ask<'_>,
     beside: Option<&Beside>,
 ) -> Result<Division, SplitError> {
-    none(pins(&input, manifest, ask))?;
+    refuse_any(pins(&input, manifest, ask))?;
     let sorted = sorted(&input, &manifest.families, ask.threads)?;
     let work = Work { input: &input, families: &manifest.families, ask, beside, sorted: &sorted };
     let (mut left_out, mut problems) = (BTreeSet::new(), Problems::new());
@@ -106,7 +106,7 @@ pub(super) fn divided(
         let requires = work.requires(target, &mut left_out, &mut problems);
         parts.push(work.device(target, requires)?);
     }
-    none(problems)?;
+    refuse_any(problems)?;
     let emptied = emptied(&input, &sorted.fats);
     let group = fat::group(&input);
     let (name, version) = (input.wheel.name().dist.normalized(), input.version().to_owned());
@@ -149,13 +149,14 @@ fn emptied(input: &Input<'_>, fats: &[Fat]) -> Vec<Emptied> {
 fn pins(input: &Input<'_>, manifest: &Manifest, ask: &Ask<'_>) -> Problems {
     let mut problems = Problems::new();
     let Some(version) = ask.version else { return problems };
-    let own = own_names(manifest);
+    let names = own_names(manifest);
     let requirements = input.metadata.requirements().flatten();
-    for requirement in requirements.filter(|r| own.contains(&r.name) && !fits_version(r, version)) {
-        let what = format!("it requires `{}`, and --version is {version}", requirement.text);
+    for requirement in requirements.filter(|r| names.contains(&r.name) && !fits_version(r, version))
+    {
+        let reason = format!("it requires `{}`, and --version is {version}", requirement.text);
         let help = "give the version that the wheel was built against, or a wheel for this \
             version";
-        problems.push(refused(&input.path, &what, help));
+        problems.push(refused(&input.path, &reason, help));
     }
     problems
 }
@@ -194,26 +195,28 @@ impl Work<'_> {
     /// Extras: one for each ISA with a wheel, or with code in a file that stays whole and a wheel
     /// of a level above it; and one for all.
     fn offered(&self) -> Vec<Offered> {
-        let own = self.sorted.targets.keys().filter(|target| !self.is_level(target));
+        let divided = self.sorted.targets.keys().filter(|target| !self.is_level(target));
         let coded = self.sorted.whole.iter().flat_map(|whole| &whole.targets);
         let coded = coded.map(|name| self.families.package_of(name).to_owned());
         let coded = coded.filter(|isa| !self.above(isa).is_empty());
-        let isas: BTreeSet<String> = own.cloned().chain(coded).collect();
+        let isas: BTreeSet<String> = divided.cloned().chain(coded).collect();
         let wheels = |isa: &String| -> Vec<String> {
-            let all = if self.sorted.targets.contains_key(isa) {
+            let targets = if self.sorted.targets.contains_key(isa) {
                 vec![isa.as_str()]
             } else {
                 self.above(isa)
             };
-            all.into_iter().map(|target| self.pin(&self.device_name(target))).collect()
+            targets.into_iter().map(|target| self.pin(&self.device_name(target))).collect()
         };
         let mut offered: Vec<Offered> = isas
             .iter()
             .map(|isa| Offered { extra: format!("device-{isa}"), requires: wheels(isa) })
             .collect();
-        let all: BTreeSet<String> = isas.iter().flat_map(wheels).collect();
-        offered
-            .push(Offered { extra: "device-all".to_owned(), requires: all.into_iter().collect() });
+        let all_wheels: BTreeSet<String> = isas.iter().flat_map(wheels).collect();
+        offered.push(Offered {
+            extra: "device-all".to_owned(),
+            requires: all_wheels.into_iter().collect(),
+        });
         offered
     }
 
@@ -221,10 +224,10 @@ impl Work<'_> {
         let (mut problems, path) = (Problems::new(), &self.input.path);
         let extras = self.input.metadata.extras();
         if let Some(twice) = offered.iter().find(|offered| extras.contains(&offered.extra)) {
-            let what = format!("it already has an extra `{}`", twice.extra);
+            let reason = format!("it already has an extra `{}`", twice.extra);
             problems.push(refused(
                 path,
-                &what,
+                &reason,
                 "give the original wheel: this one was split before",
             ));
         }
@@ -256,12 +259,12 @@ impl Work<'_> {
             .collect();
         for level in self.sorted.targets.keys().filter(|target| self.is_level(target)) {
             if !reached.contains(level.as_str()) {
-                let what = format!(
+                let reason = format!(
                     "it has files for the level {level}, but for no ISA below it that would \
                      require them"
                 );
                 let help = "build the wheel for such an ISA, or name the files in a `host` line of packages.kdl";
-                problems.push(refused(path, &what, help));
+                problems.push(refused(path, &reason, help));
             }
         }
         problems
@@ -301,8 +304,8 @@ impl Work<'_> {
         let text = template.as_str();
         if text.contains("{version}") && self.ask.version.is_none() {
             if problems.is_empty() {
-                let what = "a requirement contains the version, but --version is missing";
-                let problem = Problem::usage(Code::SplitRefused, what)
+                let reason = "a requirement contains the version, but --version is missing";
+                let problem = Problem::usage(Code::SplitRefused, reason)
                     .label(&template.place, "uses `{version}`");
                 let help = "give the version of the packages that the wheel was built against";
                 problems.push(problem.help(help));
@@ -313,15 +316,15 @@ impl Work<'_> {
         Some(text.replace("{isa}", target).replace("{version}", version))
     }
 
-    fn unfit(&self, target: &str, wanted: &Requirement, there: &BTreeSet<String>) -> Problem {
-        let there: Vec<&str> = there.iter().map(String::as_str).collect();
-        let (text, there) = (&wanted.text, there.join(" and "));
-        let what = format!(
-            "a wheel for {target} would require `{text}`, but --beside has {} {there}",
+    fn unfit(&self, target: &str, wanted: &Requirement, versions: &BTreeSet<String>) -> Problem {
+        let versions: Vec<&str> = versions.iter().map(String::as_str).collect();
+        let (text, versions) = (&wanted.text, versions.join(" and "));
+        let reason = format!(
+            "a wheel for {target} would require `{text}`, but --beside has {} {versions}",
             wanted.name
         );
         let help = "give the packages that the wheel was built against, and their version";
-        refused(&self.input.path, &what, help)
+        refused(&self.input.path, &reason, help)
     }
 
     /// Requirements for the runtimes of archives.
@@ -341,16 +344,17 @@ impl Work<'_> {
             let mut versions =
                 asked.into_iter().chain(pins).filter(|_| own.contains(&runtime.name));
             if let Some(version) = versions.find(|version| !fits(&runtime, version)) {
-                let what = format!(
+                let reason = format!(
                     "it was built against version {version}, but archives of code require `{}`",
                     runtime.text
                 );
                 let help = "keep its code: remove `bundle` from the `device-by` line, or name the \
                     files in a `host` line of packages.kdl";
-                problems.push(refused(&self.input.path, &what, help));
+                problems.push(refused(&self.input.path, &reason, help));
             }
-            let beside = self.beside.and_then(|beside| beside.versions(&runtime.name));
-            if let Some(versions) = beside.filter(|all| !all.iter().any(|one| fits(&runtime, one)))
+            let present_versions = self.beside.and_then(|beside| beside.versions(&runtime.name));
+            if let Some(versions) =
+                present_versions.filter(|all| !all.iter().any(|one| fits(&runtime, one)))
             {
                 problems.push(self.unfit("the host", &runtime, versions));
             }
@@ -384,23 +388,23 @@ impl Work<'_> {
     fn device(&self, target: &str, requires: Vec<String>) -> Result<Part, SplitError> {
         let (wheel, host) = (&self.input.wheel, self.input.wheel.name());
         let name = self.device_name(target);
-        let wrong = |what: String| {
+        let wrong = |reason: String| {
             let help = "correct `distribution` in the `device-by` line of packages.kdl";
-            SplitError::Refused(refused(&self.input.path, &what, help).into())
+            SplitError::Refused(refused(&self.input.path, &reason, help).into())
         };
         let dist: DistName =
             name.parse().map_err(|e: base::names::NameError| wrong(e.to_string()))?;
         let info = dist_info_dir(&dist, &host.version)?;
         let files = self.sorted.targets.get(target).map(Vec::as_slice).unwrap_or_default();
         let places: Vec<usize> = files.iter().map(|(index, _)| *index).collect();
-        let own = |index: &usize| (*index, wheel.entries()[*index].name.clone());
-        let mut members: Vec<(usize, String)> = places.iter().map(own).collect();
+        let member = |index: &usize| (*index, wheel.entries()[*index].name.clone());
+        let mut members: Vec<(usize, String)> = places.iter().map(member).collect();
         let mut licenses = Vec::new();
         for license in self.input.metadata.all("License-File") {
-            let beside = ["licenses/", ""].map(|below| format!("{below}{license}"));
+            let candidates = ["licenses/", ""].map(|below| format!("{below}{license}"));
             let old = |file: &String| wheel.zip().find(&format!("{}/{file}", wheel.dist_info()));
-            let found = beside.iter().find_map(|file| Some((old(file)?, file)));
-            if let Some((index, file)) = found {
+            let license_file = candidates.iter().find_map(|file| Some((old(file)?, file)));
+            if let Some((index, file)) = license_file {
                 members.push((index, format!("{info}/{file}")));
                 licenses.push(license);
             }
@@ -433,14 +437,14 @@ impl Work<'_> {
         let sum = |of: fn(&wheel::package::directory::DirectoryEntry) -> u64| {
             places.iter().map(|index| of(&entries[*index])).sum()
         };
-        let mut taken: BTreeMap<Line, (usize, u64)> = BTreeMap::new();
+        let mut counts: BTreeMap<Line, (usize, u64)> = BTreeMap::new();
         for (index, line) in files {
-            let (count, bytes) = taken.entry(*line).or_default();
+            let (count, bytes) = counts.entry(*line).or_default();
             *count += 1;
             *bytes += entries[*index].size;
         }
         let glob = |(line, at): Line| self.input.rule.files[line].globs[at].as_str().to_owned();
-        let taken = taken.into_iter().map(|(line, (count, bytes))| (glob(line), count, bytes));
+        let counts = counts.into_iter().map(|(line, (count, bytes))| (glob(line), count, bytes));
         Ok(Part {
             output: format!("dist/{file}").parse()?,
             target: target.map(str::to_owned),
@@ -449,7 +453,7 @@ impl Work<'_> {
             packed: sum(|entry| entry.compressed),
             fresh: 0,
             archives: Vec::new(),
-            taken: taken.collect(),
+            taken: counts.collect(),
             extras: Vec::new(),
             requires: Vec::new(),
             members: Vec::new(),

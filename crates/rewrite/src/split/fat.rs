@@ -60,7 +60,7 @@ impl Fat {
         io::copy(&mut input.wheel.member(entry)?, &mut file)?;
         let elf = FatElf::read(&file)?;
         let needed = elf.facts().map_err(FatError::from)?.needed;
-        let runtime = runtime::of(input.rule, &needed)?.requires.value.to_string();
+        let runtime = runtime::required(input.rule, &needed)?.requires.value.to_string();
         let bundles = elf.bundles().into_iter();
         let bundles = bundles.map(|place| Bundle::read(&file, place.start, place.end));
         let bundles = bundles.collect::<Result<Vec<_>, _>>()?;
@@ -158,8 +158,8 @@ impl Archive {
     ) -> io::Result<W> {
         let mut archiver = Archiver::new(out, group, &self.isa)?;
         for piece in &self.pieces {
-            let (file, bundle, at) = *piece;
-            let object = &fats[file].bundles[bundle].objects()[at];
+            let (file, bundle, number) = *piece;
+            let object = &fats[file].bundles[bundle].objects()[number];
             let frame = frame(*piece)?;
             archiver.add(&fats[file].binary, bundle, &object.target, object.size, &frame)?;
         }
@@ -184,7 +184,7 @@ fn way(from: &RelPath, to: &str) -> String {
     let (from, to): (Vec<&str>, Vec<&str>) =
         (from.as_str().split('/').collect(), to.split('/').collect());
     let directories = &from[..from.len() - 1];
-    let same = directories.iter().zip(&to).take_while(|(a, b)| a == b).count();
-    let up = "../".repeat(directories.len() - same);
-    up + &to[same..].join("/")
+    let common = directories.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let up = "../".repeat(directories.len() - common);
+    up + &to[common..].join("/")
 }

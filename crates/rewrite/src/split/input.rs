@@ -49,9 +49,9 @@ impl<'m> Input<'m> {
         let rows = RecordRows::read(&wheel.info("RECORD")?).ok();
         let text = wheel.info("METADATA")?;
         let metadata = Metadata::parse(&text);
-        let same = metadata.name().is_ok_and(|dist| dist.normalized() == name)
+        let agrees = metadata.name().is_ok_and(|dist| dist.normalized() == name)
             && metadata.version().is_ok_and(|version| version == wheel.name().version);
-        if !same {
+        if !agrees {
             return Err(wrong("its metadata is of another package than its file name"));
         }
         let members = members(&wheel).map_err(|what| wrong(&what))?;
@@ -77,16 +77,16 @@ fn rule<'m>(path: &Path, manifest: &'m Manifest, name: &str) -> Result<&'m Split
     if let Some(rule) = splits.iter().find(|split| split.name.as_str() == name) {
         return Ok(rule);
     }
-    let known = || splits.iter().map(|split| split.name.as_str());
-    let help = match (nearest(name, known()), splits.is_empty()) {
+    let names = || splits.iter().map(|split| split.name.as_str());
+    let help = match (nearest(name, names()), splits.is_empty()) {
         (Some(near), _) => format!("did you mean `{near}`?"),
         (None, true) => format!("add `wheel \"{name}\" {{ device-by … }}` to packages.kdl"),
         (None, false) => {
-            format!("packages.kdl has such lines for {}", known().collect::<Vec<_>>().join(", "))
+            format!("packages.kdl has such lines for {}", names().collect::<Vec<_>>().join(", "))
         }
     };
-    let what = format!("packages.kdl has no `wheel` line with `device-by` for `{name}`");
-    Err(SplitError::Refused(refused(path, &what, help).into()))
+    let reason = format!("packages.kdl has no `wheel` line with `device-by` for `{name}`");
+    Err(SplitError::Refused(refused(path, &reason, help).into()))
 }
 
 fn members(wheel: &Wheel) -> Result<Vec<(usize, RelPath)>, String> {
@@ -117,6 +117,6 @@ fn rehashed(
     Ok(rehashed)
 }
 
-pub(super) fn none(problems: Problems) -> Result<(), SplitError> {
+pub(super) fn refuse_any(problems: Problems) -> Result<(), SplitError> {
     if problems.is_empty() { Ok(()) } else { Err(SplitError::Refused(problems)) }
 }

@@ -7,7 +7,10 @@ use super::stuck::Stuck;
 use manifest::{ArchiveRuntime, SplitRule};
 
 /// Returns the runtime of a library, by the libraries that it needs.
-pub(super) fn of<'r>(rule: &'r SplitRule, needed: &[String]) -> Result<&'r ArchiveRuntime, Stuck> {
+pub(super) fn required<'r>(
+    rule: &'r SplitRule,
+    needed: &[String],
+) -> Result<&'r ArchiveRuntime, Stuck> {
     let is_older = |name: &&String| rule.older_runtimes.iter().any(|old| old.matches(name));
     if let Some(library) = needed.iter().find(is_older) {
         return Err(Stuck::Older { library: library.clone() });

@@ -30,9 +30,9 @@ pub(super) fn inside(
         let entry = &wheel.entries()[*index];
         member(wheel, entry, reading).map_err(|error| wheel.unread(&entry.name, error))
     };
-    let found = jobs.iter().map(|(_, index)| *index).zip(stage::done(&jobs, threads, read)?);
-    let found = found.filter_map(|(index, inside)| Some((index, inside?)));
-    Ok(found.filter(|(_, inside)| !inside.code.is_empty()).collect())
+    let results = jobs.iter().map(|(_, index)| *index).zip(stage::done(&jobs, threads, read)?);
+    let results = results.filter_map(|(index, inside)| Some((index, inside?)));
+    Ok(results.filter(|(_, inside)| !inside.code.is_empty()).collect())
 }
 
 fn member(wheel: &Wheel, entry: &DirectoryEntry, reading: &Reading) -> io::Result<Option<Inside>> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::SplitError;
 use super::fat::{self, Archive, Fat};
-use super::input::{Input, none, refused};
+use super::input::{Input, refuse_any, refused};
 use super::scan::{self, Inside};
 use super::stuck::Stuck;
 use base::names::{RelPath, TargetNames, without_features};
@@ -51,9 +51,9 @@ pub(super) fn sorted(
     let (mut sorted, read) = by_path(input, &assignment)?;
     let reading = Reading::new(families.target_names().prefixes());
     let inside = scan::inside(&input.wheel, read, &reading, threads)?;
-    none(compared(input, assignment.names(), &inside, &mut sorted))?;
+    refuse_any(compared(input, assignment.names(), &inside, &mut sorted))?;
     if input.rule.by.contains(&DeviceBy::Bundle) {
-        none(unbundled(input, families, &mut sorted)?)?;
+        refuse_any(unbundled(input, families, &mut sorted)?)?;
     }
     Ok(sorted)
 }
@@ -96,7 +96,7 @@ fn by_path(
     for (misfit, files) in misfits {
         problems.extend(homeless(input, misfit, &files));
     }
-    none(problems)?;
+    refuse_any(problems)?;
     Ok((sorted, read))
 }
 
@@ -118,9 +118,9 @@ fn unbundled(
             Err(why) => return Err(why.into()),
         }
     }
-    let what = "with device code that cannot be moved";
+    let reason = "with device code that cannot be moved";
     let help = "name it in a `host` line of packages.kdl, with a reason";
-    problems.extend(of_files(input, &stuck, what, help));
+    problems.extend(of_files(input, &stuck, reason, help));
     if !sorted.fats.is_empty() {
         problems.extend(brought(input));
     }
@@ -129,13 +129,15 @@ fn unbundled(
         sorted.targets.entry(target.clone()).or_default();
     }
     let paths = sorted.archives.values().flatten().map(|archive| &archive.path);
-    let there = paths.filter(|path| input.wheel.zip().find(path).is_some());
-    let there: Vec<String> = there.map(|path| format!("`{path}`")).collect();
-    if !there.is_empty() {
-        let what =
-            format!("it already has {}, the archive for the code of its libraries", listed(&there));
+    let present = paths.filter(|path| input.wheel.zip().find(path).is_some());
+    let present: Vec<String> = present.map(|path| format!("`{path}`")).collect();
+    if !present.is_empty() {
+        let reason = format!(
+            "it already has {}, the archive for the code of its libraries",
+            listed(&present)
+        );
         let help = "give the original wheel, or remove `bundle` from the `device-by` line";
-        problems.push(refused(&input.path, &what, help));
+        problems.push(refused(&input.path, &reason, help));
     }
     Ok(problems)
 }
@@ -145,9 +147,9 @@ fn brought(input: &Input<'_>) -> Problems {
     let is_runtime = |path: &RelPath| input.rule.runtimes.iter().any(|it| it.has(path.file_name()));
     let paths = input.members.iter().map(|(_, path)| path).filter(|path| is_runtime(path));
     let paths: Vec<String> = paths.map(|path| format!("`{path}`")).collect();
-    let what = "of a runtime, which is loaded instead of the required one";
+    let reason = "of a runtime, which is loaded instead of the required one";
     let help = "remove it from the wheel, or remove `bundle` from the `device-by` line";
-    of_files(input, &paths, what, help)
+    of_files(input, &paths, reason, help)
 }
 
 fn idle(lines: &[SplitFiles], used: &BTreeSet<Line>) -> Problems {
@@ -155,8 +157,8 @@ fn idle(lines: &[SplitFiles], used: &BTreeSet<Line>) -> Problems {
     for (line, files) in lines.iter().enumerate().filter(|(_, files)| files.optional.is_none()) {
         for (at, glob) in files.globs.iter().enumerate() {
             if !used.contains(&(line, at)) {
-                let what = format!("`{}` matches no file", glob.as_str());
-                let problem = Problem::error(Code::MatchesNothing, what)
+                let reason = format!("`{}` matches no file", glob.as_str());
+                let problem = Problem::error(Code::MatchesNothing, reason)
                     .label(&glob.place, "no file of the wheel")
                     .help("correct the glob, remove it, or give a reason: optional=\"…\"");
                 problems.push(problem);
@@ -167,7 +169,7 @@ fn idle(lines: &[SplitFiles], used: &BTreeSet<Line>) -> Problems {
 }
 
 fn homeless(input: &Input<'_>, misfit: Misfit, files: &[String]) -> Problems {
-    let (what, help) = match misfit {
+    let (reason, help) = match misfit {
         Misfit::Unclaimed => (
             "with the name of a target, but not on a `files` line",
             "name it in a `files` line of packages.kdl, or in a `host` line with a reason",
@@ -186,15 +188,15 @@ fn homeless(input: &Input<'_>, misfit: Misfit, files: &[String]) -> Problems {
             "declare the ISA in families.kdl, or name the file in a `host` line of packages.kdl",
         ),
     };
-    of_files(input, files, what, help)
+    of_files(input, files, reason, help)
 }
 
-fn of_files(input: &Input<'_>, files: &[String], what: &str, help: &str) -> Problems {
+fn of_files(input: &Input<'_>, files: &[String], reason: &str, help: &str) -> Problems {
     if files.is_empty() {
         return Problems::new();
     }
     let file = counted(files.len(), "file");
-    refused(&input.path, &format!("{file} {what}: {}", listed(files)), help).into()
+    refused(&input.path, &format!("{file} {reason}: {}", listed(files)), help).into()
 }
 
 fn listed(files: &[String]) -> String {
@@ -225,13 +227,13 @@ fn compared(
         }
     }
     let mut problems = Problems::new();
-    let what = "with code for another target than in its path";
+    let reason = "with code for another target than in its path";
     let help = "build the wheel again, or correct the `target-word` lines of packages.kdl";
-    problems.extend(of_files(input, &foreign(input, names, inside, sorted), what, help));
-    let what = "with device code for an unknown target";
+    problems.extend(of_files(input, &foreign(input, names, inside, sorted), reason, help));
+    let reason = "with device code for an unknown target";
     let help = "write one target into its path, or name it in a `host` line of packages.kdl to \
         keep it in the host wheel";
-    problems.extend(of_files(input, &unclaimed, what, help));
+    problems.extend(of_files(input, &unclaimed, reason, help));
     problems
 }
 
@@ -247,8 +249,8 @@ fn foreign(
         .flat_map(|(target, files)| files.iter().map(move |(index, _)| (target, *index)));
     let foreign = files.filter_map(|(target, index)| {
         let targets = targets(&inside.get(&index)?.code, names);
-        let other = targets.iter().find(|name| !names.belongs(name, target))?;
-        Some(format!("`{}` ({other} in {target})", input.wheel.entries()[index].name))
+        let misplaced = targets.iter().find(|name| !names.belongs(name, target))?;
+        Some(format!("`{}` ({misplaced} in {target})", input.wheel.entries()[index].name))
     });
     foreign.collect()
 }

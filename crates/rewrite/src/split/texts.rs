@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn extras_come_at_the_end_of_the_header() {
+    fn adds_extras_at_the_end_of_the_header() {
         let offered = [Offered { extra: "e".into(), requires: vec!["a==1".into(), "b==1".into()] }];
         let more = "Provides-Extra: e\nRequires-Dist: a==1; extra == \"e\"\nRequires-Dist: b==1; extra == \"e\"\n";
         for (before, after) in [("Name: x\n", "\nBody: y\n"), ("Name: x\n", "")] {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_wheel_has_what_is_true_of_both() {
+    fn device_wheel_has_common_metadata() {
         let metadata = "Metadata-Version: 2.1\nName: x\nVersion: 1.0+a\nSummary: s\nLicense: one\n  two\nLicense-File: L\nRequires-Dist: numpy\nRequires-Python: >=3.10\n\nBody\n";
         let text = device(metadata, "x-dev", "d", &["L".into()], &["x==1.0+a".into()]);
         assert_eq!(

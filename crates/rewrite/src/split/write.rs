@@ -28,7 +28,7 @@ pub(super) struct Hashes {
     pub outputs: BTreeMap<RelPath, String>,
 }
 
-pub(super) fn all(
+pub(super) fn packages(
     divisions: &[Division],
     stage: &Stage,
     threads: usize,

@@ -36,15 +36,15 @@ impl Emptying {
 }
 
 pub(super) fn not_zero(file: &impl ReadAt, place: Range<u64>) -> Result<Option<u64>, ElfError> {
-    let (mut bytes, mut at) = (vec![0; CHUNK], place.start);
-    while at < place.end {
-        let size = usize::try_from(place.end - at).unwrap_or(CHUNK).min(CHUNK);
-        let read = file.read_exact_at(at, &mut bytes[..size]);
+    let (mut bytes, mut offset) = (vec![0; CHUNK], place.start);
+    while offset < place.end {
+        let size = usize::try_from(place.end - offset).unwrap_or(CHUNK).min(CHUNK);
+        let read = file.read_exact_at(offset, &mut bytes[..size]);
         read.map_err(|source| ElfError::Read { what: "its offload bundles", source })?;
         if let Some(inside) = bytes[..size].iter().position(|byte| *byte != 0) {
-            return Ok(Some(at + inside as u64));
+            return Ok(Some(offset + inside as u64));
         }
-        at += size as u64;
+        offset += size as u64;
     }
     Ok(None)
 }
@@ -56,8 +56,8 @@ pub struct Emptied<'p, R>(Edited<'p, Shorter<'p, R>>);
 impl<'p, R: ReadAt> Emptied<'p, R> {
     /// Applies `plan`, which must have been made for this `file`.
     pub fn new(file: R, plan: &'p Emptying) -> Self {
-        let (gone, cleared) = (&plan.gone, &plan.cleared);
-        Self(Edited::new(Shorter { file, gone, cleared }, &plan.plan))
+        let (removed, cleared) = (&plan.gone, &plan.cleared);
+        Self(Edited::new(Shorter { file, gone: removed, cleared }, &plan.plan))
     }
 
     /// Returns a sequential reader.
@@ -88,16 +88,16 @@ impl<R: ReadAt> Shorter<'_, R> {
         let end = at.saturating_add(buf.len() as u64);
         let index = |offset: u64| usize::try_from(offset.clamp(at, end) - at);
         let index = |offset: u64| index(offset).map_err(io::Error::other);
-        let (from, to) = (index(self.cleared.start)?, index(self.cleared.end)?);
-        if from >= to {
+        let (from, until) = (index(self.cleared.start)?, index(self.cleared.end)?);
+        if from >= until {
             return self.file.read_exact_at(at, buf);
         }
-        buf[from..to].fill(0);
+        buf[from..until].fill(0);
         if from > 0 {
             self.file.read_exact_at(at, &mut buf[..from])?;
         }
-        if to < buf.len() {
-            self.file.read_exact_at(at + to as u64, &mut buf[to..])?;
+        if until < buf.len() {
+            self.file.read_exact_at(at + until as u64, &mut buf[until..])?;
         }
         Ok(())
     }

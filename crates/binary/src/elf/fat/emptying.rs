@@ -72,7 +72,7 @@ impl FatElf {
                 return Ok((pages, work));
             }
         }
-        Ok((Pages::kept(self, length)?, builder()?))
+        Ok((Pages::unchanged(self, length)?, builder()?))
     }
 }
 
@@ -107,12 +107,12 @@ impl<R: ReadAt> Work<'_, R> {
     }
 
     fn plan(mut self, pages: Pages) -> Result<Emptying, FatError> {
-        let (kept, moves) = self.kept(&pages)?;
+        let (content, moves) = self.retained_content(&pages)?;
         let section = self.fat.section();
-        let cleared = pages.gone.end.max(section.offset + kept.len() as u64)..section.file_end();
+        let cleared = pages.gone.end.max(section.offset + content.len() as u64)..section.file_end();
         self.clear(&moves)?;
         self.redirect(&pages)?;
-        self.redirect_symbols(&pages, kept, &moves)?;
+        self.redirect_symbols(&pages, content, &moves)?;
         self.builder.write_dynamic()?;
         self.builder.write_symbols()?;
         self.divide(&pages);
@@ -130,40 +130,40 @@ impl<R: ReadAt> Work<'_, R> {
         Ok(Emptying { gone: pages.gone, cleared, plan, old_len: self.fat.info.file_len })
     }
 
-    fn kept(&mut self, pages: &Pages) -> Result<(Vec<u8>, Moves), FatError> {
+    fn retained_content(&mut self, pages: &Pages) -> Result<(Vec<u8>, Moves), FatError> {
         let (offset, address) = (self.fat.section().offset, self.fat.section().address);
-        let mut kept = Vec::new();
+        let mut content = Vec::new();
         let (nearby, away): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.blocks).into_iter().partition(|block| block.nearby.is_some());
         let mut moves = Vec::new();
         for block in away.into_iter().chain(nearby) {
-            let mut put = |bytes: &[u8]| {
-                let at = round_up(kept.len() as u64, ALIGN)?;
-                kept.resize(length(at), 0);
-                kept.extend_from_slice(bytes);
-                let (offset, address) = (offset + at, address + at);
+            let mut append = |bytes: &[u8]| {
+                let position = round_up(content.len() as u64, ALIGN)?;
+                content.resize(length(position), 0);
+                content.extend_from_slice(bytes);
+                let (offset, address) = (offset + position, address + position);
                 Ok(TablePlace { offset, address, size: bytes.len() as u64 })
             };
             let mut place = None;
             if block.is_strings {
                 let bytes = self.builder.old(block.start, block.end - block.start)?;
-                let there = put(&bytes)?;
+                let new_place = append(&bytes)?;
                 let size = self.builder.strings.size;
-                self.builder.set_strings(TablePlace { size, ..there });
+                self.builder.set_strings(TablePlace { size, ..new_place });
             } else {
                 self.builder.relocate(&block, |_, bytes| {
-                    let there = put(bytes)?;
-                    place = Some(there.offset);
-                    Ok(there)
+                    let new_place = append(bytes)?;
+                    place = Some(new_place.offset);
+                    Ok(new_place)
                 })?;
             }
             let new = place.or(block.nearby).unwrap_or(block.start);
             moves.push((block, new));
         }
-        kept.resize(length(pages.marker.end - address), 0);
-        let marker = kept.len() - self.marker.len();
-        kept[marker..].copy_from_slice(self.marker);
-        Ok((kept, moves))
+        content.resize(length(pages.marker.end - address), 0);
+        let marker = content.len() - self.marker.len();
+        content[marker..].copy_from_slice(self.marker);
+        Ok((content, moves))
     }
 
     /// Clears the old bytes of moved blocks, so that a later edit has room for its header.
@@ -174,14 +174,15 @@ impl<R: ReadAt> Work<'_, R> {
         let stays = stays.map(|(block, new)| *new..new + (block.end - block.start));
         let stays: Vec<Range<u64>> = stays.collect();
         for (block, _) in moves {
-            let mut at = block.start.max(table);
+            let mut position = block.start.max(table);
             for stay in &stays {
-                if at < stay.end && stay.start < block.end {
-                    self.builder.write(at, &vec![0; length(stay.start.saturating_sub(at))])?;
-                    at = stay.end;
+                if position < stay.end && stay.start < block.end {
+                    self.builder
+                        .write(position, &vec![0; length(stay.start.saturating_sub(position))])?;
+                    position = stay.end;
                 }
             }
-            self.builder.write(at, &vec![0; length(block.end.saturating_sub(at))])?;
+            self.builder.write(position, &vec![0; length(block.end.saturating_sub(position))])?;
         }
         Ok(())
     }
@@ -189,11 +190,11 @@ impl<R: ReadAt> Work<'_, R> {
     fn redirect(&mut self, pages: &Pages) -> Result<(), FatError> {
         let (fat, marker) = (self.fat, pages.marker.start);
         for record in &fat.records {
-            let at = self.at(record.address, RECORD as u64)?;
-            let old = self.builder.old(at, RECORD as u64)?;
-            self.builder.write(at, &fat.redirected(record, &old, marker))?;
+            let offset = self.offset_of(record.address, RECORD as u64)?;
+            let old = self.builder.old(offset, RECORD as u64)?;
+            self.builder.write(offset, &fat.redirected(record, &old, marker))?;
             if let Some(addend) = record.addend {
-                self.builder.write(self.at(addend, 8)?, &marker.to_le_bytes())?;
+                self.builder.write(self.offset_of(addend, 8)?, &marker.to_le_bytes())?;
             }
         }
         Ok(())
@@ -209,12 +210,12 @@ impl<R: ReadAt> Work<'_, R> {
         let change = [&number.to_le_bytes()[..], &pages.marker.start.to_le_bytes()].concat();
         let start = self.fat.section().offset;
         for symbol in &self.fat.symbols {
-            let at = self.at(*symbol, SYMBOL)? + SYMBOL_SECTION;
-            match moves.iter().find(|(block, _)| block.start <= at && at < block.end) {
-                None => self.builder.write(at, &change)?,
+            let offset = self.offset_of(*symbol, SYMBOL)? + SYMBOL_SECTION;
+            match moves.iter().find(|(block, _)| block.start <= offset && offset < block.end) {
+                None => self.builder.write(offset, &change)?,
                 Some((Block { nearby: Some(_), .. }, _)) => return Err(FatError::Shared),
                 Some((block, new)) => {
-                    let inside = length(new + (at - block.start) - start);
+                    let inside = length(new + (offset - block.start) - start);
                     kept[inside..inside + change.len()].copy_from_slice(&change);
                 }
             }
@@ -247,7 +248,7 @@ impl<R: ReadAt> Work<'_, R> {
         self.builder.segments.insert(index + 1, behind);
     }
 
-    fn at(&self, address: u64, length: u64) -> Result<u64, FatError> {
+    fn offset_of(&self, address: u64, length: u64) -> Result<u64, FatError> {
         self.fat.info.offset_of(address, length).ok_or(FatError::Unreadable)
     }
 }

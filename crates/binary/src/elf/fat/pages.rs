@@ -24,30 +24,30 @@ impl Pages {
         };
         let load = segments.iter().position(holds).ok_or(FatError::Shared)?;
         let (page, align) = (fat.info.machine.page(), alignment(segments)?);
-        let kept = blocks.saturating_add(marker);
+        let retained = blocks.saturating_add(marker);
         let (end, divides) =
             (section.address + section.size, segments[load].file_end() > section.file_end());
-        let start = round_up(section.address.saturating_add(kept), page)?;
+        let start = round_up(section.address.saturating_add(retained), page)?;
         let align = align.max(page);
         // Pages of memory with bytes after the bundles are mapped from the file.
         let hole = start..if divides { end / page * page } else { end };
         let length = hole.end.saturating_sub(start) / align * align;
         if length == 0 {
-            return Self::kept(fat, marker);
+            return Self::unchanged(fat, marker);
         }
         let from = section.offset + (start - section.address);
         let marker = start - marker..start;
         Ok(Self { marker, hole, gone: from..from + length, load, divides })
     }
 
-    pub fn kept(fat: &FatElf, marker: u64) -> Result<Self, FatError> {
+    pub fn unchanged(fat: &FatElf, marker: u64) -> Result<Self, FatError> {
         let section = fat.section();
         if marker > section.size {
             return Err(FatError::Short { at: section.offset });
         }
         let marker = section.address..section.address + marker;
-        let (hole, gone) = (marker.end..marker.end, section.offset..section.offset);
-        Ok(Self { marker, hole, gone, load: 0, divides: false })
+        let (hole, removed) = (marker.end..marker.end, section.offset..section.offset);
+        Ok(Self { marker, hole, gone: removed, load: 0, divides: false })
     }
 
     pub fn moved(&self, offset: u64) -> u64 {
@@ -60,10 +60,11 @@ impl Pages {
 }
 
 fn alignment(segments: &[Segment]) -> Result<u64, ElfError> {
-    let all = segments.iter().filter(|segment| segment.is_load()).map(|load| load.align.max(1));
-    let odd = all.clone().find(|align| !align.is_power_of_two());
+    let alignments =
+        segments.iter().filter(|segment| segment.is_load()).map(|load| load.align.max(1));
+    let odd = alignments.clone().find(|align| !align.is_power_of_two());
     match odd {
         Some(value) => Err(ElfError::Header { field: "p_align", value }),
-        None => Ok(all.max().unwrap_or(1)),
+        None => Ok(alignments.max().unwrap_or(1)),
     }
 }

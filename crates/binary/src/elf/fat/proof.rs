@@ -40,10 +40,10 @@ impl FatElf {
         };
         verify_freed(old, new, &freed).map_err(ElfError::Verification)?;
         let proof = Proof { fat: self, now: &now, old, new };
-        let at = proof.marker(marker)?;
-        proof.bundles(at)?;
-        proof.records(at)?;
-        proof.symbols(at)
+        let address = proof.marker(marker)?;
+        proof.bundles(address)?;
+        proof.records(address)?;
+        proof.symbols(address)
     }
 }
 
@@ -73,22 +73,23 @@ impl<O: ReadAt, N: ReadAt> Proof<'_, O, N> {
 
     fn marker(&self, marker: &[u8]) -> Result<u64, FatError> {
         let index = section(self.now, self.new, MARKER)?;
-        let it = &self.now.sections[index];
+        let section = &self.now.sections[index];
         let place = super::addresses(self.fat.section());
-        let inside = place.start <= it.address && it.address.saturating_add(it.size) <= place.end;
+        let inside = place.start <= section.address
+            && section.address.saturating_add(section.size) <= place.end;
         if index + 1 != self.now.sections.len() || !inside {
             return Err(broken(format!("section {index} is the marker's")));
         }
-        let plain = (it.flags, it.align) == (elf::SHF_ALLOC.0, 1)
-            && (it.link, it.info, it.entry_size) == (0, 0, 0);
-        if !plain || self.read(it.address, it.size)? != marker {
+        let plain = (section.flags, section.align) == (elf::SHF_ALLOC.0, 1)
+            && (section.link, section.info, section.entry_size) == (0, 0, 0);
+        if !plain || self.read(section.address, section.size)? != marker {
             return Err(broken(format!("section {index} is not the marker")));
         }
         let (_, old) = names(&self.fat.info, self.old)?;
         if !names(self.now, self.new)?.1.starts_with(&old) {
             return Err(broken("a section has another name".to_owned()));
         }
-        Ok(it.address)
+        Ok(section.address)
     }
 
     fn bundles(&self, marker: u64) -> Result<(), FatError> {
@@ -124,12 +125,12 @@ impl<O: ReadAt, N: ReadAt> Proof<'_, O, N> {
             if !hole.is_empty() && hole.start < end && start < hole.end {
                 return Err(broken(format!("the hole at {:#x} has bytes", hole.start)));
             }
-            let (mut at, end) = (offset(start), offset(end));
+            let (mut position, end) = (offset(start), offset(end));
             for claim in &used {
-                self.zeros(at..claim.start.clamp(at, end.max(at)))?;
-                at = at.max(claim.end);
+                self.zeros(position..claim.start.clamp(position, end.max(position)))?;
+                position = position.max(claim.end);
             }
-            self.zeros(at..end)?;
+            self.zeros(position..end)?;
         }
         Ok(())
     }
@@ -148,21 +149,21 @@ impl<O: ReadAt, N: ReadAt> Proof<'_, O, N> {
         let references = References::read(self.now, self.new, &(marker..place.end), &table)?;
         references.symbols_of(&[marker])?;
         for record in &self.fat.records {
-            let what = "the records of its offload bundles";
-            let at = self.fat.info.offset_of(record.address, RECORD as u64);
-            let at = at.ok_or(FatError::Unreadable)?;
-            let old = read_bytes(self.old, self.fat.info.file_len, at, RECORD as u64, what)?;
+            let part = "the records of its offload bundles";
+            let offset = self.fat.info.offset_of(record.address, RECORD as u64);
+            let offset = offset.ok_or(FatError::Unreadable)?;
+            let old = read_bytes(self.old, self.fat.info.file_len, offset, RECORD as u64, part)?;
             let new = self.read(record.address, RECORD as u64)?;
             if new != self.fat.redirected(record, &old, marker) {
                 return Err(broken(format!("the record at {:#x} is wrong", record.address)));
             }
             let word = self.now.word_at(self.new, record.address + ADDRESS);
-            let filled = references.of(record.address + ADDRESS)?;
+            let filled = references.target_at(record.address + ADDRESS)?;
             let same_kind = filled.is_none_or(|(_, addend)| addend == record.addend);
-            let to = filled.map(|(to, _)| to).or(word);
-            if to != Some(marker) || !same_kind {
-                let at = record.address;
-                return Err(broken(format!("the record at {at:#x} leads to no marker")));
+            let target = filled.map(|(target, _)| target).or(word);
+            if target != Some(marker) || !same_kind {
+                let address = record.address;
+                return Err(broken(format!("the record at {address:#x} leads to no marker")));
             }
         }
         Ok(())
@@ -174,8 +175,8 @@ impl<O: ReadAt, N: ReadAt> Proof<'_, O, N> {
         let last = (self.now.sections.len() - 1) as u64;
         let expected = [&last.to_le_bytes()[..2], &marker.to_le_bytes()].concat();
         for symbol in &self.fat.symbols {
-            let at = after + (symbol - before) + SYMBOL_PLACE.start;
-            if self.read(at, SYMBOL_PLACE.end - SYMBOL_PLACE.start)? != expected {
+            let address = after + (symbol - before) + SYMBOL_PLACE.start;
+            if self.read(address, SYMBOL_PLACE.end - SYMBOL_PLACE.start)? != expected {
                 return Err(broken(format!("the symbol at {symbol:#x} is not of the marker")));
             }
         }

@@ -52,7 +52,7 @@ impl References {
         }
     }
 
-    pub fn of(&self, place: u64) -> Result<Option<(u64, Option<u64>)>, FatError> {
+    pub fn target_at(&self, place: u64) -> Result<Option<(u64, Option<u64>)>, FatError> {
         match self.filled.get(&place).map(Vec::as_slice) {
             None => Ok(None),
             Some([Filled { to: Some(to), addend, .. }]) => Ok(Some((*to, *addend))),
@@ -64,9 +64,9 @@ impl References {
     }
 
     pub fn symbols_of(&self, bundles: &[u64]) -> Result<Vec<u64>, FatError> {
-        let all = self.symbols.values();
+        let symbols = self.symbols.values();
         let place = |symbol: &Symbol| bundles.contains(&symbol.to).then_some(symbol.at);
-        all.map(place).collect::<Option<_>>().ok_or(FatError::Named)
+        symbols.map(place).collect::<Option<_>>().ok_or(FatError::Named)
     }
 }
 

@@ -23,13 +23,13 @@ pub fn alike(one: &impl ReadAt, other: &impl ReadAt) -> Result<(), Vec<Violation
     let (first, second) = (read(one)?, read(other)?);
     let ways: [(&ElfInfo, &dyn ReadAt, &ElfInfo, &dyn ReadAt); 2] =
         [(&first, one, &second, other), (&second, other, &first, one)];
-    let mut found = Vec::new();
+    let mut violations = Vec::new();
     for (old, before, new, after) in ways {
-        Both { old, new, before, after, plan: None, freed: None }.check_alike(&mut found);
+        Both { old, new, before, after, plan: None, freed: None }.check_alike(&mut violations);
     }
     // The second way repeats symmetric differences.
-    found.dedup_by(|a, b| a.invariant == b.invariant);
-    if found.is_empty() { Ok(()) } else { Err(found) }
+    violations.dedup_by(|a, b| a.invariant == b.invariant);
+    if violations.is_empty() { Ok(()) } else { Err(violations) }
 }
 
 impl Both<'_> {
@@ -57,8 +57,8 @@ impl Both<'_> {
 
     fn check_equal_names(&self, found: &mut Vec<Violation>) {
         let names = |info| (name_of(info, elf::DT_SONAME).map(<[u8]>::to_vec), needed(info));
-        let both = (names(self.old), names(self.new));
-        check(found, "I11", both.0 == both.1, || "DT_SONAME or DT_NEEDED differs".to_owned());
+        let pair = (names(self.old), names(self.new));
+        check(found, "I11", pair.0 == pair.1, || "DT_SONAME or DT_NEEDED differs".to_owned());
         let loaders = (&self.old.interpreter, &self.new.interpreter);
         check(found, "I13", loaders.0 == loaders.1, || "the loader's name differs".to_owned());
         let versions = |info: &ElfInfo| -> Option<Vec<Vec<u8>>> {
@@ -76,8 +76,8 @@ impl Both<'_> {
     fn check_equal_entries(&self, found: &mut Vec<Violation>) {
         let is_compared = |tag: DynamicTag| tag != elf::DT_NULL && !super::tables::is_edited(tag);
         let entries = |info: &ElfInfo| {
-            let all = info.dynamic.iter().flat_map(|dynamic| &dynamic.entries);
-            let compared = all.filter(|entry| is_compared(entry.tag));
+            let entries = info.dynamic.iter().flat_map(|dynamic| &dynamic.entries);
+            let compared = entries.filter(|entry| is_compared(entry.tag));
             let mut entries: Vec<_> = compared.map(|entry| (entry.tag.0, entry.value)).collect();
             entries.sort_unstable();
             entries
@@ -92,8 +92,8 @@ impl Both<'_> {
         let part = |it: &Segment| (it.flags.0, it.address, it.file_size, it.memory_size);
         for kind in kinds {
             let parts = |info: &ElfInfo| info.segment(kind).map(part);
-            let both = (parts(self.old), parts(self.new));
-            check(found, "I18", both.0 == both.1, || {
+            let pair = (parts(self.old), parts(self.new));
+            check(found, "I18", pair.0 == pair.1, || {
                 format!("the program header of type {:#x} differs", kind.0)
             });
         }
@@ -110,8 +110,8 @@ impl Both<'_> {
             notes.sort();
             notes
         };
-        let same = notes(self.old, self.before) == notes(self.new, self.after);
-        check(found, "I13", same, || "a note differs".to_owned());
+        let is_equal = notes(self.old, self.before) == notes(self.new, self.after);
+        check(found, "I13", is_equal, || "a note differs".to_owned());
     }
 
     /// Symbols by name: their strings can be elsewhere, and the section of a defined one has another number.
@@ -182,8 +182,8 @@ fn named(info: &ElfInfo, file: &dyn ReadAt) -> Option<Vec<Named>> {
         let (value, size) = (symbol.st_value.get(LE), symbol.st_size.get(LE));
         // The address of a moved section changes.
         let value = if symbol.st_type() == elf::STT_SECTION { 0 } else { value };
-        let (info, other) = (symbol.st_info.0, symbol.st_other.0);
-        Some((name, value, size, info, other, special.then_some(section.0)))
+        let (info, st_other) = (symbol.st_info.0, symbol.st_other.0);
+        Some((name, value, size, info, st_other, special.then_some(section.0)))
     };
     records::<Sym64<LE>>(&bytes).iter().map(symbol).collect()
 }

@@ -35,11 +35,11 @@ impl Both<'_> {
             from_loads(self.old)
         };
         parts.extend(self.fixed_tables());
-        let kept = joined(parts).into_iter().flat_map(|part| {
+        let unchanged = joined(parts).into_iter().flat_map(|part| {
             let ranges = self.unchanged(part.start, part.end - part.start).into_iter();
             ranges.map(move |range| Part { start: range.start, end: range.end, ..part })
         });
-        for part in kept {
+        for part in unchanged {
             if let Some(detail) = self.difference_in(part).unwrap_or_else(|e| Some(e.to_string())) {
                 found.push(Violation { invariant: part.invariant, detail });
             }
@@ -47,20 +47,20 @@ impl Both<'_> {
     }
 
     pub(super) fn unchanged(&self, address: u64, size: u64) -> Vec<Range<u64>> {
-        let (mut at, end) = (address, address.saturating_add(size));
+        let (mut position, end) = (address, address.saturating_add(size));
         let mut free: Vec<&Range<u64>> = self.freed.iter().flat_map(|it| it.free()).collect();
         free.sort_by_key(|range| range.start);
-        let mut kept = Vec::new();
+        let mut ranges = Vec::new();
         for range in free.into_iter().filter(|range| range.start < end && address < range.end) {
-            if at < range.start {
-                kept.push(at..range.start);
+            if position < range.start {
+                ranges.push(position..range.start);
             }
-            at = at.max(range.end);
+            position = position.max(range.end);
         }
-        if at < end {
-            kept.push(at..end);
+        if position < end {
+            ranges.push(position..end);
         }
-        kept
+        ranges
     }
 
     pub(super) fn is_same(&self, from: u64, to: u64, len: u64) -> bool {
@@ -93,22 +93,22 @@ impl Both<'_> {
 
     /// Ignores bytes that are not in the old file.
     pub(super) fn difference_at(&self, address: u64, size: u64) -> io::Result<Option<String>> {
-        let (mut at, end) = (address, address.saturating_add(size));
-        while at < end {
-            let Some((from, old_left)) = self.old.bytes_from(at) else { return Ok(None) };
-            let Some((to, new_left)) = self.new.bytes_from(at) else {
-                return Ok(Some(format!("address {at:#x} has no bytes in the file")));
+        let (mut position, end) = (address, address.saturating_add(size));
+        while position < end {
+            let Some((from, old_left)) = self.old.bytes_from(position) else { return Ok(None) };
+            let Some((to, new_left)) = self.new.bytes_from(position) else {
+                return Ok(Some(format!("address {position:#x} has no bytes in the file")));
             };
-            let size = (end - at).min(old_left).min(new_left);
+            let size = (end - position).min(old_left).min(new_left);
             if let Some(Difference { at: inside, old, new }) =
                 self.first_difference(from, to, size)?
             {
-                let address = at + inside;
+                let address = position + inside;
                 return Ok(Some(format!(
                     "the byte at address {address:#x} is {new:#04x}, was {old:#04x}"
                 )));
             }
-            at += size;
+            position += size;
         }
         Ok(None)
     }
@@ -132,14 +132,14 @@ impl Both<'_> {
 
     fn first_byte(&self, from: u64, to: u64, len: u64) -> io::Result<Option<Difference>> {
         let size = usize::try_from(len.min(CHUNK)).map_err(io::Error::other)?;
-        let (mut one, mut two) = (vec![0; size], vec![0; size]);
+        let (mut before, mut after) = (vec![0; size], vec![0; size]);
         let mut done = 0;
         while done < len {
             let count = usize::try_from((len - done).min(CHUNK)).map_err(io::Error::other)?;
-            self.before.read_exact_at(from + done, &mut one[..count])?;
-            self.after.read_exact_at(to + done, &mut two[..count])?;
-            let pairs = one[..count].iter().zip(&two[..count]);
-            if one[..count] != two[..count]
+            self.before.read_exact_at(from + done, &mut before[..count])?;
+            self.after.read_exact_at(to + done, &mut after[..count])?;
+            let pairs = before[..count].iter().zip(&after[..count]);
+            if before[..count] != after[..count]
                 && let Some((at, (&old, &new))) = pairs.enumerate().find(|(_, (a, b))| a != b)
             {
                 return Ok(Some(Difference { at: done + at as u64, old, new }));
@@ -196,9 +196,9 @@ fn from_loads(info: &ElfInfo) -> Vec<Part> {
     let tables: Vec<u64> = ADDRESSES.iter().filter_map(|&tag| info.tag(tag)).collect();
     let table_at = info.header.as_ref().map_or(0, |header| header.segments_at);
     let loads = info.loads().filter(|load| {
-        let has = |&address: &u64| load.offset_of(address, 1).is_some();
+        let is_mapped = |&address: &u64| load.offset_of(address, 1).is_some();
         let has_headers = load.offset <= table_at && table_at < load.file_end();
-        !has_headers && load.offset > 0 && !tables.iter().any(has)
+        !has_headers && load.offset > 0 && !tables.iter().any(is_mapped)
     });
     let hole = info
         .segment(elf::PT_DYNAMIC)
@@ -206,9 +206,9 @@ fn from_loads(info: &ElfInfo) -> Vec<Part> {
     loads
         .flat_map(|load| {
             let part = Part::new("I17", load.address, load.file_size);
-            let (from, to) =
+            let (hole_start, hole_end) =
                 (hole.0.clamp(part.start, part.end), hole.1.clamp(part.start, part.end));
-            [Part { end: from, ..part }, Part { start: to, ..part }]
+            [Part { end: hole_start, ..part }, Part { start: hole_end, ..part }]
         })
         .collect()
 }

@@ -43,9 +43,10 @@ impl Both<'_> {
     /// Checks I18: the dynamic section changes only in addresses of movable tables.
     pub(super) fn check_dynamic_entries(&self, found: &mut Vec<Violation>) {
         let fixed = |info: &ElfInfo, file: &dyn ReadAt| {
-            let it = info.segment(elf::PT_DYNAMIC)?;
-            let what = "the dynamic section";
-            let mut bytes = read_bytes(file, info.file_len, it.offset, it.file_size, what).ok()?;
+            let segment = info.segment(elf::PT_DYNAMIC)?;
+            let part = "the dynamic section";
+            let mut bytes =
+                read_bytes(file, info.file_len, segment.offset, segment.file_size, part).ok()?;
             for entry in bytes.chunks_exact_mut(16) {
                 if ADDRESSES.iter().any(|tag| entry[..8] == tag.0.to_le_bytes()) {
                     entry[8..].fill(0);
@@ -53,8 +54,8 @@ impl Both<'_> {
             }
             Some(bytes)
         };
-        let same = fixed(self.old, self.before) == fixed(self.new, self.after);
-        check(found, "I18", same, || "the dynamic section changed".to_owned());
+        let is_equal = fixed(self.old, self.before) == fixed(self.new, self.after);
+        check(found, "I18", is_equal, || "the dynamic section changed".to_owned());
         let size = |info: &ElfInfo| info.strings.as_ref().map(|strings| strings.bytes.len());
         check(found, "I9", size(self.old) == size(self.new), || {
             "the dynamic string table has another size".to_owned()
@@ -77,8 +78,8 @@ impl Both<'_> {
         let mapped = |info: &ElfInfo, it: &Section| {
             !it.has_bytes() || info.offset_of(it.address, it.size) == Some(it.offset)
         };
-        let none = old.kind == elf::SHT_NULL && old.offset != new.offset;
-        !none && (!old.is_allocated() || mapped(self.new, new) || !mapped(self.old, old))
+        let is_null = old.kind == elf::SHT_NULL && old.offset != new.offset;
+        !is_null && (!old.is_allocated() || mapped(self.new, new) || !mapped(self.old, old))
     }
 
     fn same_bytes(&self, old: &Section, new: &Section) -> bool {
@@ -90,8 +91,11 @@ impl Both<'_> {
         }
         self.unchanged(old.address, old.size).into_iter().all(|part| {
             let inside = part.start - old.address;
-            let (from, to) = (old.offset.checked_add(inside), new.offset.checked_add(inside));
-            from.zip(to).is_some_and(|(from, to)| self.is_same(from, to, part.end - part.start))
+            let (old_offset, new_offset) =
+                (old.offset.checked_add(inside), new.offset.checked_add(inside));
+            old_offset.zip(new_offset).is_some_and(|(old_offset, new_offset)| {
+                self.is_same(old_offset, new_offset, part.end - part.start)
+            })
         })
     }
 }

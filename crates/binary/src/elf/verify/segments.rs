@@ -25,58 +25,60 @@ impl Both<'_> {
         });
         let (before, after) = (by_address(self.old), by_address(self.new));
         for load in self.new.loads() {
-            let at = load.address;
-            let Some(old) = before.get(&at) else {
+            let address = load.address;
+            let Some(old) = before.get(&address) else {
                 self.check_new_load(load, found);
                 continue;
             };
             check(found, "I6", old.align == load.align, || {
-                format!("the LOAD at {at:#x} has another alignment")
+                format!("the LOAD at {address:#x} has another alignment")
             });
             check(found, "I7", old.flags == load.flags, || {
-                format!("the LOAD at {at:#x} has other permissions")
+                format!("the LOAD at {address:#x} has other permissions")
             });
             let same_place = self.plan.is_none() || old.offset == load.offset;
             let grown = old.file_size <= load.file_size && zeros(old) == zeros(load);
             check(found, "I17", same_place && grown, || {
-                format!("the LOAD at {at:#x} maps other bytes, or has another size in memory")
+                format!("the LOAD at {address:#x} maps other bytes, or has another size in memory")
             });
         }
-        let kept = self.old.loads().all(|old| after.contains_key(&old.address));
-        check(found, "I5", kept, || "a LOAD segment is missing".to_owned());
+        let is_complete = self.old.loads().all(|old| after.contains_key(&old.address));
+        check(found, "I5", is_complete, || "a LOAD segment is missing".to_owned());
     }
 
     /// Checks I5, I6, I7 and I17: LOADs cover the old addresses without the freed section's, with
     /// bytes where the old ones have some.
     pub(super) fn check_divided_loads(&self, freed: &Freed, found: &mut Vec<Violation>) {
         for load in self.new.loads() {
-            let at = load.address;
+            let address = load.address;
             let inside =
-                |old: &&Segment| old.address <= at && load.memory_end() <= old.memory_end();
+                |old: &&Segment| old.address <= address && load.memory_end() <= old.memory_end();
             let Some(old) = self.old.loads().find(inside) else {
-                check(found, "I5", false, || format!("the LOAD at {at:#x} is new"));
+                check(found, "I5", false, || format!("the LOAD at {address:#x} is new"));
                 continue;
             };
-            let same = (old.align, old.flags) == (load.align, load.flags)
-                && old.physical.wrapping_sub(old.address) == load.physical.wrapping_sub(at);
-            check(found, "I6", same, || {
-                format!("the LOAD at {at:#x} has another alignment or permissions")
+            let is_alike = (old.align, old.flags) == (load.align, load.flags)
+                && old.physical.wrapping_sub(old.address) == load.physical.wrapping_sub(address);
+            check(found, "I6", is_alike, || {
+                format!("the LOAD at {address:#x} has another alignment or permissions")
             });
             let in_file = old.address.saturating_add(old.file_size);
-            let right = at.saturating_add(load.file_size) <= in_file;
-            check(found, "I17", right, || format!("the LOAD at {at:#x} has more bytes"));
+            let right = address.saturating_add(load.file_size) <= in_file;
+            check(found, "I17", right, || format!("the LOAD at {address:#x} has more bytes"));
         }
         for old in self.old.loads() {
-            let mut at = old.address;
-            while at < old.memory_end() {
-                let next =
-                    self.new.loads().find(|load| load.address <= at && at < load.memory_end());
-                let gap = freed.addresses.start <= at && at < freed.addresses.end;
-                at = match next {
+            let mut address = old.address;
+            while address < old.memory_end() {
+                let next = self
+                    .new
+                    .loads()
+                    .find(|load| load.address <= address && address < load.memory_end());
+                let gap = freed.addresses.start <= address && address < freed.addresses.end;
+                address = match next {
                     Some(load) => load.memory_end(),
-                    None if gap => self.next_address(at).min(freed.addresses.end),
+                    None if gap => self.next_address(address).min(freed.addresses.end),
                     None => {
-                        let detail = format!("no LOAD has the address {at:#x}");
+                        let detail = format!("no LOAD has the address {address:#x}");
                         found.push(Violation { invariant: "I5", detail });
                         break;
                     }
@@ -91,19 +93,19 @@ impl Both<'_> {
     }
 
     fn check_new_load(&self, load: &Segment, found: &mut Vec<Violation>) {
-        let at = load.address;
+        let address = load.address;
         check(found, "I6", load.align == self.new.machine.page(), || {
-            format!("the new LOAD at {at:#x} is not aligned to the largest page")
+            format!("the new LOAD at {address:#x} is not aligned to the largest page")
         });
         check(found, "I7", !(load.allows(elf::PF_W) && load.allows(elf::PF_X)), || {
-            format!("the new LOAD at {at:#x} is writable and executable")
+            format!("the new LOAD at {address:#x} is writable and executable")
         });
         check(found, "I17", zeros(load) == 0, || {
-            format!("the new LOAD at {at:#x} is larger in memory than in the file")
+            format!("the new LOAD at {address:#x} is larger in memory than in the file")
         });
-        let apart = |old: &Segment| load.memory_end() <= old.address || old.memory_end() <= at;
+        let apart = |old: &Segment| load.memory_end() <= old.address || old.memory_end() <= address;
         check(found, "I4", self.old.loads().all(apart), || {
-            format!("the new LOAD at {at:#x} overlaps another one")
+            format!("the new LOAD at {address:#x} overlaps another one")
         });
     }
 
@@ -126,7 +128,7 @@ impl Both<'_> {
             };
             let want = bytes(self.old, self.before, segment);
             let mut candidates = self.new.segments.iter().filter(same_kind);
-            let kept = candidates.any(|other| {
+            let is_kept = candidates.any(|other| {
                 let mapped =
                     self.new.offset_of(other.address, other.file_size) == Some(other.offset);
                 other.file_size == segment.file_size
@@ -137,7 +139,7 @@ impl Both<'_> {
             // address.
             let was_mapped =
                 self.old.offset_of(segment.address, segment.file_size) == Some(segment.offset);
-            check(found, "I13", kept || !was_mapped, || {
+            check(found, "I13", is_kept || !was_mapped, || {
                 format!("the note or loader name at {:#x} is missing", segment.offset)
             });
         }
@@ -192,8 +194,8 @@ impl Both<'_> {
     /// needs it.
     fn check_stack(&self, found: &mut Vec<Violation>) {
         let stack = |info: &ElfInfo| {
-            let all = info.segments.iter().filter(|it| it.kind == elf::PT_GNU_STACK);
-            all.cloned().collect::<Vec<_>>()
+            let stacks = info.segments.iter().filter(|it| it.kind == elf::PT_GNU_STACK);
+            stacks.cloned().collect::<Vec<_>>()
         };
         let (old, new) = (stack(self.old), stack(self.new));
         if !self.clears_stack() {

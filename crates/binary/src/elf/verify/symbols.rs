@@ -11,17 +11,17 @@ use crate::elf::violation::{Violation, check};
 impl Both<'_> {
     /// Checks I17: symbols of `.symtab` keep all fields, and their distance to their section.
     pub(super) fn check_symbols(&self, found: &mut Vec<Violation>) {
-        let all = |info: &ElfInfo, file: &dyn ReadAt| -> Result<Vec<Sym64<LE>>, ElfError> {
+        let read = |info: &ElfInfo, file: &dyn ReadAt| -> Result<Vec<Sym64<LE>>, ElfError> {
             let mut symbols = Vec::new();
             info.each_static_symbol(file, |_, symbol| symbols.push(*symbol))?;
             Ok(symbols)
         };
-        let both = (all(self.old, self.before), all(self.new, self.after));
-        let (Ok(old), Ok(new)) = both else {
+        let tables = (read(self.old, self.before), read(self.new, self.after));
+        let (Ok(old), Ok(new)) = tables else {
             return check(found, "I17", false, || "the symbol table is unreadable".to_owned());
         };
-        let same = old.len() == new.len();
-        check(found, "I17", same, || format!("it has {} symbols", new.len()));
+        let is_equal = old.len() == new.len();
+        check(found, "I17", is_equal, || format!("it has {} symbols", new.len()));
         for (index, (old, new)) in old.iter().zip(&new).enumerate() {
             let mut expected = *old;
             expected.st_value.set(LE, old.st_value.get(LE).wrapping_add(self.distance(old)));

@@ -72,12 +72,12 @@ impl Both<'_> {
                 .offset_of(old.address, len)
                 .zip(self.new.offset_of(new.address, new.size.unwrap_or(1)));
             let Some((from, to)) = places else { continue };
-            let same = old.size == new.size
+            let is_equal = old.size == new.size
                 && self.unchanged(old.address, len).into_iter().all(|part| {
                     let inside = part.start - old.address;
                     self.is_same(from + inside, to + inside, part.end - part.start)
                 });
-            check(found, "I15", same, || format!("{} has other bytes", old.name));
+            check(found, "I15", is_equal, || format!("{} has other bytes", old.name));
         }
     }
 
@@ -87,14 +87,14 @@ impl Both<'_> {
             let address = info.tag(elf::DT_VERNEED)?;
             let mut bytes = info.read_at(file, address, info.needs.size)?;
             for need in &info.needs.entries {
-                let at = usize::try_from(need.at).ok()? + VN_FILE.0;
-                bytes.get_mut(at..at + VN_FILE.1)?.fill(0);
+                let offset = usize::try_from(need.at).ok()? + VN_FILE.0;
+                bytes.get_mut(offset..offset + VN_FILE.1)?.fill(0);
             }
             Some(bytes)
         };
         // Loaders check hashes, flags, versions and links.
-        let same = bytes(self.old, self.before) == bytes(self.new, self.after);
-        check(found, "I15", same, || "DT_VERNEED changed in more than file names".to_owned());
+        let is_equal = bytes(self.old, self.before) == bytes(self.new, self.after);
+        check(found, "I15", is_equal, || "DT_VERNEED changed in more than file names".to_owned());
     }
 
     pub(super) fn moved_tables(&self) -> u64 {
@@ -116,8 +116,8 @@ impl Both<'_> {
     pub(super) fn check_rest(&self, found: &mut Vec<Violation>) {
         self.check_other_segments(found);
         let entries = |info: &ElfInfo| {
-            let all = info.dynamic.iter().flat_map(|dynamic| dynamic.entries.clone());
-            all.filter(|entry| !MINE.contains(&entry.tag)).collect::<Vec<_>>()
+            let entries = info.dynamic.iter().flat_map(|dynamic| dynamic.entries.clone());
+            entries.filter(|entry| !MINE.contains(&entry.tag)).collect::<Vec<_>>()
         };
         check(found, "I18", entries(self.old) == entries(self.new), || {
             "an unrelated dynamic entry changed".to_owned()

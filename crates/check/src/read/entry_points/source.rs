@@ -38,13 +38,13 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
 }
 
 fn binds(statement: &str, name: &str) -> bool {
-    let mut all = words(statement);
-    match all.next() {
-        Some("async") => all.nth(1) == Some(name),
+    let mut words = words(statement);
+    match words.next() {
+        Some("async") => words.nth(1) == Some(name),
         Some("def" | "class") => {
-            matches!(all.next(), Some(defined) if defined == name || defined == "__getattr__")
+            matches!(words.next(), Some(defined) if defined == name || defined == "__getattr__")
         }
-        Some("from" | "import") => statement.contains("import *") || all.any(|word| word == name),
+        Some("from" | "import") => statement.contains("import *") || words.any(|word| word == name),
         _ => {
             let targets = statement.split_once('=').filter(|(_, value)| !value.starts_with('='));
             targets.is_some_and(|(targets, _)| {
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_module_binds_is_found() {
+    fn finds_names_that_a_module_binds() {
         for source in [
             "def main() -> int:\n    return 0\n",
             "async def main(): pass\n",
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_mentions_a_name_does_not_bind_it() {
+    fn ignores_mere_mentions_of_a_name() {
         for source in [
             "# def main\n",
             "class A:\n    def main(self): pass\n",
