@@ -36,7 +36,8 @@ fn manifest() -> Manifest {
 }
 
 fn set(manifest: &Manifest, from: &str, to: &str) -> Set {
-    Set::new(manifest, ["rocm".to_owned()].into(), from.parse().unwrap(), to.parse().unwrap())
+    let names = manifest.distribution_names().into_iter().map(|(name, _)| name).collect();
+    Set::new(manifest, names, from.parse().unwrap(), to.parse().unwrap())
 }
 
 fn targets(manifest: &Manifest, keep: &[&str]) -> Targets {
