@@ -47,7 +47,8 @@ fn headline(plan: &Plan) -> String {
     let files: usize = plan.distributions.iter().map(Distribution::file_count).sum();
     let bytes: u64 = plan.distributions.iter().map(Distribution::size).sum();
     let other_tags = text::other_tags(plan).into_iter();
-    let other_tags = other_tags.map(|(tag, names)| format!("; {} for {}", code(tag), names.join(", ")));
+    let other_tags =
+        other_tags.map(|(tag, names)| format!("; {} for {}", code(tag), names.join(", ")));
     let other_tags = other_tags.collect::<Vec<_>>().concat();
     format!(
         "### Packages of version {}\n\n**{}**, {}, **{}** installed; {}platform {}{other_tags}\n",
