@@ -35,14 +35,16 @@ fn warning(place: &Place, message: String, near: &str) -> Problem {
 
 fn artifacts(manifest: &Manifest, catalog: &Catalog) -> Problems {
     let mut problems = Problems::new();
-    let names: BTreeSet<&str> = catalog.artifacts.iter().map(|a| a.id.name.as_str()).collect();
+    let existing_names: BTreeSet<&str> =
+        catalog.artifacts.iter().map(|a| a.id.name.as_str()).collect();
     for package in manifest.packages.values() {
         let named: BTreeSet<&str> =
             package.artifacts.iter().map(|rule| rule.name.as_str()).collect();
-        let free = || names.iter().copied().filter(|name| !named.contains(name));
+        let free = || existing_names.iter().copied().filter(|name| !named.contains(name));
         for rule in package.artifacts.iter().filter(|rule| rule.optional.is_some()) {
             let name = rule.name.as_str();
-            if let Some(near) = misspelled(name, free()).filter(|_| !names.contains(name)) {
+            if let Some(near) = misspelled(name, free()).filter(|_| !existing_names.contains(name))
+            {
                 let message = format!("there is no artifact `{name}`");
                 problems.push(warning(&rule.name.place, message, near));
             }

@@ -74,7 +74,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
                 changes.extend((cleared != clears).then_some(What::Stack { cleared: *clears }));
             }
             (Step::Stub { .. } | Step::Alias { .. }, _) => {
-                changes.extend(self.made(old, a, new, b))
+                changes.extend(self.made(old, a, new, b));
             }
             (Step::Render { text: was }, Step::Render { text: is }) => {
                 changes.extend(self.text(&was.text(), &is.text()));
