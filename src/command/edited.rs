@@ -38,7 +38,7 @@ impl Edited<'_> {
         }
         let mut text = String::new();
         let written = for_each(prepared?, |prepared| {
-            text += &report(&prepared.put()?);
+            text += &report(&prepared.finish()?);
             Ok(())
         });
         print(&text)?;

@@ -169,7 +169,7 @@ impl Cache {
                 let mut bytes = Vec::new();
                 packed().read_to_end(&mut bytes).map_err(Damage::Read)?;
                 let (digest, crc) = (Digest::of(&bytes), Checksum::of(&bytes).value());
-                let block = XzBlock::kept(bytes).ok_or(Damage::Stream)?;
+                let block = XzBlock::from_bytes(bytes).ok_or(Damage::Stream)?;
                 let content = block.digest(recipe.size).ok_or(Damage::Stream)?;
                 check(&content, recipe)?;
                 (digest, Method::Store, crc)

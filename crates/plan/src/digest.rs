@@ -40,8 +40,9 @@ type Placed<'a> = (&'a RelPath, &'a Step, bool, u64);
 impl Plan {
     /// SHA-256 of the whole plan, despite `--only`.
     pub fn digest(&self) -> String {
-        let own = || digest(self.mode, &self.version, &self.platform_tag, &self.distributions);
-        self.whole.clone().unwrap_or_else(own)
+        let own_digest =
+            || digest(self.mode, &self.version, &self.platform_tag, &self.distributions);
+        self.whole.clone().unwrap_or_else(own_digest)
     }
 }
 

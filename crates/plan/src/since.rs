@@ -61,13 +61,14 @@ pub fn matched<'p>(
             let files: Vec<&Member> =
                 required.flat_map(|other| files(distribution, rule, other)).collect();
             if let Some(glob) = rule.compatible.as_ref().filter(|_| files.is_empty()) {
-                let what = format!("no file of `{}` matches", rule.package.value);
-                let problem = Problem::error(Code::MatchesNothing, what);
+                let message = format!("no file of `{}` matches", rule.package.value);
+                let problem = Problem::error(Code::MatchesNothing, message);
                 let problem = problem.label(&glob.place, "of this pattern");
                 problems.push(problem.help("write installed paths, such as lib/libNAME.so*"));
             }
-            let all: &mut Vec<&Member> = matched.entry(distribution.name.normalized()).or_default();
-            all.extend(files);
+            let members: &mut Vec<&Member> =
+                matched.entry(distribution.name.normalized()).or_default();
+            members.extend(files);
         }
     }
     if problems.has_errors() { Err(problems) } else { Ok(matched) }

@@ -210,47 +210,47 @@ impl ProjectBuild {
     }
 
     /// Inputs of the build, one line each.
-    pub fn given(&self) -> Vec<String> {
-        let mut given = Vec::new();
-        given.extend((!self.after.is_empty()).then(|| {
+    pub fn inputs(&self) -> Vec<String> {
+        let mut inputs = Vec::new();
+        inputs.extend((!self.after.is_empty()).then(|| {
             let names: Vec<&str> = self.after.iter().map(PackageName::as_str).collect();
             format!("after {}", names.join(", "))
         }));
-        given.extend(self.native.as_ref().map(|_| "into a separate directory".to_owned()));
-        given.extend(
+        inputs.extend(self.native.as_ref().map(|_| "into a separate directory".to_owned()));
+        inputs.extend(
             (!self.pythons.is_empty()).then(|| format!("for Python {}", self.pythons.join(", "))),
         );
-        given.extend((!self.isolated).then(|| "without isolation".to_owned()));
-        given.extend(
+        inputs.extend((!self.isolated).then(|| "without isolation".to_owned()));
+        inputs.extend(
             self.include_ignored.iter().map(|glob| format!("with {glob}, also if ignored")),
         );
-        given.extend(
+        inputs.extend(
             self.build_requires.iter().map(|requirement| format!("requires {requirement}")),
         );
-        given.extend(self.constraints.iter().map(|limit| format!("constrains {limit}")));
-        given.extend(self.run.iter().map(|command| {
+        inputs.extend(self.constraints.iter().map(|limit| format!("constrains {limit}")));
+        inputs.extend(self.run.iter().map(|command| {
             let condition = command.if_there.as_ref();
             let condition = condition.map(|file| format!(", if {file} exists"));
             format!("runs {}{}", command.words.join(" "), condition.unwrap_or_default())
         }));
         let cmake = self.native.as_ref().and_then(|native| native.cmake.as_ref());
-        given.extend(self.repair.then(|| "with its needed libraries".to_owned()));
-        given.extend(self.at_most.iter().map(|level| format!("at most {level}")));
-        given.extend(self.network.then(|| "with the network".to_owned()));
-        given.extend(cmake.map(|arguments| format!("cmake {}", arguments.join(" "))));
-        given.extend(self.environment.iter().map(|(name, value)| format!("{name}={value}")));
-        given.extend(self.pass.iter().map(|name| format!("{name} from the environment")));
+        inputs.extend(self.repair.then(|| "with its needed libraries".to_owned()));
+        inputs.extend(self.at_most.iter().map(|level| format!("at most {level}")));
+        inputs.extend(self.network.then(|| "with the network".to_owned()));
+        inputs.extend(cmake.map(|arguments| format!("cmake {}", arguments.join(" "))));
+        inputs.extend(self.environment.iter().map(|(name, value)| format!("{name}={value}")));
+        inputs.extend(self.pass.iter().map(|name| format!("{name} from the environment")));
         let settings = self
             .config_settings
             .iter()
             .flat_map(|(key, values)| values.iter().map(move |value| format!("-C{key}={value}")));
-        given.extend(settings);
+        inputs.extend(settings);
         let trials = [("tests", &self.tests), ("documentation", &self.docs)];
-        given.extend(trials.into_iter().filter_map(|(kind, trial)| {
+        inputs.extend(trials.into_iter().filter_map(|(kind, trial)| {
             let count = trial.as_ref()?.commands.len();
             Some(format!("{kind}: {}", counted(count, "command")))
         }));
-        given
+        inputs
     }
 }
 

@@ -46,11 +46,12 @@ pub fn markdown_text(plan: &Plan) -> String {
 fn headline(plan: &Plan) -> String {
     let files: usize = plan.distributions.iter().map(Distribution::file_count).sum();
     let bytes: u64 = plan.distributions.iter().map(Distribution::size).sum();
-    let others = text::other_tags(plan).into_iter();
-    let others = others.map(|(tag, names)| format!("; {} for {}", code(tag), names.join(", ")));
-    let others = others.collect::<Vec<_>>().concat();
+    let other_tags = text::other_tags(plan).into_iter();
+    let other_tags =
+        other_tags.map(|(tag, names)| format!("; {} for {}", code(tag), names.join(", ")));
+    let other_tags = other_tags.collect::<Vec<_>>().concat();
     format!(
-        "### Packages of version {}\n\n**{}**, {}, **{}** installed; {}platform {}{others}\n",
+        "### Packages of version {}\n\n**{}**, {}, **{}** installed; {}platform {}{other_tags}\n",
         code(plan.version.as_str()),
         counted(plan.distributions.len(), "distribution"),
         counted_with_thousands(files, "file"),
@@ -112,14 +113,14 @@ fn projects(plan: &Plan, page: &mut Page) {
     if plan.projects.is_empty() && plan.wheels.is_empty() {
         return;
     }
-    let given =
-        |given: Vec<String>| given.iter().map(|line| code(line)).collect::<Vec<_>>().join("<br>");
+    let cells =
+        |lines: Vec<String>| lines.iter().map(|line| code(line)).collect::<Vec<_>>().join("<br>");
     let project = |p: &ProjectBuild| {
         format!(
             "| {} | {} | {} |",
             code(p.name.as_str()),
             code(p.directory().as_str()),
-            given(p.given())
+            cells(p.inputs())
         )
     };
     let wheel = |w: &TakenWheel| {

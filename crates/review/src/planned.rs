@@ -12,11 +12,11 @@ pub fn planned(label: &str, plan: &Plan, built: &[Package<'_>], files: &[String]
         let index = made.packages.iter().position(|package| package.title() == title);
         index.and_then(|index| files.get(index)).map_or_else(|| label.to_owned(), Clone::clone)
     };
-    let mut found = Vec::new();
+    let mut findings = Vec::new();
     if let (Some(old), Some(new)) = (&difference.old.version, &difference.new.version)
         && old != new
     {
-        found.push(
+        findings.push(
             not_as(format!("the plan has version {old}, the packages have {new}")).within(label),
         );
     }
@@ -24,23 +24,23 @@ pub fn planned(label: &str, plan: &Plan, built: &[Package<'_>], files: &[String]
     if let (Some(old), Some(new)) = (&difference.old.platform_tag, &difference.new.platform_tag)
         && old != new
     {
-        let what = format!("the plan has the platform tag {old}, the packages have {new}");
-        found.push(not_as(what).within(label));
+        let message = format!("the plan has the platform tag {old}, the packages have {new}");
+        findings.push(not_as(message).within(label));
     }
     for package in &difference.packages {
-        found.extend(
+        findings.extend(
             changes(package).into_iter().map(|finding| finding.within(&file_of(&package.title))),
         );
     }
     for moved in &difference.moved {
-        let what = format!("planned in {}, but found in {}", end(&moved.from), end(&moved.to));
-        let all = moved
+        let message = format!("planned in {}, but found in {}", end(&moved.from), end(&moved.to));
+        let file_findings = moved
             .files
             .iter()
-            .map(|file| not_as(what.clone()).of(&*file.path).within(&file_of(&moved.to.title)));
-        found.extend(all);
+            .map(|file| not_as(message.clone()).of(&*file.path).within(&file_of(&moved.to.title)));
+        findings.extend(file_findings);
     }
-    found
+    findings
 }
 
 fn end(moved: &MovedEnd) -> &str {
@@ -62,9 +62,9 @@ fn changes(package: &PackageChange) -> Vec<Finding> {
             vec![Finding::error(Code::PackageUnplanned, "it is not in the plan")]
         }
         (Some(_), Some(_)) => {
-            let what = "it differs from the plan (`-` planned, `+` found)";
+            let message = "it differs from the plan (`-` planned, `+` found)";
             let lines = package.lines().into_iter();
-            lines.map(|line| Finding::error(Code::NotAsPlanned, what).because(line)).collect()
+            lines.map(|line| Finding::error(Code::NotAsPlanned, message).because(line)).collect()
         }
     }
 }

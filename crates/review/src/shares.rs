@@ -48,15 +48,15 @@ type Namesakes<'p> = (String, Vec<&'p Distribution>);
 /// Divides the packages among at most `most` jobs: largest first, to the job with the least work.
 /// Distributions of one name stay together.
 pub fn shares(plan: &Plan, most: usize) -> Shares {
-    let mut left: BTreeMap<String, Vec<&Distribution>> = BTreeMap::new();
+    let mut by_name: BTreeMap<String, Vec<&Distribution>> = BTreeMap::new();
     for dist in &plan.distributions {
-        left.entry(dist.name.to_string()).or_default().push(dist);
+        by_name.entry(dist.name.to_string()).or_default().push(dist);
     }
-    let mut left: Vec<Namesakes<'_>> = left.into_iter().collect();
-    left.sort_by_cached_key(|(_, dists)| Reverse(together(dists)));
-    let jobs = most.min(left.len()).max(1);
+    let mut groups: Vec<Namesakes<'_>> = by_name.into_iter().collect();
+    groups.sort_by_cached_key(|(_, dists)| Reverse(together(dists)));
+    let jobs = most.min(groups.len()).max(1);
     let mut jobs: Vec<(u64, Vec<Namesakes<'_>>)> = vec![(0, Vec::new()); jobs];
-    for namesakes in left {
+    for namesakes in groups {
         if let Some((cost, job)) = jobs.iter_mut().min_by_key(|(cost, _)| *cost) {
             *cost = cost.saturating_add(together(&namesakes.1));
             job.push(namesakes);

@@ -133,7 +133,7 @@ fn projects(plan: &Plan, text: &mut String) {
     for project in &plan.projects {
         let (name, directory) = (project.name.to_string(), project.directory().to_string());
         projects.row([name, directory, project.rule.to_string()]);
-        for given in project.given() {
+        for given in project.inputs() {
             projects.row([String::new(), format!("  {given}")]);
         }
     }

@@ -206,7 +206,7 @@ impl<'w> Edit<'w> {
             let old = source.old();
             let digest = self.put(&mut zip, &name, source)?;
             let line = old.and_then(|index| record.take(&self.wheel.entries()[index].name));
-            rows.extend(Row::of(line, name.as_str(), digest));
+            rows.extend(Row::new(line, name.as_str(), digest));
         }
         let place = format!("{}/RECORD", self.wheel.dist_info());
         if self.order == Order::Old {
@@ -244,15 +244,16 @@ impl<'w> Edit<'w> {
                         .map_err(|error| self.wheel.unread(&entry.name, error))?;
                     Ok(())
                 };
-                Stream::new(packing, Size::Exact(entry.size), read).put(zip, name, attributes)?;
+                Stream::new(packing, Size::Exact(entry.size), read)
+                    .write_to(zip, name, attributes)?;
                 Ok(None)
             }
             Source::New { content: MemberContent::Packed(packed), .. } => {
-                zip.copy(name, &attributes.of(&packed), &mut &packed.bytes[..])?;
+                zip.copy(name, &attributes.copied_member(&packed), &mut &packed.bytes[..])?;
                 Ok(Some(packed.digest))
             }
             Source::New { content: MemberContent::Stream(stream), .. } => {
-                Ok(Some(stream.put(zip, name, attributes)?))
+                Ok(Some(stream.write_to(zip, name, attributes)?))
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::package::Wheel;
 pub fn prepare(wheel: &Path, packing: Packing, into: &Path) -> Result<Prepared, MakeError> {
     let old = Wheel::open(wheel)?;
     let place = into.join(wheel.file_name().unwrap_or_default());
-    let mut edit = Edit::of(&old).map_err(|error| MakeError::of(error, wheel, &place))?;
+    let mut edit = Edit::of(&old).map_err(|error| MakeError::new(error, wheel, &place))?;
     edit.repack(packing);
     edit.prepare(place)
 }

@@ -16,7 +16,7 @@ mod same;
 /// Writes `wheel` into `into` under one or more platform tags
 /// (`manylinux_2_28_x86_64.linux_x86_64`).
 pub fn retag(wheel: &Path, platform: &PlatformTags, into: &Path) -> Result<Made, MakeError> {
-    prepare(wheel, platform, into)?.put()
+    prepare(wheel, platform, into)?.finish()
 }
 
 /// Writes like [`retag`], but under a temporary name.
@@ -27,7 +27,7 @@ pub fn prepare(wheel: &Path, platform: &PlatformTags, into: &Path) -> Result<Pre
     if same::is_one_file(wheel, &place) && same::has_tags(&old, &name)? {
         return Ok(Prepared::finished(place));
     }
-    let edit = retagged(&old, &name).map_err(|error| MakeError::of(error, wheel, &place))?;
+    let edit = retagged(&old, &name).map_err(|error| MakeError::new(error, wheel, &place))?;
     edit.prepare(place)
 }
 
@@ -37,7 +37,7 @@ pub fn reversion(wheel: &Path, version: &Version, into: &Path) -> Result<Made, M
     let old = Wheel::open(wheel)?;
     let name = WheelName { version: version.clone(), ..old.name().clone() };
     let place = into.join(name.to_string());
-    let failed = |error| MakeError::of(error, wheel, &place);
+    let failed = |error| MakeError::new(error, wheel, &place);
     let mut edit = retagged(&old, &name).map_err(failed)?;
     let metadata = rewritten(&old.info("METADATA")?, |field| {
         let is_version = field.name.eq_ignore_ascii_case("Version");
@@ -46,7 +46,7 @@ pub fn reversion(wheel: &Path, version: &Version, into: &Path) -> Result<Made, M
     let member = format!("{}/METADATA", old.dist_info());
     edit.replace(&member, MemberContent::text(metadata)).map_err(failed)?;
     edit.set_version(version).map_err(failed)?;
-    edit.prepare(place)?.put()
+    edit.prepare(place)?.finish()
 }
 
 /// The rest stays as its maker spelt it.
@@ -72,9 +72,9 @@ fn wheel_file(old: &str, name: &WheelName) -> String {
     let is_tag = |line: &&str| {
         line.split_once(':').is_some_and(|(field, _)| field.trim().eq_ignore_ascii_case("tag"))
     };
-    let at = lines.iter().position(is_tag).unwrap_or(lines.len());
+    let index = lines.iter().position(is_tag).unwrap_or(lines.len());
     let line = |line: &&str| format!("{line}\n");
-    let before = lines[..at].iter().map(line);
-    let after = lines[at..].iter().filter(|line| !is_tag(line)).map(line);
+    let before = lines[..index].iter().map(line);
+    let after = lines[index..].iter().filter(|line| !is_tag(line)).map(line);
     before.chain(name.tags().map(|tag| format!("Tag: {tag}\n"))).chain(after).collect()
 }

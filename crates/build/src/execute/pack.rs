@@ -318,7 +318,7 @@ impl<'a> Packer<'a> {
         stream: &cache::CacheEntry,
     ) -> Result<Option<XzBlock>, PackError> {
         let len = usize::try_from(stream.packed_len).unwrap_or_default();
-        Ok(XzBlock::kept(self.read_cached(block, stream, 0, len)?))
+        Ok(XzBlock::from_bytes(self.read_cached(block, stream, 0, len)?))
     }
 
     fn deflate(&mut self, level: Level, block: Block<'_>, content: &[u8]) -> Vec<u8> {

@@ -124,7 +124,7 @@ mod tests {
     fn text(label: &str, property: Option<&str>) -> String {
         let provider = Provider { namespace: "ex", requires: "ex-gpu>=1", plugin: "ex_gpu:Plugin" };
         let property = property.map(|value| ("ex", "arch", value));
-        Variants::new(provider).with(label.parse().unwrap(), property).text()
+        Variants::new(provider).with_variant(label.parse().unwrap(), property).text()
     }
 
     fn said(label: Option<&str>, text: Option<&str>) -> String {

@@ -44,8 +44,8 @@ pub(super) fn apply<'a>(
         };
         runtime.placed.insert(rule.path.value.clone(), (placed, &rule.path.place));
     }
-    let left = runtime.aliases.iter().filter(|(path, _)| !runtime.placed.contains_key(*path));
-    runtime.absent.extend(left.map(|(path, (alias, rule))| Absent {
+    let unplaced = runtime.aliases.iter().filter(|(path, _)| !runtime.placed.contains_key(*path));
+    runtime.absent.extend(unplaced.map(|(path, (alias, rule))| Absent {
         path: path.clone(),
         reason: format!("another name of the library `{}`; wheels cannot hold links", alias.real),
         rule: rule.shown(),
@@ -59,7 +59,7 @@ fn refusal<'a>(
     view: &View<'_, 'a>,
 ) -> Option<Refusal<'a>> {
     let item = view.get(&rule.path)?;
-    Refusals::new(manifest, dist, item.artifact).of(item.entry)
+    Refusals::new(manifest, dist, item.artifact).refusal(item.entry)
 }
 
 fn no_such_link(

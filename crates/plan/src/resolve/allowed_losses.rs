@@ -35,8 +35,8 @@ impl AllowedLosses {
     ) -> Self {
         let target = targets::target(catalog, request);
         let (old, new) = (old.map(|old| old.for_target(target)), new.for_target(target));
-        let known = old.as_ref().map(of_files).unwrap_or_default();
-        let is_new = |line: &OfFiles| !known.iter().any(|other| other.is_like(line));
+        let old_lines = old.as_ref().map(of_files).unwrap_or_default();
+        let is_new = |line: &OfFiles| !old_lines.iter().any(|other| other.is_like(line));
         let known_ignores = old.as_ref().map_or(&[][..], |old| &old.excuses.findings);
         let ignores = new.excuses.with(Code::Loss);
         let ignores = ignores.filter(|rule| !known_ignores.iter().any(|other| alike(other, rule)));

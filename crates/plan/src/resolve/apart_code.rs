@@ -72,7 +72,7 @@ impl<'a> Search<'a> {
         catalog: &'a Catalog,
         owner: &'a Filled<'_>,
     ) -> BTreeMap<(&'a str, usize), Apart<'a>> {
-        let mut all = BTreeMap::new();
+        let mut by_cause = BTreeMap::new();
         for artifact in with_libraries(owner).into_iter().flat_map(|name| catalog.named(name)) {
             let Some(line) = line(owner, artifact).filter(|rule| rule.apart.is_none()) else {
                 continue;
@@ -83,12 +83,12 @@ impl<'a> Search<'a> {
                 let item = Item { artifact, entry };
                 if let Some(cause) = self.cause(&item, owner, &refusals) {
                     let new = || Apart { cause, line, artifact, first: entry, files: 0, size: 0 };
-                    let apart = all.entry(cause.key()).or_insert_with(new);
+                    let apart = by_cause.entry(cause.key()).or_insert_with(new);
                     (apart.files, apart.size) = (apart.files + 1, apart.size + entry.size());
                 }
             }
         }
-        all
+        by_cause
     }
 
     fn cause(
@@ -102,7 +102,7 @@ impl<'a> Search<'a> {
             return None;
         }
         if self.entries.taken.contains(item) {
-            return match refusals.of(item.entry) {
+            return match refusals.refusal(item.entry) {
                 Some(Refusal::Excluded(place)) if owner.dist.fits(id) => {
                     Some(Cause::Excluded(place)).filter(|_| !self.isas(item.entry).is_empty())
                 }
@@ -168,7 +168,7 @@ fn line<'a>(owner: &Filled<'a>, artifact: &Artifact) -> Option<&'a ArtifactRule>
 fn problem(owner: &Filled<'_>, apart: &Apart<'_>) -> Problem {
     let (package, artifact) = (&owner.dist.package.name.value, &apart.artifact.id.name);
     let files = counted(apart.files, "file");
-    let what = format!(
+    let message = format!(
         "{files} ({}) with device code of artifact `{artifact}`, the libraries of which are in \
          package `{package}`, {} in no runtime package: `{}` is the first",
         human_size(apart.size),
@@ -179,7 +179,7 @@ fn problem(owner: &Filled<'_>, apart: &Apart<'_>) -> Problem {
         Cause::Excluded(_) => ("excludes", "remove the exclude line"),
         Cause::Dropped(_) => ("drops", "drop other files, take these in a runtime package"),
     };
-    Problem::error(Code::PartedLibrary, what)
+    Problem::error(Code::PartedLibrary, message)
         .label(apart.cause.place(), format!("{does} {files}"))
         .label(apart.line, "takes the libraries")
         .of_fact(format!("{package} {}", apart.cause.place()))

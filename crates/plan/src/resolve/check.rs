@@ -69,8 +69,8 @@ impl<'m, 'a> Made<'m, 'a> {
 
     fn has_directory(&self, owner: &ResolvedDist<'_>, directory: &RelPath) -> bool {
         let prefix = format!("{}/{directory}/", owner.platform_dir);
-        let mut all = self.directories.get(&owner.platform_dir).into_iter().flatten();
-        all.any(|distribution| {
+        let mut distributions = self.directories.get(&owner.platform_dir).into_iter().flatten();
+        distributions.any(|distribution| {
             let first = distribution.members.partition_point(|m| m.path.as_str() < &*prefix);
             distribution.members.get(first).is_some_and(|m| m.path.as_str().starts_with(&prefix))
         })
@@ -96,12 +96,12 @@ pub(super) fn libraries(
             missing.entry(rule).or_default().push((library, label));
         }
         for (rule, missing) in missing {
-            let what = format!(
+            let message = format!(
                 "package `{}` lacks {} that the runtime finds by name",
                 *package.name,
                 several(missing.len())
             );
-            let problem = Problem::warning(Code::MissingLibrary, what)
+            let problem = Problem::warning(Code::MissingLibrary, message)
                 .help("correct the pattern, take the library, or give a reason: optional=\"…\"");
             let labelled = missing.into_iter().fold(problem, |problem, (library, label)| {
                 problem.label(&library.name.place, label)
@@ -117,12 +117,12 @@ fn several(libraries: usize) -> String {
 }
 
 fn in_vain(library: &Library, all: &[&Filled<'_>], system: System) -> Option<(String, String)> {
-    let without: Vec<_> = all
+    let unmatched: Vec<_> = all
         .iter()
         .filter_map(|f| Some((f, pattern_without_match(library, system, &f.runtime.placed)?)))
         .collect();
-    let (first, pattern) = without.first()?;
-    let label = match without.len() {
+    let (first, pattern) = unmatched.first()?;
+    let label = match unmatched.len() {
         many if many == all.len() => format!("no file matches `{pattern}`"),
         1 => format!("no file of {} matches `{pattern}`", first.dist.name),
         many => format!("no file of {} and {} more matches `{pattern}`", first.dist.name, many - 1),

@@ -146,18 +146,18 @@ impl<'a> Closure<'a> {
         path: &'s RelPath,
     ) -> impl Iterator<Item = Need<'a>> + 's {
         let is_it = move |file: LoadedFile<'a>| {
-            let own = file.distribution;
-            own.name == distribution.name
-                && own.variant == distribution.variant
+            let owner = file.distribution;
+            owner.name == distribution.name
+                && owner.variant == distribution.variant
                 && file.member.path == *path
         };
-        let files = (0..self.tree.count()).filter(move |file| is_it(self.found(*file)));
+        let files = (0..self.tree.count()).filter(move |file| is_it(self.loaded_file(*file)));
         let dlls = (0..self.imports.count()).filter(move |file| is_it(self.dll(*file)));
         let needs = files.flat_map(|file| self.needs_of(file));
         needs.chain(dlls.flat_map(|file| self.imports_of(file)))
     }
 
-    fn all(&self) -> impl Iterator<Item = (usize, Need<'a>)> {
+    fn all_needs(&self) -> impl Iterator<Item = (usize, Need<'a>)> {
         (0..self.tree.count()).flat_map(|file| self.needs_of(file).map(move |need| (file, need)))
     }
 
@@ -165,11 +165,11 @@ impl<'a> Closure<'a> {
     pub fn finds(&self) -> impl Iterator<Item = (LoadedFile<'a>, &'a str, Option<LoadedFile<'a>>)> {
         self.tree.files().iter().enumerate().flat_map(move |(number, file)| {
             self.tree.needed(number).iter().map(move |name| {
-                let found = self.look(number, *name, file.owner).found;
+                let provider = self.look(number, *name, file.owner).found;
                 (
-                    self.found(number),
+                    self.loaded_file(number),
                     self.tree.library(*name),
-                    found.map(|library| self.found(library)),
+                    provider.map(|library| self.loaded_file(library)),
                 )
             })
         })
@@ -183,18 +183,23 @@ impl<'a> Closure<'a> {
         let looked = self.look(file, name, self.tree.files()[file].owner);
         let through = || {
             let loads = self.loads.get_or_init(|| Loads::new(self));
-            let (found, loader) = loads.through(file, name)?;
-            Some(Resolved::ThroughLoader { found: self.found(found), loader: self.found(loader) })
+            let (library, loader) = loads.through(file, name)?;
+            Some(Resolved::ThroughLoader {
+                found: self.loaded_file(library),
+                loader: self.loaded_file(loader),
+            })
         };
-        let others: Vec<_> = looked.others.iter().map(|other| self.found(*other)).collect();
-        let lucky = (looked.found.map(|found| self.found(found)), others.first().copied());
+        let other_files: Vec<_> =
+            looked.others.iter().map(|other| self.loaded_file(*other)).collect();
+        let lucky =
+            (looked.found.map(|found| self.loaded_file(found)), other_files.first().copied());
         let library = self.tree.library(name);
         let resolved = self.resolved(library, lucky, through, || Lost {
             shipped: self.shipped(file, name),
             artifacts: self.artifacts(file, name),
             in_the_way: looked.in_the_way,
         });
-        Need { library, resolved, others }
+        Need { library, resolved, others: other_files }
     }
 
     /// Judges a library that is surely there, or there by luck; otherwise `outside` decides, then its loss.
@@ -254,7 +259,7 @@ impl<'a> Closure<'a> {
         one == other || source(one).is_some() && source(one) == source(other)
     }
 
-    fn found(&self, file: usize) -> LoadedFile<'a> {
+    fn loaded_file(&self, file: usize) -> LoadedFile<'a> {
         let file = &self.tree.files()[file];
         self.member(file.owner, file.entry)
     }
@@ -276,12 +281,12 @@ impl<'a> Closure<'a> {
                 shipped.push(library);
             }
         }
-        shipped.into_iter().map(|library| self.found(library)).collect()
+        shipped.into_iter().map(|library| self.loaded_file(library)).collect()
     }
 
     fn artifacts(&self, file: usize, name: usize) -> Vec<InArtifact<'a>> {
-        let all = self.artifacts.get_or_init(|| in_artifacts(self.catalog, &self.tree));
-        let mut artifacts = all.get(&name).cloned().unwrap_or_default();
+        let by_name = self.artifacts.get_or_init(|| in_artifacts(self.catalog, &self.tree));
+        let mut artifacts = by_name.get(&name).cloned().unwrap_or_default();
         let families = &self.manifest.families;
         for one in &mut artifacts {
             let family = &one.artifact.family;
@@ -293,9 +298,9 @@ impl<'a> Closure<'a> {
     }
 
     fn same_target(&self, file: usize, target: Option<&str>) -> bool {
-        let own = self.distributions[self.tree.files()[file].owner].variant.as_deref();
-        let (Some(own), Some(target)) = (own, target) else { return true };
-        own == target || self.manifest.families.above(own).contains(&target)
+        let variant = self.distributions[self.tree.files()[file].owner].variant.as_deref();
+        let (Some(variant), Some(target)) = (variant, target) else { return true };
+        variant == target || self.manifest.families.above(variant).contains(&target)
     }
 }
 
@@ -357,10 +362,10 @@ fn entries<'e, 'a>(
     sources: &'e Sources<'a>,
     distributions: &'e [&'a Distribution],
 ) -> impl Iterator<Item = (Entry<'a>, &'a Member)> + 'e {
-    let all = distributions.iter().enumerate().flat_map(|(owner, distribution)| {
+    let members = distributions.iter().enumerate().flat_map(|(owner, distribution)| {
         distribution.all_members().map(move |member| (owner, member))
     });
-    all.filter_map(|(owner, member)| {
+    members.filter_map(|(owner, member)| {
         let content = content(sources, &member.step)?;
         Some((Entry { owner, path: member.path.as_str(), content }, member))
     })
@@ -398,7 +403,7 @@ fn rule<'a>(rules: &'a [LibraryRule], library: &str) -> Option<&'a LibraryRule> 
 }
 
 fn in_artifacts<'a>(catalog: &'a Catalog, tree: &Tree<'a>) -> HashMap<usize, Vec<InArtifact<'a>>> {
-    let mut found: HashMap<usize, Vec<InArtifact<'a>>> = HashMap::new();
+    let mut artifacts: HashMap<usize, Vec<InArtifact<'a>>> = HashMap::new();
     for artifact in &catalog.artifacts {
         for entry in &artifact.entries {
             let Some(facts) = entry.elf().filter(|facts| facts.kind.is_library()) else {
@@ -411,7 +416,7 @@ fn in_artifacts<'a>(catalog: &'a Catalog, tree: &Tree<'a>) -> HashMap<usize, Vec
                 .and_then(|s| tree.name(s))
                 .filter(|s| Some(*s) != by_file_name);
             for name in by_file_name.into_iter().chain(by_soname) {
-                found.entry(name).or_default().push(InArtifact {
+                artifacts.entry(name).or_default().push(InArtifact {
                     artifact: &artifact.id,
                     path: &entry.path,
                     other_target: false,
@@ -419,7 +424,7 @@ fn in_artifacts<'a>(catalog: &'a Catalog, tree: &Tree<'a>) -> HashMap<usize, Vec
             }
         }
     }
-    found
+    artifacts
 }
 
 #[cfg(test)]

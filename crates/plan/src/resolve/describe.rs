@@ -83,8 +83,8 @@ pub(super) fn is_optional(
     system: System,
     ships: impl Fn(&RelPath) -> bool,
 ) -> bool {
-    let beside = script.beside.as_ref();
-    script.optional.is_some() && !beside.is_some_and(|other| has_program(other, system, ships))
+    let neighbour = script.beside.as_ref();
+    script.optional.is_some() && !neighbour.is_some_and(|other| has_program(other, system, ships))
 }
 
 pub(super) fn missing<P>(
@@ -121,8 +121,8 @@ pub(super) fn pattern_without_match<'l, P>(
 ) -> Option<&'l str> {
     let pattern = if system == System::Windows { &library.dll } else { &library.so }.as_deref()?;
     let glob = pattern.parse::<Glob>().ok()?;
-    let found = placed.keys().any(|path| glob.matches(path));
-    (!found).then_some(pattern)
+    let has_match = placed.keys().any(|path| glob.matches(path));
+    (!has_match).then_some(pattern)
 }
 
 pub(super) fn entry_points(
@@ -189,13 +189,13 @@ const CLI: &str = "_cli.py";
 
 fn common(templates: &Templates, facts: &Facts) -> Vec<(RelPath, Rendered)> {
     let files = templates.get(COMMON).map_or(&[][..], Vec::as_slice);
-    let (heads, others): (Vec<_>, Vec<_>) =
+    let (heads, texts): (Vec<_>, Vec<_>) =
         files.iter().partition(|(path, _)| path.as_str() == FACTS);
     let head = heads.first().map(|(_, text)| format!("{text}\n\n").into());
     let text = python_literal::pieces("DIST", &facts.own, &facts.shared);
     let text = Rendered::new(head.into_iter().chain(text));
-    let others = others.into_iter().map(|(path, text)| (path.clone(), text.clone().into()));
-    others.chain(FACTS.parse().ok().map(|path| (path, text))).collect()
+    let texts = texts.into_iter().map(|(path, text)| (path.clone(), text.clone().into()));
+    texts.chain(FACTS.parse().ok().map(|path| (path, text))).collect()
 }
 
 fn of_module(path: &RelPath, module: &ModuleName) -> Option<RelPath> {
@@ -215,11 +215,11 @@ fn template<'t>(
     let place = dist.package.template.as_ref().map_or(&dist.package.name.place, |name| &name.place);
     let files = templates.get(name).filter(|_| name != COMMON);
     if files.is_none() {
-        let known = templates.keys().filter(|name| *name != COMMON);
-        let known = known.cloned().collect::<Vec<_>>().join(", ");
+        let names = templates.keys().filter(|name| *name != COMMON);
+        let names = names.cloned().collect::<Vec<_>>().join(", ");
         problems.push(
             Problem::error(Code::UnknownTemplate, format!("unknown template `{name}`"))
-                .label(place, format!("the templates are {known}"))
+                .label(place, format!("the templates are {names}"))
                 .of_fact(place.to_string()),
         );
     }

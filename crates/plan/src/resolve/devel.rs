@@ -68,11 +68,11 @@ fn aliases<'s>(
 ) -> HashMap<&'s RelPath, &'s RelPath> {
     let mut aliases = HashMap::new();
     for filled in shipped.relied_on(dist) {
-        let there = |real: &RelPath| {
+        let is_present = |real: &RelPath| {
             selection.files.contains_key(real) || filled.runtime.placed.contains_key(real)
         };
         for (path, (alias, _)) in
-            filled.runtime.aliases.iter().filter(|(_, (alias, _))| there(&alias.real))
+            filled.runtime.aliases.iter().filter(|(_, (alias, _))| is_present(&alias.real))
         {
             aliases.entry(path).or_insert(&alias.real);
         }
@@ -109,12 +109,12 @@ fn member(
     }
     if let EntryKind::Symlink { target } = &selected.item.entry.kind {
         if matches!(view.follow(path, target), Target::Outside) {
-            let what = format!(
+            let message = format!(
                 "the link `{path}` of artifact `{}` leads outside the installation: `{target}`",
                 selected.item.artifact.id
             );
             problems.push(
-                Problem::error(Code::LinkOutside, what)
+                Problem::error(Code::LinkOutside, message)
                     .label(selected.rule, "taken here")
                     .of_fact(named(&selected.item))
                     .help("make the link relative and inside of the installation in the build"),
@@ -161,11 +161,11 @@ fn renamed(
 }
 
 fn add_parents(members: &mut BTreeMap<RelPath, Member>) {
-    let (mut known, mut missing) = (HashSet::new(), Vec::new());
+    let (mut directories, mut missing) = (HashSet::new(), Vec::new());
     for path in members.keys() {
         // Their parents are known.
         let new = std::iter::successors(path.parent(), RelPath::parent)
-            .take_while(|directory| known.insert(directory.clone()));
+            .take_while(|directory| directories.insert(directory.clone()));
         missing.extend(new.filter(|directory| !members.contains_key(directory)));
     }
     for path in missing {

@@ -25,7 +25,7 @@ pub(super) fn matched<'e>(
     empty
 }
 
-pub(super) fn told(
+pub(super) fn advice(
     directory: Option<Matched>,
     glob: &Glob,
     remedy: &str,

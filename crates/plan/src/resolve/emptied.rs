@@ -28,16 +28,17 @@ pub(super) fn check<'a>(
         return emptied;
     }
     for rule in package.artifacts.iter().filter(|rule| rule.optional.is_none()) {
-        let lost = |c: Component| matched.took(&rule.name, c) && !matched.kept(&rule.name, c);
-        let kept = |c: Component| matched.kept(&rule.name, c);
+        let lost = |c: Component| matched.took(&rule.name, c) && !matched.keeps(&rule.name, c);
+        let keeps = |c: Component| matched.keeps(&rule.name, c);
         let components: Vec<(Component, &Place)> = match rule.components.as_slice() {
-            [] if Component::ALL.into_iter().any(kept) => continue,
+            [] if Component::ALL.into_iter().any(keeps) => continue,
             [] => Component::ALL.into_iter().map(|c| (c, &rule.name.place)).collect(),
             named => named.iter().map(|c| (c.value, &c.place)).collect(),
         };
         for (component, place) in components.into_iter().filter(|(c, _)| lost(*c)) {
-            let of = |a: &&Artifact| a.id.component == component;
-            let artifacts: Vec<&Artifact> = catalog.named(&rule.name).iter().filter(of).collect();
+            let has_component = |a: &&Artifact| a.id.component == component;
+            let artifacts: Vec<&Artifact> =
+                catalog.named(&rule.name).iter().filter(has_component).collect();
             let lost = refusals(manifest, all, package, &artifacts);
             if !lost.is_empty() {
                 let problem = problem(rule, component, package, place, &lost);
@@ -59,13 +60,13 @@ fn refusals<'a>(
 ) -> Lost<'a> {
     let mut lost = Lost::new();
     for artifact in artifacts {
-        let own = |dist: &&ResolvedDist<'_>| {
+        let is_of_package = |dist: &&ResolvedDist<'_>| {
             dist.package.name.value == package.name.value && dist.fits(&artifact.id)
         };
-        let Some(dist) = all.iter().find(own) else { continue };
+        let Some(dist) = all.iter().find(is_of_package) else { continue };
         let refusals = Refusals::new(manifest, dist, artifact);
         let files = artifact.entries.iter().filter(|e| !matches!(e.kind, EntryKind::Directory));
-        for (entry, refusal) in files.filter_map(|entry| Some((entry, refusals.of(entry)?))) {
+        for (entry, refusal) in files.filter_map(|entry| Some((entry, refusals.refusal(entry)?))) {
             let (_, lost) = lost.entry(refusal.place().start()).or_insert((refusal, Vec::new()));
             lost.push(Item { artifact, entry });
         }
@@ -81,13 +82,13 @@ fn problem(
     lost: &Lost<'_>,
 ) -> Problem {
     let name = &package.name.value;
-    let what = format!(
+    let message = format!(
         "the rules of package `{name}` leave out all files of artifact `{}` \
         `{component}`",
         *rule.name
     );
     let files = lost.values().map(|(_, files)| files.len()).sum();
-    let problem = Problem::error(Code::MatchesNothing, what)
+    let problem = Problem::error(Code::MatchesNothing, message)
         .label(place, format!("all {} left out", counted(files, "file")));
     let problem = lost.values().take(SHOWN).fold(problem, |problem, (refusal, files)| {
         let files = counted(files.len(), "file");

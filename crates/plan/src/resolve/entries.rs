@@ -33,7 +33,10 @@ impl<'c> EntrySet<'c> {
         Self { catalog, indexes: HashSet::new() }
     }
 
-    pub fn of<'i>(catalog: &'c Catalog, items: impl IntoIterator<Item = &'i Item<'i>>) -> Self {
+    pub fn from_items<'i>(
+        catalog: &'c Catalog,
+        items: impl IntoIterator<Item = &'i Item<'i>>,
+    ) -> Self {
         let mut set = Self::new(catalog);
         set.extend(items);
         set

@@ -24,10 +24,10 @@ pub(super) fn check(made: &[(ResolvedDist<'_>, Distribution)], sources: &Sources
     for (dist, distribution) in made.iter().filter(|(dist, _)| !dist.package.execstacks.is_empty())
     {
         let package = dist.package;
-        let none = || {
+        let initial = || {
             (package, package.execstacks.iter().map(|_| Effect::default()).collect(), Vec::new())
         };
-        let (_, effects, paths) = packages.entry(package.name.as_str()).or_insert_with(none);
+        let (_, effects, paths) = packages.entry(package.name.as_str()).or_insert_with(initial);
         let root = RelPath::from(&dist.platform_dir);
         for member in distribution.all_members() {
             let Some(path) = member.path.below(&root) else { continue };

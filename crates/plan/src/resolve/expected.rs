@@ -18,9 +18,9 @@ impl<'a> Expectations<'a> {
     }
 
     pub fn find(&self, code: Code, package: &PackageName, path: &str) -> Option<usize> {
-        let found = self.rules.iter().position(|rule| rule.accepts(code, Some(package), path))?;
-        self.used.borrow_mut().insert(found);
-        Some(found)
+        let index = self.rules.iter().position(|rule| rule.accepts(code, Some(package), path))?;
+        self.used.borrow_mut().insert(index);
+        Some(index)
     }
 
     pub fn apply(&self, problem: Problem, rule: Option<usize>) -> Problem {
@@ -40,9 +40,9 @@ impl<'a> Expectations<'a> {
                 !used.contains(index) && rule.optional.is_none() && made(rule)
             });
         unused.fold(Problems::new(), |mut problems, (_, rule)| {
-            let what = format!("`ignore \"{}\"` matches no warning", rule.code.value);
+            let message = format!("`ignore \"{}\"` matches no warning", rule.code.value);
             problems.push(
-                Problem::warning(Code::MatchesNothing, what)
+                Problem::warning(Code::MatchesNothing, message)
                     .label(&rule.code.place, "no warning with this code and place")
                     .help("remove the line, or give a reason: optional=\"…\""),
             );

@@ -38,11 +38,11 @@ impl ManifestByMode {
     /// Filters `manifest` for each mode.
     pub fn new(manifest: &Manifest, catalog: &Catalog, request: &Request) -> Self {
         let system = targets::system(catalog, request);
-        let of = |mode| (mode, manifest.for_target(Target { mode, system }));
-        Self(Mode::ALL.into_iter().map(of).collect())
+        let entry = |mode| (mode, manifest.for_target(Target { mode, system }));
+        Self(Mode::ALL.into_iter().map(entry).collect())
     }
 
-    fn of(&self, mode: Mode) -> &Manifest {
+    fn for_mode(&self, mode: Mode) -> &Manifest {
         &self.0[&mode]
     }
 }
@@ -337,20 +337,20 @@ impl<'a> Explainer<'a> {
         request: &Request,
     ) -> Result<Self, Problems> {
         let first = targets::mode(catalog, request);
-        let scope_of_first = scope(manifest.of(first), catalog, request);
+        let scope_of_first = scope(manifest.for_mode(first), catalog, request);
         let resolved_dists =
             scope_of_first.as_ref().map_or(&[][..], |(_, resolved_dists)| &resolved_dists[..]);
-        let unknown = only::check(manifest.of(first), first, resolved_dists, request);
+        let unknown = only::check(manifest.for_mode(first), first, resolved_dists, request);
         if !unknown.is_empty() {
             return Err(unknown);
         }
-        let has_both = request.mode.is_none() && !manifest.of(first).families.isas.is_empty();
-        let others = Mode::ALL.into_iter().filter(|mode| *mode != first && has_both);
+        let has_both = request.mode.is_none() && !manifest.for_mode(first).families.isas.is_empty();
+        let other_modes = Mode::ALL.into_iter().filter(|mode| *mode != first && has_both);
         let mut modes = Vec::new();
-        for mode in std::iter::once(first).chain(others) {
+        for mode in std::iter::once(first).chain(other_modes) {
             // Libraries are resolved over everything.
             let request = Request { mode: Some(mode), only: Vec::new(), ..request.clone() };
-            let manifest = manifest.of(mode);
+            let manifest = manifest.for_mode(mode);
             let (plan, problems) = match resolver::attempt(manifest, catalog, templates, &request) {
                 Ok((plan, problems)) => (Some(plan), problems),
                 Err(problems) => (None, problems),
@@ -359,9 +359,9 @@ impl<'a> Explainer<'a> {
                 return Err(problems);
             }
             // The second mode counts only without errors.
-            let told = modes.is_empty() || !problems.has_errors();
-            let scope = if told { scope(manifest, catalog, &request) } else { None };
-            let plan = plan.filter(|_| told);
+            let counts = modes.is_empty() || !problems.has_errors();
+            let scope = if counts { scope(manifest, catalog, &request) } else { None };
+            let plan = plan.filter(|_| counts);
             let problems =
                 problems.iter().filter(|p| p.is_error()).map(ToString::to_string).collect();
             modes.push(InOneMode { mode, scope, plan, problems });
@@ -371,15 +371,15 @@ impl<'a> Explainer<'a> {
 
     /// Explains a path from [`Self::find`].
     pub fn explain(&self, path: &RelPath) -> Explanation {
-        let here = self.entries_at(path);
-        let found = here.artifacts.iter().flat_map(|a| {
+        let entries = self.entries_at(path);
+        let artifacts = entries.artifacts.iter().flat_map(|a| {
             a.entries.iter().map(|e| FoundArtifact { artifact: a.id.clone(), entry: e.clone() })
         });
         Explanation {
             format: FORMAT,
             path: path.clone(),
-            found: found.collect(),
-            modes: self.modes.iter().map(|m| self.in_mode(m, &here, path)).collect(),
+            found: artifacts.collect(),
+            modes: self.modes.iter().map(|m| self.in_mode(m, &entries, path)).collect(),
         }
     }
 
@@ -402,7 +402,7 @@ impl<'a> Explainer<'a> {
     }
 
     fn in_mode(&self, of: &InOneMode<'a>, here: &Catalog, path: &RelPath) -> InMode {
-        let manifest = self.manifest.of(of.mode);
+        let manifest = self.manifest.for_mode(of.mode);
         let (mut distributions, mut owned) = (Vec::new(), EntrySet::new(here));
         let (targets, resolved_dists) =
             of.scope.as_ref().map_or((None, &[][..]), |(targets, resolved_dists)| {
@@ -442,24 +442,24 @@ impl<'a> Explainer<'a> {
     /// Interprets `text` as installed path, path below site-packages, or glob.
     pub fn find(&self, text: &str) -> Result<Asked, String> {
         let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
-        let known = index::paths(&self.catalog, &self.modes);
+        let paths = index::paths(&self.catalog, &self.modes);
         if text.contains(['*', '?', '[', '{'])
-            && text.parse::<RelPath>().is_ok_and(|p| !known.contains(&p))
+            && text.parse::<RelPath>().is_ok_and(|p| !paths.contains(&p))
         {
             let glob: Glob = text.parse().map_err(|e: manifest::GlobError| e.to_string())?;
-            return Ok(Asked::Glob(known.into_iter().filter(|path| glob.matches(path)).collect()));
+            return Ok(Asked::Glob(paths.into_iter().filter(|path| glob.matches(path)).collect()));
         }
         let path: RelPath = text.parse().map_err(|e: base::names::PathError| e.to_string())?;
         let installed = index::below_platform_directory(&path, &self.modes);
-        let found = installed
-            .filter(|p| known.contains(p))
-            .or_else(|| known.contains(&path).then_some(path));
-        Ok(found.map_or_else(|| Asked::Unknown(index::nearest(text, &known)), Asked::Path))
+        let existing_path = installed
+            .filter(|p| paths.contains(p))
+            .or_else(|| paths.contains(&path).then_some(path));
+        Ok(existing_path.map_or_else(|| Asked::Unknown(index::nearest(text, &paths)), Asked::Path))
     }
 
     /// Artifacts and members of each path.
     pub fn matches(&self, paths: Vec<RelPath>) -> Matches {
-        let lands = self
+        let landings = self
             .modes
             .first()
             .and_then(|m| m.plan.as_ref())
@@ -471,12 +471,12 @@ impl<'a> Explainer<'a> {
                 artifacts.entry(&entry.path).or_default().push(artifact.id.clone());
             }
         }
-        let one = |path: RelPath| Match {
+        let to_match = |path: RelPath| Match {
             artifacts: artifacts.get(&path).cloned().unwrap_or_default(),
-            lands: lands.get(&path).cloned().unwrap_or_default(),
+            lands: landings.get(&path).cloned().unwrap_or_default(),
             path,
         };
-        Matches { format: FORMAT, matches: paths.into_iter().map(one).collect() }
+        Matches { format: FORMAT, matches: paths.into_iter().map(to_match).collect() }
     }
 }
 
@@ -486,8 +486,8 @@ fn scope<'a>(
     request: &Request,
 ) -> Option<(Targets, Vec<ResolvedDist<'a>>)> {
     let (targets, problems) = targets::resolve(manifest, catalog, request);
-    let all = resolved_dists(manifest, &targets, targets::suffix(request)).ok()?;
-    (!problems.has_errors()).then_some((targets, all))
+    let dists = resolved_dists(manifest, &targets, targets::suffix(request)).ok()?;
+    (!problems.has_errors()).then_some((targets, dists))
 }
 
 #[cfg(test)]

@@ -11,16 +11,16 @@ type Taken<'s, 'a> = (&'s RelPath, &'s Selected<'a>);
 
 pub(super) fn check(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Problems {
     let forbids = &dist.package.forbids;
-    let mut taken: BTreeMap<usize, (&ForbidRule, Vec<Taken<'_, '_>>)> = BTreeMap::new();
+    let mut by_rule: BTreeMap<usize, (&ForbidRule, Vec<Taken<'_, '_>>)> = BTreeMap::new();
     for (path, selected) in &selection.files {
         let possible = forbids.possible(path.as_str());
         let mut fits = possible.filter(|(_, r)| matches(&r.glob, selected.item.entry));
         if let Some((index, rule)) = fits.next() {
-            taken.entry(index).or_insert((rule, Vec::new())).1.push((path, selected));
+            by_rule.entry(index).or_insert((rule, Vec::new())).1.push((path, selected));
         }
     }
     let mut problems = Problems::new();
-    for (rule, files) in taken.into_values() {
+    for (rule, files) in by_rule.into_values() {
         if let Some(first) = files.first() {
             problems.push(problem(dist, rule, first, files.len()));
         }

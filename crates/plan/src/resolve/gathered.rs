@@ -23,15 +23,15 @@ pub(super) fn gathered(problems: Problems) -> Problems {
     if causes.is_empty() {
         return problems;
     }
-    let mut all = Problems::new();
+    let mut merged = Problems::new();
     for problem in problems.iter() {
         match cause(problem).and_then(|cause| causes.get(&cause)) {
-            None => all.push(problem.clone()),
-            Some(of) if std::ptr::eq(of[0], problem) => all.push(joined(of)),
+            None => merged.push(problem.clone()),
+            Some(of) if std::ptr::eq(of[0], problem) => merged.push(joined(of)),
             Some(_) => {}
         }
     }
-    all
+    merged
 }
 
 fn cause(problem: &Problem) -> Option<(String, usize)> {
@@ -58,8 +58,8 @@ fn joined(of: &[&Problem]) -> Problem {
         problem = problem.label(place, text.clone());
     }
     for other in of.iter().skip(1).take(SHOWN) {
-        let own = other.labels().iter().find(|(place, _)| !is_rule(place));
-        if let Some((place, _)) = own {
+        let label = other.labels().iter().find(|(place, _)| !is_rule(place));
+        if let Some((place, _)) = label {
             problem = problem.label(place, "so does this line");
         }
     }

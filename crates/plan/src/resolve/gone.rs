@@ -39,7 +39,7 @@ pub fn with_reasons<R>(
         dists: &dists,
         items,
     };
-    work(&|package, path| reasons.of(package, path))
+    work(&|package, path| reasons.reason(package, path))
 }
 
 struct Reasons<'a> {
@@ -52,16 +52,20 @@ struct Reasons<'a> {
 }
 
 impl<'a> Reasons<'a> {
-    fn of(&self, package: &PackageName, path: &str) -> Option<String> {
+    fn reason(&self, package: &PackageName, path: &str) -> Option<String> {
         let items = self.items.get(path)?;
-        let own = |dist: &&ResolvedDist<'_>| dist.package.name.value == *package;
-        if !self.dists.iter().any(|dist| own(&dist)) {
+        let is_of_package = |dist: &&ResolvedDist<'_>| dist.package.name.value == *package;
+        if !self.dists.iter().any(|dist| is_of_package(&dist)) {
             return Some(format!("package `{package}` is not built"));
         }
         let refused = items.iter().find_map(|item| {
-            let dist = self.dists.iter().filter(own).find(|dist| dist.fits(&item.artifact.id))?;
-            let refusal = Refusals::new(self.manifest, dist, item.artifact).of(item.entry)?;
-            Some(Cause::Refused(dist.package, refusal).told(&item.artifact.id))
+            let dist = self
+                .dists
+                .iter()
+                .filter(is_of_package)
+                .find(|dist| dist.fits(&item.artifact.id))?;
+            let refusal = Refusals::new(self.manifest, dist, item.artifact).refusal(item.entry)?;
+            Some(Cause::Refused(dist.package, refusal).describe(&item.artifact.id))
         });
         refused.or_else(|| self.elsewhere(package, items.first()?))
     }
@@ -92,6 +96,6 @@ impl<'a> Reasons<'a> {
             self.targets.target(),
             self.dists,
         );
-        causes.of(item).first().map(|cause| cause.told(id))
+        causes.causes(item).first().map(|cause| cause.describe(id))
     }
 }

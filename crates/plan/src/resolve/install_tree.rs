@@ -143,20 +143,20 @@ impl<'a> Walk<'_, 'a> {
             }
             self.at.push((*segment).to_owned());
             self.through_link()?;
-            let here = self.at.join("/");
-            if index + 1 < segments.len() && !here.is_empty() && self.view.contents(&here).is_none()
+            let path = self.at.join("/");
+            if index + 1 < segments.len() && !path.is_empty() && self.view.contents(&path).is_none()
             {
                 let within =
-                    if self.view.item(&here).is_some() { &segments[index + 1..] } else { &[] };
-                return Err(Target::Missing([&[here.as_str()], within].concat().join("/")));
+                    if self.view.item(&path).is_some() { &segments[index + 1..] } else { &[] };
+                return Err(Target::Missing([&[path.as_str()], within].concat().join("/")));
             }
         }
         Ok(())
     }
 
     fn through_link(&mut self) -> Result<(), Target<'a>> {
-        let here = self.at.join("/");
-        let Some(EntryKind::Symlink { target }) = self.view.item(&here).map(|i| &i.entry.kind)
+        let path = self.at.join("/");
+        let Some(EntryKind::Symlink { target }) = self.view.item(&path).map(|i| &i.entry.kind)
         else {
             return Ok(());
         };
@@ -172,11 +172,11 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn arrived(&self) -> Target<'a> {
-        let here = self.at.join("/");
-        match self.view.item(&here) {
+        let path = self.at.join("/");
+        match self.view.item(&path) {
             Some(item) => Target::File(item),
-            None if here.is_empty() || self.view.contents(&here).is_some() => Target::Directory,
-            None => Target::Missing(here),
+            None if path.is_empty() || self.view.contents(&path).is_some() => Target::Directory,
+            None => Target::Missing(path),
         }
     }
 }

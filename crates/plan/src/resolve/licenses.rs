@@ -56,9 +56,10 @@ pub(super) fn files(
     shipped: &BTreeSet<&ArtifactName>,
 ) -> Vec<Member> {
     let template = templates.get(dist.package.template()).into_iter().flatten();
-    let own = template.filter(|(path, _)| is_text_of_template(path));
-    let mut found: BTreeMap<RelPath, Member> =
-        own.map(|(path, text)| (path.clone(), render(path.clone(), text.clone()))).collect();
+    let template_texts = template.filter(|(path, _)| is_text_of_template(path));
+    let mut members: BTreeMap<RelPath, Member> = template_texts
+        .map(|(path, text)| (path.clone(), render(path.clone(), text.clone())))
+        .collect();
     let texts = shipped.iter().filter_map(|name| texts.get(name)).flatten();
     for item in texts.filter(|item| dist.sees(&item.artifact.id)) {
         let (path, step) = (item.entry.path.clone(), Step::Copy { source: item.origin() });
@@ -69,9 +70,9 @@ pub(super) fn files(
             size: item.entry.size(),
             rule: EVERY.into(),
         };
-        found.entry(path).or_insert(member);
+        members.entry(path).or_insert(member);
     }
-    found.into_values().collect()
+    members.into_values().collect()
 }
 
 /// Fails if the expression must be composed and an artifact has no licence.
@@ -83,9 +84,12 @@ pub(super) fn expression(
     if let Some(license) = &package.license {
         return Ok(license.value.to_string());
     }
-    let of = |name: &ArtifactName| licenses.get(name).copied();
-    let undeclared: Vec<&str> =
-        shipped.iter().filter(|name| of(name).is_none()).map(|name| name.as_str()).collect();
+    let license_of = |name: &ArtifactName| licenses.get(name).copied();
+    let undeclared: Vec<&str> = shipped
+        .iter()
+        .filter(|name| license_of(name).is_none())
+        .map(|name| name.as_str())
+        .collect();
     if let Some(first) = undeclared.first() {
         let problem =
             Problem::error(Code::UndeclaredLicense, format!("the licence of package `{}` is \
@@ -94,8 +98,8 @@ pub(super) fn expression(
                 .help(format!("add `license-of \"{first}\" spdx=\"…\"` to `common`, or a `license` line to the package"));
         return Err(Box::new(problem.of_fact(package.name.value.to_string())));
     }
-    let own: Option<LicenseExpression> = OWN.parse().ok();
-    let parts = shipped.iter().filter_map(|name| of(name)).chain(&own);
+    let own_license: Option<LicenseExpression> = OWN.parse().ok();
+    let parts = shipped.iter().filter_map(|name| license_of(name)).chain(&own_license);
     Ok(LicenseExpression::all_of(parts).unwrap_or_else(|| OWN.to_owned()))
 }
 
@@ -103,13 +107,13 @@ pub(super) fn expression(
 pub fn without_license_text(plan: &Plan) -> BTreeMap<&ArtifactName, Vec<&DistName>> {
     let mut lacking: BTreeMap<&ArtifactName, Vec<&DistName>> = BTreeMap::new();
     for distribution in plan.distributions.iter().filter(|d| d.form == Form::Wheel) {
-        let told: BTreeSet<_> = distribution
+        let with_text: BTreeSet<_> = distribution
             .licenses
             .iter()
             .filter_map(|text| text.step.source())
             .map(|s| &s.artifact.name)
             .collect();
-        for name in shipped(distribution).difference(&told) {
+        for name in shipped(distribution).difference(&with_text) {
             lacking.entry(name).or_default().push(&distribution.name);
         }
     }

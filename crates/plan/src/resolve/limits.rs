@@ -8,7 +8,7 @@ type Value = fn(&SizeLimit) -> Option<&Spanned<u64>>;
 
 const INSTALLED: Value = |line| line.installed.as_ref();
 
-pub(super) fn of(manifest: &Manifest, package: &Package) -> Limits {
+pub(super) fn for_package(manifest: &Manifest, package: &Package) -> Limits {
     let limit = |value: Value| {
         let stated = stated(manifest, package, value)?;
         Some(Limit { most: stated.value, rule: stated.place.shown() })
@@ -62,7 +62,7 @@ mod tests {
         let dist = &given.dists()[0];
         let mut made = wheel(dist, "f");
         made.members[0].size = bytes;
-        made.limits = of(&given.manifest, dist.package);
+        made.limits = for_package(&given.manifest, dist.package);
         check(&given.manifest, [&made].into_iter()).iter().map(ToString::to_string).collect()
     }
 

@@ -43,7 +43,7 @@ impl<'s, 'a> Owners<'s, 'a> {
         Self { filled, by_name }
     }
 
-    pub fn of(&self, dist: &ResolvedDist<'_>) -> Option<&'s Filled<'a>> {
+    pub fn filled(&self, dist: &ResolvedDist<'_>) -> Option<&'s Filled<'a>> {
         self.by_name.get(&(dist.name.as_str(), dist.variant.as_str())).copied()
     }
 
@@ -134,7 +134,7 @@ pub(super) fn below(module: &ModuleName, path: &RelPath) -> RelPath {
 fn file(filled: &Filled<'_>, path: &RelPath, item: &Item<'_>, directories: &[RelPath]) -> Member {
     let clears = clears_execstack(&filled.dist, path);
     let path = installed(&filled.dist, path);
-    let step = item_step(item, clears, |facts| rpath::wanted(facts, &path, directories));
+    let step = item_step(item, clears, |facts| rpath::new_rpath(facts, &path, directories));
     item_member(path, item, step)
 }
 
@@ -184,8 +184,8 @@ fn stub(
 ) -> Result<Member, String> {
     let owner = owner(filled, shipped, target)
         .ok_or_else(|| format!("its target `{target}` is in no runtime package"))?;
-    let (from, to) = (installed(&filled.dist, path), installed(owner, target));
-    let target = from.relative_to_sibling(&to);
+    let (from, destination) = (installed(&filled.dist, path), installed(owner, target));
+    let target = from.relative_to_sibling(&destination);
     let size = exec_stub(machine, &target).map_err(|e| e.to_string())?.len() as u64;
     Ok(Member {
         path: from,
@@ -212,8 +212,8 @@ pub(super) fn started_scripts(
         let EntryKind::File { content: FileType::Script, .. } = item.entry.kind else {
             return None;
         };
-        let (from, to) = (installed(&filled.dist, path), installed(&owner.dist, target));
-        Some((path.clone(), from.relative_to_sibling(&to)))
+        let (from, destination) = (installed(&filled.dist, path), installed(&owner.dist, target));
+        Some((path.clone(), from.relative_to_sibling(&destination)))
     };
     filled.runtime.placed.iter().filter_map(script).collect()
 }
@@ -223,8 +223,8 @@ fn owner<'s, 'a>(
     shipped: &Owners<'s, 'a>,
     path: &RelPath,
 ) -> Option<&'s ResolvedDist<'a>> {
-    let own = matches!(filled.runtime.placed.get(path), Some((Placed::File(_), _)));
-    if own { Some(&filled.dist) } else { shipped.owner(path, &filled.dist).map(|f| &f.dist) }
+    let is_own = matches!(filled.runtime.placed.get(path), Some((Placed::File(_), _)));
+    if is_own { Some(&filled.dist) } else { shipped.owner(path, &filled.dist).map(|f| &f.dist) }
 }
 
 fn forward(
@@ -235,8 +235,8 @@ fn forward(
 ) -> Result<Member, String> {
     let owner = owner(filled, shipped, &alias.real)
         .ok_or_else(|| format!("the library `{}` is in no runtime package", alias.real))?;
-    let (from, to) = (installed(&filled.dist, path), installed(owner, &alias.real));
-    let way = from.relative_to_sibling(&to);
+    let (from, destination) = (installed(&filled.dist, path), installed(owner, &alias.real));
+    let way = from.relative_to_sibling(&destination);
     let rpath = way
         .rsplit_once('/')
         .map_or_else(|| "$ORIGIN".to_owned(), |(dir, _)| format!("$ORIGIN/{dir}"));

@@ -19,14 +19,14 @@ pub(super) fn check(manifest: &Manifest, made: &[(ResolvedDist<'_>, Distribution
         used: RefCell::default(),
     };
     let mut problems = Problems::new();
-    let mut told: BTreeMap<&str, OtherIsas> = BTreeMap::new();
+    let mut by_package: BTreeMap<&str, OtherIsas> = BTreeMap::new();
     for (dist, distribution) in made.iter().filter(|(_, d)| d.form == Form::Wheel) {
-        let found = told.entry(dist.package.name.as_str()).or_default();
-        check.distribution(dist, distribution, found);
+        let isas = by_package.entry(dist.package.name.as_str()).or_default();
+        check.distribution(dist, distribution, isas);
     }
     for (dist, _) in made {
-        if let Some(found) = told.remove(dist.package.name.as_str()).filter(|f| f.files > 0) {
-            problems.push(found.problem(dist));
+        if let Some(isas) = by_package.remove(dist.package.name.as_str()).filter(|f| f.files > 0) {
+            problems.push(isas.problem(dist));
         }
     }
     problems.extend(check.unused(made));

@@ -35,14 +35,16 @@ fn warning(place: &Place, message: String, near: &str) -> Problem {
 
 fn artifacts(manifest: &Manifest, catalog: &Catalog) -> Problems {
     let mut problems = Problems::new();
-    let known: BTreeSet<&str> = catalog.artifacts.iter().map(|a| a.id.name.as_str()).collect();
+    let existing_names: BTreeSet<&str> =
+        catalog.artifacts.iter().map(|a| a.id.name.as_str()).collect();
     for package in manifest.packages.values() {
         let named: BTreeSet<&str> =
             package.artifacts.iter().map(|rule| rule.name.as_str()).collect();
-        let free = || known.iter().copied().filter(|name| !named.contains(name));
+        let free = || existing_names.iter().copied().filter(|name| !named.contains(name));
         for rule in package.artifacts.iter().filter(|rule| rule.optional.is_some()) {
             let name = rule.name.as_str();
-            if let Some(near) = misspelled(name, free()).filter(|_| !known.contains(name)) {
+            if let Some(near) = misspelled(name, free()).filter(|_| !existing_names.contains(name))
+            {
                 let message = format!("there is no artifact `{name}`");
                 problems.push(warning(&rule.name.place, message, near));
             }
@@ -97,19 +99,19 @@ fn near_path<'p>(path: &RelPath, free: impl Iterator<Item = &'p RelPath>) -> Opt
         let name = path.file_name();
         name.strip_prefix("lib").and_then(|name| name.split(".so").next()).unwrap_or(name)
     }
-    let beside: Vec<&RelPath> = free.filter(|other| other.parent() == path.parent()).collect();
-    let near = misspelled(name(path), beside.iter().map(|other| name(other)))
+    let siblings: Vec<&RelPath> = free.filter(|other| other.parent() == path.parent()).collect();
+    let near = misspelled(name(path), siblings.iter().map(|other| name(other)))
         .filter(|near| !is_other_word(name(path), near))?;
-    beside.into_iter().find(|other| name(other) == near).map(RelPath::as_str)
+    siblings.into_iter().find(|other| name(other) == near).map(RelPath::as_str)
 }
 
 /// Returns true for names that differ in one short word, such as `x-rt` and `x-dl`.
 fn is_other_word(one: &str, other: &str) -> bool {
     let words = |name: &str| name.split(['-', '_']).map(str::to_owned).collect::<Vec<_>>();
-    let (one, other) = (words(one), words(other));
-    let mut differ = one.iter().zip(&other).filter(|(a, b)| a != b);
+    let (first, second) = (words(one), words(other));
+    let mut differ = first.iter().zip(&second).filter(|(a, b)| a != b);
     let short = |(a, b): (&String, &String)| a.len().max(b.len()) <= 3;
-    one.len() == other.len() && differ.next().is_some_and(short) && differ.next().is_none()
+    first.len() == second.len() && differ.next().is_some_and(short) && differ.next().is_none()
 }
 
 fn globs(manifest: &Manifest, catalog: &Catalog) -> Problems {
@@ -122,8 +124,8 @@ fn globs(manifest: &Manifest, catalog: &Catalog) -> Problems {
         narrowing.chain(forbidden).chain(allowed.filter_map(|rule| rule.glob.as_ref())).collect();
     let mut problems = Problems::new();
     for glob in &globs {
-        let others = || globs.iter().filter(|other| other.as_str() != glob.as_str());
-        let is_other = |near: &str| others().any(|other| other.as_str() == near);
+        let other_globs = || globs.iter().filter(|other| other.as_str() != glob.as_str());
+        let is_other = |near: &str| other_globs().any(|other| other.as_str() == near);
         if let Some(near) = near_glob(catalog, glob).filter(|near| !is_other(near)) {
             let message = format!("`{}` matches no path of an artifact", glob.as_str());
             problems.push(warning(&glob.place, message, &near));

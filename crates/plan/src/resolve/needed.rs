@@ -18,17 +18,17 @@ use manifest::{Manifest, Package, PackageKind};
 /// if neither has any.
 pub fn needed(manifest: &Manifest, there: &[ArtifactId], request: &Request) -> Needed {
     let catalog = without_files(there);
-    let of = |mode| in_mode(manifest, &catalog, request, mode);
+    let needed_in = |mode| in_mode(manifest, &catalog, request, mode);
     let Some(mode) = request.mode else {
-        let [kpack, legacy] = Mode::ALL.map(of);
-        let lacks = |needed: &Needed| needed.problems.iter().count();
-        return match lacks(&kpack).cmp(&lacks(&legacy)) {
+        let [kpack, legacy] = Mode::ALL.map(needed_in);
+        let faults = |needed: &Needed| needed.problems.iter().count();
+        return match faults(&kpack).cmp(&faults(&legacy)) {
             std::cmp::Ordering::Greater => legacy,
-            std::cmp::Ordering::Equal if lacks(&kpack) == 0 => both(kpack, legacy),
+            std::cmp::Ordering::Equal if faults(&kpack) == 0 => union(kpack, legacy),
             std::cmp::Ordering::Less | std::cmp::Ordering::Equal => kpack,
         };
     };
-    of(mode)
+    needed_in(mode)
 }
 
 /// Artifacts that the packages of a request take.
@@ -80,11 +80,11 @@ fn possible(manifest: &Manifest, request: &Request, targets: &[String]) -> Vec<A
     }
     let modes: Vec<Mode> = request.mode.map_or_else(|| Mode::ALL.to_vec(), |mode| vec![mode]);
     let catalog = without_files(&ids);
-    let mut taken = BTreeSet::new();
+    let mut artifacts = BTreeSet::new();
     for mode in modes {
-        taken.extend(in_mode(manifest, &catalog, request, mode).taken.into_keys());
+        artifacts.extend(in_mode(manifest, &catalog, request, mode).taken.into_keys());
     }
-    taken.into_iter().collect()
+    artifacts.into_iter().collect()
 }
 
 fn without_files(there: &[ArtifactId]) -> Catalog {
@@ -97,13 +97,13 @@ fn without_files(there: &[ArtifactId]) -> Catalog {
     Catalog { artifacts, ignored: Vec::new(), build: BuildFacts::default() }.in_order().into_owned()
 }
 
-fn both(one: Needed, other: Needed) -> Needed {
-    let mut both = one;
-    both.modes.extend(other.modes);
+fn union(one: Needed, other: Needed) -> Needed {
+    let mut union = one;
+    union.modes.extend(other.modes);
     for (id, packages) in other.taken {
-        both.taken.entry(id).or_default().extend(packages);
+        union.taken.entry(id).or_default().extend(packages);
     }
-    both
+    union
 }
 
 fn in_mode(manifest: &Manifest, catalog: &Catalog, request: &Request, mode: Mode) -> Needed {
@@ -126,9 +126,9 @@ fn in_mode(manifest: &Manifest, catalog: &Catalog, request: &Request, mode: Mode
             Vec::new()
         });
     for package in manifest.packages.values().filter(|p| p.distribution().is_some()) {
-        let own: Vec<&ResolvedDist<'_>> =
+        let package_dists: Vec<&ResolvedDist<'_>> =
             dists.iter().filter(|dist| std::ptr::eq(dist.package, package)).collect();
-        take(manifest, catalog, package, &own, &mut needed, &mut problems);
+        take(manifest, catalog, package, &package_dists, &mut needed, &mut problems);
     }
     assert_matches(manifest, catalog, &mut needed);
     needed.problems = problems;

@@ -13,10 +13,10 @@ use manifest::{Manifest, Package};
 pub(super) fn catalog(manifest: &Manifest, catalog: &Catalog, targets: &Targets) -> Vec<String> {
     let ignored = catalog.ignored.iter().map(|i| format!("ignored `{}`: {}", i.name, i.reason));
     let asked = targets.choice == Choice::CommandLine;
-    let other = asked.then(|| targets.left_out(manifest, catalog)).into_iter().flatten();
-    let other =
-        other.map(|target| format!("artifacts for `{target}` exist, but are not requested"));
-    ignored.chain(other).collect()
+    let unrequested = asked.then(|| targets.left_out(manifest, catalog)).into_iter().flatten();
+    let unrequested =
+        unrequested.map(|target| format!("artifacts for `{target}` exist, but are not requested"));
+    ignored.chain(unrequested).collect()
 }
 
 pub(super) fn without_isas(manifest: &Manifest, targets: &Targets) -> Option<String> {

@@ -20,9 +20,10 @@ pub(super) fn check(
     let packages: Vec<&str> = packages.map(PackageName::as_str).collect();
     let mut distributions: Vec<&str> = all.iter().map(|i| i.name.as_str()).collect();
     distributions.dedup();
-    let known = |only: &OnlyName| packages.iter().chain(&distributions).any(|n| only.matches(n));
+    let matches_any =
+        |only: &OnlyName| packages.iter().chain(&distributions).any(|n| only.matches(n));
     let mut problems = Problems::new();
-    for unknown in request.only.iter().filter(|only| !known(only)) {
+    for unknown in request.only.iter().filter(|only| !matches_any(only)) {
         let near = [&packages, &distributions]
             .map(|names| nearest(unknown.as_str(), names.iter().copied()));
         let near: Vec<String> = near.iter().flatten().map(|name| format!("`{name}`")).collect();

@@ -26,11 +26,12 @@ fn too_long(distribution: &Distribution) -> Option<Problem> {
         shown.push('…');
     }
     let reason = why(first).unwrap_or_default();
-    let what = format!("{} installs `{}`: {reason}{more}", distribution.name, shown.escape_debug());
+    let message =
+        format!("{} installs `{}`: {reason}{more}", distribution.name, shown.escape_debug());
     let is_unseen = has_unseen(first.path.as_str());
     let (verb, code) =
         if is_unseen { ("rename", Code::UnsafeName) } else { ("shorten", Code::PathTooLong) };
-    Some(Problem::error(code, what).help(format!("{verb} the path in the build, or exclude it")))
+    Some(Problem::error(code, message).help(format!("{verb} the path in the build, or exclude it")))
 }
 
 #[cfg(test)]

@@ -32,8 +32,8 @@ pub(super) fn check(
     filled: &[Filled<'_>],
     system: System,
 ) -> Problems {
-    let all = claims(made);
-    let paths: Vec<check::Claim<'_>> = all
+    let claims = claims(made);
+    let paths: Vec<check::Claim<'_>> = claims
         .iter()
         .map(|claim| check::Claim {
             owner: claim.index,
@@ -45,7 +45,7 @@ pub(super) fn check(
     let mut problems = Problems::new();
     let mut alike: BTreeMap<usize, Vec<[&Claim<'_, '_>; 2]>> = BTreeMap::new();
     for check::Clash { kind, one, other } in clashes {
-        let [one, other] = [one, other].map(|number| &all[number]);
+        let [one, other] = [one, other].map(|number| &claims[number]);
         match kind {
             ClashKind::Below => problems.push(nested(one, other, filled)),
             ClashKind::Alike if one.index == other.index => {
@@ -72,7 +72,7 @@ fn claims<'m, 'a>(made: &'m [(ResolvedDist<'a>, Distribution)]) -> Vec<Claim<'m,
 fn same_path(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) -> Problem {
     let (a, b) = (&one.member.path, &other.member.path);
     let (first, second) = (&one.by.name, &other.by.name);
-    let what = if one.index == other.index {
+    let message = if one.index == other.index {
         format!("{first} installs `{a}` twice")
     } else if a == b {
         format!("{first} and {second} both install `{a}`")
@@ -86,7 +86,7 @@ fn same_path(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) 
     } else {
         "exclude it from one of the packages, or take the artifact in only one of them"
     };
-    labelled(Problem::error(code, what), one, other, filled).help(help)
+    labelled(Problem::error(code, message), one, other, filled).help(help)
 }
 
 /// Paths that only differ in case or normalization: Windows loses one of the files.
@@ -103,13 +103,13 @@ fn alike(
             String::new()
         };
         let (a, b) = (one.member.path.as_str(), other.member.path.as_str());
-        let told = Lookalikes::new(a, b);
-        let what = format!(
+        let lookalikes = Lookalikes::new(a, b);
+        let message = format!(
             "{} installs `{}` and `{}`, which differ only in {}{more}",
-            one.by.name, told.one, told.other, told.differ_in
+            one.by.name, lookalikes.one, lookalikes.other, lookalikes.differ_in
         );
         let severity = if system == System::Windows { Problem::error } else { Problem::warning };
-        problems.push(labelled(severity(Code::CaseClash, what), one, other, filled).help(
+        problems.push(labelled(severity(Code::CaseClash, message), one, other, filled).help(
             "exclude one, or rename it in the build: some file systems can hold only \
                     one of them",
         ));
@@ -118,12 +118,13 @@ fn alike(
 }
 
 fn nested(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) -> Problem {
-    let who = if one.index == other.index { String::new() } else { format!("{} ", other.by.name) };
-    let what = format!(
-        "{} installs `{}` as a file or link, and {who}`{}` below it",
+    let other_package =
+        if one.index == other.index { String::new() } else { format!("{} ", other.by.name) };
+    let message = format!(
+        "{} installs `{}` as a file or link, and {other_package}`{}` below it",
         one.by.name, one.member.path, other.member.path
     );
-    labelled(Problem::error(Code::FileAndDirectory, what), one, other, filled)
+    labelled(Problem::error(Code::FileAndDirectory, message), one, other, filled)
         .help("exclude one of them, or correct the build")
 }
 

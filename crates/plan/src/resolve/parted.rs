@@ -71,8 +71,10 @@ fn is_parted(library: &File<'_, '_>, other: &File<'_, '_>, files: &[File<'_, '_>
 }
 
 fn is_for_a_target(library: &File<'_, '_>, other: &File<'_, '_>) -> bool {
-    let (of, for_one) = (&library.item.artifact.id, &other.item.artifact.id);
-    of.family.is_generic() && !for_one.family.is_generic() && of.component == for_one.component
+    let (library_id, other_id) = (&library.item.artifact.id, &other.item.artifact.id);
+    library_id.family.is_generic()
+        && !other_id.family.is_generic()
+        && library_id.component == other_id.component
 }
 
 fn is_beside(library: &RelPath, file: &RelPath) -> bool {
@@ -96,7 +98,7 @@ fn problem(library: &File<'_, '_>, companion: &File<'_, '_>) -> Problem {
     let names = [library, companion].map(|f| &f.owner.dist.package.name.value);
     let artifact = &library.item.artifact.id.name;
     let goes = |file: &File<'_, '_>| format!("`{}/{}`", file.owner.dist.platform_dir, file.path);
-    let what = format!(
+    let message = format!(
         "packages `{}` and `{}` separate a library of artifact `{artifact}` from files that it \
          finds relative to itself: {} and {}",
         names[0],
@@ -104,7 +106,7 @@ fn problem(library: &File<'_, '_>, companion: &File<'_, '_>) -> Problem {
         goes(library),
         goes(companion)
     );
-    let problem = Problem::error(Code::PartedLibrary, what)
+    let problem = Problem::error(Code::PartedLibrary, message)
         .label(library.rule, "package of the library")
         .label(companion.rule, "package of its files");
     let overlays = [library, companion].map(|f| f.owner.dist.package.overlay.as_ref());

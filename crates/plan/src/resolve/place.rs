@@ -71,19 +71,19 @@ impl<'a> Placing<'_, 'a> {
         }
         let soname = shared_library(&selected.item).and_then(|facts| facts.soname.as_deref());
         match soname.filter(|s| *s != path.file_name()) {
-            None => self.put(path.clone(), Placed::File(selected.item), selected.rule),
+            None => self.insert(path.clone(), Placed::File(selected.item), selected.rule),
             Some(soname) => self.misnamed(path, soname, selected),
         }
     }
 
     /// Places the library under its SONAME; the file name is an alias.
     fn misnamed(&mut self, path: &RelPath, soname: &str, selected: &Selected<'a>) {
-        let Some(real) = self.beside(path, soname, selected) else { return };
+        let Some(real) = self.path_of_soname(path, soname, selected) else { return };
         if !self.bears(&real, soname) {
             if let Some(problem) = self.not_free(&real, selected) {
                 return self.problems.push(problem);
             }
-            self.put(real.clone(), Placed::File(selected.item), selected.rule);
+            self.insert(real.clone(), Placed::File(selected.item), selected.rule);
         }
         self.alias(path, Alias { library: selected.item, real }, selected.rule);
     }
@@ -105,7 +105,12 @@ impl<'a> Placing<'_, 'a> {
         (!dropped).then(|| soname_taken(real, selected))
     }
 
-    fn beside(&mut self, path: &RelPath, soname: &str, selected: &Selected<'a>) -> Option<RelPath> {
+    fn path_of_soname(
+        &mut self,
+        path: &RelPath,
+        soname: &str,
+        selected: &Selected<'a>,
+    ) -> Option<RelPath> {
         let real = path.with_file_name(soname);
         if let Err(e) = &real {
             self.problems.push(
@@ -153,13 +158,13 @@ impl<'a> Placing<'_, 'a> {
         if let Some(facts) = shared_library(&item) {
             self.link_to_library(path, item, facts, selected);
         } else if let Some(machine) = program(&item, self.machine) {
-            self.put(
+            self.insert(
                 path.clone(),
                 Placed::Stub { target: item.entry.path.clone(), machine },
                 selected.rule,
             );
         } else {
-            self.put(path.clone(), Placed::File(item), selected.rule);
+            self.insert(path.clone(), Placed::File(item), selected.rule);
         }
     }
 
@@ -175,13 +180,13 @@ impl<'a> Placing<'_, 'a> {
             return self.alias(path, Alias { library: item, real }, selected.rule);
         };
         if soname == path.file_name() {
-            return self.put(path.clone(), Placed::File(item), selected.rule);
+            return self.insert(path.clone(), Placed::File(item), selected.rule);
         }
-        let Some(here) = self.beside(path, soname, selected) else { return };
+        let Some(here) = self.path_of_soname(path, soname, selected) else { return };
         let real = if self.selection.files.contains_key(&here) {
             Some(here)
         } else {
-            self.beside(&item.entry.path, soname, selected)
+            self.path_of_soname(&item.entry.path, soname, selected)
         };
         if let Some(real) = real {
             self.alias(path, Alias { library: item, real }, selected.rule);
@@ -192,7 +197,7 @@ impl<'a> Placing<'_, 'a> {
         self.out.aliases.insert(path.clone(), (alias, rule));
     }
 
-    fn put(&mut self, path: RelPath, placed: Placed<'a>, rule: &'a Place) {
+    fn insert(&mut self, path: RelPath, placed: Placed<'a>, rule: &'a Place) {
         self.out.placed.insert(path, (placed, rule));
     }
 
@@ -235,12 +240,12 @@ pub(super) fn broken(path: &RelPath, selected: &Selected<'_>) -> Option<Problem>
         FileType::BrokenImportLibrary(reason) => ("an import library", Code::BrokenPe, reason),
         _ => return None,
     };
-    let what = format!(
+    let message = format!(
         "`{path}` of artifact `{}` has the signature of {format}, but is malformed: {reason}",
         selected.item.artifact.id
     );
     Some(
-        Problem::error(code, what)
+        Problem::error(code, message)
             .label(selected.rule, "taken here")
             .of_fact(named(&selected.item))
             .help("exclude the file, or build it again: it may be truncated"),

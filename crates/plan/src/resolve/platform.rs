@@ -37,8 +37,8 @@ pub(super) fn judge<'a>(
         return platform;
     }
     let distributions: Vec<&Distribution> = distributions.collect();
-    let files = Files::of(sources, &distributions);
-    let needs = match files.needs(files.all()) {
+    let files = Files::new(sources, &distributions);
+    let needs = match files.needs(files.iter()) {
         Ok(needs) => needs,
         Err(mixed) if asked.is_none() => {
             let problem = Problem::error(Code::PlatformTag, mixed.to_string());
@@ -76,12 +76,14 @@ pub(super) fn unknown() -> Problem {
 }
 
 fn each(files: &Files<'_>, distributions: &[&Distribution], platform: &mut Platform) {
-    let mut own: Vec<Vec<File<'_>>> = vec![Vec::new(); distributions.len()];
-    files.all().for_each(|file| own[file.0].push(file));
-    let needs = |own: Vec<File<'_>>| Some(files.needs(own.into_iter()).ok()??.verdict(None));
-    let own = own.into_iter().enumerate();
+    let mut by_distribution: Vec<Vec<File<'_>>> = vec![Vec::new(); distributions.len()];
+    files.iter().for_each(|file| by_distribution[file.0].push(file));
+    let needs = |wheel_files: Vec<File<'_>>| {
+        Some(files.needs(wheel_files.into_iter()).ok()??.verdict(None))
+    };
+    let numbered = by_distribution.into_iter().enumerate();
     let verdicts: Vec<(usize, Verdict)> =
-        own.filter_map(|(number, own)| Some((number, needs(own)?))).collect();
+        numbered.filter_map(|(number, files)| Some((number, needs(files)?))).collect();
     let mut by_tag: BTreeMap<&str, Vec<&(usize, Verdict)>> = BTreeMap::new();
     for one in &verdicts {
         by_tag.entry(&one.1.tag).or_default().push(one);
@@ -92,12 +94,12 @@ fn each(files: &Files<'_>, distributions: &[&Distribution], platform: &mut Platf
     let most = by_tag.iter().rev().max_by_key(|(_, wheels)| wheels.len()).map(|(tag, _)| *tag);
     for (tag, wheels) in &by_tag {
         let name = distributions[first(wheels)].name.as_str();
-        let of = match wheels.len() {
+        let subject = match wheels.len() {
             _ if by_tag.len() == 1 => String::new(),
             1 => format!(" of {name}"),
             many => format!(" of {name} and {}", counted(many - 1, "more package")),
         };
-        platform.notes.extend(wheels.iter().find_map(|(_, verdict)| note(&of, verdict)));
+        platform.notes.extend(wheels.iter().find_map(|(_, verdict)| note(&subject, verdict)));
         if Some(*tag) != most {
             let numbers = wheels.iter().map(|(number, _)| (*number, (*tag).to_owned()));
             platform.others.extend(numbers);
@@ -127,14 +129,14 @@ fn too_new(manifest: &Manifest, request: &Request, needs: &Needs) -> Option<Prob
     // The decoder only accepts level names.
     let level: Level = at_most.value.parse().ok()?;
     let beyond = needs.beyond(level);
-    let what = match beyond.first() {
+    let message = match beyond.first() {
         _ if needs.libc.is_some_and(|libc| libc != level.libc) => {
             format!("`{}` is linked with another C library than {level} has", needs.file)
         }
         Some(first) => format!("{first}, beyond {level}"),
         None => return asked_too_new(request, level, &at_most.place),
     };
-    let problem = Problem::error(Code::TagTooNew, what).label(&at_most.place, "limit set here");
+    let problem = Problem::error(Code::TagTooNew, message).label(&at_most.place, "limit set here");
     Some(problem.help(format!(
         "{}the best tag for all files is {}",
         besides(&beyond),
@@ -174,7 +176,7 @@ struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    fn of(sources: &Sources<'a>, distributions: &[&'a Distribution]) -> Self {
+    fn new(sources: &Sources<'a>, distributions: &[&'a Distribution]) -> Self {
         let members = || {
             let numbered = distributions.iter().enumerate();
             numbered.flat_map(|(number, one)| one.all_members().map(move |m| (number, m)))
@@ -184,14 +186,14 @@ impl<'a> Files<'a> {
         let facts = |member: &Member| sources.facts(member.step.source()?);
         files.elf.extend(members().filter_map(|(n, m)| Some((n, m, facts(m)?))));
         let mut shipped = Shipped::default();
-        for (_, member, facts) in files.all() {
+        for (_, member, facts) in files.iter() {
             shipped.add(member.path.file_name(), facts);
         }
         files.shipped = shipped;
         files
     }
 
-    fn all(&self) -> impl Iterator<Item = File<'_>> {
+    fn iter(&self) -> impl Iterator<Item = File<'_>> {
         let aliases = self.aliases.iter().map(|(number, member, facts)| (*number, *member, facts));
         self.elf.iter().copied().chain(aliases)
     }

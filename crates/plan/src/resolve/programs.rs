@@ -21,7 +21,7 @@ pub(super) fn missing(
         let ScriptTarget::Program(program) = &*script.target else { continue };
         let refusal = view
             .get(program)
-            .and_then(|item| Refusals::new(manifest, &one.dist, item.artifact).of(item.entry));
+            .and_then(|item| Refusals::new(manifest, &one.dist, item.artifact).refusal(item.entry));
         match refusal {
             // The artifact has it in this build, and no build will ship it.
             Some(refusal @ Refusal::Excluded(_)) => {

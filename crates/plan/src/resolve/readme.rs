@@ -46,8 +46,8 @@ impl Page<'_, '_> {
             );
             text += &self.extras();
         } else {
-            let what = self.install();
-            let selector = what.split('[').next().filter(|selector| *selector != name);
+            let argument = self.install();
+            let selector = argument.split('[').next().filter(|selector| *selector != name);
             if let Some(selector) = selector.map(code) {
                 let which = match self.targets.since {
                     Some(_) => "that belong together",
@@ -56,7 +56,7 @@ impl Page<'_, '_> {
                 let _ = write!(text, "It belongs to {selector}, which picks packages {which}. ");
             }
             text += "To install it:\n\n";
-            text += &command(&what);
+            text += &command(&argument);
         }
         text + &self.facts()
     }
@@ -69,8 +69,8 @@ impl Page<'_, '_> {
         let selectors = self.offers.iter().filter(|Offers { selector, .. }| {
             self.dist.relies_on(selector) || selector.relies_on(self.dist)
         });
-        let own = self.dist.name.as_str();
-        let mut offers = selectors.filter_map(|offers| offers.by_name.get(own));
+        let name = self.dist.name.as_str();
+        let mut offers = selectors.filter_map(|offers| offers.by_name.get(name));
         offers.next().cloned().unwrap_or_else(|| self.dist.name.to_string())
     }
 
@@ -121,11 +121,11 @@ pub(super) fn offers<'p, 'a>(
     let is_meant = |dist: &&ResolvedDist<'_>| {
         dist.package.kind == PackageKind::Selector && dist.index.is_none()
     };
-    let of = |selector| {
+    let offers_of = |selector| {
         let by_name = offered(manifest, targets, selector).unwrap_or_default();
         Offers { selector, by_name }
     };
-    all.iter().filter(is_meant).map(of).collect()
+    all.iter().filter(is_meant).map(offers_of).collect()
 }
 
 fn offered(
@@ -152,9 +152,10 @@ fn offered(
     Some(by_name)
 }
 
-fn command(what: &str) -> String {
-    let what = if what.contains('[') { format!("\"{what}\"") } else { what.to_owned() };
-    format!("```sh\npip install {what}\n```\n")
+fn command(argument: &str) -> String {
+    let argument =
+        if argument.contains('[') { format!("\"{argument}\"") } else { argument.to_owned() };
+    format!("```sh\npip install {argument}\n```\n")
 }
 
 #[cfg(test)]

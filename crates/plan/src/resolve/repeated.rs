@@ -36,11 +36,11 @@ struct Twice<'f, 'a> {
 
 pub(super) fn check(catalog: &Catalog, filled: &[Filled<'_>]) -> Problems {
     let mut twice: BTreeMap<Parties<'_>, Twice<'_, '_>> = BTreeMap::new();
-    let mut known: HashMap<Same<'_>, Vec<Copy<'_, '_>>> = HashMap::new();
+    let mut earlier_copies: HashMap<Same<'_>, Vec<Copy<'_, '_>>> = HashMap::new();
     let (shared, searched) = (in_several(filled), searched(filled));
     for copy in filled.iter().flat_map(copies) {
         for same in keys(catalog, &copy, &shared, &searched) {
-            let earlier = known.entry(same).or_default();
+            let earlier = earlier_copies.entry(same).or_default();
             if let Some(other) = earlier.iter().find(|other| meet(other, &copy)) {
                 note(&mut twice, [*other, copy]);
             }
@@ -69,8 +69,8 @@ fn keys<'f>(
 ) -> Vec<Same<'f>> {
     let mut keys = Vec::new();
     // A path made from a link is not the artifact's file.
-    let own = copy.item.entry.path == *copy.path;
-    if own && shared.contains(&copy.item.artifact.id.name) {
+    let is_own_path = copy.item.entry.path == *copy.path;
+    if is_own_path && shared.contains(&copy.item.artifact.id.name) {
         keys.extend(EntryIndex::new(catalog, &copy.item).map(Same::File));
     }
     let named = shared_library(&copy.item)
@@ -83,13 +83,17 @@ fn keys<'f>(
 }
 
 pub(super) fn in_several<'a>(filled: &[Filled<'a>]) -> BTreeSet<&'a ArtifactName> {
-    let mut by: BTreeMap<&ArtifactName, BTreeSet<&PackageName>> = BTreeMap::new();
+    let mut homes_by_artifact: BTreeMap<&ArtifactName, BTreeSet<&PackageName>> = BTreeMap::new();
     for package in filled.iter().map(|f| f.dist.package) {
         for rule in &package.artifacts {
-            by.entry(&rule.name.value).or_default().insert(home(package));
+            homes_by_artifact.entry(&rule.name.value).or_default().insert(home(package));
         }
     }
-    by.into_iter().filter(|(_, homes)| homes.len() > 1).map(|(name, _)| name).collect()
+    homes_by_artifact
+        .into_iter()
+        .filter(|(_, homes)| homes.len() > 1)
+        .map(|(name, _)| name)
+        .collect()
 }
 
 fn home(package: &Package) -> &PackageName {
@@ -115,15 +119,15 @@ where
     'a: 'f,
 {
     let parties = pair.map(|c| (&c.owner.dist.package.name.value, &c.item.artifact.id.name));
-    let found = twice.entry(parties).or_insert_with(|| Twice {
+    let entry = twice.entry(parties).or_insert_with(|| Twice {
         first: pair,
         files: BTreeMap::new(),
         sonames: BTreeSet::new(),
     });
     let [_, again] = pair;
-    found.files.insert(again.path, again.item.entry.size());
+    entry.files.insert(again.path, again.item.entry.size());
     if shared_library(&again.item).is_some_and(|f| f.soname.is_some()) {
-        found.sonames.insert(again.path.file_name());
+        entry.sonames.insert(again.path.file_name());
     }
 }
 
@@ -143,7 +147,7 @@ fn problem(twice: &Twice<'_, '_>) -> Problem {
     let names = twice.first.map(|c| c.owner.dist.package.name.value.clone());
     let artifacts = twice.first.map(|c| c.item.artifact.id.name.clone());
     let (count, size) = (twice.files.len(), human_size(twice.files.values().sum()));
-    let of = if artifacts[0] == artifacts[1] {
+    let subject = if artifacts[0] == artifacts[1] {
         format!("{} of artifact `{}` ({size})", counted(count, "file"), artifacts[0])
     } else {
         format!("{} ({size}) under one name", counted(count, "library"))
@@ -153,7 +157,7 @@ fn problem(twice: &Twice<'_, '_>) -> Problem {
     Problem::error(
         Code::ShippedTwice,
         format!(
-            "packages `{}` and `{}` can be installed together, but both ship {of}{such}",
+            "packages `{}` and `{}` can be installed together, but both ship {subject}{such}",
             names[0], names[1]
         ),
     )

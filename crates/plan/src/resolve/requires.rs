@@ -39,8 +39,8 @@ pub(super) fn requires(
     }
     let mut requirements = Vec::from_iter(requirements);
     requirements.extend(levels(manifest, targets, dist)?);
-    let others = dist.package.requires_dist.iter();
-    requirements.extend(others.map(|rule| rule.requirement.as_str().to_owned()));
+    let rules = dist.package.requires_dist.iter();
+    requirements.extend(rules.map(|rule| rule.requirement.as_str().to_owned()));
     Ok(requirements)
 }
 
@@ -78,10 +78,10 @@ fn levels(
 ) -> Result<Vec<String>, NameError> {
     let Variant::Of(per @ Per::Isa, target) = &dist.variant else { return Ok(Vec::new()) };
     let above = manifest.families.above(target).into_iter();
-    let there = above
+    let levels = above
         .filter(|level| targets.levels.contains_key(*level))
         .filter(|level| targets.has_level(dist.package, level));
-    let variants = there.map(|level| Variant::Of(per.clone(), level.to_owned()));
+    let variants = levels.map(|level| Variant::Of(per.clone(), level.to_owned()));
     variants.map(|variant| requirement(dist.declared, targets, &variant)).collect()
 }
 
@@ -100,15 +100,16 @@ pub(super) fn extras(
         let name = extra.name.as_str().to_owned();
         match extra.pick {
             Pick::Only => {
-                let own = requirement(declared, targets, &declared.per.beside(&dist.variant))?;
-                extras.by_name.insert(name, vec![own]);
+                let requirement =
+                    requirement(declared, targets, &declared.per.beside(&dist.variant))?;
+                extras.by_name.insert(name, vec![requirement]);
             }
             Pick::All => {
-                let all = variants
+                let requirements = variants
                     .iter()
                     .map(|v| requirement(declared, targets, v))
                     .collect::<Result<_, _>>()?;
-                extras.by_name.insert(name, all);
+                extras.by_name.insert(name, requirements);
             }
             Pick::Each => {
                 for variant in &variants {
@@ -147,23 +148,23 @@ pub(super) fn selected(
     targets: &Targets,
     dist: &ResolvedDist<'_>,
 ) -> Result<(Vec<String>, Extras), NameError> {
-    let of = |manifest, dist: &ResolvedDist<'_>| {
+    let lists_of = |manifest, dist: &ResolvedDist<'_>| {
         Ok((requires(manifest, targets, dist)?, extras(manifest, targets, dist)?))
     };
-    let own = of(manifest, dist)?;
-    let Some((system, manifest)) = other else { return Ok(own) };
-    let Some(package) = manifest.packages.get(&dist.package.name.value) else { return Ok(own) };
-    let others = of(manifest, &ResolvedDist { package, ..dist.clone() })?;
-    let mut both = [(targets.system, own), (system, others)];
-    both.sort_by_key(|(system, _)| *system);
-    let [(first, (required, mut offered)), (second, (needs, mut offers))] = both;
+    let lists = lists_of(manifest, dist)?;
+    let Some((system, manifest)) = other else { return Ok(lists) };
+    let Some(package) = manifest.packages.get(&dist.package.name.value) else { return Ok(lists) };
+    let other_lists = lists_of(manifest, &ResolvedDist { package, ..dist.clone() })?;
+    let mut pairs = [(targets.system, lists), (system, other_lists)];
+    pairs.sort_by_key(|(system, _)| *system);
+    let [(first, (required, mut offered)), (second, (needs, mut offers))] = pairs;
     let required = merged(required, first, &needs, second);
     let names: BTreeSet<String> =
         offered.by_name.keys().chain(offers.by_name.keys()).cloned().collect();
     for name in names {
-        let of = |extras: &mut Extras| extras.by_name.remove(&name).unwrap_or_default();
-        let both = merged(of(&mut offered), first, &of(&mut offers), second);
-        offered.by_name.insert(name, both);
+        let take = |extras: &mut Extras| extras.by_name.remove(&name).unwrap_or_default();
+        let requirements = merged(take(&mut offered), first, &take(&mut offers), second);
+        offered.by_name.insert(name, requirements);
     }
     Ok((required, offered))
 }
@@ -175,12 +176,12 @@ fn merged(one: Vec<String>, of: System, other: &[String], system: System) -> Vec
         }
         format!("{requirement}; sys_platform == \"{}\"", system.sys_platform())
     };
-    let known: HashSet<&String> = one.iter().collect();
-    let alone: Vec<String> = other.iter().filter(|text| !known.contains(text)).cloned().collect();
-    let others: HashSet<&String> = other.iter().collect();
-    let all =
-        one.into_iter().map(|text| if others.contains(&text) { text } else { marked(text, of) });
-    all.chain(alone.into_iter().map(|text| marked(text, system))).collect()
+    let in_one: HashSet<&String> = one.iter().collect();
+    let alone: Vec<String> = other.iter().filter(|text| !in_one.contains(text)).cloned().collect();
+    let in_other: HashSet<&String> = other.iter().collect();
+    let lines =
+        one.into_iter().map(|text| if in_other.contains(&text) { text } else { marked(text, of) });
+    lines.chain(alone.into_iter().map(|text| marked(text, system))).collect()
 }
 
 fn declared<'a>(

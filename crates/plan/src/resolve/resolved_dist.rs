@@ -41,7 +41,7 @@ impl<'a> Dists<'a> {
         Self { all, by_package }
     }
 
-    pub fn of(&self, package: &PackageName) -> &[&'a ResolvedDist<'a>] {
+    pub fn of_package(&self, package: &PackageName) -> &[&'a ResolvedDist<'a>] {
         self.by_package.get(package).map_or(&[], Vec::as_slice)
     }
 }
@@ -96,11 +96,11 @@ impl<'a> ResolvedDist<'a> {
     }
 
     fn in_indexes(&self) -> Vec<Self> {
-        let of = |name: &'a PackageName| {
+        let in_index = |name: &'a PackageName| {
             let directory = self.directory.join(&name.as_str().parse().ok()?);
             Some(Self { directory, index: Some(name), ..self.clone() })
         };
-        self.package.indexes.iter().filter_map(|index| of(&index.name.value)).collect()
+        self.package.indexes.iter().filter_map(|index| in_index(&index.name.value)).collect()
     }
 
     pub(crate) fn is_overlay(&self) -> bool {
@@ -113,20 +113,20 @@ pub(super) fn resolved_dists<'a>(
     targets: &Targets,
     suffix: &str,
 ) -> Result<Vec<ResolvedDist<'a>>, Problems> {
-    let (mut all, mut problems) = (Vec::new(), Problems::new());
+    let (mut dists, mut problems) = (Vec::new(), Problems::new());
     for package in manifest.packages.values() {
         let Some(declared) = package.distribution() else { continue };
-        let there = |variant: &Variant| {
+        let exists = |variant: &Variant| {
             variant.as_str().is_none_or(|target| targets.has_level(package, target))
         };
-        for variant in declared.per.variants(targets).into_iter().filter(there) {
+        for variant in declared.per.variants(targets).into_iter().filter(exists) {
             let made = dist(manifest, targets, package, declared, variant, suffix)
                 .and_then(|dist| Ok((variants(targets, package)?, dist)));
             match made {
                 Ok((labels, dist)) => {
-                    all.push(dist.clone());
-                    all.extend(dist.in_indexes());
-                    all.extend(
+                    dists.push(dist.clone());
+                    dists.extend(dist.in_indexes());
+                    dists.extend(
                         labels
                             .into_iter()
                             .map(|label| ResolvedDist { labelled: Some(label), ..dist.clone() }),
@@ -141,7 +141,7 @@ pub(super) fn resolved_dists<'a>(
             }
         }
     }
-    if problems.is_empty() { Ok(all) } else { Err(problems) }
+    if problems.is_empty() { Ok(dists) } else { Err(problems) }
 }
 
 /// One variant for each published ISA, and one for other machines.

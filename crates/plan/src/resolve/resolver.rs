@@ -44,25 +44,26 @@ pub(super) fn attempt(
     let (mut targets, mut problems) = targets::resolve(manifest, catalog, request);
     let unoffered = manifest.unoffered();
     problems.extend(manifest.misspellings());
-    let other = targets.other_system().map(|system| {
+    let other_system = targets.other_system().map(|system| {
         let target = Target { mode: targets.mode, system };
         (system, manifest.for_target(target))
     });
-    let other = other.as_ref().map(|(system, manifest)| (*system, manifest));
+    let other_system = other_system.as_ref().map(|(system, manifest)| (*system, manifest));
     let (whole, manifest) = (manifest, &manifest.for_target(targets.target()));
     if !problems.has_errors() {
         problems.extend(without_families(manifest, &targets));
     }
-    let of = |manifest| resolved_dists(manifest, &targets, targets::suffix(request));
-    let (all, elsewhere) = match (of(manifest), other.map_or(Ok(Vec::new()), |(_, m)| of(m))) {
-        (Ok(all), Ok(elsewhere)) => (all, elsewhere),
-        (Err(more), _) | (_, Err(more)) => {
-            problems.extend(more);
-            return Err(problems);
-        }
-    };
-    problems.extend(only::check(manifest, targets.mode, &all, request));
-    post_release::refer_to_release(&mut targets, &all.iter().chain(&elsewhere), request);
+    let dists_of = |manifest| resolved_dists(manifest, &targets, targets::suffix(request));
+    let (dists, elsewhere) =
+        match (dists_of(manifest), other_system.map_or(Ok(Vec::new()), |(_, m)| dists_of(m))) {
+            (Ok(dists), Ok(elsewhere)) => (dists, elsewhere),
+            (Err(more), _) | (_, Err(more)) => {
+                problems.extend(more);
+                return Err(problems);
+            }
+        };
+    problems.extend(only::check(manifest, targets.mode, &dists, request));
+    post_release::refer_to_release(&mut targets, &dists.iter().chain(&elsewhere), request);
     let (generic, device): (Vec<&Artifact>, Vec<_>) =
         catalog.artifacts.iter().partition(|artifact| artifact.id.family.is_generic());
     let machine = machine(catalog);
@@ -71,12 +72,12 @@ pub(super) fn attempt(
     Resolver {
         manifest,
         whole,
-        other,
+        other: other_system,
         catalog,
         templates,
         request,
         targets: &targets,
-        all: &Dists::new(&all),
+        all: &Dists::new(&dists),
         elsewhere: &elsewhere,
         generic: Layer::new(generic.into_iter()),
         device,
@@ -118,7 +119,7 @@ struct Resolver<'a> {
 impl Resolver<'_> {
     /// Errors among `problems` only prevent the plan, not further reports.
     fn run(&self, problems: Problems, unoffered: &Problems) -> Result<(Plan, Problems), Problems> {
-        let mut found = Findings {
+        let mut findings = Findings {
             problems,
             notes: notes::catalog(self.manifest, self.catalog, self.targets)
                 .into_iter()
@@ -128,9 +129,9 @@ impl Resolver<'_> {
             run: EntrySet::new(self.catalog),
             emptied: Vec::new(),
         };
-        found.notes.extend(notes::without_isas(self.manifest, self.targets).map(Note::from));
-        found.notes.extend(unoffered.iter().map(|problem| Note::from(problem.to_string())));
-        let filled = self.fill_runtime(&mut found);
+        findings.notes.extend(notes::without_isas(self.manifest, self.targets).map(Note::from));
+        findings.notes.extend(unoffered.iter().map(|problem| Note::from(problem.to_string())));
+        let filled = self.fill_runtime(&mut findings);
         let shipped = Owners::new(&filled);
         let filled_packages = by_package(&filled);
         let set = runtime_data::Set::new(self.manifest, self.targets, self.all);
@@ -138,16 +139,16 @@ impl Resolver<'_> {
         let mut made = Vec::new();
         for dist in self.all.iter() {
             let distribution = match dist.package.kind {
-                PackageKind::Selector => self.selector(dist, &mut found),
+                PackageKind::Selector => self.selector(dist, &mut findings),
                 PackageKind::Runtime => {
-                    self.runtime(dist, (&shipped, &filled_packages), &set, &mut found)
+                    self.runtime(dist, (&shipped, &filled_packages), &set, &mut findings)
                 }
-                PackageKind::Devel => self.devel(dist, &shipped, &set, &mut found),
-                PackageKind::Choice => self.choice(dist, &set, &mut found),
+                PackageKind::Devel => self.devel(dist, &shipped, &set, &mut findings),
+                PackageKind::Choice => self.choice(dist, &set, &mut findings),
             };
             match distribution {
                 Ok(mut distribution) => {
-                    self.license(dist, &mut distribution, &mut found.problems);
+                    self.license(dist, &mut distribution, &mut findings.problems);
                     let page = readme::Page {
                         manifest: self.manifest,
                         other: self.other,
@@ -159,13 +160,13 @@ impl Resolver<'_> {
                     distribution.metadata.description = Some(page.description());
                     made.push((dist.clone(), distribution));
                 }
-                Err(e) => found.problems.push(
+                Err(e) => findings.problems.push(
                     Problem::error(Code::ImpossibleName, e.to_string())
                         .label(&dist.declared.name.place, "of this distribution"),
                 ),
             }
         }
-        self.check(made, &filled, found)
+        self.check(made, &filled, findings)
     }
 }
 

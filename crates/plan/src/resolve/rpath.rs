@@ -18,9 +18,10 @@ pub(super) fn directory(
     rule: &RpathRule,
     all: &Dists<'_>,
 ) -> Option<RelPath> {
-    let own = *rule.package == *dist.package.name;
-    let owner = all.of(&rule.package).iter().find(|owner| dist.relies_on(owner));
-    let platform_dir = if own { Some(&dist.platform_dir) } else { owner.map(|o| &o.platform_dir) }?;
+    let is_own_package = *rule.package == *dist.package.name;
+    let owner = all.of_package(&rule.package).iter().find(|owner| dist.relies_on(owner));
+    let platform_dir =
+        if is_own_package { Some(&dist.platform_dir) } else { owner.map(|o| &o.platform_dir) }?;
     Some(RelPath::from(platform_dir).join(&rule.directory))
 }
 
@@ -40,14 +41,18 @@ fn is_host(facts: &ElfFacts) -> bool {
 
 /// New `DT_RPATH`, if edited. `path` is relative to site-packages. Existing entries stay first; no
 /// directory is repeated.
-pub(super) fn wanted(facts: &ElfFacts, path: &RelPath, directories: &[RelPath]) -> Option<String> {
+pub(super) fn new_rpath(
+    facts: &ElfFacts,
+    path: &RelPath,
+    directories: &[RelPath],
+) -> Option<String> {
     // The loader ignores DT_RPATH if both tags exist (ld.so(8)).
     let present = facts.runpath.as_deref().or(facts.rpath.as_deref()).unwrap_or_default();
-    let here = path.parent();
-    let here = here.as_ref().map_or("", RelPath::as_str);
+    let parent = path.parent();
+    let parent = parent.as_ref().map_or("", RelPath::as_str);
     let (mut entries, mut known): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for entry in Rpath::new(present).directories() {
-        let directory = entry.inside(here);
+        let directory = entry.inside(parent);
         let repeated = directory
             .as_ref()
             .map_or_else(|| entries.iter().any(|e| e == entry.as_str()), |d| known.contains(d));
@@ -106,26 +111,26 @@ mod tests {
         let dirs = [directory("_core/lib"), directory("_core/lib/llvm/lib")];
         let path = "_core/lib/liba.so.1".parse().unwrap();
         assert_eq!(
-            wanted(&facts(None, Some("$ORIGIN:/opt/x")), &path, &dirs).unwrap(),
+            new_rpath(&facts(None, Some("$ORIGIN:/opt/x")), &path, &dirs).unwrap(),
             "$ORIGIN:/opt/x:$ORIGIN/../../_core/lib/llvm/lib",
             "$ORIGIN leads to _core/lib already"
         );
         let whole = "$ORIGIN/../../_core/lib:$ORIGIN/../../_core/lib/llvm/lib";
-        assert_eq!(wanted(&facts(None, None), &path, &dirs).unwrap(), whole);
-        assert_eq!(wanted(&facts(Some(whole), None), &path, &dirs), None, "nothing to do");
+        assert_eq!(new_rpath(&facts(None, None), &path, &dirs).unwrap(), whole);
+        assert_eq!(new_rpath(&facts(Some(whole), None), &path, &dirs), None, "nothing to do");
         let repeated = "$ORIGIN/../lib:/opt/x:${ORIGIN}/.:/opt/x";
         assert_eq!(
-            wanted(&facts(None, Some(repeated)), &path, &dirs).unwrap(),
+            new_rpath(&facts(None, Some(repeated)), &path, &dirs).unwrap(),
             "$ORIGIN/../lib:/opt/x:$ORIGIN/../../_core/lib/llvm/lib",
             "what a file has twice is searched once"
         );
         assert_eq!(
-            wanted(&facts(None, Some(whole)), &path, &dirs).as_deref(),
+            new_rpath(&facts(None, Some(whole)), &path, &dirs).as_deref(),
             Some(whole),
             "the tag still has to turn"
         );
         assert_eq!(
-            wanted(&facts(Some("/opt/old"), Some("/opt/new")), &path, &[]).as_deref(),
+            new_rpath(&facts(Some("/opt/old"), Some("/opt/new")), &path, &[]).as_deref(),
             Some("/opt/new"),
             "with both tags the loader reads DT_RUNPATH only"
         );
@@ -133,6 +138,6 @@ mod tests {
 
     #[test]
     fn a_file_without_rpath_and_without_rules_is_left_alone() {
-        assert_eq!(wanted(&facts(None, None), &"a/b".parse().unwrap(), &[]), None);
+        assert_eq!(new_rpath(&facts(None, None), &"a/b".parse().unwrap(), &[]), None);
     }
 }

@@ -61,22 +61,25 @@ pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value 
 
 /// Families by ISA. Legacy mode only lists declared ISAs: a family's package can lack others.
 fn families(manifest: &Manifest, targets: &Targets) -> Value {
-    let said = &targets.said;
-    let counts =
-        |isa: &str| targets.mode == Mode::Kpack || said.is_empty() || said.iter().any(|s| s == isa);
+    let build_targets = &targets.said;
+    let counts = |isa: &str| {
+        targets.mode == Mode::Kpack
+            || build_targets.is_empty()
+            || build_targets.iter().any(|s| s == isa)
+    };
     let isas = manifest.families.isas.iter();
     let isas = isas.filter(|(isa, facts)| facts.package.is_none() && counts(isa.as_str()));
     isas.map(|(isa, facts)| (isa.to_string(), json!(facts.families))).collect::<Map<_, _>>().into()
 }
 
 fn published(targets: &Targets, own: Option<&str>) -> Value {
-    let of = |system: System| -> Vec<&String> {
+    let targets_on = |system: System| -> Vec<&String> {
         let list = targets.published.get(&system).into_iter().flatten();
         list.filter(|target| own.is_none_or(|own| own == target.as_str())).collect()
     };
     System::ALL
         .into_iter()
-        .map(|system| (system.sys_platform().to_owned(), json!(of(system))))
+        .map(|system| (system.sys_platform().to_owned(), json!(targets_on(system))))
         .collect::<Map<_, _>>()
         .into()
 }
@@ -106,11 +109,11 @@ pub(super) struct Facts {
 
 impl From<Value> for Facts {
     fn from(facts: Value) -> Self {
-        let own = match facts {
-            Value::Object(own) => own,
+        let map = match facts {
+            Value::Object(map) => map,
             _ => Map::new(),
         };
-        Self { own, shared: BTreeMap::new() }
+        Self { own: map, shared: BTreeMap::new() }
     }
 }
 
@@ -126,27 +129,29 @@ pub(super) struct Set<'s> {
 
 impl<'s> Set<'s> {
     pub fn new(manifest: &'s Manifest, targets: &'s Targets, dists: &'s Dists<'s>) -> Self {
-        let all: Vec<&ResolvedDist<'_>> = dists.iter().collect();
+        let resolved_dists: Vec<&ResolvedDist<'_>> = dists.iter().collect();
         let extras = &Extras::default();
-        let known = Known { manifest, other: None, targets, all: &all, requires: &[], extras };
-        let selectors = all.iter().copied().filter(|one| one.package.kind == PackageKind::Selector);
+        let context =
+            Known { manifest, other: None, targets, all: &resolved_dists, requires: &[], extras };
+        let selectors =
+            resolved_dists.iter().copied().filter(|one| one.package.kind == PackageKind::Selector);
         // Names for single targets keep their placeholder.
         let listed = |extras: &[Extra]| {
-            python_literal::entry(&packages(extras, &Variant::None, &known)).into()
+            python_literal::entry(&packages(extras, &Variant::None, &context)).into()
         };
         let mut lists: Vec<(Option<&ResolvedDist<'_>>, Arc<str>)> = Vec::new();
         for selector in selectors {
-            let same = |(other, _): &&(Option<&ResolvedDist<'_>>, _)| {
+            let has_same_package = |(other, _): &&(Option<&ResolvedDist<'_>>, _)| {
                 other.is_some_and(|other| std::ptr::eq(other.package, selector.package))
             };
-            let known = lists.iter().find(same).map(|(_, list)| Arc::clone(list));
-            let list = known.unwrap_or_else(|| listed(&selector.package.extras));
+            let earlier = lists.iter().find(has_same_package).map(|(_, list)| Arc::clone(list));
+            let list = earlier.unwrap_or_else(|| listed(&selector.package.extras));
             lists.push((Some(selector), list));
         }
         if lists.is_empty() {
             lists.push((None, listed(&[])));
         }
-        let libraries = python_literal::entry(&libraries(&known)).into();
+        let libraries = python_literal::entry(&libraries(&context)).into();
         let devel_packages =
             dists.iter().filter(|one| one.package.kind == PackageKind::Devel).collect();
         Self { targets, all: dists, devel_packages, libraries, packages: lists }
@@ -156,10 +161,10 @@ impl<'s> Set<'s> {
         let relies = |(selector, _): &&(Option<&ResolvedDist<'_>>, _)| {
             selector.is_some_and(|selector| selector.relies_on(dist))
         };
-        let found = self.packages.iter().find(relies).or(self.packages.first());
-        let selector = found.and_then(|(selector, _)| *selector);
+        let entry = self.packages.iter().find(relies).or(self.packages.first());
+        let selector = entry.and_then(|(selector, _)| *selector);
         own.insert("selector".to_owned(), selector.map_or(Value::Null, own_names));
-        let packages = found.map(|(_, packages)| ("packages", Arc::clone(packages)));
+        let packages = entry.map(|(_, packages)| ("packages", Arc::clone(packages)));
         let libraries = ("libraries", Arc::clone(&self.libraries));
         Facts { own, shared: packages.into_iter().chain([libraries]).collect() }
     }
@@ -219,8 +224,8 @@ fn is_for(dist: &ResolvedDist<'_>, target: &Variant) -> bool {
 }
 
 fn directory_for_any(built: &ResolvedDist<'_>) -> Option<String> {
-    let own = built.name.platform_dir("").ok()?;
-    let suffix = built.platform_dir.as_str().strip_prefix(own.as_str())?;
+    let unsuffixed = built.name.platform_dir("").ok()?;
+    let suffix = built.platform_dir.as_str().strip_prefix(unsuffixed.as_str())?;
     let name = built.declared.name.as_str().replace(['-', '.'], "_");
     (!built.is_overlay()).then(|| format!("_{name}{suffix}"))
 }
@@ -232,15 +237,15 @@ fn package_facts(built: &ResolvedDist<'_>, name: &str, module: &str, extra: Opti
 
 /// Patterns by short name and system, without packages split by an axis: their names repeat.
 fn libraries(known: &Known<'_, '_>) -> Value {
-    let on = |system: System| -> BTreeMap<&str, (&Package, &Library)> {
-        let own = Some(known.manifest).filter(|_| system == known.targets.system);
-        let manifest = own.or(known.other).unwrap_or(known.manifest);
+    let libraries_on = |system: System| -> BTreeMap<&str, (&Package, &Library)> {
+        let target_manifest = Some(known.manifest).filter(|_| system == known.targets.system);
+        let manifest = target_manifest.or(known.other).unwrap_or(known.manifest);
         let packages = manifest.packages.values();
         let packages = packages.filter(|p| p.distribution().is_none_or(|d| !d.per.is_by_axis()));
         let each = packages.flat_map(|p| p.libraries.iter().map(move |l| (p, l)));
         each.map(|(package, library)| (library.name.as_str(), (package, library))).collect()
     };
-    let (linux, windows) = (on(System::Linux), on(System::Windows));
+    let (linux, windows) = (libraries_on(System::Linux), libraries_on(System::Windows));
     let names: BTreeSet<&str> = linux.keys().chain(windows.keys()).copied().collect();
     let facts = names.into_iter().filter_map(|name| {
         let (linux, windows) = (linux.get(name), windows.get(name));

@@ -54,7 +54,7 @@ impl Matched<'_> {
     }
 
     /// A file remained after includes, excludes and drops.
-    pub fn kept(&self, name: &ArtifactName, component: Component) -> bool {
+    pub fn keeps(&self, name: &ArtifactName, component: Component) -> bool {
         self.kept.contains(&(name, component))
     }
 
@@ -90,7 +90,7 @@ pub(super) fn selection<'a>(
     trace: &mut impl SelectionTrace<'a>,
     problems: &mut Problems,
 ) -> Selection<'a> {
-    own(taken(manifest, catalog, dist, trace), dist, trace, problems)
+    settle(take_all(manifest, catalog, dist, trace), dist, trace, problems)
 }
 
 pub(super) fn takes_artifact<'a>(
@@ -126,7 +126,7 @@ fn rule_of<'a>(
         PackageKind::Runtime => named(package, id, trace),
         PackageKind::Devel => {
             let rule = inherited(manifest, package, id, trace);
-            rule.filter(|_| !without(package, id, trace))
+            rule.filter(|_| !is_left_out(package, id, trace))
         }
     }
 }
@@ -144,26 +144,26 @@ pub(super) fn is_about(
         && component.is_none_or(|c| c == artifact.id.component)
 }
 
-fn taken<'a, T: SelectionTrace<'a>>(
+fn take_all<'a, T: SelectionTrace<'a>>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
     dist: &ResolvedDist<'a>,
     trace: &mut T,
 ) -> Taken<'a> {
-    let mut taken = Taken::default();
+    let mut entries = Taken::default();
     let named = names(manifest, dist.package).into_iter().flat_map(|name| catalog.named(name));
     for artifact in named.filter(|a| dist.fits(&a.id)) {
         if let Some(rule) = rule_of(manifest, dist.package, &artifact.id, trace) {
             let narrowing = Narrowing::new(manifest, dist.package, artifact);
-            take(artifact, rule, &narrowing, trace, &mut taken);
+            take(artifact, rule, &narrowing, trace, &mut entries);
         }
     }
-    taken
+    entries
 }
 
 fn names<'a>(manifest: &'a Manifest, package: &'a Package) -> BTreeSet<&'a ArtifactName> {
-    let others = package.artifacts_of.iter().filter_map(|of| manifest.packages.get(&of.value));
-    let rules = others.chain([package]).flat_map(|package| &package.artifacts);
+    let origins = package.artifacts_of.iter().filter_map(|of| manifest.packages.get(&of.value));
+    let rules = origins.chain([package]).flat_map(|package| &package.artifacts);
     rules.map(|rule| &rule.name.value).collect()
 }
 
@@ -172,16 +172,16 @@ fn named<'a>(
     id: &'a ArtifactId,
     trace: &mut impl SelectionTrace<'a>,
 ) -> Option<&'a Place> {
-    let mut by = None;
+    let mut place = None;
     for rule in package.artifacts.iter().filter(|r| *r.name == id.name) {
         let takes = rule.components.iter().any(|c| **c == id.component);
         trace.on_match(
             id,
             if takes { RuleMatch::Takes(rule) } else { RuleMatch::OtherComponents(rule) },
         );
-        by = by.or(takes.then_some(&rule.name.place));
+        place = place.or(takes.then_some(&rule.name.place));
     }
-    by
+    place
 }
 
 /// Rule for messages: the own or last inherited one.
@@ -192,7 +192,7 @@ fn inherited<'a>(
     trace: &mut impl SelectionTrace<'a>,
 ) -> Option<&'a Place> {
     let fits = |rule: &&ArtifactRule| *rule.name == id.name;
-    let mut by = None;
+    let mut place = None;
     for of in &package.artifacts_of {
         for rule in manifest
             .packages
@@ -202,17 +202,17 @@ fn inherited<'a>(
             .filter(fits)
         {
             trace.on_match(id, RuleMatch::Inherits(of, rule));
-            by = Some(&of.place);
+            place = Some(&of.place);
         }
     }
     for rule in package.artifacts.iter().filter(fits) {
         trace.on_match(id, RuleMatch::Takes(rule));
-        by = Some(&rule.name.place);
+        place = Some(&rule.name.place);
     }
-    by
+    place
 }
 
-fn without<'a>(
+fn is_left_out<'a>(
     package: &'a Package,
     id: &'a ArtifactId,
     trace: &mut impl SelectionTrace<'a>,
@@ -343,7 +343,7 @@ pub(super) fn matches(glob: &Glob, entry: &CatalogEntry) -> bool {
 }
 
 /// One entry per path; different copies are an error.
-fn own<'a>(
+fn settle<'a>(
     taken: Taken<'a>,
     dist: &ResolvedDist<'a>,
     trace: &mut impl SelectionTrace<'a>,
@@ -359,7 +359,7 @@ fn own<'a>(
         let executable = candidates.iter().find(|c| c.item.entry.is_executable());
         let Some(first) = executable.or(candidates.first()).copied() else { continue };
         let why = if let Some(other) =
-            candidates.iter().find(|c| !same(first.item.entry, c.item.entry))
+            candidates.iter().find(|c| !is_same_content(first.item.entry, c.item.entry))
         {
             problems.push(conflict(dist, path, &first, other));
             Why::Differ
@@ -384,7 +384,7 @@ fn own<'a>(
     selection
 }
 
-fn same(one: &CatalogEntry, other: &CatalogEntry) -> bool {
+fn is_same_content(one: &CatalogEntry, other: &CatalogEntry) -> bool {
     match (&one.kind, &other.kind) {
         (EntryKind::File { size: a, .. }, EntryKind::File { size: b, .. }) => {
             std::ptr::eq(one, other) || a == b && one.sha256.is_some() && one.sha256 == other.sha256
@@ -403,11 +403,11 @@ fn conflict(
     let (a, b) = (&one.item.artifact.id, &other.item.artifact.id);
     if a == b {
         let (from, and) = (&one.item.entry.base, &other.item.entry.base);
-        let what = format!(
+        let message = format!(
             "artifact `{a}` supplies `{path}` of {} from `{from}` and from `{and}` with different content",
             dist.name
         );
-        return Problem::error(Code::PathConflict, what)
+        return Problem::error(Code::PathConflict, message)
             .label(one.rule, "both taken here")
             .of_fact(format!("{a} {path}"))
             .help("correct the build that installs it twice");

@@ -42,8 +42,8 @@ pub(super) fn check<'a>(
     let targets = has_code.then(|| Targets::new(manifest.families.target_names()));
     let set = Set { packages, environment: &|_: &str| true, targets: targets.as_ref() };
     let owner = |file: &str| {
-        let mut all = made.iter().map(|(_, distribution)| distribution);
-        all.find(|distribution| distribution.name.as_str() == file).map(|it| &it.package)
+        let mut distributions = made.iter().map(|(_, distribution)| distribution);
+        distributions.find(|distribution| distribution.name.as_str() == file).map(|it| &it.package)
     };
     // Warnings are of single files, and only `verify` lists these.
     let errors = judge(&set, Command::Plan).into_iter().filter(|finding| {
@@ -55,9 +55,9 @@ pub(super) fn check<'a>(
 }
 
 fn is_ignored(manifest: &Manifest, finding: &Finding, owner: Option<&PackageName>) -> bool {
-    let (member, to) = (finding.member.as_deref(), finding.to.as_deref());
+    let (member, target) = (finding.member.as_deref(), finding.to.as_deref());
     let mut rules = manifest.excuses.with(finding.code);
-    rules.any(|rule| rule.fits(finding.code, owner, member, to))
+    rules.any(|rule| rule.fits(finding.code, owner, member, target))
 }
 
 struct Reader<'r, 'a> {

@@ -10,7 +10,7 @@ pub(super) fn check(manifest: &Manifest, catalog: &Catalog, all: &Dists<'_>) -> 
     let mut problems = Problems::new();
     for package in manifest.packages.values() {
         let dists: Vec<&ResolvedDist<'_>> = all
-            .of(&package.name.value)
+            .of_package(&package.name.value)
             .iter()
             .copied()
             .filter(|dist| {
@@ -44,14 +44,14 @@ fn lacking(
     rule: &ArtifactRule,
     component: Component,
 ) -> Option<Vec<String>> {
-    let has = |dist: &ResolvedDist<'_>| {
+    let has_artifact = |dist: &ResolvedDist<'_>| {
         let mut artifacts = catalog.artifacts.iter().map(|artifact| &artifact.id);
         let above = dist.variant.as_str().map(|isa| families.above(isa)).unwrap_or_default();
         let fits = |id: &ArtifactId| dist.fits(id) || above.contains(&families.home(&id.family));
         artifacts.any(|id| id.name == *rule.name && id.component == component && fits(id))
     };
     let (with, without): (Vec<&ResolvedDist<'_>>, Vec<_>) =
-        dists.iter().copied().partition(|dist| has(dist));
+        dists.iter().copied().partition(|dist| has_artifact(dist));
     let left_out = rule.subproject.as_ref().and_then(|part| families.subprojects.get(&part.value));
     let isas = without.iter().filter_map(|dist| dist.variant.as_str());
     let isas = isas.filter(|isa| !left_out.is_some_and(|l| l.iter().any(|i| i.as_str() == *isa)));

@@ -10,17 +10,17 @@ use base::names::{RelPath, System};
 /// `bin/amdhip64_7.dll`. The library nearest to the platform directory has the name of several.
 /// Skips forwarding libraries, plugins (no `lib` in front) and Python extension modules.
 pub(super) fn by_short_name(system: System, filled: &Filled<'_>) -> BTreeMap<String, RelPath> {
-    let mut found = BTreeMap::<String, RelPath>::new();
+    let mut libraries = BTreeMap::<String, RelPath>::new();
     for (path, (placed, _)) in &filled.runtime.placed {
         let Some(name) = short_name(system, path).filter(|_| is_library(system, placed)) else {
             continue;
         };
         let key = |path: &RelPath| (path.depth(), path.as_str().to_owned());
-        if found.get(name).is_none_or(|other| key(path) < key(other)) {
-            found.insert(name.to_owned(), path.clone());
+        if libraries.get(name).is_none_or(|other| key(path) < key(other)) {
+            libraries.insert(name.to_owned(), path.clone());
         }
     }
-    found
+    libraries
 }
 
 fn is_library(system: System, placed: &Placed<'_>) -> bool {

@@ -62,15 +62,16 @@ pub(super) fn resolve(
     let version = &targets.version;
     let mut resolved = Resolved::default();
     let variables = variables::Variables::new(manifest, request, targets, &mut resolved.problems);
-    let wanted = |name: &PackageName| request.wants(name);
+    let is_requested = |name: &PackageName| request.wants(name);
     let mut unread: Vec<&PackageName> = Vec::new();
-    for wheel in manifest.python.wheels.iter().filter(|w| wanted(&w.name)) {
+    for wheel in manifest.python.wheels.iter().filter(|w| is_requested(&w.name)) {
         match (&wheel.from, &request.sources) {
             (WheelSource::Files(_), None) => unread.push(&wheel.name),
             (_, sources) => take(wheel, sources.as_ref(), &mut resolved),
         }
     }
-    for project in in_order(&manifest.python.projects).into_iter().filter(|p| wanted(&p.name)) {
+    for project in in_order(&manifest.python.projects).into_iter().filter(|p| is_requested(&p.name))
+    {
         match &request.sources {
             None => unread.push(&project.name),
             Some(sources) => {
@@ -178,13 +179,13 @@ struct Context<'a> {
 }
 
 fn build(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved) {
-    let found = context.sources.projects.get(&project.name.value);
-    let Some(source) = found.and_then(|&index| project.sources.get(index)) else {
+    let index = context.sources.projects.get(&project.name.value);
+    let Some(source) = index.and_then(|&index| project.sources.get(index)) else {
         return missing(context, project, resolved);
     };
-    let given = given(context, project, resolved);
+    let settings = settings(context, project, resolved);
     let wants_devel = |text: &str| setting::places(text).contains(&Filling::Devel);
-    let devel = given.texts().any(wants_devel);
+    let devel = settings.texts().any(wants_devel);
     if devel && !context.tree.exists() {
         resolved.problems.push(without_tree(context.tree, project));
     }
@@ -196,16 +197,16 @@ fn build(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
         needs: project.needs.iter().flat_map(|need| need.files.clone()).collect(),
         include_ignored: project.include_ignored.iter().map(|g| g.as_str().to_owned()).collect(),
         after: before(context, project),
-        run: given.run,
-        native: given.native,
+        run: settings.run,
+        native: settings.native,
         branch: checkout
             .filter(|checkout| checkout.history && *context.version != Version::unknown())
             .and_then(|checkout| checkout.branch_of(context.version)),
         build_requires: project.build_requires.iter().map(|r| r.as_str().to_owned()).collect(),
         constraints: constraints(context, project),
-        environment: given.environment,
-        pass: given.pass,
-        config_settings: given.config_settings,
+        environment: settings.environment,
+        pass: settings.pass,
+        config_settings: settings.config_settings,
         pythons: project.pythons.iter().map(|v| v.as_str().to_owned()).collect(),
         isolated: project.isolated,
         repair: project.repair,
@@ -263,7 +264,7 @@ impl Given {
     }
 }
 
-fn given(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved) -> Given {
+fn settings(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved) -> Given {
     let fill = |text: &str| context.variables.fill(text);
     let run = project.run.iter().map(|command| RunCommand {
         words: command.words.iter().map(|word| fill(word.as_str())).collect(),
@@ -284,33 +285,33 @@ fn given(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
     for (key, value) in &project.config_settings {
         config_settings.entry(key.value.clone()).or_default().push(fill(value.as_str()));
     }
-    let mut given = Given {
+    let mut settings = Given {
         run: run.collect(),
         native,
         environment: BTreeMap::new(),
         pass: project.pass.clone(),
         config_settings,
     };
-    environment(context, project, &mut given);
+    environment(context, project, &mut settings);
     if let Some(libraries) = &project.libraries {
         let chosen = selection::value(context, project, libraries, resolved);
-        given.environment.insert(libraries.variable.value.clone(), chosen);
+        settings.environment.insert(libraries.variable.value.clone(), chosen);
     }
-    unfilled(context, project, &given, resolved);
-    given
+    unfilled(context, project, &settings, resolved);
+    settings
 }
 
 /// The project's own variables override `every-project`, and `without-env` removes them.
 /// The prefix of an omitted project comes from the caller.
 fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given) {
     let every = &context.manifest.python.every;
-    let own = |name: &str| {
+    let is_own = |name: &str| {
         project.environment.iter().any(|(other, _)| other.as_str() == name)
             || project.pass.iter().any(|other| other == name)
             || project.without_env.iter().any(|other| other.as_str() == name)
             || project.libraries.iter().any(|l| l.variable.as_str() == name)
     };
-    let shared = every.environment.iter().filter(|(name, _)| !own(name.as_str()));
+    let shared = every.environment.iter().filter(|(name, _)| !is_own(name.as_str()));
     for (name, value) in project.environment.iter().chain(shared) {
         if value.places().iter().any(|place| is_left_out(context, place)) {
             given.pass.push(name.value.clone());
@@ -323,7 +324,7 @@ fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given
             given.environment.insert(name.value.clone(), value);
         }
     }
-    given.pass.extend(every.pass.iter().filter(|name| !own(name)).cloned());
+    given.pass.extend(every.pass.iter().filter(|name| !is_own(name)).cloned());
 }
 
 fn is_left_out(context: &Context<'_>, place: &Filling) -> bool {
@@ -479,17 +480,18 @@ fn in_order(projects: &[SourceProject]) -> Vec<&SourceProject> {
 
 fn devel(all: &[ResolvedDist<'_>], version: &Version) -> Option<DevelTree> {
     let devel = all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
-    let beside = |i: &&ResolvedDist<'_>| {
+    let shares_tree = |i: &&ResolvedDist<'_>| {
         i.directory == devel.directory || i.package.kind == PackageKind::Runtime
     };
-    let selector = all.iter().filter(beside).find(|i| i.package.kind == PackageKind::Selector)?;
+    let selector =
+        all.iter().filter(shares_tree).find(|i| i.package.kind == PackageKind::Selector)?;
     // A choice installs packages for the user's machine.
     let has_files = |i: &ResolvedDist<'_>| i.package.kind != PackageKind::Choice;
-    let wanted = |i: &&ResolvedDist<'_>| {
-        *i.variant.per() != Per::Isa && devel.relies_on(i) && beside(i) && has_files(i)
+    let is_required = |i: &&ResolvedDist<'_>| {
+        *i.variant.per() != Per::Isa && devel.relies_on(i) && shares_tree(i) && has_files(i)
     };
     let mut install: Vec<String> =
-        all.iter().filter(wanted).map(|i| format!("{}=={version}", i.name)).collect();
+        all.iter().filter(is_required).map(|i| format!("{}=={version}", i.name)).collect();
     install.dedup();
     Some(DevelTree { directory: devel.directory.clone(), install, module: selector.module.clone() })
 }

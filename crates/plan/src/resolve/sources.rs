@@ -30,11 +30,11 @@ impl<'a> Sources<'a> {
     }
 
     pub fn entry(&self, origin: &Origin) -> Option<&'a CatalogEntry> {
-        let there = self.0.get(origin.path.as_str())?.iter();
-        let is = |(artifact, entry): &&(&ArtifactId, &CatalogEntry)| {
+        let candidates = self.0.get(origin.path.as_str())?.iter();
+        let is_origin = |(artifact, entry): &&(&ArtifactId, &CatalogEntry)| {
             **artifact == origin.artifact && entry.base == origin.base
         };
-        there.copied().find(|one| is(&one)).map(|(_, entry)| entry)
+        candidates.copied().find(|one| is_origin(&one)).map(|(_, entry)| entry)
     }
 }
 

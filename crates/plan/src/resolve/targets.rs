@@ -41,7 +41,7 @@ pub(super) enum Choice {
 }
 
 impl Choice {
-    fn of(mode: Mode, asked: bool, said: &[String]) -> Self {
+    fn new(mode: Mode, asked: bool, said: &[String]) -> Self {
         match mode {
             _ if asked => Self::CommandLine,
             Mode::Kpack if !said.is_empty() => Self::Build,
@@ -127,18 +127,18 @@ impl Targets {
     }
 
     pub(crate) fn all_published(&self) -> Vec<String> {
-        let mut all: Vec<String> = self.published.values().flatten().cloned().collect();
-        sort(&mut all);
-        all.dedup();
-        all
+        let mut targets: Vec<String> = self.published.values().flatten().cloned().collect();
+        sort(&mut targets);
+        targets.dedup();
+        targets
     }
 
     /// Target for undetected machines: the smallest common to all systems, otherwise the smallest.
     pub fn default_target(&self) -> Option<String> {
         let lists: Vec<&Vec<String>> = self.published.values().filter(|l| !l.is_empty()).collect();
-        let all = self.all_published();
-        let common = all.iter().find(|t| lists.iter().all(|l| l.contains(t))).cloned();
-        common.or_else(|| all.into_iter().next())
+        let targets = self.all_published();
+        let common = targets.iter().find(|t| lists.iter().all(|l| l.contains(t))).cloned();
+        common.or_else(|| targets.into_iter().next())
     }
 }
 
@@ -155,37 +155,37 @@ pub(super) fn resolve(
 ) -> (Targets, Problems) {
     let mut problems = Problems::new();
     let mode = mode(catalog, request);
-    let there = system_of(catalog);
-    let system = asked_system(request, there);
-    check_system(request, system, there, &mut problems);
+    let catalog_system = system_of(catalog);
+    let system = asked_system(request, catalog_system);
+    check_system(request, system, catalog_system, &mut problems);
     let version = version(catalog, request).unwrap_or_else(|p| {
         problems.push(p);
         Version::unknown()
     });
     check_names(request, &mut problems);
     let unknown = undeclared::check_families(manifest, catalog, &mut problems);
-    let there = targets_there(manifest, catalog, Target { mode, system });
+    let available = targets_there(manifest, catalog, Target { mode, system });
     let lists =
         [(System::Linux, &request.linux_families), (System::Windows, &request.windows_families)];
     let mut published: BTreeMap<System, Vec<String>> = BTreeMap::new();
     for (of, list) in lists {
         if let Some(list) = list {
-            published.insert(of, expand(manifest, mode, of, list, &there, &mut problems));
+            published.insert(of, expand(manifest, mode, of, list, &available, &mut problems));
         }
     }
-    let mut said = said(manifest, catalog);
+    let mut build_targets = build_targets(manifest, catalog);
     // Undeclared ones have their own error.
-    said.retain(|target| !unknown.contains(&**target));
+    build_targets.retain(|target| !unknown.contains(&**target));
     let asked = published.get(&system);
-    let choice = Choice::of(mode, asked.is_some(), &said);
-    let others = other_system::lines(manifest, Target { mode, system });
-    let built = built(choice, asked, &said, &there, &others, &mut problems);
+    let choice = Choice::new(mode, asked.is_some(), &build_targets);
+    let other_lines = other_system::lines(manifest, Target { mode, system });
+    let built = built(choice, asked, &build_targets, &available, &other_lines, &mut problems);
     let marked = published.len() == 2;
     published.entry(system).or_insert_with(|| built.clone());
     if request.since.is_some() && marked {
-        let what = "--since is for packages of one system";
+        let message = "--since is for packages of one system";
         let help = "give the families of one system, or build the set without --since";
-        problems.push(Problem::usage(Code::OtherSystem, what).help(help));
+        problems.push(Problem::usage(Code::OtherSystem, message).help(help));
     }
     let axes = axes(manifest, catalog);
     let levels = levels(manifest, catalog, mode, &built);
@@ -198,7 +198,7 @@ pub(super) fn resolve(
         built,
         published,
         marked,
-        said,
+        said: build_targets,
         choice,
         axes,
         levels,
@@ -212,8 +212,8 @@ pub(super) fn resolve(
 fn unlisted(targets: &BTreeSet<&str>, problems: &mut Problems) {
     if !targets.is_empty() {
         let names = targets.iter().copied().collect::<Vec<_>>().join(", ");
-        let them = if targets.len() == 1 { "it" } else { "them" };
-        let message = format!("artifacts for {names} exist, but the build does not list {them}");
+        let pronoun = if targets.len() == 1 { "it" } else { "them" };
+        let message = format!("artifacts for {names} exist, but the build does not list {pronoun}");
         problems.push(Problem::warning(Code::UnknownTarget, message).help(
             "correct the list of the build, or request families with --linux-amdgpu-families",
         ));
@@ -250,9 +250,9 @@ pub(super) fn without_artifacts(manifest: &Manifest, request: &Request) -> (Targ
 }
 
 fn axes(manifest: &Manifest, catalog: &Catalog) -> BTreeMap<String, Vec<String>> {
-    let there: BTreeSet<&str> = catalog.artifacts.iter().map(|a| a.id.family.base()).collect();
+    let families: BTreeSet<&str> = catalog.artifacts.iter().map(|a| a.id.family.base()).collect();
     let values =
-        |all: &[String]| all.iter().filter(|v| there.contains(v.as_str())).cloned().collect();
+        |all: &[String]| all.iter().filter(|v| families.contains(v.as_str())).cloned().collect();
     manifest.families.axes.iter().map(|(name, all)| (name.clone(), values(all))).collect()
 }
 
@@ -288,21 +288,21 @@ fn system_of(catalog: &Catalog) -> Option<System> {
 
 fn check_system(request: &Request, system: System, there: Option<System>, problems: &mut Problems) {
     if let Some(there) = there.filter(|there| *there != system) {
-        let what = format!(
+        let message = format!(
             "--system {}: the binaries of the artifacts are for {}",
             system.as_str(),
             there.as_str()
         );
-        let problem = Problem::usage(Code::OtherSystem, what);
+        let problem = Problem::usage(Code::OtherSystem, message);
         problems.push(problem.help("remove the option, or give artifacts of that system"));
     }
     let Some(tag) = &request.platform_tag else { return };
     if tag.system().is_some_and(|of| of != system) {
-        let what = format!(
+        let message = format!(
             "the platform tag {tag} is not for {}, the system of the packages",
             system.as_str()
         );
-        let problem = Problem::usage(Code::OtherSystem, what);
+        let problem = Problem::usage(Code::OtherSystem, message);
         problems.push(problem.help("remove it: rockpack computes it from the binaries"));
     }
 }
@@ -334,8 +334,8 @@ fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
         )
         .help("give it: --version 7.2.0"));
     };
-    let own: Result<Version, VersionError> = text.parse();
-    own.map(|version| version.development()).map_err(impossible)
+    let version: Result<Version, VersionError> = text.parse();
+    version.map(|version| version.development()).map_err(impossible)
 }
 
 fn levels(
@@ -378,19 +378,22 @@ fn targets_there(manifest: &Manifest, catalog: &Catalog, target: Target) -> Vec<
         .values()
         .filter(|p| p.distribution_for(target).is_some_and(|d| d.per.is_by_gpu()))
         .collect();
-    let taken =
+    let is_taken =
         |id: &ArtifactId| takers.iter().any(|p| p.artifacts.iter().any(|r| *r.name == id.name));
-    let ids =
-        catalog.artifacts.iter().map(|a| &a.id).filter(|id| !id.family.is_generic() && taken(id));
+    let ids = catalog
+        .artifacts
+        .iter()
+        .map(|a| &a.id)
+        .filter(|id| !id.family.is_generic() && is_taken(id));
     let ids = ids.filter(|id| !manifest.families.is_on_axis(id.family.base()));
-    let mut there: Vec<String> =
+    let mut targets: Vec<String> =
         ids.map(|id| manifest.families.home(&id.family).to_owned()).collect();
     if target.mode == Mode::Kpack {
-        there.retain(|t| manifest.families.isas.keys().any(|isa| isa.as_str() == t));
+        targets.retain(|t| manifest.families.isas.keys().any(|isa| isa.as_str() == t));
     }
-    sort(&mut there);
-    there.dedup();
-    there
+    sort(&mut targets);
+    targets.dedup();
+    targets
 }
 
 fn expand(
@@ -438,12 +441,12 @@ fn is_in(manifest: &Manifest, isa: &str, family: &str) -> bool {
     manifest.families.expand(family).iter().any(|i| i.as_str() == isa)
 }
 
-fn said(manifest: &Manifest, catalog: &Catalog) -> Vec<String> {
+fn build_targets(manifest: &Manifest, catalog: &Catalog) -> Vec<String> {
     let home = |target: &String| manifest.families.package_of(target).to_owned();
-    let mut said: Vec<String> = catalog.build.targets.iter().map(home).collect();
-    sort(&mut said);
-    said.dedup();
-    said
+    let mut targets: Vec<String> = catalog.build.targets.iter().map(home).collect();
+    sort(&mut targets);
+    targets.dedup();
+    targets
 }
 
 fn built(
@@ -454,22 +457,22 @@ fn built(
     others: &[&Place],
     problems: &mut Problems,
 ) -> Vec<String> {
-    let wanted = match choice {
+    let targets = match choice {
         Choice::CommandLine => asked.cloned().unwrap_or_default(),
         Choice::Build => said.to_vec(),
         Choice::Everything => there.to_vec(),
     };
     let missing: Vec<&str> =
-        wanted.iter().filter(|w| !there.contains(w)).map(String::as_str).collect();
+        targets.iter().filter(|w| !there.contains(w)).map(String::as_str).collect();
     if !missing.is_empty() {
-        let found = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
+        let list = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
         let message = format!("no artifact for {}, which is {}", missing.join(", "), choice.text());
         let problem = Problem::error(Code::MissingTarget, message).help(format!(
             "request other families with --linux-amdgpu-families, or add the artifacts; the \
-             device artifacts are for {found}"
+             device artifacts are for {list}"
         ));
         let label = "is for the other system alone";
         problems.push(others.iter().fold(problem, |problem, place| problem.label(place, label)));
     }
-    wanted.into_iter().filter(|target| there.contains(target)).collect()
+    targets.into_iter().filter(|target| there.contains(target)).collect()
 }

@@ -14,10 +14,11 @@ pub(super) fn check_families<'c>(
 ) -> BTreeSet<&'c str> {
     let families: BTreeSet<(&str, &ArtifactId)> =
         catalog.artifacts.iter().map(|a| (a.id.family.base(), &a.id)).collect();
-    let (mut seen, mut unknown) = (BTreeSet::from(["generic"]), BTreeSet::new());
+    let (mut visited, mut unknown) = (BTreeSet::from(["generic"]), BTreeSet::new());
     for (family, id) in families {
-        let known = || manifest.families.is_on_axis(family);
-        if seen.insert(family) && manifest.families.expand(family).is_empty() && !known() {
+        let is_axis_value = || manifest.families.is_on_axis(family);
+        if visited.insert(family) && manifest.families.expand(family).is_empty() && !is_axis_value()
+        {
             unknown.insert(family);
             let hint = nearest(family, manifest.families.names())
                 .map(|n| format!("; did you mean `{n}`?"))

@@ -40,12 +40,12 @@ pub(super) fn find<'a>(
 ) -> Leftover<'a> {
     let mut counts: BTreeMap<usize, (usize, u64)> = BTreeMap::new();
     let mut unowned = Vec::new();
-    let left = |item: &Item<'_>| {
+    let is_left = |item: &Item<'_>| {
         !matches!(item.entry.kind, EntryKind::Directory) && !selected.contains(item)
     };
     for artifact in catalog.artifacts.iter().filter(|a| is_wanted(manifest, &a.id, targets)) {
         let items = artifact.entries.iter().map(|entry| Item { artifact, entry });
-        for item in items.filter(left) {
+        for item in items.filter(is_left) {
             let entry = item.entry;
             match first(manifest, artifact, entry) {
                 Some(index) => {
@@ -108,8 +108,8 @@ fn idle_drop(rule: &DropRule, catalog: &Catalog, selected: &EntrySet<'_>) -> Opt
         .flat_map(|artifact| artifact.entries.iter().map(move |entry| Item { artifact, entry }))
         .filter(is_meant)
         .collect();
-    let taken = matched.iter().find(|item| selected.contains(item));
-    let (label, help) = match (taken, matched.is_empty(), scope.is_empty()) {
+    let example = matched.iter().find(|item| selected.contains(item));
+    let (label, help) = match (example, matched.is_empty(), scope.is_empty()) {
         (Some(_), ..) if taken_and_dropped::is_of_a_whole(rule) => return None,
         (Some(item), ..) => (
             format!(
@@ -125,7 +125,7 @@ fn idle_drop(rule: &DropRule, catalog: &Catalog, selected: &EntrySet<'_>) -> Opt
         (None, true, false) => {
             let directory = directory::matched(&rule.glob, scope.iter().flat_map(|a| &a.entries));
             let nothing = || "no path of these artifacts matches".to_owned();
-            directory::told(directory, &rule.glob, REMEDY, nothing)
+            directory::advice(directory, &rule.glob, REMEDY, nothing)
         }
     };
     Some(
@@ -168,7 +168,7 @@ mod tests {
             let artifact = &given.catalog.artifacts[0];
             let taken = Item { artifact, entry: &artifact.entries[0] };
             assert_eq!(taken.entry.path.as_str(), "f");
-            let selected = EntrySet::of(&given.catalog, takes.then_some(&taken));
+            let selected = EntrySet::from_items(&given.catalog, takes.then_some(&taken));
             let rule = given.manifest.drops.iter().next().unwrap();
             let problem = idle_drop(rule, &given.catalog, &selected);
             let label = problem.as_ref().map(|problem| problem.labels()[0].1.as_str());

@@ -91,15 +91,15 @@ pub(super) fn lacks_artifact(package: &Package, matched: &Matched<'_>) -> bool {
 pub(super) fn elsewhere(manifest: &Manifest, catalog: &Catalog) -> Problems {
     let mut problems = Problems::new();
     let entries = || catalog.artifacts.iter().flat_map(files);
-    let told = |glob: &Glob| {
-        let all = catalog.artifacts.iter().flat_map(|a| &a.entries);
-        directory::told(directory::matched(glob, all), glob, GLOB_REMEDY, || {
+    let advice = |glob: &Glob| {
+        let catalog_entries = catalog.artifacts.iter().flat_map(|a| &a.entries);
+        directory::advice(directory::matched(glob, catalog_entries), glob, GLOB_REMEDY, || {
             no_path(nearest(glob.as_str(), entries().map(|e| e.path.as_str())))
         })
     };
     for text in manifest.project.license_texts.iter().filter(|text| text.optional.is_none()) {
         if !entries().any(|entry| text.glob.matches(&entry.path)) {
-            let (label, help) = told(&text.glob);
+            let (label, help) = advice(&text.glob);
             problems.push(
                 Problem::error(
                     Code::MatchesNothing,
@@ -112,7 +112,7 @@ pub(super) fn elsewhere(manifest: &Manifest, catalog: &Catalog) -> Problems {
     }
     for rule in manifest.project.compression.iter().filter(|rule| rule.optional.is_none()) {
         if !entries().any(|entry| rule.glob.matches(&entry.path)) {
-            let (label, help) = told(&rule.glob);
+            let (label, help) = advice(&rule.glob);
             problems.push(
                 Problem::error(
                     Code::MatchesNothing,
@@ -168,8 +168,8 @@ fn artifact(
 ) {
     let name = &*rule.name;
     let missing = |what: String| Problem::error(Code::MissingArtifact, what).help(REMEDY);
-    let there: Vec<&Artifact> = catalog.named(name).iter().collect();
-    if there.is_empty() {
+    let artifacts: Vec<&Artifact> = catalog.named(name).iter().collect();
+    if artifacts.is_empty() {
         let label = proposal(catalog, name).map_or_else(
             || "no such artifact".to_owned(),
             |n| format!("no such artifact; did you mean `{n}`?"),
@@ -178,7 +178,7 @@ fn artifact(
             .push(missing(format!("artifact `{name}` is missing")).label(&rule.name.place, label));
         return;
     }
-    let label = format!("matches nothing; existing artifacts: {}", some(&there));
+    let label = format!("matches nothing; existing artifacts: {}", some(&artifacts));
     if rule.components.is_empty() && Component::ALL.iter().all(|c| !matched.took(name, *c)) {
         problems.push(
             missing(format!("artifact `{name}` has no files for this package"))
@@ -186,8 +186,9 @@ fn artifact(
         );
     }
     for component in rule.components.iter().filter(|c| !matched.took(name, c.value)) {
-        let what = format!("artifact `{name}` has no component `{}` for this package", **component);
-        problems.push(missing(what).label(&component.place, &*label));
+        let message =
+            format!("artifact `{name}` has no component `{}` for this package", **component);
+        problems.push(missing(message).label(&component.place, &*label));
     }
 }
 
@@ -208,10 +209,11 @@ fn files(artifact: &Artifact) -> impl Iterator<Item = &CatalogEntry> {
 }
 
 fn why_no_path(catalog: &Catalog, rule: &PathRule, matched: &Matched<'_>) -> (String, String) {
-    let taken = || catalog.artifacts.iter().filter(|a| matched.took(&a.id.name, a.id.component));
-    let directory = directory::matched(&rule.glob, taken().flat_map(|a| &a.entries));
-    directory::told(directory, &rule.glob, GLOB_REMEDY, || {
-        elsewhere_or_near(catalog, rule, taken().flat_map(files))
+    let artifacts =
+        || catalog.artifacts.iter().filter(|a| matched.took(&a.id.name, a.id.component));
+    let directory = directory::matched(&rule.glob, artifacts().flat_map(|a| &a.entries));
+    directory::advice(directory, &rule.glob, GLOB_REMEDY, || {
+        elsewhere_or_near(catalog, rule, artifacts().flat_map(files))
     })
 }
 

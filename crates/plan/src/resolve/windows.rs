@@ -40,7 +40,7 @@ fn too_long<'a>(
         0 => String::new(),
         more => format!(", and {} too", counted(more, "more path")),
     };
-    let what = format!(
+    let message = format!(
         "{} installs `{}`, which has {} characters{more}: with a site-packages of {}, the limit \
          of Windows is {}",
         distribution.name,
@@ -51,7 +51,7 @@ fn too_long<'a>(
     );
     let help = "shorten the path in the build, or exclude it; `windows-paths` in `common` sets \
         the limit";
-    Some(Problem::error(Code::PathTooLong, what).help(help))
+    Some(Problem::error(Code::PathTooLong, message).help(help))
 }
 
 #[cfg(test)]

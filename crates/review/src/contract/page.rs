@@ -20,10 +20,10 @@ pub fn page(contracts: &Contracts) -> String {
             None => sections.push((&contract.distribution, vec![contract])),
         }
     }
-    let all: BTreeSet<&str> = targets(&contracts.packages.iter().collect::<Vec<_>>());
+    let all_targets: BTreeSet<&str> = targets(&contracts.packages.iter().collect::<Vec<_>>());
     let texts = sections.iter().map(|(name, parts)| {
         let targets = targets(parts);
-        let text = format!("{name}{}\n", suffix(&targets, &all));
+        let text = format!("{name}{}\n", suffix(&targets, &all_targets));
         text + &section(parts, &targets)
     });
     texts.collect::<Vec<_>>().join("\n")
@@ -69,10 +69,10 @@ fn suffix(on: &BTreeSet<&str>, all: &BTreeSet<&str>) -> String {
         return String::new();
     }
     let words: BTreeSet<&str> = on.iter().flat_map(|target| target.split(' ')).collect();
-    let with = |word: &str| -> BTreeSet<&str> {
+    let targets_with = |word: &str| -> BTreeSet<&str> {
         all.iter().copied().filter(|target| target.split(' ').any(|w| w == word)).collect()
     };
-    match words.iter().find(|word| with(word) == *on) {
+    match words.iter().find(|word| targets_with(word) == *on) {
         Some(word) => format!("  [{word}]"),
         None => format!("  [{}]", on.iter().copied().collect::<Vec<_>>().join(", ")),
     }
@@ -100,16 +100,16 @@ fn lines(contract: &Contract) -> Vec<(Group, String)> {
         links,
     } = contract;
     let mut list = List::default();
-    list.all("import", imports.iter().flatten());
-    list.all("python", [python]);
-    list.all("licence", license);
-    list.all("texts", license_texts.as_ref().map(|texts| texts.len().to_string()));
-    list.all("platform", platforms.iter().flatten());
-    list.all("gpu", gpus.iter().flatten());
-    list.all("requires", requirements);
+    list.push_all("import", imports.iter().flatten());
+    list.push_all("python", [python]);
+    list.push_all("licence", license);
+    list.push_all("texts", license_texts.as_ref().map(|texts| texts.len().to_string()));
+    list.push_all("platform", platforms.iter().flatten());
+    list.push_all("gpu", gpus.iter().flatten());
+    list.push_all("requires", requirements);
     for (name, requirements) in extras {
-        let all: Vec<&str> = requirements.iter().map(String::as_str).collect();
-        list.one("extra", &format!("{name} = {}", all.join(", ")));
+        let requirements: Vec<&str> = requirements.iter().map(String::as_str).collect();
+        list.push_line("extra", &format!("{name} = {}", requirements.join(", ")));
     }
     for (name, command) in commands {
         list.add("command", name, &detail_of(name, command), name);
@@ -126,16 +126,16 @@ fn lines(contract: &Contract) -> Vec<(Group, String)> {
         list.add("name", path, form, file_name(path).trim_start_matches("lib"));
     }
     for (variable, directories) in environment.iter().flatten() {
-        list.all("variable", directories.iter().map(|one| format!("{variable} {one}")));
+        list.push_all("variable", directories.iter().map(|one| format!("{variable} {one}")));
     }
-    list.all("sys.path", python_path);
+    list.push_all("sys.path", python_path);
     for path in keep_links.iter().flatten() {
         list.add("link", path, "", file_name(path));
     }
     for (label, numbers) in [("headers", headers), ("links", links)] {
         for (directory, count) in numbers.iter().flatten() {
             let below = if directory.is_empty() { "." } else { directory };
-            list.one(label, &format!("{below}: {}", counted(*count, "file")));
+            list.push_line(label, &format!("{below}: {}", counted(*count, "file")));
         }
     }
     list.0
@@ -146,11 +146,11 @@ struct List(Vec<(Group, String)>);
 
 impl List {
     /// Each on its own line.
-    fn all<T: AsRef<str>>(&mut self, label: &'static str, all: impl IntoIterator<Item = T>) {
-        all.into_iter().for_each(|one| self.one(label, one.as_ref()));
+    fn push_all<T: AsRef<str>>(&mut self, label: &'static str, all: impl IntoIterator<Item = T>) {
+        all.into_iter().for_each(|one| self.push_line(label, one.as_ref()));
     }
 
-    fn one(&mut self, label: &'static str, text: &str) {
+    fn push_line(&mut self, label: &'static str, text: &str) {
         self.push(label, text, String::new(), text.to_owned());
     }
 

@@ -128,16 +128,17 @@ impl<'r, 'a> Reader<'r, 'a> {
     fn libraries(&self) -> Option<BTreeMap<String, Leads>> {
         let rows = self.fact("libraries")?.as_object()?;
         let package = self.fact("package").and_then(Value::as_str)?;
-        let own = rows.iter().filter(|(_, row)| row.get("package").is_some_and(|p| p == package));
-        Some(own.map(|(name, row)| (name.clone(), self.leads(row))).collect())
+        let own_rows =
+            rows.iter().filter(|(_, row)| row.get("package").is_some_and(|p| p == package));
+        Some(own_rows.map(|(name, row)| (name.clone(), self.leads(row))).collect())
     }
 
     fn leads(&self, row: &Value) -> Leads {
         let pattern = |system: &str| row.get(system)?.as_str().map(str::to_owned);
         let (linux, windows) = (pattern("linux"), pattern("windows"));
         let tag = self.package.platform_tag.unwrap_or_default();
-        let own = if tag.starts_with("win") { &windows } else { &linux };
-        let glob = own.as_deref().and_then(|pattern| Glob::new(pattern).ok());
+        let pattern = if tag.starts_with("win") { &windows } else { &linux };
+        let glob = pattern.as_deref().and_then(|pattern| Glob::new(pattern).ok());
         let files = glob.map(|glob| {
             let matching = self.package.files.iter().filter(|file| {
                 file.area == Area::Platform
@@ -193,8 +194,8 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     fn requirements(&self) -> BTreeSet<String> {
-        let all = self.package.metadata.requires_dist.iter();
-        let always = all.filter(|text| {
+        let requirements = self.package.metadata.requires_dist.iter();
+        let always = requirements.filter(|text| {
             text.parse::<Requirement>().is_ok_and(|requirement| requirement.of_extras.is_empty())
         });
         always.map(|text| self.unpinned(text)).collect()

@@ -83,12 +83,12 @@ fn package(contract: &Contract, version: &Version) -> Result<Package<'static>, S
     let place = rest.split_once(" (").map_or(rest, |(place, _)| place);
     let name = place.rsplit('/').next().unwrap_or(place);
     let name: DistName = name.parse().map_err(|_| SavedError::Name(title.to_owned()))?;
-    let own = |text: &String| text.replace("{version}", version.as_str());
+    let filled = |text: &String| text.replace("{version}", version.as_str());
     let of_extra = |(extra, texts): (&String, &BTreeSet<String>)| {
-        let line = |text: &String| format!("{}; extra == '{extra}'", own(text));
+        let line = |text: &String| format!("{}; extra == '{extra}'", filled(text));
         texts.iter().map(line).collect::<Vec<_>>()
     };
-    let required = contract.requirements.iter().map(own);
+    let required = contract.requirements.iter().map(filled);
     let required = required.chain(contract.extras.iter().flat_map(of_extra));
     let mut fields = vec![
         ("Name", name.to_string()),

@@ -16,8 +16,9 @@ pub(super) struct Absences<'s, 'a> {
 
 impl<'s, 'a> Absences<'s, 'a> {
     pub fn new(old: &Contents<'a>, new: &Contents<'a>, pairs: &'s Pairs) -> Self {
-        let all = |side: &Contents<'a>| side.packages.iter().map(|p| reasons(p.absent)).collect();
-        Self { old: all(old), new: all(new), pairs }
+        let side_reasons =
+            |side: &Contents<'a>| side.packages.iter().map(|p| reasons(p.absent)).collect();
+        Self { old: side_reasons(old), new: side_reasons(new), pairs }
     }
 
     pub(crate) fn why_gone(&self, package: usize, file: &File<'_>) -> Option<String> {
@@ -41,9 +42,9 @@ pub(super) fn changes(
     new: &Contents<'_>,
     pairs: &Pairs,
 ) -> Vec<(usize, What, String)> {
-    let mut found: Vec<(usize, What, String)> = Vec::new();
-    for (was, is) in pairs.both() {
-        found.extend(
+    let mut changes: Vec<(usize, What, String)> = Vec::new();
+    for (was, is) in pairs.indices() {
+        changes.extend(
             of_package(&old.packages[was], &new.packages[is])
                 .into_iter()
                 .map(|(what, path)| (is, what, path)),
@@ -55,18 +56,18 @@ pub(super) fn changes(
             What::WasAbsent { reason } if !now => Some((reason.clone(), path.clone())),
             _ => None,
         };
-        found.iter().filter_map(reason).collect()
+        changes.iter().filter_map(reason).collect()
     };
     let (now, before) = (elsewhere(true), elsewhere(false));
-    found.retain(|(_, what, path)| match what {
+    changes.retain(|(_, what, path)| match what {
         What::Absent { reason } | What::WasAbsent { reason } => {
             let key = (reason.clone(), path.clone());
             !(now.contains(&key) && before.contains(&key))
         }
         _ => true,
     });
-    name(&mut found, old, new, pairs);
-    found
+    name(&mut changes, old, new, pairs);
+    changes
 }
 
 /// Restores the names in the reason of paths that have it with the same names.
@@ -76,18 +77,18 @@ fn name(
     new: &Contents<'_>,
     pairs: &Pairs,
 ) {
-    let both = |package: usize| {
-        let was = pairs.old_of[package].and_then(|was| old.packages[was].absent);
-        let is = new.packages[package].absent;
-        (all_reasons(was.unwrap_or_default()), all_reasons(is.unwrap_or_default()))
+    let reasons_of = |package: usize| {
+        let old_absent = pairs.old_of[package].and_then(|index| old.packages[index].absent);
+        let new_absent = new.packages[package].absent;
+        (all_reasons(old_absent.unwrap_or_default()), all_reasons(new_absent.unwrap_or_default()))
     };
     let packages: BTreeSet<usize> = found.iter().map(|(package, ..)| *package).collect();
-    let reasons: HashMap<usize, _> = packages.into_iter().map(|p| (p, both(p))).collect();
+    let reasons: HashMap<usize, _> = packages.into_iter().map(|p| (p, reasons_of(p))).collect();
     let full = |package: usize, what: &What, path: &str| {
-        let (was, is) = reasons.get(&package)?;
+        let (old_reasons, new_reasons) = reasons.get(&package)?;
         let reasons = match what {
-            What::Absent { .. } => is.get(path)?,
-            What::WasAbsent { .. } => was.get(path)?,
+            What::Absent { .. } => new_reasons.get(path)?,
+            What::WasAbsent { .. } => old_reasons.get(path)?,
             _ => return None,
         };
         Some(reasons.iter().map(|reason| &**reason).collect::<Vec<_>>().join("; "))
@@ -108,29 +109,34 @@ fn name(
 
 fn of_package(old: &Package<'_>, new: &Package<'_>) -> Vec<(What, String)> {
     let (Some(before), Some(after)) = (old.absent, new.absent) else { return Vec::new() };
-    let (was, is) = (all_reasons(before), all_reasons(after));
-    let mut found = Vec::new();
-    for (path, new) in &is {
-        match was.get(path) {
-            None => found.push((What::Absent { reason: told(new) }, *path)),
+    let (old_reasons, new_reasons) = (all_reasons(before), all_reasons(after));
+    let mut changes = Vec::new();
+    for (path, new) in &new_reasons {
+        match old_reasons.get(path) {
+            None => changes.push((What::Absent { reason: reasons_text(new) }, *path)),
             Some(old) if old != new => {
-                found.push((What::AbsentOtherwise { old: told(old), new: told(new) }, *path));
+                changes.push((
+                    What::AbsentOtherwise { old: reasons_text(old), new: reasons_text(new) },
+                    *path,
+                ));
             }
             Some(_) => {}
         }
     }
-    let gone = was.iter().filter(|(path, _)| !is.contains_key(*path));
-    found.extend(gone.map(|(path, reasons)| (What::WasAbsent { reason: told(reasons) }, *path)));
-    if found.is_empty() {
+    let vanished = old_reasons.iter().filter(|(path, _)| !new_reasons.contains_key(*path));
+    changes.extend(
+        vanished.map(|(path, reasons)| (What::WasAbsent { reason: reasons_text(reasons) }, *path)),
+    );
+    if changes.is_empty() {
         return Vec::new();
     }
-    let (there, here) = (platform_files(old), platform_files(new));
-    found.retain(|(what, path)| match what {
-        What::Absent { .. } => !there.contains(path),
-        What::WasAbsent { .. } => !here.contains(path),
+    let (old_files, new_files) = (platform_files(old), platform_files(new));
+    changes.retain(|(what, path)| match what {
+        What::Absent { .. } => !old_files.contains(path),
+        What::WasAbsent { .. } => !new_files.contains(path),
         _ => true,
     });
-    found.into_iter().map(|(what, path)| (what, path.to_owned())).collect()
+    changes.into_iter().map(|(what, path)| (what, path.to_owned())).collect()
 }
 
 fn platform_files<'a>(package: &Package<'a>) -> HashSet<&'a str> {
@@ -138,15 +144,15 @@ fn platform_files<'a>(package: &Package<'a>) -> HashSet<&'a str> {
 }
 
 fn all_reasons(absent: &[Absent]) -> BTreeMap<&str, BTreeSet<Cow<'_, str>>> {
-    let mut all: BTreeMap<&str, BTreeSet<Cow<'_, str>>> = BTreeMap::new();
+    let mut by_path: BTreeMap<&str, BTreeSet<Cow<'_, str>>> = BTreeMap::new();
     for Absent { path, reason, .. } in absent {
-        all.entry(path.as_str()).or_default().insert(without_lines(reason));
+        by_path.entry(path.as_str()).or_default().insert(without_lines(reason));
     }
-    all
+    by_path
 }
 
 /// Omits names to group paths with one cause.
-fn told(reasons: &BTreeSet<Cow<'_, str>>) -> String {
+fn reasons_text(reasons: &BTreeSet<Cow<'_, str>>) -> String {
     reasons.iter().map(|reason| without_names(reason)).collect::<Vec<_>>().join("; ")
 }
 

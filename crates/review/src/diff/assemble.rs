@@ -17,27 +17,28 @@ use plan::Step;
 
 pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
     let pairs = pair::pairs(old, new);
-    let same: Vec<_> = pairs.both().map(|(i, j)| (&old.packages[i], &new.packages[j])).collect();
-    let translation = Translation::new(same.iter().copied());
+    let package_pairs: Vec<_> =
+        pairs.indices().map(|(i, j)| (&old.packages[i], &new.packages[j])).collect();
+    let translation = Translation::new(package_pairs.iter().copied());
     let words = (&translation, &translation.inverse());
-    let mut found = Sides {
+    let mut sides = Sides {
         old,
         new,
         pairs: &pairs,
         words,
         found: vec![ChangedPackage::default(); pairs.slots()],
     };
-    let mut left = found.compare();
-    let moves = left.moves(old, new);
+    let mut leftovers = sides.compare();
+    let moves = leftovers.moves(old, new);
     let absences = Absences::new(old, new, &pairs);
     let grouped = moved::grouped(old, new, words, &moves, &absences);
-    found.left_over(&left, &moves, &absences);
-    found.left_out();
-    let (old_total, new_total) = found.totals();
+    sides.left_over(&leftovers, &moves, &absences);
+    sides.left_out();
+    let (old_total, new_total) = sides.totals();
     let mut packages: Vec<PackageChange> =
-        (0..pairs.slots()).filter_map(|slot| found.package(slot)).collect();
-    let (left, moves) = (&left, &moves[..]);
-    let compared = Compared { old, new, pairs: &pairs, left, moves, changed: &packages };
+        (0..pairs.slots()).filter_map(|slot| sides.package(slot)).collect();
+    let (leftovers, moves) = (&leftovers, &moves[..]);
+    let compared = Compared { old, new, pairs: &pairs, left: leftovers, moves, changed: &packages };
     let losses = losses::find(&compared);
     repeated::shorten(&mut packages, [old, new]);
     Diff {
@@ -45,15 +46,15 @@ pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
         old: side(old, new),
         new: side(new, old),
         losses,
-        directories: directories(&same),
+        directories: directories(&package_pairs),
         moved: grouped,
         same: pairs.slots() - packages.len(),
         packages,
         old_total,
         new_total,
         unowned: unowned::changes(old, new),
-        warnings: remarks::warnings(old, new, &same),
-        notes: remarks::notes(old, new, &same),
+        warnings: remarks::warnings(old, new, &package_pairs),
+        notes: remarks::notes(old, new, &package_pairs),
     }
 }
 
@@ -77,20 +78,20 @@ struct Sides<'s, 'a> {
 
 impl<'a> Sides<'_, 'a> {
     fn compare(&mut self) -> Left {
-        let mut left = Left::default();
-        let all = |packages: &[Package<'_>], package: usize| {
+        let mut leftovers = Left::default();
+        let file_places = |packages: &[Package<'_>], package: usize| {
             (0..packages[package].files.len()).map(move |file| At { package, file })
         };
         for (index, was) in self.pairs.old_of.iter().enumerate() {
             match was {
-                Some(was) => self.pair(*was, index, &mut left),
-                None => left.come.extend(all(&self.new.packages, index)),
+                Some(was) => self.pair(*was, index, &mut leftovers),
+                None => leftovers.come.extend(file_places(&self.new.packages, index)),
             }
         }
         for index in self.pairs.vanished() {
-            left.gone.extend(all(&self.old.packages, index));
+            leftovers.gone.extend(file_places(&self.old.packages, index));
         }
-        left
+        leftovers
     }
 
     fn pair(&mut self, was: usize, is: usize, left: &mut Left) {
@@ -121,8 +122,8 @@ impl<'a> Sides<'_, 'a> {
                 _ => self.changed(&mut comparison, is, then, now),
             }
         }
-        let gone = paired.iter().enumerate().filter(|(_, paired)| !**paired);
-        left.gone.extend(gone.map(|(file, _)| At { package: was, file }));
+        let unpaired = paired.iter().enumerate().filter(|(_, paired)| !**paired);
+        left.gone.extend(unpaired.map(|(file, _)| At { package: was, file }));
     }
 
     fn changed(
@@ -175,18 +176,18 @@ impl<'a> Sides<'_, 'a> {
         for at in left.come.iter().filter(|at| !dead.come.contains(at)) {
             let package = &self.new.packages[at.package];
             let file = &package.files[at.file];
-            let was = absences.why_not_there(at.package, file);
-            self.add(at.package, What::Appeared { was }, change(package, None, Some(file)));
+            let reason = absences.why_not_there(at.package, file);
+            self.add(at.package, What::Appeared { was: reason }, change(package, None, Some(file)));
         }
         for (from, to) in left.filled.iter().chain(&left.emptied) {
             let (then, now) = (
                 &self.old.packages[from.package].files[from.file],
                 &self.new.packages[to.package].files[to.file],
             );
-            let what = What::Step { old: then.kind(), new: now.kind() };
+            let step = What::Step { old: then.kind(), new: now.kind() };
             self.add(
                 to.package,
-                what,
+                step,
                 change(&self.new.packages[to.package], Some(then), Some(now)),
             );
         }
@@ -223,10 +224,10 @@ impl<'a> Sides<'_, 'a> {
     fn totals(&self) -> (Extent, Extent) {
         let mut totals = (Extent::default(), Extent::default());
         for (slot, found) in self.found.iter().enumerate() {
-            let (was, is) = self.pairs.of_slot(slot);
+            let (old_index, new_index) = self.pairs.of_slot(slot);
             let sides = [
-                (&mut totals.0, was.map(|i| &self.old.packages[i])),
-                (&mut totals.1, is.map(|i| &self.new.packages[i])),
+                (&mut totals.0, old_index.map(|i| &self.old.packages[i])),
+                (&mut totals.1, new_index.map(|i| &self.new.packages[i])),
             ];
             for (total, package) in sides {
                 let Extent { files, size } =
@@ -238,8 +239,9 @@ impl<'a> Sides<'_, 'a> {
     }
 
     fn package(&mut self, slot: usize) -> Option<PackageChange> {
-        let (was, is) = self.pairs.of_slot(slot);
-        let (old, new) = (was.map(|i| &self.old.packages[i]), is.map(|i| &self.new.packages[i]));
+        let (old_index, new_index) = self.pairs.of_slot(slot);
+        let (old, new) =
+            (old_index.map(|i| &self.old.packages[i]), new_index.map(|i| &self.new.packages[i]));
         let ChangedPackage { fields, changes, edits, moved } =
             std::mem::take(&mut self.found[slot]);
         let changes = group::changes(old, new, changes);
@@ -250,14 +252,14 @@ impl<'a> Sides<'_, 'a> {
             return None;
         }
         let either = new.or(old)?;
-        let known = |pick: fn(&Package<'_>) -> Option<String>| {
+        let first_value = |pick: fn(&Package<'_>) -> Option<String>| {
             new.and_then(pick).or_else(|| old.and_then(pick))
         };
         Some(PackageChange {
             title: either.title(),
             was: before.filter(|_| renamed),
-            package: known(|p| p.package.map(ToString::to_string)),
-            variant: known(|p| p.variant.map(str::to_owned)),
+            package: first_value(|p| p.package.map(ToString::to_string)),
+            variant: first_value(|p| p.variant.map(str::to_owned)),
             old: old.map(|p| extent(p, edits)),
             new: new.map(|p| extent(p, edits)),
             fields,

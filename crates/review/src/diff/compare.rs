@@ -29,17 +29,17 @@ impl<'c, 'a> Comparison<'c, 'a> {
 
     /// None if only the version differs.
     pub fn files(&mut self, old: &File<'a>, new: &File<'a>) -> Vec<What> {
-        let mut found = match (old.content, new.content) {
+        let mut changes = match (old.content, new.content) {
             (EntryContent::Directory, EntryContent::Directory) => return Vec::new(),
             (EntryContent::Link(a), EntryContent::Link(b)) => {
                 return self.target(old, a, new, b).into_iter().collect();
             }
             (EntryContent::Planned(a), EntryContent::Planned(b)) => self.steps(old, a, new, b),
             (EntryContent::Planned(step), EntryContent::Built(bytes)) => {
-                self.kept(old, step, new, bytes, Side::Old)
+                self.promised(old, step, new, bytes, Side::Old)
             }
             (EntryContent::Built(bytes), EntryContent::Planned(step)) => {
-                self.kept(new, step, old, bytes, Side::New)
+                self.promised(new, step, old, bytes, Side::New)
             }
             (EntryContent::Built(a), EntryContent::Built(b)) => self.built(old, a, new, b),
             (
@@ -52,30 +52,32 @@ impl<'c, 'a> Comparison<'c, 'a> {
         };
         // A changed step implies the execute bit.
         if old.executable != new.executable
-            && !found.iter().any(|what| matches!(what, What::Step { .. }))
+            && !changes.iter().any(|what| matches!(what, What::Step { .. }))
         {
-            found.push(What::Executable { now: new.executable });
+            changes.push(What::Executable { now: new.executable });
         }
-        found
+        changes
     }
 
     fn steps(&mut self, old: &File<'a>, a: &'a Step, new: &File<'a>, b: &'a Step) -> Vec<What> {
-        let mut found = Vec::new();
+        let mut changes = Vec::new();
         match (a, b) {
             (Step::Copy { source: from }, Step::Copy { source: to }) => {
-                found.extend(sources(old, from, new, to));
+                changes.extend(sources(old, from, new, to));
             }
             (
                 Step::Relink { source: from, rpath: was, clear_execstack: cleared },
                 Step::Relink { source: to, rpath: is, clear_execstack: clears },
             ) => {
-                found.extend(sources(old, from, new, to));
-                found.extend(self.rpath(old, was, new, is));
-                found.extend((cleared != clears).then_some(What::Stack { cleared: *clears }));
+                changes.extend(sources(old, from, new, to));
+                changes.extend(self.rpath(old, was, new, is));
+                changes.extend((cleared != clears).then_some(What::Stack { cleared: *clears }));
             }
-            (Step::Stub { .. } | Step::Alias { .. }, _) => found.extend(self.made(old, a, new, b)),
+            (Step::Stub { .. } | Step::Alias { .. }, _) => {
+                changes.extend(self.made(old, a, new, b));
+            }
             (Step::Render { text: was }, Step::Render { text: is }) => {
-                found.extend(self.text(&was.text(), &is.text()));
+                changes.extend(self.text(&was.text(), &is.text()));
             }
             (
                 Step::Copy { .. }
@@ -84,14 +86,14 @@ impl<'c, 'a> Comparison<'c, 'a> {
                 | Step::Link { .. }
                 | Step::Directory,
                 _,
-            ) => found.push(other_kind(old, new)),
+            ) => changes.push(other_kind(old, new)),
         }
-        found
+        changes
     }
 
     /// Compares generated files.
     fn made(&self, old: &File<'a>, a: &Step, new: &File<'a>, b: &Step) -> Vec<What> {
-        let (changed, from, to) = match (a, b) {
+        let (changed, old_machine, new_machine) = match (a, b) {
             (Step::Stub { target: was, machine: from }, Step::Stub { target: is, machine: to }) => {
                 (self.target(old, was, new, is), from, to)
             }
@@ -109,7 +111,10 @@ impl<'c, 'a> Comparison<'c, 'a> {
             }
             _ => return vec![other_kind(old, new)],
         };
-        changed.into_iter().chain((from != to).then(|| machines(*from, *to))).collect()
+        changed
+            .into_iter()
+            .chain((old_machine != new_machine).then(|| machines(*old_machine, *new_machine)))
+            .collect()
     }
 
     fn rpath(&mut self, old: &File<'a>, was: &'a str, new: &File<'a>, is: &'a str) -> Option<What> {
@@ -124,16 +129,16 @@ impl<'c, 'a> Comparison<'c, 'a> {
         {
             return known.clone();
         }
-        let (from, to) = (self.old.installed(old), self.new.installed(new));
-        let found = rpath::difference(
-            &Searched { rpath: was, at: &from },
-            &Searched { rpath: is, at: &to },
+        let (old_path, new_path) = (self.old.installed(old), self.new.installed(new));
+        let difference = rpath::difference(
+            &Searched { rpath: was, at: &old_path },
+            &Searched { rpath: is, at: &new_path },
             self.words.0,
         );
         if same_place && new.area == Area::Platform {
-            self.rpaths.insert((was, is, directory), found.clone());
+            self.rpaths.insert((was, is, directory), difference.clone());
         }
-        found
+        difference
     }
 
     fn target(&self, old: &File<'a>, was: &str, new: &File<'a>, is: &str) -> Option<What> {
@@ -142,15 +147,18 @@ impl<'c, 'a> Comparison<'c, 'a> {
             return None;
         }
         let from = rpath::follow(&self.words.0.path(&self.old.installed(old)), &translated);
-        let to = rpath::follow(&self.new.installed(new), is);
-        let own = |path: String| {
+        let new_target = rpath::follow(&self.new.installed(new), is);
+        let below_platform_dir = |path: String| {
             path.strip_prefix(self.new.platform_dir.unwrap_or_default())
                 .and_then(|p| p.strip_prefix('/'))
                 .map_or(path.clone(), str::to_owned)
         };
-        let (from, to) = (from.map_or(translated.into_owned(), own), to.map_or(is.to_owned(), own));
-        let (from, to) = apart(&from, &to);
-        Some(What::Target { old: from.to_owned(), new: to.to_owned() })
+        let (old_path, new_path) = (
+            from.map_or(translated.into_owned(), below_platform_dir),
+            new_target.map_or(is.to_owned(), below_platform_dir),
+        );
+        let (old_part, new_part) = apart(&old_path, &new_path);
+        Some(What::Target { old: old_part.to_owned(), new: new_part.to_owned() })
     }
 
     fn alias(
@@ -162,13 +170,13 @@ impl<'c, 'a> Comparison<'c, 'a> {
         if (soname, needed, &*from) == (new_soname, new_needed, new_rpath) {
             return None;
         }
-        let said = |soname: &str, needed: &str, place: &str| {
+        let sentence = |soname: &str, needed: &str, place: &str| {
             let place = if from == new_rpath { String::new() } else { format!(" in {place}") };
             format!("{soname} for {needed}{place}")
         };
         Some(What::Alias {
-            old: said(soname, needed, &from),
-            new: said(new_soname, new_needed, new_rpath),
+            old: sentence(soname, needed, &from),
+            new: sentence(new_soname, new_needed, new_rpath),
         })
     }
 
@@ -177,7 +185,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
             .then_some(What::Text)
     }
 
-    fn kept(
+    fn promised(
         &mut self,
         promise: &File<'a>,
         step: &'a Step,
@@ -209,21 +217,21 @@ impl<'c, 'a> Comparison<'c, 'a> {
     ) -> Vec<What> {
         let Some(search) = bytes.search() else { return vec![What::Content] };
         let real = Linked::new(search).search;
-        let found = match side {
+        let difference = match side {
             Side::Old => self.rpath(promise, rpath, built, real),
             Side::New => self.rpath(built, real, promise, rpath),
         };
         let tag = search.runpath.is_some().then_some(What::Content);
-        found.into_iter().chain(tag).collect()
+        difference.into_iter().chain(tag).collect()
     }
 
     fn rendered(&self, text: &str, bytes: Built<'_>, side: Side) -> Option<What> {
-        let is = |text: &str| crc32fast::hash(text.as_bytes()) == bytes.bytes.crc32;
-        let said = || match side {
+        let has_bytes = |text: &str| crc32fast::hash(text.as_bytes()) == bytes.bytes.crc32;
+        let translated = || match side {
             Side::Old => self.words.0.text(text, self.old.version, self.new.version),
             Side::New => self.words.1.text(text, self.new.version, self.old.version),
         };
-        (!is(text) && !is(&said())).then_some(What::Text)
+        (!has_bytes(text) && !has_bytes(&translated())).then_some(What::Text)
     }
 
     fn built(&mut self, old: &File<'a>, a: Built<'a>, new: &File<'a>, b: Built<'a>) -> Vec<What> {
@@ -239,18 +247,20 @@ impl<'c, 'a> Comparison<'c, 'a> {
         let (Some(was), Some(is)) = (a.search(), b.search()) else {
             return vec![if old.size == new.size { What::Content } else { What::Size }];
         };
-        let (from, to) = (Linked::new(was).search, Linked::new(is).search);
-        let mut found: Vec<What> = self.rpath(old, from, new, to).into_iter().collect();
+        let (old_search, new_search) = (Linked::new(was).search, Linked::new(is).search);
+        let mut changes: Vec<What> =
+            self.rpath(old, old_search, new, new_search).into_iter().collect();
         // Renamed directories change bytes and size.
-        let same = (&was.rpath, &was.runpath) == (&is.rpath, &is.runpath);
-        let renamed = found.is_empty() && !same;
-        let explained = if renamed { from.len().abs_diff(to.len()) as u64 + ALIGNED } else { 0 };
+        let is_same_search = (&was.rpath, &was.runpath) == (&is.rpath, &is.runpath);
+        let renamed = changes.is_empty() && !is_same_search;
+        let explained =
+            if renamed { old_search.len().abs_diff(new_search.len()) as u64 + ALIGNED } else { 0 };
         if old.size.abs_diff(new.size) > explained {
-            found.push(What::Size);
-        } else if found.is_empty() && !renamed {
-            found.push(What::Content);
+            changes.push(What::Size);
+        } else if changes.is_empty() && !renamed {
+            changes.push(What::Content);
         }
-        found
+        changes
     }
 }
 
@@ -280,8 +290,8 @@ fn sources(old: &File<'_>, from: &Origin, new: &File<'_>, to: &Origin) -> Option
         return (old.size != new.size).then_some(What::Size);
     }
     let bases = from.artifact == to.artifact && from.path == to.path;
-    let (from, to) = (source(from, bases), source(to, bases));
-    let (old, new) = apart(&from, &to);
+    let (old_source, new_source) = (source(from, bases), source(to, bases));
+    let (old, new) = apart(&old_source, &new_source);
     Some(What::Source { old: old.to_owned(), new: new.to_owned() })
 }
 
@@ -290,14 +300,15 @@ fn source(origin: &Origin, with_base: bool) -> String {
 }
 
 pub(super) fn apart<'t>(old: &'t str, new: &'t str) -> (&'t str, &'t str) {
-    let (mut from, mut to) = (old, new);
-    while let (Some((a, x)), Some((b, y))) = (from.rsplit_once('/'), to.rsplit_once('/')) {
+    let (mut old_head, mut new_head) = (old, new);
+    while let (Some((a, x)), Some((b, y))) = (old_head.rsplit_once('/'), new_head.rsplit_once('/'))
+    {
         if x != y {
             break;
         }
-        (from, to) = (a, b);
+        (old_head, new_head) = (a, b);
     }
-    (from, to)
+    (old_head, new_head)
 }
 
 pub(super) fn parent(path: &str) -> &str {

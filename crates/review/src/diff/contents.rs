@@ -200,8 +200,8 @@ fn all_the_same<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
 fn common_tag(plan: &Plan) -> Option<&str> {
     let wheels = plan.distributions.iter().filter(|d| d.form == Form::Wheel);
     let tags = wheels.map(|distribution| plan.platform_tag_of(distribution));
-    let mut others = tags.clone();
-    if others.any(|tag| tag == plan.platform_tag) {
+    let mut wheel_tags = tags.clone();
+    if wheel_tags.any(|tag| tag == plan.platform_tag) {
         Some(&plan.platform_tag)
     } else {
         all_the_same(tags)

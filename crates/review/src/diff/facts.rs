@@ -12,7 +12,7 @@ pub(super) fn difference(old: &str, new: &str) -> Option<Vec<FieldChange>> {
     let (Value::Object(old), Value::Object(new)) = (data(old)?, data(new)?) else { return None };
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let changes = keys.into_iter().filter_map(|key| {
-        let (mut before, mut after) = (Said::of(old.get(key)), Said::of(new.get(key)));
+        let (mut before, mut after) = (Said::new(old.get(key)), Said::new(new.get(key)));
         before.split_where_shared(&mut after);
         let only = |one: &Said, other: &Said| {
             one.values.difference(&other.values).cloned().collect::<Vec<_>>()
@@ -32,12 +32,12 @@ struct Said {
 }
 
 impl Said {
-    fn of(value: Option<&Value>) -> Self {
-        let mut said = Self::default();
+    fn new(value: Option<&Value>) -> Self {
+        let mut values = Self::default();
         if let Some(value) = value {
-            said.collect("", value);
+            values.collect("", value);
         }
-        said
+        values
     }
 
     fn collect(&mut self, path: &str, value: &Value) {
@@ -58,11 +58,11 @@ impl Said {
             }
             Value::Array(items) => items.iter().for_each(|item| self.collect(path, item)),
             Value::Null => {}
-            Value::String(_) | Value::Bool(_) | Value::Number(_) => self.say(path, &word(value)),
+            Value::String(_) | Value::Bool(_) | Value::Number(_) => self.insert(path, &word(value)),
         }
     }
 
-    fn say(&mut self, path: &str, what: &str) {
+    fn insert(&mut self, path: &str, what: &str) {
         self.values.insert(if path.is_empty() {
             what.to_owned()
         } else {
@@ -79,10 +79,10 @@ impl Said {
             for (path, record) in own {
                 if shared.contains_key(path) {
                     for (key, word) in record {
-                        said.say(&below(path, key), word);
+                        said.insert(&below(path, key), word);
                     }
                 } else {
-                    said.say(
+                    said.insert(
                         path,
                         &record
                             .iter()

@@ -14,29 +14,29 @@ pub(super) fn differences(
     (new_side, new): (&Contents<'_>, &Package<'_>),
     translation: &Translation<'_>,
 ) -> Vec<FieldChange> {
-    let mut found = Vec::new();
+    let mut changes = Vec::new();
     if (old_side.version, new_side.version) != (Some(old.version), Some(new.version)) {
-        found.extend(one("version", old.version.as_str(), new.version.as_str()));
+        changes.extend(change("version", old.version.as_str(), new.version.as_str()));
     }
     // Sdists have no tag.
     if (old_side.platform_tag, new_side.platform_tag) != (old.platform_tag, new.platform_tag)
         && let (Some(was), Some(is)) = (old.platform_tag, new.platform_tag)
     {
-        found.extend(one("platform tag", was, is));
+        changes.extend(change("platform tag", was, is));
     }
-    let said = |text: &str| translation.text(text, old.version, new.version).into_owned();
-    let both = values(old).into_iter().zip(values(new));
+    let translated = |text: &str| translation.text(text, old.version, new.version).into_owned();
+    let field_pairs = values(old).into_iter().zip(values(new));
     let planned = old.planned.zip(new.planned);
     // Plans have more precise levels.
-    let both = both.filter(|((field, _), _)| planned.is_none() || *field != MEMBERS);
-    found.extend(both.filter_map(|((field, was), (_, is))| {
-        many(field, was.iter().map(|v| said(v)).collect(), &is)
+    let field_pairs = field_pairs.filter(|((field, _), _)| planned.is_none() || *field != MEMBERS);
+    changes.extend(field_pairs.filter_map(|((field, was), (_, is))| {
+        many(field, was.iter().map(|v| translated(v)).collect(), &is)
     }));
     if let Some((was, is)) = planned {
-        found.extend(levels(was, is, said));
+        changes.extend(levels(was, is, translated));
     }
-    found.extend(description(old, new, said));
-    found
+    changes.extend(description(old, new, translated));
+    changes
 }
 
 const MEMBERS: &str = "members";
@@ -58,9 +58,10 @@ fn description(
             .collect();
         lines
     };
-    let (was, is) = (lines(old, &said), lines(new, &str::to_owned));
-    let borrowed: Vec<Cow<'_, str>> = is.iter().map(|line| Cow::Borrowed(line.as_str())).collect();
-    Some(brief(many("description", was, &borrowed)?, "line"))
+    let (old_lines, new_lines) = (lines(old, &said), lines(new, &str::to_owned));
+    let borrowed: Vec<Cow<'_, str>> =
+        new_lines.iter().map(|line| Cow::Borrowed(line.as_str())).collect();
+    Some(brief(many("description", old_lines, &borrowed)?, "line"))
 }
 
 fn levels(
@@ -68,9 +69,10 @@ fn levels(
     is: &Distribution,
     said: impl Fn(&str) -> String,
 ) -> impl Iterator<Item = FieldChange> {
-    let level = one("compression", was.compression.as_str(), is.compression.as_str());
+    let level = change("compression", was.compression.as_str(), is.compression.as_str());
     let preset = |of: &Distribution| Some(of.archive.as_ref()?.xz?.to_string());
-    let preset = preset(was).zip(preset(is)).and_then(|(was, is)| one("preset of xz", &was, &is));
+    let preset =
+        preset(was).zip(preset(is)).and_then(|(was, is)| change("preset of xz", &was, &is));
     [level, single(was, is, said).map(|it| brief(it, "file")), preset].into_iter().flatten()
 }
 
@@ -86,9 +88,9 @@ fn single(
     }
     // Added, removed and moved files are reported as such.
     let (before, now) = (paths(was, &said), paths(is, plain));
-    let both = |path: &String| before.contains(path) && now.contains(path);
+    let in_both = |path: &String| before.contains(path) && now.contains(path);
     let rows = |levels: BTreeMap<String, Compression>| -> Vec<String> {
-        let levels = levels.into_iter().filter(|(path, _)| both(path));
+        let levels = levels.into_iter().filter(|(path, _)| in_both(path));
         levels.map(|(path, level)| format!("{path} {level}")).collect()
     };
     let (old, new) = (rows(old), rows(new));
@@ -118,47 +120,47 @@ fn brief(change: FieldChange, what: &str) -> FieldChange {
 fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)> {
     let metadata = &package.metadata;
     let wheel = package.form == Form::Wheel;
-    let one = |text: &'p str| vec![Cow::Borrowed(text)];
-    let all = |list: &'p [String]| list.iter().map(|t| Cow::Borrowed(t.as_str())).collect();
+    let text_value = |text: &'p str| vec![Cow::Borrowed(text)];
+    let list_values = |list: &'p [String]| list.iter().map(|t| Cow::Borrowed(t.as_str())).collect();
     let scripts =
         package.entry_points.iter().map(|(name, object)| Cow::Owned(format!("{name} = {object}")));
     vec![
-        ("form", one(if package.form == Form::Wheel { "wheel" } else { "sdist" })),
-        ("directory", one(package.directory)),
+        ("form", text_value(if package.form == Form::Wheel { "wheel" } else { "sdist" })),
+        ("directory", text_value(package.directory)),
         (
             "variant",
-            package.wheel_variant.map(|(_, json)| one(json.trim_end())).unwrap_or_default(),
+            package.wheel_variant.map(|(_, json)| text_value(json.trim_end())).unwrap_or_default(),
         ),
-        ("summary", one(&metadata.summary)),
-        ("license", one(&metadata.license)),
-        ("author", one(&metadata.author)),
-        ("home page", metadata.home_page.as_deref().map(one).unwrap_or_default()),
+        ("summary", text_value(&metadata.summary)),
+        ("license", text_value(&metadata.license)),
+        ("author", text_value(&metadata.author)),
+        ("home page", metadata.home_page.as_deref().map(text_value).unwrap_or_default()),
         ("urls", metadata.urls.iter().map(|(l, u)| Cow::Owned(format!("{l}, {u}"))).collect()),
-        ("classifiers", all(&metadata.classifiers)),
-        ("keywords", all(&metadata.keywords)),
-        ("requires python", one(&metadata.requires_python)),
+        ("classifiers", list_values(&metadata.classifiers)),
+        ("keywords", list_values(&metadata.keywords)),
+        ("requires python", text_value(&metadata.requires_python)),
         ("requires", requires(package)),
-        ("extras", if wheel { all(&metadata.provides_extra) } else { Vec::new() }),
+        ("extras", if wheel { list_values(&metadata.provides_extra) } else { Vec::new() }),
         ("entry points", scripts.collect()),
         (
             MEMBERS,
             if package.form == Form::Wheel {
-                one(if package.compressed { "deflated" } else { "stored" })
+                text_value(if package.compressed { "deflated" } else { "stored" })
             } else {
                 Vec::new()
             },
         ),
-        ("archive", package.archive.map(one).unwrap_or_default()),
+        ("archive", package.archive.map(text_value).unwrap_or_default()),
     ]
 }
 
 fn requires<'p>(package: &'p Package<'_>) -> Vec<Cow<'p, str>> {
     let shown = |text: &&String| package.form == Form::Wheel || !text.contains("extra ==");
-    let all = package.metadata.requires_dist.iter().filter(shown);
-    all.map(|text| Cow::Borrowed(text.as_str())).collect()
+    let requirements = package.metadata.requires_dist.iter().filter(shown);
+    requirements.map(|text| Cow::Borrowed(text.as_str())).collect()
 }
 
-fn one(field: &str, old: &str, new: &str) -> Option<FieldChange> {
+fn change(field: &str, old: &str, new: &str) -> Option<FieldChange> {
     (old != new).then(|| FieldChange {
         field: field.to_owned(),
         removed: vec![old.to_owned()],

@@ -34,7 +34,7 @@ pub(super) fn package<'a>(package: &'a check::Package<'_>) -> Option<Package<'a>
         archive: archive.map(|name| name.rsplit('/').next().unwrap_or(name)),
         metadata: Cow::Owned(finished.metadata.described()),
         entry_points: &finished.entry_points,
-        files: Files::of(package, finished).collect(),
+        files: Files::list(package, finished).collect(),
         absent: None,
     })
 }
@@ -49,7 +49,7 @@ struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    fn of(
+    fn list(
         package: &'a check::Package<'_>,
         finished: &'a Finished,
     ) -> impl Iterator<Item = File<'a>> {

@@ -23,7 +23,7 @@ pub(super) fn changes(
 
 fn change(universes: &Universes<'_, '_>, what: What, mut files: Vec<FileChange>) -> Change {
     files.sort_by(|a, b| a.path.cmp(&b.path));
-    let places = places(&files, universes.of(&what), most_places(&what));
+    let places = places(&files, universes.universe(&what), most_places(&what));
     Change { what, places, files }
 }
 
@@ -82,7 +82,7 @@ impl<'p, 'a> Universes<'p, 'a> {
         Self { old, new, gone, there, searching, leading, left_out }
     }
 
-    fn of(&self, what: &What) -> &Universe<'a> {
+    fn universe(&self, what: &What) -> &Universe<'a> {
         match what {
             What::Vanished { .. } => self.gone.get_or_init(|| of_package(self.old, |_| true)),
             What::Rpath { .. } => self.searching.get_or_init(|| of_package(self.new, searches)),

@@ -139,7 +139,7 @@ fn change(change: &Change) -> String {
             },
             size(place.old_size, class != "come"),
             size(place.new_size, class != "gone"),
-            text(&report::of(&change.what, place))
+            text(&report::text(&change.what, place))
         )
     });
     let rows: String = places.collect();
@@ -160,12 +160,12 @@ fn moved(moved: &Moved) -> String {
 fn files(all: &[FileChange]) -> String {
     let size = |size: Option<u64>| size.map(human_size).unwrap_or_default();
     let row = |file: &FileChange| {
-        let was = file.was.as_ref().unwrap_or(&file.path);
+        let old_path = file.was.as_ref().unwrap_or(&file.path);
         let cell = |path: &str, bytes: Option<u64>| match bytes {
             Some(_) => format!("<td>{} {}</td>", text(path), size(bytes)),
             None => "<td></td>".to_owned(),
         };
-        format!("<tr>{}{}</tr>\n", cell(was, file.old_size), cell(&file.path, file.new_size))
+        format!("<tr>{}{}</tr>\n", cell(old_path, file.old_size), cell(&file.path, file.new_size))
     };
     let rows: String = all.iter().take(MOST_FILES).map(row).collect();
     let more = all.len().saturating_sub(MOST_FILES);

@@ -147,14 +147,14 @@ struct Things {
 
 /// Returns losses, the most dangerous first; accepted ones last.
 pub(super) fn find(compared: &Compared<'_, '_>) -> Vec<Loss> {
-    let mut found = Found::default();
+    let mut findings = Found::default();
     let offered = Offered::new(compared.new);
-    packages::find(compared, &mut found);
-    files::find(compared, &offered, &mut found);
-    contract::find(compared, &offered, &mut found);
-    size::find(compared, &mut found);
+    packages::find(compared, &mut findings);
+    files::find(compared, &offered, &mut findings);
+    contract::find(compared, &offered, &mut findings);
+    size::find(compared, &mut findings);
     let mut losses: Vec<Loss> =
-        found.0.into_iter().map(|(group, things)| said::loss(group, things)).collect();
+        findings.0.into_iter().map(|(group, things)| said::loss(group, things)).collect();
     losses.sort_by_key(|loss| (loss.allowed.is_some(), loss.kind, std::cmp::Reverse(loss.size)));
     losses
 }

@@ -97,7 +97,7 @@ fn table(rows: &[Row], page: &mut Page) {
 }
 
 fn lines(report: &Report, page: &mut Page) {
-    let widths = Widths::of(report);
+    let widths = Widths::new(report);
     for (index, section) in report.sections.iter().enumerate() {
         if index > 0 {
             page.line("");

@@ -34,13 +34,13 @@ pub(super) fn grouped<'a>(
     let mut comparisons: HashMap<(usize, usize), Comparison<'_, 'a>> = HashMap::new();
     let mut groups: IndexMap<Key, Vec<FileChange>> = IndexMap::new();
     for (was, is) in moves {
-        let (from, to) = (&old.packages[was.package], &new.packages[is.package]);
-        let (then, now) = (&from.files[was.file], &to.files[is.file]);
+        let (old_package, new_package) = (&old.packages[was.package], &new.packages[is.package]);
+        let (then, now) = (&old_package.files[was.file], &new_package.files[is.file]);
         let comparison = comparisons
             .entry((was.package, is.package))
-            .or_insert_with(|| Comparison::new(from, to, words));
+            .or_insert_with(|| Comparison::new(old_package, new_package, words));
         let also: Vec<String> = comparison.files(then, now).iter().filter_map(aside).collect();
-        let (before, after) = (from.shown(then), to.shown(now));
+        let (before, after) = (old_package.shown(then), new_package.shown(now));
         let (x, y) = if before == after { ("", "") } else { apart(&before, &after) };
         let key = Key {
             from: was.package,
@@ -49,23 +49,29 @@ pub(super) fn grouped<'a>(
             new: y.to_owned(),
             reason: absences.why_gone(was.package, then),
         };
-        let was = (before != after).then(|| before.into_owned());
+        let old_path = (before != after).then(|| before.into_owned());
         groups.entry(key).or_default().push(FileChange {
-            was,
+            was: old_path,
             also,
-            ..change(to, Some(then), Some(now))
+            ..change(new_package, Some(then), Some(now))
         });
     }
     let mut universes: HashMap<usize, Universe<'a>> = HashMap::new();
-    let mut all = Vec::new();
+    let mut moved_files = Vec::new();
     for (key, files) in groups {
         let universe = universes
             .entry(key.from)
             .or_insert_with(|| of_package(Some(&old.packages[key.from]), |_| true));
-        all.push(moved(&old.packages[key.from], &new.packages[key.to], key, files, universe));
+        moved_files.push(moved(
+            &old.packages[key.from],
+            &new.packages[key.to],
+            key,
+            files,
+            universe,
+        ));
     }
-    all.sort_by_key(|m| std::cmp::Reverse(m.files.len()));
-    all
+    moved_files.sort_by_key(|m| std::cmp::Reverse(m.files.len()));
+    moved_files
 }
 
 /// Describes further changes, except link targets and search paths, which follow the place.
@@ -92,11 +98,11 @@ fn moved(
 ) -> Moved {
     let end =
         |p: &Package<'_>| MovedEnd { title: p.title(), variant: p.variant.map(str::to_owned) };
-    let (from, to, reason) = (end(old), end(new), key.reason);
+    let (old_end, new_end, reason) = (end(old), end(new), key.reason);
     if files[0].was.is_none() {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let places = places(&files, universe, MOST_PLACES);
-        return Moved { from, to, reason, places, pattern: None, files };
+        return Moved { from: old_end, to: new_end, reason, places, pattern: None, files };
     }
     // Places are formed in the old package.
     files.sort_by(|a, b| a.was.cmp(&b.was));
@@ -107,7 +113,7 @@ fn moved(
     let mut places = places(&before, universe, 1);
     // As in `a/x → b/x`.
     let pattern = places.first_mut().map(|place| renamed(place, &key.old, &key.new, &before));
-    Moved { from, to, reason, places, pattern, files }
+    Moved { from: old_end, to: new_end, reason, places, pattern, files }
 }
 
 fn renamed(place: &mut Place, old: &str, new: &str, files: &[FileChange]) -> String {

@@ -31,66 +31,66 @@ pub(super) type Move = (At, At);
 impl Left {
     /// Most certain first: equal source and path, source, path, bytes.
     pub fn moves(&mut self, old: &Contents<'_>, new: &Contents<'_>) -> Vec<Move> {
-        let was = |at: &At| PlacedFile {
+        let old_file = |at: &At| PlacedFile {
             package: &old.packages[at.package],
             file: &old.packages[at.package].files[at.file],
         };
-        let is = |at: &At| PlacedFile {
+        let new_file = |at: &At| PlacedFile {
             package: &new.packages[at.package],
             file: &new.packages[at.package].files[at.file],
         };
-        let mut found = Vec::new();
-        found.extend(joined(
+        let mut moves = Vec::new();
+        moves.extend(joined(
             &mut self.gone,
             &mut self.come,
-            |a| was(a).source_and_path(),
-            |b| is(b).source_and_path(),
+            |a| old_file(a).source_and_path(),
+            |b| new_file(b).source_and_path(),
             true,
         ));
-        found.extend(joined(
+        moves.extend(joined(
             &mut self.gone,
             &mut self.come,
-            |a| was(a).source(),
-            |b| is(b).source(),
+            |a| old_file(a).source(),
+            |b| new_file(b).source(),
             false,
         ));
-        found.extend(joined(
+        moves.extend(joined(
             &mut self.gone,
             &mut self.come,
-            |a| was(a).path(),
-            |b| is(b).path(),
+            |a| old_file(a).path(),
+            |b| new_file(b).path(),
             false,
         ));
-        found.extend(joined(
+        moves.extend(joined(
             &mut self.gone,
             &mut self.come,
-            |a| was(a).bytes(),
-            |b| is(b).bytes(),
+            |a| old_file(a).bytes(),
+            |b| new_file(b).bytes(),
             false,
         ));
         let (mut filled, mut emptied) = (
             self.filled.iter().map(|(_, b)| *b).collect(),
             self.emptied.iter().map(|(a, _)| *a).collect(),
         );
-        found.extend(joined(
+        moves.extend(joined(
             &mut self.gone,
             &mut filled,
-            |a| was(a).source_and_path(),
-            |b| is(b).source_and_path(),
+            |a| old_file(a).source_and_path(),
+            |b| new_file(b).source_and_path(),
             false,
         ));
-        found.extend(joined(
+        moves.extend(joined(
             &mut emptied,
             &mut self.come,
-            |a| was(a).source_and_path(),
-            |b| is(b).source_and_path(),
+            |a| old_file(a).source_and_path(),
+            |b| new_file(b).source_and_path(),
             false,
         ));
         let (filled, emptied): (HashSet<At>, HashSet<At>) =
             (filled.into_iter().collect(), emptied.into_iter().collect());
         self.filled.retain(|(_, b)| filled.contains(b));
         self.emptied.retain(|(a, _)| emptied.contains(a));
-        found
+        moves
     }
 
     pub fn directories(&self, old: &Contents<'_>, new: &Contents<'_>, moves: &[Move]) -> Dead {
@@ -145,14 +145,14 @@ fn joined<K: Hash + Eq>(
             places.entry(key).or_default().push_back(index);
         }
     }
-    let (mut moves, mut taken) = (Vec::new(), vec![false; gone.len()]);
+    let (mut moves, mut paired) = (Vec::new(), vec![false; gone.len()]);
     come.retain(|at| {
         let from = new(at).and_then(|key| {
-            let left = places.get_mut(&key)?;
-            if again && left.len() == 1 { left.front().copied() } else { left.pop_front() }
+            let waiting = places.get_mut(&key)?;
+            if again && waiting.len() == 1 { waiting.front().copied() } else { waiting.pop_front() }
         });
         if let Some(from) = from {
-            taken[from] = true;
+            paired[from] = true;
             moves.push((gone[from], *at));
         }
         from.is_none()
@@ -160,7 +160,7 @@ fn joined<K: Hash + Eq>(
     let mut index = 0;
     gone.retain(|_| {
         index += 1;
-        !taken[index - 1]
+        !paired[index - 1]
     });
     moves
 }
@@ -187,8 +187,8 @@ impl<'a> PlacedFile<'_, 'a> {
             EntryContent::Link(_) => true,
             EntryContent::Planned(_) | EntryContent::Built(_) => false,
         };
-        let own = self.file.area != Area::Platform || self.file.size == 0 && !link;
-        (!own && self.package.platform_dir.is_some()).then_some((self.file.path, link))
+        let is_ambiguous = self.file.area != Area::Platform || self.file.size == 0 && !link;
+        (!is_ambiguous && self.package.platform_dir.is_some()).then_some((self.file.path, link))
     }
 
     fn bytes(self) -> Option<(u32, u64, Area)> {

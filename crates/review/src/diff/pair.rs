@@ -13,9 +13,9 @@ pub(super) fn pairs(old: &Contents<'_>, new: &Contents<'_>) -> Pairs {
         Pairs { old_of: vec![None; new.packages.len()], new_of: vec![None; old.packages.len()] };
     let label =
         |p: &Package<'_>| p.wheel_variant.map_or_else(String::new, |(label, _)| label.to_string());
-    pairs.by(old, new, |p| Some((p.name.normalized(), p.directory.to_owned(), label(p))));
-    pairs.by(old, new, |p| Some((p.name.normalized(), String::new(), label(p))));
-    pairs.by(old, new, |p| {
+    pairs.pair_by(old, new, |p| Some((p.name.normalized(), p.directory.to_owned(), label(p))));
+    pairs.pair_by(old, new, |p| Some((p.name.normalized(), String::new(), label(p))));
+    pairs.pair_by(old, new, |p| {
         let variant = p.variant.unwrap_or_default().to_owned();
         Some((p.package?.as_str().to_owned(), variant, p.directory.to_owned()))
     });
@@ -24,7 +24,7 @@ pub(super) fn pairs(old: &Contents<'_>, new: &Contents<'_>) -> Pairs {
 }
 
 impl Pairs {
-    pub fn both(&self) -> impl Iterator<Item = (usize, usize)> {
+    pub fn indices(&self) -> impl Iterator<Item = (usize, usize)> {
         self.old_of.iter().enumerate().filter_map(|(new, old)| Some(((*old)?, new)))
     }
 
@@ -54,25 +54,25 @@ impl Pairs {
 type Key = (String, String, String);
 
 impl Pairs {
-    fn by(
+    fn pair_by(
         &mut self,
         old: &Contents<'_>,
         new: &Contents<'_>,
         key: impl Fn(&Package<'_>) -> Option<Key>,
     ) {
-        let left = |packages: &[Package<'_>], paired: &[Option<usize>]| {
-            let mut found: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
+        let unpaired = |packages: &[Package<'_>], paired: &[Option<usize>]| {
+            let mut by_key: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
             for (index, package) in
                 packages.iter().enumerate().filter(|(i, _)| paired[*i].is_none())
             {
                 if let Some(key) = key(package) {
-                    found.entry(key).or_default().push(index);
+                    by_key.entry(key).or_default().push(index);
                 }
             }
-            found
+            by_key
         };
-        let olds = left(&old.packages, &self.new_of);
-        for (key, news) in left(&new.packages, &self.old_of) {
+        let olds = unpaired(&old.packages, &self.new_of);
+        for (key, news) in unpaired(&new.packages, &self.old_of) {
             if let ([new], Some([old])) = (&news[..], olds.get(&key).map(Vec::as_slice)) {
                 self.join(*old, *new);
             }
@@ -86,9 +86,9 @@ impl Pairs {
 
     /// Renamed packages share more than half of their files.
     fn by_contents(&mut self, old: &Contents<'_>, new: &Contents<'_>) {
-        let gone = (0..old.packages.len()).filter(|i| self.new_of[*i].is_none());
+        let unpaired_old = (0..old.packages.len()).filter(|i| self.new_of[*i].is_none());
         let mut holders: HashMap<(&str, u64), Vec<usize>> = HashMap::new();
-        for index in gone {
+        for index in unpaired_old {
             for file in telling(&old.packages[index]) {
                 holders.entry((file.path, file.size)).or_default().push(index);
             }

@@ -136,8 +136,8 @@ fn above(directory: &str) -> &str {
 
 /// Ends in `/`; of sorted paths, it contains all between.
 fn common<'p>(first: &'p str, last: &str) -> &'p str {
-    let same = first.bytes().zip(last.bytes()).take_while(|(a, b)| a == b).count();
-    first.as_bytes()[..same].iter().rposition(|b| *b == b'/').map_or("", |at| &first[..=at])
+    let length = first.bytes().zip(last.bytes()).take_while(|(a, b)| a == b).count();
+    first.as_bytes()[..length].iter().rposition(|b| *b == b'/').map_or("", |at| &first[..=at])
 }
 
 fn sums(files: &[FileChange]) -> Vec<(u64, u64)> {
@@ -166,41 +166,49 @@ impl Walk<'_, '_> {
             self.found.push(Span { directory, start, end, single: false });
             return;
         }
-        let mut at = start;
-        while at < end {
-            let path = &self.files[at].path;
+        let mut index = start;
+        while index < end {
+            let path = &self.files[index].path;
             let Some(len) = path[directory.len()..].find('/') else {
                 self.found.push(Span {
                     directory: directory.to_owned(),
-                    start: at,
-                    end: at + 1,
+                    start: index,
+                    end: index + 1,
                     single: true,
                 });
-                at += 1;
+                index += 1;
                 continue;
             };
             let below = path[..=directory.len() + len].to_owned();
-            let count = start_with(&self.files[at..end], &below, |f| f.path.as_str());
-            self.directory(&below, at, at + count);
-            at += count;
+            let count = start_with(&self.files[index..end], &below, |f| f.path.as_str());
+            self.directory(&below, index, index + count);
+            index += count;
         }
     }
 
     fn place(&self, span: &Span) -> Place {
         let (files, (from, to)) =
             (span.end - span.start, (self.sums[span.start], self.sums[span.end]));
-        let of = if span.single { 1 } else { self.universe.count(&span.directory).max(files) };
+        let total = if span.single { 1 } else { self.universe.count(&span.directory).max(files) };
         let pattern = if span.single {
             self.files[span.start].path.clone()
         } else {
-            format!("{}{}", span.directory, if of == files { "**" } else { "…" })
+            format!("{}{}", span.directory, if total == files { "**" } else { "…" })
         };
         let rule = self.files[span.start].rule.clone();
         let rule = rule.filter(|first| {
             self.files[span.start..span.end].iter().all(|f| f.rule.as_ref() == Some(first))
         });
         let also = also(&self.files[span.start..span.end]);
-        Place { pattern, files, of, old_size: to.0 - from.0, new_size: to.1 - from.1, rule, also }
+        Place {
+            pattern,
+            files,
+            of: total,
+            old_size: to.0 - from.0,
+            new_size: to.1 - from.1,
+            rule,
+            also,
+        }
     }
 }
 

@@ -12,16 +12,16 @@ pub(super) fn notes(
     pairs: &Pairs<'_, '_>,
 ) -> Vec<NoteChange> {
     let (Some(old), Some(new)) = (old.notes, new.notes) else { return Vec::new() };
-    let was: Vec<String> = old.iter().map(|note| renamed(&note.text, pairs)).collect();
-    let is: Vec<String> =
+    let old_notes: Vec<String> = old.iter().map(|note| renamed(&note.text, pairs)).collect();
+    let new_notes: Vec<String> =
         new.iter().map(|note| absent::without_lines(&note.text).into_owned()).collect();
     let only = |said: &[String], others: &[String]| -> Vec<usize> {
-        let others: BTreeSet<&String> = others.iter().collect();
-        (0..said.len()).filter(|at| !others.contains(&said[*at])).collect()
+        let other_set: BTreeSet<&String> = others.iter().collect();
+        (0..said.len()).filter(|at| !other_set.contains(&said[*at])).collect()
     };
-    let gone = only(&was, &is).into_iter().map(|at| (&old[at], false));
-    let come = only(&is, &was).into_iter().map(|at| (&new[at], true));
-    gone.chain(come).map(|(note, now)| NoteChange { note: note.text.clone(), now }).collect()
+    let removed = only(&old_notes, &new_notes).into_iter().map(|at| (&old[at], false));
+    let added = only(&new_notes, &old_notes).into_iter().map(|at| (&new[at], true));
+    removed.chain(added).map(|(note, now)| NoteChange { note: note.text.clone(), now }).collect()
 }
 
 pub(super) fn warnings(
@@ -35,11 +35,11 @@ pub(super) fn warnings(
         all.iter().filter(|warning| warning.expected.is_none()).cloned().collect()
     };
     let (old, new) = (unexpected(old), unexpected(new));
-    let was: BTreeSet<_> = old.iter().map(|w| key(w, renamed(&w.message, pairs))).collect();
-    let is: BTreeSet<_> = new.iter().map(|w| key(w, w.message.clone())).collect();
-    let gone = old.iter().filter(|w| !is.contains(&key(w, renamed(&w.message, pairs))));
-    let come = new.iter().filter(|w| !was.contains(&key(w, w.message.clone())));
-    gone.map(|w| change(w, false)).chain(come.map(|w| change(w, true))).collect()
+    let old_keys: BTreeSet<_> = old.iter().map(|w| key(w, renamed(&w.message, pairs))).collect();
+    let new_keys: BTreeSet<_> = new.iter().map(|w| key(w, w.message.clone())).collect();
+    let removed = old.iter().filter(|w| !new_keys.contains(&key(w, renamed(&w.message, pairs))));
+    let added = new.iter().filter(|w| !old_keys.contains(&key(w, w.message.clone())));
+    removed.map(|w| change(w, false)).chain(added.map(|w| change(w, true))).collect()
 }
 
 fn change(warning: &Warning, now: bool) -> WarningChange {

@@ -12,7 +12,7 @@ mod merge;
 mod remarks;
 mod values;
 
-pub(super) use detail::{of, shortened};
+pub(super) use detail::{shortened, text};
 
 pub(super) struct Report {
     /// Something is lost that the change does not allow.
@@ -139,18 +139,18 @@ impl Report {
         let lines = moves(diff, files);
         let lines = if files { lines } else { merge::moves(lines, &diff.moved) };
         let moved = Section { title: "moved".to_owned(), lines };
-        let mut all = vec![moved];
-        all.extend(sections);
-        all.push(unowned(&diff.unowned, files));
-        all.push(remarks::warnings(diff));
-        all.push(remarks::notes(diff));
-        all.retain(|section| !section.lines.is_empty());
+        let mut all_sections = vec![moved];
+        all_sections.extend(sections);
+        all_sections.push(unowned(&diff.unowned, files));
+        all_sections.push(remarks::warnings(diff));
+        all_sections.push(remarks::notes(diff));
+        all_sections.retain(|section| !section.lines.is_empty());
         Self {
             lost: diff.lost().next().is_some(),
             verdict: verdict::lines(diff),
             head: head(diff),
             rows: rows_with_sum(rows, diff),
-            sections: all,
+            sections: all_sections,
         }
     }
 }
@@ -162,14 +162,15 @@ fn apart<'d>(shown: impl Iterator<Item = merge::Shown<'d>>) -> (Vec<Row>, Vec<Se
 
 fn head(diff: &Diff) -> Vec<String> {
     let mut head = vec![format!("old  {}", diff.old.label), format!("new  {}", diff.new.label)];
-    let both = |name: &str, of: fn(&Side) -> Option<String>| match (of(&diff.old), of(&diff.new)) {
+    let change = |name: &str, of: fn(&Side) -> Option<String>| match (of(&diff.old), of(&diff.new))
+    {
         (Some(old), Some(new)) if old != new => Some(format!("{name}{old} → {new}")),
         (old, new) => new.or(old).map(|value| format!("{name}{value}")),
     };
     let facts = [
-        both("version ", |s| s.version.clone()),
-        both("mode ", |s| s.mode.map(|m| m.to_string())),
-        both("platform ", |s| s.platform_tag.clone()),
+        change("version ", |s| s.version.clone()),
+        change("mode ", |s| s.mode.map(|m| m.to_string())),
+        change("platform ", |s| s.platform_tag.clone()),
     ];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
     if !facts.is_empty() {
@@ -234,20 +235,20 @@ fn rows_with_sum(mut rows: Vec<Row>, diff: &Diff) -> Vec<Row> {
 pub(super) fn package(package: &PackageChange, files: bool) -> Section {
     let mut lines: Vec<Line> =
         package.fields.iter().flat_map(|f| values::field(f, files)).collect();
-    let mut told: Vec<(std::mem::Discriminant<What>, usize)> = Vec::new();
+    let mut counts: Vec<(std::mem::Discriminant<What>, usize)> = Vec::new();
     for change in &package.changes {
         let kind = std::mem::discriminant(&change.what);
-        let index = told.iter().position(|(known, _)| *known == kind).unwrap_or_else(|| {
-            told.push((kind, 0));
-            told.len() - 1
+        let index = counts.iter().position(|(known, _)| *known == kind).unwrap_or_else(|| {
+            counts.push((kind, 0));
+            counts.len() - 1
         });
-        told[index].1 += 1;
-        if files || told[index].1 <= detail::MOST_GROUPS {
+        counts[index].1 += 1;
+        if files || counts[index].1 <= detail::MOST_GROUPS {
             lines.extend(change_lines(change, files));
         }
     }
     for (kind, count) in
-        told.into_iter().filter(|(_, count)| !files && *count > detail::MOST_GROUPS)
+        counts.into_iter().filter(|(_, count)| !files && *count > detail::MOST_GROUPS)
     {
         let rest = package
             .changes
@@ -255,7 +256,7 @@ pub(super) fn package(package: &PackageChange, files: bool) -> Section {
             .filter(|c| std::mem::discriminant(&c.what) == kind)
             .skip(detail::MOST_GROUPS);
         let more = rest.map(|c| c.files.len()).sum::<usize>();
-        let what = format!("{} more differences of this kind", count - detail::MOST_GROUPS);
+        let message = format!("{} more differences of this kind", count - detail::MOST_GROUPS);
         let place = Place {
             pattern: "…".to_owned(),
             files: more,
@@ -265,7 +266,7 @@ pub(super) fn package(package: &PackageChange, files: bool) -> Section {
             rule: None,
             also: Vec::new(),
         };
-        lines.push(Line::files('~', &place, true, what));
+        lines.push(Line::files('~', &place, true, message));
     }
     Section { title: heading(package), lines }
 }
@@ -292,7 +293,7 @@ fn change_lines(change: &Change, files: bool) -> Vec<Line> {
             | What::Content
     );
     let line = |place: &Place| {
-        let line = Line::files(mark, place, signed, detail::of(&change.what, place));
+        let line = Line::files(mark, place, signed, detail::text(&change.what, place));
         if of_bytes { line } else { Line { old: 0, new: 0, ..line } }
     };
     places.iter().map(line).collect()
@@ -313,7 +314,7 @@ fn alone(file: &super::FileChange) -> Place {
 }
 
 fn moves(diff: &Diff, files: bool) -> Vec<Line> {
-    let one = |moved: &Moved, place: &Place, now: Option<&String>| {
+    let to_line = |moved: &Moved, place: &Place, now: Option<&String>| {
         let mut line = Line::files('→', place, false, detail::moved(moved, place));
         if let Some(now) = now {
             let _ = write!(line.place, " → {now}");
@@ -325,7 +326,7 @@ fn moves(diff: &Diff, files: bool) -> Vec<Line> {
             return moved
                 .places
                 .iter()
-                .map(|place| one(moved, place, moved.pattern.as_ref()))
+                .map(|place| to_line(moved, place, moved.pattern.as_ref()))
                 .collect::<Vec<_>>();
         }
         let each = moved.files.iter().map(|file| {
@@ -333,7 +334,7 @@ fn moves(diff: &Diff, files: bool) -> Vec<Line> {
                 pattern: file.was.clone().unwrap_or_else(|| file.path.clone()),
                 ..alone(file)
             };
-            one(moved, &place, file.was.as_ref().map(|_| &file.path))
+            to_line(moved, &place, file.was.as_ref().map(|_| &file.path))
         });
         each.collect()
     });

@@ -18,13 +18,13 @@ pub(super) fn difference(
     let (before, after) =
         (resolved(&translated, &translation.path(old.at)), resolved(new.rpath, new.at));
     if before.iter().map(|d| &d.path).eq(after.iter().map(|d| &d.path)) {
-        let same = translated == new.rpath || old.at != new.at;
+        let is_same = translated == new.rpath || old.at != new.at;
         let spelling = || What::Rpath {
             removed: vec![translated.into_owned()],
             added: vec![new.rpath.to_owned()],
             order: Vec::new(),
         };
-        return (!same).then(spelling);
+        return (!is_same).then(spelling);
     }
     let (gone, kept): (Vec<_>, Vec<_>) =
         before.iter().partition(|d| !after.iter().any(|other| other.path == d.path));
@@ -40,13 +40,13 @@ pub(super) fn difference(
 }
 
 fn reordered(before: &[String], after: &[String]) -> Vec<String> {
-    let kept = in_both_orders(before, after);
-    let moved = after.iter().enumerate().filter(|(_, directory)| !kept.contains(directory));
-    let told = moved.map(|(at, directory)| match after.get(at + 1) {
+    let stable = in_both_orders(before, after);
+    let moved = after.iter().enumerate().filter(|(_, directory)| !stable.contains(directory));
+    let phrases = moved.map(|(at, directory)| match after.get(at + 1) {
         Some(next) => format!("{directory} before {next}"),
         None => format!("{directory} last"),
     });
-    told.collect()
+    phrases.collect()
 }
 
 fn in_both_orders<'t>(before: &'t [String], after: &[String]) -> Vec<&'t String> {
@@ -59,8 +59,8 @@ fn in_both_orders<'t>(before: &'t [String], after: &[String]) -> Vec<&'t String>
                 longest[at + 1] = diagonal;
                 longest[at + 1].push(directory);
             } else if longest[at].len() > longest[at + 1].len() {
-                let (left, right) = longest.split_at_mut(at + 1);
-                right[0].clone_from(&left[at]);
+                let (upper, lower) = longest.split_at_mut(at + 1);
+                lower[0].clone_from(&upper[at]);
             }
             diagonal = above;
         }

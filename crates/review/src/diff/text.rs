@@ -28,7 +28,7 @@ fn unwrapped(diff: &Diff, files: bool) -> String {
     if diff.same > 0 || !diff.packages.is_empty() {
         text.push_str(&table(&report.rows));
     }
-    let widths = Widths::of(&report);
+    let widths = Widths::new(&report);
     for section in &report.sections {
         let _ = writeln!(text, "\n{}", printable(&section.title));
         for line in &section.lines {
@@ -78,7 +78,7 @@ pub(super) struct Widths {
 }
 
 impl Widths {
-    pub fn of(report: &Report) -> Self {
+    pub fn new(report: &Report) -> Self {
         let lines = || report.sections.iter().flat_map(|s| &s.lines).filter(|line| !line.field);
         let widest = |text: fn(&Line) -> String| {
             lines().map(|line| text(line).chars().count()).max().unwrap_or_default()

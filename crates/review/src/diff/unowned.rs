@@ -18,10 +18,10 @@ pub(super) fn reasons<'a>(side: &Contents<'a>) -> HashMap<&'a Origin, &'a str> {
 
 pub(super) fn changes(old: &Contents<'_>, new: &Contents<'_>) -> Vec<UnownedChange> {
     let (Some(before), Some(after)) = (old.unowned, new.unowned) else { return Vec::new() };
-    let (was, is) = (origins(old), origins(new));
-    let mut found = only(after, &was, true);
-    found.extend(only(before, &is, false));
-    found
+    let (old_origins, new_origins) = (origins(old), origins(new));
+    let mut changes = only(after, &old_origins, true);
+    changes.extend(only(before, &new_origins, false));
+    changes
 }
 
 fn only(all: &[Unowned], other: &HashSet<&Origin>, now: bool) -> Vec<UnownedChange> {

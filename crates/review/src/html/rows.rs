@@ -68,12 +68,12 @@ impl Directories {
     }
 
     fn below(&mut self, parent: u64, name: u64) -> u64 {
-        let (at, new) = self.known.insert_full((parent, name));
+        let (index, new) = self.known.insert_full((parent, name));
         if new {
             self.parent.push(parent);
             self.name.push(name);
         }
-        at as u64 + 1
+        index as u64 + 1
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) struct Sorted<'r> {
 /// Gives each difference to the first line that accepts it. A line that only repeats others is not idle.
 pub(super) fn sorted(compared: Compared, rules: &[AcceptRule]) -> Sorted<'_> {
     let Compared { mut counts, differences } = compared;
-    let mut taken: BTreeMap<usize, Vec<Difference>> = BTreeMap::new();
+    let mut by_rule: BTreeMap<usize, Vec<Difference>> = BTreeMap::new();
     let mut unexplained = Vec::new();
     for (distribution, difference) in differences {
         let accepts =
@@ -24,12 +24,12 @@ pub(super) fn sorted(compared: Compared, rules: &[AcceptRule]) -> Sorted<'_> {
         let mut lines = rules.iter().enumerate().filter(|(_, rule)| accepts(rule));
         let first = lines.next().map(|(index, _)| index);
         for (index, _) in lines {
-            taken.entry(index).or_default();
+            by_rule.entry(index).or_default();
         }
         let counts = counts.entry(difference.package.clone()).or_default();
         if let Some(index) = first {
             counts.accepted += 1;
-            taken.entry(index).or_default().push(difference);
+            by_rule.entry(index).or_default().push(difference);
         } else {
             counts.unexplained += 1;
             unexplained.push(difference);
@@ -37,10 +37,10 @@ pub(super) fn sorted(compared: Compared, rules: &[AcceptRule]) -> Sorted<'_> {
     }
     unexplained.sort_by(|a, b| (a.class, &a.package, &a.name).cmp(&(b.class, &b.package, &b.name)));
     let is_idle = |(index, rule): &(usize, &AcceptRule)| {
-        !taken.contains_key(index) && rule.optional.is_none()
+        !by_rule.contains_key(index) && rule.optional.is_none()
     };
     let idle = rules.iter().enumerate().filter(is_idle).map(|(_, rule)| rule).collect();
-    let accepted = taken.into_iter().map(|(index, differences)| {
+    let accepted = by_rule.into_iter().map(|(index, differences)| {
         let AcceptRule { class, reason, .. } = &rules[index];
         let line = class.place.shown().to_string();
         Accepted { line, class: class.value, reason: reason.clone(), differences }

@@ -24,16 +24,16 @@ pub(super) struct Compared {
 pub(super) fn sets(theirs: &[Package], ours: &[Package]) -> Result<Compared, ReadError> {
     let Pairs { both, theirs, ours } = pairs(theirs, ours);
     let mut compared = Compared::default();
-    let (mut gone, mut come) = (Vec::new(), Vec::new());
+    let (mut removed, mut added) = (Vec::new(), Vec::new());
     for (old, new) in both {
         compared.facts(old, new);
         let changed = compared.files(old, new);
         compared.contents(old, new, &changed)?;
         let only = |package, other| leftovers(package, Some(other));
-        gone.extend(only(old, new));
-        come.extend(only(new, old));
+        removed.extend(only(old, new));
+        added.extend(only(new, old));
     }
-    for (side, packages, left) in [("old", theirs, &mut gone), ("new", ours, &mut come)] {
+    for (side, packages, left) in [("old", theirs, &mut removed), ("new", ours, &mut added)] {
         for package in packages {
             compared.differs(
                 package,
@@ -44,7 +44,7 @@ pub(super) fn sets(theirs: &[Package], ours: &[Package]) -> Result<Compared, Rea
             left.extend(leftovers(package, None));
         }
     }
-    let Joined { moves, theirs, ours } = joined(gone, come);
+    let Joined { moves, theirs, ours } = joined(removed, added);
     for (from, to) in &moves {
         compared.moved(from, to);
     }
@@ -109,10 +109,10 @@ impl Compared {
 
     fn facts(&mut self, old: &Package, new: &Package) {
         let keys: BTreeSet<_> = old.facts.keys().chain(new.facts.keys()).collect();
-        let none = BTreeSet::new();
+        let empty = BTreeSet::new();
         for key in keys {
             let (then, now) =
-                (old.facts.get(key).unwrap_or(&none), new.facts.get(key).unwrap_or(&none));
+                (old.facts.get(key).unwrap_or(&empty), new.facts.get(key).unwrap_or(&empty));
             if then != now {
                 self.differs(new, key.0, &key.1, values(then, now));
             }

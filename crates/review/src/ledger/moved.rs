@@ -30,8 +30,8 @@ pub(super) fn joined<'p>(theirs: Vec<Leftover<'p>>, ours: Vec<Leftover<'p>>) -> 
         }
     }
     for file in theirs {
-        let same = file.file.sha256().and_then(|sha256| by_bytes.get_mut(&sha256));
-        match same.filter(|same| !same.is_empty()).map(|same| same.remove(0)) {
+        let copies = file.file.sha256().and_then(|sha256| by_bytes.get_mut(&sha256));
+        match copies.filter(|copies| !copies.is_empty()).map(|copies| copies.remove(0)) {
             Some(there) => joined.moves.push((file, there)),
             None => joined.theirs.push(file),
         }

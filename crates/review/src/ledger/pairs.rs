@@ -13,19 +13,19 @@ pub(super) struct Pairs<'p> {
 /// Pairs packages by family directory, distribution and form.
 pub(super) fn pairs<'p>(theirs: &'p [Package], ours: &'p [Package]) -> Pairs<'p> {
     let key = |package: &'p Package| (package.title.as_str(), package.found.form == Form::Sdist);
-    let mut left: BTreeMap<_, Vec<&Package>> = BTreeMap::new();
+    let mut by_key: BTreeMap<_, Vec<&Package>> = BTreeMap::new();
     for package in ours {
-        left.entry(key(package)).or_default().push(package);
+        by_key.entry(key(package)).or_default().push(package);
     }
     let mut pairs = Pairs { both: Vec::new(), theirs: Vec::new(), ours: Vec::new() };
     for package in theirs {
         // Several packages of one name are wheels for several interpreters: by the order of their file names.
-        let same = left.get_mut(&key(package)).filter(|same| !same.is_empty());
-        match same {
-            Some(same) => pairs.both.push((package, same.remove(0))),
+        let twins = by_key.get_mut(&key(package)).filter(|twins| !twins.is_empty());
+        match twins {
+            Some(twins) => pairs.both.push((package, twins.remove(0))),
             None => pairs.theirs.push(package),
         }
     }
-    pairs.ours = left.into_values().flatten().collect();
+    pairs.ours = by_key.into_values().flatten().collect();
     pairs
 }

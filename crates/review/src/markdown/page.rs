@@ -37,8 +37,8 @@ impl Page {
         };
         let shown = section.rows.iter().take_while(fits).count();
         if shown == 0 && !section.rows.is_empty() {
-            let (count, what) = section.otherwise;
-            self.leave_out(count, what);
+            let (count, noun) = section.otherwise;
+            self.leave_out(count, noun);
             return;
         }
         self.text.push_str(section.head);
@@ -62,13 +62,13 @@ impl Page {
 
     pub fn finish(mut self) -> String {
         if !self.left_out.is_empty() {
-            let all: Vec<String> =
+            let parts: Vec<String> =
                 self.left_out.iter().map(|(count, what)| format!("{count} {what}")).collect();
             let _ = writeln!(
                 self.text,
                 "\nLeft out to stay below {} kB: {}. `rockpack plan --format html` shows everything.",
                 self.limit / 1000,
-                all.join(", ")
+                parts.join(", ")
             );
         }
         self.text

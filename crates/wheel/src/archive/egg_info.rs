@@ -24,8 +24,8 @@ pub fn file_of(path: &str) -> Option<&str> {
 pub fn requires<'r>(requires_dist: impl IntoIterator<Item = &'r str>) -> String {
     let mut sections: IndexMap<String, Vec<&str>> = IndexMap::from([(String::new(), Vec::new())]);
     for requirement in requires_dist {
-        let (what, marker) = requirement.split_once(';').unwrap_or((requirement, ""));
-        sections.entry(section(marker.trim())).or_default().push(what.trim());
+        let (name, marker) = requirement.split_once(';').unwrap_or((requirement, ""));
+        sections.entry(section(marker.trim())).or_default().push(name.trim());
     }
     let texts = sections.into_iter().filter(|(_, lines)| !lines.is_empty());
     let texts = texts.map(|(section, lines)| {

@@ -86,27 +86,27 @@ impl Metadata {
         license_files: &[RelPath],
     ) -> Result<String, MetadataError> {
         let mut fields = Fields(String::new());
-        fields.one("Metadata-Version", "2.4")?;
-        fields.one("Name", name.as_str())?;
-        fields.one("Version", version.as_str())?;
-        fields.said("Summary", &self.summary)?;
+        fields.push("Metadata-Version", "2.4")?;
+        fields.push("Name", name.as_str())?;
+        fields.push("Version", version.as_str())?;
+        fields.push_present("Summary", &self.summary)?;
         if let Some(Description { content_type, .. }) = &self.description {
-            fields.one("Description-Content-Type", &format!("{content_type}; charset=UTF-8"))?;
+            fields.push("Description-Content-Type", &format!("{content_type}; charset=UTF-8"))?;
         }
-        fields.said("Author", &self.author)?;
-        fields.said("License-Expression", &self.license)?;
-        fields.all("License-File", license_files.iter().map(RelPath::as_str))?;
-        fields.all("Classifier", self.classifiers.iter().map(String::as_str))?;
-        fields.said("Keywords", &self.keywords.join(","))?;
+        fields.push_present("Author", &self.author)?;
+        fields.push_present("License-Expression", &self.license)?;
+        fields.push_all("License-File", license_files.iter().map(RelPath::as_str))?;
+        fields.push_all("Classifier", self.classifiers.iter().map(String::as_str))?;
+        fields.push_present("Keywords", &self.keywords.join(","))?;
         if let Some(url) = &self.home_page {
             fields.url("Homepage", url)?;
         }
         for (label, url) in &self.urls {
             fields.url(label, url)?;
         }
-        fields.said("Requires-Python", &self.requires_python)?;
-        fields.all("Provides-Extra", self.provides_extra.iter().map(String::as_str))?;
-        fields.all("Requires-Dist", self.requires_dist.iter().map(String::as_str))?;
+        fields.push_present("Requires-Python", &self.requires_python)?;
+        fields.push_all("Provides-Extra", self.provides_extra.iter().map(String::as_str))?;
+        fields.push_all("Requires-Dist", self.requires_dist.iter().map(String::as_str))?;
         Ok(fields.with_body(self.description.as_ref().map(|description| &*description.text)))
     }
 }
@@ -114,7 +114,7 @@ impl Metadata {
 struct Fields(String);
 
 impl Fields {
-    fn one(&mut self, field: &'static str, value: &str) -> Result<(), MetadataError> {
+    fn push(&mut self, field: &'static str, value: &str) -> Result<(), MetadataError> {
         if value.trim().is_empty() {
             return Err(MetadataError::Blank { field });
         }
@@ -126,16 +126,16 @@ impl Fields {
         Ok(())
     }
 
-    fn said(&mut self, field: &'static str, value: &str) -> Result<(), MetadataError> {
-        if value.is_empty() { Ok(()) } else { self.one(field, value) }
+    fn push_present(&mut self, field: &'static str, value: &str) -> Result<(), MetadataError> {
+        if value.is_empty() { Ok(()) } else { self.push(field, value) }
     }
 
-    fn all<'a>(
+    fn push_all<'a>(
         &mut self,
         field: &'static str,
         values: impl IntoIterator<Item = &'a str>,
     ) -> Result<(), MetadataError> {
-        values.into_iter().try_for_each(|value| self.one(field, value))
+        values.into_iter().try_for_each(|value| self.push(field, value))
     }
 
     fn url(&mut self, label: &str, url: &str) -> Result<(), MetadataError> {
@@ -147,7 +147,7 @@ impl Fields {
                 return Err(MetadataError::Blank { field: "Project-URL" });
             }
         }
-        self.one("Project-URL", &format!("{label}, {url}"))
+        self.push("Project-URL", &format!("{label}, {url}"))
     }
 
     fn with_body(self, body: Option<&str>) -> String {

@@ -65,7 +65,7 @@ impl Stage {
         Journal::undo(stage.paths())?;
         stage.lock.clear()?;
         let outputs = stage.outputs();
-        disk::create_dir(&outputs).map_err(StageError::at("create a directory", &outputs))?;
+        disk::create_dir(&outputs).map_err(StageError::context("create a directory", &outputs))?;
         Ok(stage)
     }
 
@@ -84,7 +84,8 @@ impl Stage {
             _ => StageError::new("create an output", &shown, source),
         })?;
         let mode = PermissionsExt::from_mode(0o644);
-        file.set_permissions(mode).map_err(StageError::at("set the mode of an output", &shown))?;
+        file.set_permissions(mode)
+            .map_err(StageError::context("set the mode of an output", &shown))?;
         Ok(StagedFile::new(file, shown))
     }
 
@@ -94,8 +95,10 @@ impl Stage {
         let parent = place.parent().unwrap_or(&place);
         // Not after cleanup removed the hidden directory.
         let _together = cleanup::undisturbed();
-        fs::create_dir_all(parent)
-            .map_err(StageError::at("create a directory for an output", &self.paths().at(path)))?;
+        fs::create_dir_all(parent).map_err(StageError::context(
+            "create a directory for an output",
+            &self.paths().final_path(path),
+        ))?;
         Ok(place)
     }
 
@@ -161,14 +164,14 @@ impl Stage {
         journal.begin(self.paths())?;
         journal.make_directories(self.paths())?;
         for path in outputs {
-            let place = self.paths().at(path);
+            let place = self.paths().final_path(path);
             disk::rename(&self.path(path), &place)
-                .map_err(StageError::at("put an output in place", &place))?;
+                .map_err(StageError::context("put an output in place", &place))?;
         }
         for path in gone {
-            let place = self.paths().at(path);
+            let place = self.paths().final_path(path);
             disk::remove_file(&place)
-                .map_err(StageError::at("remove a file of an earlier build", &place))?;
+                .map_err(StageError::context("remove a file of an earlier build", &place))?;
         }
         self.sync_directories(outputs.iter().chain(gone))
     }
@@ -180,14 +183,14 @@ impl Stage {
         let directories: BTreeSet<PathBuf> = changed.map(|path| self.final_dir(path)).collect();
         // Removed paths may be missing together with their directory.
         directories.iter().filter(|path| path.is_dir()).try_for_each(|path| {
-            disk::sync(path).map_err(StageError::at("write a directory to the disk", path))
+            disk::sync(path).map_err(StageError::context("write a directory to the disk", path))
         })
     }
 
     fn remove_empty_above(&self, path: &RelPath) {
         let above = std::iter::successors(path.parent(), RelPath::parent);
         let _ = above
-            .map(|directory| disk::remove_dir(&self.paths().at(&directory)))
+            .map(|directory| disk::remove_dir(&self.paths().final_path(&directory)))
             .take_while(Result::is_ok)
             .count();
     }

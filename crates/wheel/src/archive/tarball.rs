@@ -81,7 +81,7 @@ impl<W: Write> TarWriter<W> {
         let mode = if executable { 0o755 } else { 0o644 };
         // Detects longer content.
         let mut content = (&mut content).take(size.saturating_add(1));
-        self.put(
+        self.append_member(
             path,
             HeaderFields { entry: EntryType::Regular, mode, target: "" },
             size,
@@ -92,7 +92,7 @@ impl<W: Write> TarWriter<W> {
     /// Adds a symlink; `target` is relative to its directory.
     pub fn symlink(&mut self, path: &RelPath, target: &str) -> Result<(), TarError> {
         check_target(path, target)?;
-        self.put(
+        self.append_member(
             path,
             HeaderFields { entry: EntryType::Symlink, mode: 0o777, target },
             0,
@@ -102,7 +102,7 @@ impl<W: Write> TarWriter<W> {
 
     /// Adds a directory. Parents of members need no entry.
     pub fn directory(&mut self, path: &RelPath) -> Result<(), TarError> {
-        self.put(
+        self.append_member(
             path,
             HeaderFields { entry: EntryType::Directory, mode: 0o755, target: "" },
             0,
@@ -122,7 +122,7 @@ impl<W: Write> TarWriter<W> {
         self.open.clone().map_or(Ok(()), |path| Err(TarError::Torn { path }))
     }
 
-    fn put(
+    fn append_member(
         &mut self,
         path: &RelPath,
         kind: HeaderFields<'_>,

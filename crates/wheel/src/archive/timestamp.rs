@@ -59,12 +59,14 @@ impl Timestamp {
 
     /// DOS time and date, in this order.
     pub fn dos(self) -> (u16, u16) {
-        let at = TimeZone::UTC.to_datetime(self.moment());
+        let datetime = TimeZone::UTC.to_datetime(self.moment());
         // The year counts from 1980.
         let part = |part: i8| u16::from(part.unsigned_abs());
-        let time = (part(at.hour()) << 11) | (part(at.minute()) << 5) | (part(at.second()) / 2);
-        let year = (at.year() - 1980).unsigned_abs();
-        (time, (year << 9) | (part(at.month()) << 5) | part(at.day()))
+        let time = (part(datetime.hour()) << 11)
+            | (part(datetime.minute()) << 5)
+            | (part(datetime.second()) / 2);
+        let year = (datetime.year() - 1980).unsigned_abs();
+        (time, (year << 9) | (part(datetime.month()) << 5) | part(datetime.day()))
     }
 
     fn moment(self) -> jiff::Timestamp {

@@ -64,7 +64,11 @@ impl Variants {
 
     /// Adds a label with a namespace, feature and value, or without properties.
     #[must_use]
-    pub fn with(mut self, label: VariantLabel, property: Option<(&str, &str, &str)>) -> Self {
+    pub fn with_variant(
+        mut self,
+        label: VariantLabel,
+        property: Option<(&str, &str, &str)>,
+    ) -> Self {
         let properties = property.map(|(namespace, feature, value)| {
             (namespace.to_owned(), BTreeMap::from([(feature.to_owned(), vec![value.to_owned()])]))
         });
@@ -93,8 +97,8 @@ impl Variants {
         }
         self.variants.iter().find_map(|(label, properties)| {
             if (label.as_str() == NULL) != properties.is_empty() {
-                let what = "only the variant `null` has no properties";
-                return Some(format!("variant `{label}`: {what}"));
+                let message = "only the variant `null` has no properties";
+                return Some(format!("variant `{label}`: {message}"));
             }
             let fault = properties.iter().find_map(|(namespace, features)| {
                 of_name(namespace).or_else(|| features.iter().find_map(of_feature))
@@ -112,9 +116,10 @@ impl Variants {
 
     /// Returns whether `one` is included.
     pub fn has(&self, one: &Self) -> bool {
-        let same = (&self.schema, &self.default_priorities, &self.providers)
+        let has_same_header = (&self.schema, &self.default_priorities, &self.providers)
             == (&one.schema, &one.default_priorities, &one.providers);
-        same && one.variants.iter().all(|(label, value)| self.variants.get(label) == Some(value))
+        has_same_header
+            && one.variants.iter().all(|(label, value)| self.variants.get(label) == Some(value))
     }
 }
 
@@ -165,8 +170,8 @@ mod tests {
     #[test]
     fn keys_are_sorted_and_the_text_reads_back() {
         let all = gpu()
-            .with(NULL.parse().unwrap(), None)
-            .with("gpu1".parse().unwrap(), Some(("ex", "arch", "gpu1")));
+            .with_variant(NULL.parse().unwrap(), None)
+            .with_variant("gpu1".parse().unwrap(), Some(("ex", "arch", "gpu1")));
         let text = all.text();
         assert_eq!(
             text,
@@ -178,15 +183,15 @@ mod tests {
             )
         );
         assert_eq!(Variants::read(text.as_bytes()).unwrap(), all);
-        let one = gpu().with(NULL.parse().unwrap(), None);
+        let one = gpu().with_variant(NULL.parse().unwrap(), None);
         assert!(all.has(&one) && !one.has(&all));
-        let other = gpu().with("gpu1".parse().unwrap(), Some(("ex", "arch", "gpu2")));
+        let other = gpu().with_variant("gpu1".parse().unwrap(), Some(("ex", "arch", "gpu2")));
         assert!(!all.has(&other), "another value of the label");
     }
 
     #[test]
     fn unknown_keys_and_labels_that_no_file_can_have_are_refused() {
-        let text = gpu().with("gpu1".parse().unwrap(), None).text();
+        let text = gpu().with_variant("gpu1".parse().unwrap(), None).text();
         for wrong in [
             text.replace("\"providers\"", "\"provider\""),
             text.replace("gpu1", "GPU-1"),
@@ -201,7 +206,7 @@ mod tests {
     #[test]
     fn a_hostile_form_is_refused_with_its_place() {
         let plain = r#""gpu1":{"ex":{"arch":["gpu1"]}}"#;
-        let file = gpu().with("gpu1".parse().unwrap(), Some(("ex", "arch", "gpu1"))).text();
+        let file = gpu().with_variant("gpu1".parse().unwrap(), Some(("ex", "arch", "gpu1"))).text();
         let deep = format!(r#""gpu1":{}0{}"#, r#"{"a":"#.repeat(10_000), "}".repeat(10_000));
         for (old, new, fault) in [
             (plain, r#""gpu1":{"ex":{"arch":["gpu1"]}},"gpu1":{"ex":{}}"#, "`gpu1` occurs twice"),

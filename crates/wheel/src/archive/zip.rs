@@ -133,7 +133,7 @@ impl<W: Write + Seek> ZipWriter<W> {
         let header =
             Header { mode, time, method, crc, size, compressed, offset: self.position, zip64 };
         self.begin(name, &header)?;
-        self.put(name, bytes)?;
+        self.write_record(name, bytes)?;
         self.close(name.clone(), header);
         Ok(())
     }
@@ -236,7 +236,7 @@ impl<W: Write + Seek> ZipWriter<W> {
     /// Appends bytes.
     pub fn append(&mut self, entry: &mut ZipEntry, bytes: &[u8]) -> Result<(), ZipError> {
         entry.header.compressed += bytes.len() as u64;
-        self.put(&entry.name, bytes)
+        self.write_record(&entry.name, bytes)
     }
 
     /// Ends the member.
@@ -292,10 +292,10 @@ impl<W: Write + Seek> ZipWriter<W> {
             return Err(ZipError::NameTooLong { length });
         }
         self.open = Some(name.clone());
-        self.put(name, &header.local(name.as_str()))
+        self.write_record(name, &header.local(name.as_str()))
     }
 
-    fn put(&mut self, name: &RelPath, bytes: &[u8]) -> Result<(), ZipError> {
+    fn write_record(&mut self, name: &RelPath, bytes: &[u8]) -> Result<(), ZipError> {
         self.sink.write_all(bytes).map_err(ZipError::writing(name))?;
         self.position += bytes.len() as u64;
         Ok(())

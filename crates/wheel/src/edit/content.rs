@@ -59,7 +59,7 @@ impl<'c> Stream<'c> {
         Self { packing, size, write: Box::new(write) }
     }
 
-    pub(super) fn put<W: Write + Seek>(
+    pub(super) fn write_to<W: Write + Seek>(
         self,
         zip: &mut ZipWriter<W>,
         name: &RelPath,
@@ -155,7 +155,7 @@ impl Default for Attributes {
 }
 
 impl Attributes {
-    pub fn of(self, packed: &Packed) -> CopiedMember {
+    pub fn copied_member(self, packed: &Packed) -> CopiedMember {
         CopiedMember::of(packed, self.mode, self.time)
     }
 }

@@ -91,7 +91,7 @@ pub enum MakeError {
 }
 
 impl MakeError {
-    pub(crate) fn of(error: EditError, wheel: &Path, path: &Path) -> Self {
+    pub(crate) fn new(error: EditError, wheel: &Path, path: &Path) -> Self {
         let (wheel, path) = (wheel.to_owned(), path.to_owned());
         match error {
             EditError::Absent { .. } => Self::Content { path, source: error.into() },

@@ -78,14 +78,14 @@ impl Output {
 
     fn write_waiting(&mut self) -> io::Result<()> {
         let mut bytes = std::mem::take(&mut self.waiting);
-        let put = self.put(&bytes, false);
+        let result = self.write_bytes(&bytes, false);
         bytes.clear();
         self.waiting = bytes;
-        put
+        result
     }
 
     /// `known`: the old package has the same bytes in the same place.
-    fn put(&mut self, bytes: &[u8], known: bool) -> io::Result<()> {
+    fn write_bytes(&mut self, bytes: &[u8], known: bool) -> io::Result<()> {
         if bytes.is_empty() {
             return Ok(());
         }
@@ -111,30 +111,30 @@ impl Old {
             return Ok(());
         }
         self.buffer.resize(bytes.len(), 0);
-        let (at, mut read) = (hasher.size(), 0);
+        let (offset, mut read) = (hasher.size(), 0);
         while read < bytes.len() {
-            match self.file.file().read_at(&mut self.buffer[read..], at + read as u64)? {
+            match self.file.file().read_at(&mut self.buffer[read..], offset + read as u64)? {
                 0 => break,
                 count => read += count,
             }
         }
-        let same = &self.buffer[..read];
-        if same != bytes {
-            let mut own = hasher.clone();
-            own.update(same);
-            self.parted = Some(own);
+        let old_bytes = &self.buffer[..read];
+        if old_bytes != bytes {
+            let mut own_hasher = hasher.clone();
+            own_hasher.update(old_bytes);
+            self.parted = Some(own_hasher);
         }
         Ok(())
     }
 
     fn finish(mut self, hasher: &Sha256Hasher) -> io::Result<String> {
-        let mut own = self.parted.take().unwrap_or_else(|| hasher.clone());
-        self.file.seek(SeekFrom::Start(own.size()))?;
+        let mut own_hasher = self.parted.take().unwrap_or_else(|| hasher.clone());
+        self.file.seek(SeekFrom::Start(own_hasher.size()))?;
         self.buffer.resize(BUFFER, 0);
         loop {
             match self.file.read(&mut self.buffer)? {
-                0 => return Ok(text(own)),
-                count => own.update(&self.buffer[..count]),
+                0 => return Ok(text(own_hasher)),
+                count => own_hasher.update(&self.buffer[..count]),
             }
         }
     }
@@ -156,7 +156,7 @@ impl Sink for Output {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => break Err(error),
             };
-            if let Err(error) = self.put(&bytes[..count], in_place) {
+            if let Err(error) = self.write_bytes(&bytes[..count], in_place) {
                 break Err(error);
             }
             total += count as u64;
@@ -175,7 +175,7 @@ impl Write for Output {
         if bytes.len() < BUFFER {
             self.waiting.extend_from_slice(bytes);
         } else {
-            self.put(bytes, false)?;
+            self.write_bytes(bytes, false)?;
         }
         Ok(bytes.len())
     }

@@ -41,8 +41,8 @@ impl Packing {
                 return Ok(Self::Store);
             }
             if entry.size <= LONGEST_TEXT {
-                let own = levels(wheel, entry)?;
-                fit.retain(|level| own.contains(level));
+                let levels_of_entry = levels(wheel, entry)?;
+                fit.retain(|level| levels_of_entry.contains(level));
             }
         }
         Ok(Self::Deflate(fit.first().copied().unwrap_or_default()))
@@ -53,10 +53,11 @@ impl Packing {
         if entry.is_stored() {
             return Ok(Self::Store);
         }
-        let own = if entry.size <= LONGEST_TEXT { levels(wheel, entry)? } else { Vec::new() };
+        let levels_of_entry =
+            if entry.size <= LONGEST_TEXT { levels(wheel, entry)? } else { Vec::new() };
         match self {
-            Self::Deflate(level) if own.contains(&level) => Ok(self),
-            _ => Ok(Self::Deflate(own.first().copied().unwrap_or_default())),
+            Self::Deflate(level) if levels_of_entry.contains(&level) => Ok(self),
+            _ => Ok(Self::Deflate(levels_of_entry.first().copied().unwrap_or_default())),
         }
     }
 

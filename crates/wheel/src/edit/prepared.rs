@@ -47,7 +47,7 @@ impl Edit<'_> {
         let mut file = PartialFile::new(directory.path(), "", partial::PRIVATE).map_err(failed)?;
         let (signatures, wheel) = (self.signatures(), self.wheel);
         let sink = BufWriter::with_capacity(BUFFER, file.as_file_mut());
-        self.write(sink).map_err(|error| MakeError::of(error, wheel.path(), &place))?;
+        self.write(sink).map_err(|error| MakeError::new(error, wheel.path(), &place))?;
         file.set_mode(0o644).map_err(failed)?;
         file.sync().map_err(failed)?;
         let file = Some(Temporary { file: file.close(), directory });
@@ -71,7 +71,7 @@ impl Prepared {
     }
 
     /// Gives the wheel its final name.
-    pub fn put(self) -> Result<Made, MakeError> {
+    pub fn finish(self) -> Result<Made, MakeError> {
         let Self { place, file, signatures: dropped } = self;
         let Some(Temporary { file, directory: _directory }) = file else {
             return Ok(Made { path: place, was_there: true, dropped });

@@ -56,7 +56,7 @@ impl<'t> OldRecord<'t> {
             |path: &str| path == own || old.zip().find(path).is_some() && !is_taken(path);
         let lines = self.lines.iter().filter(|(path, _)| !is_dropped(path));
         let row = |(path, line): &(String, Option<Line<'_>>)| {
-            Row::of(*line, renamed(path).as_deref().unwrap_or(path), None)
+            Row::new(*line, renamed(path).as_deref().unwrap_or(path), None)
         };
         lines.filter_map(row).collect()
     }
@@ -72,7 +72,7 @@ fn fields(line: &str) -> Option<[String; 3]> {
 
 impl Row {
     /// `line` renamed, or a new row; `None` without line and digest.
-    pub fn of(line: Option<Line<'_>>, name: &str, digest: Option<Digest>) -> Option<Self> {
+    pub fn new(line: Option<Line<'_>>, name: &str, digest: Option<Digest>) -> Option<Self> {
         let number = line.map_or(usize::MAX, |line| line.number);
         let text = match (digest, line.map(|line| (line.text, fields(line.text)))) {
             (Some(digest), _) => row(name, &digest),

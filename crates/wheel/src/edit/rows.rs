@@ -64,8 +64,8 @@ impl RecordRows {
             return form(format!("the hash `{hash}` of `{name}` is not a SHA-256 in base64"));
         }
         if size.parse() != Ok(entry.size) {
-            let what = format!("`{name}` has {} bytes, but its row has `{size}`", entry.size);
-            return Err(RowFault { what, is_of_form: size.is_empty() });
+            let message = format!("`{name}` has {} bytes, but its row has `{size}`", entry.size);
+            return Err(RowFault { what: message, is_of_form: size.is_empty() });
         }
         Ok(())
     }

@@ -58,9 +58,9 @@ impl<R: Read> FileContent<R> {
 
     /// Buffers all bytes of a file with the declared `size`.
     pub fn keep(self, size: u64) -> io::Result<Kept> {
-        let mut kept = Kept::of_size(size)?;
-        self.copy_to(&mut kept)?;
-        Ok(kept)
+        let mut copy = Kept::of_size(size)?;
+        self.copy_to(&mut copy)?;
+        Ok(copy)
     }
 }
 

@@ -36,17 +36,17 @@ pub fn faults<E: From<io::Error>>(
     archive: impl Read,
     mut visit: impl FnMut(&TarMember, &mut dyn Read) -> Result<(), E>,
 ) -> Result<Vec<Fault>, E> {
-    let mut all = Vec::new();
+    let mut faults = Vec::new();
     let late = members(name, archive, |member, bytes| {
-        all.extend(member.faults.iter().cloned());
+        faults.extend(member.faults.iter().cloned());
         visit(member, bytes)
     })?;
-    all.extend(late);
+    faults.extend(late);
     let within = |fault: MemberFault| {
         let member = format!("{name}!{}", fault.member);
         Fault::from(fault).of(member)
     };
-    Ok(all.into_iter().map(within).collect())
+    Ok(faults.into_iter().map(within).collect())
 }
 
 fn members<E: From<io::Error>>(

@@ -104,18 +104,18 @@ impl Directory {
 
     /// First member's index.
     pub fn find(&self, name: &str) -> Option<usize> {
-        let at = self.by_name.partition_point(|index| *self.entries[*index].name < *name);
-        self.by_name.get(at).copied().filter(|index| self.entries[*index].name == name)
+        let position = self.by_name.partition_point(|index| *self.entries[*index].name < *name);
+        self.by_name.get(position).copied().filter(|index| self.entries[*index].name == name)
     }
 
     fn sort(&mut self) {
         let entries = &self.entries;
         self.by_name = (0..entries.len()).collect();
         self.by_name.sort_by(|a, b| entries[*a].name.cmp(&entries[*b].name));
-        let same = |a: usize, b: usize| entries[a].name == entries[b].name;
+        let is_same_name = |a: usize, b: usize| entries[a].name == entries[b].name;
         for (at, pair) in self.by_name.windows(2).enumerate() {
-            let seen = at > 0 && same(self.by_name[at - 1], pair[0]);
-            if same(pair[0], pair[1]) && !seen {
+            let is_reported = at > 0 && is_same_name(self.by_name[at - 1], pair[0]);
+            if is_same_name(pair[0], pair[1]) && !is_reported {
                 let fault = Fault::new(FaultKind::Twice, "there twice").of(&entries[pair[0]].name);
                 self.faults.push(fault);
             }
@@ -159,43 +159,43 @@ const NEWEST: u8 = 63;
 
 /// Installers unpack during the download and know two methods.
 fn features(entry: &DirectoryEntry) -> Vec<Fault> {
-    let mut found = Vec::new();
+    let mut faults = Vec::new();
     let fault = |what| Fault::new(FaultKind::Feature, what).of(&entry.name);
     if entry.flags & ENCRYPTED != 0 {
-        found.push(fault("encrypted"));
+        faults.push(fault("encrypted"));
     }
     if ![0, 8].contains(&entry.method) {
-        found.push(
+        faults.push(
             fault("compression method that installers do not know")
                 .because(format!("method {}", entry.method)),
         );
     }
     if entry.flags & DESCRIPTOR != 0 && entry.is_stored() {
-        found.push(fault(
+        faults.push(fault(
             "size after stored content, so installers cannot unpack it while downloading",
         ));
     }
     if entry.flags & (PATCHED | STRONG) != 0 {
-        found.push(fault("patched or encrypted data, which installers reject"));
+        faults.push(fault("patched or encrypted data, which installers reject"));
     }
     if entry.needed > NEWEST {
         let detail = format!("{}.{}", entry.needed / 10, entry.needed % 10);
-        found.push(fault("version of the zip format that installers reject").because(detail));
+        faults.push(fault("version of the zip format that installers reject").because(detail));
     }
-    found
+    faults
 }
 
 /// Overlapping members could unpack the same bytes again.
 fn between(entries: &[DirectoryEntry], start: u64, end: u64) -> Result<Vec<Fault>, DirectoryError> {
     let mut sorted: Vec<&DirectoryEntry> = entries.iter().collect();
     sorted.sort_by_key(|entry| entry.header);
-    let (mut found, mut at, mut descriptor) = (Vec::new(), start, false);
+    let (mut faults, mut position, mut descriptor) = (Vec::new(), start, false);
     for entry in sorted {
-        found.extend(gap(at, entry.header, descriptor)?.map(|fault| fault.of(&entry.name)));
-        (at, descriptor) = (entry.end(), entry.flags & DESCRIPTOR != 0);
+        faults.extend(gap(position, entry.header, descriptor)?.map(|fault| fault.of(&entry.name)));
+        (position, descriptor) = (entry.end(), entry.flags & DESCRIPTOR != 0);
     }
-    found.extend(gap(at, end, descriptor)?);
-    Ok(found)
+    faults.extend(gap(position, end, descriptor)?);
+    Ok(faults)
 }
 
 fn gap(from: u64, to: u64, descriptor: bool) -> Result<Option<Fault>, DirectoryError> {
@@ -203,8 +203,8 @@ fn gap(from: u64, to: u64, descriptor: bool) -> Result<Option<Fault>, DirectoryE
         Some(0) => Ok(None),
         Some(12 | 16 | 20 | 24) if descriptor => Ok(None),
         Some(bytes) => {
-            let what = "unused bytes before a member";
-            Ok(Some(self::bytes(Fault::new(FaultKind::Stray, what), bytes)))
+            let message = "unused bytes before a member";
+            Ok(Some(self::bytes(Fault::new(FaultKind::Stray, message), bytes)))
         }
         None => Err(DirectoryError::Broken("two of its members overlap")),
     }

@@ -31,9 +31,9 @@ impl EntryPoints {
                 continue;
             }
             if count == MOST {
-                let what =
+                let message =
                     format!("it has more than {MOST} entry points; rockpack read only these");
-                points.faults.push(Fault::new(FaultKind::EntryPoint, what));
+                points.faults.push(Fault::new(FaultKind::EntryPoint, message));
                 break;
             }
             count += 1;
@@ -102,8 +102,8 @@ fn layout_fault(text: &str) -> Option<Fault> {
         return Some(fault("a line has an end that only some installers know", line));
     }
     if let Some(line) = lines().find(|line| line.starts_with(' ') || line.starts_with('\t')) {
-        let what = "an indented line, which installers join to the line above or not";
-        return Some(fault(what, line)).filter(|_| !line.trim().is_empty());
+        let message = "an indented line, which installers join to the line above or not";
+        return Some(fault(message, line)).filter(|_| !line.trim().is_empty());
     }
     let comment = lines().find(|line| line.starts_with(';'))?;
     Some(fault("a comment with `;`, which some installers take for an entry point", comment))

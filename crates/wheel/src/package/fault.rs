@@ -56,7 +56,8 @@ pub enum FaultKind {
 
 impl From<MemberFault> for Fault {
     fn from(MemberFault { member, refusal }: MemberFault) -> Self {
-        Self { detail: refusal.detail(), ..Self::new((&refusal).into(), refusal.what()) }.of(member)
+        Self { detail: refusal.detail(), ..Self::new((&refusal).into(), refusal.message()) }
+            .of(member)
     }
 }
 

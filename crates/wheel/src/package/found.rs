@@ -23,15 +23,15 @@ pub fn packages(dir: &Path) -> Result<Vec<Found>, ReadError> {
     let below = dir.join("dist");
     let dir =
         if listed(dir)?.iter().all(|p| form(p).is_none()) && below.is_dir() { &below } else { dir };
-    let mut found = Vec::new();
+    let mut packages = Vec::new();
     for path in listed(dir)? {
         if let Some(form) = form(&path) {
-            found.extend(directory("dist").map(|directory| Found { path, directory, form }));
+            packages.extend(directory("dist").map(|directory| Found { path, directory, form }));
         } else if path.is_dir() {
-            family(&path, &mut found)?;
+            family(&path, &mut packages)?;
         }
     }
-    if found.is_empty() { Err(ReadError::Empty(dir.to_owned())) } else { Ok(found) }
+    if packages.is_empty() { Err(ReadError::Empty(dir.to_owned())) } else { Ok(packages) }
 }
 
 fn family(dir: &Path, found: &mut Vec<Found>) -> Result<(), ReadError> {

@@ -31,18 +31,18 @@ pub fn fields(text: &str) -> (Vec<Field<'_>>, &str) {
 /// Text with `new` values of fields; `None` removes a field.
 pub fn rewritten(text: &str, mut new: impl FnMut(&Field<'_>) -> Option<String>) -> String {
     let (fields, body) = fields(text);
-    let mut all = String::with_capacity(text.len());
+    let mut output = String::with_capacity(text.len());
     for field in fields {
         match new(&field) {
-            Some(value) if value == field.value => all += field.raw,
+            Some(value) if value == field.value => output += field.raw,
             Some(value) => {
                 let end = if field.raw.ends_with("\r\n") { "\r\n" } else { "\n" };
-                all.extend([field.name, ": ", &value, end]);
+                output.extend([field.name, ": ", &value, end]);
             }
             None => {}
         }
     }
-    all + body
+    output + body
 }
 
 /// Fields of a header, in order.

@@ -74,15 +74,16 @@ impl Sdist {
 
     /// Metadata in the top directory.
     pub fn pkg_info(&self) -> Option<&str> {
-        let own = self.texts.get(&format!("{}/PKG-INFO", self.top));
-        own.or_else(|| self.texts.iter().find(|(path, _)| is_pkg_info(path)).map(|(_, text)| text))
+        let top_level = self.texts.get(&format!("{}/PKG-INFO", self.top));
+        top_level
+            .or_else(|| self.texts.iter().find(|(path, _)| is_pkg_info(path)).map(|(_, text)| text))
             .map(String::as_str)
     }
 
     /// Data of the first module.
     pub fn own_facts(&self) -> Option<serde_json::Value> {
-        let own = self.texts.iter().find(|(path, _)| path.ends_with("/_dist_info.py"));
-        own.and_then(|(_, text)| python_literal::data(text))
+        let facts = self.texts.iter().find(|(path, _)| path.ends_with("/_dist_info.py"));
+        facts.and_then(|(_, text)| python_literal::data(text))
     }
 
     /// Text of a file in the top directory, if it was kept.
@@ -101,7 +102,7 @@ impl Sdist {
         let lists = self.texts.iter().filter_map(|(path, text)| {
             Some((path.strip_prefix(&*self.top)?.strip_prefix('/')?, &**text))
         });
-        scripts::of(lists, self.project().and_then(|project| project.as_ref().ok()))
+        scripts::read(lists, self.project().and_then(|project| project.as_ref().ok()))
     }
 
     /// Returns whether the top directory has a file.
@@ -130,12 +131,12 @@ impl Sdist {
         self.faults.extend(faults.into_iter().map(Fault::from));
         match filling {
             None => {
-                let what = "bytes after the end of its tar archive";
-                self.faults.push(Fault::new(FaultKind::Stray, what));
+                let message = "bytes after the end of its tar archive";
+                self.faults.push(Fault::new(FaultKind::Stray, message));
             }
             Some(bytes) if !is_whole || bytes < 512 => {
-                let what = "its tar archive does not end with two zero blocks, as uv requires";
-                self.faults.push(Fault::new(FaultKind::Broken, what));
+                let message = "its tar archive does not end with two zero blocks, as uv requires";
+                self.faults.push(Fault::new(FaultKind::Broken, message));
             }
             Some(_) => {}
         }
@@ -170,13 +171,13 @@ impl Sdist {
 
     fn wants(&self, path: &str) -> bool {
         let below = path.strip_prefix(&*self.top).and_then(|path| path.strip_prefix('/'));
-        let own =
+        let is_facts =
             below.is_some_and(|path| path.starts_with("src/") && path.ends_with("/_dist_info.py"));
         // Only the first such file: there can be as many as members.
         let is_first = |is_such: fn(&str) -> bool| !self.texts.keys().any(|text| is_such(text));
         below == Some("PKG-INFO")
             || is_pkg_info(path) && is_first(is_pkg_info)
-            || own && is_first(|text| text.ends_with("/_dist_info.py"))
+            || is_facts && is_first(|text| text.ends_with("/_dist_info.py"))
             || self.lists_scripts(path)
     }
 
@@ -193,8 +194,9 @@ fn is_pkg_info(path: &str) -> bool {
 fn mode(member: &TarMember) -> io::Result<Option<Fault>> {
     let mode = member.mode()?;
     let wrong = member.is_file() && mode & 0o7002 != 0;
-    let what = "writable for everyone, or with set-user-id, set-group-id or sticky bit";
-    let fault = || Fault::new(FaultKind::Mode, what).because(format!("mode {:04o}", mode & 0o7777));
+    let message = "writable for everyone, or with set-user-id, set-group-id or sticky bit";
+    let fault =
+        || Fault::new(FaultKind::Mode, message).because(format!("mode {:04o}", mode & 0o7777));
     Ok(wrong.then(fault))
 }
 
@@ -209,9 +211,10 @@ fn read_text(bytes: &mut dyn Read) -> io::Result<(String, Option<Fault>)> {
 pub fn is_of(file_name: &str, name: &DistName, version: &Version) -> bool {
     let stem = file_name.strip_suffix(".tar.gz").unwrap_or(file_name);
     stem.match_indices('-').any(|(at, _)| {
-        let (dist, told) = (stem[..at].parse::<DistName>(), stem[at + 1..].parse::<Version>());
+        let (dist, its_version) =
+            (stem[..at].parse::<DistName>(), stem[at + 1..].parse::<Version>());
         dist.is_ok_and(|dist| dist.normalized() == name.normalized())
-            && told.is_ok_and(|told| told == *version)
+            && its_version.is_ok_and(|its_version| its_version == *version)
     })
 }
 

@@ -16,9 +16,10 @@ pub fn checked(bytes: Vec<u8>) -> (String, Option<Fault>) {
     match String::from_utf8(bytes) {
         Ok(text) => (text, fault),
         Err(error) => {
-            let at = error.utf8_error().valid_up_to();
+            let offset = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-            let no_text = || wrong("not UTF-8").map(|fault| fault.because(format!("byte {at}")));
+            let no_text =
+                || wrong("not UTF-8").map(|fault| fault.because(format!("byte {offset}")));
             (text, fault.or_else(no_text))
         }
     }

@@ -139,15 +139,15 @@ fn entry_fault(entry: &DirectoryEntry) -> Option<Fault> {
 
 /// Installers count a file of such a name like a directory.
 fn dist_info(entries: &[DirectoryEntry]) -> Result<String, Fault> {
-    let mut found: Vec<&str> = entries
+    let mut directories: Vec<&str> = entries
         .iter()
         .map(|entry| entry.name.split_once('/').map_or(&*entry.name, |(directory, _)| directory))
         .collect();
-    found.retain(|directory| directory.ends_with(".dist-info"));
-    found.sort_unstable();
-    found.dedup();
+    directories.retain(|directory| directory.ends_with(".dist-info"));
+    directories.sort_unstable();
+    directories.dedup();
     let fault = |what: &'static str| Fault::new(FaultKind::MetadataDirectory, what);
-    match found.as_slice() {
+    match directories.as_slice() {
         [one] => Ok((*one).to_owned()),
         [] => Err(fault("it has no metadata directory (NAME-VERSION.dist-info)")),
         several => Err(fault("it has several metadata directories").because(several.join(", "))),

@@ -132,10 +132,10 @@ impl Section<'_> {
 
 impl Read for Section<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
-        let wanted = out.len().min(left);
-        let count = self.open()?.read_at(&mut out[..wanted], self.at)?;
-        if count == 0 && wanted > 0 {
+        let remaining = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
+        let count_wanted = out.len().min(remaining);
+        let count = self.open()?.read_at(&mut out[..count_wanted], self.at)?;
+        if count == 0 && count_wanted > 0 {
             return Err(ErrorKind::UnexpectedEof.into());
         }
         self.at += count as u64;
@@ -182,8 +182,8 @@ impl Read for Unpacked<'_> {
         self.hasher.update(&out[..count]);
         self.read += count as u64;
         if self.read > self.size {
-            let told = self.size;
-            return Err(broken(format!("it has more than the recorded {told} bytes")));
+            let recorded = self.size;
+            return Err(broken(format!("it has more than the recorded {recorded} bytes")));
         }
         if count == 0 && !out.is_empty() {
             self.check()?;
@@ -195,14 +195,14 @@ impl Read for Unpacked<'_> {
 impl Unpacked<'_> {
     fn check(&self) -> io::Result<()> {
         if self.read < self.size {
-            let (read, told) = (self.read, self.size);
-            return Err(broken(format!("it has {read} bytes instead of the recorded {told}")));
+            let (read, recorded) = (self.read, self.size);
+            return Err(broken(format!("it has {read} bytes instead of the recorded {recorded}")));
         }
         if matches!(&self.source, Source::Deflated(source) if source.total_in() != self.compressed)
         {
             return Err(broken("its compressed data is truncated".to_owned()));
         }
-        let same = self.hasher.clone().finalize() == self.crc32;
-        if same { Ok(()) } else { Err(broken("its CRC-32 is wrong".to_owned())) }
+        let is_equal = self.hasher.clone().finalize() == self.crc32;
+        if is_equal { Ok(()) } else { Err(broken("its CRC-32 is wrong".to_owned())) }
     }
 }

@@ -43,7 +43,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// Description, identical for equal faults.
-    pub fn what(&self) -> &'static str {
+    pub fn message(&self) -> &'static str {
         match self {
             Self::Name(_) => "installers cannot unpack this name",
             Self::Twice => "there twice",
@@ -81,7 +81,7 @@ impl Refusal {
 
 impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.what())?;
+        f.write_str(self.message())?;
         self.detail().map_or(Ok(()), |detail| write!(f, " ({detail})"))
     }
 }

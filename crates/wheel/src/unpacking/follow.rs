@@ -18,8 +18,8 @@ pub fn follow<'l>(
     floor: usize,
     links: impl Fn(&str) -> Option<&'l str>,
 ) -> Result<String, Lost> {
-    let mut at: Vec<&str> = from.split('/').filter(|segment| !segment.is_empty()).collect();
-    if target.starts_with('/') || at.len() < floor {
+    let mut segments: Vec<&str> = from.split('/').filter(|segment| !segment.is_empty()).collect();
+    if target.starts_with('/') || segments.len() < floor {
         return Err(Lost::Outside);
     }
     let mut ahead: Vec<&str> = target.rsplit('/').collect();
@@ -27,11 +27,11 @@ pub fn follow<'l>(
     while let Some(segment) = ahead.pop() {
         match segment {
             "" | "." => {}
-            ".." if at.len() <= floor => return Err(Lost::Outside),
-            ".." => _ = at.pop(),
+            ".." if segments.len() <= floor => return Err(Lost::Outside),
+            ".." => _ = segments.pop(),
             name => {
-                at.push(name);
-                let Some(target) = links(&at.join("/")) else { continue };
+                segments.push(name);
+                let Some(target) = links(&segments.join("/")) else { continue };
                 followed += 1;
                 if followed > MOST_LINKS {
                     return Err(Lost::Circle);
@@ -39,12 +39,12 @@ pub fn follow<'l>(
                 if target.starts_with('/') {
                     return Err(Lost::Outside);
                 }
-                at.pop();
+                segments.pop();
                 ahead.extend(target.rsplit('/'));
             }
         }
     }
-    Ok(at.join("/"))
+    Ok(segments.join("/"))
 }
 
 #[cfg(test)]

@@ -72,8 +72,8 @@ impl TarMember {
         entry: &mut tar::Entry<'_, R>,
         rules: Rules,
     ) -> io::Result<(Self, Option<Sparse>)> {
-        let records = PaxRecords::of(entry)?;
-        let sparse = Sparse::of(&records).map_err(|error| named(entry, &error))?;
+        let records = PaxRecords::from_member(entry)?;
+        let sparse = Sparse::from_records(&records).map_err(|error| named(entry, &error))?;
         let name = match sparse.as_ref().and_then(|sparse| sparse.name.as_deref()) {
             Some(name) => Cow::Borrowed(name),
             None => entry.path_bytes(),
@@ -114,7 +114,7 @@ impl TarMember {
             }
         }
         let is_link = matches!(self.kind, MemberKind::Symlink(_) | MemberKind::HardLink(_));
-        if records.has(b"linkpath") && !is_link {
+        if records.has_prefix(b"linkpath") && !is_link {
             return Some(Refusal::Ambiguous("its pax records have a target, but it is not a link"));
         }
         None
@@ -143,8 +143,8 @@ impl TarMember {
             return Some("a number of its header is malformed");
         }
         let is_gnu_sparse = self.header.entry_type().is_gnu_sparse();
-        let other = self.header.as_ustar().is_none() && self.header.as_bytes()[PREFIX] != 0;
-        (other && !is_gnu_sparse).then_some("programs read its name differently")
+        let is_ambiguous = self.header.as_ustar().is_none() && self.header.as_bytes()[PREFIX] != 0;
+        (is_ambiguous && !is_gnu_sparse).then_some("programs read its name differently")
     }
 }
 

@@ -45,7 +45,7 @@ impl PaxRecords {
         Ok(records)
     }
 
-    pub fn of(member: &mut tar::Entry<'_, impl io::Read>) -> io::Result<Self> {
+    pub fn from_member(member: &mut tar::Entry<'_, impl io::Read>) -> io::Result<Self> {
         let mut records = Self::default();
         for record in member.pax_extensions()?.into_iter().flatten() {
             let record = record?;
@@ -55,14 +55,14 @@ impl PaxRecords {
     }
 
     pub fn get<'r>(&'r self, key: &'r [u8]) -> Option<&'r [u8]> {
-        self.all(key).next()
+        self.values(key).next()
     }
 
-    pub fn all<'r>(&'r self, key: &'r [u8]) -> impl Iterator<Item = &'r [u8]> {
+    pub fn values<'r>(&'r self, key: &'r [u8]) -> impl Iterator<Item = &'r [u8]> {
         self.0.iter().filter(move |(other, _)| other == key).map(|(_, value)| &**value)
     }
 
-    pub fn has(&self, start: &[u8]) -> bool {
+    pub fn has_prefix(&self, start: &[u8]) -> bool {
         self.0.iter().any(|(key, _)| key.starts_with(start))
     }
 
@@ -86,8 +86,8 @@ impl PaxRecords {
         let is_known = |(key, _): &(Vec<u8>, Vec<u8>)| {
             KNOWN.contains(&&key[..]) || VENDORS.iter().any(|vendor| key.starts_with(vendor))
         };
-        let all = self.0.iter().all(is_known);
-        (!all).then_some("its pax records have a key that some installers reject")
+        let are_known = self.0.iter().all(is_known);
+        (!are_known).then_some("its pax records have a key that some installers reject")
     }
 
     pub fn number(&self, key: &str) -> io::Result<Option<u64>> {

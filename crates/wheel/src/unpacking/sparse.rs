@@ -40,8 +40,8 @@ impl Place {
 
 impl Sparse {
     /// `None` if the member is not sparse.
-    pub fn of(records: &PaxRecords) -> io::Result<Option<Self>> {
-        if !records.has(PREFIX.as_bytes()) {
+    pub fn from_records(records: &PaxRecords) -> io::Result<Option<Self>> {
+        if !records.has_prefix(PREFIX.as_bytes()) {
             return Ok(None);
         }
         let key = |name: &str| format!("{PREFIX}{name}");
@@ -85,8 +85,8 @@ fn places(records: &PaxRecords) -> io::Result<Vec<Place>> {
             numbers.push(number("map", text)?);
         }
     } else {
-        let mut lens = records.all(b"GNU.sparse.numbytes");
-        for offset in records.all(b"GNU.sparse.offset") {
+        let mut lens = records.values(b"GNU.sparse.numbytes");
+        for offset in records.values(b"GNU.sparse.offset") {
             let len = lens.next().ok_or_else(wrong)?;
             numbers.extend([number("offset", offset)?, number("numbytes", len)?]);
         }
@@ -142,15 +142,15 @@ impl<R: Read> Lines<'_, R> {
 }
 
 fn check(places: &[Place], size: u64, stored: u64) -> io::Result<()> {
-    let (mut at, mut sum) = (0, 0_u64);
+    let (mut end, mut sum) = (0, 0_u64);
     for place in places {
-        if place.offset < at {
+        if place.offset < end {
             return Err(wrong());
         }
-        at = place.offset.checked_add(place.len).ok_or_else(wrong)?;
+        end = place.offset.checked_add(place.len).ok_or_else(wrong)?;
         sum = sum.saturating_add(place.len);
     }
-    if at > size || sum != stored { Err(wrong()) } else { Ok(()) }
+    if end > size || sum != stored { Err(wrong()) } else { Ok(()) }
 }
 
 #[derive(Debug)]
@@ -198,8 +198,8 @@ impl<R: Read> Unpacked<R> {
 impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let (hole, data) = self.ahead()?;
-        let wanted = if hole > 0 { hole } else { data };
-        let count = usize::try_from(wanted).unwrap_or(usize::MAX).min(out.len());
+        let available = if hole > 0 { hole } else { data };
+        let count = usize::try_from(available).unwrap_or(usize::MAX).min(out.len());
         let out = &mut out[..count];
         let count = if hole > 0 {
             out.fill(0);
@@ -231,7 +231,7 @@ mod tests {
 
     fn unpacked(pairs: &[(&str, &str)], stored: &[u8]) -> Result<Vec<u8>, String> {
         let text = |error: io::Error| error.to_string();
-        let sparse = Sparse::of(&records(pairs)).map_err(text)?.unwrap();
+        let sparse = Sparse::from_records(&records(pairs)).map_err(text)?.unwrap();
         let mut bytes = Vec::new();
         sparse.unpacked(stored, stored.len() as u64).read_to_end(&mut bytes).map_err(text)?;
         Ok(bytes)

@@ -72,13 +72,13 @@ impl<R> TarStream<R> {
 
     fn pass(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
-            let wanted = match &self.place {
+            let room = match &self.place {
                 Upcoming::Header(block) | Upcoming::Places(block, _) => BLOCK - block.len() as u64,
                 Upcoming::Records(records) => records.missing + records.fill,
                 Upcoming::Content(left) => *left,
                 Upcoming::End => return Ok(()),
             };
-            let count = usize::try_from(wanted).unwrap_or(usize::MAX).min(bytes.len());
+            let count = usize::try_from(room).unwrap_or(usize::MAX).min(bytes.len());
             let (part, rest) = bytes.split_at(count);
             self.take(part)?;
             bytes = rest;
@@ -135,8 +135,8 @@ impl<R> TarStream<R> {
             return Ok(content(self.extension(header)?));
         }
         if kind.is_pax_local_extensions() || kind.is_pax_global_extensions() {
-            let (missing, all) = (header.entry_size()?, self.extension(header)?);
-            let (fill, local) = (all - missing, kind.is_pax_local_extensions());
+            let (missing, length) = (header.entry_size()?, self.extension(header)?);
+            let (fill, local) = (length - missing, kind.is_pax_local_extensions());
             if !local && !self.extensions.is_empty() {
                 return Err(broken("it has global pax records between a member and its name"));
             }
@@ -148,8 +148,9 @@ impl<R> TarStream<R> {
         }
         let extensions = std::mem::take(&mut self.extensions);
         extensions.check()?;
-        let told = extensions.records.as_ref().map(|records| records.number("size")).transpose()?;
-        let size = told.flatten().map_or_else(|| header.entry_size(), Ok)?;
+        let recorded =
+            extensions.records.as_ref().map(|records| records.number("size")).transpose()?;
+        let size = recorded.flatten().map_or_else(|| header.entry_size(), Ok)?;
         let more = kind.is_gnu_sparse() && is_more(head[MORE_IN_HEADER])?;
         self.places(more, padded(size)?)
     }
@@ -165,7 +166,7 @@ impl<R> TarStream<R> {
     fn records(&mut self, bytes: &[u8]) -> io::Result<()> {
         let records = PaxRecords::parse(bytes)?;
         let local = matches!(self.place, Upcoming::Records(Records { local: true, .. }));
-        if !local && OF_ONE.iter().any(|key| records.has(key)) {
+        if !local && OF_ONE.iter().any(|key| records.has_prefix(key)) {
             return Err(broken("its global pax records give all members the same name or size"));
         }
         if let Some(reason) = self.strict.as_ref().and_then(|_| records.rejected()) {
@@ -205,10 +206,10 @@ impl<R> TarStream<R> {
 
 impl Records {
     fn take(&mut self, part: &[u8]) -> bool {
-        let own = usize::try_from(self.missing).unwrap_or(usize::MAX).min(part.len());
-        self.read.extend(&part[..own]);
-        self.missing -= own as u64;
-        self.fill -= (part.len() - own) as u64;
+        let length = usize::try_from(self.missing).unwrap_or(usize::MAX).min(part.len());
+        self.read.extend(&part[..length]);
+        self.missing -= length as u64;
+        self.fill -= (part.len() - length) as u64;
         self.missing + self.fill == 0
     }
 }
@@ -220,12 +221,12 @@ impl Extensions {
 
     /// Readers choose different ones of two names.
     fn check(&self) -> io::Result<()> {
-        let has =
+        let has_key =
             |key: &[u8]| self.records.as_ref().is_some_and(|records| records.get(key).is_some());
-        if self.long_name && (has(b"path") || has(b"GNU.sparse.name")) {
+        if self.long_name && (has_key(b"path") || has_key(b"GNU.sparse.name")) {
             return Err(broken("a member has two long names"));
         }
-        if self.long_link && has(b"linkpath") {
+        if self.long_link && has_key(b"linkpath") {
             return Err(broken("a member has two long link targets"));
         }
         Ok(())
@@ -243,10 +244,10 @@ impl<R: Read> Read for TarStream<R> {
 impl<R: Seek> Seek for TarStream<R> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let SeekFrom::Current(by) = to else { return Err(io::ErrorKind::Unsupported.into()) };
-        let by = by.try_into().map_err(io::Error::other)?;
+        let distance = by.try_into().map_err(io::Error::other)?;
         match self.place {
-            _ if by == 0 => {}
-            Upcoming::Content(left) if left >= by => self.place = content(left - by),
+            _ if distance == 0 => {}
+            Upcoming::Content(left) if left >= distance => self.place = content(left - distance),
             _ => return Err(io::ErrorKind::Unsupported.into()),
         }
         self.source.seek(to)

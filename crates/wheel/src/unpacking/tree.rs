@@ -55,9 +55,9 @@ impl Tree {
             Node::Link(target) => Some(self.leads_inside(path, target).err()?.of(&**path)),
             Node::Directory | Node::Implied | Node::File => None,
         });
-        let mut found: Vec<MemberFault> = wrong.collect();
-        found.sort_by(|a, b| a.member.cmp(&b.member));
-        found
+        let mut faults: Vec<MemberFault> = wrong.collect();
+        faults.sort_by(|a, b| a.member.cmp(&b.member));
+        faults
     }
 
     fn node(&self, path: &str, kind: &MemberKind) -> Result<Node, Refusal> {

@@ -35,13 +35,13 @@ impl<'a> Imports<'a> {
         if !sources.has_pe() {
             return Self::default();
         }
-        let all = distributions.iter().enumerate().flat_map(|(owner, distribution)| {
+        let dlls = distributions.iter().enumerate().flat_map(|(owner, distribution)| {
             distribution.all_members().filter_map(move |member| {
                 let (path, content) = (member.path.as_str(), content(sources, member)?);
                 Some((Dll { owner, path, content }, member))
             })
         });
-        let (files, members): (Vec<_>, Vec<_>) = all.unzip();
+        let (files, members): (Vec<_>, Vec<_>) = dlls.unzip();
         let opened = distributions.iter().map(|it| opened(manifest, it)).collect();
         Self { dlls: Dlls::new(files), members, opened, artifacts: OnceLock::new() }
     }
@@ -52,19 +52,19 @@ impl<'a> Imports<'a> {
 
     fn in_artifacts(&self, catalog: &'a Catalog) -> HashMap<String, Vec<InArtifact<'a>>> {
         let imports = self.dlls.files().iter().flat_map(Dll::imports);
-        let mut found: HashMap<String, Vec<InArtifact<'a>>> =
+        let mut artifacts: HashMap<String, Vec<InArtifact<'a>>> =
             imports.map(|import| (import.library.to_ascii_lowercase(), Vec::new())).collect();
         for artifact in &catalog.artifacts {
             let files = artifact.entries.iter();
             for entry in files.filter(|entry| matches!(entry.kind, EntryKind::File { .. })) {
                 let name = entry.path.file_name().to_ascii_lowercase();
-                if let Some(found) = found.get_mut(&name) {
+                if let Some(artifacts) = artifacts.get_mut(&name) {
                     let (artifact, path) = (&artifact.id, &entry.path);
-                    found.push(InArtifact { artifact, path, other_target: false });
+                    artifacts.push(InArtifact { artifact, path, other_target: false });
                 }
             }
         }
-        found
+        artifacts
     }
 }
 
@@ -109,34 +109,35 @@ impl<'a> Closure<'a> {
     fn import(&self, number: usize, library: &'a str) -> Need<'a> {
         let files = self.imports.dlls.files();
         let file = &files[number];
-        let all = self.imports.dlls.named(library).iter().copied();
+        let libraries = self.imports.dlls.named(library).iter().copied();
         let is_import_library = matches!(file.content, DllContent::ImportLibrary(_));
-        let (there, foreign): (Vec<usize>, Vec<usize>) = all
+        let (same_target, foreign): (Vec<usize>, Vec<usize>) = libraries
             .filter(|other| self.can_meet(file.owner, files[*other].owner))
             // Link targets in devel trees are candidates themselves.
             .filter(|other| !is_import_library || files[*other].machine().is_some())
             .partition(|other| {
                 files[*other].machine().is_none_or(|machine| Some(machine) == file.machine())
             });
-        let searched = there.iter().copied();
+        let searched = same_target.iter().copied();
         let searched =
             searched.filter(|other| is_import_library || self.is_searched(number, *other));
         let (sure, lucky): (Vec<usize>, Vec<usize>) =
             searched.partition(|other| self.together.guaranteed(file.owner, files[*other].owner));
-        let of = |files: &[usize]| files.first().map(|file| self.dll(*file));
+        let first_dll = |files: &[usize]| files.first().map(|file| self.dll(*file));
         let outside = || {
             provider(library, &ANY).is_some_and(Provider::is_certain).then_some(Resolved::Windows)
         };
-        let resolved = self.resolved(library, (of(&sure), of(&lucky)), outside, || {
-            let artifacts =
-                self.imports.artifacts.get_or_init(|| self.imports.in_artifacts(self.catalog));
-            let artifacts = artifacts.get(&library.to_ascii_lowercase()).cloned();
-            Lost {
-                shipped: there.iter().map(|one| self.dll(*one)).collect(),
-                artifacts: artifacts.unwrap_or_default(),
-                in_the_way: of(&foreign).filter(|_| there.is_empty()),
-            }
-        });
+        let resolved =
+            self.resolved(library, (first_dll(&sure), first_dll(&lucky)), outside, || {
+                let artifacts =
+                    self.imports.artifacts.get_or_init(|| self.imports.in_artifacts(self.catalog));
+                let artifacts = artifacts.get(&library.to_ascii_lowercase()).cloned();
+                Lost {
+                    shipped: same_target.iter().map(|one| self.dll(*one)).collect(),
+                    artifacts: artifacts.unwrap_or_default(),
+                    in_the_way: first_dll(&foreign).filter(|_| same_target.is_empty()),
+                }
+            });
         Need { library, resolved, others: self.twins(&sure) }
     }
 
@@ -152,7 +153,7 @@ impl<'a> Closure<'a> {
     fn twins(&self, sure: &[usize]) -> Vec<LoadedFile<'a>> {
         let source = |file: &usize| self.imports.members[*file].step.source();
         let Some(first) = sure.first().and_then(source) else { return Vec::new() };
-        let others = sure[1..].iter().filter(|it| source(it).is_some_and(|it| it != first));
-        others.map(|other| self.dll(*other)).collect()
+        let twins = sure[1..].iter().filter(|file| source(file).is_some_and(|it| it != first));
+        twins.map(|file| self.dll(*file)).collect()
     }
 }

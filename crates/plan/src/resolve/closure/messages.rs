@@ -67,7 +67,7 @@ impl Subject {
         Self { text, one: paths.len() <= 1 }
     }
 
-    pub fn with(&self, verb: &str) -> String {
+    pub fn with_verb(&self, verb: &str) -> String {
         let verb = match (self.one, verb) {
             (true, "do") => "does".to_owned(),
             (true, verb) => format!("{verb}s"),
@@ -90,8 +90,8 @@ pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Probl
     let Resolved::Unresolved { shipped, artifacts, in_the_way } = &group.need.resolved else {
         return None;
     };
-    let (who, library) = (Subject::new(&group.files), group.need.library);
-    let needs = who.with("need");
+    let (subject, library) = (Subject::new(&group.files), group.need.library);
+    let needs = subject.with_verb("need");
     let problem = if library.contains('/') {
         Problem::error(
             Code::UnresolvedLibrary,
@@ -114,7 +114,7 @@ pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Probl
         )
         .help("exclude that file, or correct the build: the loader stops at that file")
     } else if let Some(other) = shipped.iter().find(|file| !is_devel(manifest, file)) {
-        let (find, place) = (who.with("do"), directory(other));
+        let (find, place) = (subject.with_verb("do"), directory(other));
         let place = if place.is_empty() { String::new() } else { format!(" in `{place}`") };
         Problem::error(
             Code::UnresolvedLibrary,
@@ -156,17 +156,17 @@ fn is_devel(manifest: &Manifest, file: &LoadedFile<'_>) -> bool {
 
 fn having(artifacts: &[InArtifact<'_>]) -> String {
     let elsewhere = artifacts.first().is_some_and(|a| a.other_target);
-    let meant = artifacts.iter().filter(|a| a.other_target == elsewhere);
+    let holders = artifacts.iter().filter(|a| a.other_target == elsewhere);
     let names: Vec<String> =
-        meant.map(|a| format!("`{}`", a.artifact)).collect::<BTreeSet<_>>().into_iter().collect();
-    let has = match names.len() {
+        holders.map(|a| format!("`{}`", a.artifact)).collect::<BTreeSet<_>>().into_iter().collect();
+    let clause = match names.len() {
         1 => format!("artifact {} has it", names[0]),
         2..=SHOWN => format!("artifacts {} have it", names.join(" and ")),
         many => {
             format!("artifacts {} and {} more have it", names[..SHOWN].join(", "), many - SHOWN)
         }
     };
-    if elsewhere { format!("{has} for another target") } else { has }
+    if elsewhere { format!("{clause} for another target") } else { clause }
 }
 
 fn take_it(all: &[LoadedFile<'_>], other: &InArtifact<'_>) -> String {
@@ -184,7 +184,7 @@ fn take_it(all: &[LoadedFile<'_>], other: &InArtifact<'_>) -> String {
 
 /// Rules cannot help: a devel package keeps the rpath of the build.
 pub(super) fn devel(group: &Group<'_>) -> Problem {
-    let find = Subject::new(&group.files).with("do");
+    let find = Subject::new(&group.files).with_verb("do");
     Problem::warning(
         Code::UnresolvedLibrary,
         format!(
@@ -232,24 +232,24 @@ pub(super) fn luck(
     library: &LoadedFile<'_>,
     everywhere: bool,
 ) -> Option<Problem> {
-    let all = &group.files;
-    let package = all.first().and_then(|f| manifest.packages.get(&f.distribution.package))?;
-    let other = if everywhere {
+    let files = &group.files;
+    let package = files.first().and_then(|f| manifest.packages.get(&f.distribution.package))?;
+    let wheel = if everywhere {
         format!("a wheel of `{}`", library.distribution.package)
     } else {
         library.distribution.name.to_string()
     };
     let message = format!(
-        "{} {} only if {other} is installed too",
-        Subject::new(all).with("find"),
+        "{} {} only if {wheel} is installed too",
+        Subject::new(files).with_verb("find"),
         names(&group.libraries)
     );
     // An rpath or alias line shows intent: only a warning.
     let rpath = package.rpaths.iter().any(|rule| *rule.package == library.distribution.package);
-    let meant = everywhere
+    let is_intended = everywhere
         || rpath
-        || all.iter().all(|file| matches!(file.member.step, Step::Alias { .. }));
-    let problem = if meant {
+        || files.iter().all(|file| matches!(file.member.step, Step::Alias { .. }));
+    let problem = if is_intended {
         Problem::warning(Code::LibraryByLuck, message)
     } else {
         Problem::error(Code::LibraryByLuck, message)
@@ -258,13 +258,13 @@ pub(super) fn luck(
 }
 
 fn installed_with(manifest: &Manifest, package: &Package, library: &LoadedFile<'_>) -> String {
-    let (name, other) = (&package.name.value, &library.distribution.package);
+    let (name, library_package) = (&package.name.value, &library.distribution.package);
     let overlays = manifest
         .packages
-        .get(other)
+        .get(library_package)
         .and_then(|p| p.overlay.as_ref())
         .is_some_and(|o| o.value == *name);
-    if other == name {
+    if library_package == name {
         return format!(
             "add `{}` to the artifacts of each target: that wheel is for another target",
             path(library)
@@ -272,25 +272,25 @@ fn installed_with(manifest: &Manifest, package: &Package, library: &LoadedFile<'
     }
     if overlays {
         return format!(
-            "ship `{}` in `{name}`, which can be installed without `{other}`",
+            "ship `{}` in `{name}`, which can be installed without `{library_package}`",
             path(library)
         );
     }
-    format!("add requires \"{other}\" to package `{name}`")
+    format!("add requires \"{library_package}\" to package `{name}`")
 }
 
 pub(super) fn through_loader(manifest: &Manifest, group: &Group<'_>) -> Option<Problem> {
     let Resolved::ThroughLoader { found, loader } = &group.need.resolved else { return None };
-    let (all, library) = (&group.files, group.need.library);
+    let (files, library) = (&group.files, group.need.library);
     let message = format!(
         "{} `{library}` only if {} loads it first",
-        Subject::new(all).with("find"),
+        Subject::new(files).with_verb("find"),
         file(loader)
     );
-    let help = if all.first().is_some_and(|file| is_devel(manifest, file)) {
+    let help = if files.first().is_some_and(|file| is_devel(manifest, file)) {
         "set its rpath in the build".to_owned()
     } else {
-        search_there(manifest, all, found)
+        search_there(manifest, files, found)
     };
     Some(Problem::warning(Code::LibraryByLuck, message).help(help))
 }

@@ -25,22 +25,23 @@ impl<'a> Places<'a> {
         Self(places)
     }
 
-    pub fn of(&self, found: &LoadedFile<'a>) -> Option<&'a Place> {
+    pub fn place_of(&self, found: &LoadedFile<'a>) -> Option<&'a Place> {
         self.0.get(&*found.member.rule).copied()
     }
 
     /// Labels the first file's line; the text names files from other lines.
     pub fn label(&self, problem: Problem, found: &[LoadedFile<'a>]) -> Problem {
-        let Some((first, place)) = found.iter().find_map(|one| Some((one, self.of(one)?))) else {
+        let Some((first, place)) = found.iter().find_map(|one| Some((one, self.place_of(one)?)))
+        else {
             return problem;
         };
         let (here, elsewhere): (Vec<LoadedFile<'a>>, Vec<LoadedFile<'a>>) =
             found.iter().partition(|one| one.member.rule == first.member.rule);
-        let others = if elsewhere.is_empty() {
+        let suffix = if elsewhere.is_empty() {
             String::new()
         } else {
             format!("; other lines take {}", files(&elsewhere))
         };
-        problem.label(place, format!("takes {}{others}", files(&here)))
+        problem.label(place, format!("takes {}{suffix}", files(&here)))
     }
 }

@@ -32,8 +32,8 @@ pub(in crate::resolve) fn check<'a>(
         excused: BTreeMap::new(),
         used: Used::default(),
     };
-    for (file, need) in closure.all() {
-        report.add(closure.found(file), need);
+    for (file, need) in closure.all_needs() {
+        report.add(closure.loaded_file(file), need);
     }
     for (file, need) in closure.imports() {
         report.add(file, need);
@@ -189,8 +189,9 @@ impl<'a> Report<'_, 'a> {
         let package = &library.distribution.package;
         let overlays =
             self.closure.manifest.packages.get(package).is_some_and(|p| p.overlay.is_some());
-        let others = need.others.iter().filter(|other| other.distribution.package == *package);
-        let having: BTreeSet<&str> = others.map(|other| other.distribution.name.as_str()).collect();
+        let libraries = need.others.iter().filter(|other| other.distribution.package == *package);
+        let having: BTreeSet<&str> =
+            libraries.map(|other| other.distribution.name.as_str()).collect();
         overlays
             && having.len()
                 == self.closure.distributions.iter().filter(|d| d.package == *package).count()
@@ -228,9 +229,9 @@ impl Excused<'_, '_> {
         let text = if host {
             format!("the system must have {libraries}: {reason}")
         } else {
-            let (are, them) = if several { ("are", "them") } else { ("is", "it") };
-            let need = messages::Subject::new(&self.files).with("need");
-            format!("{libraries} {are} missing: {reason}; {need} {them}")
+            let (verb, pronoun) = if several { ("are", "them") } else { ("is", "it") };
+            let need = messages::Subject::new(&self.files).with_verb("need");
+            format!("{libraries} {verb} missing: {reason}; {need} {pronoun}")
         };
         Note { text, rule: Some(self.rule.name.place.to_string()) }
     }
@@ -240,11 +241,12 @@ impl<'a> Twins<'a> {
     fn problem(&self, places: &Places<'a>) -> Problem {
         let order = if self.load[0].is_empty() { [1, 0] } else { [0, 1] };
         let [one, other] = order.map(|at| messages::file(&self.pair[at]));
-        let what = format!("two different files are named `{}`: {one} and {other}", self.library);
-        let problem = Problem::warning(Code::LibraryTwice, what)
+        let message =
+            format!("two different files are named `{}`: {one} and {other}", self.library);
+        let problem = Problem::warning(Code::LibraryTwice, message)
             .help("exclude one of them, or give it another SONAME in the build");
         let labelled = order.iter().filter_map(|&at| {
-            Some((places.of(&self.pair[at])?, messages::loaded_by(&self.load[at])))
+            Some((places.place_of(&self.pair[at])?, messages::loaded_by(&self.load[at])))
         });
         labelled.fold(problem, |problem, (place, text)| problem.label(place, text))
     }

@@ -25,14 +25,14 @@ impl Together {
         let edges = Edges::new(manifest, distributions);
         let groups: Vec<HashSet<usize>> =
             (0..edges.groups.len()).map(|group| edges.reached_by_group(group)).collect();
-        let with = (0..distributions.len()).map(|from| edges.reached(from, &groups)).collect();
-        Self { with, groups }
+        let reached = (0..distributions.len()).map(|from| edges.reached(from, &groups)).collect();
+        Self { with: reached, groups }
     }
 
     pub(crate) fn guaranteed(&self, one: usize, other: usize) -> bool {
-        let with = &self.with[one];
-        with.own.contains(&other)
-            || with.groups.iter().any(|group| self.groups[*group].contains(&other))
+        let reach = &self.with[one];
+        reach.own.contains(&other)
+            || reach.groups.iter().any(|group| self.groups[*group].contains(&other))
     }
 }
 
@@ -65,30 +65,31 @@ impl Edges {
     }
 
     fn reached_by_group(&self, group: usize) -> HashSet<usize> {
-        let mut found = HashSet::new();
+        let mut members = HashSet::new();
         let mut groups = HashSet::from([group]);
         let mut open = self.groups[group].clone();
         while let Some(at) = open.pop() {
-            if found.insert(at) {
+            if members.insert(at) {
                 open.extend(&self.direct[at]);
                 let next = self.group_of[at].filter(|group| groups.insert(*group));
                 open.extend(next.into_iter().flat_map(|group| &self.groups[group]));
             }
         }
-        found
+        members
     }
 
     fn reached(&self, from: usize, groups: &[HashSet<usize>]) -> With {
-        let (mut with, mut open) = (With::default(), vec![from]);
+        let (mut reach, mut open) = (With::default(), vec![from]);
         while let Some(at) = open.pop() {
-            if with.groups.iter().any(|group| groups[*group].contains(&at)) || !with.own.insert(at)
+            if reach.groups.iter().any(|group| groups[*group].contains(&at))
+                || !reach.own.insert(at)
             {
                 continue;
             }
-            with.groups.extend(self.group_of[at].filter(|group| !with.groups.contains(group)));
+            reach.groups.extend(self.group_of[at].filter(|group| !reach.groups.contains(group)));
             open.extend(&self.direct[at]);
         }
-        with
+        reach
     }
 }
 
@@ -107,7 +108,7 @@ impl<'n> Named<'n> {
         Self { manifest, distributions, by_package }
     }
 
-    fn of(&self, package: &PackageName) -> impl Iterator<Item = usize> {
+    fn indices(&self, package: &PackageName) -> impl Iterator<Item = usize> {
         self.by_package.get(package).into_iter().flatten().copied()
     }
 
@@ -119,7 +120,7 @@ impl<'n> Named<'n> {
         let mut direct = self.fitting(named.map(|name| &name.value), distribution);
         let above = self.above(distribution);
         direct.extend(
-            self.of(&package.name.value)
+            self.indices(&package.name.value)
                 .filter(|other| is_above(self.distributions[*other], &above)),
         );
         direct
@@ -136,8 +137,8 @@ impl<'n> Named<'n> {
                 || other.variant == distribution.variant
                 || is_above(other, &above)
         };
-        let all = packages.into_iter().flat_map(|package| self.of(package));
-        all.filter(|other| fits(self.distributions[*other])).collect()
+        let candidates = packages.into_iter().flat_map(|package| self.indices(package));
+        candidates.filter(|other| fits(self.distributions[*other])).collect()
     }
 
     fn above(&self, distribution: &Distribution) -> Vec<&'n str> {
@@ -175,7 +176,7 @@ impl<'m> Selectors<'m> {
     }
 
     fn required_by_all(&self, selectors: &[usize]) -> BTreeSet<&'m PackageName> {
-        let all = selectors.iter().map(|number| self.required[*number].clone());
-        all.reduce(|one, other| &one & &other).unwrap_or_default()
+        let requirements = selectors.iter().map(|number| self.required[*number].clone());
+        requirements.reduce(|one, other| &one & &other).unwrap_or_default()
     }
 }

@@ -29,9 +29,10 @@ impl<'a> Used<'a> {
             package.kind == PackageKind::Runtime && self.loading.contains(&package.name.value)
         });
         let unneeded = |package: &Package, rule: &RequireRule| {
-            let (own, other) = (&package.name.value, &rule.package.value);
-            let is_built = manifest.packages.get(other).is_some_and(|p| p.distribution().is_some());
-            is_built && !self.pairs.contains(&(own, other)) && !names(package, other)
+            let (name, required) = (&package.name.value, &rule.package.value);
+            let is_built =
+                manifest.packages.get(required).is_some_and(|p| p.distribution().is_some());
+            is_built && !self.pairs.contains(&(name, required)) && !names(package, required)
         };
         let note = |package: &Package, rule: &RequireRule| {
             Note::from(format!(

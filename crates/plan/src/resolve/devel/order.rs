@@ -55,23 +55,23 @@ impl<'l> Ordering<'l> {
 
     fn needs(&self, link: usize) -> Option<usize> {
         let (path, target) = self.links[link];
-        let mut at = path.rsplit_once('/').map_or("", |(directory, _)| directory).to_owned();
+        let mut current = path.rsplit_once('/').map_or("", |(directory, _)| directory).to_owned();
         let mut ahead: Vec<&str> = target.split('/').rev().collect();
         let mut followed = 0;
         while let Some(segment) = ahead.pop() {
             match segment {
                 "" | "." => continue,
-                ".." => leave(&mut at)?,
-                name => enter(&mut at, name),
+                ".." => leave(&mut current)?,
+                name => enter(&mut current, name),
             }
-            let Some(&here) = self.by_path.get(at.as_str()) else { continue };
-            if self.waiting[here] {
-                return Some(here);
+            let Some(&number) = self.by_path.get(current.as_str()) else { continue };
+            if self.waiting[number] {
+                return Some(number);
             }
             if followed < MOST_LINKS {
                 followed += 1;
-                leave(&mut at)?;
-                ahead.extend(self.links[here].1.split('/').rev());
+                leave(&mut current)?;
+                ahead.extend(self.links[number].1.split('/').rev());
             }
         }
         None

@@ -53,17 +53,19 @@ fn parts(distribution: &Distribution) -> impl Iterator<Item = (Part, &Member)> {
 }
 
 fn landings(distribution: &Distribution, catalog: &Catalog, path: &RelPath) -> Vec<Landing> {
-    let at =
+    let is_at_path =
         |member: &Member| installed(distribution, member) == path.as_str() || member.path == *path;
-    let of = |member: &Member| member.step.source().is_some_and(|source| source.path == *path);
-    let here = parts(distribution).filter(|(_, member)| at(member) || of(member));
+    let is_from_path =
+        |member: &Member| member.step.source().is_some_and(|source| source.path == *path);
+    let members =
+        parts(distribution).filter(|(_, member)| is_at_path(member) || is_from_path(member));
     let landing = |(part, member): (Part, &Member)| Landing {
         part,
         member: member.clone(),
         elf: member.step.source().and_then(|s| elf(catalog, s)),
         needs: Vec::new(),
     };
-    here.map(landing).collect()
+    members.map(landing).collect()
 }
 
 fn at_path(distribution: &Distribution, path: &RelPath) -> bool {

@@ -98,23 +98,29 @@ pub(super) fn add(
 }
 
 fn needed(need: Need<'_>) -> Needed {
-    let found = match need.resolved {
-        Resolved::Member(found) => Whereabouts::Member(at(&found)),
+    let whereabouts = match need.resolved {
+        Resolved::Member(found) => Whereabouts::Member(location(&found)),
         Resolved::ThroughLoader { found, loader } => {
-            Whereabouts::ThroughLoader { library: at(&found), loader: at(&loader) }
+            Whereabouts::ThroughLoader { library: location(&found), loader: location(&loader) }
         }
-        Resolved::Luck(found) => Whereabouts::Luck(at(&found)),
-        Resolved::System(rule) => Whereabouts::System { rule: Rule::at(&rule.name.place) },
+        Resolved::Luck(found) => Whereabouts::Luck(location(&found)),
+        Resolved::System(rule) => Whereabouts::System { rule: Rule::from_place(&rule.name.place) },
         Resolved::Windows => Whereabouts::Windows,
-        Resolved::Missing(rule) => Whereabouts::Missing { rule: Rule::at(&rule.name.place) },
+        Resolved::Missing(rule) => {
+            Whereabouts::Missing { rule: Rule::from_place(&rule.name.place) }
+        }
         Resolved::Unresolved { shipped, artifacts, in_the_way } => Whereabouts::Unresolved {
-            shipped: shipped.iter().chain(&in_the_way).map(at).collect(),
+            shipped: shipped.iter().chain(&in_the_way).map(location).collect(),
             artifacts: artifacts.iter().map(|a| a.artifact.clone()).collect(),
         },
     };
-    Needed { library: need.library.to_owned(), found, others: need.others.iter().map(at).collect() }
+    Needed {
+        library: need.library.to_owned(),
+        found: whereabouts,
+        others: need.others.iter().map(location).collect(),
+    }
 }
 
-fn at(found: &LoadedFile<'_>) -> At {
+fn location(found: &LoadedFile<'_>) -> At {
     At { distribution: found.distribution.name.clone(), path: found.member.path.clone() }
 }

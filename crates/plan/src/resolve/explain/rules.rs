@@ -54,7 +54,7 @@ impl<'a> SelectionTrace<'a> for Trace {
             RuleMatch::Inherits(package, rule) => (
                 Says::Inherits {
                     package: package.value.to_string(),
-                    by: Rule::at(&rule.name.place),
+                    by: Rule::from_place(&rule.name.place),
                 },
                 Some(&package.place),
             ),
@@ -65,8 +65,11 @@ impl<'a> SelectionTrace<'a> for Trace {
             RuleMatch::Excludes(rule) => (Says::Excludes, Some(&rule.glob.place)),
             RuleMatch::Drops(rule) => (Says::Drops(rule.reason.clone()), Some(&rule.glob.place)),
         };
-        let matched =
-            MatchedRule { artifact: Some(artifact.clone()), says, rule: place.map(Rule::at) };
+        let matched = MatchedRule {
+            artifact: Some(artifact.clone()),
+            says,
+            rule: place.map(Rule::from_place),
+        };
         // An artifact can have a path in several base directories.
         if !self.rules.contains(&matched) {
             self.rules.push(matched);
@@ -78,7 +81,7 @@ impl<'a> SelectionTrace<'a> for Trace {
     }
 
     fn settle(&mut self, candidates: &[Selected<'a>], first: &Selected<'a>, why: Why) {
-        let others = candidates.iter().filter(|c| !std::ptr::eq(c.item.entry, first.item.entry));
+        let losers = candidates.iter().filter(|c| !std::ptr::eq(c.item.entry, first.item.entry));
         let why = match why {
             Why::Alone => Reason::Alone,
             Why::First => Reason::First,
@@ -88,13 +91,13 @@ impl<'a> SelectionTrace<'a> for Trace {
         self.choice = Some(Choice {
             origin: first.item.origin(),
             why,
-            others: others.map(|c| c.item.origin()).collect(),
+            others: losers.map(|c| c.item.origin()).collect(),
         });
     }
 }
 
 impl Rule {
-    pub(super) fn at(place: &Place) -> Self {
+    pub(super) fn from_place(place: &Place) -> Self {
         let text = place.source().text();
         let start = text[..place.start()].rfind('\n').map_or(0, |at| at + 1);
         let line = text[start..].lines().next().unwrap_or_default();
@@ -110,7 +113,7 @@ fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
     let rule = |says: Says, place: &Place| MatchedRule {
         artifact: None,
         says,
-        rule: Some(Rule::at(place)),
+        rule: Some(Rule::from_place(place)),
     };
     // Most patterns need not be compiled.
     let begins = |glob: &&str| path.as_str().starts_with(glob.split('*').next().unwrap_or(glob));
@@ -146,11 +149,11 @@ fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
     rules
 }
 
-fn left<'h>(here: &'h Catalog, owned: &EntrySet<'_>) -> impl Iterator<Item = Item<'h>> {
-    let all = here.artifacts.iter().flat_map(|artifact: &Artifact| {
+fn free_items<'h>(here: &'h Catalog, owned: &EntrySet<'_>) -> impl Iterator<Item = Item<'h>> {
+    let items = here.artifacts.iter().flat_map(|artifact: &Artifact| {
         artifact.entries.iter().map(move |entry| Item { artifact, entry })
     });
-    all.filter(|item| !owned.contains(item) && !matches!(item.entry.kind, EntryKind::Directory))
+    items.filter(|item| !owned.contains(item) && !matches!(item.entry.kind, EntryKind::Directory))
 }
 
 pub(super) fn dropped(
@@ -158,11 +161,11 @@ pub(super) fn dropped(
     here: &Catalog,
     owned: &EntrySet<'_>,
 ) -> Vec<MatchedRule> {
-    let rules = left(here, owned).filter_map(|item| {
+    let rules = free_items(here, owned).filter_map(|item| {
         unowned::dropping(manifest, &item).map(|rule| MatchedRule {
             artifact: Some(item.artifact.id.clone()),
             says: Says::Drops(rule.reason.clone()),
-            rule: Some(Rule::at(&rule.glob.place)),
+            rule: Some(Rule::from_place(&rule.glob.place)),
         })
     });
     rules.collect()

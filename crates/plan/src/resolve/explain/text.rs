@@ -61,7 +61,7 @@ fn counted_more(count: usize, what: &str) -> String {
 }
 
 fn have(found: &FoundArtifact, verbose: bool, text: &mut String) {
-    let _ = writeln!(text, "  in {}: {}, in {}", found.artifact, what(found), found.entry.base);
+    let _ = writeln!(text, "  in {}: {}, in {}", found.artifact, kind(found), found.entry.base);
     if let Some(facts) = found.entry.elf() {
         let _ = writeln!(text, "     {}", elf(facts));
     } else if let Some(facts) = found.entry.binary() {
@@ -76,7 +76,7 @@ fn have(found: &FoundArtifact, verbose: bool, text: &mut String) {
     }
 }
 
-fn what(found: &FoundArtifact) -> String {
+fn kind(found: &FoundArtifact) -> String {
     match &found.entry.kind {
         EntryKind::Directory => "directory".to_owned(),
         EntryKind::Symlink { target } => format!("link to {target}"),
@@ -200,10 +200,10 @@ fn in_mode(
         let _ = writeln!(text, "  {id} is for {}, which is not built", id.family);
     }
     if !silent.is_empty() && !explanation.found.is_empty() {
-        let seen: HashSet<String> = saying.iter().map(|d| any_variant(d)).collect();
+        let shown_names: HashSet<String> = saying.iter().map(|d| any_variant(d)).collect();
         let name = |d: &&InDistribution| {
             Some(any_variant(d))
-                .filter(|name| !seen.contains(name))
+                .filter(|name| !shown_names.contains(name))
                 .unwrap_or_else(|| d.name.to_string())
         };
         let mut names: Vec<String> = silent.iter().map(name).collect();
@@ -217,14 +217,14 @@ fn alike(
     verbose: bool,
 ) -> Vec<(Vec<&InDistribution>, String)> {
     let mut groups: Vec<(Vec<&InDistribution>, String)> = Vec::new();
-    let mut known: HashMap<String, usize> = HashMap::new();
+    let mut group_numbers: HashMap<String, usize> = HashMap::new();
     for (distribution, block) in blocks {
         let number = match distribution.variant.as_ref().filter(|_| !verbose) {
             None => groups.len(),
             Some(variant) => {
                 let neutral =
                     block.replace(variant.as_str(), "{}").replace(&variant.replace('-', "_"), "{}");
-                *known.entry(neutral).or_insert(groups.len())
+                *group_numbers.entry(neutral).or_insert(groups.len())
             }
         };
         match groups.get_mut(number) {
@@ -258,7 +258,7 @@ fn block(distribution: &InDistribution, verbose: bool, elf_known: bool) -> Strin
         labelled("absent", &absent.reason, &mut text);
     }
     for landing in &distribution.lands {
-        lands(landing, verbose, elf_known, &mut text);
+        landing_lines(landing, verbose, elf_known, &mut text);
     }
     if let Some(below) = &distribution.below {
         labelled(
@@ -361,7 +361,7 @@ fn choice(distribution: &InDistribution, text: &mut String) {
     labelled("", why, text);
 }
 
-fn lands(landing: &Landing, verbose: bool, elf_known: bool, text: &mut String) {
+fn landing_lines(landing: &Landing, verbose: bool, elf_known: bool, text: &mut String) {
     let member = &landing.member;
     let part = match landing.part {
         Part::Files => "",
@@ -420,7 +420,7 @@ fn needs(landing: &Landing, verbose: bool, text: &mut String) {
 fn whereabouts(needed: &Needed) -> String {
     let place = |at: &At| format!("{} of {}", at.path, at.distribution);
     let places = |list: &[At]| list.iter().map(place).collect::<Vec<_>>().join(", ");
-    let found = match &needed.found {
+    let text = match &needed.found {
         Whereabouts::Member(at) => place(at),
         Whereabouts::ThroughLoader { library, loader } => {
             format!(
@@ -445,11 +445,7 @@ fn whereabouts(needed: &Needed) -> String {
             }
         },
     };
-    if needed.others.is_empty() {
-        found
-    } else {
-        format!("{found}; also {}", places(&needed.others))
-    }
+    if needed.others.is_empty() { text } else { format!("{text}; also {}", places(&needed.others)) }
 }
 
 /// One line per path, with its members or artifacts.
@@ -458,14 +454,17 @@ pub fn matches_text(matches: &[Match], verbose: bool) -> String {
     let listed = shown(matches, verbose, MATCHES_SHOWN);
     let mut table = Table::new([Column::left().at_most(70)]);
     for one in listed {
-        let lands: Vec<String> = one
+        let landings: Vec<String> = one
             .lands
             .iter()
             .map(|(distribution, step)| format!("{distribution} ({step})"))
             .collect();
-        let lands =
-            if lands.is_empty() { "in no package".to_owned() } else { joined(&lands, verbose) };
-        table.row([one.path.to_string(), lands]);
+        let landings = if landings.is_empty() {
+            "in no package".to_owned()
+        } else {
+            joined(&landings, verbose)
+        };
+        table.row([one.path.to_string(), landings]);
     }
     text += &table.to_string();
     let _ = writeln!(text, "{}", counted(matches.len(), "path"));

@@ -44,12 +44,12 @@ fn otherwise(tag: &str, other: &str, files: &[Program<'_>]) -> Problem {
         0 | 1 => String::new(),
         many => format!(", and so {}", counted_more(many - 1)),
     };
-    let what = format!("{}{more}: the wheels are for {tag}", first.unwrap_or_default());
-    Problem::error(Code::PlatformTag, what)
+    let message = format!("{}{more}: the wheels are for {tag}", first.unwrap_or_default());
+    Problem::error(Code::PlatformTag, message)
         .help("exclude the files for another processor, or correct the build")
 }
 
 fn counted_more(files: usize) -> String {
-    let are = if files == 1 { "is" } else { "are" };
-    format!("{are} {}", counted(files, "more file"))
+    let verb = if files == 1 { "is" } else { "are" };
+    format!("{verb} {}", counted(files, "more file"))
 }

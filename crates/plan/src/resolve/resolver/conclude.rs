@@ -134,16 +134,16 @@ impl<'a> Resolver<'a> {
         let version = self.targets.version.clone();
         let has_modes = !self.manifest.families.isas.is_empty() || self.request.mode.is_some();
         let kpack_or_legacy = has_modes.then_some(self.targets.mode);
-        let all = made.iter().map(|(_, distribution)| distribution);
+        let distributions = made.iter().map(|(_, distribution)| distribution);
         let whole = (!self.is_whole())
-            .then(|| crate::digest(kpack_or_legacy, &version, &platform_tag, all));
+            .then(|| crate::digest(kpack_or_legacy, &version, &platform_tag, distributions));
         let source_build::Resolved { projects, wheels, prefetched, devel, .. } = python;
         let plan = Plan {
             format: FORMAT,
             mode: kpack_or_legacy,
             version,
             platform_tag,
-            distributions: self.wanted(made),
+            distributions: self.requested(made),
             earlier: Vec::new(),
             projects,
             wheels,
@@ -196,15 +196,15 @@ impl<'a> Resolver<'a> {
         self.request.only.is_empty() && self.earlier().is_none_or(BTreeMap::is_empty)
     }
 
-    fn wanted(&self, made: Vec<Made<'a>>) -> Vec<Distribution> {
+    fn requested(&self, made: Vec<Made<'a>>) -> Vec<Distribution> {
         let is_earlier = |dist: &ResolvedDist<'_>| {
             self.earlier().is_some_and(|earlier| earlier.contains_key(&dist.name.normalized()))
         };
         let is_wanted = |dist: &ResolvedDist<'_>| {
             self.request.wants_distribution(&dist.package.name, &dist.name) && !is_earlier(dist)
         };
-        let wanted = made.into_iter().filter(|(dist, _)| is_wanted(dist));
-        let mut distributions: Vec<_> = wanted.map(|(_, distribution)| distribution).collect();
+        let requested = made.into_iter().filter(|(dist, _)| is_wanted(dist));
+        let mut distributions: Vec<_> = requested.map(|(_, distribution)| distribution).collect();
         for distribution in &mut distributions {
             distribution.compressed_otherwise =
                 compression::otherwise(self.manifest, self.request, distribution);
@@ -229,7 +229,7 @@ impl<'a> Resolver<'a> {
         unowned.retain(|left| !texts.contains(&left.item.origin()));
         // An error of unowned files explains the line; a warning of allowed ones does not.
         let errors = unowned.iter().filter(|left| !self.allows(left));
-        let errors = EntrySet::of(self.catalog, errors.map(|left| &left.item));
+        let errors = EntrySet::from_items(self.catalog, errors.map(|left| &left.item));
         let is_reported = |line: &Emptied<'_>| line.files.iter().all(|file| errors.contains(file));
         let emptied = emptied.into_iter().filter(|line| !is_reported(line));
         let emptied: Vec<Problem> = emptied.map(|line| line.problem).collect();
@@ -242,8 +242,8 @@ impl<'a> Resolver<'a> {
             allow: self.request.allow_unowned,
             known: problems,
         };
-        let (unowned, found) = unowned::check(&ownership, &unowned, &mut causes);
-        problems.extend(found);
+        let (unowned, new_problems) = unowned::check(&ownership, &unowned, &mut causes);
+        problems.extend(new_problems);
         for problem in emptied {
             problems.push(problem);
         }

@@ -24,7 +24,7 @@ impl<'a> Resolver<'a> {
         found: &mut Findings<'a>,
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Wheel)?;
-        let Some(filled) = shipped.of(dist) else { return Ok(distribution) };
+        let Some(filled) = shipped.filled(dist) else { return Ok(distribution) };
         let directories = rpath::directories(dist, self.all);
         let (mut placed, mut absent) = members(filled, shipped, &directories, &mut found.problems);
         absent.extend(filled.runtime.absent.iter().cloned());
@@ -48,14 +48,14 @@ impl<'a> Resolver<'a> {
         });
         let aliases: Vec<&RelPath> = forwards(filled).collect();
         let libraries = shared::by_short_name(self.targets.system, filled);
-        let known = runtime_data::Own {
+        let parts = runtime_data::Own {
             scripts: &scripts,
             started: started_scripts(filled, shipped),
             aliases: &aliases,
             libraries,
             archive: None,
         };
-        let facts = set.wheel(dist, &known);
+        let facts = set.wheel(dist, &parts);
         placed.extend(describe::import_package(
             dist,
             self.templates,
@@ -115,9 +115,9 @@ impl<'a> Resolver<'a> {
         found.remember(dist, &selection);
         found.problems.extend(unused_rules::rules(self.catalog, dist.package, &used));
         found.emptied.extend(self.emptied(dist.package, &used));
-        let lacks = unused_rules::lacks_artifact(dist.package, &used)
+        let is_incomplete = unused_rules::lacks_artifact(dist.package, &used)
             || unused_rules::inherits_missing(self.manifest, self.catalog, dist.package);
-        if selection.files.is_empty() && !lacks {
+        if selection.files.is_empty() && !is_incomplete {
             found.problems.push(empty::problem(self.catalog, dist, &selection, None));
         }
         let devel =
@@ -125,8 +125,8 @@ impl<'a> Resolver<'a> {
         found.notes.extend(notes::keep_links(dist, &devel.members).map(Note::from));
         let xz = self.request.xz_preset;
         let name = if xz.is_some() { "_devel.tar.xz" } else { "_devel.tar" };
-        let known = runtime_data::Own { archive: Some(name), ..runtime_data::Own::default() };
-        let facts = set.wheel(dist, &known);
+        let parts = runtime_data::Own { archive: Some(name), ..runtime_data::Own::default() };
+        let facts = set.wheel(dist, &parts);
         let import =
             describe::import_package(dist, self.templates, &facts, &[], &mut found.problems);
         let tree = devel.members.into_iter().chain(platform_marker(dist));
@@ -150,8 +150,8 @@ impl<'a> Resolver<'a> {
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Wheel)?;
         distribution.platform_dir = None;
-        distribution.wheel_variant = wheel_variant::of(dist);
-        distribution.variants = wheel_variant::all(self.targets, dist)?;
+        distribution.wheel_variant = wheel_variant::labelled(dist);
+        distribution.variants = wheel_variant::list(self.targets, dist)?;
         let facts = set.choice(dist);
         let members =
             describe::import_package(dist, self.templates, &facts, &[], &mut found.problems);
@@ -166,18 +166,18 @@ impl<'a> Resolver<'a> {
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Sdist)?;
         let (requires, extras) = requires::selected(self.manifest, self.other, self.targets, dist)?;
-        let all: Vec<_> = self.all.iter().chain(self.elsewhere).collect();
+        let dists: Vec<_> = self.all.iter().chain(self.elsewhere).collect();
         distribution.metadata.requires_dist = requires::lines(&requires, &extras);
         distribution.metadata.provides_extra = extras.by_name.keys().cloned().collect();
-        let known = runtime_data::Known {
+        let context = runtime_data::Known {
             manifest: self.manifest,
             other: self.other.map(|(_, manifest)| manifest),
             targets: self.targets,
-            all: &all,
+            all: &dists,
             requires: &requires,
             extras: &extras,
         };
-        let facts = runtime_data::selector(dist, &known).into();
+        let facts = runtime_data::selector(dist, &context).into();
         distribution.members =
             sorted(describe::sdist(dist, self.templates, &facts, &mut found.problems));
         let scripts = describe::scripts(dist.package, self.targets.system, |_| false);
@@ -211,7 +211,7 @@ impl<'a> Resolver<'a> {
             licenses: Vec::new(),
             archive: None,
             absent: Vec::new(),
-            limits: limits::of(self.manifest, dist.package),
+            limits: limits::for_package(self.manifest, dist.package),
             estimate: None,
             content: None,
             new: None,

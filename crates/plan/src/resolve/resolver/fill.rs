@@ -21,9 +21,9 @@ impl<'a> Resolver<'a> {
             found.problems.extend(forbidden::check(dist, &selection));
             found.remember(dist, &selection);
             let view = self.view(dist);
-            let known = found.problems.iter().count();
+            let problem_count = found.problems.iter().count();
             let mut runtime = place::runtime(&selection, &view, self.machine, &mut found.problems);
-            if runtime.placed.is_empty() && found.problems.iter().count() == known {
+            if runtime.placed.is_empty() && found.problems.iter().count() == problem_count {
                 empties
                     .push((dist, empty::problem(self.catalog, dist, &selection, Some(&runtime))));
             }
@@ -45,18 +45,18 @@ impl<'a> Resolver<'a> {
             }
         }
         // A reported missing artifact explains an empty package.
-        let known = |i: &ResolvedDist<'_>| {
+        let is_present = |i: &ResolvedDist<'_>| {
             matched
                 .get(&i.package.name.value)
                 .is_some_and(|m| unused_rules::lacks_artifact(i.package, m))
         };
         empties
             .into_iter()
-            .filter(|(dist, _)| !known(dist))
+            .filter(|(dist, _)| !is_present(dist))
             .for_each(|(_, problem)| found.problems.push(problem));
         // It also explains missing programs.
         let shipped = Owners::new(&filled);
-        for one in filled.iter().filter(|f| !known(&f.dist)) {
+        for one in filled.iter().filter(|f| !is_present(&f.dist)) {
             let view = self.view(&one.dist);
             found.problems.extend(programs::missing(
                 self.manifest,
@@ -74,7 +74,7 @@ impl<'a> Resolver<'a> {
     }
 
     pub(super) fn view(&self, dist: &ResolvedDist<'_>) -> View<'_, 'a> {
-        let own = self.device.iter().copied().filter(|a| dist.fits(&a.id));
-        View::new(&self.generic, Layer::new(own))
+        let artifacts = self.device.iter().copied().filter(|a| dist.fits(&a.id));
+        View::new(&self.generic, Layer::new(artifacts))
     }
 }

@@ -15,20 +15,20 @@ impl<'a> Resolver<'a> {
         made: Vec<Made<'a>>,
         problems: &mut Problems,
     ) -> Vec<Made<'a>> {
-        let mut all = Vec::with_capacity(made.len());
+        let mut merged = Vec::with_capacity(made.len());
         let names: HashSet<&DistName> = self.all.iter().map(|dist| &dist.name).collect();
         for (dist, distribution) in made {
             let plain = dist.labelled.is_none() && dist.index.is_none();
             let renames = dist.declared.renames.as_ref().filter(|_| plain);
             let former = renames.map(|name| (&name.place, self.former(&dist, name, problems)));
-            all.push((dist, distribution));
+            merged.push((dist, distribution));
             match former {
                 Some((place, Ok((dist, _)))) if names.contains(&dist.name) => {
                     let message = format!("`{}` is also a distribution of today", dist.name);
                     let problem = Problem::error(Code::CollidingNames, message);
                     problems.push(problem.label(place, "former name"));
                 }
-                Some((_, Ok(former))) => all.push(former),
+                Some((_, Ok(former))) => merged.push(former),
                 Some((place, Err(error))) => problems.push(
                     Problem::error(Code::ImpossibleName, error.to_string())
                         .label(place, "of this distribution"),
@@ -36,7 +36,7 @@ impl<'a> Resolver<'a> {
                 None => {}
             }
         }
-        all
+        merged
     }
 
     /// Pip removes the files of the former version, and installs the required distribution.

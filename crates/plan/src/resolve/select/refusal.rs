@@ -52,7 +52,7 @@ impl<'a> Refusals<'a> {
     }
 
     /// `None` if taken, or if no line concerns the artifact.
-    pub fn of(&self, entry: &CatalogEntry) -> Option<Refusal<'a>> {
+    pub fn refusal(&self, entry: &CatalogEntry) -> Option<Refusal<'a>> {
         let Some((narrowing, first_include)) = &self.narrowing else { return self.whole };
         match narrowing.narrow(entry, |_| ()) {
             Narrowed::In(_) => None,
@@ -64,7 +64,7 @@ impl<'a> Refusals<'a> {
 
 impl Refusals<'_> {
     pub fn takes(&self, entry: &CatalogEntry) -> bool {
-        self.narrowing.is_some() && self.of(entry).is_none()
+        self.narrowing.is_some() && self.refusal(entry).is_none()
     }
 }
 

@@ -175,7 +175,7 @@ fn files_are_the_same_by_size_and_checksum() {
         (link("y"), file(0, None), false),
     ];
     for (one, other, expected) in cases {
-        assert_eq!(same(&one, &other), expected, "{one:?} {other:?}");
-        assert!(same(&one, &one), "a file is itself, whatever is known of it");
+        assert_eq!(is_same_content(&one, &other), expected, "{one:?} {other:?}");
+        assert!(is_same_content(&one, &one), "a file is itself, whatever is known of it");
     }
 }

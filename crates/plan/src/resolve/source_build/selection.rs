@@ -49,26 +49,26 @@ fn mistaken(
     known: &[String],
     unknown: Option<String>,
 ) -> Problem {
-    let has = format!("its checkout has {}", known.join(", "));
+    let choices = format!("its checkout has {}", known.join(", "));
     let Some(unknown) = unknown else {
         let text = format!("`{selection}` selects no library of `{name}`");
-        return Problem::error(Code::InvalidText, text).help(has);
+        return Problem::error(Code::InvalidText, text).help(choices);
     };
     let near = nearest(&unknown, known.iter().map(String::as_str));
     let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
     let text = format!("`{name}` has no library `{unknown}`");
-    Problem::error(Code::InvalidText, text).help(format!("{near}{has}"))
+    Problem::error(Code::InvalidText, text).help(format!("{near}{choices}"))
 }
 
 pub(super) fn unknown(manifest: &Manifest, request: &Request) -> Problems {
-    let known = manifest.python.projects.iter().filter(|project| project.libraries.is_some());
-    let known: Vec<&str> = known.map(|project| project.name.as_str()).collect();
+    let names = manifest.python.projects.iter().filter(|project| project.libraries.is_some());
+    let names: Vec<&str> = names.map(|project| project.name.as_str()).collect();
     let mut problems = Problems::new();
-    for (name, _) in request.libraries.iter().filter(|(name, _)| !known.contains(&name.as_str())) {
+    for (name, _) in request.libraries.iter().filter(|(name, _)| !names.contains(&name.as_str())) {
         let text = format!("--libs: no project `{name}` with a `bindings` line");
-        let near = nearest(name.as_str(), known.iter().copied());
+        let near = nearest(name.as_str(), names.iter().copied());
         let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-        let help = format!("{near}the projects with one are {}", known.join(", "));
+        let help = format!("{near}the projects with one are {}", names.join(", "));
         problems.push(Problem::usage(Code::UnknownPackage, text).help(help));
     }
     problems

@@ -56,11 +56,11 @@ impl<'a> Variables<'a> {
         let names: Vec<String> = self.values.keys().map(|name| format!("`{name}`")).collect();
         let near = nearest(name, self.values.keys().copied());
         let hint = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-        let known = match names.as_slice() {
+        let list = match names.as_slice() {
             [] => "the manifest has no variables".to_owned(),
             names => format!("the variables are {}", names.join(", ")),
         };
-        Problem::usage(Code::InvalidText, text).help(format!("{hint}{known}"))
+        Problem::usage(Code::InvalidText, text).help(format!("{hint}{list}"))
     }
 
     /// Placeholders that only a build knows remain, and empty lists of ISAs.

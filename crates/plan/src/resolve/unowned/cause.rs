@@ -59,7 +59,7 @@ impl<'a> Cause<'a> {
         }
     }
 
-    pub fn told(&self, id: &ArtifactId) -> String {
+    pub fn describe(&self, id: &ArtifactId) -> String {
         match *self {
             Self::Refused(_, Refusal::Excluded(place)) => format!("excluded by {place}"),
             Self::Refused(of, Refusal::NotIncluded(_)) => {
@@ -105,7 +105,7 @@ impl<'a> Causes<'a> {
         Self { manifest, catalog, whole, target, dists, known: BTreeMap::new() }
     }
 
-    pub fn of(&mut self, item: &Item<'a>) -> Vec<Cause<'a>> {
+    pub fn causes(&mut self, item: &Item<'a>) -> Vec<Cause<'a>> {
         let mut causes: Vec<Cause<'a>> = self.refused(item.artifact, item.entry);
         let id = &item.artifact.id;
         causes.extend(self.not_inherited(id));
@@ -144,18 +144,18 @@ impl<'a> Causes<'a> {
     fn refused(&mut self, artifact: &'a Artifact, entry: &CatalogEntry) -> Vec<Cause<'a>> {
         let (manifest, dists) = (self.manifest, self.dists);
         let refusals = self.known.entry(&artifact.id).or_insert_with(|| {
-            let mut all: Vec<(&Package, Refusals<'_>)> = Vec::new();
+            let mut packages: Vec<(&Package, Refusals<'_>)> = Vec::new();
             for dist in dists.iter().filter(|dist| has_files(dist) && dist.fits(&artifact.id)) {
-                if !all.iter().any(|(package, _)| std::ptr::eq(*package, dist.package)) {
-                    all.push((dist.package, Refusals::new(manifest, dist, artifact)));
+                if !packages.iter().any(|(package, _)| std::ptr::eq(*package, dist.package)) {
+                    packages.push((dist.package, Refusals::new(manifest, dist, artifact)));
                 }
             }
-            all
+            packages
         });
-        let of = |(package, refusals): &(&'a Package, Refusals<'a>)| {
-            Some(Cause::Refused(package, refusals.of(entry)?))
+        let cause = |(package, refusals): &(&'a Package, Refusals<'a>)| {
+            Some(Cause::Refused(package, refusals.refusal(entry)?))
         };
-        refusals.iter().filter_map(of).collect()
+        refusals.iter().filter_map(cause).collect()
     }
 
     fn not_inherited(&self, id: &ArtifactId) -> Option<Cause<'a>> {
@@ -171,8 +171,8 @@ impl<'a> Causes<'a> {
                 && !self.manifest.packages.values().any(through)
         });
         let devel = lacking.next()?;
-        let of = self.manifest.packages.values().find(|package| names(package))?;
-        Some(Cause::NotInherited { devel, of })
+        let source = self.manifest.packages.values().find(|package| names(package))?;
+        Some(Cause::NotInherited { devel, of: source })
     }
 
     fn other_target(&self, id: &ArtifactId) -> Option<Cause<'a>> {
@@ -186,7 +186,7 @@ impl<'a> Causes<'a> {
     }
 
     fn other_family(&self, id: &ArtifactId) -> Option<Cause<'a>> {
-        let (of, line) = self.manifest.packages.values().find_map(|package| {
+        let (taker, line) = self.manifest.packages.values().find_map(|package| {
             let rule = package.artifacts.iter().find(|rule| takes(rule, id))?;
             package.distribution().map(|_| (package, &rule.name.place))
         })?;
@@ -197,7 +197,7 @@ impl<'a> Causes<'a> {
                 .map(|dist| dist.package)
         };
         let overlays = |package: &&Package| {
-            package.overlay.as_ref().is_some_and(|owner| owner.value == of.name.value)
+            package.overlay.as_ref().is_some_and(|owner| owner.value == taker.name.value)
         };
         let room = fitting().find(overlays).or_else(|| fitting().next());
         Some(Cause::OtherFamily { line, room })

@@ -18,8 +18,8 @@ pub(super) fn groups<'a>(
 ) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for item in items {
-        let mut all = causes.of(&item).into_iter();
-        let Some(cause) = all.next() else { continue };
+        let mut candidates = causes.causes(&item).into_iter();
+        let Some(cause) = candidates.next() else { continue };
         let index = groups.iter().position(|g| is_same(&g.cause, &cause, (g.items[0], item)));
         let index = index.unwrap_or_else(|| {
             groups.push(Group { cause, items: Vec::new(), others: Vec::new() });
@@ -28,8 +28,9 @@ pub(super) fn groups<'a>(
         let group = &mut groups[index];
         group.items.push(item);
         // Other components do not matter if a line keeps the files out.
-        for other in all.filter(|other| other.rank() < NAMES_OTHERS) {
-            if !group.others.iter().any(|known| at(known.place()) == at(other.place())) {
+        for other in candidates.filter(|other| other.rank() < NAMES_OTHERS) {
+            if !group.others.iter().any(|known| position(known.place()) == position(other.place()))
+            {
                 group.others.push(other);
             }
         }
@@ -47,11 +48,11 @@ fn is_same(one: &Cause<'_>, other: &Cause<'_>, (a, b): (Item<'_>, Item<'_>)) -> 
         }
         // Each unnamed component is a separate cause.
         _ if one.rank() == NAMES_OTHERS => a.artifact.id.component == b.artifact.id.component,
-        _ => at(one.place()) == at(other.place()),
+        _ => position(one.place()) == position(other.place()),
     }
 }
 
-fn at(place: Option<&Place>) -> Option<(&str, usize)> {
+fn position(place: Option<&Place>) -> Option<(&str, usize)> {
     place.map(|place| (place.source().name(), place.start()))
 }
 
@@ -70,7 +71,7 @@ impl<'a> Group<'a> {
         ids.filter(|id| !id.family.is_generic()).map(|id| id.family.as_str()).collect()
     }
 
-    pub fn them(&self) -> &'static str {
+    pub fn pronoun(&self) -> &'static str {
         if self.items.len() == 1 { "it" } else { "them" }
     }
 

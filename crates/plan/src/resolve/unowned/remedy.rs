@@ -13,7 +13,7 @@ const LINES: usize = 6;
 const EVERY_FILE: &str = "**";
 
 /// `code`: the files are device code of libraries in packages, which must not be dropped.
-pub(super) fn of(group: &Group<'_>, manifest: &Manifest, code: bool) -> String {
+pub(super) fn text(group: &Group<'_>, manifest: &Manifest, code: bool) -> String {
     if let Cause::Unnamed { room } = group.cause {
         return unnamed(group, room);
     }
@@ -21,7 +21,7 @@ pub(super) fn of(group: &Group<'_>, manifest: &Manifest, code: bool) -> String {
         lines if lines.is_empty() || code => taking(group),
         lines => {
             let lines = lines.join("; ");
-            format!("{}, or drop {} with a reason: {lines}", taking(group), group.them())
+            format!("{}, or drop {} with a reason: {lines}", taking(group), group.pronoun())
         }
     }
 }
@@ -36,7 +36,7 @@ fn taking(group: &Group<'_>) -> String {
             format!("add \"{}\" to the line of artifact `{}`", first.component, first.name)
         }
         Cause::Refused(..) => {
-            format!("remove the line, or take {} in another package", group.them())
+            format!("remove the line, or take {} in another package", group.pronoun())
         }
         Cause::NotInherited { devel, of } => {
             format!("add to package `{}`: artifacts-of \"{}\"", devel.name.value, of.name.value)
@@ -48,9 +48,9 @@ fn taking(group: &Group<'_>) -> String {
             format!("add to package `{}`: {}", room.name.value, lines.join("; "))
         }
         Cause::OtherFamily { room: None, .. } => {
-            format!("take {} in a package with a distribution for each target", group.them())
+            format!("take {} in a package with a distribution for each target", group.pronoun())
         }
-        Cause::Unnamed { .. } => format!("take {} in a package", group.them()),
+        Cause::Unnamed { .. } => format!("take {} in a package", group.pronoun()),
     }
 }
 
@@ -67,7 +67,7 @@ fn unnamed(group: &Group<'_>, room: Option<&Package>) -> String {
     let drops = names(group).map(|name| format!("drop \"**\" artifact=\"{name}\" reason=\"…\""));
     let drops: Vec<String> = drops.collect();
     let (takes, drops) = (takes.join("; "), drops.join("; "));
-    format!("add {place}: {takes}, or drop {} with a reason: {drops}", group.them())
+    format!("add {place}: {takes}, or drop {} with a reason: {drops}", group.pronoun())
 }
 
 fn names<'g>(group: &'g Group<'_>) -> impl Iterator<Item = &'g ArtifactName> {
@@ -77,8 +77,8 @@ fn names<'g>(group: &'g Group<'_>) -> impl Iterator<Item = &'g ArtifactName> {
 fn artifact_line(group: &Group<'_>, name: &ArtifactName, kind: PackageKind) -> String {
     let mut line = format!("artifact \"{name}\"");
     if kind == PackageKind::Runtime {
-        let of = group.items.iter().map(|item| &item.artifact.id).filter(|id| id.name == *name);
-        let components: BTreeSet<Component> = of.map(|id| id.component).collect();
+        let ids = group.items.iter().map(|item| &item.artifact.id).filter(|id| id.name == *name);
+        let components: BTreeSet<Component> = ids.map(|id| id.component).collect();
         let runs = |c: &&Component| matches!(c, Component::Lib | Component::Run);
         let any_runs = components.iter().any(|c| runs(&c));
         // A devel package takes the other components of an artifact that it inherits.
@@ -113,8 +113,8 @@ fn whole(group: &Group<'_>, manifest: &Manifest, name: &ArtifactName) -> Vec<Str
     }
     let line = |component: &Component| {
         let is_it = |rule: &&ArtifactRule| rule.components.iter().any(|c| c.value == *component);
-        let of = items().filter(|item| item.artifact.id.component == *component);
-        let glob = if named.iter().any(is_it) { near(of) } else { EVERY_FILE.to_owned() };
+        let of_component = items().filter(|item| item.artifact.id.component == *component);
+        let glob = if named.iter().any(is_it) { near(of_component) } else { EVERY_FILE.to_owned() };
         (glob != EVERY_FILE || !named.iter().any(is_it))
             .then(|| drop_line(&glob, Some(name), Some(*component)))
     };

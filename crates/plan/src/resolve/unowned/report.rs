@@ -40,7 +40,7 @@ pub(in crate::resolve) fn check<'a>(
     let at_fault = at_fault.filter(|item| !proposed.contains(&item.artifact.id.name));
     let mut groups = group::groups(at_fault, causes);
     let blamed = ownership.blamed();
-    groups.retain(|group| !lines(&group.cause).any(|place| blamed.contains(&at(place))));
+    groups.retain(|group| !lines(&group.cause).any(|place| blamed.contains(&position(place))));
     if groups.is_empty() || ownership.lacks_targets() {
         return (listed, problems);
     }
@@ -59,7 +59,7 @@ pub(in crate::resolve) fn check<'a>(
 
 fn listed<'a>(left: &Left<'a>, causes: &mut Causes<'a>) -> Unowned {
     let mut cause =
-        || causes.of(&left.item).first().map(|cause| cause.told(&left.item.artifact.id));
+        || causes.causes(&left.item).first().map(|cause| cause.describe(&left.item.artifact.id));
     let reason = match left.allowed {
         Some(rule) => format!("allowed by {}: {}", rule.glob.place, rule.reason),
         None => cause().unwrap_or_default(),
@@ -82,11 +82,11 @@ impl<'a> Ownership<'_, 'a> {
 
     fn blamed(&self) -> HashSet<(String, usize)> {
         let errors = self.known.iter().filter(|problem| problem.is_error());
-        errors.flat_map(Problem::labels).map(|(place, _)| at(place)).collect()
+        errors.flat_map(Problem::labels).map(|(place, _)| position(place)).collect()
     }
 }
 
-fn at(place: &Place) -> (String, usize) {
+fn position(place: &Place) -> (String, usize) {
     (place.source().name().to_owned(), place.start())
 }
 
@@ -118,13 +118,13 @@ fn shippers<'a>(filled: &[Filled<'a>]) -> BTreeMap<&'a ArtifactName, &'a Package
 fn warning(groups: &[Group<'_>]) -> Problem {
     let files: usize = groups.iter().map(|group| group.items.len()).sum();
     let bytes = human_size(groups.iter().map(Group::size).sum());
-    let are = if files == 1 { "is" } else { "are" };
-    let what = format!(
-        "{} ({bytes}) {are} in no package; allowed by --allow unowned-files",
+    let verb = if files == 1 { "is" } else { "are" };
+    let message = format!(
+        "{} ({bytes}) {verb} in no package; allowed by --allow unowned-files",
         counted(files, "file")
     );
     let labelled = groups.iter().filter_map(|group| Some((group, group.cause.place()?)));
-    let problem = Problem::warning(Code::UnownedFiles, what).help(
+    let problem = Problem::warning(Code::UnownedFiles, message).help(
         "take them in a package, or drop them with a reason; run without it for the \
          lines to write",
     );
@@ -138,14 +138,14 @@ fn error(
     group: &Group<'_>,
     shippers: &BTreeMap<&ArtifactName, &PackageName>,
 ) -> Problem {
-    let are = if group.items.len() == 1 { "is" } else { "are" };
-    let what = format!("{} {are} in no package: {}", subject(group, shippers), first(group));
-    let mut problem = Problem::error(Code::UnownedFiles, what);
+    let verb = if group.items.len() == 1 { "is" } else { "are" };
+    let message = format!("{} {verb} in no package: {}", subject(group, shippers), first(group));
+    let mut problem = Problem::error(Code::UnownedFiles, message);
     if let Some(place) = group.cause.place() {
         problem = problem.label(place, label(&group.cause, Some(group)));
     }
     if let Cause::OtherFamily { room: Some(room), .. } = group.cause {
-        let text = format!("no line of `{}` takes {}", room.name.value, group.them());
+        let text = format!("no line of `{}` takes {}", room.name.value, group.pronoun());
         problem = problem.label(&room.name.place, text);
     }
     for other in group.others.iter().take(OTHERS) {
@@ -154,7 +154,7 @@ fn error(
         }
     }
     let is_shipped = group.artifacts().iter().any(|name| shippers.contains_key(name));
-    problem.help(remedy::of(group, manifest, is_shipped && !group.families().is_empty()))
+    problem.help(remedy::text(group, manifest, is_shipped && !group.families().is_empty()))
 }
 
 fn subject(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) -> String {
@@ -165,16 +165,16 @@ fn subject(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) 
     } else {
         format!(" with device code for {}", some(families.iter().copied()))
     };
-    let of = match artifacts.len() {
+    let noun = match artifacts.len() {
         1 => "artifact",
         _ => "artifacts",
     };
     let names = some(artifacts.iter().map(|name| name.as_str()));
-    let by: BTreeSet<&str> =
+    let owners: BTreeSet<&str> =
         artifacts.iter().filter_map(|name| shippers.get(*name)).map(|p| p.as_str()).collect();
-    let whose = match by.first() {
+    let whose = match owners.first() {
         Some(first)
-            if by.len() == 1 && artifacts.iter().all(|name| shippers.contains_key(*name)) =>
+            if owners.len() == 1 && artifacts.iter().all(|name| shippers.contains_key(*name)) =>
         {
             format!(", the libraries of which are in package `{first}`,")
         }
@@ -182,7 +182,7 @@ fn subject(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) 
     };
     let is_dev = families.is_empty() && group.component() == Some(Component::Dev);
     let files = counted(group.items.len(), if is_dev { "development file" } else { "file" });
-    format!("{files} ({}){kind} of {of} {names}{whose}", human_size(group.size()))
+    format!("{files} ({}){kind} of {noun} {names}{whose}", human_size(group.size()))
 }
 
 fn some<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {

@@ -13,14 +13,14 @@ use plan::Lost;
 pub(super) fn find(compared: &Compared<'_, '_>, offered: &Offered<'_, '_>, found: &mut Found) {
     let contracts = (contract::of_contents(compared.old), contract::of_contents(compared.new));
     let mut renamed = BTreeMap::new();
-    for (was, is) in compared.pairs.both() {
+    for (was, is) in compared.pairs.indices() {
         let names = (&compared.old.packages[was].name, &compared.new.packages[is].name);
         renamed.insert(names.0.as_str(), names.1.as_str());
     }
-    let all = All { compared, offered, new: &contracts.1, renamed };
-    for (was, is) in compared.pairs.both() {
+    let context = All { compared, offered, new: &contracts.1, renamed };
+    for (was, is) in compared.pairs.indices() {
         let (old, new) = (&compared.old.packages[was], &compared.new.packages[is]);
-        Pair { all: &all, old, new }.narrower(&contracts.0[was], &contracts.1[is], found);
+        Pair { all: &context, old, new }.narrower(&contracts.0[was], &contracts.1[is], found);
     }
     python::find(compared, found);
     platform::find(compared, found);
@@ -111,20 +111,20 @@ impl<'s> Pair<'s, '_> {
     /// Contracts of the new package and of the packages that pip installs with it.
     fn brought(&self) -> impl Iterator<Item = &'s Contract> {
         let packages = self.all.compared.new.packages.iter().zip(self.all.new);
-        let with = packages.filter(|(package, _)| self.all.offered.brings(self.new, package));
-        with.map(|(_, contract)| contract)
+        let brought = packages.filter(|(package, _)| self.all.offered.installs(self.new, package));
+        brought.map(|(_, contract)| contract)
     }
 
     fn imports(&self, old: Option<&BTreeSet<String>>, new: &Contract, found: &mut Found) {
         let Some((old, new)) = old.zip(new.imports.as_ref()) else { return };
         for module in old {
-            let has = |contract: &Contract| {
+            let imports_it = |contract: &Contract| {
                 contract.imports.as_ref().is_none_or(|modules| modules.contains(module))
             };
-            if !self.brought().any(has) {
-                let to = new.iter().next().map(|module| without_target(self.old, module));
+            if !self.brought().any(imports_it) {
+                let replacement = new.iter().next().map(|module| without_target(self.old, module));
                 let name = without_target(self.old, module);
-                self.add(LossKind::Import, &name, &to.unwrap_or_default(), found);
+                self.add(LossKind::Import, &name, &replacement.unwrap_or_default(), found);
             }
         }
     }
@@ -140,10 +140,10 @@ impl<'s> Pair<'s, '_> {
 
     fn gone_command(&self, name: &str, found: &mut Found) {
         let packages = &self.all.compared.new.packages;
-        let has = |other: &&Package<'_>| other.entry_points.contains_key(name);
-        let mut holders = packages.iter().filter(has).peekable();
+        let has_command = |other: &&Package<'_>| other.entry_points.contains_key(name);
+        let mut holders = packages.iter().filter(has_command).peekable();
         let first = holders.peek().map(|holder| general(holder)).unwrap_or_default();
-        if !holders.any(|holder| self.all.offered.brings(self.new, holder)) {
+        if !holders.any(|holder| self.all.offered.installs(self.new, holder)) {
             self.add(LossKind::Command, name, &first, found);
         }
     }
@@ -192,8 +192,8 @@ impl<'s> Pair<'s, '_> {
     fn gone_names(&self, old: &BTreeMap<String, Form>, new: &Contract, found: &mut Found) {
         for path in old.keys().filter(|path| !new.unversioned.contains_key(*path)) {
             let lost = Lost { package: self.new.package, name: path, origin: None };
-            let of = Of::new(LossKind::Libraries, "");
-            found.add(of, "", &lost, 0, self.all.compared.new);
+            let kind = Of::new(LossKind::Libraries, "");
+            found.add(kind, "", &lost, 0, self.all.compared.new);
         }
     }
 
@@ -206,9 +206,9 @@ impl<'s> Pair<'s, '_> {
     ) {
         let Some((old, new)) = old.zip(new) else { return };
         for (directory, was) in old {
-            let is = new.get(directory).copied().unwrap_or_default();
-            if is < *was {
-                let name = format!("{} of {was} {label} of {directory}", was - is);
+            let count = new.get(directory).copied().unwrap_or_default();
+            if count < *was {
+                let name = format!("{} of {was} {label} of {directory}", was - count);
                 self.add(LossKind::Fewer, &name, "", found);
             }
         }
@@ -221,13 +221,14 @@ impl<'s> Pair<'s, '_> {
                 continue;
             };
             let installs = names(is);
-            let brings = |wanted: &String| {
+            let is_installed = |wanted: &String| {
                 let mut closures = installs.iter().map(|one| self.all.offered.closure(one));
                 installs.contains(wanted)
                     || closures.any(|closure| closure.contains(wanted))
                     || self.is_former_name(wanted, &installs)
             };
-            let less = names(was).into_iter().filter(|one| !brings(one) && self.is_there(one));
+            let less =
+                names(was).into_iter().filter(|one| !is_installed(one) && self.is_there(one));
             for one in less {
                 self.add(LossKind::Installs, name, &one, found);
             }
@@ -246,12 +247,12 @@ impl<'s> Pair<'s, '_> {
     /// A package that is gone is its own loss.
     fn is_there(&self, name: &String) -> bool {
         let old = &self.all.compared.old.packages;
-        self.all.offered.has(name) || !old.iter().any(|p| p.name.normalized() == *name)
+        self.all.offered.contains(name) || !old.iter().any(|p| p.name.normalized() == *name)
     }
 
     fn requirements(&self, found: &mut Found) {
-        let is = required(self.new);
-        for name in required(self.old).into_iter().filter(|name| !is.contains(name)) {
+        let required_now = required(self.new);
+        for name in required(self.old).into_iter().filter(|name| !required_now.contains(name)) {
             if self.is_there(&name) && !self.all.offered.brings_name(self.new, &name) {
                 self.add(LossKind::Requirement, &name, "", found);
             }
@@ -262,9 +263,10 @@ impl<'s> Pair<'s, '_> {
     fn needs(&self, found: &mut Found) {
         let of_others = |package: &Package<'_>| -> BTreeMap<String, Requirement> {
             let texts = package.metadata.requires_dist.iter();
-            let all = texts.filter_map(|text| text.parse::<Requirement>().ok());
-            let all = all.filter(|it| it.of_extras.is_empty() && !self.all.offered.has(&it.name));
-            all.map(|requirement| (requirement.name.clone(), requirement)).collect()
+            let requirements = texts.filter_map(|text| text.parse::<Requirement>().ok());
+            let requirements = requirements
+                .filter(|it| it.of_extras.is_empty() && !self.all.offered.contains(&it.name));
+            requirements.map(|requirement| (requirement.name.clone(), requirement)).collect()
         };
         let old = of_others(self.old);
         for (name, is) in of_others(self.new) {
@@ -300,17 +302,17 @@ impl<'s> Pair<'s, '_> {
 
     /// Texts move with the files of their artifacts.
     fn license_texts(&self, old: Option<&BTreeSet<String>>, found: &mut Found) {
-        let kept = |path: &String| {
+        let is_kept = |path: &String| {
             let texts =
                 |contract: &Contract| contract.license_texts.as_ref().map(|t| t.contains(path));
             self.all.new.iter().any(|contract| texts(contract).unwrap_or(true))
         };
-        for path in old.into_iter().flatten().filter(|path| !kept(path)) {
+        for path in old.into_iter().flatten().filter(|path| !is_kept(path)) {
             let file = self.old.files.iter().find(|file| file.is_license() && file.path == path);
             let origin = file.and_then(File::origin);
             let lost = Lost { package: self.old.package, name: path, origin };
-            let of = Of::new(LossKind::LicenseTexts, "");
-            found.add(of, "", &lost, 0, self.all.compared.new);
+            let kind = Of::new(LossKind::LicenseTexts, "");
+            found.add(kind, "", &lost, 0, self.all.compared.new);
         }
     }
 
@@ -322,10 +324,13 @@ impl<'s> Pair<'s, '_> {
     ) {
         let Some((old, new)) = old.zip(new.environment.as_ref()) else { return };
         for (variable, directories) in old {
-            let is = new.get(variable);
-            let has = |one: &String| is.is_some_and(|is| is.contains(&self.all.now(one)));
-            let gone = directories.iter().filter(|one| !has(one));
-            for directory in gone {
+            let new_directories = new.get(variable);
+            let is_kept = |one: &String| {
+                new_directories
+                    .is_some_and(|new_directories| new_directories.contains(&self.all.now(one)))
+            };
+            let missing = directories.iter().filter(|one| !is_kept(one));
+            for directory in missing {
                 self.add(LossKind::Variable, directory, variable, found);
             }
         }

@@ -11,10 +11,11 @@ pub(super) fn find(compared: &Compared<'_, '_>, offered: &Offered<'_, '_>, found
     let Compared { old, new, pairs, left, moves, .. } = compared;
     let stays = |at: &&At| pairs.new_of[at.package].is_some();
     let file = |at: &At| &old.packages[at.package].files[at.file];
-    let gone: Vec<&At> = left.gone.iter().filter(stays).filter(|at| counts(file(at))).collect();
-    let holders = holders(compared, &gone.iter().map(|at| file(at).path).collect());
+    let lost_places: Vec<&At> =
+        left.gone.iter().filter(stays).filter(|at| counts(file(at))).collect();
+    let holders = holders(compared, &lost_places.iter().map(|at| file(at).path).collect());
     let mut ends: BTreeMap<At, Vec<usize>> = BTreeMap::new();
-    for at in gone {
+    for at in lost_places {
         ends.insert(*at, holders.get(file(at).path).cloned().unwrap_or_default());
     }
     for (from, to) in moves.iter().filter(|(from, _)| stays(&from) && counts(file(from))) {
@@ -23,17 +24,17 @@ pub(super) fn find(compared: &Compared<'_, '_>, offered: &Offered<'_, '_>, found
     for (at, ends) in ends {
         let (package, file) = (&old.packages[at.package], file(&at));
         let Some(is) = pairs.new_of[at.package] else { continue };
-        let has =
-            |end: &usize| *end == is || offered.brings(&new.packages[is], &new.packages[*end]);
-        if ends.iter().any(has) {
+        let is_brought =
+            |end: &usize| *end == is || offered.installs(&new.packages[is], &new.packages[*end]);
+        if ends.iter().any(is_brought) {
             continue;
         }
         let lost = Lost { package: package.package, name: file.path, origin: file.origin() };
         let size = file.size;
         match ends.iter().min() {
             Some(end) => {
-                let (of, to) = (general(package), general(&new.packages[*end]));
-                found.add(Of::new(LossKind::Elsewhere, &of), &to, &lost, size, new);
+                let (old_name, new_name) = (general(package), general(&new.packages[*end]));
+                found.add(Of::new(LossKind::Elsewhere, &old_name), &new_name, &lost, size, new);
             }
             None => found.add(nowhere(package, file), "", &lost, size, new),
         }
@@ -57,12 +58,12 @@ fn holders<'a>(
 }
 
 fn nowhere<'p>(package: &Package<'p>, file: &File<'_>) -> Of<'p> {
-    let of = |kind| Of::new(kind, "");
+    let loss = |kind| Of::new(kind, "");
     match package.variant {
-        _ if is_library(file.path) => of(LossKind::Libraries),
-        variant @ Some(_) => Of { variant, ..of(LossKind::DeviceCode) },
-        None if file.executable => of(LossKind::Programs),
-        None => of(LossKind::Files),
+        _ if is_library(file.path) => loss(LossKind::Libraries),
+        variant @ Some(_) => Of { variant, ..loss(LossKind::DeviceCode) },
+        None if file.executable => loss(LossKind::Programs),
+        None => loss(LossKind::Files),
     }
 }
 

@@ -20,12 +20,12 @@ impl<'s, 'a> Offered<'s, 'a> {
         Self { by_name, closures: RefCell::default() }
     }
 
-    pub fn has(&self, name: &str) -> bool {
+    pub fn contains(&self, name: &str) -> bool {
         self.by_name.contains_key(name)
     }
 
     /// True if users of `package` have `other` too.
-    pub fn brings(&self, package: &Package<'_>, other: &Package<'_>) -> bool {
+    pub fn installs(&self, package: &Package<'_>, other: &Package<'_>) -> bool {
         self.brings_name(package, &other.name.normalized())
     }
 
@@ -38,23 +38,23 @@ impl<'s, 'a> Offered<'s, 'a> {
         if let Some(known) = self.closures.borrow().get(name) {
             return Rc::clone(known);
         }
-        let (mut all, mut next) = (BTreeSet::new(), vec![name.to_owned()]);
+        let (mut names, mut next) = (BTreeSet::new(), vec![name.to_owned()]);
         while let Some(name) = next.pop() {
-            if !all.contains(&name) {
+            if !names.contains(&name) {
                 let packages = self.by_name.get(&name).into_iter().flatten();
                 next.extend(packages.flat_map(|package| required(package)));
-                all.insert(name);
+                names.insert(name);
             }
         }
-        let all = Rc::new(all);
-        self.closures.borrow_mut().insert(name.to_owned(), Rc::clone(&all));
-        all
+        let names = Rc::new(names);
+        self.closures.borrow_mut().insert(name.to_owned(), Rc::clone(&names));
+        names
     }
 }
 
 /// Normalized names that pip installs with a package, without extras.
 pub(super) fn required(package: &Package<'_>) -> BTreeSet<String> {
-    let all =
+    let requirements =
         package.metadata.requires_dist.iter().filter_map(|text| text.parse::<Requirement>().ok());
-    all.filter(|requirement| requirement.of_extras.is_empty()).map(|it| it.name).collect()
+    requirements.filter(|requirement| requirement.of_extras.is_empty()).map(|it| it.name).collect()
 }

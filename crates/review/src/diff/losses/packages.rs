@@ -12,26 +12,26 @@ pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
         if names.contains(&package.name.normalized()) {
             // Another wheel or family of the same name.
             if pairs.new_of[was].is_none() {
-                gone(compared, found, package);
+                lost_package(compared, found, package);
             }
             continue;
         }
         match pairs.new_of[was].or_else(|| heir(compared, was)) {
             Some(is) => {
-                let (of, to) = (general(package), general(&new.packages[is]));
-                found.add(Of::new(LossKind::Renamed, &of), &to, &lost(package), 0, new);
+                let (old_name, new_name) = (general(package), general(&new.packages[is]));
+                found.add(Of::new(LossKind::Renamed, &old_name), &new_name, &lost(package), 0, new);
             }
-            None => gone(compared, found, package),
+            None => lost_package(compared, found, package),
         }
     }
     shrunk(compared, found);
 }
 
-fn gone(compared: &Compared<'_, '_>, found: &mut Found, package: &Package<'_>) {
-    let of = Of::new(LossKind::Package, "");
+fn lost_package(compared: &Compared<'_, '_>, found: &mut Found, package: &Package<'_>) {
+    let kind = Of::new(LossKind::Package, "");
     let title = package.title();
     let lost = Lost { name: &title, ..lost(package) };
-    found.add(of, "", &lost, package.extent().1, compared.new);
+    found.add(kind, "", &lost, package.extent().1, compared.new);
 }
 
 fn lost<'p>(package: &'p Package<'_>) -> Lost<'p> {
@@ -45,8 +45,8 @@ fn heir(compared: &Compared<'_, '_>, was: usize) -> Option<usize> {
     }
     let (heir, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
     let files = &compared.old.packages[was].files;
-    let own = files.iter().filter(|file| super::files::counts(file)).count();
-    (count * 2 > own).then_some(heir)
+    let file_count = files.iter().filter(|file| super::files::counts(file)).count();
+    (count * 2 > file_count).then_some(heir)
 }
 
 /// Finds packages whose unmoved files shrink by over a tenth.
@@ -54,12 +54,12 @@ fn shrunk(compared: &Compared<'_, '_>, found: &mut Found) {
     for change in compared.changed {
         let (Some(before), Some(_)) = (change.old, change.new) else { continue };
         let sizes = change.changes.iter().filter(|group| group.what == What::Size);
-        let (mut was, mut is) = (0, 0);
+        let (mut old_size, mut new_size) = (0, 0);
         for file in sizes.flat_map(|group| &group.files) {
-            was += file.old_size.unwrap_or_default();
-            is += file.new_size.unwrap_or_default();
+            old_size += file.old_size.unwrap_or_default();
+            new_size += file.new_size.unwrap_or_default();
         }
-        let lost = u64::saturating_sub(was, is);
+        let lost = u64::saturating_sub(old_size, new_size);
         if lost * 10 > before.size {
             let package = compared
                 .old

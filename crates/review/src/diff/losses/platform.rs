@@ -7,33 +7,35 @@ use super::{Compared, Found, LossKind, Of, general};
 use plan::Lost;
 
 pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
-    let both = compared.pairs.both();
-    let pairs: Vec<_> =
-        both.map(|(was, is)| (&compared.old.packages[was], &compared.new.packages[is])).collect();
+    let index_pairs = compared.pairs.indices();
+    let pairs: Vec<_> = index_pairs
+        .map(|(was, is)| (&compared.old.packages[was], &compared.new.packages[is]))
+        .collect();
     let newer: Vec<_> =
         pairs.iter().filter_map(|(old, new)| Some((*old, newer(old, new)?))).collect();
     let with_tag = pairs.iter().filter(|(old, _)| old.platform_tag.is_some_and(|tag| tag != "any"));
-    let all = newer.len() == with_tag.count();
+    let is_everywhere = newer.len() == with_tag.count();
     for (old, needs) in newer {
-        let of = if all { String::new() } else { general(old) };
+        let distribution = if is_everywhere { String::new() } else { general(old) };
         let name = old.platform_tag.unwrap_or_default();
-        let lost = Lost { package: old.package.filter(|_| !all), name, origin: None };
-        found.add(Of::new(LossKind::Platform, &of), &needs, &lost, 0, compared.new);
+        let lost = Lost { package: old.package.filter(|_| !is_everywhere), name, origin: None };
+        found.add(Of::new(LossKind::Platform, &distribution), &needs, &lost, 0, compared.new);
     }
 }
 
 /// Description of the machines that the new wheel is not for, if the old one was.
 fn newer(old: &Package<'_>, new: &Package<'_>) -> Option<String> {
-    let (was, is) = (oldest(old.platform_tag?), oldest(new.platform_tag?));
+    let (old_releases, new_releases) = (oldest(old.platform_tag?), oldest(new.platform_tag?));
     let more = |(architecture, release): &(&&str, &(u32, u32))| {
-        was.get(*architecture).is_some_and(|before| before < *release)
+        old_releases.get(*architecture).is_some_and(|before| before < *release)
     };
-    let release = is.iter().filter(more).map(|(_, release)| *release).max();
+    let release = new_releases.iter().filter(more).map(|(_, release)| *release).max();
     let newer = release.map(|(major, minor)| format!("glibc below {major}.{minor}"));
     newer.or_else(|| {
-        let (was, is) = (systems(old.platform_tag?), systems(new.platform_tag?));
-        let gone = was.difference(&is).next().filter(|_| !is.contains("any"))?;
-        Some(gone.clone())
+        let (old_systems, new_systems) = (systems(old.platform_tag?), systems(new.platform_tag?));
+        let system =
+            old_systems.difference(&new_systems).next().filter(|_| !new_systems.contains("any"))?;
+        Some(system.clone())
     })
 }
 

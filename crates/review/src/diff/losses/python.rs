@@ -14,31 +14,33 @@ const MICROS: [u32; 2] = [0, 99];
 
 /// Finds releases of Python that no new package is for.
 pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
-    let pairs = compared.pairs.both();
+    let pairs = compared.pairs.indices();
     let pairs = pairs.map(|(was, is)| (&compared.old.packages[was], &compared.new.packages[is]));
-    let lost: Vec<_> = pairs.map(|(old, new)| (old, gone(old, new))).collect();
-    let all = lost.iter().all(|(_, gone)| !gone.is_empty() && *gone == lost[0].1);
+    let lost: Vec<_> = pairs.map(|(old, new)| (old, lost_releases(old, new))).collect();
+    let is_everywhere = lost.iter().all(|(_, gone)| !gone.is_empty() && *gone == lost[0].1);
     for (old, releases) in &lost {
-        let of = if all { String::new() } else { general(old) };
+        let distribution = if is_everywhere { String::new() } else { general(old) };
         for release in releases {
-            let package = old.package.filter(|_| !all);
+            let package = old.package.filter(|_| !is_everywhere);
             let lost = Lost { package, name: release, origin: None };
-            found.add(Of::new(LossKind::Python, &of), "", &lost, 0, compared.new);
+            found.add(Of::new(LossKind::Python, &distribution), "", &lost, 0, compared.new);
         }
     }
 }
 
-fn gone(old: &Package<'_>, new: &Package<'_>) -> BTreeSet<String> {
-    let (was, is) = (&old.metadata.requires_python, &new.metadata.requires_python);
-    if was == is {
+fn lost_releases(old: &Package<'_>, new: &Package<'_>) -> BTreeSet<String> {
+    let (old_range, new_range) = (&old.metadata.requires_python, &new.metadata.requires_python);
+    if old_range == new_range {
         return BTreeSet::new();
     }
     let specifiers = |text: &str| text.parse::<VersionSpecifiers>().ok();
-    let Some((was, is)) = specifiers(was).zip(specifiers(is)) else { return BTreeSet::new() };
+    let Some((old_range, new_range)) = specifiers(old_range).zip(specifiers(new_range)) else {
+        return BTreeSet::new();
+    };
     let minors = (0..MINORS).filter(|minor| {
         MICROS.iter().any(|micro| {
             let release = Version::new([3, u64::from(*minor), u64::from(*micro)]);
-            was.contains(&release) && !is.contains(&release)
+            old_range.contains(&release) && !new_range.contains(&release)
         })
     });
     minors.map(|minor| format!("3.{minor}")).collect()

@@ -65,15 +65,15 @@ fn is_wide(text: &str) -> bool {
 fn text(group: &Group, things: &Things, most: usize) -> String {
     let Group { kind, of, to, .. } = group;
     let (count, size) = (things.names.len(), human_size(things.size));
-    let (list, are) = (shown(&things.names, most), if count == 1 { "is" } else { "are" });
+    let (list, verb) = (shown(&things.names, most), if count == 1 { "is" } else { "are" });
     let absent =
-        |what: &str| format!("{} ({size}) {are} in no package now: {list}", counted(count, what));
+        |what: &str| format!("{} ({size}) {verb} in no package now: {list}", counted(count, what));
     match kind {
         LossKind::Libraries => absent("library"),
         LossKind::Programs => absent("program"),
         LossKind::Files => absent("file"),
         LossKind::DeviceCode => format!(
-            "device code for {} shrinks by {size}: {} {are} in no package now: {list}",
+            "device code for {} shrinks by {size}: {} {verb} in no package now: {list}",
             shown(&things.variants, most),
             counted(count, "file")
         ),
@@ -86,18 +86,18 @@ fn text(group: &Group, things: &Things, most: usize) -> String {
         LossKind::Grown => format!("`{list}` grows by {size} ({to})"),
         LossKind::Renamed => format!("users of `{of}` keep two packages: its new name is `{to}`"),
         LossKind::Package => {
-            let kept = if count == 1 { "its last version" } else { "their last versions" };
+            let last_version = if count == 1 { "its last version" } else { "their last versions" };
             format!(
-                "{} {are} not built now: {list}; machines keep {kept}",
+                "{} {verb} not built now: {list}; machines keep {last_version}",
                 counted(count, "package")
             )
         }
         LossKind::Requirement => format!("`{of}` does not require {} now", quoted(things)),
         LossKind::Elsewhere => {
-            let what = if things.libraries == count { "library" } else { "file" };
+            let noun = if things.libraries == count { "library" } else { "file" };
             format!(
                 "users of `{of}` alone lose {} ({size}), in `{to}` now: {list}",
-                counted(count, what)
+                counted(count, noun)
             )
         }
         LossKind::Command if to.is_empty() => {
@@ -111,7 +111,7 @@ fn text(group: &Group, things: &Things, most: usize) -> String {
         }
         LossKind::Extra => format!("`{of}` loses {}: {list}", counted(count, "extra")),
         LossKind::Name => {
-            format!("{} of libraries {are} unknown now: {list}", counted(count, "name"))
+            format!("{} of libraries {verb} unknown now: {list}", counted(count, "name"))
         }
         LossKind::Platform => format!("machines with {to} lose {}", every(of)),
         LossKind::Python => format!("Python {list}: {} cannot be installed", every(of)),
@@ -143,7 +143,7 @@ fn text(group: &Group, things: &Things, most: usize) -> String {
         }
         LossKind::License => format!("`{of}` has the licence {to} now, not {list}"),
         LossKind::LicenseTexts => {
-            format!("{} {are} in no package now: {list}", counted(count, "licence text"))
+            format!("{} {verb} in no package now: {list}", counted(count, "licence text"))
         }
         LossKind::Needs => format!("`{of}` needs {} now: {list}", counted(count, "package")),
     }

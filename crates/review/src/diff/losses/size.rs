@@ -5,7 +5,7 @@ use plan::Lost;
 
 /// Finds packages above the limits of the new side; packages without a plan have the old side's.
 pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
-    for (was, is) in compared.pairs.both() {
+    for (was, is) in compared.pairs.indices() {
         let (old, new) = (&compared.old.packages[was], &compared.new.packages[is]);
         // A contract has no sizes.
         if compared.old.contracts.is_some() {
@@ -33,8 +33,8 @@ pub(super) fn find(compared: &Compared<'_, '_>, found: &mut Found) {
         if let Some(limit) = limits.growth.as_ref().filter(|limit| share(limit.most)) {
             let percent = (u128::from(more) * 100).checked_div(u128::from(before));
             let percent = percent.map_or_else(String::new, |percent| format!("{percent} %, "));
-            let to = format!("{percent}its limit is {} %", limit.most);
-            found.add(Of::new(LossKind::Grown, ""), &to, &lost(old, new), more, compared.new);
+            let target = format!("{percent}its limit is {} %", limit.most);
+            found.add(Of::new(LossKind::Grown, ""), &target, &lost(old, new), more, compared.new);
         }
     }
 }

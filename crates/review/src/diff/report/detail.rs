@@ -5,7 +5,7 @@ pub(super) const MOST_VALUES: usize = 6;
 
 pub(super) const MOST_GROUPS: usize = 10;
 
-pub(in super::super) fn of(what: &What, place: &Place) -> String {
+pub(in super::super) fn text(what: &What, place: &Place) -> String {
     match what {
         What::Appeared { was: Some(reason) } => format!("was absent: {reason}"),
         What::Appeared { was: None } => place.rule.clone().unwrap_or_default(),
@@ -34,8 +34,8 @@ pub(in super::super) fn of(what: &What, place: &Place) -> String {
 fn rpath(removed: &[String], added: &[String], order: &[String]) -> String {
     let removed = removed.iter().map(|d| format!("-{d}"));
     let added = added.iter().map(|d| format!("+{d}"));
-    let told: Vec<String> = removed.chain(added).chain(order.iter().cloned()).collect();
-    format!("rpath {}", told.join(", "))
+    let parts: Vec<String> = removed.chain(added).chain(order.iter().cloned()).collect();
+    format!("rpath {}", parts.join(", "))
 }
 
 pub(super) fn moved(moved: &Moved, place: &Place) -> String {

@@ -90,14 +90,14 @@ fn sum(one: Option<Extent>, other: Option<Extent>) -> Option<Extent> {
 }
 
 fn join(line: &Line, variant: Option<&str>, more: &Line) -> Line {
-    let same = line.place == more.place && line.detail == more.detail;
-    let (mark, place, detail) = if same {
+    let is_same = line.place == more.place && line.detail == more.detail;
+    let (mark, place, detail) = if is_same {
         (line.mark, line.place.clone(), line.detail.clone())
     } else {
         signature(line, variant)
     };
-    let (one, other) = (line.count.unwrap_or((1, 1)), more.count.unwrap_or((1, 1)));
-    let count = (!line.field).then_some((one.0 + other.0, one.1 + other.1));
+    let (first, second) = (line.count.unwrap_or((1, 1)), more.count.unwrap_or((1, 1)));
+    let count = (!line.field).then_some((first.0 + second.0, first.1 + second.1));
     Line {
         mark,
         place,

@@ -26,8 +26,8 @@ impl Pair {
             let ends = text.char_indices().filter(|(_, c)| ".:/= ".contains(*c));
             ends.map(|(at, c)| at + c.len_utf8()).collect()
         };
-        let same = |at: &usize| self.new.get(..*at).is_some_and(|head| old.starts_with(head));
-        let head = words(old).into_iter().take_while(same).last().unwrap_or(0);
+        let is_common = |at: &usize| self.new.get(..*at).is_some_and(|head| old.starts_with(head));
+        let head = words(old).into_iter().take_while(is_common).last().unwrap_or(0);
         let (old, new) = (&old[head..], &self.new[head..]);
         let tail = old.char_indices().filter(|(_, c)| ".:/= ".contains(*c));
         let tail = tail.map(|(at, _)| &old[at..]).find(|tail| new.ends_with(tail)).unwrap_or("");

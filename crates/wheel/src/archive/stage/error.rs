@@ -109,7 +109,7 @@ impl StageError {
         }
     }
 
-    pub(super) fn at(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub(super) fn context(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::new(doing, path, source)
     }
 }

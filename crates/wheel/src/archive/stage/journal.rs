@@ -55,11 +55,11 @@ impl Journal {
     /// Keeps changed files and writes the journal.
     pub fn begin(&self, place: Destination<'_>) -> Result<(), StageError> {
         for path in &self.kept {
-            let (from, to) = (place.at(path), place.old(path));
-            let parent = to.parent().unwrap_or(place.hidden);
+            let (present, backup) = (place.final_path(path), place.old(path));
+            let parent = backup.parent().unwrap_or(place.hidden);
             disk::create_dir_all(parent)
-                .and_then(|()| disk::keep(&from, &to))
-                .map_err(StageError::at("keep a file of an earlier build", &from))?;
+                .and_then(|()| disk::keep(&present, &backup))
+                .map_err(StageError::context("keep a file of an earlier build", &present))?;
         }
         let write = || -> io::Result<()> {
             let (text, unfinished) = (serde_json::to_vec(self)?, place.hidden.join(UNFINISHED));
@@ -67,17 +67,17 @@ impl Journal {
             disk::rename(&unfinished, &place.journal())?;
             disk::sync(place.hidden)
         };
-        write().map_err(StageError::at("write the list of changes", place.dest))
+        write().map_err(StageError::context("write the list of changes", place.dest))
     }
 
     pub(crate) fn make_directories(&self, place: Destination<'_>) -> Result<(), StageError> {
-        self.made.iter().try_for_each(|path| create_dirs(&place.at(path), &mut Vec::new()))
+        self.made.iter().try_for_each(|path| create_dirs(&place.final_path(path), &mut Vec::new()))
     }
 
     /// From now on, the change is not undone.
     pub fn end(place: Destination<'_>) -> Result<(), StageError> {
         disk::remove_file(&place.journal())
-            .map_err(StageError::at("remove the list of changes", place.dest))?;
+            .map_err(StageError::context("remove the list of changes", place.dest))?;
         // Without this sync, a power failure can only undo the change.
         let _ = disk::sync(place.hidden);
         Ok(())
@@ -91,24 +91,24 @@ impl Journal {
         let Some(journal) = Self::read(place)? else { return Ok(()) };
         let mut done = Ok(());
         for path in &journal.kept {
-            let (old, there) = (place.old(path), place.at(path));
+            let (old, present) = (place.old(path), place.final_path(path));
             if fs::symlink_metadata(&old).is_ok() {
-                done = done.and(disk::rename(&old, &there));
+                done = done.and(disk::rename(&old, &present));
             }
         }
         for path in journal.added.iter().filter(|path| !place.output(path).exists()) {
-            done = done.and(disk::remove_file(&place.at(path)));
+            done = done.and(disk::remove_file(&place.final_path(path)));
         }
-        done.map_err(StageError::at("undo an interrupted change", place.dest))?;
+        done.map_err(StageError::context("undo an interrupted change", place.dest))?;
         for path in journal.made.iter().rev() {
-            let _ = disk::remove_dir(&place.at(path));
+            let _ = disk::remove_dir(&place.final_path(path));
         }
         journal.sync(place);
         Self::end(place)
     }
 
     fn sync(&self, place: Destination<'_>) {
-        let parent = |path: &RelPath| place.at(path).parent().map(Path::to_owned);
+        let parent = |path: &RelPath| place.final_path(path).parent().map(Path::to_owned);
         let changed: BTreeSet<PathBuf> =
             self.added.iter().chain(&self.kept).filter_map(parent).collect();
         changed.iter().filter(|directory| directory.is_dir()).for_each(|directory| {
@@ -123,8 +123,8 @@ impl Journal {
         let Ok(found) = fs::symlink_metadata(&path) else { return Ok(None) };
         let ours = found.uid() == rustix::process::geteuid().as_raw();
         if !ours || !found.is_file() || found.len() > LARGEST {
-            let what = "this user did not write it; remove it";
-            return Err(failed(io::Error::other(format!("`{}`: {what}", path.display()))));
+            let message = "this user did not write it; remove it";
+            return Err(failed(io::Error::other(format!("`{}`: {message}", path.display()))));
         }
         let bytes = fs::read(&path).map_err(failed)?;
         serde_json::from_slice(&bytes).map(Some).map_err(|e| {
@@ -138,7 +138,7 @@ impl Destination<'_> {
         self.hidden.join(NAME)
     }
 
-    pub fn at(self, path: &RelPath) -> PathBuf {
+    pub fn final_path(self, path: &RelPath) -> PathBuf {
         self.dest.join(path.as_str())
     }
 

@@ -27,9 +27,9 @@ impl Lock {
         let directory = dest.join(PARTIAL);
         // If the previous owner removes the file now, the lock is on an unlinked file, and another
         // process could lock a new one.
-        let taken = retry::until(100, Duration::ZERO, || try_take(dest, &directory).transpose());
+        let attempt = retry::until(100, Duration::ZERO, || try_take(dest, &directory).transpose());
         let busy = || Err(StageError::Busy { dest: dest.to_owned() });
-        let file = taken.unwrap_or_else(busy)?;
+        let file = attempt.unwrap_or_else(busy)?;
         Ok(Self { directory, _file: file })
     }
 
@@ -48,7 +48,7 @@ impl Lock {
             }
             Ok(())
         };
-        clear().map_err(StageError::at("remove what an earlier build left", &self.directory))
+        clear().map_err(StageError::context("remove what an earlier build left", &self.directory))
     }
 
     pub(super) fn release(&self) {

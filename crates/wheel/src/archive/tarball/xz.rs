@@ -79,7 +79,7 @@ pub struct XzBlock {
 
 impl XzBlock {
     /// Restores a block by the sizes in its header (section 3.1), if present and right.
-    pub fn kept(bytes: Vec<u8>) -> Option<Self> {
+    pub fn from_bytes(bytes: Vec<u8>) -> Option<Self> {
         let &[length, flags, ref sizes @ ..] = bytes.as_slice() else { return None };
         if flags & SIZES != SIZES {
             return None;
@@ -146,9 +146,9 @@ pub fn xz_block(content: &[u8], preset: Preset) -> Result<XzBlock, XzError> {
     let mut stream = stream.encoder()?;
     let most = usize::try_from(xz_worst_case(content.len() as u64)).map_err(|_| XzError::Layout)?;
     let mut out = Vec::with_capacity(most);
-    let mut taken = 0;
-    while stream.process_vec(&content[taken..], &mut out, Action::Finish)? != Status::StreamEnd {
-        taken = usize::try_from(stream.total_in()).map_err(|_| XzError::Layout)?;
+    let mut consumed = 0;
+    while stream.process_vec(&content[consumed..], &mut out, Action::Finish)? != Status::StreamEnd {
+        consumed = usize::try_from(stream.total_in()).map_err(|_| XzError::Layout)?;
         if out.len() == out.capacity() {
             return Err(XzError::Layout);
         }
@@ -307,13 +307,16 @@ mod tests {
     fn a_block_can_be_kept() {
         for content in [b"to be kept".to_vec(), vec![7; 300], data()[..1 << 20].to_vec()] {
             let block = xz_block(&content, Preset::new(0).unwrap()).unwrap();
-            let kept = XzBlock::kept(block.bytes.clone()).unwrap();
+            let kept = XzBlock::from_bytes(block.bytes.clone()).unwrap();
             assert_eq!((&kept.bytes, kept.record), (&block.bytes, block.record));
             for wrong in [0, 1, 2, 15, block.bytes.len() - 4] {
-                assert!(XzBlock::kept(block.bytes[..wrong].to_vec()).is_none(), "{wrong} bytes");
+                assert!(
+                    XzBlock::from_bytes(block.bytes[..wrong].to_vec()).is_none(),
+                    "{wrong} bytes"
+                );
             }
         }
-        assert!(XzBlock::kept(vec![0; 16]).is_none());
+        assert!(XzBlock::from_bytes(vec![0; 16]).is_none());
     }
 
     #[test]

@@ -33,17 +33,17 @@ impl End {
             bytes[*at..].starts_with(b"PK\x05\x06")
                 && at + 22 + usize::from(half(&bytes, at + 20)) <= bytes.len()
         };
-        let at = (0..bytes.len().saturating_sub(21))
+        let start = (0..bytes.len().saturating_sub(21))
             .rev()
             .find(whole)
             .ok_or(DirectoryError::Broken("it is not a zip archive"))?;
-        let record = &bytes[at..];
-        let place = len - tail + at as u64;
+        let record = &bytes[start..];
+        let place = len - tail + start as u64;
         let comment = u64::from(half(record, 20));
         let mut faults = behind(len - place - RECORD - comment, comment);
         if has_signature(&record[22..]) {
-            let what = "its comment contains parts of an archive, which installers reject";
-            faults.push(Fault::new(FaultKind::Feature, what));
+            let message = "its comment contains parts of an archive, which installers reject";
+            faults.push(Fault::new(FaultKind::Feature, message));
         }
         if half(record, 4) != 0 || half(record, 6) != 0 || half(record, 8) != half(record, 10) {
             return Err(DirectoryError::Broken(DISKS));
@@ -57,8 +57,8 @@ impl End {
         };
         let (mut end, limit) = match wide(file, place)? {
             Some((end, _)) if !small.is_narrowed(&end) => {
-                let what = "its two end records have different values";
-                return Err(DirectoryError::Broken(what));
+                let message = "its two end records have different values";
+                return Err(DirectoryError::Broken(message));
             }
             Some((end, place)) => (end, place),
             None => (small, place),
@@ -102,17 +102,17 @@ pub(super) fn has_signature(bytes: &[u8]) -> bool {
 }
 
 fn behind(bytes: u64, comment: u64) -> Vec<Fault> {
-    let mut found = Vec::new();
+    let mut faults = Vec::new();
     if bytes > 0 {
-        found.push(super::bytes(Fault::new(FaultKind::Stray, "bytes after the archive"), bytes));
+        faults.push(super::bytes(Fault::new(FaultKind::Stray, "bytes after the archive"), bytes));
     }
     if comment > 0 {
-        found.push(super::bytes(
+        faults.push(super::bytes(
             Fault::new(FaultKind::Comment, "the archive has a comment"),
             comment,
         ));
     }
-    found
+    faults
 }
 
 fn wide(file: &File, record: u64) -> Result<Option<(End, u64)>, DirectoryError> {
@@ -135,14 +135,14 @@ fn wide(file: &File, record: u64) -> Result<Option<(End, u64)>, DirectoryError> 
             let more = at - place - WIDE;
             let mut faults = if more == 0 { Vec::new() } else { vec![extensible(more)] };
             if place != places[0] {
-                let what = "its zip64 record is not where the locator tells";
-                faults.push(Fault::new(FaultKind::Feature, what));
+                let message = "its zip64 record is not where the locator tells";
+                faults.push(Fault::new(FaultKind::Feature, message));
             }
             let [told, here, entries, size, start] =
                 [4, 24, 32, 40, 48].map(|at| double(&bytes, at));
             if told.checked_add(HEAD) != Some(at - place) {
-                let what = "its zip64 record has another size than it tells";
-                faults.push(Fault::new(FaultKind::Feature, what));
+                let message = "its zip64 record has another size than it tells";
+                faults.push(Fault::new(FaultKind::Feature, message));
             }
             if here != entries || word(&bytes, 16) != 0 || word(&bytes, 20) != 0 {
                 return Err(DirectoryError::Broken(DISKS));
@@ -154,6 +154,6 @@ fn wide(file: &File, record: u64) -> Result<Option<(End, u64)>, DirectoryError> 
 }
 
 fn extensible(bytes: u64) -> Fault {
-    let what = "its zip64 record has extra data, which installers reject";
-    super::bytes(Fault::new(FaultKind::Feature, what), bytes)
+    let message = "its zip64 record has extra data, which installers reject";
+    super::bytes(Fault::new(FaultKind::Feature, message), bytes)
 }

@@ -85,8 +85,8 @@ impl DirectoryEntry {
         };
         let mut faults = extra_faults(name, extra, &numbers);
         if has_signature(comment) {
-            let what = "its comment contains parts of an archive, which installers reject";
-            faults.push(Fault::new(FaultKind::Feature, what).of(&entry.name));
+            let message = "its comment contains parts of an archive, which installers reject";
+            faults.push(Fault::new(FaultKind::Feature, message).of(&entry.name));
         }
         Some((entry, faults))
     }
@@ -105,23 +105,23 @@ fn parts<'a>(rest: &mut Fields<'a>) -> Option<[&'a [u8]; 4]> {
 
 pub(super) fn extra_faults(name: &[u8], extra: &[u8], numbers: &[u32]) -> Vec<Fault> {
     let fault = |what| Fault::new(FaultKind::Feature, what).of(String::from_utf8_lossy(name));
-    let mut found = Vec::from_iter(other_name(name, extra));
-    found.extend(field::fault(extra).map(fault));
-    let wanted = numbers.iter().filter(|number| **number == u32::MAX).count() * 8;
-    if field::extra(extra, field::ZIP64).is_some_and(|wide| wide.len() != wanted) {
-        found.push(fault("zip64 field with other values than needed, which installers reject"));
+    let mut faults = Vec::from_iter(other_name(name, extra));
+    faults.extend(field::fault(extra).map(fault));
+    let width = numbers.iter().filter(|number| **number == u32::MAX).count() * 8;
+    if field::extra(extra, field::ZIP64).is_some_and(|wide| wide.len() != width) {
+        faults.push(fault("zip64 field with other values than needed, which installers reject"));
     }
-    found
+    faults
 }
 
 /// Compares with the Unicode path field (APPNOTE 4.6.9).
 fn other_name(name: &[u8], extra: &[u8]) -> Option<Fault> {
     const PATH: u16 = 0x7075;
-    let other = field::extra(extra, PATH)?.get(5..).unwrap_or_default();
+    let other_path = field::extra(extra, PATH)?.get(5..).unwrap_or_default();
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    (other != name).then(|| {
+    (other_path != name).then(|| {
         Fault::new(FaultKind::Disagree, "another name in an extra field")
             .of(text(name))
-            .because(format!("`{}`", text(other)))
+            .because(format!("`{}`", text(other_path)))
     })
 }

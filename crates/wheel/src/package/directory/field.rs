@@ -5,9 +5,9 @@ pub(super) struct Fields<'a>(pub &'a [u8]);
 impl<'a> Fields<'a> {
     /// Takes the next `count` bytes; `None` if fewer remain.
     pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count)?;
+        let (head, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
-        Some(taken)
+        Some(head)
     }
 }
 

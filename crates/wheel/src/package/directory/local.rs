@@ -37,39 +37,39 @@ pub(super) fn compare(
     let (name, extra) = more.split_at(name);
     entry.is_wide |= field::extra(extra, ZIP64).is_some();
     entry.needed = entry.needed.max(fixed[4]);
-    let what = "local header and central directory disagree";
-    let fault = |kind, field| Fault::new(kind, what).of(&entry.name).because(field);
+    let message = "local header and central directory disagree";
+    let fault = |kind, field| Fault::new(kind, message).of(&entry.name).because(field);
     let numbers = [word(&fixed, 22), word(&fixed, 18)];
-    let both = numbers.map(|number| u64::from(number).to_le_bytes()).concat();
+    let sizes = numbers.map(|number| u64::from(number).to_le_bytes()).concat();
     // Python's `force_zip64` reserves the field before the sizes are known; installers read them.
-    let is_reserved = field::extra(extra, ZIP64) == Some(&both[..]);
-    let wanted = if is_reserved { [u32::MAX; 2] } else { numbers };
-    let mut found = extra_faults(name, extra, &wanted);
+    let is_reserved = field::extra(extra, ZIP64) == Some(&sizes[..]);
+    let reserved = if is_reserved { [u32::MAX; 2] } else { numbers };
+    let mut faults = extra_faults(name, extra, &reserved);
     if let Some(field) = differing(&fixed, name, extra, entry) {
-        found.push(fault(FaultKind::Disagree, field));
+        faults.push(fault(FaultKind::Disagree, field));
     } else if let Some(field) = idle(&fixed, entry) {
-        found.push(fault(FaultKind::Idle, field));
+        faults.push(fault(FaultKind::Idle, field));
     }
     if entry.flags & DESCRIPTOR != 0 && !is_described(file, end, entry)? {
-        let what = "no valid data descriptor after the content, which installers need";
-        found.push(Fault::new(FaultKind::Feature, what).of(&entry.name));
+        let message = "no valid data descriptor after the content, which installers need";
+        faults.push(Fault::new(FaultKind::Feature, message).of(&entry.name));
     }
-    Ok(found)
+    Ok(faults)
 }
 
 /// The signature is optional; sizes have 64 bits if a zip64 field is present (APPNOTE 4.3.9).
 fn is_described(file: &File, at: u64, entry: &DirectoryEntry) -> io::Result<bool> {
     let mut bytes = [0; 24];
     let read = file.read_at(&mut bytes, at)?;
-    let found = &bytes[..read];
-    let found = found.strip_prefix(b"PK\x07\x08").unwrap_or(found);
+    let descriptor = &bytes[..read];
+    let descriptor = descriptor.strip_prefix(b"PK\x07\x08").unwrap_or(descriptor);
     let crc32 = entry.crc32.to_le_bytes();
     let sizes = [entry.compressed, entry.size];
     let short: Vec<u8> = sizes.iter().flat_map(|size| size.to_le_bytes()[..4].to_vec()).collect();
     let long: Vec<u8> = sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
     let is_wide = sizes.iter().any(|size| *size >= u32::MAX.into()) || entry.is_wide;
     let sizes = if is_wide { long } else { short };
-    Ok(found.strip_prefix(&crc32).is_some_and(|found| found.starts_with(&sizes)))
+    Ok(descriptor.strip_prefix(&crc32).is_some_and(|descriptor| descriptor.starts_with(&sizes)))
 }
 
 fn idle_flags(entry: &DirectoryEntry) -> u16 {

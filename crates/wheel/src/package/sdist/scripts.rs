@@ -17,17 +17,17 @@ pub(super) fn is_list(path: &str) -> bool {
 }
 
 /// Reads scripts of such files; several declare the same ones. `project` is the parsed `pyproject.toml`.
-pub(super) fn of<'t>(
+pub(super) fn read<'t>(
     lists: impl Iterator<Item = (&'t str, &'t str)>,
     project: Option<&Table>,
 ) -> Vec<EntryPoint> {
     let mut scripts: Vec<EntryPoint> = Vec::new();
     for (path, text) in lists.filter(|(path, _)| is_list(path)) {
-        let found = match path {
+        let entry_points = match path {
             PROJECT => project.map(of_project).unwrap_or_default(),
             _ => EntryPoints::parse(text).entries,
         };
-        for entry in found.into_iter().filter(EntryPoint::is_script).take(MOST) {
+        for entry in entry_points.into_iter().filter(EntryPoint::is_script).take(MOST) {
             if !scripts.contains(&entry) {
                 scripts.push(entry);
             }
@@ -63,7 +63,7 @@ mod tests {
             ("tests/a.egg-info/entry_points.txt", "[console_scripts]\nt = t:t\n"),
         ];
         let document = toml::from_str(project).unwrap();
-        let scripts = of(lists.into_iter(), Some(&document));
+        let scripts = read(lists.into_iter(), Some(&document));
         let said: Vec<_> = scripts.iter().map(|s| (&*s.group, &*s.name, &*s.object)).collect();
         let expected = [
             (CONSOLE_SCRIPTS, "run", "a.b:main"),
@@ -75,7 +75,7 @@ mod tests {
             ["", "[project", "project = 1", "[project]\nscripts = 1", "[project.scripts]\na = 1"]
         {
             let document = toml::from_str(text).ok();
-            assert_eq!(of([(PROJECT, text)].into_iter(), document.as_ref()), [], "{text}");
+            assert_eq!(read([(PROJECT, text)].into_iter(), document.as_ref()), [], "{text}");
         }
     }
 }

@@ -46,8 +46,8 @@ pub(super) struct Steps {
 
 impl Default for Steps {
     fn default() -> Self {
-        let none = || Huffman::new(&[]).expect("a code without symbols is one");
-        Self { literals: none(), distances: none(), table: [SLOW; 2 * SIZE] }
+        let empty = || Huffman::new(&[]).expect("a code without symbols is one");
+        Self { literals: empty(), distances: empty(), table: [SLOW; 2 * SIZE] }
     }
 }
 
@@ -98,11 +98,11 @@ impl Steps {
 
     fn literal(&self, bits: u64, at: usize) -> Option<Next> {
         let (symbol, length) = self.literals.decode(bits)?;
-        let at = at + usize::from(length + length_bits(symbol));
+        let end = at + usize::from(length + length_bits(symbol));
         Some(if symbol == END {
-            Next::Over(at)
+            Next::Over(end)
         } else {
-            Next::Symbol(SymbolBoundary { at, due: due_after(symbol) })
+            Next::Symbol(SymbolBoundary { at: end, due: due_after(symbol) })
         })
     }
 

@@ -70,10 +70,10 @@ impl Walk<'_> {
         self.at_work[number] = index;
         let entry = (index == 0).then_some(self.right);
         self.stretches.push(Stretch { entry, exit: None });
-        let at = self.start + index * STRETCH;
+        let start = self.start + index * STRETCH;
         Walker {
-            place: SymbolBoundary::new(at),
-            until: if index == 0 { self.end(0) } else { at + APPROACH },
+            place: SymbolBoundary::new(start),
+            until: if index == 0 { self.end(0) } else { start + APPROACH },
         }
     }
 
