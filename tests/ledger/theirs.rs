@@ -48,7 +48,7 @@ impl Script<'_> {
         let core = self.runtime("core", "_rocm_sdk_core", None);
         self.wheel("rocm-sdk-core", "rocm_sdk_core", &core, "");
         let mut profiler = self.runtime("profiler", "_rocm_profiler", None);
-        self.mend(&mut profiler);
+        add_copies(&mut profiler);
         let about = "Summary: ROCm profiler applications\nRequires-Python: >=3.8\n";
         self.wheel("rocm-profiler", "rocm_profiler", &profiler, about);
         let mut runtimes = vec![core];
@@ -92,23 +92,6 @@ impl Script<'_> {
         let mut runtime = Runtime { directory: directory.to_owned(), family, ..Runtime::default() };
         runtime.populate(&entries, &facts::rpaths(package));
         runtime
-    }
-
-    /// Names without a version, and the launcher whose link leads into another artifact: as copies.
-    fn mend(&self, profiler: &mut Runtime) {
-        let libraries = Globs::of("profiler", "recreate-unversioned-symlink in lib/");
-        let named =
-            |path: &str| path.strip_prefix("lib/").is_some_and(|name| libraries.matches(name));
-        let copies: Vec<(String, Member)> = profiler
-            .files
-            .iter()
-            .filter(|(path, _)| named(path))
-            .map(|(path, member)| (path.rsplit_once('.').unwrap().0.to_owned(), member.clone()))
-            .collect();
-        profiler.files.extend(copies);
-        if let Some(launcher) = profiler.files.get("libexec/rocprofiler-compute/rocprof-compute") {
-            profiler.files.insert("bin/rocprof-compute".to_owned(), launcher.clone());
-        }
     }
 
     fn wheel(&self, name: &str, module: &str, runtime: &Runtime, metadata: &str) {
@@ -261,5 +244,21 @@ impl Globs {
     fn matches(&self, path: &str) -> bool {
         let path = path.parse().unwrap();
         self.0.iter().any(|glob| glob.matches(&path))
+    }
+}
+
+/// Adds names without a version, and the launcher whose link leads into another artifact: as copies.
+fn add_copies(profiler: &mut Runtime) {
+    let libraries = Globs::of("profiler", "recreate-unversioned-symlink in lib/");
+    let named = |path: &str| path.strip_prefix("lib/").is_some_and(|name| libraries.matches(name));
+    let copies: Vec<(String, Member)> = profiler
+        .files
+        .iter()
+        .filter(|(path, _)| named(path))
+        .map(|(path, member)| (path.rsplit_once('.').unwrap().0.to_owned(), member.clone()))
+        .collect();
+    profiler.files.extend(copies);
+    if let Some(launcher) = profiler.files.get("libexec/rocprofiler-compute/rocprof-compute") {
+        profiler.files.insert("bin/rocprof-compute".to_owned(), launcher.clone());
     }
 }

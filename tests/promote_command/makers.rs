@@ -32,7 +32,8 @@ fn members(dist: &Path) -> BTreeMap<String, Vec<u8>> {
                 let mut zip = zip::ZipArchive::new(fs::File::open(&package).unwrap()).unwrap();
                 for index in 0..zip.len() {
                     let mut file = zip.by_index(index).unwrap();
-                    add(&file.name().to_owned(), &mut file);
+                    let member = file.name().to_owned();
+                    add(&member, &mut file);
                 }
             }
             Some("gz") => {
