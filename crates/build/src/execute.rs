@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -16,7 +16,6 @@ use cache;
 use catalog::Source;
 use plan::{Distribution, Form, Plan};
 use record::provenance::{Inputs, Package};
-use record::recorded::{Combined, Recorded};
 use record::sbom::Document;
 
 mod anonymous;
@@ -25,6 +24,7 @@ mod buffers;
 mod bytes;
 mod cache_lookup;
 mod cache_recorder;
+mod conclusion;
 mod content;
 mod contents;
 mod dedup;
@@ -56,6 +56,7 @@ use anonymous::anonymous;
 use buffers::Buffers;
 use cache_lookup::CacheLookup;
 use cache_recorder::CacheRecorder;
+use conclusion::put_in_place;
 use ends::Ends;
 use output::{Disk, Keeper, Parts, WheelOutput};
 use pack::Packer;
@@ -66,6 +67,7 @@ use wheel_assembler::WheelAssembler;
 use wheel_queue::WheelQueue;
 use write_error::WriteError;
 
+pub use conclusion::conclude;
 pub use content::{compatible, package_contents};
 pub use contents::contents;
 pub use digests::Digests;
@@ -239,60 +241,6 @@ pub fn execute(
         recorder.time(WorkKind::Write, 0, Subject::whole(DIST), || cache.finish(archives))
     });
     Ok(Outcome { built, earlier, waited, timings: recorder.finish(), cache })
-}
-
-/// Moves the packages of `stage` to their destination, and rewrites checksums and provenance.
-/// Removes selected earlier packages. Uses the hashes of `hashed` packages.
-///
-/// # Errors
-///
-/// Leaves the destination unchanged.
-pub fn conclude(
-    stage: Stage,
-    plan: &Plan,
-    attestations: &Attestations,
-    packages: &[Package<'_>],
-    hashed: &[Package<'_>],
-    is_selected: impl Fn(&RelPath) -> bool,
-) -> Result<Earlier, ExecuteError> {
-    put_in_place(stage, plan, attestations, (packages, &[]), hashed, is_selected)
-}
-
-/// Packages at `unstaged` paths are in another directory.
-fn put_in_place(
-    stage: Stage,
-    plan: &Plan,
-    attestations: &Attestations,
-    (packages, unstaged): (&[Package<'_>], &[RelPath]),
-    hashed: &[Package<'_>],
-    is_selected: impl Fn(&RelPath) -> bool,
-) -> Result<Earlier, ExecuteError> {
-    let statement = crate::provenance::statement(plan, &attestations.inputs, packages);
-    let recorded = Recorded::read(stage.dest()).map_err(ExecuteError::Earlier)?;
-    let (unstaged_packages, staged_packages): (Vec<Package<'_>>, Vec<Package<'_>>) =
-        packages.iter().partition(|package| unstaged.contains(package.path));
-    let replaced = elsewhere::replaced(stage.dest(), &recorded, &unstaged_packages)?;
-    // Packages recorded in other directories stay listed if this build leaves packages there too.
-    let absent = if unstaged_packages.is_empty() {
-        Vec::new()
-    } else {
-        elsewhere::absent(stage.dest(), &recorded).map_err(ExecuteError::Earlier)?
-    };
-    let absent = absent.iter().filter(|(path, _)| !is_selected(path));
-    let absent = absent.map(|(path, sha256)| Package { path, sha256 });
-    let hashed: Vec<Package<'_>> = hashed.iter().copied().chain(absent).collect();
-    let combined = recorded.combine(stage.dest(), packages, &hashed, vec![statement], &is_selected);
-    let Combined { texts, mut removed, obsolete, changed } =
-        combined.map_err(ExecuteError::Earlier)?;
-    for (path, text) in &texts {
-        let result = stage.create(path)?.write_all(text.as_bytes());
-        result.map_err(|e| failed(stage.dest(), path, &e))?;
-    }
-    let texts = texts.into_iter().map(|(path, _)| path);
-    let outputs = staged_packages.iter().map(|package| package.path.clone()).chain(texts);
-    removed.extend(replaced);
-    stage.commit(&outputs.collect::<Vec<_>>(), &[&removed[..], &obsolete].concat())?;
-    Ok(Earlier { removed, changed })
 }
 
 const DIST: &str = "dist";

@@ -61,6 +61,14 @@ fn wheel(path: &Path, name: &str, depth: Depth) -> Result<Package<'static>, Open
         Depth::Rules | Depth::Comparison | Depth::Digests => WheelFile::read(path)?,
     };
     file.sound()?;
+    // A part of METADATA would be compared as if it were the whole.
+    for text in ["METADATA", "WHEEL"] {
+        let name = format!("{}/{text}", file.dist_info().unwrap_or_default());
+        if let Some((_, Some(fault))) = file.text(&name) {
+            let source = io::Error::new(io::ErrorKind::InvalidData, fault.what);
+            return Err(OpenError::Member { path: path.to_owned(), name, source });
+        }
+    }
     let wheel = Wheel::to_depth(file, name, depth);
     let mut members = Vec::new();
     for (at, entry) in wheel.entries().iter().enumerate() {

@@ -3,8 +3,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::built::Built;
-use super::finished;
-use crate::contract::{Contract, Saved};
+use crate::contract::Contract;
 use base::names::{Compression, DistName, Mode, ModuleName, PackageName, VariantLabel};
 use base::version::Version;
 use catalog::Origin;
@@ -161,23 +160,6 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// Contents of finished packages.
-    pub fn of_built(label: impl Into<String>, built: &'a [check::Package<'_>]) -> Self {
-        let packages: Vec<Package<'a>> = built.iter().filter_map(finished::package).collect();
-        Self {
-            label: label.into(),
-            version: all_the_same(packages.iter().map(|package| package.version)),
-            platform_tag: all_the_same(packages.iter().filter_map(|it| it.platform_tag)),
-            packages,
-            ..Self::default()
-        }
-    }
-
-    /// Contents of a saved contract.
-    pub fn of_saved(label: impl Into<String>, saved: &'a Saved) -> Self {
-        Self { contracts: Some(&saved.contracts), ..Self::of_built(label, &saved.packages) }
-    }
-
     /// Adds reasons for missing files.
     #[must_use]
     pub fn with_reasons(self, reasons: Reasons<'a>) -> Self {
@@ -191,7 +173,7 @@ impl<'a> Contents<'a> {
     }
 }
 
-fn all_the_same<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
+pub(super) fn all_the_same<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
     let first = all.next()?;
     all.all(|other| other == first).then_some(first)
 }

@@ -3,15 +3,35 @@
 use std::borrow::Cow;
 
 use super::built::Built;
-use super::contents::{Area, EntryContent, File, Package};
+use super::contents::{Area, Contents, EntryContent, File, Package, all_the_same};
+use crate::contract::Saved;
 use base::names::Form;
 use check::read::METADATA;
 use check::{Finished, Kind, Scheme};
 use wheel::archive::egg_info;
 use wheel::package::devel_archive::is_devel_archive;
 
+impl<'a> Contents<'a> {
+    /// Contents of finished packages.
+    pub fn of_built(label: impl Into<String>, built: &'a [check::Package<'_>]) -> Self {
+        let packages: Vec<Package<'a>> = built.iter().filter_map(package).collect();
+        Self {
+            label: label.into(),
+            version: all_the_same(packages.iter().map(|package| package.version)),
+            platform_tag: all_the_same(packages.iter().filter_map(|it| it.platform_tag)),
+            packages,
+            ..Self::default()
+        }
+    }
+
+    /// Contents of a saved contract.
+    pub fn of_saved(label: impl Into<String>, saved: &'a Saved) -> Self {
+        Self { contracts: Some(&saved.contracts), ..Self::of_built(label, &saved.packages) }
+    }
+}
+
 /// `None` for a package without readable metadata.
-pub(super) fn package<'a>(package: &'a check::Package<'_>) -> Option<Package<'a>> {
+fn package<'a>(package: &'a check::Package<'_>) -> Option<Package<'a>> {
     let finished = package.finished.get()?;
     let is_wheel = package.form == Form::Wheel;
     let mut names = package.files.iter().map(|file| &*file.member);
