@@ -24,9 +24,14 @@ fn write(dir: &Path, version: &str) {
     fs::write(dev.join("notes"), "of 7.10.0rc1").unwrap();
 }
 
+/// Writes the manifest with a line of its own for devel, in place of the one for packages of another tool.
 fn manifest(dir: &Path) {
     let rule = "promote \"rocm-sdk-devel\" {\n    version-file \"share/own/{release,release.py,notes}\"\n}\n";
     crate::repository::copy(dir, rule);
+    let file = dir.join("manifest/promotion.kdl");
+    let (lines, devel) = (fs::read_to_string(&file).unwrap(), " \"rocm-sdk-devel\"");
+    assert_eq!(lines.matches(devel).count(), 1);
+    fs::write(&file, lines.replace(devel, "")).unwrap();
 }
 
 #[test]
