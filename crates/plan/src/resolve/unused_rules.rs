@@ -38,7 +38,7 @@ pub(super) fn rules(catalog: &Catalog, package: &Package, matched: &Matched<'_>)
 pub(super) fn artifacts(catalog: &Catalog, package: &Package, matched: &Matched<'_>) -> Problems {
     let mut problems = Problems::new();
     for rule in package.artifacts.iter().filter(|r| r.optional.is_none()) {
-        artifact(catalog, rule, matched, &mut problems);
+        artifact(catalog, package, rule, matched, &mut problems);
     }
     problems
 }
@@ -58,12 +58,27 @@ pub(super) fn proposed<'a>(catalog: &'a Catalog, package: &Package) -> BTreeSet<
     let rules = package.artifacts.iter().filter(|_| package.distribution().is_some());
     let missing =
         rules.filter(|rule| rule.optional.is_none() && catalog.named(&rule.name).is_empty());
-    missing.filter_map(|rule| proposal(catalog, &rule.name)).collect()
+    missing.filter_map(|rule| proposal(catalog, package, rule)).collect()
 }
 
-fn proposal<'a>(catalog: &'a Catalog, missing: &ArtifactName) -> Option<&'a ArtifactName> {
-    let names = || catalog.artifacts.iter().map(|artifact| &artifact.id.name);
-    let near = nearest(missing.as_str(), names().map(ArtifactName::as_str))?;
+/// Artifact with a name near that of `missing`. None of the package's other lines takes the same components of it: they
+/// would be given twice.
+fn proposal<'a>(
+    catalog: &'a Catalog,
+    package: &Package,
+    missing: &ArtifactRule,
+) -> Option<&'a ArtifactName> {
+    let takes_the_same = |rule: &ArtifactRule| {
+        let (components, missing) = (&rule.components, &missing.components);
+        components.is_empty()
+            || missing.is_empty()
+            || components.iter().any(|it| missing.iter().any(|other| other.value == it.value))
+    };
+    let is_free = |name: &ArtifactName| {
+        !package.artifacts.iter().any(|rule| rule.name.value == *name && takes_the_same(rule))
+    };
+    let names = || catalog.artifacts.iter().map(|it| &it.id.name).filter(|name| is_free(name));
+    let near = nearest(missing.name.as_str(), names().map(ArtifactName::as_str))?;
     names().find(|name| name.as_str() == near)
 }
 
@@ -162,6 +177,7 @@ fn components(manifest: &Manifest, catalog: &Catalog, package: &Package) -> Prob
 
 fn artifact(
     catalog: &Catalog,
+    package: &Package,
     rule: &ArtifactRule,
     matched: &Matched<'_>,
     problems: &mut Problems,
@@ -170,7 +186,7 @@ fn artifact(
     let missing = |what: String| Problem::error(Code::MissingArtifact, what).help(REMEDY);
     let artifacts: Vec<&Artifact> = catalog.named(name).iter().collect();
     if artifacts.is_empty() {
-        let label = proposal(catalog, name).map_or_else(
+        let label = proposal(catalog, package, rule).map_or_else(
             || "no such artifact".to_owned(),
             |n| format!("no such artifact; did you mean `{n}`?"),
         );
