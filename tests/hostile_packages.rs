@@ -121,6 +121,19 @@ fn metadata_that_unpacks_to_more_than_its_limit_is_refused() {
     all_say(dir.path(), &readers, &[1, 2], "longer than the limit of 32 MiB");
 }
 
+/// A fault of a text is a finding of `verify`; tags of an audit come from the binaries, and a comparison needs whole texts.
+#[test]
+fn metadata_that_is_not_utf_8_stops_comparisons_and_no_audit() {
+    let dir = place(|dist| {
+        let mut wheel = wheel("demo", "any");
+        wheel.member("METADATA").bytes.extend(b"Summary: caf\xe9\n");
+        wheel.write(dist);
+    });
+    all_say(dir.path(), &[COMMANDS[0], COMMANDS[4]], &[1, 2], "not UTF-8");
+    let output = rockpack(dir.path(), COMMANDS[1]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
 #[test]
 fn readers_that_would_see_different_packages_are_not_asked() {
     let dir = place(|dist| {

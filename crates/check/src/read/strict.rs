@@ -61,13 +61,8 @@ fn wheel(path: &Path, name: &str, depth: Depth) -> Result<Package<'static>, Open
         Depth::Rules | Depth::Comparison | Depth::Digests => WheelFile::read(path)?,
     };
     file.sound()?;
-    // A part of METADATA would be compared as if it were the whole.
-    for text in ["METADATA", "WHEEL"] {
-        let name = format!("{}/{text}", file.dist_info().unwrap_or_default());
-        if let Some((_, Some(fault))) = file.text(&name) {
-            let source = io::Error::new(io::ErrorKind::InvalidData, fault.what);
-            return Err(OpenError::Member { path: path.to_owned(), name, source });
-        }
+    if depth != Depth::Rules {
+        whole_texts(&file, path)?;
     }
     let wheel = Wheel::to_depth(file, name, depth);
     let mut members = Vec::new();
@@ -83,6 +78,18 @@ fn wheel(path: &Path, name: &str, depth: Depth) -> Result<Package<'static>, Open
         }
     }
     Ok(wheel.conclude(members))
+}
+
+/// Refuses texts that are cut or no UTF-8: a comparison would take a part of METADATA for the whole. Rules report them.
+fn whole_texts(file: &WheelFile, path: &Path) -> Result<(), OpenError> {
+    for text in ["METADATA", "WHEEL"] {
+        let name = format!("{}/{text}", file.dist_info().unwrap_or_default());
+        if let Some((_, Some(fault))) = file.text(&name) {
+            let source = io::Error::new(io::ErrorKind::InvalidData, fault.what);
+            return Err(OpenError::Member { path: path.to_owned(), name, source });
+        }
+    }
+    Ok(())
 }
 
 fn sdist(path: &Path, name: &str, depth: Depth) -> Result<Package<'static>, PackageError> {
