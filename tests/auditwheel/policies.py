@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The table of policies against those of the auditwheel that is installed."""
+"""Compares rockpack's table of policies with the installed auditwheel's."""
 
 import json
 import subprocess

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What a person does with the page, and what has to come of it. Each check says what is wrong, or nothing."""
+"""Actions of a reader on the page, and their expected results. Each check returns its failure, or nothing."""
 
 import fnmatch
 
 import pages
 
-# Contrast of two colours as WCAG 2 defines it, of what the browser makes of them.
+# Contrast of two colours as WCAG 2 defines it, from the colours that the browser computes.
 CONTRAST = """
 const paint = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
 const rgb = (colour) => {
@@ -16,7 +16,7 @@ const light = (channels) => {
   const [r, g, b] = channels.map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 };
-// Text that lets something through is part what is behind it.
+// Translucent text is mixed with the colour behind it.
 const ink = (element, back) => {
   const { color, opacity } = getComputedStyle(element);
   return rgb(color).map((c, at) => c * opacity + back[at] * (1 - opacity));
@@ -28,7 +28,7 @@ const behind = (element) => {
   }
   return canvas;
 };
-// Colour behind a page without a background of its own: that of the root's scheme.
+// Colour behind a page without a background: the colour of the root's scheme.
 const probe = document.documentElement.appendChild(document.createElement("i"));
 probe.style.backgroundColor = "Canvas";
 const canvas = rgb(getComputedStyle(probe).backgroundColor);
@@ -62,7 +62,7 @@ def quiet(browser, uri):
 
 
 def figures(browser, plan):
-    """The totals of the page are those of the plan."""
+    """The totals of the page equal the plan's."""
     count, size, unowned, absent, packages, artifacts = pages.totals(plan)
     script = """const sums = (by) => Object.fromEntries([...treeBy(by).root.below].map(([name, node]) => [name, node.size]));
         const { root } = treeBy("package");
@@ -76,7 +76,7 @@ def figures(browser, plan):
 
 
 def areas(browser):
-    """What the outermost tiles take of the map is what they take of the bytes."""
+    """The outermost tiles have the same share of the map as of the bytes."""
     script = """const area = map.clientWidth * map.clientHeight, all = drawn.tiles.filter((t) => t.depth === 0);
         const whole = throughChain(drawn.node).size;
         return all.filter((t) => t.node).map((t) => [t.node.name, t.w * t.h / area, t.node.size / whole]);"""
@@ -88,7 +88,7 @@ def areas(browser):
 def zooming(browser, uri):
     """A click zooms in, the path above the map and the back button zoom out, and so does the keyboard."""
     browser.goto(uri)
-    # The head of the second tile: what lies in it covers the rest.
+    # The head of the second tile: its content covers the rest.
     name, x, y = browser.run("""const tile = drawn.tiles.filter((t) => t.depth === 0 && t.headed)[1] ?? drawn.tiles.find((t) => t.depth === 0 && t.node);
         const { left, top } = tile.element.getBoundingClientRect(); return [tile.node.name, left + 8, top + 8];""")
     browser.point(x, y, click=True)
@@ -115,7 +115,7 @@ def zooming(browser, uri):
 
 
 def file_click(browser, uri):
-    """A click on a file shows what there is to know of it."""
+    """A click on a file shows its details."""
     browser.goto(uri)
     row, x, y = browser.run("""const tile = drawn.tiles.filter((t) => t.row !== undefined).sort((a, b) => b.w * b.h - a.w * a.h)[0];
         const { left, top, width, height } = tile.element.getBoundingClientRect(); return [tile.row, left + width / 2, top + height / 2];""")
@@ -151,7 +151,9 @@ def finding(browser, uri, plan):
 
 
 def globs(browser, uri, plan):
-    """Globs, parts of names and `step:` find what the plan has. Licence texts, whose path in the plan is another, apart."""
+    """Globs, parts of names and `step:` select the same files as the plan. Licence texts are excluded, because their
+    path in the plan differs.
+    """
     licenses = {id(m) for d in plan["distributions"] for m in d["licenses"]}
     members = [m for _, m in pages.files(plan) if id(m) not in licenses]
     split = [(m["path"].lower().split("/"), m["step"]) for m in members]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pages to look at, and what has to be on them, counted anew from the plan's JSON."""
+"""Test pages and their expected content, computed independently from the plan's JSON."""
 
 import json
 import re
@@ -93,7 +93,7 @@ def multiplied(page, rows):
             parents += [above + parent if parent else above for parent in parents[:own]]
             names += names[:own]
             for name, column in columns.items():
-                # What lies at the top stays there; the rest goes below the copy's directory.
+                # The top level stays in place; the other entries move below the copy's directory.
                 moved = [above + value if value else above for value in column[:count]] if name == "directory" else column[:count]
                 grown[name] += [value + 1 for value in moved] if name == "strip" else moved
         data["columns"], data["directories"] = grown, {"parent": parents, "name": names}

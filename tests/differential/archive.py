@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A writer of zips whose headers may say anything."""
+"""A writer of zips with arbitrary headers."""
 
 import struct
 import zlib
@@ -18,13 +18,13 @@ def deflated(data):
 
 
 def extra(kind, data, told=None):
-    """Return an extra field; `told` is a length other than that of its data."""
+    """Return an extra field; `told` is a length that differs from its data's."""
     return struct.pack("<HH", kind, len(data) if told is None else told) + data
 
 
 @dataclass
 class Member:
-    """A file with both of its headers. What is None follows from the data."""
+    """A file with its local and central headers. None means: derived from the data."""
 
     name: bytes
     data: bytes

@@ -21,7 +21,7 @@ SINGLE, MOST = 0.4, 3
 
 @dataclass(frozen=True)
 class Case:
-    """A package: a form, titles of changes, and a number for what is random in them."""
+    """A package: a form, titles of changes, and the seed of its random parts."""
 
     form: str
     titles: tuple
@@ -45,7 +45,7 @@ class Case:
             try:
                 known[title](package, dice)
             except (AssertionError, StopIteration):
-                # An earlier change took what this one edits.
+                # An earlier change removed the subject of this one.
                 if len(self.titles) == 1:
                     raise
         return package

@@ -393,7 +393,7 @@ def two(wheel, dice):
     wheel.bytes.append(lambda content: content + content)
 
 
-# Bytes, without regard to what they are.
+# Changes of bytes, without regard to their meaning.
 
 @change("random bytes")
 def bytes_anywhere(wheel, dice):

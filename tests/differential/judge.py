@@ -67,7 +67,7 @@ OF_METADATA = ("metadata-field", "requirement-form", "unmet-extra", "names-disag
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is wrong in the answers about one package, if anything is."""
+    """The contradictions in the answers about one package, if any."""
 
     kind: str
     text: str

@@ -58,7 +58,7 @@ class Sdist:
         return cls(members=[*members, Member(f"{TOP}/src/demo/__init__.py", b"x = 1\n")])
 
     def member(self, end):
-        """Return the member whose name ends so."""
+        """Return the member with this suffix."""
         return next(member for member in self.members if member.name.endswith(end))
 
     def add(self, name, data=b"x\n", **more):

@@ -161,7 +161,7 @@ class Tools:
         if tool == "uv-stream":
             place = f"http://127.0.0.1:{self.server.server_address[1]}/{path.relative_to(self.work).as_posix()}"
         words = ["pip", "install", "--no-index", "--no-deps", "--no-config", "--quiet", "--no-build-isolation", "--link-mode", "copy"]
-        # The cache knows the interpreter; each package has a path of its own, so it is read anew.
+        # uv's cache knows the interpreter; each package has a new path, so uv reads it anew.
         command = [str(self.bin / "uv"), *words, "--cache-dir", str(self.work / "cache"), "--python", str(target / "bin" / "python"), place]
         keep = {"PATH": os.environ["PATH"], "UV_PYTHON_DOWNLOADS": "never", "HOME": str(self.work), "LANG": "C.UTF-8"}
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=keep, cwd=self.work, errors="replace")

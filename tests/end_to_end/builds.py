@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Building packages, and whether what comes out is what was promised, each time."""
+"""Builds of packages, and comparison of each result with the plan."""
 
 import json
 import os
@@ -93,7 +93,7 @@ OTHER_VERSION = "99.1.0rc2"
 
 
 def promoted(report, name, binary, tree, first, scratch, options):
-    """Check 3: packages of another version are those that a build of that version makes."""
+    """Check 3: promoted packages equal the packages that a build of that version makes."""
     given = [word for at, word in enumerate(options) if "--version" not in (word, options[at - 1] if at else "")]
     done = rockpack(binary, ["wheel", "promote", first, "--to", OTHER_VERSION, "-o", scratch / "promoted"], scratch)
     if not report.check(f"{name}: promote", done.problem):
@@ -106,7 +106,7 @@ def promoted(report, name, binary, tree, first, scratch, options):
 
 
 def _packages(found):
-    """Leave out what tells how packages came about."""
+    """Remove the fields that describe how packages were built."""
     return {path: digest for path, digest in found.items() if path.endswith((".whl", ".tar.gz"))}
 
 

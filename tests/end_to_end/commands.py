@@ -105,7 +105,7 @@ def self_test(report, name, environment, tree, root=None):
 
 
 def _cases(environment, root):
-    """Run the self-test; return its cases, or what is wrong with its report."""
+    """Run the self-test; return its cases, or the error of its report."""
     place = environment.home / "self-test.json"
     done = environment.program("rocm-sdk", "test", "--json", environment.root.inside(place), root=root)
     if not place.is_file():
@@ -136,7 +136,7 @@ def _skips(report, name, cases, tree):
 
 
 def _owners(report, name, cases, environment):
-    """A library's case names the package whose RECORD has it."""
+    """A library's case names the package that lists it in RECORD."""
     owners = {}
     for record in environment.site.glob("rocm_*.dist-info/RECORD"):
         logical = re.match(r"rocm_(?:sdk_)?([a-z]+)", record.parent.name)[1]
@@ -153,7 +153,7 @@ def _owners(report, name, cases, environment):
 
 
 def without_devel(report, name, environment):
-    """Check defect 32 once devel is gone: core is what --root and --bin print, if devel is not required."""
+    """Check defect 32 after devel's removal: --root and --bin print core if devel is not required."""
     core = f"{environment.root.inside(environment.site)}/_rocm_sdk_core"
     for option, answer in (("--root", core), ("--bin", f"{core}/bin")):
         done = environment.program("rocm-sdk", "path", option, "--no-require-devel")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is installed works: libraries load, programs start, forwarding libraries forward."""
+"""Installed packages work: libraries load, programs start, forwarding libraries forward."""
 
 import fnmatch
 import json
@@ -23,7 +23,7 @@ uint32_t sum(const uint8_t *bytes, size_t count) {
 
 
 def _probe(environment, script, *arguments, root=None):
-    """Run one of the probes in the root; return what it found out, or a problem."""
+    """Run one of the probes in the root; return its result, or a problem."""
     place = environment.home / "probes"
     shutil.copytree(PROBES, place, dirs_exist_ok=True)
     site = environment.root.inside(environment.site)
@@ -33,7 +33,7 @@ def _probe(environment, script, *arguments, root=None):
 
 
 def names(report, name, environment, devel=True):
-    """Each name that other projects import is there, and gives what they expect."""
+    """Each name that other projects import exists, and has the expected value."""
     found = _probe(environment, "names.py", "devel" if devel else "plain")
     if report.check(f"{name}: names of others: the probe runs", isinstance(found, str) and found):
         for project, error in found.items():
@@ -105,7 +105,7 @@ def _steps(plan, step, environment):
 
 
 def stubs(report, name, environment, plan, tree, root=None):
-    """Check 7: exec stubs start their program, and it answers as it does by itself."""
+    """Check 7: exec stubs start their program, and it answers as it does without the stub."""
     planned = {path: step["target"] for path, step in _steps(plan, "stub", environment)}
     absent = [one for one in tree.stubs if not any(path.partition("/")[2] == one for path in planned)]
     report.check(f"{name}: exec stubs by name", absent and f"not there: {some(absent)}")
@@ -123,7 +123,7 @@ def stubs(report, name, environment, plan, tree, root=None):
 
 
 def scripts(report, name, environment, tree):
-    """Check 7: the console scripts are those of the programs that are packaged, and no others."""
+    """Check 7: the console scripts correspond to the packaged programs, and to no others."""
     bin_directory = environment.place / "bin"
     foreign = {"pip", "pip3", "rocm-sdk"}
     found = {path.name for path in bin_directory.iterdir() if _is_console_script(path)} - foreign

@@ -35,7 +35,7 @@ class Bench:
 
     @classmethod
     def set_up(cls, report, given):
-        """Make what is missing; raises NotRun before the first check."""
+        """Prepare missing inputs; raises NotRun before the first check."""
         work, tools, binary = (path.resolve() for path in (given.work, given.tools, given.rockpack))
         made = {name: debian.ensure_tree(name, tools, work).resolve() for name in given.tree}
         root = debian.ensure_root(tools, work)
@@ -75,7 +75,7 @@ def one_tree(bench, name):
 
 @dataclass(frozen=True)
 class Installation:
-    """What is to be installed from a build, and what is expected of it."""
+    """Packages of a build to install, and their expected results."""
 
     label: str
     tree: expectations.Tree

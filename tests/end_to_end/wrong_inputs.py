@@ -10,14 +10,14 @@ import snapshot
 from builds import NOBODY, rockpack
 from process import Done, kill, run, start
 
-# Runs in a mount namespace of its own: $1 what to mount, $2 where, then the command. Between
-# the two snapshots nothing else touches the directory.
+# Runs in a separate mount namespace: $1 the mount's kind or size, $2 the directory, then the command. No other process
+# touches the directory between the two snapshots.
 IN_NAMESPACE = r"""
 set -eu
-what=$1 where=$2 previous=$3 results=$4; shift 4
-case $what in
+kind=$1 where=$2 previous=$3 results=$4; shift 4
+case $kind in
 read-only) mount --bind "$where" "$where"; mount -o remount,bind,ro "$where" ;;
-*) mount -t tmpfs -o "size=$what" none "$where"; cp -a "$previous/." "$where" ;;
+*) mount -t tmpfs -o "size=$kind" none "$where"; cp -a "$previous/." "$where" ;;
 esac
 PYTHON "$SNAPSHOT" "$where" > "$results/before"
 status=0
@@ -47,7 +47,7 @@ def all_of_them(report, name, binary, tree, built, scratch):
 
 
 def _cases(tree, scratch):
-    """Return what is wrong, the artifact directory, further options, and what the error names."""
+    """Return the fault, the artifact directory, further options, and the words that the error must have."""
     families = "--linux-amdgpu-families"
     nowhere, empty = scratch / "nowhere", scratch / "empty"
     empty.mkdir()
@@ -139,7 +139,7 @@ def _killed(report, name, binary, tree, previous, scratch):
             break  # it was done by then, and so dist is another
         changed = snapshot.difference(before, snapshot.contents(dist, times=True))
         if changed:
-            # It was killed while it put its packages in place: the next command says what holds.
+            # It was killed while it installed its packages: the next command reports the state.
             rockpack(binary, ["wheel", "verify", str(dist)], scratch)
             changed = snapshot.difference(before, snapshot.contents(dist, times=True))
             if changed and any("-99" in path for path in snapshot.names(dist)):
@@ -156,7 +156,7 @@ def _killed(report, name, binary, tree, previous, scratch):
 
 
 def _command(binary, tree, dest):
-    # Without compression, so that what is to be written does not fit.
+    # Without compression, so that the output does not fit.
     return [str(binary), "build", "--artifact-dir", str(tree), "-o", str(dest), "--compression", "store"]
 
 

@@ -9,7 +9,7 @@ from fetch import machine
 from process import Root, run
 from report import NotRun
 
-# What hipcc, CMake and a C++ compiler are to Debian.
+# Debian packages with hipcc, CMake and a C++ compiler.
 COMPILERS = ("cmake", "g++", "hipcc", "ninja-build", "python3-dev")
 
 

@@ -7,7 +7,7 @@ import sys
 from process import run
 from report import NotRun
 
-# pip on this machine may need to be told about certificates and mirrors.
+# pip on this machine may need settings for certificates and mirrors.
 KEPT = ("PIP_", "HTTP", "HTTPS", "http", "https", "no_proxy", "NO_PROXY", "SSL_CERT", "REQUESTS_CA")
 
 
@@ -17,7 +17,7 @@ def machine():
 
 
 def fetcher(work):
-    """Return the pip that fetches, in a virtual environment of its own, or raise NotRun."""
+    """Return the pip for downloads, in a separate virtual environment, or raise NotRun."""
     pip = work / "uv" / "bin" / "pip"
     if not pip.is_file():
         done = run([sys.executable, "-m", "venv", work / "uv"], work)
@@ -37,7 +37,7 @@ def ensure_uv(work):
 
 
 def ensure_pip(work, version=None):
-    """Return a directory with the package `pip` of this version, else the newest, for PYTHONPATH."""
+    """Return a directory with the package `pip` of this version, by default the newest, for PYTHONPATH."""
     place = work / "pips" / (version or "newest")
     if not (place / "pip").is_dir():
         wanted = f"pip=={version}" if version else "pip"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What is in a directory, so that two moments or two directories can be compared.
+"""Snapshot of a directory, to compare two moments or two directories.
 
-As a program: prints the snapshot of the directory it is given, as JSON.
+As a program: prints the snapshot of its argument, a directory, as JSON.
 """
 
 import hashlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loads every shared library below some directories, each in a process of its own.
+"""Loads every shared library below some directories, each in a separate process.
 
 Usage: libraries.py SITE DIRECTORY...   Prints {path below SITE: error, or null when it loads}.
 """
@@ -15,7 +15,7 @@ HIDDEN = ("LD_LIBRARY_PATH", "LD_PRELOAD")
 
 
 def is_shared_library(path):
-    """Tell by its bytes and name: ELF, of type ET_DYN, and named as libraries are."""
+    """True if it is ELF of type ET_DYN with a library's name."""
     name = os.path.basename(path)
     if not (name.endswith(".so") or ".so." in name) or not os.path.isfile(path):
         return False
@@ -33,7 +33,7 @@ def libraries(site, directory):
 
 
 def load(path):
-    """Load one library; return the last line of what was said when that fails."""
+    """Load one library; return the last line of the error, or None."""
     environment = {key: value for key, value in os.environ.items() if key not in HIDDEN}
     done = subprocess.run([sys.executable, "-c", LOAD, path], env=environment, stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, errors="replace", check=False)

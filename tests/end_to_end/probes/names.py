@@ -43,7 +43,7 @@ def determine_target_family(site):
 
 
 def ours(shortname):
-    """Return what `find_libraries` finds; a reduced build lacks some."""
+    """Return the result of `find_libraries`, which may be incomplete in a reduced build."""
     import rocm_sdk
 
     try:

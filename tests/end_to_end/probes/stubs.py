@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Starts exec stubs, and the programs behind them under the stub's name: both say the same.
+"""Starts exec stubs, and the programs behind them under the stub's name, and compares their output.
 
-Usage: stubs.py SITE PATH=TARGET...   TARGET is relative to the stub's directory.
-Prints {path: error, or null}. A script has no argv[0] of its own, so what it says is taken.
+Usage: stubs.py SITE PATH=TARGET...   TARGET is relative to the stub's directory. Prints {path: error, or null}. A
+script cannot be started under another argv[0], so its output under its own name is compared.
 """
 
 import json
@@ -22,7 +22,7 @@ def start(program, name):
 
 
 def answer(stub, target):
-    """Return what is wrong with a stub, or None."""
+    """Return the problem of a stub, or None."""
     if os.path.islink(stub):
         return "it is a symlink"
     status, said, error = start(stub, stub)
