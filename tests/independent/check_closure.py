@@ -18,10 +18,10 @@ def excused(manifest):
 
 
 class Closure:
-    """Collects the ELF files of wheels, then looks for what each of them needs.
+    """Collects the ELF files of wheels, then searches the dependencies of each of them.
 
-    A library counts as found where it lies in a directory of the file's own DT_RPATH, in the
-    file's wheel or in one that is always installed with it; no loader's rpath counts.
+    A library counts as found if it is in a directory of the file's own DT_RPATH, in the file's
+    wheel or in one that is always installed with it; no loader's rpath counts.
     """
 
     def __init__(self, manifest=None):
@@ -39,7 +39,8 @@ class Closure:
             self.files.setdefault(package.distribution, {})[path] = image
 
     def differences(self, plan, package):
-        """What files of `package` need and do not find, as (path, what) pairs."""
+        """Returns the missing dependencies of the files of `package`, as (path, difference) pairs.
+        """
         there = self.installed_with(plan, package)
         for path, image in self.files.get(package.distribution, {}).items():
             folder = posixpath.dirname(path)

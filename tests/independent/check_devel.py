@@ -1,4 +1,4 @@
-"""Compares the archive inside the devel wheel with what the rules say it holds."""
+"""Compares the archive inside the devel wheel with the rules."""
 
 import posixpath
 import stat

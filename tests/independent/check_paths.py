@@ -3,8 +3,8 @@
     python3 check_paths.py --artifacts DIR --dist DIR [--facts DIR]
         [--version-suffix N] [--family F ...] [--expect-only]
 
-Prints every difference as `package: path: what`, and a line for each package without
-one. The exit status is 1 when there is a difference.
+Prints every difference as `package: path: difference`, and a line for each package without one. The
+exit status is 1 when there is a difference.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def wheels_below(dist):
 
 
 def only_metadata(path):
-    """What the wheel that only requires others has beside its import package and its metadata."""
+    """Entries of the wheel that only requires others: its import package and its metadata."""
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
     module = CHOICE.replace("-", "_")

@@ -1,4 +1,4 @@
-"""Compares one runtime wheel with what the rules say it holds."""
+"""Compares one runtime wheel with the rules."""
 
 import json
 import posixpath
@@ -15,7 +15,7 @@ STUB_LIMIT = 8192
 
 
 class RuntimeCheck:
-    """Collects the differences of one package as (path, what) pairs."""
+    """Collects the differences of one package as (path, difference) pairs."""
 
     def __init__(self, plan, facts, package, wheel, closure):
         self.plan, self.package, self.wheel = plan, package, wheel
@@ -40,7 +40,7 @@ class RuntimeCheck:
         self.differences += [(path, fault) for fault in faults]
 
     def member(self, info, content):
-        """Only what lies in a platform directory is compared."""
+        """Compares only members of a platform directory."""
         top, _, path = info.filename.partition("/")
         if not top.startswith("_"):
             return
@@ -104,7 +104,7 @@ class RuntimeCheck:
             yield from elf_compare.edited(source, data, item.entry.elf, new, folder, self.wanted)
 
     def devel_links_faults(self, document):
-        """`links` of `relpath` and `target`: what devel's rules make of the device's entries."""
+        """Compares `links` (`relpath` and `target`) with the device entries under devel's rules."""
         package = self.package
         owners = {path: package for path in package.items}
         renamed = renamed_paths(package.own, [package])

@@ -8,7 +8,7 @@ CHUNK = 1 << 20
 
 
 def edited(source, result, old, new, folder, wanted):
-    """Yields what is wrong with `result`, an edit of `source` (both as parsed by elf.py)."""
+    """Yields the faults of `result`, an edit of `source` (the two as parsed by elf.py)."""
     yield from rpath_faults(old, new, rpath.expected(old, folder, wanted), folder)
     yield from name_faults(old, new)
     moved = list(blocks(source, result, old, new))

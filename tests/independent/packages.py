@@ -1,4 +1,4 @@
-"""Every package that has to come out of an artifact directory, with its contents."""
+"""Expected packages of an artifact directory, with their contents."""
 
 import json
 
@@ -71,7 +71,7 @@ class Plan:
             self.add(Package("device", device, platform_dir, own, self.view(isa), isa=isa))
 
     def isas(self):
-        """`dist_amdgpu_targets`, or those of the families asked for."""
+        """Returns `dist_amdgpu_targets`, or the ISAs of the requested families."""
         info = self.installed_json("share/therock/dist_info.json")
         isas = [isa for isa in info["dist_amdgpu_targets"].replace(",", ";").split(";") if isa]
         asked = {isa for family in self.families for isa in self.facts.isas_of(family)}
@@ -102,7 +102,7 @@ class Plan:
             self.devel[folder] = devel_members(own, self.view(family), runtime)
 
     def devel_tree(self, families):
-        """Devel goes by artifact names, with every component that is not excluded."""
+        """Selects devel's files by artifact names, with every component that is not excluded."""
         names = self.facts.devel_names(self.kpack)
         excluded = self.facts.devel_excluded_components(self.kpack)
         return merge(a for a in self.artifacts if a.name in names

@@ -1,4 +1,4 @@
-"""What becomes of each entry of the artifact tree, in runtime wheels and in devel."""
+"""Expected form of each entry of the artifact tree, in runtime wheels and in devel."""
 
 import posixpath
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ import elf
 from globs import any_matches
 from tree import Entry, merge, resolve
 
-# Forms of what stands in a wheel.
+# Forms of entries in a wheel.
 COPY, LINKED_ELF, STUB, FORWARD, INIT, DEVEL_LINKS = (
     "copy", "edited ELF", "exec stub", "forwarding library", "__init__.py", "devel links")
 
@@ -27,7 +27,7 @@ FULL_COPIES = {"profiler": {"lib/librocprof-sys-dl.so"}}
 
 @dataclass
 class Item:
-    """One file of a package: its form, and the entry whose bytes it takes (or goes to)."""
+    """One file of a package: its form, and the entry with its bytes (or the link's target)."""
 
     path: str
     form: str
@@ -37,7 +37,7 @@ class Item:
 
 @dataclass
 class Package:
-    """A package that has to come out, with everything that stands in it."""
+    """An expected package, with all its files."""
 
     logical: str
     distribution: str
@@ -60,13 +60,13 @@ def beside(entry, name):
 
 
 def bears_soname(own, view, path, soname):
-    """Whether the package has an entry at `path` that leads to a library of that SONAME."""
+    """True if the package has an entry at `path` that resolves to a library of that SONAME."""
     found = resolve(view, path) if path in own else None
     return found is not None and found.form == "file" and soname_of(found) == soname
 
 
 def runtime_item(own, view, entry):
-    """The item of one entry, or the reason (a word) why the wheel has none."""
+    """Returns the item of one entry, or the reason (a word) for its absence from the wheel."""
     if entry.form == "dir":
         return "directory"
     if entry.form == "file":
@@ -93,7 +93,7 @@ def link_item(view, entry):
     if found.form == "dir":
         return "directory link"
     if found.kind == elf.LIBRARY:
-        # The library's bytes when the link's name is the SONAME, else an alias.
+        # The library's bytes if the link's name is the SONAME, otherwise an alias.
         return Item(entry.path, LINKED_ELF, found) if soname_of(found) == entry.name else "alias"
     if found.is_executable:
         return Item(entry.path, STUB, found)
@@ -122,8 +122,8 @@ def fill_runtime(package, earlier):
     else:
         path = f".devel_links/{package.isa}.json"
         package.items[path] = Item(path, DEVEL_LINKS)
-        # pip removes emptied directories only below one that it removes a file from, so each
-        # device wheel has a file of its own at the top (defect 24: nothing is left behind).
+        # pip removes emptied directories only below one that it removes a file from, so each device wheel has a file at
+        # the top (defect 24: nothing remains after uninstallation).
         package.items[marker(package)] = Item(marker(package), INIT)
 
 
@@ -154,7 +154,7 @@ def link_up(path, target):
 
 
 def soname_alias(own, view, renamed, entry):
-    """The SONAME's path when an entry is a SONAME alias, else None."""
+    """Returns the SONAME's path if an entry is a SONAME alias, otherwise None."""
     found = entry if entry.form == "file" else resolve(view, entry.path)
     soname = soname_of(found) if found and found.form == "file" else None
     if soname in (None, entry.name):
@@ -181,7 +181,7 @@ def devel_members(own, view, runtime):
 
 
 def renamed_paths(own, runtime):
-    """Where runtime packages ship libraries of `own` under their SONAME."""
+    """Returns the paths of libraries of `own` that runtime packages ship under their SONAME."""
     return {item.path for package in runtime for item in package.items.values()
             if item.renamed and item.path not in FULL_COPIES.get(package.logical, ())
             and item.entry.path in own}
@@ -207,5 +207,5 @@ def select(entries, include=None, exclude=()):
 
 
 def tree_of(artifacts, wanted, families):
-    """The tree of the artifacts whose (name, component) is wanted, for these families."""
+    """Returns the tree of the artifacts for these families with a (name, component) in `wanted`."""
     return merge(a for a in artifacts if a.key in wanted and a.base_isa in families)

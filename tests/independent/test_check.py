@@ -74,7 +74,7 @@ def item_bytes(package, item):
 
 
 def write_wheel(path, members):
-    """`members`: name -> (bytes, mode). RECORD comes last."""
+    """Writes `members`: name -> (bytes, mode). RECORD is the last member."""
     record = "m-1.dist-info/RECORD"
     rows = []
     with zipfile.ZipFile(path, "w") as archive:
@@ -139,7 +139,7 @@ class WholeCheck(unittest.TestCase):
         self.members = dict(self.plan.devel[""])
 
     def check(self, archive=None):
-        """The lines that the check prints for the wheels as they stand in `self`."""
+        """Returns the lines that the check prints for the wheels in `self`."""
         devel = devel_tar(self.members) if archive is None else archive
         wheels = {**self.wheels,
                   "rocm-sdk-devel": {"rocm_sdk_devel/_devel.tar": (devel, 0o644)}}
@@ -203,7 +203,7 @@ class WholeCheck(unittest.TestCase):
         self.finds("lib/libp.so: DT_RPATH")
 
     def test_library_that_is_not_found(self):
-        """libp.so finds what core has where it searches, and what the manifest lists."""
+        """Reports a dependency of libp.so only if neither core's search path nor the manifest's list has it."""
         for needed, found in (("libhiprtc.so.7", True), ("libc.so.6", True), ("libz9.so.9", False)):
             image = shared_object(soname="libp.so", needed=[needed], rpath=LIBRARIES_RPATH)
             closure = Closure('system-library "libc.so.*" reason="x"\nignore "unresolved-library" "libx.so.1"\n')

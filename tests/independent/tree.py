@@ -53,7 +53,7 @@ class Entry:
 
     @property
     def is_executable(self):
-        """What makes a link to this file an exec stub: a program, or a script to run."""
+        """True if a link to this file is an exec stub: for a program or a script."""
         script = self.head == b"#!" and self.mode & 0o111 != 0
         return self.kind in (elf.PROGRAM, elf.STATIC_PROGRAM) or script
 
@@ -102,7 +102,7 @@ def read_artifacts(folder):
 
 
 def read_entries(folder):
-    """What lies below a base directory is installed at that relative path."""
+    """Reads a base directory, with paths relative to it as installed paths."""
     entries = {}
     for line in (folder / "artifact_manifest.txt").read_text(encoding="utf-8").splitlines():
         base = folder / line.strip()
@@ -146,9 +146,9 @@ def same(one, other):
 
 
 def resolve(view, path):
-    """Follows links component by component; the entry that the path leads to, or None.
+    """Follows links component by component; returns the entry at the end, or None.
 
-    None stands for a link that dangles, turns in a circle or leaves the tree.
+    None means a link that dangles, turns in a circle or leaves the tree.
     """
     todo, done, hops = deque(path.split("/")), [], 0
     entry = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What every scenario needs: packages, sources, interpreters, installers, a place."""
+"""Shared inputs of every scenario: packages, sources, interpreters, installers, a directory."""
 
 import itertools
 import threading
@@ -37,11 +37,11 @@ class Bench:
 
     @property
     def quick(self):
-        """Tell whether a sample has to do."""
+        """True for the short sample."""
         return self.given.quick
 
     def not_run(self, what, why):
-        """Say loudly that a part cannot be run here; the exit status will tell."""
+        """Report loudly that a part cannot be run here; the exit status becomes 77."""
         reason = f"{what}: {' '.join(str(why).split())}"
         with self._lock:
             self.missing.append(reason)
@@ -84,7 +84,7 @@ class Bench:
         return self.report.check(name, done.problem)
 
     def state(self, name, environment, expected):
-        """Check what is installed: these versions, whole, and nothing that no RECORD knows."""
+        """Check the installed packages: these versions, undamaged, and no file outside RECORDs."""
         found, site = records.distributions(environment.site), environment.site
         problems = [f"installed is {found}, not {expected}"] * (found != expected)
         problems += records.wrong(site) + records.absent(site)

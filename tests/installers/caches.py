@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What installers keep of the selector, and what uv writes into a lock: nothing of one machine."""
+"""Metadata that installers cache for the selector, and uv's lock: nothing specific to one machine."""
 
 import hashlib
 import shutil
@@ -53,7 +53,7 @@ gfx1100 = ["rocm[device-gfx1100]=={OLD}"]
 """
 
 class Project:
-    """A uv project on one machine: with a cache and an environment of its own."""
+    """A uv project on one machine, with a separate cache and environment."""
 
     def __init__(self, bench, python, uv, settings, dependencies=f'"{WANTED}"', more=""):
         settings = {**bench.settings, **settings, "UV_NO_CONFIG": "0"}  # its settings are in pyproject.toml
@@ -74,7 +74,7 @@ class Project:
         return (self.directory / "uv.lock").read_bytes()
 
     def devices(self):
-        """Return the ISAs whose packages are installed."""
+        """Return the ISAs of the installed packages."""
         return devices(self.environment.site)
 
     def take_lock(self, other):

@@ -17,7 +17,7 @@ def _install(environment, source, *words):
 
 
 def different(bench, python, tool):
-    """One installer for each package: their files lie in the same directories, and none is lost."""
+    """One installer for each package: their files share directories, and none is lost."""
     environment, source = bench.environment(python, tool), bench.sources[0]
     name = f"{bench.label(python, tool)}: {len(TOGETHER)} installs at once"
     ended = _at_once(environment, [_install(environment, source, "--no-deps", f"{one}=={OLD}") for one in TOGETHER])
@@ -42,7 +42,7 @@ def _uninstall(bench, name, environment):
 
 
 def _files_left(environment):
-    """Two uninstallers may each leave a directory to the other: that is theirs, files are not."""
+    """Two uninstallers may each leave a directory to the other; leftover directories are allowed, files are not."""
     left = [path for path in environment.site.rglob("*") if not path.is_dir()]
     return left or records.distributions(environment.site)
 

@@ -67,7 +67,7 @@ def lib64(bench, python, tool):
 
 
 def read_only(bench, python, tool):
-    """Nothing can be written: what needs to says so, and what does not works."""
+    """A read-only environment: commands that need to write say so, and the others work."""
     if os.geteuid() != 0:
         bench.not_run("read-only site-packages", "making a mount read-only needs root rights")
         return

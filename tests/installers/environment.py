@@ -13,7 +13,7 @@ from pythons import Interpreter
 
 @dataclass(frozen=True)
 class Tool:
-    """An installer: `pip` (`path` goes into PYTHONPATH) or `uv` (`path` is the program)."""
+    """An installer: `pip` (`path` is added to PYTHONPATH) or `uv` (`path` is the program)."""
 
     name: str
     path: Path
@@ -26,7 +26,7 @@ class Tool:
 
     @property
     def is_uv(self):
-        """Tell which of the two it is."""
+        """True for uv."""
         return self.name == "uv"
 
     @property
@@ -78,7 +78,7 @@ class Environment:
 
     @staticmethod
     def ended(process, command):
-        """Wait for what `start` started, and tell its command without what leads into a root."""
+        """Wait for a process of `start`; return its result with the command without the words that enter a root."""
         done = wait(process)
         return Done(tuple(map(str, command)), done.status, done.out, done.err)
 
@@ -107,7 +107,7 @@ class Environment:
         return self.installer("install", *source.options, *words, env=env)
 
     def leftovers(self):
-        """Say how the environment differs from what it was when it was made."""
+        """Describe the differences of the environment from its initial state."""
         after = snapshot.contents(self.place)
         after.pop(".lock", None)  # uv's
         return snapshot.difference(self.before, after)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A C extension of somebody's: CMake finds HIP in the devel tree, and it starts through rocm_sdk.
+"""A user's C extension: CMake finds HIP in the devel tree, and it starts through rocm_sdk.
 
-The artifact tree is a small real one, with Debian's own CMake packages in it, which are made to
-find what lies in `lib`. Libraries that it leaves out for their size are stand-ins.
+The artifact tree is a small real one, with Debian's own CMake packages in it, which are edited to find the files in
+`lib`. Libraries that it leaves out for their size are stand-ins.
 """
 
 import platform

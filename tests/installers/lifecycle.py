@@ -94,7 +94,7 @@ def sources(bench, python, tool):
 
 
 def _metadata_first(bench, name, tool, source):
-    """Where the index has metadata files, installers that know them ask for them."""
+    """If the index has metadata files, installers that support them request them."""
     if getattr(source, "with_metadata", False) and (tool.is_uv or tool.release >= (22, 3)):
         asked = {path.rpartition("/")[2] for path in source.requests if path.endswith(".metadata")}
         bench.report.check(f"{name}: metadata files are asked for", not any(OLD in one for one in asked) and f"only {asked}")
@@ -111,7 +111,7 @@ def same_from_all(bench, python):
 
 
 def reinstalled(bench, python, tool):
-    """Core is installed anew below an expanded devel tree, and then goes first."""
+    """Reinstall core below an expanded devel tree, then uninstall it first."""
     environment = bench.environment(python, tool)
     source, name = bench.sources[0], f"{bench.label(python, tool)}: core reinstalled below devel"
     environment.install(source, _requirement(OLD, "gfx942"))
@@ -142,7 +142,7 @@ def crossed(bench, python, tool):
 
 
 def cache(bench, python, uv):
-    """uv's files are hard links of its cache: what rocm-sdk does to them must not be done there."""
+    """uv's files are hard links of its cache: rocm-sdk's edits must not reach the cache."""
     environment = bench.environment(python, uv)
     name = f"{bench.label(python, uv)}: uv's cache"
     bench.step(f"{name}: install", environment.install(bench.sources[0], _requirement(OLD, "gfx942")))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Machines to pretend to be: what the kernel driver lists there."""
+"""Simulated machines: the kernel driver's list of devices."""
 
 KERNEL = "ROCM_SDK_KFD_NODES"
 WISH = "ROCM_SDK_TARGET_FAMILY"

@@ -8,7 +8,7 @@ from machines import GFX942, machine
 from packages import OLD
 from selector import SHARED
 
-# A network namespace of its own has no interface: whatever is tried fails, and the kernel counts it.
+# A new network namespace has no interface: every attempt fails, and the kernel counts it.
 ALONE = 'counters=$1; shift; status=0; "$@" || status=$?; cat /proc/net/snmp /proc/net/snmp6 > "$counters"; exit $status'
 TRY = "import socket; s = socket.socket(); s.settimeout(1); s.connect_ex(('192.0.2.1', 80))"
 COUNTED = {"Ip": ("OutNoRoutes", "OutRequests"), "Tcp": ("ActiveOpens",), "Udp": ("OutDatagrams",)}
@@ -51,7 +51,7 @@ def _alone(bench, name, environment, words, settings):
 
 
 def _counted(environment, command, settings=None):
-    """Run a command alone; return how it ended and what it tried."""
+    """Run a command alone; return its result and its network attempts."""
     counters = environment.work / "counters"
     done = environment.run(["unshare", "--net", "sh", "-euc", ALONE, "sh", counters, *command], settings)
     return done, _tried(counters.read_text("utf-8") if counters.is_file() else "")

@@ -11,7 +11,7 @@ OLD, NEW, NEXT = "7.2.0", "7.2.1", "7.3.0"
 NONCE = "n7"  # of the newest version: its platform directories have other names
 DEVICES = ("rocm-sdk-device-gfx942", "rocm-sdk-device-gfx1100")
 EVERYTHING = ("rocm", "rocm-sdk-core", "rocm-sdk-libraries", *DEVICES, "rocm-profiler", "rocm-sdk-devel")
-# What an installation with every extra but `device` leaves out.
+# Distributions that an installation with every extra but `device` leaves out.
 CHOICE = "rocm-sdk-device"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `rocm[device]` stands for: the same for every installer, on every machine."""
+"""Resolution of `rocm[device]`: the same for every installer, on every machine."""
 
 import json
 
@@ -13,7 +13,7 @@ SHARED = "devices"  # directory of machines, below the work directory
 
 
 def devices(site):
-    """Return the ISAs whose device packages are installed."""
+    """Return the ISAs of the installed device packages."""
     prefix = "rocm-sdk-device-"
     return [name.removeprefix(prefix) for name in records.distributions(site) if name.startswith(prefix)]
 
@@ -121,7 +121,7 @@ build_editable = build_wheel
 
 
 def wheelhouse(bench, python, pip):
-    """What `pip download` keeps serves machines with any GPU."""
+    """The files of `pip download` serve machines with any GPU."""
     environment = bench.environment(python, pip)
     house = environment.work / "house"
     name = f"{bench.label(python, pip)}: a wheelhouse made by pip download"

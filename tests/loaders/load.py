@@ -18,7 +18,7 @@ SECONDS = 60
 
 
 def read(path):
-    """Return what an ELF file is for this machine's loader, and its needed libraries; None is no such file."""
+    """Return an ELF file's role for this machine's loader, and its needed libraries; None is no such file."""
     with open(path, "rb") as file:
         whole = file.read(64)
         if len(whole) < 64 or whole[:4] != b"\x7fELF":

@@ -11,7 +11,7 @@ KINDS = ("built", "uploaded", "fetched")
 
 @dataclass(frozen=True)
 class Package:
-    """Bytes of a package and of its content list, and what makes it new."""
+    """Bytes of a package and of its content list, and the parts that make it new."""
 
     name: str
     size: int
@@ -103,7 +103,7 @@ class Tree:
 
 
 def again(device, number):
-    """Return a device package for one more ISA, with files of its own."""
+    """Return a device package for one more ISA, with new files."""
     suffix = f" {number}" if number else ""
     own = {path: path + suffix for path in device.own}
     files = frozenset(own.get(path, path) for path in device.files)

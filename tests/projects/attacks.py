@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A build backend that attacks what other builds and the user have, in each of its hooks."""
+"""A build backend that attacks other builds and the user's files, in each of its hooks."""
 
 import ctypes
 import json
@@ -12,7 +12,7 @@ from scenes import FIXTURES, WHOLE_WHEEL, digests, unwrapped, wheels
 
 ATTACK = FIXTURES.parent / "attack"
 
-# What tools keep in a home directory, of which users and other builds run or compile all.
+# Files of tools in a home directory, which the user and other builds execute or compile.
 OF_USERS = [
     ".bashrc", ".cargo/bin/tool", ".cargo/config.toml", ".cargo/registry/cache/index/crate-1.0.0.crate",
     ".cargo/registry/src/index/crate-1.0.0/src/lib.rs", ".ccache/result", ".cache/ccache/result", ".cache/pip/http-v2/body",
@@ -24,7 +24,7 @@ CONNECTS = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.a
 
 
 def landlock():
-    """Return which rules the kernel knows about what programs may do; 0 if none."""
+    """Return the version of the kernel's Landlock ABI; 0 without Landlock."""
     return max(ctypes.CDLL(None).syscall(444, None, 0, 1), 0)
 
 
@@ -129,12 +129,12 @@ def shared_compiler_cache(scene, version):
     scene.check("one that has more in it is refused", None if told or version < 2 else done.err)
 
 
-# What lets the kernel answer that it has no Landlock: BPF that looks at the number of the system call.
+# BPF that makes the kernel deny Landlock's presence: it compares the number of the system call.
 FILTER = [(0x20, 0, 0, 0), (0x15, 0, 1, 444), (0x06, 0, 0, 0x00050000 | 38), (0x06, 0, 0, 0x7FFF0000)]
 
 
 def no_landlock():
-    """Have the kernel answer ENOSYS to landlock_create_ruleset, in this program and what it starts."""
+    """Have the kernel answer ENOSYS to landlock_create_ruleset, in this program and its children."""
     program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in FILTER))
     header = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(FILTER), ctypes.addressof(program)))
     libc = ctypes.CDLL(None, use_errno=True)
@@ -143,7 +143,7 @@ def no_landlock():
 
 
 def without_landlock(scene):
-    """A kernel without Landlock: the build goes on, and says what is not held."""
+    """A kernel without Landlock: the build continues, and reports the missing restrictions."""
     sources = scene.work / "unheld"
     (sources / "empty").mkdir(parents=True)
     nodes = 'native-project "example-unheld" { source "empty"; run "touch" "{prefix}/made"; }\n'

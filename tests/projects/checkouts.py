@@ -15,7 +15,7 @@ ROCM = "7.2.2"
 WHEELS = {"hip_python": "hip-python==7.2.2.562.43", "rocm_llvm_python": "rocm-llvm-python==7.2.2.562.46"}
 SOURCES = (".py", ".pyx", ".pxd", ".h", "LICENSE")
 
-# What the test calls. Where sources are cut down, this stays of them, with all that it leads to.
+# Functions that the test calls. Reduced sources keep these and their dependencies.
 CALLED = {
     "hip_python": ("hipInit", "hipGetDeviceCount", "hipRuntimeGetVersion", "hipDriverGetVersion", "hipGetErrorString"),
     "rocm_llvm_python": (
@@ -26,14 +26,14 @@ CUT = {
     "hip_python": ("hip/hip.pyx", "hip/hip.pxd", "hip/chip.pyx", "hip/chip.pxd"),
     "rocm_llvm_python": tuple(f"rocm/llvm/c/{part}core.{end}" for part in ("", "c") for end in ("pyx", "pxd")),
 }
-# Sources that use what is cut.
+# Sources that use removed functions.
 USERS = {"hip_python": tuple(f"hip/{name}" for name in ("_hip_helpers.pyx", "_hip_helpers.pxd", "hiprtc.pyx", "hiprtc_pyext.py")), "rocm_llvm_python": ()}
 # The modules of rocm.llvm that are compiled where few are.
 FEW = ("c.core", "c.types", "c.irreader", "c.datatypes", "c.deprecated", "c.visibility", "c.errorhandling", "config.llvm_config")
 
 
 def wheels(work):
-    """Return the published wheels, {name: path}, downloaded unless they are there."""
+    """Return the published wheels, {name: path}, downloaded if absent."""
     place = work / "published"
     for name, requirement in WHEELS.items():
         if not list(place.glob(f"{name}-*.whl")):
@@ -56,7 +56,7 @@ def texts(wheel):
 
 
 def fewer_of(name, found):
-    """Cut sources down to what the test calls."""
+    """Reduce sources to the functions that the test calls."""
     wanted = set(CALLED[name]).union(*(fewer.words(found[path]) for path in USERS[name]))
     found.update(fewer.cut({path: found[path] for path in CUT[name]}, wanted))
     version = "rocm/llvm/_version.py"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""make-artifacts, with the compiler and HIP whole and all else small: what bindings are built against and call.
+"""make-artifacts, with the compiler and HIP whole and the rest small: the build requirements of bindings and the
+libraries that they call.
 
     compilers.py TOOLS OPTIONS...     OPTIONS as of make-artifacts
 
@@ -29,7 +30,7 @@ def main():
     table, component = made.table, made.component
 
     def rows(text, **words):
-        """Lift the limits of what is wanted whole."""
+        """Lift the limits of the artifacts in `words`."""
         for row in table(text, **words):
             if text is made.PACKAGES and row[0] in WHOLE:
                 artifact, kind, prefix, root, _, *packages = row

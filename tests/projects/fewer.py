@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Cuts Cython sources down to what is wanted of them: whole ones of hundreds of functions take minutes to compile."""
+"""Reduces Cython sources to the wanted names: whole sources of hundreds of functions take minutes to compile."""
 
 import re
 
-# Where something begins that may be left out, and its name. What has none stays: imports, declarations of headers.
+# Starts of optional definitions, with their names. Unnamed parts stay: imports, declarations of headers.
 NAMED = [re.compile(text) for text in (
     r"(?:cdef |cpdef )?(?:class|def) (\w+)", r"(?!cdef (?:extern|struct|union|enum)|ctypedef)cdef [^=(]*?(\w+)\(",
     r"cdef [^=(]*?(\w+) *=", r"(\w+) *=")]
@@ -37,7 +37,7 @@ def words(text):
 
 
 def cut(texts, wanted):
-    """Return these sources, {path: text}, with what these words lead to, and nothing else that has a name."""
+    """Return these sources, {path: text}, with the definitions that these words need, and no others."""
     parts = {path: list(pieces(text)) for path, text in texts.items()}
     named = {}
     for path in parts:

@@ -9,7 +9,7 @@ from process import run
 from scenes import digests, lines_with
 
 NAMES = ["rocgraph", "hipgraph", "amd-pylibhipgraph", "amd-hipgraph", "amd-nx-hipgraph"]
-# The demo has ISAs of both wavefronts: the native projects get those of 64.
+# The demo has ISAs of two wavefront sizes: the native projects get the ISAs of 64.
 OPTIONS = ["--variable", "c-compiler=cc", "--variable", "cxx-compiler=c++"]
 
 
@@ -29,7 +29,7 @@ def expect(scene, name, done, begun):
 
 
 def all_of_it(scene):
-    """Build them, install what came of it, and use it."""
+    """Build them, install the results, and use them."""
     sources, dest = scene.work / "graph sources", scene.work / "graph"
     graph.checkouts(sources)
     done = scene.build(dest, "", *OPTIONS, sources=sources)

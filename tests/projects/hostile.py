@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Projects that do what no build should: each gives a clear error, and leaves nothing."""
+"""Projects with forbidden actions: each gives a clear error, and leaves nothing."""
 
 import os
 import resource
@@ -22,7 +22,7 @@ def build_wheel(directory, config_settings=None, metadata_directory=None):
     %s
 '''
 
-# What each does, and what has to be said of it; None where it may go on.
+# Action of each project, and its expected message; None if the build may continue.
 PROJECTS = {
     "example-two": ("wheel(directory, 'example_two'); os.rename(f'{directory}/example_two-1-py3-none-any.whl', f'{directory}/example_two-1-py2-none-any.whl'); return wheel(directory, 'example_two')", "its build left 2 wheels"),
     "example-none": ("return 'example_none-1-py3-none-any.whl'", "its build left no wheel"),
@@ -154,13 +154,13 @@ def write(sources, bodies):
 
 
 def little_room():
-    """Let files have 4 MB, and what writes more an error: as a full disk gives one."""
+    """Limit files to 4 MB; a larger one gives an error, as on a full disk."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4_000_000, 4_000_000))
 
 
 def full_disk(scene):
-    """Build one project whose files do not fit, and one whose wheel does."""
+    """Build a project with too large files, and a project with a too large wheel."""
     sources, dest = scene.work / "full", scene.work / "full out"
     bodies = {"example-fits": "return wheel(directory, 'example_fits')",
               "example-full": "Path('objects').write_bytes(bytes(20_000_000)); return wheel(directory, 'example_full')"}

@@ -45,7 +45,7 @@ FILES = {
 
 
 def tree(directory, answer):
-    """Write what stands for an installed ROCm."""
+    """Write a stand-in for an installed ROCm."""
     write(directory, {"include/tree.h": f"#define TREE_ANSWER {answer}\n", ".info/version": "7.2.1-43\n", "bin/hipcc": "", "lib/libtree.so.7": ""})
 
 
@@ -65,7 +65,7 @@ def imported(scene, dest):
 
 
 def all_of_it(scene):
-    """Build a project against a tree; then what a maintainer does with it."""
+    """Build a project against a tree; then repeat a maintainer's usual steps."""
     sources, dest = scene.work / "pair sources", scene.work / "pair"
     write(sources / "pair", FILES)
     tree(scene.work / "installed rocm", 40)
@@ -94,7 +94,7 @@ def all_of_it(scene):
 
 
 def refused(scene):
-    """Say what cannot be built without artifacts, before anything is done."""
+    """Name the projects that cannot be built without artifacts, before anything is built."""
     dest = scene.work / "refused"
     done = scene.build(dest, NODE % "", "--only", "core", artifacts=("--rocm-path", scene.work / "installed rocm"), sources=scene.work / "pair sources")
     scene.check("a package of artifacts cannot be built so", None if done.status == 2 and "`core` is not a project" in unwrapped(done.err) else done.err)
@@ -106,7 +106,7 @@ def refused(scene):
 
 
 def complaining(scene, sources, dest):
-    """Break a module: the compiler's own line comes first, and the command under the log repeats the build elsewhere."""
+    """Break a module: the compiler's line is first, and the command under the log repeats the build elsewhere."""
     broken = sources / "pair/python/example_pair/two.pyx"
     broken.write_text("def answer(:\n    return 1\n", encoding="utf-8")
     done = build(scene, dest, env={"CFLAGS": "-O0 -g"})
@@ -118,7 +118,7 @@ def complaining(scene, sources, dest):
     scene.check("and so does the error", None if told != -1 and "its end is " + place in unwrapped(done.err) else done.err)
     line = log.splitlines()[-1].removeprefix("to build it alone again: ")
     broken.write_text(MODULE % 3, encoding="utf-8")
-    # Nothing of the caller but what finds programs: no CFLAGS, another directory.
+    # Nothing of the caller but the search path of programs: no CFLAGS, another directory.
     again = run(["sh", "-c", line], "/", {"PATH": os.environ["PATH"], "HOME": str(scene.work / "home"), **_index()})
     wheel = digests(dest / "dist", "example_pair-*.whl")
     scene.check("the command under the log works where it is pasted", again.problem or (None if wheel and "-g" in line and line.startswith("cd ") else line))

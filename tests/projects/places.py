@@ -25,7 +25,7 @@ python-project "example-skbuild" {
     build-requires "cmake" "ninja"
 }
 '''
-# The assertion stores the path of the header, `directory` that of the build, and debug information both.
+# The assertion stores the path of the header, `directory` the build's, and debug information both.
 HEADER = '#include <assert.h>\nstatic inline int deep(int x) { assert(x != 3); return x; }\nint deeper(int x);\n'
 MODULE = '''#define PY_SSIZE_T_CLEAN
 #include <Python.h>

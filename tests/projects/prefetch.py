@@ -42,7 +42,7 @@ python-project "example-user" {{
 
 
 class Index:
-    """An index on loopback, of the wheels in a directory; it remembers what was asked for."""
+    """An index of the wheels in a directory, on loopback; it records requests."""
 
     def __init__(self, directory):
         self.directory, self.asked = directory, []
@@ -87,13 +87,13 @@ class Index:
 
 
 def versions(name, directory, *numbers):
-    """Write wheels of these versions, which say what they are."""
+    """Write wheels of these versions, each with its version in a variable."""
     for number in numbers:
         decoy(directory, name, number, f'version = "{number}"\n')
 
 
 def repository(place):
-    """Make a git repository with example-three, on a branch of its own."""
+    """Make a git repository with example-three, on a separate branch."""
     place.mkdir(parents=True)
     (place / "pyproject.toml").write_text(THREE, encoding="utf-8")
     (place / "example_three.py").write_text('version = "3.0"\n', encoding="utf-8")
@@ -105,7 +105,7 @@ def repository(place):
 
 
 def all_of_them(scene):
-    """Prefetch, build with what came, and do without."""
+    """Prefetch, build with the fetched files, and build without them."""
     if not shutil.which("git", path=PATH):
         scene.report.note("wheels of others are not tested: there is no git")
         return
@@ -124,7 +124,7 @@ def all_of_them(scene):
         versions(name, higher, "99.0")
     with Index(served) as given, Index(higher) as other:
         text = NODES.format(index=given.address, three=three)
-        # The other index is there for all of pip's doings.
+        # All calls of pip get the other index.
         env = {"PIP_EXTRA_INDEX_URL": other.address}
         dest = scene.work / "prefetched"
         fetched(scene, dest, text, root, env, other)
@@ -139,7 +139,7 @@ def build(scene, dest, text, sources, env, *options):
 
 
 def fetched(scene, dest, text, sources, env, other):
-    """They are there before anything is built, and are what the project is built with."""
+    """The files are fetched before anything is built, and the build uses them."""
     done = build(scene, dest, text, sources, env)
     scene.check("a project is built with wheels of others", done.problem)
     found = sorted(path.name for path in (dest / "wheelhouse").glob("*.whl"))
@@ -160,7 +160,7 @@ def fetched(scene, dest, text, sources, env, other):
 
 
 def again(scene, dest, text, sources, env, index):
-    """What is there is not fetched again, and what somebody changed is."""
+    """Present files are not fetched again; a changed one is."""
     index.asked.clear()
     done = build(scene, dest, text, sources, env)
     kept = [name for name in ("one", "two", "three") if f"example-{name}: unchanged" in done.err]
@@ -180,7 +180,7 @@ def again(scene, dest, text, sources, env, index):
 
 
 def installers(scene, dest, other):
-    """With the wheelhouse's constraints, pip and uv take its wheels, in whatever order they look."""
+    """With the wheelhouse's constraints, pip and uv take its wheels, in any order of indexes."""
     house, uv = dest / "wheelhouse", ensure_uv(scene.work)
     links = ["--find-links", str(house)]
     wanted = ["example-user", "example-two", "example-three[fast]"]
@@ -201,7 +201,7 @@ def installers(scene, dest, other):
 
 
 def missing(scene, sources, index, three, env):
-    """All that cannot be had is told before anything is built."""
+    """All unavailable wheels are reported before anything is built."""
     text = NODES.format(index=index.address, three=three) + f'''
 prefetch "example-four" index="{index.address}"
 prefetch "example-five" git="file://{scene.work}/no-such-repository"

@@ -12,14 +12,14 @@ from pathlib import Path
 from report import some
 
 TABLE = Path(__file__).with_name("published.tsv")
-# Lines of readelf: what a library needs, where it looks, its own name; and a symbol that it defines.
+# Lines of readelf: needed libraries, search paths, SONAME; and a defined symbol.
 ENTRY = re.compile(r"\((NEEDED|SONAME|RPATH|RUNPATH)\).*\[(.*)\]")
 SYMBOL = re.compile(r"\s*\d+: [0-9a-f]+ +\w+ +\w+ +(?:GLOBAL|WEAK|UNIQUE) +\w+ +(?!UND)\w+ +([^\s@]+)")
 WORDS = {"NEEDED": "needs", "SONAME": "soname", "RPATH": "rpath", "RUNPATH": "rpath"}
 
 
 class Wheel:
-    """What is in a wheel: members by name, fields of its metadata, facts of its ELF files."""
+    """Contents of a wheel: members by name, fields of its metadata, facts of its ELF files."""
 
     def __init__(self, path, place, readelf):
         shutil.rmtree(place, ignore_errors=True)
@@ -35,7 +35,7 @@ class Wheel:
         self.facts = {(name, *fact) for name, text in zip(sorted(self.elf), output, strict=True) for fact in _facts(text)}
 
     def reach(self, others, place, readelf):
-        """Count what libraries of other wheels define as exports of those here that find them by their rpath."""
+        """Count the symbols that libraries of other wheels export to their users here, which find them by rpath."""
         held = {name: wheel for wheel in others for name in zipfile.ZipFile(wheel).namelist()}
         for name in self.elf:
             entries = {(what, value) for of, what, value in self.facts if of == name}
@@ -60,7 +60,7 @@ def _fields(text):
 
 
 def _facts(text):
-    """Yield what readelf says of an ELF file."""
+    """Yield readelf's facts of an ELF file."""
     for line in text.splitlines():
         if entry := ENTRY.search(line):
             yield WORDS[entry[1]], entry[2]
@@ -69,7 +69,7 @@ def _facts(text):
 
 
 def _sides(what, ours, theirs):
-    """Yield what only one of two sets has; members are texts or tuples of texts."""
+    """Yield the members of only one of two sets; members are texts or tuples of texts."""
     for side, found in (("here", ours - theirs), ("there", theirs - ours)):
         for one in sorted(found):
             words = (one,) if isinstance(one, str) else one
@@ -77,7 +77,7 @@ def _sides(what, ours, theirs):
 
 
 def differences(ours, theirs):
-    """Yield how two wheels differ, as pairs of texts: in what and where, and the value."""
+    """Yield the differences of two wheels, as pairs of texts: the place, and the value."""
     yield from _sides("python", {ours.python}, {theirs.python})
     yield from _sides("file", set(ours.files), set(theirs.files))
     yield from _sides("metadata", ours.metadata, theirs.metadata)
@@ -93,7 +93,7 @@ def differences(ours, theirs):
 
 
 def rows(conditions):
-    """Yield the lines of the table that are meant under these conditions: (wheel, what, value), reason."""
+    """Yield the table's lines for these conditions: (wheel, what, value), reason."""
     for line in TABLE.read_text().splitlines():
         if line and not line.startswith("#"):
             condition, wheel, what, value, reason = line.split("\t")
@@ -120,9 +120,9 @@ def explain(report, name, found, conditions):
 
 
 def compare(scene, published, conditions):
-    """Compare each wheel that is published with that of this build."""
+    """Compare each published wheel with this build's."""
     def readelf(paths):
-        """Return what readelf says of each of these files."""
+        """Return readelf's output for each of these files."""
         done = scene.run(["readelf", "-dW", "--dyn-syms", *paths])
         # With one file, readelf doesn't name it.
         return re.split(r"^File: .*$", done.out, flags=re.MULTILINE)[1:] if len(paths) > 1 else [done.out] * len(paths)
