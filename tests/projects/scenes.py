@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is built, and what has to come of it."""
+"""Scenes of project builds, with their expected results."""
 
 import hashlib
 import os
@@ -22,7 +22,7 @@ STACK = ["example_wave-1.2.0-cp", "example_wave_cython-2.0.1-cp", "example_wave_
 
 @dataclass
 class Scene:
-    """What all of them need."""
+    """Shared inputs of all scenes."""
 
     report: Report
     rockpack: Path
@@ -31,7 +31,7 @@ class Scene:
     python: Path
 
     def build(self, dest, nodes, *options, sources=FIXTURES, env=None, python=None, within=(), artifacts=None, **started):
-        """Run `rockpack build`, `within` other words, with these nodes behind those of the repository's packages.kdl."""
+        """Run `rockpack build`, `within` other words, with these nodes appended to the repository's packages.kdl."""
         manifest = self.work / "manifests" / dest.name
         manifest.mkdir(parents=True, exist_ok=True)
         text = (REPOSITORY / "packages.kdl").read_text(encoding="utf-8") + nodes
@@ -78,13 +78,13 @@ def decoy(directory, name, version, text=""):
 
 
 def lines_with(text, *wanted):
-    """Return the numbers of the first lines that begin so, or None where there is none."""
+    """Return the numbers of the first lines that begin with these words; None for absent ones."""
     lines = text.splitlines()
     return [next((number for number, line in enumerate(lines) if line.startswith(words)), None) for words in wanted]
 
 
 def without_build(scene, bare):
-    """Without the module `build` nothing is begun, and what to do is said."""
+    """Without the module `build` nothing is started, and the error has the remedy."""
     dest = scene.work / "bare out"
     done = scene.build(dest, nodes("projects"), python=bare)
     said = unwrapped(done.err)
@@ -117,7 +117,7 @@ def stack(scene):
 
 
 def installed(scene, dest):
-    """Install what was built from what was built alone, and run it."""
+    """Install the built packages in a fresh environment, and run them."""
     venv = scene.work / "venv"
     run([scene.python, "-m", "venv", venv], scene.work)
     command = [venv / "bin/pip", "install", "--no-index", "--no-cache-dir", "--find-links", dest / "dist", "example-wave-tools"]
@@ -129,7 +129,7 @@ def installed(scene, dest):
 
 
 def again(scene):
-    """Build the same elsewhere, as somebody else would: equal bytes."""
+    """Repeat the build in another place, as another user would: equal bytes."""
     dest = scene.work / "another place" / "two"
     plain = scene.work / "another-place" / "two"
     env = {"LANG": "de_DE.UTF-8", "TZ": "Asia/Tokyo", "PYTHONHASHSEED": "7", "EXAMPLE_LIBS": "none", "SOURCE_DATE_EPOCH": "1700000000"}
@@ -151,7 +151,7 @@ def again(scene):
 
 
 def unwrapped(text):
-    """Return what is said in pictures, each sentence in one line."""
+    """Return the texts of diagnostics, each sentence in one line."""
     return " ".join(word for word in text.split() if word.strip("│·╰─┤"))
 
 
@@ -161,7 +161,7 @@ def _content(wheel):
 
 
 def one_anew(scene):
-    """Build one project of the set again, with another selection, on what is there."""
+    """Build one project of the set again, with another selection, over the former output."""
     dest = scene.work / "one"
     before = digests(dest / "dist")
     text = nodes("projects").replace('bindings "^square"', 'bindings "sine" "square"')
@@ -175,7 +175,7 @@ def one_anew(scene):
 
 
 def failing(scene):
-    """One that cannot be built stops what waits for it, and nothing else."""
+    """A project that cannot be built stops its dependents, and no others."""
     dest = scene.work / "failing"
     decoy(dest / "dist", "example_foreign", "1")
     done = scene.build(dest, nodes("projects", "failing"))

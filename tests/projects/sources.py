@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checkouts of git: what of them is built, and what is recorded and said of it."""
+"""Checkouts of git: the built files, provenance and reports."""
 
 import json
 import os
@@ -94,7 +94,7 @@ def all_of_them(scene):
 
 
 def clean(scene, dest, build, commit):
-    """Ignored files stay out, and provenance names what was built with what."""
+    """Ignored files are excluded, and provenance names the sources and the build tools."""
     given = {"EXAMPLE_TOKEN": SECRET, "CFLAGS": "-O0 -DOWN"}
     done = build("--require-clean", **given)
     scene.check("a clean checkout is built where that is required", done.problem)
@@ -151,7 +151,7 @@ def dirty(scene, dest, build, checkout, commit):
     scene.check("and provenance, with the hash of its files", different(expected, seen))
     done = run([scene.rockpack, "wheel", "verify", "--json", dest / "dist" / marked[0]], scene.work)
     codes = {finding["code"] for finding in json.loads(done.out)["findings"]}
-    # Some Pythons give every module an rpath of their own.
+    # Some Pythons add an rpath to every module.
     scene.check("the wheel with another version is whole", different(set(), codes - {"rpath-outside"}))
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Parts of hip-python 10, and hip-python-interop before it, built by the shipped nodes against an installed tree.
 
-The checkout of version 10 is the sources in PyPI's wheels over a skeleton of the test's own; what is built is compared
-with these wheels, file by file. That of version 7 is a stand-in.
+The checkout of version 10 is the sources in PyPI's wheels over the test's skeleton; the built wheels are compared with
+PyPI's, file by file. The checkout of version 7 is a stand-in.
 """
 
 import zipfile
@@ -22,7 +22,7 @@ ROCTX = """const int ROCTX_VERSION_MAJOR = 4, ROCTX_VERSION_MINOR = 1;
 typedef unsigned long roctx_range_id_t;
 """
 
-# Renders what the node wants rendered: the version of each part.
+# Renders the files that the node lists: the version of each part.
 ALL = """cmake_minimum_required(VERSION 3.18)
 project(all LANGUAGES NONE)
 foreach(part rocm-bindings-core rocm-bindings-systems hip-python)
@@ -119,12 +119,12 @@ def checkout(sources, wheels):
                 if ".dist-info/" not in member and not member.endswith((".so", "/")):
                     write(hip, {f"packages/{name}/src/{member}": archive.read(member).decode()})
                 elif member.endswith("LICENSE"):
-                    # numba-hip has its own; the other parts get that of the whole.
+                    # numba-hip has a separate version; the other parts get the version of the whole.
                     write(hip, {"packages/numba-hip/LICENSE" if name == "numba-hip" else "LICENSE": archive.read(member).decode()})
 
 
 def content(wheel):
-    """Return the members of a wheel without their ABI, and of them those that are text."""
+    """Return the members of a wheel without their ABI, and the text members among them."""
     names, texts = set(), {}
     with zipfile.ZipFile(wheel) as archive:
         for member in archive.namelist():

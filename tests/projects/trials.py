@@ -58,7 +58,7 @@ def all_of_them(scene):
 
 
 def failing(scene, dest, build, made):
-    """Let a test fail: the wheel is there all the same."""
+    """Let a test fail: the wheel is made all the same."""
     done = build(LINES % 'test "{python}" "{source}/tests/check.py" "wrong"', "--projects", "tests")
     said = unwrapped(done.err)
     told = ("a test of `example-tried` failed", "ended with exit status: 1", "the answer is 42", "example-tried.tests.log")

@@ -6,14 +6,14 @@ import zipfile
 import debian
 from report import NotRun
 
-# Headers and libraries of HIP; apt takes what they need from Debian.
+# Headers and libraries of HIP; apt adds their dependencies from Debian.
 PACKAGES = ("libamdhip64-dev", "libamdhip64-7", "libhiprtc-builtins7", "libhiprtc7", "libamd-comgr-dev", "libamd-comgr3",
             "libhsa-runtime-dev", "libhsa-runtime64-1", "libllvm22")
 PROJECTS = ("hip-python", "rocgraph", "hipgraph", "amd-pylibhipgraph")
 
 
 def rocm(scene):
-    """Return the root: the packages are those of which make-artifacts made the tree."""
+    """Return the root, from the packages of which make-artifacts made the tree."""
     lines = scene.tree.with_name(f"{scene.tree.name}.packages.tsv").read_text(encoding="utf-8").splitlines()
     versions = {name: version.replace(":", "%3a") for name, version, *_ in map(str.split, lines)}
     files = [next((scene.work / "cache/debs").glob(f"{name}_{versions.get(name)}_*.deb"), None) for name in PACKAGES]

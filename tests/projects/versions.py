@@ -45,7 +45,7 @@ def interpreters(scene):
 
 
 def all_of_them(scene):
-    """Build for versions that are there, and for one that is not."""
+    """Build for available versions, and for an absent one."""
     sources, dest = scene.work / "versions sources", scene.work / "versions"
     files = {"versions/setup.py": SETUP, "versions/example_versions.c": MODULE,
              "pure/setup.py": "from setuptools import setup\nsetup(name='example-pure', version='1', py_modules=[])\n"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tools that people publish packages with, and what each has to say of a set."""
+"""Common tools for published packages, and the expected results of each for a set."""
 
 import ast
 import os
@@ -16,7 +16,7 @@ from report import NotRun, some
 
 TOOLS = ("twine", "check-wheel-contents", "auditwheel", "uv")
 
-# What check-wheel-contents finds and packages mean, by code.
+# Intended findings of check-wheel-contents, by code.
 FITTING = {
     "W002": "wheels hold no links, so that a library and a program can be there under two names",
     "W004": "what lies in a platform directory is no module of a package, whatever its name is",
@@ -25,7 +25,7 @@ FITTING = {
 
 @dataclass(frozen=True)
 class Tools:
-    """Programs in a virtual environment of their own."""
+    """Programs in a separate virtual environment."""
 
     bin: Path
 
@@ -70,7 +70,7 @@ def check(report, tools, given, dist):
 
 
 def audited(report, tools, wheel):
-    """Hold a wheel's tag against what auditwheel says of its symbols."""
+    """Compare a wheel's tag with auditwheel's result for its symbols."""
     done = tools.run("auditwheel", "show", wheel)
     said = " ".join((done.out + done.err).split())
     name = f"auditwheel show {wheel.name}"
@@ -87,7 +87,7 @@ def audited(report, tools, wheel):
 
 
 def claimed(tag, said):
-    """Return what is wrong when a tag claims more than symbols allow. `linux` claims nothing."""
+    """Return the error if a tag claims more than the symbols allow. `linux` claims nothing."""
     allowed = re.search(r'constrains the platform tag to "([^"]+)"', said) or re.search(r'platform tag: "([^"]+)"', said)
     if not allowed:
         return f"auditwheel names no tag: {said}"
@@ -97,13 +97,13 @@ def claimed(tag, said):
 
 
 def glibc(tag):
-    """Return the glibc that a tag asks for; one that is not known is newer than all."""
+    """Return a tag's glibc; an unknown one is newer than all."""
     version = re.match(r"manylinux_(\d+)_(\d+)_", tag)
     return (int(version[1]), int(version[2])) if version else (99, 0)
 
 
 def compiled(tools, dist, sdist, work):
-    """Return what is wrong when uv resolves the selector with all its extras from these packages alone."""
+    """Return the error if uv does not resolve the selector with all its extras from these packages alone."""
     name, version = sdist.name.removesuffix(".tar.gz").rsplit("-", 1)
     facts = facts_of(sdist)
     listed = [*facts["requires"], *(text for extra in facts["extras"].values() for text in extra)]
@@ -112,7 +112,7 @@ def compiled(tools, dist, sdist, work):
     question.write_text(f"{name}[{','.join(sorted(facts['extras']))}]=={version}\n", encoding="utf-8")
     places = sorted({dist, sdist.parent})
     links = [word for place in places for word in ("--find-links", place)]
-    # Whatever glibc this machine has: the packages are for one that has what they need.
+    # Independent of this machine's glibc: the packages are for a machine with the glibc that they need.
     versions = [glibc(wheel.stem.rsplit("-", 1)[1]) for place in places for wheel in place.glob("*.whl")]
     newest = max((version for version in versions if version < (99, 0)), default=None)
     platform = ["--python-platform", f"{os.uname().machine}-manylinux_{newest[0]}_{newest[1]}"] if newest else []
@@ -131,7 +131,7 @@ def normalized(name):
 
 
 def facts_of(sdist):
-    """Return what a selector knows of its release."""
+    """Return a selector's data of its release."""
     with tarfile.open(sdist) as archive:
         member = next(member for member in archive if member.name.endswith("/_dist_info.py"))
         text = archive.extractfile(member).read().decode("utf-8")

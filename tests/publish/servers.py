@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Object stores on loopback, and what a network in front of one does."""
+"""Object stores on loopback, and faults of a network in front of one."""
 
 import base64
 import hashlib
@@ -42,7 +42,7 @@ class Store:
 
 
 def start(name, command, work):
-    """Start a server that writes what it has to say into a file: nobody reads it meanwhile."""
+    """Start a server with its output in a file, because nothing reads a pipe meanwhile."""
     environment = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": str(work)}
     with open(work / f"{name}.log", "wb") as log:
         return subprocess.Popen(
@@ -50,7 +50,7 @@ def start(name, command, work):
 
 
 def moto(tools, work):
-    """Start moto, which is an S3 as far as it goes."""
+    """Start moto, a partial implementation of S3."""
     port = free_port()
     process = start("moto", [tools / "bin" / "moto_server", "-H", "127.0.0.1", "-p", str(port)], work)
     base = f"http://127.0.0.1:{port}"
@@ -64,7 +64,7 @@ def moto(tools, work):
 
 
 def azurite(work):
-    """Start azurite, which is an Azure Blob Storage as far as it goes."""
+    """Start azurite, a partial implementation of Azure Blob Storage."""
     npm, node = shutil.which("npm"), shutil.which("node")
     if not (npm and node):
         raise NotRun("there is no npm, which azurite comes from")
@@ -88,7 +88,7 @@ def azurite(work):
 
 
 def container(url):
-    """Return the signed request that makes a container whose blobs everybody may read."""
+    """Return the signed request that makes a container with public read access."""
     headers = {"x-ms-blob-public-access": "blob", "x-ms-date": formatdate(usegmt=True), "x-ms-version": "2021-12-02"}
     canonical = "".join(f"{name}:{headers[name]}\n" for name in sorted(headers))
     text = "PUT\n" + "\n" * 11 + canonical + f"/{ACCOUNT}/{ACCOUNT}/{NAME}\nrestype:container"
@@ -122,7 +122,7 @@ def free_port():
 
 
 class Front(http.server.ThreadingHTTPServer):
-    """What stands before a bucket: it answers `a/` with `a/index.html`, since a bucket has no directories."""
+    """Front end of a bucket: it answers `a/` with `a/index.html`, since a bucket has no directories."""
 
     daemon_threads = True
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The order of versions, by `packaging`: installers choose by it, not by what rockpack thinks."""
+"""The order of versions, by `packaging`: installers choose by it, not by rockpack's order."""
 
 import datetime
 import json
@@ -37,7 +37,7 @@ def check(report, tools, given, work):
 
 
 def row(chance, rockpack, work):
-    """Return the versions of one base in the order of TYPES, and what went wrong."""
+    """Return the versions of one base in the order of TYPES, and the error."""
     day = datetime.date(2024, 1, 1) + datetime.timedelta(chance.randrange(2000))
     start = day - datetime.timedelta(chance.randrange(1, 60))
     base = f"{chance.randrange(1, 20)}.{chance.randrange(30)}.{chance.randrange(5)}"

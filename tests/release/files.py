@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The files of a release: which there are, and what they say of themselves and of each other."""
+"""The files of a release: their names, their metadata and their agreement with each other."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ PLACES = re.compile(rb"/(?:root|home|Users|runner)/[\x21-\x7e]{0,80}")
 
 @dataclass(frozen=True)
 class Tools:
-    """Programs in a virtual environment of their own."""
+    """Programs in a separate virtual environment."""
 
     bin: Path
 
@@ -50,7 +50,7 @@ class Tools:
 
 @dataclass(frozen=True)
 class Release:
-    """What was made for whom."""
+    """The files made for each target."""
 
     dist: Path
     commit: str
@@ -61,7 +61,7 @@ class Release:
 
     @classmethod
     def read(cls, report, dist, commit):
-        """Find the files by their names, or return None when those are not what a release has."""
+        """Find the files by their names, or return None if they differ from a release's."""
         names = sorted(path.name for path in dist.iterdir())
         sdists = [name for name in names if re.fullmatch(r"rockpack-[^-]+\.tar\.gz", name)]
         version = sdists[0].removeprefix("rockpack-").removesuffix(".tar.gz") if len(sdists) == 1 else "?"
@@ -79,12 +79,12 @@ class Release:
 
     @property
     def says(self):
-        """What a program of it answers to --version."""
+        """The expected output of `--version` of its programs."""
         return f"rockpack {self.version} ({self.commit[:12]})"
 
 
 def check(report, tools, release, program):
-    """Hold the files against what stands beside them, and against what other tools say."""
+    """Compare the files with each other, and with the results of other tools."""
     done = run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], release.dist)
     report.check("sha256sum --check SHA256SUMS", done.problem)
     report.check("the provenance names every file and the commit", provenance(release))
@@ -99,7 +99,7 @@ def check(report, tools, release, program):
 
 
 def provenance(release):
-    """Return what the statement leaves out, or says of another commit."""
+    """Return the statement's omissions, or its fields of another commit."""
     statement = json.loads((release.dist / "provenance.intoto.json").read_text(encoding="utf-8"))
     told = {subject["name"]: subject["digest"]["sha256"] for subject in statement["subject"]}
     there = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
@@ -112,7 +112,7 @@ def provenance(release):
 
 
 def sdist(release):
-    """Return what is missing in the sdist."""
+    """Return the files that the sdist lacks."""
     top = f"rockpack-{release.version}/"
     with tarfile.open(release.sdist) as archive:
         names = {name.removeprefix(top) for name in archive.getnames()}
@@ -125,7 +125,7 @@ def sdist(release):
 
 
 def audited(report, tools, program, wheel):
-    """Hold the tags in a wheel's name against what rockpack and auditwheel find, which has to be the same."""
+    """Compare the tags in a wheel's name with the results of rockpack and auditwheel, which have to be equal."""
     done = run([program, "wheel", "audit", "--json", wheel], wheel.parent)
     if not report.check(f"rockpack wheel audit {wheel.name}", done.problem):
         return
@@ -135,7 +135,7 @@ def audited(report, tools, program, wheel):
     found = {audit["tag"], *audit["also"]}
     distribution, tags = wheel.stem.rsplit("-", 1)
     for libc in sorted({tag.split("_")[0].rstrip("0123456789") for tag in tags.split(".")}):
-        # Of a program without a C library, auditwheel goes by the name alone, and tells of one library.
+        # For a program without a C library, auditwheel uses the name alone, and reports one library.
         mine = [tag for tag in tags.split(".") if tag.startswith(libc)]
         named = tools.bin.parent / f"{distribution}-{'.'.join(mine)}.whl"
         shutil.copyfile(wheel, named)
@@ -146,14 +146,14 @@ def audited(report, tools, program, wheel):
 
 
 def disagreement(named, is_static, found, said):
-    """Return what is wrong with the tags in a wheel's name, or with what rockpack found, by auditwheel's words."""
+    """Return the error of the tags in a wheel's name, or of rockpack's result, by auditwheel's output."""
     told = re.search(r'following platform tag: "([^"]+)"', said)
     static = "requires no external shared libraries" in said
     if not told or (is_static and not static):
         return f"auditwheel says: {said}"
     if told[1] not in found:
         return f"auditwheel finds {told[1]}, rockpack {some(sorted(found))}"
-    # Which musl a program needs cannot be told: both name the newest, and a static one needs none.
+    # The musl that a program needs is not recorded in it: the two name the newest, and a static program needs none.
     unfit = [tag for tag in named if tag.startswith("manylinux_") and glibc(tag) < glibc(told[1])]
     return f"{some(unfit)} promises more than {told[1]}" if unfit else None
 
@@ -164,7 +164,7 @@ def glibc(tag):
 
 
 def tarball(release, machine):
-    """Return what is wrong with a tarball, beside the wheel of the same machine."""
+    """Return the error of a tarball, compared with the wheel of the same machine."""
     wheel, tarred = release.wheels[machine], release.tarballs[machine]
     top = tarred.name.removesuffix(".tar.xz") + "/"
     with tarfile.open(tarred) as archive:

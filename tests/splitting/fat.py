@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Libraries with device code inside, a framework of them, and the archives that the code goes into.
+"""Libraries with device code inside, a framework of them, and the archives with the extracted code.
 
-All of it is read as the formats' specifications have it, by nothing of rockpack.
+All of it is read by the formats' specifications, without rockpack's code.
 """
 
 import base64
@@ -20,14 +20,14 @@ from report import NotRun, some
 HERE = Path(__file__).resolve().parent
 NAME, VERSION = "torch", "2.0+made"
 BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
-# How versions of compressed bundles tell their sizes, and how long their headers are.
+# Fields for sizes in each version of compressed bundles, and the lengths of their headers.
 COMPRESSED = {2: ("<2I", 24), 3: ("<2Q", 32)}
 HIPK = 0x4B504948
 RELATIVE, SYMBOL = 8, 1  # R_X86_64_RELATIVE, R_X86_64_64
 
 
 class Library:
-    """What an ELF file for x86-64 says, read as the format's specification has it."""
+    """An ELF file for x86-64, read by the format's specification."""
 
     def __init__(self, content):
         self.content = content
@@ -58,7 +58,7 @@ class Library:
         return self.content[at : self.content.index(b"\0", at)].decode()
 
     def records(self):
-        """Yield the address of each record, and what it leads to."""
+        """Yield the address of each record, and its target."""
         _, _, _, address, _, size, *_ = self.sections[".hipFatBinSegment"]
         _, _, _, _, table, length, *_ = self.sections[".rela.dyn"]
         symbols = self.sections[".dynsym"][4]
@@ -108,7 +108,7 @@ def readers(work):
 
 
 def manifest(dest):
-    """Copy the built-in manifest, for which each HIP reads archives: these libraries are for Debian's, which does not."""
+    """Copy the built-in manifest, which requires a HIP that reads archives; Debian's, for these libraries, does not."""
     root = HERE.parents[1]
     for name in ("families.kdl", "packages.kdl"):
         shutil.copy(root / name, dest)
@@ -172,7 +172,7 @@ def archived(path):
 
 
 def compare(report, name, old, new, archives):
-    """Follow the records of a library as the runtime does, and compare what is in memory."""
+    """Follow the records of a library as the runtime does, and compare the code in memory."""
     import msgpack
 
     library, after, objects, wrong, numbers = Library(old), Library(new), 0, [], {}

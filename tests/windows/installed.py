@@ -29,7 +29,7 @@ import subprocess, sys
 done = subprocess.run(sys.argv[1:], capture_output=True, stdin=subprocess.PIPE)
 print(hex(done.returncode), done.stdout.decode().splitlines())
 """
-# Control-C goes to all that share a console: this program gets one of its own, and outlives it.
+# Control-C reaches all programs of a console: this program gets a new one, and outlives it.
 CONTROL_C = """
 import ctypes, subprocess, sys
 kernel = ctypes.WinDLL("kernel32")
@@ -77,7 +77,7 @@ class Installation:
         return self.run("-m", "pip", "--disable-pip-version-check", "--no-color", *arguments)
 
     def files(self):
-        """Return all files but what Python compiles for itself."""
+        """Return all files except Python's bytecode."""
         found = (path.relative_to(self.place) for path in self.place.rglob("*") if not path.is_dir())
         return {path for path in found if "__pycache__" not in path.parts}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a plan says of DLLs is what the loader of Windows does with them."""
+"""Compares a plan's findings about DLLs with the loader of Windows."""
 
 import functools
 import shutil
@@ -12,7 +12,7 @@ from process import run
 
 FAMILIES = Path(__file__).resolve().parents[2] / "families.kdl"
 NOT_FOUND, NOT_FOR_THIS_MACHINE = "error 126", "error 193"
-# What the helper of delay loads raises: the facility of Visual C++, and ERROR_MOD_NOT_FOUND.
+# Exceptions of the helper of delay loads: the facility of Visual C++, and ERROR_MOD_NOT_FOUND.
 DELAY_LOAD_FAILED = "exception c06d007e"
 
 MANIFEST = """
@@ -38,7 +38,7 @@ package "libs" kind="runtime" {
 }
 system-library "kernel32.dll" "msvcrt.dll"
 """
-# Name, source, and what it is linked with; a name behind `;` is loaded late.
+# Name, source, and linked libraries; a name behind `;` is loaded late.
 LIBRARIES = [
     ("base_lib", "comgr", "int answer(void) { return 42; }", "", ""),
     ("base_lib", "hip_7", "int answer(void); int hip(void) { return answer() + 1; }", "comgr", ""),
@@ -48,9 +48,9 @@ LIBRARIES = [
 
 
 def demo(bench, report):
-    """Every DLL of the demo's packages is one that the loader takes.
+    """The loader accepts every DLL of the demo's packages.
 
-    They import no function of each other, so that Wine need not look for those that they name.
+    They import no function of each other, so that Wine need not search the DLLs that they name.
     """
     site = bench.work / "site"
     shutil.rmtree(site, ignore_errors=True)
@@ -80,7 +80,7 @@ class Scene:
         return self.place / "artifacts" / f"{artifact}_generic" / "stage" / "bin" / name
 
     def plan(self):
-        """Return what `rockpack plan` says against it; empty when nothing."""
+        """Return the errors of `rockpack plan`; empty if none."""
         done = run([self.bench.rockpack, "plan", "--artifact-dir", self.place / "artifacts", "--manifest",
                     self.place, "--version", "1.0"], self.place, {"COLUMNS": "500"})
         return done.err if done.status else ""
@@ -139,7 +139,7 @@ def _list_delayed(file, name):
 
 
 def _put_table(data, header, sections, entry):
-    """Put a table of this entry, and the empty one that ends it, behind a section's content."""
+    """Put a table of this entry, and an empty entry as its end, behind a section's content."""
     for at in sections:
         size, address, raw, offset = struct.unpack_from("<IIII", data, at + 8)
         if raw >= size + 80:
@@ -162,7 +162,7 @@ def real(bench, report):
     report.check("DLLs that find each other are planned", whole.plan())
     said = whole.load("blas.dll", "blas", first=["solver.dll"])
     _expect(report, "and loaded, with one that is needed late", said, "blas 50")
-    # What loads late looks beside the program, and not beside the DLL.
+    # Delay loads search the program's directory, and not the DLL's.
     said = whole.load("blas.dll", "blas")
     _expect(report, "which has to be loaded before it is called", said, DELAY_LOAD_FAILED)
 

@@ -18,8 +18,8 @@ WINE = ("wine64", "wine", "/usr/lib/wine/wine64")
 SERVER = ("wineserver", "/usr/lib/wine/wineserver64", "/usr/lib/wine/wineserver")
 COMPILER = "x86_64-w64-mingw32-gcc"
 SECONDS = 600
-# The wheel of this project has the DLL and the extension modules of CPython for Windows, to
-# freeze programs with; all else of Python is text, the same on every system.
+# The wheel of this project has the DLL and the extension modules of CPython for Windows, to freeze programs with; the
+# rest of Python is text, the same on every system.
 FROZEN = "panda3d==1.10.16"
 NOT_COPIED = ("__pycache__", "site-packages", "dist-packages", "test", "idlelib", "tkinter", "turtledemo",
               "lib-dynload", "config-*", "EXTERNALLY-MANAGED", "sitecustomize.py")
@@ -27,7 +27,7 @@ NOT_COPIED = ("__pycache__", "site-packages", "dist-packages", "test", "idlelib"
 
 @dataclass(frozen=True)
 class Ended:
-    """How a program of Windows ended."""
+    """Result of a program of Windows."""
 
     status: int
     out: str
@@ -65,17 +65,17 @@ class Windows:
         return Ended(done.returncode, out, err)
 
     def load(self, file, *call, directories=(), first=()):
-        """Say what comes of loading a DLL, with these directories opened, behind these DLLs."""
+        """Return the result of loading a DLL, with these directories opened, after these DLLs."""
         opened = [word for directory in directories for word in ("--directory", windows_path(directory))]
         opened += [word for one in first for word in ("--first", windows_path(one))]
         return self.run([self.probe, *opened, windows_path(file), *call]).out.strip()
 
     def compile(self, source, target, *options):
-        """Compile a source of this directory, or one that was made, for Windows."""
+        """Compile a source of this directory, or a generated one, for Windows."""
         return compiled([HERE / source, *options], target)
 
     def stop(self):
-        """End what Wine started for this machine, and nothing of another."""
+        """End Wine's processes of this machine, and no others."""
         if self.server is not None:
             subprocess.run([self.server, "-k"], env=self._environment, check=False, timeout=SECONDS)
 
