@@ -20,10 +20,10 @@ def plan_and_page(rockpack, artifacts, more=()):
 def others(rockpack, artifacts, directory):
     """Pages of an index, of a difference and of a ledger, made from packages with and without one family."""
     def run(*words):
-        done = subprocess.run([str(rockpack), *words], capture_output=True)
-        if done.returncode not in (0, 1):
-            raise RuntimeError(f"{words}: {done.stderr.decode()}")
-        return done.stdout.decode()
+        result = subprocess.run([str(rockpack), *words], capture_output=True)
+        if result.returncode not in (0, 1):
+            raise RuntimeError(f"{words}: {result.stderr.decode()}")
+        return result.stdout.decode()
 
     sides = {"all": [], "one": ["--linux-amdgpu-families", "gfx94X-dcgpu"]}
     for name, families in sides.items():

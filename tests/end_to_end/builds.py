@@ -22,8 +22,8 @@ def rockpack(binary, arguments, cwd, env=None, umask="022", prefix=()):
 def build(report, name, binary, tree, dest, options):
     """Check 1: a build in a fresh directory, and its outputs by name. Returns its plan, or None."""
     arguments = ["--artifact-dir", tree, *options]
-    done = rockpack(binary, ["build", *arguments, "-o", dest], dest.parent)
-    if not report.check(f"{name}: build", done.problem):
+    result = rockpack(binary, ["build", *arguments, "-o", dest], dest.parent)
+    if not report.check(f"{name}: build", result.problem):
         return None
     plan = rockpack(binary, ["plan", "--json", *arguments], dest.parent)
     if not report.check(f"{name}: plan --json", plan.problem):
@@ -80,12 +80,12 @@ def same_again(report, name, binary, tree, first, scratch, options):
     settings = {"TZ": "Asia/Kathmandu", "LC_ALL": "tr_TR.UTF-8", "HOME": "/nonexistent", "USER": "nobody"}
     nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
     arguments = ["build", "--artifact-dir", copy, "-o", ".", "--jobs", "1", *options]
-    done = rockpack(binary, arguments, dest, settings, "077", nobody)
-    if report.check(f"{name}: build by nobody, elsewhere, other umask, zone, locale and --jobs", done.problem):
+    result = rockpack(binary, arguments, dest, settings, "077", nobody)
+    if report.check(f"{name}: build by nobody, elsewhere, other umask, zone, locale and --jobs", result.problem):
         report.check(f"{name}: the same sha256 for every output", difference(sums(first), sums(dest)))
     arguments = ["build", "--artifact-dir", tree, "-o", scratch / "again", "--jobs", "5", *options]
-    done = rockpack(binary, arguments, "/")
-    if report.check(f"{name}: build with --jobs 5", done.problem):
+    result = rockpack(binary, arguments, "/")
+    if report.check(f"{name}: build with --jobs 5", result.problem):
         report.check(f"{name}: the same sha256 with --jobs 5", difference(sums(first), sums(scratch / "again")))
 
 
@@ -95,12 +95,12 @@ OTHER_VERSION = "99.1.0rc2"
 def promoted(report, name, binary, tree, first, scratch, options):
     """Check 3: promoted packages equal the packages that a build of that version makes."""
     given = [word for at, word in enumerate(options) if "--version" not in (word, options[at - 1] if at else "")]
-    done = rockpack(binary, ["wheel", "promote", first, "--to", OTHER_VERSION, "-o", scratch / "promoted"], scratch)
-    if not report.check(f"{name}: promote", done.problem):
+    result = rockpack(binary, ["wheel", "promote", first, "--to", OTHER_VERSION, "-o", scratch / "promoted"], scratch)
+    if not report.check(f"{name}: promote", result.problem):
         return
     arguments = ["build", "--artifact-dir", tree, "-o", scratch / "other", *given, "--version", OTHER_VERSION]
-    done = rockpack(binary, arguments, scratch)
-    if report.check(f"{name}: build of the other version", done.problem):
+    result = rockpack(binary, arguments, scratch)
+    if report.check(f"{name}: build of the other version", result.problem):
         pairs = [_packages(sums(scratch / part)) for part in ("other", "promoted")]
         report.check(f"{name}: what was promoted is what is built", difference(*pairs))
 

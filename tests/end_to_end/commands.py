@@ -26,10 +26,10 @@ def answers(report, name, environment, version, isas):
         ("init", "--quiet"): "",
     }
     for arguments, answer in expected.items():
-        done = environment.program("rocm-sdk", *arguments)
-        problem = done.problem or (done.out.rstrip("\n") != answer and f"stdout is {done.out!r}, not {answer!r}")
-        if not problem and "--quiet" in arguments and done.err:
-            problem = f"it is not quiet: {done.err}"
+        result = environment.program("rocm-sdk", *arguments)
+        problem = result.problem or (result.out.rstrip("\n") != answer and f"stdout is {result.out!r}, not {answer!r}")
+        if not problem and "--quiet" in arguments and result.err:
+            problem = f"it is not quiet: {result.err}"
         report.check(f"{name}: rocm-sdk {' '.join(arguments)}", problem)
     _misuse(report, name, environment)
     for path in ("", "/bin", "/lib/cmake"):
@@ -39,8 +39,8 @@ def answers(report, name, environment, version, isas):
 
 def _misuse(report, name, environment):
     for arguments in (("path",), ("no-such-command",), ()):
-        done = environment.program("rocm-sdk", *arguments)
-        problem = (done.status != 2 or done.out or "Traceback" in done.err) and f"{done.ending}: {done.out}{done.err}"
+        result = environment.program("rocm-sdk", *arguments)
+        problem = (result.status != 2 or result.out or "Traceback" in result.err) and f"{result.ending}: {result.out}{result.err}"
         report.check(f"{name}: wrong usage is said: {' '.join(('rocm-sdk', *arguments))}", problem)
 
 
@@ -107,16 +107,16 @@ def self_test(report, name, environment, tree, root=None):
 def _cases(environment, root):
     """Run the self-test; return its cases, or the error of its report."""
     place = environment.home / "self-test.json"
-    done = environment.program("rocm-sdk", "test", "--json", environment.root.inside(place), root=root)
+    result = environment.program("rocm-sdk", "test", "--json", environment.root.inside(place), root=root)
     if not place.is_file():
-        return f"{done.ending}: {done.err or done.out}"
+        return f"{result.ending}: {result.err or result.out}"
     cases = json.loads(place.read_text("utf-8"))["cases"]
     place.unlink()
-    lines = [line for line in done.out.splitlines() if re.match(r"(ok  |FAIL|skip) ", line)]
+    lines = [line for line in result.out.splitlines() if re.match(r"(ok  |FAIL|skip) ", line)]
     if len(lines) != len(cases):
         return f"it prints {len(lines)} cases and reports {len(cases)}"
     any_failed = any(case["status"] == "FAIL" for case in cases)
-    return cases if done.status == any_failed else f"{done.ending}, though cases {'failed' * any_failed or 'passed'}"
+    return cases if result.status == any_failed else f"{result.ending}, though cases {'failed' * any_failed or 'passed'}"
 
 
 def _expected_cases(tree, extended):
@@ -156,26 +156,26 @@ def without_devel(report, name, environment):
     """Check defect 32 after devel's removal: --root and --bin print core if devel is not required."""
     core = f"{environment.root.inside(environment.site)}/_rocm_sdk_core"
     for option, answer in (("--root", core), ("--bin", f"{core}/bin")):
-        done = environment.program("rocm-sdk", "path", option, "--no-require-devel")
-        said = done.out.rstrip("\n") == answer and "devel" in done.err
-        problem = done.problem or (not said and f"stdout {done.out!r}, stderr {done.err!r}")
+        result = environment.program("rocm-sdk", "path", option, "--no-require-devel")
+        said = result.out.rstrip("\n") == answer and "devel" in result.err
+        problem = result.problem or (not said and f"stdout {result.out!r}, stderr {result.err!r}")
         report.check(f"{name}: rocm-sdk path {option} without devel", problem)
     for option in ("--cmake", "--root"):
-        done = environment.program("rocm-sdk", "path", option)
-        said = done.status == 1 and not done.out and "[devel]" in done.err and "Traceback" not in done.err
+        result = environment.program("rocm-sdk", "path", option)
+        said = result.status == 1 and not result.out and "[devel]" in result.err and "Traceback" not in result.err
         report.check(f"{name}: rocm-sdk path {option} without devel names the extra",
-                     not said and f"{done.ending}: {done.err}")
+                     not said and f"{result.ending}: {result.err}")
     loading.names(report, f"{name}: without devel", environment, devel=False)
 
 
 def without_libraries(report, name, environment):
     """Check defect 30 once libraries is gone: the error names the extra to install."""
     code = "import rocm_sdk; rocm_sdk.find_libraries('hipblas')"
-    done = environment.program("python3", "-c", code)
-    said = done.err.strip().splitlines()[-1:] or [""]
+    result = environment.program("python3", "-c", code)
+    said = result.err.strip().splitlines()[-1:] or [""]
     right = said[0].startswith("ModuleNotFoundError") and "[libraries]" in said[0]
     report.check(f"{name}: find_libraries without its package names the extra",
-                 not right and f"{done.ending}: {said[0]}")
+                 not right and f"{result.ending}: {said[0]}")
 
 
 def found_libraries(report, name, environment):
@@ -183,10 +183,10 @@ def found_libraries(report, name, environment):
     code = ("import rocm_sdk; print(rocm_sdk.__version__); "
             "print(*rocm_sdk.find_libraries('hiprtc', 'rocm-openblas', 'hipdnn'), sep='\\n'); "
             "rocm_sdk.initialize_process(preload_shortnames=['hiprtc', 'roctx64'], check_version='*')")
-    done = environment.program("python3", "-c", code)
-    paths = [line.rsplit("/", 1)[-1] for line in done.out.splitlines()[1:]]
+    result = environment.program("python3", "-c", code)
+    paths = [line.rsplit("/", 1)[-1] for line in result.out.splitlines()[1:]]
     right = [path.partition(".so")[0] for path in paths] == ["libhiprtc", "librocm-openblas", "libhipdnn_backend"]
-    problem = done.problem or (not right and f"it finds {done.out}")
+    problem = result.problem or (not right and f"it finds {result.out}")
     report.check(f"{name}: find_libraries and initialize_process", problem)
 
 
@@ -195,8 +195,8 @@ def targets(report, name, environment, dists):
     anew = "--reinstall" if environment.tool == "uv" else "--force-reinstall"
 
     def devices(wanted, **settings):
-        done = environment.install(dists, wanted, "--dry-run", anew, env=settings)
-        return done, set(re.findall(r"rocm.sdk.device.(gfx[0-9a-f]+)", done.out + done.err))
+        result = environment.install(dists, wanted, "--dry-run", anew, env=settings)
+        return result, set(re.findall(r"rocm.sdk.device.(gfx[0-9a-f]+)", result.out + result.err))
 
     for isa in ("gfx1101", "gfx1100"):
         done, said = devices(f"rocm[device-{isa}]")

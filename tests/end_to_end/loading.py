@@ -28,8 +28,8 @@ def _probe(environment, script, *arguments, root=None):
     shutil.copytree(PROBES, place, dirs_exist_ok=True)
     site = environment.root.inside(environment.site)
     inside = environment.root.inside(place / script)
-    done = environment.program("python3", inside, site, *arguments, root=root)
-    return done.problem or json.loads(done.out)
+    result = environment.program("python3", inside, site, *arguments, root=root)
+    return result.problem or json.loads(result.out)
 
 
 def names(report, name, environment, devel=True):
@@ -142,8 +142,8 @@ def _is_console_script(path):
 
 def compilers(report, name, environment, root):
     """Check 7: clang starts through the console script and through stubs, and finds its headers."""
-    done = environment.program("amdclang", "--version", root=root)
-    report.check(f"{name}: amdclang --version", done.problem or ("clang version" not in done.out and done.out))
+    result = environment.program("amdclang", "--version", root=root)
+    report.check(f"{name}: amdclang --version", result.problem or ("clang version" not in result.out and result.out))
     work = environment.home / "compile"
     work.mkdir()
     source = work / "sum.c"
@@ -155,9 +155,9 @@ def compilers(report, name, environment, root):
     for count, program in enumerate(programs):
         made = work / f"{count}.o"
         language = ["-x", "c", "-ffreestanding", "-O1"]
-        done = environment.run([program, *language, "-c", environment.root.inside(source), "-o",
-                                environment.root.inside(made)], root=root)
-        problem = done.problem or (not made.is_file() and "no object file")
+        result = environment.run([program, *language, "-c", environment.root.inside(source), "-o",
+                                  environment.root.inside(made)], root=root)
+        problem = result.problem or (not made.is_file() and "no object file")
         shown = program.partition("site-packages/")[2] or "console script amdclang"
         if report.check(f"{name}: {shown} compiles a C file that includes clang's own headers", problem):
             objects[shown] = made.read_bytes()

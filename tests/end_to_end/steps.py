@@ -102,12 +102,12 @@ def _installed(bench, plan, place, one):
     pip, uv = (installs.Environment(bench.root, bench.uv, tool, place) for tool in ("pip", "uv"))
     before = {}
     for environment in (pip, uv):
-        done = environment.make()
-        if not report.check(f"{name}: {environment.tool}: virtual environment", done.problem):
+        result = environment.make()
+        if not report.check(f"{name}: {environment.tool}: virtual environment", result.problem):
             return
         before[environment.tool] = snapshot.names(environment.place)
-        done = environment.install(dists, one.requirement)
-        if not report.check(f"{name}: {environment.tool}: install {one.requirement}", done.problem):
+        result = environment.install(dists, one.requirement)
+        if not report.check(f"{name}: {environment.tool}: install {one.requirement}", result.problem):
             return
     _compare(report, name, pip, uv)
     _expand_and_add(report, one, pip, uv)
@@ -130,15 +130,15 @@ def _compare(report, name, pip, uv):
 def _expand_and_add(report, one, pip, uv):
     """Expand devel, in one environment the hard way; then install more."""
     commands.interrupted(report, f"{one.label}: uv", uv)
-    done = pip.program("rocm-sdk", "init")
-    report.check(f"{one.label}: pip: the first rocm-sdk init", done.problem)
+    result = pip.program("rocm-sdk", "init")
+    report.check(f"{one.label}: pip: the first rocm-sdk init", result.problem)
     for environment in (pip, uv):
         label = f"{one.label}: {environment.tool}"
         if one.later:
-            done = environment.install(one.dists, one.later)
-            report.check(f"{label}: install {one.later} when devel is expanded", done.problem)
-        done = environment.installer("check")
-        report.check(f"{label}: {environment.tool} check", done.problem)
+            result = environment.install(one.dists, one.later)
+            report.check(f"{label}: install {one.later} when devel is expanded", result.problem)
+        result = environment.installer("check")
+        report.check(f"{label}: {environment.tool} check", result.problem)
 
 
 def _use(bench, name, tree, plan, pip, uv, isas):
@@ -173,11 +173,11 @@ def _uninstall(report, name, environment, before):
     for distribution, check in (("rocm-sdk-devel", commands.without_devel),
                                 ("rocm-sdk-libraries", commands.without_libraries)):
         names = [one for one in records.distributions(environment.site) if one.startswith(distribution)]
-        done = environment.installer("uninstall", *names)
-        if report.check(f"{name}: uninstall {distribution}", done.problem):
+        result = environment.installer("uninstall", *names)
+        if report.check(f"{name}: uninstall {distribution}", result.problem):
             check(report, name, environment)
-    done = environment.installer("uninstall", *records.distributions(environment.site))
-    report.check(f"{name}: uninstall all the rest", done.problem)
+    result = environment.installer("uninstall", *records.distributions(environment.site))
+    report.check(f"{name}: uninstall all the rest", result.problem)
     report.check(f"{name}: nothing is left", installs.leftovers(before, environment))
 
 
@@ -186,8 +186,8 @@ def _one_device(report, name, environment):
     devices = [one for one in records.distributions(environment.site) if "-device-" in one]
     if not devices:
         return
-    done = environment.installer("uninstall", devices[0])
-    report.check(f"{name}: uninstall {devices[0]}", done.problem)
+    result = environment.installer("uninstall", devices[0])
+    report.check(f"{name}: uninstall {devices[0]}", result.problem)
     wrong = records.wrong(environment.site) + records.absent(environment.site)
     report.check(f"{name}: the other packages are whole", wrong and some(wrong))
     foreign = records.unowned(environment.site)

@@ -36,8 +36,8 @@ def all_of_them(report, name, binary, tree, built, scratch):
     (previous / "notes.txt").write_text("not rockpack's\n", "utf-8")
     for what, artifacts, options, culprits in _cases(tree, scratch):
         before = snapshot.contents(previous, times=True)
-        done = _build(binary, artifacts, previous, options, scratch)
-        _judge(report, f"{name}: {what}", done, culprits)
+        result = _build(binary, artifacts, previous, options, scratch)
+        _judge(report, f"{name}: {what}", result, culprits)
         changed = snapshot.difference(before, snapshot.contents(previous, times=True))
         report.check(f"{name}: {what}: output directory as it was", changed)
     _new_directory(report, name, binary, tree, scratch)
@@ -97,19 +97,19 @@ def _judge(report, name, done, culprits):
 
 def _new_directory(report, name, binary, tree, scratch):
     dest = scratch / "not made yet"
-    done = _build(binary, tree, dest, ["--version", "seven"], scratch)
-    _judge(report, f"{name}: wrong version, and no output directory yet", done, ["seven"])
+    result = _build(binary, tree, dest, ["--version", "seven"], scratch)
+    _judge(report, f"{name}: wrong version, and no output directory yet", result, ["seven"])
     report.check(f"{name}: no output directory comes of it", dest.exists() and "it was made")
 
 
 def _not_writable(report, name, binary, tree, previous, scratch):
-    done, changed = _in_namespace("read-only", previous, previous, _command(binary, tree, previous), scratch)
-    _judge(report, f"{name}: a read-only output directory", done, ["previous"])
+    result, changed = _in_namespace("read-only", previous, previous, _command(binary, tree, previous), scratch)
+    _judge(report, f"{name}: a read-only output directory", result, ["previous"])
     report.check(f"{name}: a read-only output directory: as it was", changed)
     before = snapshot.contents(previous, times=True)
     nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    done = run([*nobody, *_command(binary, tree, previous)], scratch)
-    _judge(report, f"{name}: somebody else's output directory", done, ["previous", "permission"])
+    result = run([*nobody, *_command(binary, tree, previous)], scratch)
+    _judge(report, f"{name}: somebody else's output directory", result, ["previous", "permission"])
     changed = snapshot.difference(before, snapshot.contents(previous, times=True))
     report.check(f"{name}: somebody else's output directory: as it was", changed)
 
@@ -146,8 +146,8 @@ def _killed(report, name, binary, tree, previous, scratch):
                 break  # that was behind the last step: verify finished it
         report.check(f"{name}: killed after {delay} s: packages as they were", changed)
     report.check(f"{name}: a build is killed while it runs", not alive and "each was done by then")
-    done = rockpack(binary, [*command[1:], "--version", "100"], scratch)
-    report.check(f"{name}: the next build after a killed one", done.problem)
+    result = rockpack(binary, [*command[1:], "--version", "100"], scratch)
+    report.check(f"{name}: the next build after a killed one", result.problem)
     left = [path for path in snapshot.names(previous) if not path.endswith("/") and "-100-" not in path and
             "-100.tar.gz" not in path]
     expected = sorted(["dist/SHA256SUMS", "dist/of somebody else.whl", "dist/provenance.intoto.json", "notes.txt"])
@@ -165,10 +165,10 @@ def _in_namespace(what, where, previous, command, scratch):
     shutil.rmtree(results, ignore_errors=True)
     results.mkdir()
     script = IN_NAMESPACE.replace("PYTHON", sys.executable)
-    done = run(["unshare", "--mount", "sh", "-c", script, "sh", what, where, previous, results, *command],
-               scratch, {"SNAPSHOT": snapshot.__file__})
-    if done.status:
-        raise RuntimeError(f"the mount namespace cannot be set up: {done.err}")
+    result = run(["unshare", "--mount", "sh", "-c", script, "sh", what, where, previous, results, *command],
+                 scratch, {"SNAPSHOT": snapshot.__file__})
+    if result.status:
+        raise RuntimeError(f"the mount namespace cannot be set up: {result.err}")
     before, after = (json.loads((results / one).read_text("utf-8")) for one in ("before", "after"))
     out, err = ((results / one).read_text("utf-8") for one in ("out", "err"))
     ended = Done(tuple(command), int((results / "status").read_text("utf-8")), out, err)

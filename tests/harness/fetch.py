@@ -20,9 +20,9 @@ def fetcher(work):
     """Return the pip for downloads, in a separate virtual environment, or raise NotRun."""
     pip = work / "uv" / "bin" / "pip"
     if not pip.is_file():
-        done = run([sys.executable, "-m", "venv", work / "uv"], work)
-        if done.status:
-            raise NotRun(f"this Python makes no virtual environment with pip: {done.problem}")
+        result = run([sys.executable, "-m", "venv", work / "uv"], work)
+        if result.status:
+            raise NotRun(f"this Python makes no virtual environment with pip: {result.problem}")
     return pip
 
 
@@ -30,9 +30,9 @@ def ensure_uv(work):
     """Return the uv program; it is one file that runs in a Debian root too."""
     uv = work / "uv" / "bin" / "uv"
     if not uv.is_file():
-        done = run([fetcher(work), "install", "--quiet", "uv"], work, machine())
-        if done.status:
-            raise NotRun(f"uv cannot be had from PyPI: {done.problem}")
+        result = run([fetcher(work), "install", "--quiet", "uv"], work, machine())
+        if result.status:
+            raise NotRun(f"uv cannot be had from PyPI: {result.problem}")
     return uv
 
 
@@ -42,7 +42,7 @@ def ensure_pip(work, version=None):
     if not (place / "pip").is_dir():
         wanted = f"pip=={version}" if version else "pip"
         command = [fetcher(work), "install", "--quiet", "--no-deps", "--no-compile", "--upgrade"]
-        done = run([*command, "--target", place, wanted], work, machine())
-        if done.status:
-            raise NotRun(f"{wanted} cannot be had from PyPI: {done.problem}")
+        result = run([*command, "--target", place, wanted], work, machine())
+        if result.status:
+            raise NotRun(f"{wanted} cannot be had from PyPI: {result.problem}")
     return place

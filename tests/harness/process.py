@@ -78,8 +78,8 @@ class Root:
 
     def run(self, command, home, env=None):
         """Run a program in the root to its end."""
-        done = wait(self.start(command, home, env))
-        return Done(tuple(map(str, command)), done.status, done.out, done.err)
+        result = wait(self.start(command, home, env))
+        return Done(tuple(map(str, command)), result.status, result.out, result.err)
 
 
 def kill(process):

@@ -54,9 +54,9 @@ def _stand_in(tree, place, compiler, file, soname):
     named = {version: "; ".join(name for name in functions if functions[name] == version) for version in versions}
     nodes.write_text("".join(f"{version} {{ {names}; }};\n" for version, names in named.items()), "utf-8")
     script = [f"-Wl,--version-script,{nodes}"] if functions else []
-    done = run([compiler, "-shared", "-fPIC", f"-Wl,-soname,{soname}", *script, source, "-o", place / file], place)
-    if done.status:
-        raise NotRun(f"gcc compiles nothing here: {done.problem}")
+    result = run([compiler, "-shared", "-fPIC", f"-Wl,-soname,{soname}", *script, source, "-o", place / file], place)
+    if result.status:
+        raise NotRun(f"gcc compiles nothing here: {result.problem}")
     for path in (source, nodes):
         path.unlink()
     if not (place / soname).is_symlink():

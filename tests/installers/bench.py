@@ -57,9 +57,9 @@ class Bench:
     def environment(self, python, tool, name="venv"):
         """Return a new environment, already made."""
         environment = Environment(python, tool, self.place(), self.settings, name)
-        done = environment.make()
-        if done.status:
-            raise RuntimeError(f"no virtual environment: {done.problem}")
+        result = environment.make()
+        if result.status:
+            raise RuntimeError(f"no virtual environment: {result.problem}")
         return environment
 
     @property
@@ -94,10 +94,10 @@ class Bench:
 
 def _version(command, cwd):
     """Return the version that a tool prints as its second word, or raise NotRun."""
-    done = run(command, cwd)
-    if done.status:
-        raise NotRun(f"an installer does not start: {done.problem}")
-    return done.out.split()[1]
+    result = run(command, cwd)
+    if result.status:
+        raise NotRun(f"an installer does not start: {result.problem}")
+    return result.out.split()[1]
 
 
 def tools_for(python, work, uv, fetch_pip):

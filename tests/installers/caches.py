@@ -19,14 +19,14 @@ def two_machines(bench, python, tool):
     kept = set()
     for isa, settings in machines.items():
         _empty(environment)
-        done = environment.install(bench.sources[0], WANTED, env=settings)
+        result = environment.install(bench.sources[0], WANTED, env=settings)
         found = {*records.distributions(environment.site)}
-        bench.report.check(f"{name}: rocm[device] with a {isa}", done.problem or (found != CHOSEN and sorted(found)))
+        bench.report.check(f"{name}: rocm[device] with a {isa}", result.problem or (found != CHOSEN and sorted(found)))
         kept.add(next(environment.site.glob("rocm-*.dist-info/METADATA")).read_bytes())
-        done = environment.install(bench.sources[0], f"rocm[device-{isa}]=={OLD}", env=settings)
+        result = environment.install(bench.sources[0], f"rocm[device-{isa}]=={OLD}", env=settings)
         found = devices(environment.site)
         bench.report.check(f"{name}: rocm[device-{isa}] is the machine's own",
-                           done.problem or (found != [isa] and f"installed is {found}"))
+                           result.problem or (found != [isa] and f"installed is {found}"))
     bench.report.check(f"{name}: both get the same selector", len(kept) != 1 and "they differ")
     environment.remove()
 
@@ -95,8 +95,8 @@ def lock(bench, python, uv):
     projects["gfx1100"].take_lock(projects["gfx942"])
     for isa, project in projects.items():
         wanted = ["--extra", isa] if isa in machines else []
-        done = project.run("sync", *wanted)
-        found = project.devices() if not done.status else []
+        result = project.run("sync", *wanted)
+        found = project.devices() if not result.status else []
         expected = [isa] if isa in machines else []
         bench.report.check(f"{name}: uv sync {' '.join(wanted)} installs what is asked for",
-                           done.problem or (found != expected and f"installed is {found}, not {expected}"))
+                           result.problem or (found != expected and f"installed is {found}, not {expected}"))

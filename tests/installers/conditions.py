@@ -16,8 +16,8 @@ READ_ONLY = 'mount --bind "$1" "$1"; mount -o remount,bind,ro "$1"; shift; exec 
 
 def _filled(bench, python, tool, name="venv"):
     environment = bench.environment(python, tool, name)
-    done = environment.install(bench.sources[0], WANTED)
-    return environment if bench.step(f"{bench.label(python, tool)}: install into {name}", done) else None
+    result = environment.install(bench.sources[0], WANTED)
+    return environment if bench.step(f"{bench.label(python, tool)}: install into {name}", result) else None
 
 
 def odd_path(bench, python, tool):
@@ -27,9 +27,9 @@ def odd_path(bench, python, tool):
         return
     name = f"{bench.label(python, tool)}: a path with spaces and non-ASCII"
     bench.step(f"{name}: rocm-sdk init", environment.program("rocm-sdk", "init", "--quiet"))
-    done = environment.program("rocm-sdk", "path", "--root")
+    result = environment.program("rocm-sdk", "path", "--root")
     root = environment.site / "_rocm_sdk_devel"
-    bench.report.check(f"{name}: rocm-sdk path", done.problem or (done.out != f"{root}\n" and f"it says {done.out!r}"))
+    bench.report.check(f"{name}: rocm-sdk path", result.problem or (result.out != f"{root}\n" and f"it says {result.out!r}"))
     bench.step(f"{name}: a console script", environment.program("amdclang", "--version"))
     bench.step(f"{name}: an exec stub", environment.run([root / "bin/amdclang"]))
     found = environment.run([environment.place / "bin/python", "-c", FIND])
@@ -57,9 +57,9 @@ def lib64(bench, python, tool):
     bench.step(f"{name}: install", environment.install(bench.sources[0], WANTED))
     behind = link / environment.site.relative_to(environment.place / "lib")
     settings = {"PYTHONPATH": str(behind)}
-    done = environment.module("path", "--root", env=settings)
+    result = environment.module("path", "--root", env=settings)
     expected = f"{behind / '_rocm_sdk_devel'}\n"
-    bench.report.check(f"{name}: rocm-sdk path", done.problem or (done.out != expected and f"it says {done.out!r}"))
+    bench.report.check(f"{name}: rocm-sdk path", result.problem or (result.out != expected and f"it says {result.out!r}"))
     bench.step(f"{name}: rocm-sdk init by the other name", environment.module("init", "--quiet"))
     foreign = records.unowned(environment.site)
     bench.report.check(f"{name}: every file is in a RECORD", foreign)
@@ -85,9 +85,9 @@ def read_only(bench, python, tool):
     for verb, words in (("install", [*bench.sources[0].options, f"rocm[device-gfx1100]=={OLD}"]),
                         ("uninstall", ["rocm-sdk-devel"])):
         command, needed = environment.command(verb, *words)
-        done = _locked(environment, command, needed)
-        said = done.err + done.out
-        problem = (not done.status and "it claims to have done it") or ("ead-only" not in said and done.problem)
+        result = _locked(environment, command, needed)
+        said = result.err + result.out
+        problem = (not result.status and "it claims to have done it") or ("ead-only" not in said and result.problem)
         bench.report.check(f"{name}: {tool.name} {verb} says what is wrong", problem)
     changed = snapshot.difference(before, snapshot.contents(environment.place, times=True))
     bench.report.check(f"{name}: nothing has changed", changed)
@@ -136,8 +136,8 @@ def elsewhere(bench, python, tool):
 
 def _serves(bench, name, environment):
     site, devel = environment.site, environment.site / "_rocm_sdk_devel"
-    done = environment.module("path", "--root")
-    bench.report.check(f"{name}: rocm-sdk path", done.problem or (done.out != f"{devel}\n" and f"it says {done.out!r}"))
+    result = environment.module("path", "--root")
+    bench.report.check(f"{name}: rocm-sdk path", result.problem or (result.out != f"{devel}\n" and f"it says {result.out!r}"))
     bench.step(f"{name}: rocm-sdk init", environment.module("init", "--quiet"))
     links = [path for path in devel.rglob("*") if path.is_symlink()]
     astray = [path.name for path in links if not path.exists() or not path.resolve().is_relative_to(site.resolve())]

@@ -58,9 +58,9 @@ class Environment:
     def make(self):
         """Make the environment, without pip in it; the snapshot of it stays in `before`."""
         (self.home / "tmp").mkdir(parents=True, exist_ok=True)
-        done = self.run([self.python.path, "-m", "venv", "--without-pip", self.place])
+        result = self.run([self.python.path, "-m", "venv", "--without-pip", self.place])
         self.before = snapshot.contents(self.place)
-        return done
+        return result
 
     def start(self, command, env=None, cwd=None):
         """Start a program that knows nothing of this machine's configuration."""
@@ -79,8 +79,8 @@ class Environment:
     @staticmethod
     def ended(process, command):
         """Wait for a process of `start`; return its result with the command without the words that enter a root."""
-        done = wait(process)
-        return Done(tuple(map(str, command)), done.status, done.out, done.err)
+        result = wait(process)
+        return Done(tuple(map(str, command)), result.status, result.out, result.err)
 
     def module(self, *arguments, env=None):
         """Run `python -m rocm_sdk`, which serves wherever the environment is."""

@@ -28,8 +28,8 @@ def course(bench, python, tool, source):
     _expand(bench, name, environment, OLD)
     isas = _devices(bench, name, environment, source)
     for what, version in (("upgrade", NEW), ("upgrade to other directories", NEXT), ("downgrade", OLD)):
-        done = environment.install(source, _requirement(version, *isas))
-        if bench.step(f"{name}: {what} to {version}", done):
+        result = environment.install(source, _requirement(version, *isas))
+        if bench.step(f"{name}: {what} to {version}", result):
             bench.state(f"{name}: after the {what} nothing of {version} is missing, and nothing else is there",
                         environment, _versions(version, *isas))
             _expand(bench, name, environment, version)
@@ -51,8 +51,8 @@ def _expand(bench, name, environment, version):
 
 
 def _said(environment, arguments, expected):
-    done = environment.program("rocm-sdk", *arguments)
-    return done.problem or (done.out.strip() != expected and f"it says {done.out!r}")
+    result = environment.program("rocm-sdk", *arguments)
+    return result.problem or (result.out.strip() != expected and f"it says {result.out!r}")
 
 
 def _devices(bench, name, environment, source):

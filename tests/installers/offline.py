@@ -53,8 +53,8 @@ def _alone(bench, name, environment, words, settings):
 def _counted(environment, command, settings=None):
     """Run a command alone; return its result and its network attempts."""
     counters = environment.work / "counters"
-    done = environment.run(["unshare", "--net", "sh", "-euc", ALONE, "sh", counters, *command], settings)
-    return done, _tried(counters.read_text("utf-8") if counters.is_file() else "")
+    result = environment.run(["unshare", "--net", "sh", "-euc", ALONE, "sh", counters, *command], settings)
+    return result, _tried(counters.read_text("utf-8") if counters.is_file() else "")
 
 
 def _tried(text):

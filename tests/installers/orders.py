@@ -28,9 +28,9 @@ def all_packages(bench, python, tool, sample):
 def _try(bench, python, tool, requirement, orders, before=()):
     environment = bench.environment(python, tool)
     name = f"{bench.label(python, tool)}: uninstall"
-    done = environment.install(bench.sources[0], f"{requirement}=={OLD}")
+    result = environment.install(bench.sources[0], f"{requirement}=={OLD}")
     expanded = environment.program("rocm-sdk", "init", "--quiet")
-    if not bench.report.check(f"{name}: packages to uninstall", done.problem or expanded.problem):
+    if not bench.report.check(f"{name}: packages to uninstall", result.problem or expanded.problem):
         return
     if before:
         bench.step(f"{name} {', '.join(before)}", environment.installer("uninstall", *before))

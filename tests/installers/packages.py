@@ -31,11 +31,11 @@ def build(report, rockpack, tree, place):
     _later_tree(tree, later)
     for version, artifacts, options in ((OLD, tree, []), (NEW, later, []), (NEXT, later, ["--version-suffix", NONCE])):
         dest = place / version
-        done = run([rockpack, "build", "--artifact-dir", artifacts, "-o", dest, "--version", version, *options],
-                   place)
-        built = sorted(path for path in (dest / "dist").glob("rocm*") if path.is_file()) if not done.status else []
+        result = run([rockpack, "build", "--artifact-dir", artifacts, "-o", dest, "--version", version, *options],
+                     place)
+        built = sorted(path for path in (dest / "dist").glob("rocm*") if path.is_file()) if not result.status else []
         made = len(built) == len((*EVERYTHING, CHOICE))
-        absent = done.problem or (not made and f"it makes {[path.name for path in built]}")
+        absent = result.problem or (not made and f"it makes {[path.name for path in built]}")
         if not report.check(f"build {version} {' '.join(options)}".rstrip(), absent):
             return None
         for path in built:

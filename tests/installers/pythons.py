@@ -97,11 +97,11 @@ def _probe(path, root=None, work=None):
     """Return the interpreter at `path` if it can make virtual environments, otherwise None."""
     one = Interpreter(str(path), (), root, work)
     try:
-        done = run(one.command([path, "-c", PROBE]), work or "/")
+        result = run(one.command([path, "-c", PROBE]), work or "/")
     except OSError:
         return None
-    if done.status:
+    if result.status:
         return None
-    told = json.loads(done.out)
+    told = json.loads(result.out)
     # The real file, because a shim chooses its interpreter by the directory.
     return Interpreter(told["executable"], tuple(told["version"]), root, work) if told["base"] else None

@@ -32,20 +32,20 @@ def choices(bench, python, tool):
     ]
     for what, settings in cases:
         environment = bench.environment(python, tool)
-        done = environment.install(bench.sources[0], WANTED, env=settings)
+        result = environment.install(bench.sources[0], WANTED, env=settings)
         found = {*records.distributions(environment.site)}
-        problem = done.problem or (found != CHOSEN and f"installed is {sorted(found)}: {done.err}")
+        problem = result.problem or (found != CHOSEN and f"installed is {sorted(found)}: {result.err}")
         name = f"{bench.label(python, tool)}: rocm[device], {what}"
         bench.report.check(f"{name}: the small package, and none of a GPU", problem)
-        said = done.out + done.err
+        said = result.out + result.err
         bench.report.check(f"{name}: no warning of an extra", "warning" in said.lower() and "extra" in said and said)
         environment.remove()
     for isa in ("gfx942", "gfx1100"):
         environment = bench.environment(python, tool)
-        done = environment.install(bench.sources[0], f"rocm[device,device-{isa}]=={OLD}", env=machine(here, GFX906))
+        result = environment.install(bench.sources[0], f"rocm[device,device-{isa}]=={OLD}", env=machine(here, GFX906))
         found = devices(environment.site)
         bench.report.check(f"{bench.label(python, tool)}: rocm[device-{isa}] installs its package",
-                           done.problem or (found != [isa] and f"installed is {found}"))
+                           result.problem or (found != [isa] and f"installed is {found}"))
         environment.remove()
 
 
@@ -58,14 +58,14 @@ def extras(bench, python, tool):
     (user / "pyproject.toml").write_text(USER, "utf-8")
     (user / "backend.py").write_text(BACKEND, "utf-8")
     settings = machine(bench.work / SHARED, GFX942)
-    done = environment.install(bench.sources[0], f"{user}[all]", env=settings)
-    bench.step(f"{name} of a package that refer to its own extras and to rocm[device]", done)
+    result = environment.install(bench.sources[0], f"{user}[all]", env=settings)
+    bench.step(f"{name} of a package that refer to its own extras and to rocm[device]", result)
     bench.report.check(f"{name}: those that were asked for are installed", _all_of_user(environment))
     metadata = next(environment.site.glob("rocm-*.dist-info/METADATA")).read_text("utf-8")
     circular = [line for line in metadata.splitlines() if line.startswith("Requires-Dist: rocm[")]
     bench.report.check(f"{name}: none of rocm's requires rocm", circular)
-    done = environment.install(bench.sources[0], f"rocm[libraries,device,device-all,devel,profiler]=={NEW}", env=settings)
-    bench.step(f"{name}: all of rocm's in one, on top", done)
+    result = environment.install(bench.sources[0], f"rocm[libraries,device,device-all,devel,profiler]=={NEW}", env=settings)
+    bench.step(f"{name}: all of rocm's in one, on top", result)
     bench.report.check(f"{name}: one version of everything", {*records.distributions(environment.site).values()} != {NEW}
                        and records.distributions(environment.site))
     environment.remove()
@@ -125,13 +125,13 @@ def wheelhouse(bench, python, pip):
     environment = bench.environment(python, pip)
     house = environment.work / "house"
     name = f"{bench.label(python, pip)}: a wheelhouse made by pip download"
-    done = environment.installer("download", *bench.sources[0].options, "-d", house, f"rocm[device,device-all]=={OLD}")
-    bench.step(name, done)
+    result = environment.installer("download", *bench.sources[0].options, "-d", house, f"rocm[device,device-all]=={OLD}")
+    bench.step(name, result)
     settings = machine(bench.work / SHARED, GFX1100)
     wanted = f"rocm[device,device-gfx1100]=={OLD}"
-    done = environment.installer("install", "--no-index", "--find-links", house, wanted, env=settings)
+    result = environment.installer("install", "--no-index", "--find-links", house, wanted, env=settings)
     found = devices(environment.site)
-    bench.report.check(f"{name} serves a machine with another GPU", done.problem or (found != ["gfx1100"] and found))
+    bench.report.check(f"{name} serves a machine with another GPU", result.problem or (found != ["gfx1100"] and found))
     environment.remove()
 
 
@@ -139,8 +139,8 @@ def report(bench, python, pip):
     """`pip install --dry-run --report` names all packages before anything is installed."""
     environment = bench.environment(python, pip)
     told = environment.work / "report.json"
-    done = environment.install(bench.sources[0], "--dry-run", "--report", told, WANTED)
+    result = environment.install(bench.sources[0], "--dry-run", "--report", told, WANTED)
     names = {one["metadata"]["name"] for one in json.loads(told.read_text("utf-8"))["install"]} if told.exists() else set()
-    problem = done.problem or (names != CHOSEN and f"it names {sorted(names)}")
+    problem = result.problem or (names != CHOSEN and f"it names {sorted(names)}")
     bench.report.check(f"{bench.label(python, pip)}: --dry-run --report names the packages", problem)
     environment.remove()

@@ -93,11 +93,11 @@ def loaded(path):
 def listed(path):
     """Return the fault of the loader's `--list`, which relocates a program and does not start it."""
     command = [LOADER, "--list", path]
-    done = subprocess.run(command, capture_output=True, timeout=SECONDS, env={"LD_BIND_NOW": "1"})
-    text = (done.stdout + done.stderr).decode("utf-8", "replace")
+    result = subprocess.run(command, capture_output=True, timeout=SECONDS, env={"LD_BIND_NOW": "1"})
+    text = (result.stdout + result.stderr).decode("utf-8", "replace")
     faults = [line.strip() for line in text.splitlines() if "not found" in line or "error" in line]
-    if done.returncode or faults:
-        return "; ".join(faults) or f"status {done.returncode}"
+    if result.returncode or faults:
+        return "; ".join(faults) or f"status {result.returncode}"
     return None
 
 

@@ -86,9 +86,9 @@ def attacked(scene, dest, files, env):
                   "network": os.stat("/proc/self/ns/net").st_ino}
         targets.write_text(json.dumps(attack), encoding="utf-8")
         nodes = f'python-project "example-attack" {{ source "attack"; env "ATTACKED" "{targets}"; }}\n'
-        done = scene.build(dest, nodes, "--only", "example-attack", sources=sources, env=env)
+        result = scene.build(dest, nodes, "--only", "example-attack", sources=sources, env=env)
     log = dest / "logs/example-attack.log"
-    return done, log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
+    return result, log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
 
 
 def network(scene):
@@ -99,12 +99,12 @@ def network(scene):
         words = " ".join(json.dumps(word) for word in ["{python}", "-c", CONNECTS, str(server.getsockname()[1]), "{prefix}"])
         for line in ("", "network; "):
             nodes = f'native-project "example-connects" {{ source "empty"; {line}run {words}; }}\n'
-            done = scene.build(scene.work / f"network {bool(line)}", nodes, "--only", "example-connects", sources=sources)
+            result = scene.build(scene.work / f"network {bool(line)}", nodes, "--only", "example-connects", sources=sources)
             if line:
-                scene.check("with a `network` line, a project connects", done.problem)
+                scene.check("with a `network` line, a project connects", result.problem)
             else:
-                told = done.status == 1 and "no network without a `network` line" in unwrapped(done.err)
-                scene.check("without one it fails, and is told why", None if told else done.err)
+                told = result.status == 1 and "no network without a `network` line" in unwrapped(result.err)
+                scene.check("without one it fails, and is told why", None if told else result.err)
 
 
 def shared_compiler_cache(scene, version):
@@ -119,14 +119,14 @@ def shared_compiler_cache(scene, version):
     def build(name, **env):
         return scene.build(scene.work / f"cached {name}", nodes, *only, sources=sources, env=env)
 
-    done = build("privately")
-    scene.check("without CCACHE_DIR, a project has a compiler cache of its own", done.problem or (None if not ccache.exists() else "it is shared"))
-    done = build("shared", CCACHE_DIR=str(ccache).replace(" ", "-"))
+    result = build("privately")
+    scene.check("without CCACHE_DIR, a project has a compiler cache of its own", result.problem or (None if not ccache.exists() else "it is shared"))
+    result = build("shared", CCACHE_DIR=str(ccache).replace(" ", "-"))
     shared = scene.work / "named-ccache"
-    scene.check("with it, it is that one", done.problem or (None if (shared / "made").is_file() else "nothing is there"))
-    done = build("wrongly", CCACHE_DIR=str(scene.work))
-    told = done.status == 1 and "name a separate directory for the cache" in unwrapped(done.err)
-    scene.check("one that has more in it is refused", None if told or version < 2 else done.err)
+    scene.check("with it, it is that one", result.problem or (None if (shared / "made").is_file() else "nothing is there"))
+    result = build("wrongly", CCACHE_DIR=str(scene.work))
+    told = result.status == 1 and "name a separate directory for the cache" in unwrapped(result.err)
+    scene.check("one that has more in it is refused", None if told or version < 2 else result.err)
 
 
 # BPF that makes the kernel deny Landlock's presence: it compares the number of the system call.
@@ -148,9 +148,9 @@ def without_landlock(scene):
     (sources / "empty").mkdir(parents=True)
     nodes = 'native-project "example-unheld" { source "empty"; run "touch" "{prefix}/made"; }\n'
     dest = scene.work / "unheld out"
-    done = scene.build(dest, nodes, "--only", "example-unheld", sources=sources, preexec_fn=no_landlock)
-    told = "note: this kernel does not confine" in unwrapped(done.err)
-    scene.check("a kernel without Landlock builds, and it is said", done.problem or (None if told else done.err))
+    result = scene.build(dest, nodes, "--only", "example-unheld", sources=sources, preexec_fn=no_landlock)
+    told = "note: this kernel does not confine" in unwrapped(result.err)
+    scene.check("a kernel without Landlock builds, and it is said", result.problem or (None if told else result.err))
     scene.check("and none is said where it has it", None if landlock() < 6 or "this kernel" not in scene.build(
         scene.work / "held out", nodes, "--only", "example-unheld", sources=sources).err else "it is")
     assert wheels(dest) == []

@@ -38,9 +38,9 @@ def wheels(work):
     for name, requirement in WHEELS.items():
         if not list(place.glob(f"{name}-*.whl")):
             command = [fetcher(work), "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--python-version", "3.12"]
-            done = run([*command, "--platform", "manylinux_2_28_x86_64", "--dest", place, requirement], work, machine())
-            if done.status:
-                raise NotRun(f"{requirement} cannot be had from PyPI: {done.problem}")
+            result = run([*command, "--platform", "manylinux_2_28_x86_64", "--dest", place, requirement], work, machine())
+            if result.status:
+                raise NotRun(f"{requirement} cannot be had from PyPI: {result.problem}")
     return {name: next(place.glob(f"{name}-*.whl")) for name in WHEELS}
 
 
@@ -113,6 +113,6 @@ def committed(checkout, branch):
     """Make a checkout of git out of a directory."""
     for words in (["init", "--quiet", f"--initial-branch={branch}"], ["add", "."],
                   ["-c", "user.name=test", "-c", "user.email=test@example.invalid", "commit", "--quiet", "--message=published"]):
-        done = run(["git", *words], checkout)
-        if done.status:
-            raise NotRun(f"git makes no checkout: {done.problem}")
+        result = run(["git", *words], checkout)
+        if result.status:
+            raise NotRun(f"git makes no checkout: {result.problem}")

@@ -78,10 +78,10 @@ def clone(scene, place, umask):
     sources.mkdir(parents=True, exist_ok=True)
     before = os.umask(umask)
     try:
-        done = run(["git", "clone", "--quiet", "--branch", "main", scene.work / "deep.git", sources / "deep"], scene.work)
+        result = run(["git", "clone", "--quiet", "--branch", "main", scene.work / "deep.git", sources / "deep"], scene.work)
     finally:
         os.umask(before)
-    return sources, done.problem
+    return sources, result.problem
 
 
 def all_of_it(scene):
@@ -99,19 +99,19 @@ def all_of_it(scene):
         sources, problem = clone(scene, place, given["umask"])
         dest = scene.work / place / "out"
         within = ["sh", "-c", f"umask {given['umask']:04o}; exec \"$@\"", "sh"]
-        done = scene.build(dest, NODES, *only, artifacts=("--rocm-path", tree), sources=sources, within=within, env={"TZ": given["TZ"]})
-        if not scene.check(f"projects are built in `{place}`", problem or done.problem):
+        result = scene.build(dest, NODES, *only, artifacts=("--rocm-path", tree), sources=sources, within=within, env={"TZ": given["TZ"]})
+        if not scene.check(f"projects are built in `{place}`", problem or result.problem):
             return
-        scene.check("in the usual directory", None if "other builds have the usual directory" not in done.err else done.err)
+        scene.check("in the usual directory", None if "other builds have the usual directory" not in result.err else result.err)
         found[place] = {name: digest for name, digest in digests(dest / "dist").items() if name.endswith(".whl")}
     one, other = found.values()
     differ = [name for name in {*one, *other} if one.get(name) != other.get(name)]
     scene.check("wheels from both places have equal bytes", f"{differ}" if differ or len(one) != 2 else None)
     kept = next(iter(PLACES))
     shutil.rmtree(scene.work / kept / "out/kept/example-deep/include")
-    done = scene.build(scene.work / kept / "out", NODES, *only, artifacts=("--rocm-path", tree), sources=scene.work / kept / "the sources")
+    result = scene.build(scene.work / kept / "out", NODES, *only, artifacts=("--rocm-path", tree), sources=scene.work / kept / "the sources")
     again = {name: digest for name, digest in digests(scene.work / kept / "out/dist").items() if name.endswith(".whl")}
-    scene.check("a native library that was changed is built again, with equal bytes", done.problem or (None if again == one else json.dumps(again)))
-    done = scene.build(scene.work / "bytes named", NODES, *only, artifacts=("--rocm-path", tree), sources=sources, env={"ROCKPACK_BUILD_DIR": "/var/tmp/a b"})
-    refused = done.status == 2 and "ROCKPACK_BUILD_DIR: `/var/tmp/a b` is not an absolute path without blanks" in done.err
-    scene.check("a directory with blanks is refused", None if refused else f"{done.ending}: {done.err}")
+    scene.check("a native library that was changed is built again, with equal bytes", result.problem or (None if again == one else json.dumps(again)))
+    result = scene.build(scene.work / "bytes named", NODES, *only, artifacts=("--rocm-path", tree), sources=sources, env={"ROCKPACK_BUILD_DIR": "/var/tmp/a b"})
+    refused = result.status == 2 and "ROCKPACK_BUILD_DIR: `/var/tmp/a b` is not an absolute path without blanks" in result.err
+    scene.check("a directory with blanks is refused", None if refused else f"{result.ending}: {result.err}")

@@ -99,9 +99,9 @@ def repository(place):
     (place / "example_three.py").write_text('version = "3.0"\n', encoding="utf-8")
     git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
     for words in (["init", "--quiet", "--initial-branch", "stable"], ["add", "."], ["commit", "--quiet", "-m", "three"]):
-        done = run([*git, *words], place)
-        if done.status:
-            raise RuntimeError(done.problem)
+        result = run([*git, *words], place)
+        if result.status:
+            raise RuntimeError(result.problem)
 
 
 def all_of_them(scene):
@@ -140,15 +140,15 @@ def build(scene, dest, text, sources, env, *options):
 
 def fetched(scene, dest, text, sources, env, other):
     """The files are fetched before anything is built, and the build uses them."""
-    done = build(scene, dest, text, sources, env)
-    scene.check("a project is built with wheels of others", done.problem)
+    result = build(scene, dest, text, sources, env)
+    scene.check("a project is built with wheels of others", result.problem)
     found = sorted(path.name for path in (dest / "wheelhouse").glob("*.whl"))
     expected = [f"example_{name}-py3-none-any.whl" for name in ("one-1.0", "three-3.0", "two-2.1")]
     scene.check("they come from files, an index and a repository", None if found == expected else f"{found}")
-    lines = done.err.splitlines()
+    lines = result.err.splitlines()
     order = [lines.index(line) for line in lines if line.startswith("example-") and line.endswith(": started")]
     first = [lines[number] for number in order][-1:]
-    scene.check("and before anything is built", None if first == ["example-user: started"] and len(order) == 4 else f"{done.err}")
+    scene.check("and before anything is built", None if first == ["example-user: started"] and len(order) == 4 else f"{result.err}")
     asked = [path for path in other.asked if "example-two" in path and path.startswith("/files")]
     scene.check("from no index but the one that is named", f"{asked}" if asked else None)
     log = (dest / "logs/example-user.log").read_text(encoding="utf-8")
@@ -162,21 +162,21 @@ def fetched(scene, dest, text, sources, env, other):
 def again(scene, dest, text, sources, env, index):
     """Present files are not fetched again; a changed one is."""
     index.asked.clear()
-    done = build(scene, dest, text, sources, env)
-    kept = [name for name in ("one", "two", "three") if f"example-{name}: unchanged" in done.err]
-    scene.check("built again, nothing is fetched", None if len(kept) == 3 and not index.asked else f"{index.asked} {done.err}")
-    scene.check("nor built", None if "example-user: unchanged" in done.err else done.err)
+    result = build(scene, dest, text, sources, env)
+    kept = [name for name in ("one", "two", "three") if f"example-{name}: unchanged" in result.err]
+    scene.check("built again, nothing is fetched", None if len(kept) == 3 and not index.asked else f"{index.asked} {result.err}")
+    scene.check("nor built", None if "example-user: unchanged" in result.err else result.err)
     wheel = dest / "wheelhouse/example_two-2.1-py3-none-any.whl"
     wheel.write_bytes(b"damaged")
-    done = build(scene, dest, text, sources, env)
-    fine = done.status == 0 and "example-two: started" in done.err and "example-one: unchanged" in done.err
-    scene.check("a wheel that somebody changed is fetched again", None if fine and wheel.stat().st_size > 100 else done.err)
+    result = build(scene, dest, text, sources, env)
+    fine = result.status == 0 and "example-two: started" in result.err and "example-one: unchanged" in result.err
+    scene.check("a wheel that somebody changed is fetched again", None if fine and wheel.stat().st_size > 100 else result.err)
     versions("example_one", sources / "house", "1.1")
     (sources / "house/example_one-1.0-py3-none-any.whl").unlink()
-    done = build(scene, dest, text, sources, env)
-    fine = done.status == 0 and "example-one: started" in done.err and "example-user: started" in done.err
+    result = build(scene, dest, text, sources, env)
+    fine = result.status == 0 and "example-one: started" in result.err and "example-user: started" in result.err
     names = [path.name for path in (dest / "wheelhouse").glob("example_one*")]
-    scene.check("another file takes its place, and the project is built anew", None if fine and names == ["example_one-1.1-py3-none-any.whl"] else f"{names} {done.err}")
+    scene.check("another file takes its place, and the project is built anew", None if fine and names == ["example_one-1.1-py3-none-any.whl"] else f"{names} {result.err}")
 
 
 def installers(scene, dest, other):
@@ -193,11 +193,11 @@ def installers(scene, dest, other):
             program = [venv / "bin/pip", "install", "--no-cache-dir"]
             if installer == "uv":
                 program = [uv, "pip", "install", "--no-cache", "--python", venv / "bin/python"]
-            done = run([*program, *words, "--constraint", house / "constraints.txt", *wanted], scene.work, {"HOME": str(scene.work)})
+            result = run([*program, *words, "--constraint", house / "constraints.txt", *wanted], scene.work, {"HOME": str(scene.work)})
             code = "import example_one, example_two, example_three; print(example_one.version, example_two.version, example_three.version)"
             seen = run([venv / "bin/python", "-c", code], scene.work)
-            fine = done.status == 0 and seen.out.strip() == "1.1 2.1 3.0"
-            scene.check(f"{installer} takes the wheelhouse's wheels, with an index that has higher ones {order}", None if fine else f"{seen.out} {done.ending}: {done.err}")
+            fine = result.status == 0 and seen.out.strip() == "1.1 2.1 3.0"
+            scene.check(f"{installer} takes the wheelhouse's wheels, with an index that has higher ones {order}", None if fine else f"{seen.out} {result.ending}: {result.err}")
 
 
 def missing(scene, sources, index, three, env):
@@ -211,14 +211,14 @@ python-project "example-more" {{
 }}
 '''
     dest = scene.work / "nothing"
-    done = scene.build(dest, text, "--only", "core", "--only", "example-user", "--only", "example-more", sources=sources, env=env)
+    result = scene.build(dest, text, "--only", "core", "--only", "example-user", "--only", "example-more", sources=sources, env=env)
     told = [f"the wheel `example-{name}` is unavailable" for name in ("four", "five")]
-    absent = [words for words in [*told, "`example-more` need it"] if words not in done.err]
-    scene.check("all that is missing is told at once", None if done.status == 1 and not absent else f"{absent}: {done.ending}: {done.err}")
+    absent = [words for words in [*told, "`example-more` need it"] if words not in result.err]
+    scene.check("all that is missing is told at once", None if result.status == 1 and not absent else f"{absent}: {result.ending}: {result.err}")
     begun = [path.name for path in (dest / "logs").iterdir() if not path.name.endswith(".prefetch.log")]
     left = [str(path) for path in dest.rglob("*.whl")] if dest.exists() else []
     scene.check("and nothing was built or packed", f"{begun} {left}" if begun or left else None)
     nowhere = NODES.format(index=index.address, three=three).replace("house/", "no-house/")
-    done = build(scene, scene.work / "pathless", nowhere, sources, env)
-    fine = done.status == 1 and "wheel `example-one`, needed to build projects, is missing" in done.err and not (scene.work / "pathless/wheelhouse").exists()
-    scene.check("a path without a file is told before anything is fetched", None if fine else f"{done.ending}: {done.err}")
+    result = build(scene, scene.work / "pathless", nowhere, sources, env)
+    fine = result.status == 1 and "wheel `example-one`, needed to build projects, is missing" in result.err and not (scene.work / "pathless/wheelhouse").exists()
+    scene.check("a path without a file is told before anything is fetched", None if fine else f"{result.ending}: {result.err}")

@@ -123,9 +123,9 @@ def compare(scene, published, conditions):
     """Compare each published wheel with this build's."""
     def readelf(paths):
         """Return readelf's output for each of these files."""
-        done = scene.run(["readelf", "-dW", "--dyn-syms", *paths])
+        result = scene.run(["readelf", "-dW", "--dyn-syms", *paths])
         # With one file, readelf doesn't name it.
-        return re.split(r"^File: .*$", done.out, flags=re.MULTILINE)[1:] if len(paths) > 1 else [done.out] * len(paths)
+        return re.split(r"^File: .*$", result.out, flags=re.MULTILINE)[1:] if len(paths) > 1 else [result.out] * len(paths)
 
     for name, path in published.items():
         built = next(scene.dest.glob(f"dist/{name}-*.whl"))

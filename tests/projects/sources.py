@@ -39,10 +39,10 @@ LEFT_OVER = ("example_own/_own.cpython-39-x86_64-linux-gnu.so", "build/lib/examp
 
 def git(directory, *words):
     """Run git in a directory."""
-    done = run(["git", "-c", "user.name=A", "-c", "user.email=a@example.org", *words], directory)
-    if done.status:
-        raise NotRun(f"git does not work: {done.problem}")
-    return done.out.strip()
+    result = run(["git", "-c", "user.name=A", "-c", "user.email=a@example.org", *words], directory)
+    if result.status:
+        raise NotRun(f"git does not work: {result.problem}")
+    return result.out.strip()
 
 
 def write(directory, files):
@@ -96,8 +96,8 @@ def all_of_them(scene):
 def clean(scene, dest, build, commit):
     """Ignored files are excluded, and provenance names the sources and the build tools."""
     given = {"EXAMPLE_TOKEN": SECRET, "CFLAGS": "-O0 -DOWN"}
-    done = build("--require-clean", **given)
-    scene.check("a clean checkout is built where that is required", done.problem)
+    result = build("--require-clean", **given)
+    scene.check("a clean checkout is built where that is required", result.problem)
     names = wheels(dest)
     members = zipfile.ZipFile(dest / "dist" / names[0]).namelist() if names else []
     left = [name for name in members if "cpython-39" in name or name.endswith("old.py")]
@@ -122,9 +122,9 @@ def clean(scene, dest, build, commit):
     leaks = [path for path in dest.rglob("*") if path.is_file() and path.suffix in (".json", ".log", ".whl") and SECRET.encode() in path.read_bytes()]
     scene.check("and no secret anywhere", f"{leaks}" if leaks else None)
     before = digests(dest / "dist")
-    done = build(**given)
-    kept = f"{NAME}: unchanged" in done.err
-    scene.check("what is not built again has the same record", None if kept and digests(dest / "dist") == before else f"{done.err}")
+    result = build(**given)
+    kept = f"{NAME}: unchanged" in result.err
+    scene.check("what is not built again has the same record", None if kept and digests(dest / "dist") == before else f"{result.err}")
 
 
 def dirty(scene, dest, build, checkout, commit):
@@ -132,14 +132,14 @@ def dirty(scene, dest, build, checkout, commit):
     write(checkout, {"example_own/__init__.py": "CHANGED = True\n", "example_own/new.py": ""})
     before = digests(dest / "dist")
     for title, options, env in (("with --require-clean", ["--require-clean"], {}), ("in CI", [], {"CI": "true"})):
-        done = build(*options, **env)
-        said = unwrapped(done.err)
+        result = build(*options, **env)
+        said = unwrapped(result.err)
         told = all(words in said for words in ("the checkout `own` is dirty", "`example_own/__init__.py`, `example_own/new.py`", "--require-clean=false"))
-        scene.check(f"a dirty checkout is refused {title}", None if done.status == 1 and told else f"{done.ending}: {done.err}")
+        scene.check(f"a dirty checkout is refused {title}", None if result.status == 1 and told else f"{result.ending}: {result.err}")
     scene.check("before anything is written", None if digests(dest / "dist") == before else "something changed")
-    done = build("--require-clean=false", CI="true")
-    scene.check("it is built otherwise", done.problem)
-    scene.check("the table says so", None if "checkout own: dirty, with example_own/__init__.py and 1 more file" in done.out else done.out)
+    result = build("--require-clean=false", CI="true")
+    scene.check("it is built otherwise", result.problem)
+    scene.check("the table says so", None if "checkout own: dirty, with example_own/__init__.py and 1 more file" in result.out else result.out)
     marked = [name for name in wheels(dest) if "+local.dirty-" in name]
     scene.check("and so does its version", None if len(marked) == 1 else f"{wheels(dest)}")
     clean = [name for name in wheels(dest) if name not in marked]
@@ -149,8 +149,8 @@ def dirty(scene, dest, build, checkout, commit):
     seen = (list(own.get("digest", {})), own.get("uri"), notes.get("dirty"), notes.get("commit"), notes.get("changed"))
     expected = (["sha256"], f"git+https://example.org/own.git@{commit}", 2, commit, ["example_own/__init__.py", "example_own/new.py"])
     scene.check("and provenance, with the hash of its files", different(expected, seen))
-    done = run([scene.rockpack, "wheel", "verify", "--json", dest / "dist" / marked[0]], scene.work)
-    codes = {finding["code"] for finding in json.loads(done.out)["findings"]}
+    result = run([scene.rockpack, "wheel", "verify", "--json", dest / "dist" / marked[0]], scene.work)
+    codes = {finding["code"] for finding in json.loads(result.out)["findings"]}
     # Some Pythons add an rpath to every module.
     scene.check("the wheel with another version is whole", different(set(), codes - {"rpath-outside"}))
 
@@ -162,12 +162,12 @@ def broken(scene, dest, build, checkout):
     path = dest / "dist" / wheels(dest)[0]
     days = time.time() - 2 * 86400 - 60
     os.utime(path, (days, days))
-    done = build()
+    result = build()
     after = {name: digest for name, digest in digests(dest / "dist").items() if name.endswith(".whl")}
-    scene.check("a failed build keeps the last good wheel", different(before, after) or (None if done.status == 1 else done.ending))
+    scene.check("a failed build keeps the last good wheel", different(before, after) or (None if result.status == 1 else result.ending))
     said = f"dist/{path.name}, built 2 days ago"
-    told = said in unwrapped(done.err) and f"kept {said}: this build made no wheel of {NAME}" in done.out
-    scene.check("and says which, and how old it is", None if told else f"{done.out}{done.err}")
+    told = said in unwrapped(result.err) and f"kept {said}: this build made no wheel of {NAME}" in result.out
+    scene.check("and says which, and how old it is", None if told else f"{result.out}{result.err}")
     listed = path.name in (dest / "dist/SHA256SUMS").read_text(encoding="utf-8")
     scene.check("it stays listed, with its record", None if listed and f"project/{NAME}" in project(dest) else "it is not")
 
@@ -177,9 +177,9 @@ def unversioned(scene, dest, build, checkout):
     shutil.rmtree(checkout / ".git")
     write(checkout, {"example_own/_own.c": MODULE})
     (checkout / LEFT_OVER[0]).unlink()
-    done = build("--require-clean")
-    scene.check("a checkout without version control is built", done.problem)
-    scene.check("and said to be one", None if "checkout own: no version control, files " in done.out else done.out)
+    result = build("--require-clean")
+    scene.check("a checkout without version control is built", result.problem)
+    scene.check("and said to be one", None if "checkout own: no version control, files " in result.out else result.out)
     own = project(dest).get(f"project/{NAME}", {})
     notes = own.get("annotations", {})
     scene.check("also in provenance", different(("none", {"sha256": notes.get("tree")}), (notes.get("versionControl"), own.get("digest"))))

@@ -100,9 +100,9 @@ def published(work):
     """Return PyPI's wheels, {name: path}."""
     place = work / "published"
     command = [fetcher(work), "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--python-version", "3.12"]
-    done = run([*command, "--platform", "manylinux_2_28_x86_64", "--dest", place, *[f"{name}=={version}" for name, version in PARTS.items()]], work, machine())
-    if done.status:
-        raise NotRun(f"the wheels of hip-python {VERSION} cannot be had from PyPI: {done.problem}")
+    result = run([*command, "--platform", "manylinux_2_28_x86_64", "--dest", place, *[f"{name}=={version}" for name, version in PARTS.items()]], work, machine())
+    if result.status:
+        raise NotRun(f"the wheels of hip-python {VERSION} cannot be had from PyPI: {result.problem}")
     return {name: next(place.glob(f"{name.replace('-', '_')}-*.whl")) for name in PARTS}
 
 
@@ -147,8 +147,8 @@ def all_of_it(scene):
     write(tree, {"include/roctracer/roctx.h": ROCTX, ".info/version": "10.0.0\n"})
     dest = scene.work / "ten"
     only = [word for name in PARTS for word in ("--only", name)]
-    done = scene.build(dest, "", *only, artifacts=("--rocm-path", tree), sources=sources)
-    scene.check("core, systems, the meta package and numba-hip of hip-python 10 are built by their nodes", done.problem)
+    result = scene.build(dest, "", *only, artifacts=("--rocm-path", tree), sources=sources)
+    scene.check("core, systems, the meta package and numba-hip of hip-python 10 are built by their nodes", result.problem)
     for name, wheel in wheels.items():
         built = next((dest / "dist").glob(f"{name.replace('-', '_')}-{PARTS[name]}-*.whl"), None)
         ours, theirs = content(built) if built else (set(), {}, set()), content(wheel)
@@ -170,11 +170,11 @@ def interop(scene):
                                    "examples/test_examples.py": "def test_gpu():\n    raise SystemError('there is no GPU')\n",
                                    "hip-python/hip/chip.pyx": ""})
     only = ("--only", "hip-python", "--only", "hip-python-as-cuda", "--only", "hip-python-interop")
-    done = scene.build(dest, "", *only, "--projects", "tests", artifacts=("--rocm-path", tree), sources=sources)
+    result = scene.build(dest, "", *only, "--projects", "tests", artifacts=("--rocm-path", tree), sources=sources)
     log = (dest / "logs/hip-python.tests.log").read_text(encoding="utf-8")
     lines = [line for line in log.splitlines() if line in ("(9, 0)", "no device")]
-    skipped = "tests of hip-python: 2 passed, 1 skipped" in done.out and "this machine has no /dev/kfd" in done.out
-    scene.check("the shipped tests run without the packages of ROCm, up to the missing device", None if lines == ["(9, 0)", "no device"] and skipped else f"{done.out} {log}")
+    skipped = "tests of hip-python: 2 passed, 1 skipped" in result.out and "this machine has no /dev/kfd" in result.out
+    scene.check("the shipped tests run without the packages of ROCm, up to the missing device", None if lines == ["(9, 0)", "no device"] and skipped else f"{result.out} {log}")
     names = sorted(path.name for path in (dest / "dist").glob("*.whl"))
     expected = [f"{name}-7.2.2-py3-none-any.whl" for name in ("hip_python", "hip_python_as_cuda", "hip_python_interop")]
-    scene.check("before version 10, the layer of CUDA's names is built under both names", done.problem or (None if names == expected else f"{names}"))
+    scene.check("before version 10, the layer of CUDA's names is built under both names", result.problem or (None if names == expected else f"{names}"))

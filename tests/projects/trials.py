@@ -43,12 +43,12 @@ def all_of_them(scene):
     untried = not plain.status and "tests of" not in plain.out and not (dest / "docs").exists()
     scene.check("without the options, nothing is tested and no documentation made", None if untried else plain.problem or plain.out)
     made = digests(dest / "dist", "example_*.whl")
-    done = build(lines, "--projects", "tests,docs")
-    scene.check("tests see the installed wheel, and an empty directory", done.problem)
+    result = build(lines, "--projects", "tests,docs")
+    scene.check("tests see the installed wheel, and an empty directory", result.problem)
     told = ("tests of example-tried: 1 passed, 2 skipped, ", "skipped, for this machine has no /dev/no-such-device: {python} -c",
             "skipped, for the checkout has no tests/other.py: ", "docs of example-tried: docs/example-tried, ")
-    absent = [words for words in told if words not in done.out]
-    scene.check("the closing table has what passed, and why some were skipped", f"{absent} not in {done.out}" if absent else None)
+    absent = [words for words in told if words not in result.out]
+    scene.check("the closing table has what passed, and why some were skipped", f"{absent} not in {result.out}" if absent else None)
     page = dest / "docs/example-tried/index.html"
     fine = page.is_file() and page.read_text(encoding="utf-8") == "42"
     scene.check("the documentation is in DEST/docs", None if fine else "it is not")
@@ -59,12 +59,12 @@ def all_of_them(scene):
 
 def failing(scene, dest, build, made):
     """Let a test fail: the wheel is made all the same."""
-    done = build(LINES % 'test "{python}" "{source}/tests/check.py" "wrong"', "--projects", "tests")
-    said = unwrapped(done.err)
+    result = build(LINES % 'test "{python}" "{source}/tests/check.py" "wrong"', "--projects", "tests")
+    said = unwrapped(result.err)
     told = ("a test of `example-tried` failed", "ended with exit status: 1", "the answer is 42", "example-tried.tests.log")
     absent = [words for words in told if words not in said]
-    scene.check("a test that fails, fails the build", f"{absent} not in {done.err}" if absent or done.status != 1 else None)
-    scene.check("it was not built again for its lines", None if "example-tried: unchanged" in done.err else done.err)
+    scene.check("a test that fails, fails the build", f"{absent} not in {result.err}" if absent or result.status != 1 else None)
+    scene.check("it was not built again for its lines", None if "example-tried: unchanged" in result.err else result.err)
     log = dest / "logs/example-tried.tests.log"
     end = (log.read_text(encoding="utf-8") if log.is_file() else "").splitlines()[-1:]
     fine = end and end[0].endswith("--only example-tried") and "--projects tests" in end[0]

@@ -34,12 +34,12 @@ class Tools:
         """Install the tools from PyPI, or raise NotRun."""
         home = work / "tools"
         if not all((home / "bin" / tool).is_file() for tool in TOOLS):
-            done = run([sys.executable, "-m", "venv", "--clear", home], work)
-            if done.status:
-                raise NotRun(f"this Python makes no virtual environment with pip: {done.problem}")
-            done = run([home / "bin" / "pip", "install", "--quiet", *TOOLS], work, fetch.machine())
-            if done.status:
-                raise NotRun(f"the tools cannot be had from PyPI: {done.problem}")
+            result = run([sys.executable, "-m", "venv", "--clear", home], work)
+            if result.status:
+                raise NotRun(f"this Python makes no virtual environment with pip: {result.problem}")
+            result = run([home / "bin" / "pip", "install", "--quiet", *TOOLS], work, fetch.machine())
+            if result.status:
+                raise NotRun(f"the tools cannot be had from PyPI: {result.problem}")
         return cls(home / "bin")
 
     def run(self, tool, *words):
@@ -57,13 +57,13 @@ def check(report, tools, given, dist):
     wheels = sorted(dist.rglob("*.whl"))
     sdists = sorted(dist.rglob("*.tar.gz"))
     report.check("there are wheels and a selector", None if wheels and sdists else f"{dist} has not both")
-    done = run([given.rockpack.resolve(), "wheel", "verify", dist, *manifest(given)], dist)
-    report.check("rockpack wheel verify", done.problem)
-    done = tools.run("twine", "check", "--strict", *wheels, *sdists)
-    report.check("twine check --strict", done.problem)
+    result = run([given.rockpack.resolve(), "wheel", "verify", dist, *manifest(given)], dist)
+    report.check("rockpack wheel verify", result.problem)
+    result = tools.run("twine", "check", "--strict", *wheels, *sdists)
+    report.check("twine check --strict", result.problem)
     for wheel in wheels:
-        done = tools.run("check-wheel-contents", "--ignore", ",".join(FITTING), wheel)
-        report.check(f"check-wheel-contents {wheel.name}", done.problem)
+        result = tools.run("check-wheel-contents", "--ignore", ",".join(FITTING), wheel)
+        report.check(f"check-wheel-contents {wheel.name}", result.problem)
         audited(report, tools, wheel)
     for sdist in sdists:
         report.check(f"uv pip compile {sdist.parent.name}/{sdist.name}", compiled(tools, dist, sdist, given.work.resolve()))
@@ -71,8 +71,8 @@ def check(report, tools, given, dist):
 
 def audited(report, tools, wheel):
     """Compare a wheel's tag with auditwheel's result for its symbols."""
-    done = tools.run("auditwheel", "show", wheel)
-    said = " ".join((done.out + done.err).split())
+    result = tools.run("auditwheel", "show", wheel)
+    said = " ".join((result.out + result.err).split())
     name = f"auditwheel show {wheel.name}"
     if "ELFParseError" in said and "past EOF" in said:
         # Trees made for tests hold code objects that are cut; auditwheel's reader stops at one.
@@ -83,7 +83,7 @@ def audited(report, tools, wheel):
             libraries = [file for file in archive.namelist() if ".so" in file]
         report.check(name, said if libraries else None)
     else:
-        report.check(name, done.problem or claimed(wheel.stem.rsplit("-", 1)[1], said))
+        report.check(name, result.problem or claimed(wheel.stem.rsplit("-", 1)[1], said))
 
 
 def claimed(tag, said):
@@ -117,10 +117,10 @@ def compiled(tools, dist, sdist, work):
     newest = max((version for version in versions if version < (99, 0)), default=None)
     platform = ["--python-platform", f"{os.uname().machine}-manylinux_{newest[0]}_{newest[1]}"] if newest else []
     quiet = ["--no-cache", "--no-header", "--no-annotate", "--no-index"]
-    done = tools.run("uv", "pip", "compile", *quiet, *links, *platform, "--python", sys.executable, question)
-    if done.status:
-        return done.problem
-    found = {normalized(line.split("==")[0].split("[")[0].strip()) for line in done.out.splitlines() if "==" in line}
+    result = tools.run("uv", "pip", "compile", *quiet, *links, *platform, "--python", sys.executable, question)
+    if result.status:
+        return result.problem
+    found = {normalized(line.split("==")[0].split("[")[0].strip()) for line in result.out.splitlines() if "==" in line}
     missing = wanted - found
     return f"uv takes no {some(sorted(missing))}" if missing else None
 

@@ -73,9 +73,9 @@ def azurite(work):
     if not program.is_file():
         home.mkdir(parents=True, exist_ok=True)
         variables = {**fetch.machine(), "PATH": os.environ["PATH"], "HOME": str(home)}
-        done = run([npm, "install", "--no-fund", "--no-audit", "azurite@3"], home, variables)
-        if done.status:
-            raise NotRun(f"azurite cannot be had from npm: {done.problem}")
+        result = run([npm, "install", "--no-fund", "--no-audit", "azurite@3"], home, variables)
+        if result.status:
+            raise NotRun(f"azurite cannot be had from npm: {result.problem}")
     port, data = free_port(), work / "azurite-data"
     shutil.rmtree(data, ignore_errors=True)
     words = ["--blobHost", "127.0.0.1", "--blobPort", str(port), "--location", data, "--silent", "--skipApiVersionCheck",
@@ -168,10 +168,10 @@ def tools(work):
     """Install moto from PyPI, or raise NotRun."""
     home = work / "store-tools"
     if not (home / "bin" / "moto_server").is_file():
-        done = run([sys.executable, "-m", "venv", "--clear", home], work)
-        if done.status:
-            raise NotRun(f"this Python makes no virtual environment with pip: {done.problem}")
-        done = run([home / "bin" / "pip", "install", "--quiet", "moto[server]", "uv"], work, fetch.machine())
-        if done.status:
-            raise NotRun(f"moto cannot be had from PyPI: {done.problem}")
+        result = run([sys.executable, "-m", "venv", "--clear", home], work)
+        if result.status:
+            raise NotRun(f"this Python makes no virtual environment with pip: {result.problem}")
+        result = run([home / "bin" / "pip", "install", "--quiet", "moto[server]", "uv"], work, fetch.machine())
+        if result.status:
+            raise NotRun(f"moto cannot be had from PyPI: {result.problem}")
     return home

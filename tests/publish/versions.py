@@ -29,9 +29,9 @@ def check(report, tools, given, work):
         return
     texts = [versions for versions, _ in rows]
     (work / "versions.json").write_text(json.dumps(texts), encoding="utf-8")
-    done = run([tools.bin / "python", "-c", JUDGE, work / "versions.json"], work)
-    if report.check("packaging reads them", done.problem):
-        verdicts = done.out.split()
+    result = run([tools.bin / "python", "-c", JUDGE, work / "versions.json"], work)
+    if report.check("packaging reads them", result.problem):
+        verdicts = result.out.split()
         bad = [versions for versions, fine in zip(texts, verdicts, strict=True) if fine != "True"]
         report.check("packaging has them in the order dev < nightly-bkc < nightly < prerelease < release", bad and str(bad[:2]))
 
@@ -46,8 +46,8 @@ def row(chance, rockpack, work):
     versions = []
     for kind in TYPES:
         number = ["--prerelease-version", str(chance.randrange(1, 30))] if kind == "prerelease" else []
-        done = run([rockpack, "help", "versions", "--release-type", kind, "--sha", sha, "--json", *dates, *number], work)
-        if done.status:
-            return versions, done.problem
-        versions.append(json.loads(done.out)["rocm_package_version"])
+        result = run([rockpack, "help", "versions", "--release-type", kind, "--sha", sha, "--json", *dates, *number], work)
+        if result.status:
+            return versions, result.problem
+        versions.append(json.loads(result.out)["rocm_package_version"])
     return versions, None

@@ -38,9 +38,9 @@ class Tools:
         home = work / "tools"
         if not all((home / "bin" / tool.split("=")[0]).is_file() for tool in TOOLS):
             for command in ([sys.executable, "-m", "venv", "--clear", home], [home / "bin" / "pip", "install", "--quiet", *TOOLS]):
-                done = run(command, work, fetch.machine())
-                if done.status:
-                    raise NotRun(f"the tools cannot be had from PyPI: {done.problem}")
+                result = run(command, work, fetch.machine())
+                if result.status:
+                    raise NotRun(f"the tools cannot be had from PyPI: {result.problem}")
         return cls(home / "bin")
 
     def run(self, tool, *words):
@@ -85,11 +85,11 @@ class Release:
 
 def check(report, tools, release, program):
     """Compare the files with each other, and with the results of other tools."""
-    done = run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], release.dist)
-    report.check("sha256sum --check SHA256SUMS", done.problem)
+    result = run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], release.dist)
+    report.check("sha256sum --check SHA256SUMS", result.problem)
     report.check("the provenance names every file and the commit", provenance(release))
-    done = run([program, "wheel", "verify", release.dist], release.dist)
-    report.check("rockpack wheel verify", done.problem)
+    result = run([program, "wheel", "verify", release.dist], release.dist)
+    report.check("rockpack wheel verify", result.problem)
     packages = [release.sdist, *release.wheels.values()]
     report.check("twine check --strict", tools.run("twine", "check", "--strict", *packages).problem)
     report.check("the sdist is of the commit, with all that a build needs", sdist(release))
@@ -126,12 +126,12 @@ def sdist(release):
 
 def audited(report, tools, program, wheel):
     """Compare the tags in a wheel's name with the results of rockpack and auditwheel, which have to be equal."""
-    done = run([program, "wheel", "audit", "--json", wheel], wheel.parent)
-    if not report.check(f"rockpack wheel audit {wheel.name}", done.problem):
+    result = run([program, "wheel", "audit", "--json", wheel], wheel.parent)
+    if not report.check(f"rockpack wheel audit {wheel.name}", result.problem):
         return
-    audit = json.loads(done.out)["wheels"][0]
+    audit = json.loads(result.out)["wheels"][0]
     alone = audit["binaries"] == 1 and not audit["external_libraries"]
-    report.check("it judges the program, which needs no library", None if alone else done.out)
+    report.check("it judges the program, which needs no library", None if alone else result.out)
     found = {audit["tag"], *audit["also"]}
     distribution, tags = wheel.stem.rsplit("-", 1)
     for libc in sorted({tag.split("_")[0].rstrip("0123456789") for tag in tags.split(".")}):
@@ -139,9 +139,9 @@ def audited(report, tools, program, wheel):
         mine = [tag for tag in tags.split(".") if tag.startswith(libc)]
         named = tools.bin.parent / f"{distribution}-{'.'.join(mine)}.whl"
         shutil.copyfile(wheel, named)
-        done = tools.run("auditwheel", "show", named)
-        said = " ".join((done.out + done.err).split())
-        report.check(f"auditwheel and rockpack find the same of {libc}", done.problem or disagreement(mine, "musllinux" in tags, found, said))
+        result = tools.run("auditwheel", "show", named)
+        said = " ".join((result.out + result.err).split())
+        report.check(f"auditwheel and rockpack find the same of {libc}", result.problem or disagreement(mine, "musllinux" in tags, found, said))
         named.unlink()
 
 

@@ -63,9 +63,9 @@ class Link:
         run(["ip", "netns", "delete", self.name], self.work)
 
     def _do(self, *command):
-        done = run(command, self.work)
-        if done.problem:
-            raise NotRun(done.problem)
+        result = run(command, self.work)
+        if result.problem:
+            raise NotRun(result.problem)
 
     def shape(self, rate):
         """Let so much through in each direction, as tc says it (`1gbit`)."""

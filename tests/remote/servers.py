@@ -62,9 +62,9 @@ class Server:
 
 def fetched(command, work):
     """Run a command that needs the network."""
-    done = run(command, work, {"HOME": str(Path.home())})
-    if done.problem:
-        raise NotRun(done.problem)
+    result = run(command, work, {"HOME": str(Path.home())})
+    if result.problem:
+        raise NotRun(result.problem)
 
 
 def casd(work, name="buildbox-casd", more=lambda boxes: [], before=(), host="127.0.0.1"):

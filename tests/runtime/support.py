@@ -537,17 +537,17 @@ class Layout:
 
     def code(self, code: str, **variables: str) -> str:
         """Run code that must succeed, and return its output."""
-        done = self.run("-c", code, **variables)
-        if done.returncode:
-            raise AssertionError(done.stderr)
-        return done.stdout.strip()
+        result = self.run("-c", code, **variables)
+        if result.returncode:
+            raise AssertionError(result.stderr)
+        return result.stdout.strip()
 
     def error(self, code: str, **variables: str) -> str:
         """Run code that must fail, and return the last line of the traceback."""
-        done = self.run("-c", code, **variables)
-        if not done.returncode:
-            raise AssertionError(f"no error: {done.stdout}")
-        return done.stderr.strip().splitlines()[-1]
+        result = self.run("-c", code, **variables)
+        if not result.returncode:
+            raise AssertionError(f"no error: {result.stdout}")
+        return result.stderr.strip().splitlines()[-1]
 
     def sdk(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run `rocm-sdk`."""

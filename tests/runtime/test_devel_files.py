@@ -42,9 +42,9 @@ class DevelOfFiles(unittest.TestCase):
         self.root = self.layout.site / TREE
 
     def init(self, *arguments: str) -> str:
-        done = self.layout.sdk("init", *arguments)
-        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
-        return done.stderr
+        result = self.layout.sdk("init", *arguments)
+        self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+        return result.stderr
 
     def rows(self) -> list[str]:
         return [path for path in self.layout.record("rocm-sdk-devel") if path.startswith(TREE)]
@@ -85,8 +85,8 @@ class DevelOfFiles(unittest.TestCase):
     def test_a_killed_run_goes_on(self) -> None:
         for function in ("_assemble", "make_outer_links", "place_all"):
             with self.subTest(function):
-                done = self.layout.run("-c", STOPPED.format(function=function))
-                self.assertEqual(done.returncode, 9, done.stderr)
+                result = self.layout.run("-c", STOPPED.format(function=function))
+                self.assertEqual(result.returncode, 9, result.stderr)
                 listed = set(self.layout.record("rocm-sdk-devel"))
                 self.assertLessEqual(self.layout.files(TREE), listed)
                 self.init("--quiet")
@@ -99,9 +99,9 @@ class DevelOfFiles(unittest.TestCase):
         self.init("--quiet")
         self.check_tree()
         (self.root / "lib/cmake/hip/hip-config.cmake").unlink()
-        done = self.layout.sdk("init", "--quiet")
-        self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertIn("hip-config.cmake: reinstall it: pip install --force-reinstall", done.stderr)
+        result = self.layout.sdk("init", "--quiet")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("hip-config.cmake: reinstall it: pip install --force-reinstall", result.stderr)
         findings = self.layout.sdk("doctor").stdout
         self.assertIn("--force-reinstall", findings)
 

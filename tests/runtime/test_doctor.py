@@ -21,15 +21,15 @@ class Case(unittest.TestCase):
     def report(self, status: int | None = None, **variables: str) -> dict[str, Any]:
         """Return the report; checks that the doctor changes no file."""
         before = self.layout.files()
-        done = self.layout.sdk("doctor", "--json", **variables)
-        self.assertEqual(done.stderr, "")
+        result = self.layout.sdk("doctor", "--json", **variables)
+        self.assertEqual(result.stderr, "")
         self.assertEqual(self.layout.files(), before)
-        report: dict[str, Any] = json.loads(done.stdout)
+        report: dict[str, Any] = json.loads(result.stdout)
         errors = sum(one["severity"] == "error" for one in report["findings"])
         self.assertEqual(report["summary"]["errors"], errors)
-        self.assertEqual(done.returncode, int(errors > 0))
+        self.assertEqual(result.returncode, int(errors > 0))
         if status is not None:
-            self.assertEqual(done.returncode, status, done.stdout)
+            self.assertEqual(result.returncode, status, result.stdout)
         return report
 
     def findings(self, status: int, **variables: str) -> dict[str, tuple[str, str, str]]:
@@ -52,10 +52,10 @@ class Report(Case):
         self.layout.install(support.devel())
         self.layout.install(support.device("gfx942"))
         nodes = self.nodes(90402)
-        done = self.layout.sdk("doctor", ROCM_SDK_KFD_NODES=nodes)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertNotIn("\x1b", done.stdout)
-        lines = done.stdout.splitlines()
+        result = self.layout.sdk("doctor", ROCM_SDK_KFD_NODES=nodes)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertNotIn("\x1b", result.stdout)
+        lines = result.stdout.splitlines()
         self.assertRegex(lines[0], r"^rocm 7\.2\.4, Python 3\.\d+\.\d+ \(.+\)$")
         self.assertIn(f"  rocm-sdk-core           7.2.4     {self.site}/_rocm_sdk_core", lines)
         self.assertIn(f"GPU       gfx942 (kernel, {nodes})", lines)
@@ -104,9 +104,9 @@ class Report(Case):
     def test_errors_come_first_and_are_counted(self) -> None:
         (self.site / "_rocm_sdk_libraries_old").mkdir()
         (self.site / "_rocm_sdk_core/bin/hipcc").unlink()
-        done = self.layout.sdk("doctor", ROCM_SDK_TARGET_FAMILY="gfx942")
-        self.assertEqual(done.returncode, 1)
-        lines = done.stdout.splitlines()
+        result = self.layout.sdk("doctor", ROCM_SDK_TARGET_FAMILY="gfx942")
+        self.assertEqual(result.returncode, 1)
+        lines = result.stdout.splitlines()
         kinds = [line.partition(":")[0] for line in lines if line.startswith(("err", "warn"))]
         self.assertEqual(kinds, ["error", "error", "error", "warning"])
         self.assertEqual(lines[-1], "3 errors, 1 warning")

@@ -160,14 +160,14 @@ class Libraries(Case):
 
     def test_the_self_test_names_all_that_is_missing(self) -> None:
         (self.core / "libamdhip64.so.7").unlink()
-        done = self.layout.sdk("test", "--only", "library:libraries:*")
-        self.assertEqual(done.returncode, 1)
+        result = self.layout.sdk("test", "--only", "library:libraries:*")
+        self.assertEqual(result.returncode, 1)
         self.assertIn(
             "FAIL library:libraries:lib/libsolver.so.1  "
             "(libamdhip64.so.7 is missing, needed by libblas.so.1)",
-            done.stdout,
+            result.stdout,
         )
-        self.assertEqual(done.stdout.splitlines()[-1], "1 ok, 2 failed, 0 skipped")
+        self.assertEqual(result.stdout.splitlines()[-1], "1 ok, 2 failed, 0 skipped")
 
     def test_python_modules_are_left_to_python(self) -> None:
         gone = compiled.library(self.layout.top / "libpython9.so")

@@ -55,11 +55,11 @@ class Damaged(Case):
     def test_a_package_that_does_not_know_itself(self) -> None:
         for text in ("", "DIST = (", "DIST = 1\n"):
             (self.site / "rocm_sdk/_dist_info.py").write_text(text)
-            done = self.layout.sdk("doctor", **self.variables)
-            self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertNotIn("Traceback", done.stderr)
-            self.assertIn("_dist_info.py cannot be read", done.stderr)
-            self.assertIn("pip install --force-reinstall --no-deps", done.stderr)
+            result = self.layout.sdk("doctor", **self.variables)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertNotIn("Traceback", result.stderr)
+            self.assertIn("_dist_info.py cannot be read", result.stderr)
+            self.assertIn("pip install --force-reinstall --no-deps", result.stderr)
 
 
 class Replaced(Case):
@@ -92,10 +92,10 @@ class Replaced(Case):
 
     def test_names_that_move_the_cursor(self) -> None:
         (self.site / "_rocm_sdk_core_\x1b[2J\u202e").mkdir()
-        done = self.layout.sdk("doctor", ROCM_SDK_TARGET_FAMILY="gfx942")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("_rocm_sdk_core_\\x1b[2J\\u202e", done.stdout)
-        self.assertNotIn("\x1b", done.stdout)
+        result = self.layout.sdk("doctor", ROCM_SDK_TARGET_FAMILY="gfx942")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("_rocm_sdk_core_\\x1b[2J\\u202e", result.stdout)
+        self.assertNotIn("\x1b", result.stdout)
 
 
 if __name__ == "__main__":

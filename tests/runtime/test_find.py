@@ -43,9 +43,9 @@ class Find(unittest.TestCase):
         return [name, path.replace(f"{self.site}/", ""), via, distribution]
 
     def refusal(self, call: str, **environment: str) -> str:
-        done = self.layout.run("-c", f"import rocm_sdk; rocm_sdk.{call}", **environment)
-        self.assertEqual(done.returncode, 1, done.stdout)
-        return done.stderr
+        result = self.layout.run("-c", f"import rocm_sdk; rocm_sdk.{call}", **environment)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        return result.stderr
 
     def test_every_library_of_a_package_has_a_short_name(self) -> None:
         for name, path in SHARED.items():
@@ -159,9 +159,9 @@ class Find(unittest.TestCase):
         self.assertIn('pip install "rocm[devel]"', self.refusal("root(require_devel=True)"))
 
     def test_the_command_prints_paths_or_json(self) -> None:
-        done = self.layout.sdk("find", "library", "LLVM", "hiprtc")
+        result = self.layout.sdk("find", "library", "LLVM", "hiprtc")
         paths = [f"{self.site}/_rocm_sdk_core/{p}" for p in (SHARED["LLVM"], "lib/libhiprtc.so.7")]
-        self.assertEqual(done.stdout.splitlines(), paths)
+        self.assertEqual(result.stdout.splitlines(), paths)
         found = json.loads(self.layout.sdk("find", "bitcode", "ocml", "--json").stdout)
         row = {
             "name": "ocml",
@@ -177,14 +177,14 @@ class Find(unittest.TestCase):
         self.assertIn("must be a name", failed.stderr)
 
     def test_the_path_is_printed_as_json(self) -> None:
-        done = self.layout.sdk("path", "--bin", "--no-require-devel", "--json")
+        result = self.layout.sdk("path", "--bin", "--no-require-devel", "--json")
         expected = {
             "format": 1,
             "name": "bin",
             "path": f"{self.site}/_rocm_sdk_core/bin",
             "devel": False,
         }
-        self.assertEqual(json.loads(done.stdout), expected)
+        self.assertEqual(json.loads(result.stdout), expected)
 
 
 class FindInDevel(unittest.TestCase):
@@ -272,6 +272,6 @@ class Driver(unittest.TestCase):
         self.assertIn("sudo usermod -a -G", found["problem"])
 
     def test_the_command_prints_it(self) -> None:
-        done = self.layout.sdk("driver", "--json")
-        self.assertEqual(json.loads(done.stdout)["format"], 1)
-        self.assertEqual(done.returncode, 0 if json.loads(done.stdout)["usable"] else 1)
+        result = self.layout.sdk("driver", "--json")
+        self.assertEqual(json.loads(result.stdout)["format"], 1)
+        self.assertEqual(result.returncode, 0 if json.loads(result.stdout)["usable"] else 1)

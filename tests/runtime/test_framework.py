@@ -38,14 +38,14 @@ class Framework(unittest.TestCase):
         layout.install(support.libraries(files=files))
 
     def said(self, *arguments: str) -> str:
-        done = self.layout.sdk(*arguments)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return done.stdout
+        result = self.layout.sdk(*arguments)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return result.stdout
 
     def refused(self, *arguments: str) -> str:
-        done = self.layout.sdk(*arguments)
-        self.assertEqual((done.returncode, done.stdout), (1, ""))
-        return done.stderr
+        result = self.layout.sdk(*arguments)
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        return result.stderr
 
     def test_libraries_are_told_as_they_load(self) -> None:
         expected = (
@@ -137,10 +137,10 @@ class Framework(unittest.TestCase):
             with self.subTest(options=options, version=version):
                 text = self.said("framework-init", "--libraries", "hiprtc", *options)
                 code = f"import rocm_sdk\nimport rocm_sdk._process as p\np.__version__ = {version!r}\n"
-                done = self.run_code(code + text + "\ninitialize()\n")
-                self.assertIn(expected, done.stderr)
-                self.assertEqual(done.returncode != 0, "Error" in expected, done.stderr)
-                self.assertEqual(bool(done.stderr), bool(expected), done.stderr)
+                result = self.run_code(code + text + "\ninitialize()\n")
+                self.assertIn(expected, result.stderr)
+                self.assertEqual(result.returncode != 0, "Error" in expected, result.stderr)
+                self.assertEqual(bool(result.stderr), bool(expected), result.stderr)
 
     def run_code(self, code: str) -> subprocess.CompletedProcess[str]:
         place = Path(self.layout.top, "run.py")

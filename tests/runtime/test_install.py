@@ -36,14 +36,14 @@ class Installer:
 
     def install(self, *requirements: str, **variables: str) -> str:
         links = ["--no-index", "--find-links", str(self.wheels)]
-        done = self.run([*self.command("install"), *links, *requirements], **variables)
-        return done.stdout + done.stderr
+        result = self.run([*self.command("install"), *links, *requirements], **variables)
+        return result.stdout + result.stderr
 
     def uninstall(self, *names: str) -> None:
         self.run([*self.command("uninstall"), *names])
 
     def run(self, command: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
+        result = subprocess.run(
             command,
             env={**self.environment, **variables},
             stdin=subprocess.DEVNULL,
@@ -51,9 +51,9 @@ class Installer:
             text=True,
             check=False,
         )
-        if done.returncode:
-            raise AssertionError(f"{command}\n{done.stdout}{done.stderr}")
-        return done
+        if result.returncode:
+            raise AssertionError(f"{command}\n{result.stdout}{result.stderr}")
+        return result
 
     def sdk(self, *arguments: str) -> str:
         return self.run([str(self.venv / "bin" / "rocm-sdk"), *arguments]).stdout
@@ -173,8 +173,8 @@ class Installation:
         for step in (1, 4, 9, 14, 20, 27, 33) if support.THOROUGH else (4, 20):
             with self.test.subTest(step):
                 command = [str(self.tool.python), "-c", KILLED_AT, str(step), site]
-                done = subprocess.run(command, env=self.tool.environment, check=False)
-                self.test.assertEqual(done.returncode, -9)
+                result = subprocess.run(command, env=self.tool.environment, check=False)
+                self.test.assertEqual(result.returncode, -9)
                 self.tool.uninstall(*sorted(self.distributions()))
                 left = {path for path in self.left() if self.sees_all or not os.path.isdir(path)}
                 self.test.assertEqual(left, set(), "left behind")

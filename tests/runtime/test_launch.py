@@ -20,8 +20,8 @@ class Launch(unittest.TestCase):
         self, module: str, function: str, *arguments: str, **variables: str
     ) -> tuple[int, str, str]:
         code = f"from {module}._cli import {function}; {function}()"
-        done = self.layout.run("-c", code, *arguments, **variables)
-        return done.returncode, done.stdout.strip(), done.stderr.strip()
+        result = self.layout.run("-c", code, *arguments, **variables)
+        return result.returncode, result.stdout.strip(), result.stderr.strip()
 
     def hipcc(self, *arguments: str) -> tuple[int, str, str]:
         return self.start("rocm_sdk_core", "hipcc", *arguments)
@@ -95,9 +95,9 @@ class Launch(unittest.TestCase):
         (other / "python3").chmod(0o755)
         path = f"{other}:{os.environ['PATH']}"
         code = "from rocm_sdk_core._cli import hipcc; hipcc()"
-        done = self.layout.run("-c", code, "a b", PATH=path)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return done.stdout.strip()
+        result = self.layout.run("-c", code, "a b", PATH=path)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return result.stdout.strip()
 
     def test_a_python_program_has_this_interpreter(self) -> None:
         told = "import sys; print(sys.executable, sys.flags.no_user_site, sys.argv)"

@@ -242,8 +242,8 @@ class Import(unittest.TestCase):
             "import rocm_sdk\n"
             "print(sorted(set(sys.modules) - before), started)\n"
         )
-        done = self.isolated(code)
-        self.assertEqual(done, "['__future__', 'rocm_sdk'] []\n")
+        result = self.isolated(code)
+        self.assertEqual(result, "['__future__', 'rocm_sdk'] []\n")
 
     def test_the_version_asks_for_nothing_more(self) -> None:
         code = "import sys, rocm_sdk; rocm_sdk.__version__; print('re' in sys.modules, 'pathlib' in sys.modules)"
@@ -253,13 +253,13 @@ class Import(unittest.TestCase):
         """Run code in a Python without its site-packages."""
         layout = support.Layout(self, support.core())
         code = f"import sys; sys.path.insert(0, {str(layout.site)!r})\n{code}"
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-I", "-S", "-B", "-c", code],
             capture_output=True,
             text=True,
             check=True,
         )
-        return done.stdout
+        return result.stdout
 
     def test_public_names_are_these_and_documented(self) -> None:
         layout = support.Layout(self)
@@ -395,18 +395,18 @@ class Process(unittest.TestCase):
 
 class Command(unittest.TestCase):
     def test_version(self) -> None:
-        done = support.Layout(self).sdk("version")
-        self.assertEqual((done.stdout, done.stderr, done.returncode), ("7.2.4\n", "", 0))
+        result = support.Layout(self).sdk("version")
+        self.assertEqual((result.stdout, result.stderr, result.returncode), ("7.2.4\n", "", 0))
 
     def test_verbose_goes_to_standard_error(self) -> None:
         layout = support.Layout(self, support.core())
-        done = layout.run(
+        result = layout.run(
             "-c",
             "import rocm_sdk; print(rocm_sdk.find_libraries('rocdxg', missing_ok=True))",
             ROCM_SDK_VERBOSE="1",
         )
-        self.assertEqual(done.stdout, "[]\n")
-        self.assertIn("built without the library 'rocdxg' (lib/librocdxg*.so*): skipped", done.stderr)
+        self.assertEqual(result.stdout, "[]\n")
+        self.assertIn("built without the library 'rocdxg' (lib/librocdxg*.so*): skipped", result.stderr)
 
     def test_wrong_usage(self) -> None:
         layout = support.Layout(self)
@@ -419,8 +419,8 @@ class Command(unittest.TestCase):
             ["doctor", "--fix"],
             ["nonsense"],
         ):
-            done = layout.sdk(*arguments)
-            self.assertEqual((done.stdout, done.returncode), ("", 2))
+            result = layout.sdk(*arguments)
+            self.assertEqual((result.stdout, result.returncode), ("", 2))
 
 
 if __name__ == "__main__":

@@ -39,9 +39,9 @@ class Needs(unittest.TestCase):
         self.lib = self.layout.top / "lib"
 
     def missing(self, *paths: Path) -> list[str]:
-        done = self.layout.run("-c", MISSING, *map(str, paths))
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return done.stdout.splitlines()
+        result = self.layout.run("-c", MISSING, *map(str, paths))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return result.stdout.splitlines()
 
     def loads(self, path: Path) -> bool:
         code = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"

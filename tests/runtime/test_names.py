@@ -238,9 +238,9 @@ class Names(unittest.TestCase):
     def test_arguments_of_newer_versions(self) -> None:
         """Newer builds of torch and JAX generate `_rocm_init.py` with more arguments."""
         code = "import rocm_sdk; rocm_sdk.initialize_process(from_the_future=1)"
-        done = self.layout.run("-c", code, ROCM_SDK_VERBOSE="1")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("unknown argument 'from_the_future'", done.stderr)
+        result = self.layout.run("-c", code, ROCM_SDK_VERBOSE="1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("unknown argument 'from_the_future'", result.stderr)
         self.assertEqual(self.layout.run("-c", code).stderr, "")
 
     def test_words_and_kind_of_a_version_mismatch(self) -> None:

@@ -98,7 +98,7 @@ class Packages(unittest.TestCase):
 
     @classmethod
     def command(cls, *command: str, status: int = 0, **variables: str) -> str:
-        done = subprocess.run(
+        result = subprocess.run(
             command,
             env=support.environment(PYTHONDONTWRITEBYTECODE="1", **variables),
             stdin=subprocess.DEVNULL,
@@ -106,10 +106,10 @@ class Packages(unittest.TestCase):
             text=True,
             check=False,
         )
-        assert done.returncode == status, (
-            f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
+        assert result.returncode == status, (
+            f"{command}: {result.returncode}\n{result.stdout}{result.stderr}"
         )
-        return done.stdout
+        return result.stdout
 
     def sdk(self, *arguments: str, status: int = 0, **variables: str) -> str:
         return self.command(str(self.venv / "bin/rocm-sdk"), *arguments, status=status, **variables)

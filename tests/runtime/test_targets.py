@@ -131,8 +131,8 @@ class Targets(unittest.TestCase):
         self.assertEqual(self.layout.code(DETERMINE), "gfx942")
 
     def test_command_prints_isas_on_one_line(self) -> None:
-        done = self.layout.sdk("targets")
-        self.assertEqual((done.stdout, done.stderr), ("gfx942;gfx1100\n", ""))
+        result = self.layout.sdk("targets")
+        self.assertEqual((result.stdout, result.stderr), ("gfx942;gfx1100\n", ""))
 
 
 class LegacyTargets(unittest.TestCase):

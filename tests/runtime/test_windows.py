@@ -38,10 +38,10 @@ class Paths(unittest.TestCase):
     def test_paths_without_a_limit_are_absolute_and_have_backslashes(self) -> None:
         layout = support.Layout(self, support.core())
         paths = ["C:/a/./b/../c", "C:\\a", "\\\\host\\share\\a/b", "\\\\?\\C:\\a", "\\\\?\\UNC\\host\\a"]
-        done = layout.run("-c", EXTENDED, *paths)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        result = layout.run("-c", EXTENDED, *paths)
+        self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(
-            done.stdout.splitlines(),
+            result.stdout.splitlines(),
             [
                 "\\\\?\\C:\\a\\c",
                 "\\\\?\\C:\\a",
@@ -66,11 +66,11 @@ class Rivals(unittest.TestCase):
         self.ours = self.layout.site / "_rocm_sdk_core/bin/x.dll"
 
     def look(self) -> tuple[list[list[object]], list[list[str]]]:
-        done = self.layout.run(
+        result = self.layout.run(
             "-c", RIVALS, str(self.program / "python.exe"), SYSTEMROOT=str(self.system.parent)
         )
-        self.assertEqual(done.returncode, 0, done.stderr)
-        found, findings = map(json.loads, done.stdout.splitlines())
+        self.assertEqual(result.returncode, 0, result.stderr)
+        found, findings = map(json.loads, result.stdout.splitlines())
         return found, findings
 
     def test_one_library_of_a_name_is_in_order(self) -> None:
@@ -125,8 +125,8 @@ class Environment(unittest.TestCase):
     def findings(self, **variables: str) -> list[dict[str, str]]:
         layout = support.Layout(self, support.core())
         filled = {name: value.format(site=layout.site) for name, value in variables.items()}
-        done = layout.sdk("doctor", "--json", **filled)
-        found: list[dict[str, str]] = json.loads(done.stdout)["findings"]
+        result = layout.sdk("doctor", "--json", **filled)
+        found: list[dict[str, str]] = json.loads(result.stdout)["findings"]
         return [one for one in found if one["code"] == "other-sdk"]
 
     def test_another_rocm_is_told(self) -> None:

@@ -101,9 +101,9 @@ class Library:
 def readers(work):
     """Put msgpack and zstandard from PyPI where this program finds them."""
     place = work / "readers"
-    done = run([fetcher(work), "install", "--quiet", "--target", place, "msgpack", "zstandard"], work, machine())
-    if done.status:
-        raise NotRun(f"msgpack and zstandard cannot be had from PyPI: {done.problem}")
+    result = run([fetcher(work), "install", "--quiet", "--target", place, "msgpack", "zstandard"], work, machine())
+    if result.status:
+        raise NotRun(f"msgpack and zstandard cannot be had from PyPI: {result.problem}")
     sys.path.insert(1, str(place))
 
 

@@ -86,24 +86,24 @@ def check(bench, report):
     """Install, use and uninstall the demo's packages."""
     there = Installation(bench)
     before = there.files()
-    done = there.pip("install", "--no-cache-dir", "--no-index", *there.find, WANTED)
-    if not report.check("pip installs the packages", done.status and f"{done.out} {done.err}"):
+    result = there.pip("install", "--no-cache-dir", "--no-index", *there.find, WANTED)
+    if not report.check("pip installs the packages", result.status and f"{result.out} {result.err}"):
         return
     _self_test(there, report)
     _scripts(there, report)
     _doctor(there, report)
     _long_paths(there, report, bench.work)
-    done = there.pip("uninstall", "--yes", "rocm", "rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel",
-                     "rocm-sdk-device-gfx1151")
+    result = there.pip("uninstall", "--yes", "rocm", "rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel",
+                       "rocm-sdk-device-gfx1151")
     left = sorted(map(str, there.files() ^ before))
-    report.check("pip uninstalls all of it", done.status and done.err or ", ".join(left))
+    report.check("pip uninstalls all of it", result.status and result.err or ", ".join(left))
 
 
 def _self_test(there, report):
-    done = there.script("rocm-sdk", "test")
-    counts = done.out.strip().rpartition("\n")[2]
-    good = done.status == 0 and ", 0 failed, " in counts and int(counts.split()[0]) > 40
-    report.check("`rocm-sdk test` finds nothing wrong", None if good else f"{done.out} {done.err}")
+    result = there.script("rocm-sdk", "test")
+    counts = result.out.strip().rpartition("\n")[2]
+    good = result.status == 0 and ", 0 failed, " in counts and int(counts.split()[0]) > 40
+    report.check("`rocm-sdk test` finds nothing wrong", None if good else f"{result.out} {result.err}")
     report.note(counts)
     links = [path for path in (there.site / "_rocm_sdk_devel").rglob("*") if path.is_symlink()]
     report.check("no link is in the devel tree", ", ".join(map(str, links)))
@@ -116,42 +116,42 @@ def _self_test(there, report):
 
 def _scripts(there, report):
     words = ["a b", 'with "quotes"', "", "C:\\dir\\"]
-    done = there.script("hipcc", *words)
-    said = done.out.splitlines()
-    report.check("a console script passes on its arguments", None if said == words else f"{done.out} {done.err}")
+    result = there.script("hipcc", *words)
+    said = result.out.splitlines()
+    report.check("a console script passes on its arguments", None if said == words else f"{result.out} {result.err}")
     script = there.place / "Scripts" / "hipcc.exe"
     for status in ("0x0", "0x7", "0xff", "0xc000013a", "0xffffffff"):
-        done = there.run("-c", STATUS, script, STATUS=status)
-        found = done.out.split(" ")[0]
-        report.check(f"and the exit status {status}", None if found == status else f"{done.out} {done.err}")
-    done = there.run("-c", CONTROL_C, script, WAIT="handled", STATUS="0x5")
-    report.check("Control-C is the program's own affair", None if done.out == "0x5\n" else f"{done.out} {done.err}")
+        result = there.run("-c", STATUS, script, STATUS=status)
+        found = result.out.split(" ")[0]
+        report.check(f"and the exit status {status}", None if found == status else f"{result.out} {result.err}")
+    result = there.run("-c", CONTROL_C, script, WAIT="handled", STATUS="0x5")
+    report.check("Control-C is the program's own affair", None if result.out == "0x5\n" else f"{result.out} {result.err}")
     program = there.site / "_rocm_sdk_devel" / "bin" / "hipcc.exe"
     # Windows says 0xc000013a, Wine 0.
     alone, through = (there.run("-c", CONTROL_C, one, WAIT="default").out for one in (program, script))
     report.check("and ends the script as it ends the program", None if alone == through else f"{alone} {through}")
     programs = [there.site / name / "bin" / "hipconfig.exe" for name in ("_rocm_sdk_core", "_rocm_sdk_devel")]
     hidden = [program.rename(program.with_suffix(".hidden")) for program in programs]
-    done = there.script("hipconfig")
-    good = done.status == 127 and "hipconfig is missing: reinstall rocm-sdk-core" in done.err
-    report.check("a program that is gone is said to be", None if good else f"{done.status} {done.err}")
+    result = there.script("hipconfig")
+    good = result.status == 127 and "hipconfig is missing: reinstall rocm-sdk-core" in result.err
+    report.check("a program that is gone is said to be", None if good else f"{result.status} {result.err}")
     for program, other in zip(programs, hidden, strict=True):
         other.rename(program)
 
 
 def _doctor(there, report):
-    done = there.script("rocm-sdk", "doctor")
-    report.check("the doctor has nothing to say", None if "everything is in order" in done.out else done.out + done.err)
+    result = there.script("rocm-sdk", "doctor")
+    report.check("the doctor has nothing to say", None if "everything is in order" in result.out else result.out + result.err)
     ours = there.site / "_rocm_sdk_core" / "bin" / "amdhip64_7.dll"
     driver = there.windows.system / "amdhip64_7.dll"
     shutil.copy(ours, driver)
     try:
-        done = there.script("rocm-sdk", "doctor", HIP_PATH="C:\\Program Files\\SDK")
+        result = there.script("rocm-sdk", "doctor", HIP_PATH="C:\\Program Files\\SDK")
         wins = f"amdhip64_7.dll: {windows_path(ours)}"
-        good = wins in done.out and "wins over C:\\windows\\System32\\amdhip64_7.dll" in done.out
-        report.check("it says which of two libraries wins", None if good else done.out + done.err)
-        good = "HIP_PATH: it is C:\\Program Files\\SDK, which does not exist" in done.out
-        report.check("and that a variable leads elsewhere", None if good else done.out)
+        good = wins in result.out and "wins over C:\\windows\\System32\\amdhip64_7.dll" in result.out
+        report.check("it says which of two libraries wins", None if good else result.out + result.err)
+        good = "HIP_PATH: it is C:\\Program Files\\SDK, which does not exist" in result.out
+        report.check("and that a variable leads elsewhere", None if good else result.out)
         said = there.run("-c", LOADED_BEFORE).out
         good = "system32\\amdhip64_7.dll was loaded before" in said
         report.check("one that was loaded before is told", None if good else said)
@@ -169,11 +169,11 @@ def _long_paths(there, report, work):
         rows = [row for row in record.read_text().splitlines() if not row.startswith("_rocm_sdk_devel/")]
         record.write_text("\n".join([*rows, ""]))
     (site / "sitecustomize.py").write_text(SHORT_PATHS)
-    done = there.run("-m", "rocm_sdk", "init", PYTHONPATH=windows_path(site))
+    result = there.run("-m", "rocm_sdk", "init", PYTHONPATH=windows_path(site))
     tree = site / "_rocm_sdk_devel"
     longest = max((len(windows_path(path)) + len(".partial\\_rocm_sdk_devel") for path in tree.rglob("*")), default=0)
-    good = done.status == 0 and longest > 259
-    report.check("a workspace with long paths is no obstacle", None if good else f"{longest}: {done.err}")
-    done = there.run("-m", "rocm_sdk", "doctor", PYTHONPATH=windows_path(site))
-    report.check("nor for the doctor", None if "devel     expanded" in done.out else done.out + done.err)
+    good = result.status == 0 and longest > 259
+    report.check("a workspace with long paths is no obstacle", None if good else f"{longest}: {result.err}")
+    result = there.run("-m", "rocm_sdk", "doctor", PYTHONPATH=windows_path(site))
+    report.check("nor for the doctor", None if "devel     expanded" in result.out else result.out + result.err)
     shutil.rmtree(site)

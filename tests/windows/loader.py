@@ -81,9 +81,9 @@ class Scene:
 
     def plan(self):
         """Return the errors of `rockpack plan`; empty if none."""
-        done = run([self.bench.rockpack, "plan", "--artifact-dir", self.place / "artifacts", "--manifest",
-                    self.place, "--version", "1.0"], self.place, {"COLUMNS": "500"})
-        return done.err if done.status else ""
+        result = run([self.bench.rockpack, "plan", "--artifact-dir", self.place / "artifacts", "--manifest",
+                      self.place, "--version", "1.0"], self.place, {"COLUMNS": "500"})
+        return result.err if result.status else ""
 
     def load(self, name, *call, first=()):
         """Lay out the packages and load a library, behind others."""

@@ -58,11 +58,11 @@ class Windows:
 
     def run(self, command, cwd=None, **variables):
         """Run a program of Windows; pipes are all that it can have, since Wine knows no `/dev/null`."""
-        done = subprocess.run(
+        result = subprocess.run(
             [self.wine, *map(str, command)], cwd=cwd or self.work, env={**self._environment, **variables},
             input=b"", capture_output=True, timeout=SECONDS, check=False)
-        out, err = (text.decode("utf-8", "replace").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
-        return Ended(done.returncode, out, err)
+        out, err = (text.decode("utf-8", "replace").replace("\r\n", "\n") for text in (result.stdout, result.stderr))
+        return Ended(result.returncode, out, err)
 
     def load(self, file, *call, directories=(), first=()):
         """Return the result of loading a DLL, with these directories opened, after these DLLs."""
@@ -86,9 +86,9 @@ def _first(names):
 
 def compiled(words, target):
     """Run the compiler; the file that it makes."""
-    done = run([COMPILER, *words, "-O1", "-o", target], target.parent)
-    if done.status:
-        raise RuntimeError(done.problem)
+    result = run([COMPILER, *words, "-O1", "-o", target], target.parent)
+    if result.status:
+        raise RuntimeError(result.problem)
     return target
 
 
@@ -131,11 +131,11 @@ def _wheel(work):
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     if not list(fetched.glob("*.whl")):
         command = [sys.executable, "-m", "venv", work / "venv"]
-        done = run(command, work)
-        if not done.status:
-            done = run([work / "venv/bin/python", "-m", "pip", "download", "--quiet", "--no-deps",
-                        "--only-binary", ":all:", "--platform", "win_amd64", "--python-version", version,
-                        "--dest", fetched, FROZEN], work, machine())
-        if done.status:
-            raise NotRun(f"no Python {version} for Windows can be had from PyPI: {done.problem}")
+        result = run(command, work)
+        if not result.status:
+            result = run([work / "venv/bin/python", "-m", "pip", "download", "--quiet", "--no-deps",
+                          "--only-binary", ":all:", "--platform", "win_amd64", "--python-version", version,
+                          "--dest", fetched, FROZEN], work, machine())
+        if result.status:
+            raise NotRun(f"no Python {version} for Windows can be had from PyPI: {result.problem}")
     return next(fetched.glob("*.whl"))

@@ -35,12 +35,12 @@ def libraries(site, directory):
 def load(path):
     """Load one library; return the last line of the error, or None."""
     environment = {key: value for key, value in os.environ.items() if key not in HIDDEN}
-    done = subprocess.run([sys.executable, "-c", LOAD, path], env=environment, stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode == 0:
+    result = subprocess.run([sys.executable, "-c", LOAD, path], env=environment, stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True, errors="replace", check=False)
+    if result.returncode == 0:
         return None
-    said = (done.stderr + done.stdout).strip().splitlines() or ["it says nothing"]
-    return f"exit status {done.returncode}: {said[-1]}"
+    said = (result.stderr + result.stdout).strip().splitlines() or ["it says nothing"]
+    return f"exit status {result.returncode}: {said[-1]}"
 
 
 def main(site, *directories):

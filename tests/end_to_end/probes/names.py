@@ -133,14 +133,14 @@ def get_devel_root(site, devel=True):
 
 @case("scripts, COLMAP: targets between semicolons")
 def targets(site):
-    done = subprocess.run([sys.executable, "-m", "rocm_sdk", "targets"], capture_output=True, text=True, check=True)
-    assert all(one.startswith("gfx") and " " not in one for one in done.stdout.rstrip("\n").split(";")), done.stdout
+    result = subprocess.run([sys.executable, "-m", "rocm_sdk", "targets"], capture_output=True, text=True, check=True)
+    assert all(one.startswith("gfx") and " " not in one for one in result.stdout.rstrip("\n").split(";")), result.stdout
 
 
 @case("checks of whether devel is there: path --root")
 def path_root(site, devel=True):
-    done = subprocess.run([sys.executable, "-m", "rocm_sdk", "path", "--root"], capture_output=True, text=True, check=False)
-    assert done.returncode == (0 if devel else 1) and bool(done.stdout) == devel, (done.returncode, done.stdout)
+    result = subprocess.run([sys.executable, "-m", "rocm_sdk", "path", "--root"], capture_output=True, text=True, check=False)
+    assert result.returncode == (0 if devel else 1) and bool(result.stdout) == devel, (result.returncode, result.stdout)
 
 
 def main(site, devel):

@@ -14,11 +14,11 @@ import sys
 def start(program, name):
     """Return exit status, output and errors of `program --version`, called `name`."""
     try:
-        done = subprocess.run([name, "--version"], executable=program, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, errors="replace", timeout=120, check=False)
+        result = subprocess.run([name, "--version"], executable=program, stdin=subprocess.DEVNULL,
+                                capture_output=True, text=True, errors="replace", timeout=120, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return 127, "", str(error)
-    return done.returncode, done.stdout, done.stderr
+    return result.returncode, result.stdout, result.stderr
 
 
 def answer(stub, target):
