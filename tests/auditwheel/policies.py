@@ -19,7 +19,7 @@ def rows():
 
 def machines():
     """Return the names of the architectures."""
-    return [name for _, name, what, _ in rows() if what == "machine"]
+    return [name for _, name, kind, _ in rows() if kind == "machine"]
 
 
 def table():
@@ -65,11 +65,11 @@ def installed(python):
 
 def problem(python):
     """Say where the two differ, or return None."""
-    ours, theirs = table(), installed(python)
-    if set(ours) != set(theirs):
-        return f"policies that only one of them has: {sorted(set(ours) ^ set(theirs))}"
-    for key, policy in theirs.items():
-        for what, expected in policy.items():
-            if ours[key][what] != expected:
-                return f"{what} of {key}: the table has {ours[key][what]}, auditwheel {expected}"
+    table_here, table_installed = table(), installed(python)
+    if set(table_here) != set(table_installed):
+        return f"policies that only one of them has: {sorted(set(table_here) ^ set(table_installed))}"
+    for key, policy in table_installed.items():
+        for field, expected in policy.items():
+            if table_here[key][field] != expected:
+                return f"{field} of {key}: the table has {table_here[key][field]}, auditwheel {expected}"
     return None

@@ -56,9 +56,9 @@ def opened(browser, uri):
 
 
 def quiet(browser, uri):
-    asked = [url for url in browser.requests() if url.split("#")[0] != uri and not url.startswith("data:")]
-    said = browser.console()
-    return f"asked for {asked}, said {said}" if asked or said else None
+    urls = [url for url in browser.requests() if url.split("#")[0] != uri and not url.startswith("data:")]
+    messages = browser.console()
+    return f"asked for {urls}, said {messages}" if urls or messages else None
 
 
 def figures(browser, plan):
@@ -67,11 +67,11 @@ def figures(browser, plan):
     script = """const sums = (by) => Object.fromEntries([...treeBy(by).root.below].map(([name, node]) => [name, node.size]));
         const { root } = treeBy("package");
         return [root.count, root.size, rowCount - unownedStart, unownedStart - absentStart, sums("package"), sums("artifact")];"""
-    found, wanted = browser.run(script), [count, size, unowned, absent, dict(packages), dict(artifacts)]
+    actual, expected = browser.run(script), [count, size, unowned, absent, dict(packages), dict(artifacts)]
     shown = browser.run("return [...document.querySelectorAll('#figures dd')].map((d) => d.textContent)")
     text = [browser.run("return humanSize(arguments[0])", size), f"{count:,}", f"{len(plan['distributions']):,}", f"{unowned:,}", f"{absent:,}"]
-    if found != wanted:
-        return f"{found} is not {wanted}"
+    if actual != expected:
+        return f"{actual} is not {expected}"
     return None if shown == text else f"the head shows {shown}, not {text}"
 
 
@@ -81,8 +81,8 @@ def areas(browser):
         const whole = throughChain(drawn.node).size;
         return all.filter((t) => t.node).map((t) => [t.node.name, t.w * t.h / area, t.node.size / whole]);"""
     shares = browser.run(script)
-    wrong = [s for s in shares if abs(s[1] - s[2]) > 0.002]
-    return f"area and size differ: {wrong}" if wrong or not shares else None
+    differences = [s for s in shares if abs(s[1] - s[2]) > 0.002]
+    return f"area and size differ: {differences}" if differences or not shares else None
 
 
 def zooming(browser, uri):
@@ -139,9 +139,9 @@ def finding(browser, uri, plan):
         return f"{member['path']} is not found"
     rows = browser.run("return [...document.querySelectorAll('.found tbody tr')].map((tr) => [...tr.cells].map((td) => td.textContent))")
     size = browser.run("return humanSize(arguments[0])", member["size"])
-    wanted = [member["path"], title, "relink", size, member["rule"], member["rpath"]]
-    if wanted not in rows:
-        return f"{wanted} is not among {rows}"
+    row = [member["path"], title, "relink", size, member["rule"], member["rpath"]]
+    if row not in rows:
+        return f"{row} is not among {rows}"
     if not browser.run("return drawn.tiles.some((t) => t.element.classList.contains('hit'))"):
         return "nothing in the map is lit"
     browser.click(".found tbody .link")
@@ -169,10 +169,10 @@ def globs(browser, uri, plan):
     }
     browser.goto(uri)
     for query, matches in cases.items():
-        found = browser.run("return search(arguments[0]).filter((row) => row < absentStart && columns.part[row] !== 1).length", query)
-        wanted = sum(map(lambda row: bool(matches(*row)), split))
-        if found != wanted:
-            return f"{query} finds {found}, not {wanted}"
+        actual = browser.run("return search(arguments[0]).filter((row) => row < absentStart && columns.part[row] !== 1).length", query)
+        expected = sum(map(lambda row: bool(matches(*row)), split))
+        if actual != expected:
+            return f"{query} finds {actual}, not {expected}"
     return None
 
 
@@ -205,26 +205,26 @@ def lists(browser, uri, plan):
     browser.wait("[...document.querySelectorAll('#absent details')].every((d) => d.querySelector('table'))")
     browser.run("for (const more of document.querySelectorAll('#absent .more, #unowned .more')) while (!more.hidden) more.click();")
     counted = browser.run("return ['#packages tbody tr', '#unowned tbody tr', '#absent tbody tr', '#notes li'].map((s) => document.querySelectorAll(s).length)")
-    wanted = [len(packages), unowned, absent, len(plan["notes"])]
-    return None if counted == wanted else f"{counted} lines, not {wanted}"
+    expected = [len(packages), unowned, absent, len(plan["notes"])]
+    return None if counted == expected else f"{counted} lines, not {expected}"
 
 
 def theme(browser, uri, name):
     """Text can be read in both themes, in the map, the tables and the results."""
     browser.theme(name)
-    found = []
+    faults = []
     for place in ("", "#find=so", "#by=artifact"):
         browser.goto("about:blank")
         browser.goto(uri + place)
         browser.wait("document.querySelectorAll('.tile').length > 0")
-        seen = browser.run(CONTRAST)
-        found += seen["bad"]
-        if (seen["page"] > 0.5) != (name == "light"):
+        contrasts = browser.run(CONTRAST)
+        faults += contrasts["bad"]
+        if (contrasts["page"] > 0.5) != (name == "light"):
             return f"the page is not {name}"
-        if seen["seen"] < 50:
-            return f"only {seen['seen']} texts were looked at"
+        if contrasts["seen"] < 50:
+            return f"only {contrasts['seen']} texts were looked at"
     browser.theme("light")
-    return f"contrast below 4.5: {found[:6]}" if found else None
+    return f"contrast below 4.5: {faults[:6]}" if faults else None
 
 
 def readable(browser, uri, texts):
@@ -237,14 +237,14 @@ def readable(browser, uri, texts):
             browser.goto("about:blank")
             browser.goto(uri)
             browser.wait("document.readyState === 'complete'")
-            seen = browser.run(CONTRAST)
+            contrasts = browser.run(CONTRAST)
             wide = browser.run("return document.documentElement.scrollWidth")
-            if seen["bad"]:
-                problems.append(f"{name}: contrast below 4.5: {seen['bad'][:3]}")
-            if (seen["page"] > 0.5) != (name == "light"):
+            if contrasts["bad"]:
+                problems.append(f"{name}: contrast below 4.5: {contrasts['bad'][:3]}")
+            if (contrasts["page"] > 0.5) != (name == "light"):
                 problems.append(f"the page is not {name}")
-            if seen["seen"] < texts:
-                problems.append(f"only {seen['seen']} texts")
+            if contrasts["seen"] < texts:
+                problems.append(f"only {contrasts['seen']} texts")
             if wide > width:
                 problems.append(f"{wide} of {width} wide")
     browser.theme("light")

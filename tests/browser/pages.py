@@ -84,14 +84,14 @@ def multiplied(page, rows):
         parents, names = _numbers(data["directories"]["parent"]), _numbers(data["directories"]["name"])
         last = [data["steps"].index(s) for s in ("absent", "unowned") if s in data["steps"]]
         count = next((at for at, step in enumerate(columns["step"]) if step in last), len(columns["step"]))
-        own, grown = len(parents), {name: column[:count] for name, column in columns.items()}
+        count_before, grown = len(parents), {name: column[:count] for name, column in columns.items()}
         for copy in range(1, rows // count):
             above = len(parents) + 1
             data["strings"].append(f"copy-{copy}")
             parents.append(0)
             names.append(len(data["strings"]) - 1)
-            parents += [above + parent if parent else above for parent in parents[:own]]
-            names += names[:own]
+            parents += [above + parent if parent else above for parent in parents[:count_before]]
+            names += names[:count_before]
             for name, column in columns.items():
                 # The top level stays in place; the other entries move below the copy's directory.
                 moved = [above + value if value else above for value in column[:count]] if name == "directory" else column[:count]

@@ -42,7 +42,7 @@ class Browser:
         binary = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
         driver = shutil.which("chromedriver")
         if not binary or not driver:
-            missing = [name for name, found in (("chromium", binary), ("chromedriver", driver)) if not found]
+            missing = [name for name, path in (("chromium", binary), ("chromedriver", driver)) if not path]
             raise NoBrowser(f"{' and '.join(missing)} not found; on Debian: apt-get install chromium chromium-driver")
         self.profile = Path(tempfile.mkdtemp(prefix="browser-"))
         self.driver = None
@@ -67,9 +67,9 @@ class Browser:
         self.open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
         self.base = f"http://127.0.0.1:{port}/session"
         options = {"binary": binary, "args": [*ARGUMENTS, f"--user-data-dir={self.profile / 'profile'}"]}
-        wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
+        capabilities = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
         try:
-            session = self._call("POST", "", {"capabilities": {"alwaysMatch": wanted}})
+            session = self._call("POST", "", {"capabilities": {"alwaysMatch": capabilities}})
         except RuntimeError as reason:
             raise NoBrowser(f"Chromium does not start: {reason}") from None
         self.base += f"/{session['sessionId']}"

@@ -139,9 +139,9 @@ def written(members, end, directory_order=None):
     out += end.between
     if end.wide:
         place = len(out)
-        told = 44 + len(end.wide_extra) if end.wide_told is None else end.wide_told
+        length = 44 + len(end.wide_extra) if end.wide_told is None else end.wide_told
         here = values[0] + end.wide_here
-        out += END64 + struct.pack("<QHHIIQQQQ", told, 45, end.wide_needed, *end.wide_disks, here, *values) + end.wide_extra
+        out += END64 + struct.pack("<QHHIIQQQQ", length, 45, end.wide_needed, *end.wide_disks, here, *values) + end.wide_extra
         out += LOCATOR64 + struct.pack("<IQI", end.locator_disk, place + end.locator, end.locator_disks)
         if not end.needless:
             values = 0xFFFF, FULL, FULL

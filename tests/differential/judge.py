@@ -109,26 +109,26 @@ def verdict(findings, trouble, answers):
         return None
     beyond = [one for one in errors if not _is_beyond(one) and not (index and one[1] in OF_METADATA)]
     if not any(answer.refusal for answer in answers.values()) and not differ and not harm and beyond:
-        return Verdict("too strict", "; ".join(f"{code}: {what} ({member}, {detail})" for _, code, what, member, detail in beyond))
+        return Verdict("too strict", "; ".join(f"{code}: {meaning} ({member}, {detail})" for _, code, meaning, member, detail in beyond))
     return None
 
 
 def _is_beyond(finding):
-    _, code, what, _, detail = finding
-    return any(code == of and re.search(pattern, f"{what} {detail}") for of, pattern, _ in BEYOND)
+    _, code, meaning, _, detail = finding
+    return any(code == of and re.search(pattern, f"{meaning} {detail}") for of, pattern, _ in BEYOND)
 
 
-def _short(said):
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+def _short(text):
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     return " | ".join(lines)[-240:]
 
 
 def _differences(installed):
     tools = sorted(installed)
     first = installed[tools[0]]
-    told = []
+    differences = []
     for tool in tools[1:]:
         more, less = sorted(installed[tool] - first), sorted(first - installed[tool])
         if more or less:
-            told.append(f"{tool}: {[path for path, _ in more][:4]}, {tools[0]}: {[path for path, _ in less][:4]}")
-    return "; ".join(told)
+            differences.append(f"{tool}: {[path for path, _ in more][:4]}, {tools[0]}: {[path for path, _ in less][:4]}")
+    return "; ".join(differences)

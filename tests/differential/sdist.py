@@ -205,11 +205,11 @@ def noise(sdist, dice, where):
     seed = dice.random()
 
     def flip(content):
-        mine, content = random.Random(seed), bytearray(content)
+        dice, content = random.Random(seed), bytearray(content)
         starts = [at for at in range(0, len(content) - 511, 512) if content[at + 257:at + 262] == b"ustar"]
-        start = mine.choice(starts) if where in (0, 3) and starts else 0
+        start = dice.choice(starts) if where in (0, 3) and starts else 0
         length = 500 if where in (0, 3) and starts else len(content)
-        content[start + mine.randrange(length)] ^= 1 << mine.randrange(8)
+        content[start + dice.randrange(length)] ^= 1 << dice.randrange(8)
         if where == 3 and starts:
             content[start + 148:start + 156] = b" " * 8
             content[start + 148:start + 156] = b"%06o\0 " % sum(content[start:start + 512])

@@ -41,9 +41,9 @@ class Answer:
         return [self.refusal, sorted(self.files), list(self.harm)]
 
     @classmethod
-    def read(cls, kept):
+    def read(cls, line):
         """Return an answer that was kept."""
-        return cls(kept[0], frozenset(tuple(one) for one in kept[1]), tuple(kept[2]))
+        return cls(line[0], frozenset(tuple(one) for one in line[1]), tuple(line[2]))
 
 
 def fetched(work):
@@ -82,7 +82,7 @@ def content(path):
 
 def tree(env):
     """Return the digest of each file of an environment, by path."""
-    found = {}
+    entries = {}
     for directory, directories, names in os.walk(env):
         directories[:] = [name for name in directories if name != "__pycache__"]
         for name in names + [one for one in directories if Path(directory, one).is_symlink()]:
@@ -90,8 +90,8 @@ def tree(env):
             below = path.relative_to(env)
             if name in OWN and below.parts[-2].endswith(".dist-info") or below.as_posix() == ".lock":
                 continue
-            found[below.as_posix()] = hashlib.sha256(content(path)).hexdigest()[:16]
-    return found
+            entries[below.as_posix()] = hashlib.sha256(content(path)).hexdigest()[:16]
+    return entries
 
 
 class Tools:
@@ -127,10 +127,10 @@ class Tools:
         if result.returncode not in (0, 1):
             return None, f"exit status {result.returncode}: {result.stderr}"
         try:
-            found = json.loads(result.stdout)["findings"]
+            findings = json.loads(result.stdout)["findings"]
         except (ValueError, KeyError):
             return None, f"no JSON: {result.stdout[:600]}{result.stderr}"
-        return [(one["severity"], one["code"], one["what"], one["member"], one["detail"]) for one in found], result.stderr
+        return [(one["severity"], one["code"], one["what"], one["member"], one["detail"]) for one in findings], result.stderr
 
     def ask(self, tool, path):
         """Give the package to one tool, with a new environment if it installs."""

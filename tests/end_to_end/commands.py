@@ -33,8 +33,8 @@ def answers(report, name, environment, version, isas):
         report.check(f"{name}: rocm-sdk {' '.join(arguments)}", problem)
     _misuse(report, name, environment)
     for path in ("", "/bin", "/lib/cmake"):
-        there = (environment.site / f"_rocm_sdk_devel{path}").is_dir()
-        report.check(f"{name}: _rocm_sdk_devel{path} is a directory", not there and "it is not there")
+        is_directory = (environment.site / f"_rocm_sdk_devel{path}").is_dir()
+        report.check(f"{name}: _rocm_sdk_devel{path} is a directory", not is_directory and "it is not there")
 
 
 def _misuse(report, name, environment):
@@ -51,16 +51,16 @@ def interrupted(report, name, environment):
         process = environment.root.start(command, environment.home)
         time.sleep(delay)
         kill(process)
-    both = [environment.root.start(command, environment.home) for _ in range(2)]
-    ended = [wait(process) for process in both]
-    problem = next((done.problem for done in ended if done.status), None)
+    processes = [environment.root.start(command, environment.home) for _ in range(2)]
+    ended = [wait(process) for process in processes]
+    problem = next((result.problem for result in ended if result.status), None)
     report.check(f"{name}: two rocm-sdk init at once, after three that were killed", problem)
 
 
 def same_devel(report, name, first, second):
     """Compare the devel trees of two environments, whichever way they were expanded."""
     trees = [snapshot.contents(one.site / "_rocm_sdk_devel") for one in (first, second)]
-    clean = [{path: told for path, told in tree.items() if "__pycache__/" not in path} for tree in trees]
+    clean = [{path: entry for path, entry in tree.items() if "__pycache__/" not in path} for tree in trees]
     problem = snapshot.difference(*clean) or (len(clean[0]) < 100 and f"only {len(clean[0])} files")
     report.check(f"{name}: the devel trees of pip and uv are identical ({len(clean[0])} entries)", problem)
 
@@ -68,10 +68,10 @@ def same_devel(report, name, first, second):
 def device_links(report, name, environment, isas):
     """After init the devel tree has every file of every device package."""
     lists = sorted((environment.site / "_rocm_sdk_libraries/.devel_links").glob("*.json"))
-    found = {path.stem: json.loads(path.read_text("utf-8"))["links"] for path in lists}
-    report.check(f"{name}: a list of links for each device package", set(found) != set(isas) and f"of {sorted(found)}")
+    links_of = {path.stem: json.loads(path.read_text("utf-8"))["links"] for path in lists}
+    report.check(f"{name}: a list of links for each device package", set(links_of) != set(isas) and f"of {sorted(links_of)}")
     devel = environment.site / "_rocm_sdk_devel"
-    for isa, links in found.items():
+    for isa, links in links_of.items():
         absent = [link["relpath"] for link in links if not (devel / link["relpath"]).is_file()]
         problem = (absent and f"absent: {some(absent)}") or (not links and "it lists nothing")
         report.check(f"{name}: the devel tree has the {len(links)} files of {isa}", problem)
@@ -87,20 +87,20 @@ def self_test(report, name, environment, tree, root=None):
     failed = {case["name"]: case["reason"] for case in cases if case["status"] == "FAIL"}
     met = set()
     for case, reason in failed.items():
-        found = next((one for one in expected if fnmatch.fnmatchcase(case, one[0]) and one[1].is_told_in(reason)), None)
-        if found is None:
+        listed = next((one for one in expected if fnmatch.fnmatchcase(case, one[0]) and one[1].is_told_in(reason)), None)
+        if listed is None:
             report.check(f"{name}: self-test {case}", reason)
         else:
-            met.add(found[0])
-            report.note(f"expected: {case}: {found[1].why}")
+            met.add(listed[0])
+            report.note(f"expected: {case}: {listed[1].why}")
     stale = [pattern for pattern, _ in expected if pattern not in met]
     report.check(f"{name}: each case that is expected to fail does", stale and f"these do not: {some(stale, 20)}")
     _skips(report, name, cases, tree)
     passed = [case["name"] for case in cases if case["status"] == "ok"]
     kinds = {case.split(":")[0] for case in passed}
-    wanted = {"layout", "library", "preload", "script", "devel"}
-    report.check(f"{name}: self-test: {len(passed)} cases pass, {len(failed)} fail", kinds != wanted and
-                 f"none passes of {some(wanted - kinds)}")
+    kinds_expected = {"layout", "library", "preload", "script", "devel"}
+    report.check(f"{name}: self-test: {len(passed)} cases pass, {len(failed)} fail", kinds != kinds_expected and
+                 f"none passes of {some(kinds_expected - kinds)}")
     _owners(report, name, cases, environment)
 
 
@@ -131,8 +131,8 @@ def _skips(report, name, cases, tree):
     skipped = [case["name"] for case in cases if case["status"] == "skip"]
     unknown = [case for case in skipped if not any(fnmatch.fnmatchcase(case, one) for one in tree.skipped)]
     stale = [one for one in tree.skipped if not fnmatch.filter(skipped, one)]
-    told = [f"not expected: {some(unknown)}"] * bool(unknown) + [f"not skipped: {some(stale)}"] * bool(stale)
-    report.check(f"{name}: self-test skips what it should ({len(skipped)})", "; ".join(told))
+    differences = [f"not expected: {some(unknown)}"] * bool(unknown) + [f"not skipped: {some(stale)}"] * bool(stale)
+    report.check(f"{name}: self-test skips what it should ({len(skipped)})", "; ".join(differences))
 
 
 def _owners(report, name, cases, environment):
@@ -143,13 +143,13 @@ def _owners(report, name, cases, environment):
         for line in record.read_text("utf-8").splitlines():
             if line.startswith(("_rocm_sdk_core/", "_rocm_sdk_libraries", "_rocm_profiler/")):
                 owners[line.split("/", 1)[1].rsplit(",", 2)[0]] = logical
-    wrong = []
+    errors = []
     for case in cases:
         kind, _, rest = case["name"].partition(":")
         logical, _, path = rest.partition(":")
         if kind == "library" and owners.get(path) != logical:
-            wrong.append(f"{case['name']} belongs to {owners.get(path)}")
-    report.check(f"{name}: self-test names the package of each library", wrong and some(wrong, 3))
+            errors.append(f"{case['name']} belongs to {owners.get(path)}")
+    report.check(f"{name}: self-test names the package of each library", errors and some(errors, 3))
 
 
 def without_devel(report, name, environment):
@@ -157,14 +157,14 @@ def without_devel(report, name, environment):
     core = f"{environment.root.inside(environment.site)}/_rocm_sdk_core"
     for option, answer in (("--root", core), ("--bin", f"{core}/bin")):
         result = environment.program("rocm-sdk", "path", option, "--no-require-devel")
-        said = result.out.rstrip("\n") == answer and "devel" in result.err
-        problem = result.problem or (not said and f"stdout {result.out!r}, stderr {result.err!r}")
+        reported = result.out.rstrip("\n") == answer and "devel" in result.err
+        problem = result.problem or (not reported and f"stdout {result.out!r}, stderr {result.err!r}")
         report.check(f"{name}: rocm-sdk path {option} without devel", problem)
     for option in ("--cmake", "--root"):
         result = environment.program("rocm-sdk", "path", option)
-        said = result.status == 1 and not result.out and "[devel]" in result.err and "Traceback" not in result.err
+        reported = result.status == 1 and not result.out and "[devel]" in result.err and "Traceback" not in result.err
         report.check(f"{name}: rocm-sdk path {option} without devel names the extra",
-                     not said and f"{result.ending}: {result.err}")
+                     not reported and f"{result.ending}: {result.err}")
     loading.names(report, f"{name}: without devel", environment, devel=False)
 
 
@@ -172,10 +172,10 @@ def without_libraries(report, name, environment):
     """Check defect 30 once libraries is gone: the error names the extra to install."""
     code = "import rocm_sdk; rocm_sdk.find_libraries('hipblas')"
     result = environment.program("python3", "-c", code)
-    said = result.err.strip().splitlines()[-1:] or [""]
-    right = said[0].startswith("ModuleNotFoundError") and "[libraries]" in said[0]
+    lines = result.err.strip().splitlines()[-1:] or [""]
+    right = lines[0].startswith("ModuleNotFoundError") and "[libraries]" in lines[0]
     report.check(f"{name}: find_libraries without its package names the extra",
-                 not right and f"{result.ending}: {said[0]}")
+                 not right and f"{result.ending}: {lines[0]}")
 
 
 def found_libraries(report, name, environment):
@@ -194,12 +194,12 @@ def targets(report, name, environment, dists):
     """Check defects 26 and 27 in kpack mode: each ISA has an extra, and `device` is one requirement for all machines."""
     anew = "--reinstall" if environment.tool == "uv" else "--force-reinstall"
 
-    def devices(wanted, **settings):
-        result = environment.install(dists, wanted, "--dry-run", anew, env=settings)
+    def devices(requirement, **settings):
+        result = environment.install(dists, requirement, "--dry-run", anew, env=settings)
         return result, set(re.findall(r"rocm.sdk.device.(gfx[0-9a-f]+)", result.out + result.err))
 
     for isa in ("gfx1101", "gfx1100"):
-        done, said = devices(f"rocm[device-{isa}]")
-        report.check(f"{name}: rocm[device-{isa}]", done.problem or (said != {isa} and f"it would install {said}"))
-        done, said = devices("rocm[device]", ROCM_SDK_TARGET_FAMILY=isa)
-        report.check(f"{name}: rocm[device] where {isa} is asked for", done.problem or (said and f"it would install {said}"))
+        done, choice = devices(f"rocm[device-{isa}]")
+        report.check(f"{name}: rocm[device-{isa}]", done.problem or (choice != {isa} and f"it would install {choice}"))
+        done, choice = devices("rocm[device]", ROCM_SDK_TARGET_FAMILY=isa)
+        report.check(f"{name}: rocm[device] where {isa} is asked for", done.problem or (choice and f"it would install {choice}"))

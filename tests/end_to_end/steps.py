@@ -34,17 +34,17 @@ class Bench:
     repeat_full: bool
 
     @classmethod
-    def set_up(cls, report, given):
+    def set_up(cls, report, arguments):
         """Prepare missing inputs; raises NotRun before the first check."""
-        work, tools, binary = (path.resolve() for path in (given.work, given.tools, given.rockpack))
-        made = {name: debian.ensure_tree(name, tools, work).resolve() for name in given.tree}
+        work, tools, binary = (path.resolve() for path in (arguments.work, arguments.tools, arguments.rockpack))
+        made = {name: debian.ensure_tree(name, tools, work).resolve() for name in arguments.tree}
         root = debian.ensure_root(tools, work)
-        full = any(expectations.TREES[name].full for name in given.tree)
+        full = any(expectations.TREES[name].full for name in arguments.tree)
         extended = trees.ensure_extended_root(root) if full else None
         runs = work / "runs"
         shutil.rmtree(runs, ignore_errors=True)
         runs.mkdir()
-        return cls(report, binary, root, extended, ensure_uv(work), made, runs, given.repeat_full)
+        return cls(report, binary, root, extended, ensure_uv(work), made, runs, arguments.repeat_full)
 
 
 def one_tree(bench, name):
@@ -66,9 +66,9 @@ def one_tree(bench, name):
         builds.promoted(report, name, bench.rockpack, bench.trees[name], built, other, tree.build)
         shutil.rmtree(other)
     if not tree.full:
-        wrong = place / "wrong inputs"
-        wrong_inputs.all_of_them(report, f"{name}: wrong input", bench.rockpack, bench.trees[name], built, wrong)
-        shutil.rmtree(wrong)
+        scratch = place / "wrong inputs"
+        wrong_inputs.all_of_them(report, f"{name}: wrong input", bench.rockpack, bench.trees[name], built, scratch)
+        shutil.rmtree(scratch)
     for one in _installations(name, tree, built):
         _installed(bench, plan, place, one)
 
@@ -123,8 +123,8 @@ def _compare(report, name, pip, uv):
     files = [records.installed_files(environment.site) for environment in (pip, uv)]
     report.check(f"{name}: pip and uv install the same ({len(files[0])} entries)", snapshot.difference(*files))
     for environment in (pip, uv):
-        wrong = records.wrong(environment.site)
-        report.check(f"{name}: {environment.tool}: files are what RECORD says", wrong and some(wrong))
+        errors = records.wrong(environment.site)
+        report.check(f"{name}: {environment.tool}: files are what RECORD says", errors and some(errors))
 
 
 def _expand_and_add(report, one, pip, uv):
@@ -188,7 +188,7 @@ def _one_device(report, name, environment):
         return
     result = environment.installer("uninstall", devices[0])
     report.check(f"{name}: uninstall {devices[0]}", result.problem)
-    wrong = records.wrong(environment.site) + records.absent(environment.site)
-    report.check(f"{name}: the other packages are whole", wrong and some(wrong))
+    errors = records.wrong(environment.site) + records.absent(environment.site)
+    report.check(f"{name}: the other packages are whole", errors and some(errors))
     foreign = records.unowned(environment.site)
     report.check(f"{name}: nothing of {devices[0]} is left", foreign and some(foreign))

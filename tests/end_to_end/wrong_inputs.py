@@ -34,12 +34,12 @@ def all_of_them(report, name, binary, tree, built, scratch):
     shutil.copytree(built, previous, copy_function=shutil.copy2)
     (previous / "dist" / "of somebody else.whl").write_bytes(b"PK\x05\x06" + bytes(18))
     (previous / "notes.txt").write_text("not rockpack's\n", "utf-8")
-    for what, artifacts, options, culprits in _cases(tree, scratch):
+    for fault, artifacts, options, culprits in _cases(tree, scratch):
         before = snapshot.contents(previous, times=True)
         result = _build(binary, artifacts, previous, options, scratch)
-        _judge(report, f"{name}: {what}", result, culprits)
+        _judge(report, f"{name}: {fault}", result, culprits)
         changed = snapshot.difference(before, snapshot.contents(previous, times=True))
-        report.check(f"{name}: {what}: output directory as it was", changed)
+        report.check(f"{name}: {fault}: output directory as it was", changed)
     _new_directory(report, name, binary, tree, scratch)
     _not_writable(report, name, binary, tree, previous, scratch)
     _full_disk(report, name, binary, tree, previous, scratch)
@@ -79,19 +79,19 @@ def _build(binary, artifacts, dest, options, cwd):
     return rockpack(binary, ["build", "--artifact-dir", artifacts, "-o", dest, *options], cwd)
 
 
-def _judge(report, name, done, culprits):
-    told = " ".join(done.err.replace("│", " ").split())
-    squeezed = told.replace(" ", "")  # long paths are broken over lines
+def _judge(report, name, result, culprits):
+    text = " ".join(result.err.replace("│", " ").split())
+    squeezed = text.replace(" ", "")  # long paths are broken over lines
     absent = [one for one in culprits if one.replace(" ", "") not in squeezed]
     problem = None
-    if done.status not in (1, 2):
-        problem = f"{done.ending}: {done.err}"
-    elif (count := told.count("×") + told.count("error: ")) != 1 or "panicked" in told:
-        problem = f"{count} errors are shown: {done.err}"
+    if result.status not in (1, 2):
+        problem = f"{result.ending}: {result.err}"
+    elif (count := text.count("×") + text.count("error: ")) != 1 or "panicked" in text:
+        problem = f"{count} errors are shown: {result.err}"
     elif absent:
-        problem = f"the error does not name {absent}: {done.err}"
-    elif done.out:
-        problem = f"there is something on stdout: {done.out}"
+        problem = f"the error does not name {absent}: {result.err}"
+    elif result.out:
+        problem = f"there is something on stdout: {result.out}"
     report.check(name, problem)
 
 
@@ -119,8 +119,8 @@ def _full_disk(report, name, binary, tree, previous, scratch):
     full.mkdir()
     used = sum(path.stat().st_size for path in previous.rglob("*") if path.is_file())
     room = used + (4 << 20)  # for a part of a second build
-    done, changed = _in_namespace(str(room), full, previous, _command(binary, tree, full), scratch)
-    _judge(report, f"{name}: a full disk", done, ["full"])
+    result, changed = _in_namespace(str(room), full, previous, _command(binary, tree, full), scratch)
+    _judge(report, f"{name}: a full disk", result, ["full"])
     report.check(f"{name}: a full disk: as it was", changed)
 
 
@@ -148,11 +148,11 @@ def _killed(report, name, binary, tree, previous, scratch):
     report.check(f"{name}: a build is killed while it runs", not alive and "each was done by then")
     result = rockpack(binary, [*command[1:], "--version", "100"], scratch)
     report.check(f"{name}: the next build after a killed one", result.problem)
-    left = [path for path in snapshot.names(previous) if not path.endswith("/") and "-100-" not in path and
-            "-100.tar.gz" not in path]
+    missing = [path for path in snapshot.names(previous) if not path.endswith("/") and "-100-" not in path and
+               "-100.tar.gz" not in path]
     expected = sorted(["dist/SHA256SUMS", "dist/of somebody else.whl", "dist/provenance.intoto.json", "notes.txt"])
-    report.check(f"{name}: the next build leaves its own packages and other people's files", left != expected and
-                 f"besides its own there are {left}, not {expected}")
+    report.check(f"{name}: the next build leaves its own packages and other people's files", missing != expected and
+                 f"besides its own there are {missing}, not {expected}")
 
 
 def _command(binary, tree, dest):
@@ -160,12 +160,12 @@ def _command(binary, tree, dest):
     return [str(binary), "build", "--artifact-dir", str(tree), "-o", str(dest), "--compression", "store"]
 
 
-def _in_namespace(what, where, previous, command, scratch):
+def _in_namespace(kind, where, previous, command, scratch):
     results = scratch / "results"
     shutil.rmtree(results, ignore_errors=True)
     results.mkdir()
     script = IN_NAMESPACE.replace("PYTHON", sys.executable)
-    result = run(["unshare", "--mount", "sh", "-c", script, "sh", what, where, previous, results, *command],
+    result = run(["unshare", "--mount", "sh", "-c", script, "sh", kind, where, previous, results, *command],
                  scratch, {"SNAPSHOT": snapshot.__file__})
     if result.status:
         raise RuntimeError(f"the mount namespace cannot be set up: {result.err}")

@@ -55,9 +55,9 @@ def ensure_root(tools, work):
 
 def ensure_copy(root, name, packages):
     """Return a copy of a root with more Debian packages in it, made when it is missing."""
-    copy, wanted = Root(root.work / name, root.tools, root.work), " ".join(sorted(packages))
+    copy, names = Root(root.work / name, root.tools, root.work), " ".join(sorted(packages))
     stamp = copy.path / "installed"
-    if stamp.is_file() and stamp.read_text("utf-8") == wanted:
+    if stamp.is_file() and stamp.read_text("utf-8") == names:
         return copy
     if copy.path.exists():
         shutil.rmtree(copy.path)
@@ -69,6 +69,6 @@ def ensure_copy(root, name, packages):
     command = ["sh", "-c", f'{install} "$@" || {{ apt-get -q update && {install} "$@"; }}', "sh", *packages]
     result = copy.run(command, root.work / "home", {"DEBIAN_FRONTEND": "noninteractive", **machine()})
     if result.status:
-        raise NotRun(f"apt-get cannot install {wanted} in the root: {result.problem}")
-    stamp.write_text(wanted, "utf-8")
+        raise NotRun(f"apt-get cannot install {names} in the root: {result.problem}")
+    stamp.write_text(names, "utf-8")
     return copy

@@ -40,9 +40,9 @@ def ensure_pip(work, version=None):
     """Return a directory with the package `pip` of this version, by default the newest, for PYTHONPATH."""
     place = work / "pips" / (version or "newest")
     if not (place / "pip").is_dir():
-        wanted = f"pip=={version}" if version else "pip"
+        requirement = f"pip=={version}" if version else "pip"
         command = [fetcher(work), "install", "--quiet", "--no-deps", "--no-compile", "--upgrade"]
-        result = run([*command, "--target", place, wanted], work, machine())
+        result = run([*command, "--target", place, requirement], work, machine())
         if result.status:
-            raise NotRun(f"{wanted} cannot be had from PyPI: {result.problem}")
+            raise NotRun(f"{requirement} cannot be had from PyPI: {result.problem}")
     return place

@@ -43,8 +43,8 @@ def wrong(site):
 def _matches(path, digest, size):
     if not path.is_file() or path.stat().st_size != int(size):
         return False
-    found = bytes.fromhex(snapshot.sha256(path))
-    return digest == "sha256=" + base64.urlsafe_b64encode(found).rstrip(b"=").decode()
+    actual = bytes.fromhex(snapshot.sha256(path))
+    return digest == "sha256=" + base64.urlsafe_b64encode(actual).rstrip(b"=").decode()
 
 
 def absent(site):
@@ -69,11 +69,11 @@ def distributions(site):
 
 def installed_files(site):
     """Return {path: kind, mode and content} of site-packages, without files of installers."""
-    found = snapshot.contents(site)
-    ours = {name: told for name, told in found.items() if not is_installers(name)}
-    for name in [name for name in found if name.endswith(".dist-info/RECORD") and not name.startswith("pip-")]:
-        ours[name] = _comparable(site / name)
-    return ours
+    content = snapshot.contents(site)
+    files = {name: entry for name, entry in content.items() if not is_installers(name)}
+    for name in [name for name in content if name.endswith(".dist-info/RECORD") and not name.startswith("pip-")]:
+        files[name] = _comparable(site / name)
+    return files
 
 
 def _comparable(record):

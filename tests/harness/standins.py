@@ -68,6 +68,6 @@ def _functions_of_hip(tree):
     functions = dict.fromkeys(CALLED, "hip_4.2")
     for library in tree.rglob("*.so*"):
         if library.is_file() and not library.is_symlink():
-            told = run(["nm", "-D", "--undefined-only", library], tree).out
-            functions |= dict(re.findall(r" U (\w+)@(hip_[\d.]+)", told))
+            symbols = run(["nm", "-D", "--undefined-only", library], tree).out
+            functions |= dict(re.findall(r" U (\w+)@(hip_[\d.]+)", symbols))
     return functions

@@ -41,13 +41,13 @@ class Closure:
     def differences(self, plan, package):
         """Returns the missing dependencies of the files of `package`, as (path, difference) pairs.
         """
-        there = self.installed_with(plan, package)
+        files = self.installed_with(plan, package)
         for path, image in self.files.get(package.distribution, {}).items():
             folder = posixpath.dirname(path)
             searched = [rpath.meaning(entry, folder) for entry in rpath.entries_of(image.rpath)]
             for name in image.needed:
-                found = any(posixpath.join(place, name) in there for place in searched)
-                if not found and not any(fnmatchcase(name, known) for known in self.excused):
+                resolved = any(posixpath.join(place, name) in files for place in searched)
+                if not resolved and not any(fnmatchcase(name, pattern) for pattern in self.excused):
                     yield path, f"does not find {name}"
 
     def installed_with(self, plan, package):

@@ -49,12 +49,12 @@ def wheel_key(subfolder, distribution):
 
 def wheels_below(dist):
     """The wheels of the output by (subfolder, distribution), several under one key too."""
-    found = {}
+    wheels = {}
     for path in sorted(dist.rglob("*.whl")):
         folder = path.parent.relative_to(dist).as_posix()
         key = ("" if folder == "." else folder, distribution_of(path))
-        found.setdefault(key, []).append(path)
-    return found
+        wheels.setdefault(key, []).append(path)
+    return wheels
 
 
 def only_metadata(path):
@@ -87,15 +87,15 @@ def checks(plan, facts, closure):
 def check_all(plan, facts, dist, closure=None):
     """Prints differences and summaries; gives the number of differences."""
     wheels = wheels_below(dist)
-    total, found = 0, []
+    total, checked = 0, []
     for key, check, check_together in checks(plan, facts, closure or Closure()):
         paths = wheels.pop(key, [])
         if len(paths) == 1:
             differences = check(paths[0])
         else:
             differences = [("", f"{len(paths)} wheels, expected one")]
-        found.append((key, differences, check_together))
-    for key, differences, check_together in found:
+        checked.append((key, differences, check_together))
+    for key, differences, check_together in checked:
         total += report("/".join(filter(None, key)), [*differences, *check_together()])
     for key, paths in wheels.items():
         total += report("/".join(filter(None, key)), [(p.name, "unexpected wheel") for p in paths])
@@ -103,8 +103,8 @@ def check_all(plan, facts, dist, closure=None):
 
 
 def report(name, differences):
-    for path, what in differences:
-        print(f"{name}: {path}: {what}")
+    for path, difference in differences:
+        print(f"{name}: {path}: {difference}")
     print(f"{name}: {len(differences)} differences" if differences else f"{name}: agrees")
     return len(differences)
 

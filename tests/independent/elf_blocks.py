@@ -73,9 +73,9 @@ def segment_block(source, result, new, segment):
     return Block(f"segment of type {segment.type}", segment.offset, segment.filesz, place, padding)
 
 
-def block_faults(source, result, found):
+def block_faults(source, result, moved):
     """The bytes of each block are the same in its new place."""
-    for block in found:
+    for block in moved:
         if block.new_start is None:
             yield f"{block.label} is gone"
         elif (source[block.start:block.start + block.size]

@@ -21,14 +21,14 @@ def meaning(entry, folder):
     return "system:" + posixpath.normpath(entry)
 
 
-def expected(source, folder, wanted):
+def expected(source, folder, entries):
     """Returns the source's entries, then the missing ones of `wanted`; no entry twice.
 
     "No entry twice" is taken of the whole DT_RPATH, so a repetition in the source is removed, too:
     a search never reaches the later one.
     """
     before = [meaning(entry, folder) for entry in entries_of(source.runpath or source.rpath)]
-    return list(dict.fromkeys([*before, *wanted]))
+    return list(dict.fromkeys([*before, *entries]))
 
 
 def wanted_directories(facts, plan, package):

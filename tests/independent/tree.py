@@ -91,14 +91,14 @@ class Artifact:
 
 def read_artifacts(folder):
     """Every artifact of a directory; children with other names are no artifacts."""
-    found = []
+    artifacts = []
     for child in sorted(Path(folder).iterdir()):
         fields = child.name.split("_")
         if child.is_dir() and len(fields) == 3:
             artifact = Artifact(child, *fields)
             artifact.entries = read_entries(child)
-            found.append(artifact)
-    return found
+            artifacts.append(artifact)
+    return artifacts
 
 
 def read_entries(folder):
@@ -150,18 +150,18 @@ def resolve(view, path):
 
     None means a link that dangles, turns in a circle or leaves the tree.
     """
-    todo, done, hops = deque(path.split("/")), [], 0
+    todo, parts, hops = deque(path.split("/")), [], 0
     entry = None
     while todo:
         part = todo.popleft()
         if part in ("", "."):
             continue
         if part == "..":
-            if not done:
+            if not parts:
                 return None
-            done.pop()
+            parts.pop()
             continue
-        entry = view.get("/".join([*done, part]))
+        entry = view.get("/".join([*parts, part]))
         if entry is None:
             return None
         if entry.form == "link":
@@ -172,5 +172,5 @@ def resolve(view, path):
         elif entry.form == "file" and todo:
             return None
         else:
-            done.append(part)
-    return view.get("/".join(done), Entry("", "dir", Path()))
+            parts.append(part)
+    return view.get("/".join(parts), Entry("", "dir", Path()))

@@ -40,9 +40,9 @@ class Bench:
         """True for the short sample."""
         return self.given.quick
 
-    def not_run(self, what, why):
+    def not_run(self, part, why):
         """Report loudly that a part cannot be run here; the exit status becomes 77."""
-        reason = f"{what}: {' '.join(str(why).split())}"
+        reason = f"{part}: {' '.join(str(why).split())}"
         with self._lock:
             self.missing.append(reason)
             print(f"NOT RUN {reason}", flush=True)
@@ -79,14 +79,14 @@ class Bench:
         """Say which cell it is."""
         return f"Python {python.label}, {tool.label}"
 
-    def step(self, name, done):
+    def step(self, name, result):
         """Check that a command ended well."""
-        return self.report.check(name, done.problem)
+        return self.report.check(name, result.problem)
 
     def state(self, name, environment, expected):
         """Check the installed packages: these versions, undamaged, and no file outside RECORDs."""
-        found, site = records.distributions(environment.site), environment.site
-        problems = [f"installed is {found}, not {expected}"] * (found != expected)
+        actual, site = records.distributions(environment.site), environment.site
+        problems = [f"installed is {actual}, not {expected}"] * (actual != expected)
         problems += records.wrong(site) + records.absent(site)
         problems += [f"{path} is in no RECORD" for path in records.unowned(site)]
         return self.report.check(name, problems and some(problems))
@@ -102,10 +102,10 @@ def _version(command, cwd):
 
 def tools_for(python, work, uv, fetch_pip):
     """Return the installers for an interpreter: its oldest pip, the newest pip, uv."""
-    found = {}
-    for wanted in dict.fromkeys((python.oldest_pip, None)):
-        path = fetch_pip(wanted)
+    tools = {}
+    for version_wanted in dict.fromkeys((python.oldest_pip, None)):
+        path = fetch_pip(version_wanted)
         command = python.command(["env", f"PYTHONPATH={path}", python.path, "-m", "pip", "--version"])
         version = _version(command, work)
-        found[version] = Tool("pip", path, version)
-    return [*found.values(), Tool("uv", uv, _version([uv, "--version"], work))]
+        tools[version] = Tool("pip", path, version)
+    return [*tools.values(), Tool("uv", uv, _version([uv, "--version"], work))]

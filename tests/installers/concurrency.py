@@ -21,7 +21,7 @@ def different(bench, python, tool):
     environment, source = bench.environment(python, tool), bench.sources[0]
     name = f"{bench.label(python, tool)}: {len(TOGETHER)} installs at once"
     ended = _at_once(environment, [_install(environment, source, "--no-deps", f"{one}=={OLD}") for one in TOGETHER])
-    bench.report.check(name, next(filter(None, (done.problem for done in ended)), None))
+    bench.report.check(name, next(filter(None, (result.problem for result in ended)), None))
     bench.state(f"{name}: everything is whole", environment, {one: OLD for one in sorted(TOGETHER)})
     bench.step(f"{name}: then rocm", environment.install(source, f"rocm=={OLD}"))
     _init(bench, name, environment)
@@ -32,19 +32,19 @@ def different(bench, python, tool):
 def _uninstall(bench, name, environment):
     """Links into core are in two RECORDs: an uninstaller that finds one gone may break off, and is repeated."""
     ended = _at_once(environment, [environment.command("uninstall", one) for one in EVERYTHING])
-    failed = [done for done in ended if done.status]
+    failed = [result for result in ended if result.status]
     if failed:
         bench.report.note(f"{name}: {len(failed)} break off, and put back what they had removed")
-    left = records.distributions(environment.site)
-    if left:
-        bench.step(f"{name}: uninstalling once more what is still there", environment.installer("uninstall", *left))
+    remaining = records.distributions(environment.site)
+    if remaining:
+        bench.step(f"{name}: uninstalling once more what is still there", environment.installer("uninstall", *remaining))
     bench.report.check(f"{name}: nothing is left but empty directories", _files_left(environment))
 
 
 def _files_left(environment):
     """Two uninstallers may each leave a directory to the other; leftover directories are allowed, files are not."""
-    left = [path for path in environment.site.rglob("*") if not path.is_dir()]
-    return left or records.distributions(environment.site)
+    files = [path for path in environment.site.rglob("*") if not path.is_dir()]
+    return files or records.distributions(environment.site)
 
 
 def _init(bench, name, environment):
@@ -64,16 +64,16 @@ def same(bench, python, tool):
     """The same packages by several installers at once. pip promises nothing; uv takes turns."""
     environment, source = bench.environment(python, tool), bench.sources[0]
     name = f"{bench.label(python, tool)}: three times the same install at once"
-    wanted = f"rocm[libraries,devel,device-all,profiler]=={OLD}"
-    ended = _at_once(environment, [_install(environment, source, wanted) for _ in range(3)])
-    failed = [done for done in ended if done.status]
+    requirement = f"rocm[libraries,devel,device-all,profiler]=={OLD}"
+    ended = _at_once(environment, [_install(environment, source, requirement) for _ in range(3)])
+    failed = [result for result in ended if result.status]
     if tool.is_uv:
         bench.report.check(f"{name}: none fails", failed and failed[0].problem)
     elif failed:
         last = failed[0].err.splitlines()[-1:]
         bench.report.note(f"{name}: {len(failed)} of 3 fail, which pip does not rule out: {last}")
     again = ["--reinstall"] if tool.is_uv else ["--force-reinstall"]
-    bench.step(f"{name}: one more install mends whatever came of it", environment.install(source, *again, wanted))
+    bench.step(f"{name}: one more install mends whatever came of it", environment.install(source, *again, requirement))
     bench.state(f"{name}: everything is whole", environment, {one: OLD for one in sorted(EVERYTHING)})
     bench.step(f"{name}: rocm-sdk init", environment.program("rocm-sdk", "init", "--quiet"))
     bench.step(f"{name}: uninstall", environment.installer("uninstall", *EVERYTHING))

@@ -86,8 +86,8 @@ def read_only(bench, python, tool):
                         ("uninstall", ["rocm-sdk-devel"])):
         command, needed = environment.command(verb, *words)
         result = _locked(environment, command, needed)
-        said = result.err + result.out
-        problem = (not result.status and "it claims to have done it") or ("ead-only" not in said and result.problem)
+        output = result.err + result.out
+        problem = (not result.status and "it claims to have done it") or ("ead-only" not in output and result.problem)
         bench.report.check(f"{name}: {tool.name} {verb} says what is wrong", problem)
     changed = snapshot.difference(before, snapshot.contents(environment.place, times=True))
     bench.report.check(f"{name}: nothing has changed", changed)
@@ -101,15 +101,15 @@ def _locked(environment, command, env=None):
     return environment.run([*prefix, program, *command[1:]], {"PYTHONDONTWRITEBYTECODE": "1", **(env or {})})
 
 
-def _refused(bench, name, done, words):
-    absent = [word for word in words if word not in done.err]
+def _refused(bench, name, result, words):
+    absent = [word for word in words if word not in result.err]
     problem = None
-    if done.status != 1:
-        problem = f"{done.ending}, not 1: {done.err or done.out}"
-    elif "Traceback" in done.err or done.out:
-        problem = f"not only an error: {done.out}{done.err}"
+    if result.status != 1:
+        problem = f"{result.ending}, not 1: {result.err or result.out}"
+    elif "Traceback" in result.err or result.out:
+        problem = f"not only an error: {result.out}{result.err}"
     elif absent:
-        problem = f"it does not say {absent}: {done.err}"
+        problem = f"it does not say {absent}: {result.err}"
     bench.report.check(f"{name} says what is wrong", problem)
 
 

@@ -55,9 +55,9 @@ def _extension(bench, environment, cmake, compiler, include):
                  f"-DWITH_HIPRTC={'ON' if in_root else 'OFF'}", "-DCMAKE_BUILD_TYPE=Release"]
     result = run(configure, environment.work)
     bench.step(f"{name}: CMake configures", result)
-    found = re.search(r"hip (\S+) from (.+)", result.out)
+    match = re.search(r"hip (\S+) from (.+)", result.out)
     bench.report.check(f"{name}: hip's CMake package is that of the devel tree",
-                       not (found and Path(found[2]).is_relative_to(root)) and f"it is {found and found[0]}: {result.out}")
+                       not (match and Path(match[2]).is_relative_to(root)) and f"it is {match and match[0]}: {result.out}")
     bench.step(f"{name}: it compiles and links", run([cmake, "--build", build], environment.work))
     library = next(build.glob("extension*.so"), build / "extension.so")
     needed = run(["readelf", "-d", library], build).out

@@ -107,9 +107,9 @@ def _handler(index):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self):  # noqa: N802 (the name is http.server's)
-            found = index.answer(self.path, self.headers.get("Accept", ""))
-            kind, body = found or ("text/plain", b"there is nothing here\n")
-            self.send_response(200 if found else 404)
+            answer = index.answer(self.path, self.headers.get("Accept", ""))
+            kind, body = answer or ("text/plain", b"there is nothing here\n")
+            self.send_response(200 if answer else 404)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
             self.send_header("Cache-Control", "no-cache")

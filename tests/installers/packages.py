@@ -34,8 +34,8 @@ def build(report, rockpack, tree, place):
         result = run([rockpack, "build", "--artifact-dir", artifacts, "-o", dest, "--version", version, *options],
                      place)
         built = sorted(path for path in (dest / "dist").glob("rocm*") if path.is_file()) if not result.status else []
-        made = len(built) == len((*EVERYTHING, CHOICE))
-        absent = result.problem or (not made and f"it makes {[path.name for path in built]}")
+        is_complete = len(built) == len((*EVERYTHING, CHOICE))
+        absent = result.problem or (not is_complete and f"it makes {[path.name for path in built]}")
         if not report.check(f"build {version} {' '.join(options)}".rstrip(), absent):
             return None
         for path in built:

@@ -61,9 +61,9 @@ class Interpreter:
         return ["unshare", "--mount", "sh", "-euc", IN_ROOT, "sh", self.root, self.work, *words]
 
 
-def found(given, root, work):
+def found(interpreters, root, work):
     """Return the newest interpreter of each minor version, in order; the given ones first."""
-    machine = [_probe(path) for path in (*given, *_candidates())]
+    machine = [_probe(path) for path in (*interpreters, *_candidates())]
     inside = [_probe("/usr/bin/python3", root, work)] if root else []
     best = {}
     for one in [one for one in (*machine, *inside) if one and one.version[:2] >= FIRST]:
@@ -80,8 +80,8 @@ def sample(interpreters):
 
 def absent(interpreters):
     """Return the minor versions that are tested elsewhere, and which this machine does not have."""
-    there = {one.version[:2] for one in interpreters}
-    return [f"{major}.{minor}" for major, minor in OLDEST_PIP if (major, minor) not in there]
+    versions = {one.version[:2] for one in interpreters}
+    return [f"{major}.{minor}" for major, minor in OLDEST_PIP if (major, minor) not in versions]
 
 
 def _candidates():
@@ -102,6 +102,6 @@ def _probe(path, root=None, work=None):
         return None
     if result.status:
         return None
-    told = json.loads(result.out)
+    answer = json.loads(result.out)
     # The real file, because a shim chooses its interpreter by the directory.
-    return Interpreter(told["executable"], tuple(told["version"]), root, work) if told["base"] else None
+    return Interpreter(answer["executable"], tuple(answer["version"]), root, work) if answer["base"] else None

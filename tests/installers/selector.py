@@ -30,22 +30,22 @@ def choices(bench, python, tool):
         ("a GPU without packages", machine(here, GFX906)),
         ("a processor alone", machine(here, CPU)),
     ]
-    for what, settings in cases:
+    for case, settings in cases:
         environment = bench.environment(python, tool)
         result = environment.install(bench.sources[0], WANTED, env=settings)
-        found = {*records.distributions(environment.site)}
-        problem = result.problem or (found != CHOSEN and f"installed is {sorted(found)}: {result.err}")
-        name = f"{bench.label(python, tool)}: rocm[device], {what}"
+        actual = {*records.distributions(environment.site)}
+        problem = result.problem or (actual != CHOSEN and f"installed is {sorted(actual)}: {result.err}")
+        name = f"{bench.label(python, tool)}: rocm[device], {case}"
         bench.report.check(f"{name}: the small package, and none of a GPU", problem)
-        said = result.out + result.err
-        bench.report.check(f"{name}: no warning of an extra", "warning" in said.lower() and "extra" in said and said)
+        output = result.out + result.err
+        bench.report.check(f"{name}: no warning of an extra", "warning" in output.lower() and "extra" in output and output)
         environment.remove()
     for isa in ("gfx942", "gfx1100"):
         environment = bench.environment(python, tool)
         result = environment.install(bench.sources[0], f"rocm[device,device-{isa}]=={OLD}", env=machine(here, GFX906))
-        found = devices(environment.site)
+        actual = devices(environment.site)
         bench.report.check(f"{bench.label(python, tool)}: rocm[device-{isa}] installs its package",
-                           result.problem or (found != [isa] and f"installed is {found}"))
+                           result.problem or (actual != [isa] and f"installed is {actual}"))
         environment.remove()
 
 
@@ -72,9 +72,9 @@ def extras(bench, python, tool):
 
 
 def _all_of_user(environment):
-    found = records.distributions(environment.site)
+    actual = records.distributions(environment.site)
     expected = {"rocm", "rocm-sdk-core", "rocm-sdk-device", "rocm-sdk-devel"}
-    return set(found) != expected and f"installed is {found}"
+    return set(actual) != expected and f"installed is {actual}"
 
 
 # A package of somebody who uses ROCm. Its backend needs nothing, as nothing can be fetched here.
@@ -128,19 +128,19 @@ def wheelhouse(bench, python, pip):
     result = environment.installer("download", *bench.sources[0].options, "-d", house, f"rocm[device,device-all]=={OLD}")
     bench.step(name, result)
     settings = machine(bench.work / SHARED, GFX1100)
-    wanted = f"rocm[device,device-gfx1100]=={OLD}"
-    result = environment.installer("install", "--no-index", "--find-links", house, wanted, env=settings)
-    found = devices(environment.site)
-    bench.report.check(f"{name} serves a machine with another GPU", result.problem or (found != ["gfx1100"] and found))
+    requirement = f"rocm[device,device-gfx1100]=={OLD}"
+    result = environment.installer("install", "--no-index", "--find-links", house, requirement, env=settings)
+    actual = devices(environment.site)
+    bench.report.check(f"{name} serves a machine with another GPU", result.problem or (actual != ["gfx1100"] and actual))
     environment.remove()
 
 
 def report(bench, python, pip):
     """`pip install --dry-run --report` names all packages before anything is installed."""
     environment = bench.environment(python, pip)
-    told = environment.work / "report.json"
-    result = environment.install(bench.sources[0], "--dry-run", "--report", told, WANTED)
-    names = {one["metadata"]["name"] for one in json.loads(told.read_text("utf-8"))["install"]} if told.exists() else set()
+    report = environment.work / "report.json"
+    result = environment.install(bench.sources[0], "--dry-run", "--report", report, WANTED)
+    names = {one["metadata"]["name"] for one in json.loads(report.read_text("utf-8"))["install"]} if report.exists() else set()
     problem = result.problem or (names != CHOSEN and f"it names {sorted(names)}")
     bench.report.check(f"{bench.label(python, pip)}: --dry-run --report names the packages", problem)
     environment.remove()

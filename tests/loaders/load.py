@@ -83,10 +83,10 @@ def loaded(path):
         os._exit(0)
     os.close(write)
     with open(source, "rb") as file:
-        said = file.read().decode("utf-8", "replace")
+        text = file.read().decode("utf-8", "replace")
     _, status = os.waitpid(child, 0)
-    if said:
-        return None if said == "loaded" else said
+    if text:
+        return None if text == "loaded" else text
     return f"ended by {os.waitstatus_to_exitcode(status)}"
 
 
@@ -106,10 +106,10 @@ def main():
     for directory, _, names in sorted(os.walk(top)):
         for name in sorted(names):
             path = os.path.join(directory, name)
-            found = read(path)
-            if found is None:
+            answer = read(path)
+            if answer is None:
                 continue
-            kind, needed = found
+            kind, needed = answer
             fault = None
             if kind in ("library", "module"):
                 fault = loaded(path)

@@ -78,11 +78,11 @@ class Place:
 
 def find(number, mutation, text):
     """The place of a mutation, or raise Misplaced, which names it."""
-    def once(part, whole, what):
+    def once(part, whole, name):
         count = whole.count(part)
         if count != 1:
             stands = "is not there any more" if count == 0 else f"stands there {count} times"
-            raise Misplaced(f"mutation {number} ({mutation.file}: {mutation.meaning}): {what} {stands}:\n{part}")
+            raise Misplaced(f"mutation {number} ({mutation.file}: {mutation.meaning}): {name} {stands}:\n{part}")
         return whole.index(part)
 
     start = 0
@@ -97,15 +97,15 @@ def find(number, mutation, text):
 
 def find_all(mutations, read):
     """Every place, in the order of the mutations; `read` gives the text of a file. All that is wrong is raised at once."""
-    places, wrong = [], []
+    places, errors = [], []
     for number, mutation in enumerate(mutations, 1):
         try:
             places.append(find(number, mutation, read(mutation.file)))
         except Misplaced as error:
-            wrong.append(str(error))
-    wrong += crossing(places)
-    if wrong:
-        raise Misplaced("\n".join(wrong))
+            errors.append(str(error))
+    errors += crossing(places)
+    if errors:
+        raise Misplaced("\n".join(errors))
     return places
 
 

@@ -24,9 +24,9 @@ class Package:
 
 def sources(members):
     """Return the files of a tree that members are made from."""
-    made = [member["source"] for member in members if "source" in member]
-    names = ["_".join(it["artifact"][part] for part in ("name", "component", "family")) for it in made]
-    return frozenset("/".join((name, it["base"], it["path"])) for name, it in zip(names, made))
+    members_made = [member["source"] for member in members if "source" in member]
+    names = ["_".join(it["artifact"][part] for part in ("name", "component", "family")) for it in members_made]
+    return frozenset("/".join((name, it["base"], it["path"])) for name, it in zip(names, members_made))
 
 
 def required(distribution):
@@ -40,9 +40,9 @@ def package(one, distributions):
     """Return a package with the rules of `--since` (docs/ci.md, Nights)."""
     if "estimate" not in one:
         raise SystemExit("the plan has no sizes: make it with `rockpack plan --estimate --json`")
-    own, licences, is_wheel = sources(one["members"]), one.get("licenses", []), one["form"] == "wheel"
-    files, exact = own | sources([*licences, *one.get("archive", {}).get("members", [])]), set()
-    artifacts = {path.split("_")[0] for path in own}
+    own_sources, licences, is_wheel = sources(one["members"]), one.get("licenses", []), one["form"] == "wheel"
+    files, exact = own_sources | sources([*licences, *one.get("archive", {}).get("members", [])]), set()
+    artifacts = {path.split("_")[0] for path in own_sources}
     for name, _ in required(one):
         other = distributions.get(name, {})
         if one.get("platform_dir") == other.get("platform_dir", ""):
@@ -52,7 +52,7 @@ def package(one, distributions):
     paths = [it["path"] for it in one["members"]] + [f".dist-info/licenses/{it['path']}" for it in licences]
     listed = sum(ROW + len(path) for path in paths) if is_wheel else 0
     always = not is_wheel or "platform_dir" not in one
-    return Package(one["name"], one["estimate"], listed, own, files, frozenset(exact), always)
+    return Package(one["name"], one["estimate"], listed, own_sources, files, frozenset(exact), always)
 
 
 class Tree:
@@ -81,8 +81,8 @@ class Tree:
             raise SystemExit(f"the plan has no extra {', '.join(sorted(unknown))}")
         while todo:
             names.add(name := todo.pop())
-            wanted = required(self.distributions[name])
-            todo += {it for it, extra in wanted if extra is None or extra in extras} - names
+            requirements = required(self.distributions[name])
+            todo += {it for it, extra in requirements if extra is None or extra in extras} - names
         return names & self.packages.keys()
 
     def new(self, changed):
@@ -105,6 +105,6 @@ class Tree:
 def again(device, number):
     """Return a device package for one more ISA, with new files."""
     suffix = f" {number}" if number else ""
-    own = {path: path + suffix for path in device.own}
-    files = frozenset(own.get(path, path) for path in device.files)
-    return replace(device, name=device.name + suffix, own=frozenset(own.values()), files=files)
+    renamed = {path: path + suffix for path in device.own}
+    files = frozenset(renamed.get(path, path) for path in device.files)
+    return replace(device, name=device.name + suffix, own=frozenset(renamed.values()), files=files)

@@ -53,18 +53,18 @@ def attack(scene, version):
     linked = [path.name for path in (victim / "dist").iterdir() if path.stat().st_nlink != 1]
     scene.check("no package has a second name", f"{linked}" if linked else None)
     before = {place: digests(place) for place in (home, victim)}
-    files = [place / name for place, found in before.items() for name in found]
+    files = [place / name for place, contents in before.items() for name in contents]
     scene.check("the cache has segments", None if any(path.suffix == ".seg" for path in files) else "there are none")
-    done, log = attacked(scene, dest, files, env)
-    scene.check("the build goes on", done.problem)
+    result, log = attacked(scene, dest, files, env)
+    scene.check("the build goes on", result.problem)
     steps = {line.split(": ")[1] for line in log if line.startswith(("DONE: ", "refused: "))}
     scene.check("each hook attacked", None if steps == {"requires", "wheel"} else f"{steps}")
     late = {name for name, needed in (("TCP", 4), ("signal", 6), ("abstract", 6)) if version < needed}
-    done = [line for line in log if line.startswith("DONE: ") and not any(name in line for name in late)]
-    scene.check("all is refused", "\n".join(done) if done else None)
-    for place, found in before.items():
+    result = [line for line in log if line.startswith("DONE: ") and not any(name in line for name in late)]
+    scene.check("all is refused", "\n".join(result) if result else None)
+    for place, contents in before.items():
         after = digests(place)
-        differ = [name for name in {**found, **after} if found.get(name) != after.get(name)]
+        differ = [name for name in {**contents, **after} if contents.get(name) != after.get(name)]
         scene.check(f"{place.name} is as it was", f"{differ}" if differ else None)
     again = scene.work / "victim again"
     scene.check("the same is built again", scene.build(again, "", env=env).problem)
@@ -103,8 +103,8 @@ def network(scene):
             if line:
                 scene.check("with a `network` line, a project connects", result.problem)
             else:
-                told = result.status == 1 and "no network without a `network` line" in unwrapped(result.err)
-                scene.check("without one it fails, and is told why", None if told else result.err)
+                reported = result.status == 1 and "no network without a `network` line" in unwrapped(result.err)
+                scene.check("without one it fails, and is told why", None if reported else result.err)
 
 
 def shared_compiler_cache(scene, version):
@@ -125,8 +125,8 @@ def shared_compiler_cache(scene, version):
     shared = scene.work / "named-ccache"
     scene.check("with it, it is that one", result.problem or (None if (shared / "made").is_file() else "nothing is there"))
     result = build("wrongly", CCACHE_DIR=str(scene.work))
-    told = result.status == 1 and "name a separate directory for the cache" in unwrapped(result.err)
-    scene.check("one that has more in it is refused", None if told or version < 2 else result.err)
+    reported = result.status == 1 and "name a separate directory for the cache" in unwrapped(result.err)
+    scene.check("one that has more in it is refused", None if reported or version < 2 else result.err)
 
 
 # BPF that makes the kernel deny Landlock's presence: it compares the number of the system call.
@@ -149,8 +149,8 @@ def without_landlock(scene):
     nodes = 'native-project "example-unheld" { source "empty"; run "touch" "{prefix}/made"; }\n'
     dest = scene.work / "unheld out"
     result = scene.build(dest, nodes, "--only", "example-unheld", sources=sources, preexec_fn=no_landlock)
-    told = "note: this kernel does not confine" in unwrapped(result.err)
-    scene.check("a kernel without Landlock builds, and it is said", result.problem or (None if told else result.err))
+    reported = "note: this kernel does not confine" in unwrapped(result.err)
+    scene.check("a kernel without Landlock builds, and it is said", result.problem or (None if reported else result.err))
     scene.check("and none is said where it has it", None if landlock() < 6 or "this kernel" not in scene.build(
         scene.work / "held out", nodes, "--only", "example-unheld", sources=sources).err else "it is")
     assert wheels(dest) == []

@@ -46,37 +46,37 @@ def wheels(work):
 
 def texts(wheel):
     """Return the sources in a wheel, {path: text}."""
-    found = {}
+    contents = {}
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
             if name.endswith(SOURCES):
                 path = "LICENSE" if ".dist-info/" in name else name
-                found[path] = archive.read(name).decode()
-    return found
+                contents[path] = archive.read(name).decode()
+    return contents
 
 
-def fewer_of(name, found):
+def fewer_of(name, sources):
     """Reduce sources to the functions that the test calls."""
-    wanted = set(CALLED[name]).union(*(fewer.words(found[path]) for path in USERS[name]))
-    found.update(fewer.cut({path: found[path] for path in CUT[name]}, wanted))
+    called = set(CALLED[name]).union(*(fewer.words(sources[path]) for path in USERS[name]))
+    sources.update(fewer.cut({path: sources[path] for path in CUT[name]}, called))
     version = "rocm/llvm/_version.py"
-    if version in found:
-        lines = found[version].splitlines(keepends=True)
-        kept = [line for line in lines if not line.startswith('  "') or line.strip(' ",\n').removeprefix("rocm.llvm.") in FEW]
-        found[version] = "".join(kept)
+    if version in sources:
+        lines = sources[version].splitlines(keepends=True)
+        lines_used = [line for line in lines if not line.startswith('  "') or line.strip(' ",\n').removeprefix("rocm.llvm.") in FEW]
+        sources[version] = "".join(lines_used)
 
 
-def make(work, sources, given):
+def make(work, sources, arguments):
     """Write the checkouts below `sources`, as git has them on their release branches."""
     shutil.rmtree(sources, ignore_errors=True)
     published = {name: texts(wheel) for name, wheel in wheels(work).items()}
-    if not given.whole:
+    if not arguments.whole:
         for name, found in published.items():
             fewer_of(name, found)
     hip, llvm = sources / "hip-python", sources / "rocm-llvm-python"
-    if given.checkouts:
-        skeleton(given.checkouts / "hip-python", hip, "hip-python/hip", "hip-python-as-cuda")
-        skeleton(given.checkouts / "rocm-llvm-python", llvm, "rocm-llvm-python/rocm")
+    if arguments.checkouts:
+        skeleton(arguments.checkouts / "hip-python", hip, "hip-python/hip", "hip-python-as-cuda")
+        skeleton(arguments.checkouts / "rocm-llvm-python", llvm, "rocm-llvm-python/rocm")
         graph.write(hip / "hip-python", published["hip_python"])
         graph.write(llvm / "rocm-llvm-python", published["rocm_llvm_python"])
     else:

@@ -36,7 +36,7 @@ def words(text):
     return set(re.findall(r"\w+", TEXT.sub("", text)))
 
 
-def cut(texts, wanted):
+def cut(texts, roots):
     """Return these sources, {path: text}, with the definitions that these words need, and no others."""
     parts = {path: list(pieces(text)) for path, text in texts.items()}
     named = {}
@@ -44,15 +44,15 @@ def cut(texts, wanted):
         for name, text in parts[path]:
             if name:
                 named.setdefault(name, []).append(text)
-    kept, new = set(), set(wanted)
+    reachable, new = set(), set(roots)
     while new:
         name = new.pop()
-        if name in named and name not in kept:
-            kept.add(name)
+        if name in named and name not in reachable:
+            reachable.add(name)
             new.update(*(words(text) for text in named[name]))
     result = {}
     for path, held in parts.items():
-        lines = "".join(text for name, text in held if name is None or name in kept)
-        gone = set(named) - kept
-        result[path] = re.sub(r'^    "(\w+)",\n', lambda line: "" if line[1] in gone else line[0], lines, flags=re.MULTILINE)
+        lines = "".join(text for name, text in held if name is None or name in reachable)
+        removed = set(named) - reachable
+        result[path] = re.sub(r'^    "(\w+)",\n', lambda line: "" if line[1] in removed else line[0], lines, flags=re.MULTILINE)
     return result

@@ -13,19 +13,19 @@ NAMES = ["rocgraph", "hipgraph", "amd-pylibhipgraph", "amd-hipgraph", "amd-nx-hi
 OPTIONS = ["--variable", "c-compiler=cc", "--variable", "cxx-compiler=c++"]
 
 
-def happened(done):
+def happened(result):
     """Return which of them were begun, and which were found as they were."""
-    lines = done.err.splitlines()
-    begun = [name for name in NAMES if f"{name}: started" in lines]
-    return begun, [name for name in NAMES if f"{name}: unchanged" in lines]
+    lines = result.err.splitlines()
+    started = [name for name in NAMES if f"{name}: started" in lines]
+    return started, [name for name in NAMES if f"{name}: unchanged" in lines]
 
 
-def expect(scene, name, done, begun):
+def expect(scene, name, result, started):
     """Check that these and no others were built."""
-    found, kept = happened(done)
-    wanted = [name for name in NAMES if name not in begun]
-    fine = done.status == 0 and found == begun and kept == wanted
-    scene.check(name, None if fine else f"begun {found}, as they were {kept}: {done.ending}: {done.err}")
+    actual, unchanged = happened(result)
+    expected = [name for name in NAMES if name not in started]
+    fine = result.status == 0 and actual == started and unchanged == expected
+    scene.check(name, None if fine else f"begun {actual}, as they were {unchanged}: {result.ending}: {result.err}")
 
 
 def all_of_it(scene):
@@ -34,8 +34,8 @@ def all_of_it(scene):
     graph.checkouts(sources)
     result = scene.build(dest, "", *OPTIONS, sources=sources)
     scene.check("native libraries and what is on top of them are built", result.problem)
-    found = lines_with(result.err, *[f"{name}: started" for name in NAMES[:4]])
-    scene.check("each after the other", None if None not in found and found == sorted(found) else f"{found} of {result.err}")
+    numbers = lines_with(result.err, *[f"{name}: started" for name in NAMES[:4]])
+    scene.check("each after the other", None if None not in numbers and numbers == sorted(numbers) else f"{numbers} of {result.err}")
     rows = [line.split()[:2] for line in result.out.splitlines()]
     scene.check("the closing table has the native ones", None if ["rocgraph", "-"] in rows else result.out)
     log = (dest / "logs/amd-hipgraph.log").read_text(encoding="utf-8")
@@ -94,9 +94,9 @@ def by_hand(scene, sources, dest):
     shutil.copytree(sources / "hipGRAPH", less / "hipGRAPH", symlinks=True)
     shutil.copytree(sources / "wheels", less / "wheels")
     result = scene.build(scene.work / "by hand", "", *OPTIONS, sources=less, env={"rocgraph_ROOT": str(installed), "LD_LIBRARY_PATH": os.fspath(installed / "lib")})
-    begun, _ = happened(result)
-    fine = result.status == 0 and sorted(begun) == sorted(NAMES[1:]) and "left out, missing in the sources" in result.err and "`rocgraph`" in result.err
-    scene.check("without a library's checkout, the caller's variable says where it is", None if fine else f"{begun} {result.ending}: {result.err}")
+    started, _ = happened(result)
+    fine = result.status == 0 and sorted(started) == sorted(NAMES[1:]) and "left out, missing in the sources" in result.err and "`rocgraph`" in result.err
+    scene.check("without a library's checkout, the caller's variable says where it is", None if fine else f"{started} {result.ending}: {result.err}")
     result = scene.build(scene.work / "nowhere", "", *OPTIONS, sources=less)
-    told = "building `hipgraph` failed" in result.err and "configuring it ended with exit status: 1" in result.err
-    scene.check("without that, CMake's own error is told", None if result.status == 1 and told else f"{result.ending}: {result.err}")
+    reported = "building `hipgraph` failed" in result.err and "configuring it ended with exit status: 1" in result.err
+    scene.check("without that, CMake's own error is told", None if result.status == 1 and reported else f"{result.ending}: {result.err}")

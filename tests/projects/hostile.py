@@ -38,14 +38,14 @@ PROJECTS = {
 
 def running(word):
     """Return the ids of programs with this word on their command line."""
-    found = []
+    processes = []
     for place in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if word.encode() in place.read_bytes().split(b"\0"):
-                found.append(place.parent.name)
+                processes.append(place.parent.name)
         except OSError:
             continue
-    return found
+    return processes
 
 
 def all_of_them(scene):
@@ -55,18 +55,18 @@ def all_of_them(scene):
     nodes = "".join(f'python-project "{name}" {{ source "{name}"; }}\n' for name in PROJECTS)
     dest = scene.work / "hostile out"
     only = [word for name in PROJECTS for word in ("--only", name)]
-    begun = time.monotonic()
+    start_time = time.monotonic()
     result = scene.build(dest, nodes, *only, sources=sources)
-    said = unwrapped(result.err)
+    text = unwrapped(result.err)
     scene.check("hostile projects fail the build", None if result.status == 1 else result.ending)
-    for name, (_, told) in PROJECTS.items():
-        fine = f"building `{name}` failed" in said and told in said if told else f"building `{name}` failed" not in said
-        scene.check(f"{name}: {told or 'it is built'}", None if fine else result.err)
+    for name, (_, message) in PROJECTS.items():
+        fine = f"building `{name}` failed" in text and message in text if message else f"building `{name}` failed" not in text
+        scene.check(f"{name}: {message or 'it is built'}", None if fine else result.err)
     scene.check("nothing of them is left", None if wheels(dest) == ["example_stays-1-py3-none-any.whl"] else f"{wheels(dest)}")
     scene.check("no program of theirs runs on, even one that ignores SIGTERM", None if not running("hostile-example") else f"{running('hostile-example')}")
-    scene.check("nor does one that waits for input hold the build", None if time.monotonic() - begun < 300 else "it took minutes")
-    left = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
-    scene.check("no working directory is left of them", f"{left}" if left else None)
+    scene.check("nor does one that waits for input hold the build", None if time.monotonic() - start_time < 300 else "it took minutes")
+    remaining = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
+    scene.check("no working directory is left of them", f"{remaining}" if remaining else None)
     attacks.all_of_them(scene)
     refused(scene)
     outside(scene)
@@ -89,25 +89,25 @@ def refused(scene):
     scene.check("a sound wheel is placed", build(sound).problem or (None if wheels(dest) == [file] else f"{wheels(dest)}"))
     before = digests(dest / "dist", "*.whl")
     result = build(unsound)
-    said, findings = unwrapped(result.err), [f"{file}: not listed in RECORD: `{member}.py`" for member in ("example_one", "example_two")]
-    told = ("building `example-refused` failed", findings[0], "(and 1 more finding)", "`--allow not-in-record` makes it a warning")
-    absent = [words for words in told if words not in said]
+    text, findings = unwrapped(result.err), [f"{file}: not listed in RECORD: `{member}.py`" for member in ("example_one", "example_two")]
+    messages = ("building `example-refused` failed", findings[0], "(and 1 more finding)", "`--allow not-in-record` makes it a warning")
+    absent = [words for words in messages if words not in text]
     scene.check("one that verify refuses fails its project", f"{absent} not in {result.err}" if absent or result.status != 1 else None)
     log = (dest / "logs/example-refused.log").read_text(encoding="utf-8").splitlines()
     scene.check("its log has every finding", None if all(finding in log for finding in findings) else f"{log[-8:]}")
     scene.check("the last good wheel stays, with its bytes", None if before and digests(dest / "dist", "*.whl") == before else f"{wheels(dest)}")
     listed = file in (dest / "dist/SHA256SUMS").read_text(encoding="utf-8")
-    told = listed and f"kept dist/{file}, built" in result.out
-    scene.check("it stays listed, and that it was kept is said", None if told else f"{result.out}{result.err}")
-    left = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
-    scene.check("the refused wheel is nowhere", f"{left}" if left else None)
+    messages = listed and f"kept dist/{file}, built" in result.out
+    scene.check("it stays listed, and that it was kept is said", None if messages else f"{result.out}{result.err}")
+    remaining = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
+    scene.check("the refused wheel is nowhere", f"{remaining}" if remaining else None)
     result = build(unsound, "--allow", "member-mode")
     same = digests(dest / "dist", "*.whl") == before
     scene.check("another code does not let it through", None if result.status == 1 and same else f"{result.ending}: {result.err}")
     result = build(unsound, "--allow", "not-in-record")
-    said = unwrapped(result.err)
-    told = ("not listed in RECORD: `example_one.py`, `example_two.py`", "allowed by --allow not-in-record")
-    absent = [words for words in told if words not in said]
+    text = unwrapped(result.err)
+    messages = ("not listed in RECORD: `example_one.py`, `example_two.py`", "allowed by --allow not-in-record")
+    absent = [words for words in messages if words not in text]
     scene.check("its code does, with a warning", result.problem or (f"{absent} not in {result.err}" if absent else None))
     after = digests(dest / "dist", "*.whl")
     scene.check("and it replaces the other", None if list(after) == [file] and after != before else f"{after}")
@@ -131,11 +131,11 @@ def outside(scene):
         scene.report.note("WRITING ELSEWHERE NOT TESTED: this kernel cannot hold programs to a directory (Landlock)")
         return
     result = scene.build(dest, nodes, *only, "--projects", "tests", sources=sources)
-    said = unwrapped(result.err)
-    told = "building `example-writes` failed" in said and "it may write only below its own directory" in said
-    scene.check("a build that writes elsewhere fails, and is told why", None if told and result.status == 1 else result.err)
-    told = said.count("it may write only below its own directory") == 2
-    scene.check("so does a test", None if told else result.err)
+    text = unwrapped(result.err)
+    reported = "building `example-writes` failed" in text and "it may write only below its own directory" in text
+    scene.check("a build that writes elsewhere fails, and is told why", None if reported and result.status == 1 else result.err)
+    reported = text.count("it may write only below its own directory") == 2
+    scene.check("so does a test", None if reported else result.err)
     scene.check("nothing is there", None if not any(place.iterdir()) else f"{list(place.iterdir())}")
     scene.check("what stays in its directory is built", None if wheels(dest) == ["example_inside-1-py3-none-any.whl"] else f"{wheels(dest)}")
     result = scene.build(dest, nodes, *only, "--projects", "tests", "--unconfined", sources=sources)
@@ -168,12 +168,12 @@ def full_disk(scene):
     nodes = "".join(f'python-project "{name}" {{ source "{name}"; }}\n' for name in bodies)
     only = [word for name in bodies for word in ("--only", name)]
     result = scene.build(dest, nodes, *only, sources=sources, preexec_fn=little_room, restore_signals=False)
-    told = result.status == 1 and "building `example-full` failed" in result.err and "File too large" in result.err
-    scene.check("a build that fills the disk fails with what the system says", None if told else f"{result.ending}: {result.err}")
+    reported = result.status == 1 and "building `example-full` failed" in result.err and "File too large" in result.err
+    scene.check("a build that fills the disk fails with what the system says", None if reported else f"{result.ending}: {result.err}")
     names = wheels(dest) if dest.is_dir() else []
     scene.check("and what fits is there", None if names == ["example_fits-1-py3-none-any.whl"] else f"{names}")
-    left = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
-    scene.check("of the other only its log", f"{left}" if left else None)
+    remaining = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
+    scene.check("of the other only its log", f"{remaining}" if remaining else None)
 
 
 # Runs a program with small file systems in the places of a directory and of builds, and lists the files left in the first.
@@ -203,17 +203,17 @@ def full_file_system(scene):
                     "example-fills": "Path('objects').write_bytes(bytes(90_000_000)); return wheel(directory, 'example_fills')"})
     nodes = 'python-project "example-fits" { source "example-fits"; }\npython-project "example-fills" { source "example-fills"; after "example-fits"; }\n'
     result = scene.build(dest, nodes, "--only", "example-fits", "--only", "example-fills", sources=sources, within=within)
-    said = unwrapped(result.err)
-    told = result.status == 1 and "building `example-fills` failed" in said and "the disk of" in said and "is full" in said
-    scene.check("a build that fills the file system fails, and that is said to be the reason", None if told else f"{result.ending}: {result.err}")
-    left = sorted(line.removeprefix("left: ") for line in result.out.splitlines() if line.startswith("left: "))
-    names = [name for name in left if name.startswith("dist/example")]
-    scene.check("what was built before is there", None if names == ["dist/example_fits-1-py3-none-any.whl"] else f"{left}")
-    others = [name for name in left if name.split("/")[0] not in ("dist", "logs", "kept")]
+    text = unwrapped(result.err)
+    reported = result.status == 1 and "building `example-fills` failed" in text and "the disk of" in text and "is full" in text
+    scene.check("a build that fills the file system fails, and that is said to be the reason", None if reported else f"{result.ending}: {result.err}")
+    remaining = sorted(line.removeprefix("left: ") for line in result.out.splitlines() if line.startswith("left: "))
+    names = [name for name in remaining if name.startswith("dist/example")]
+    scene.check("what was built before is there", None if names == ["dist/example_fits-1-py3-none-any.whl"] else f"{remaining}")
+    others = [name for name in remaining if name.split("/")[0] not in ("dist", "logs", "kept")]
     scene.check("of what filled it only its log is left", f"{others}" if others else None)
     little = scene.work / "too little"
     result = scene.build(little, "", "--only", "core", sources=sources, within=small(little, "48k"))
-    told = result.status == 2 and "is full: dist/rocm_sdk_core" in unwrapped(result.err)
-    scene.check("packages that do not fit are an error too", None if told else f"{result.ending}: {result.err}")
-    left = [line for line in result.out.splitlines() if line.startswith("left: ")]
-    scene.check("and nothing of them is left", f"{left}" if left else None)
+    reported = result.status == 2 and "is full: dist/rocm_sdk_core" in unwrapped(result.err)
+    scene.check("packages that do not fit are an error too", None if reported else f"{result.ending}: {result.err}")
+    remaining = [line for line in result.out.splitlines() if line.startswith("left: ")]
+    scene.check("and nothing of them is left", f"{remaining}" if remaining else None)

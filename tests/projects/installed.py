@@ -75,12 +75,12 @@ def all_of_it(scene):
     scene.check("with the headers of that tree", None if answer == "41 42 1" else answer)
     others = [path.name for path in (dest / "dist").iterdir() if path.suffix == ".whl" and "example_pair" not in path.name]
     scene.check("and no package of artifacts", f"{others}" if others else None)
-    told = "TREE of the environment has no effect on example-pair" in result.err
-    scene.check("a variable of the caller without effect is noted", None if told else result.err)
+    reported = "TREE of the environment has no effect on example-pair" in result.err
+    scene.check("a variable of the caller without effect is noted", None if reported else result.err)
     text = next((dest / "dist").glob("provenance*.json")).read_text(encoding="utf-8")
-    found = json.loads(text)["predicate"]["buildDefinition"]["resolvedDependencies"]
-    tools = next(one["annotations"]["tools"] for one in found if one["name"] == f"project/{NAME}")
-    scene.check("provenance has the identity of the tree, and no artifacts", None if "devel" in tools and not any(one["name"] == "artifacts" for one in found) else text)
+    dependencies = json.loads(text)["predicate"]["buildDefinition"]["resolvedDependencies"]
+    tools = next(one["annotations"]["tools"] for one in dependencies if one["name"] == f"project/{NAME}")
+    scene.check("provenance has the identity of the tree, and no artifacts", None if "devel" in tools and not any(one["name"] == "artifacts" for one in dependencies) else text)
     result = build(scene, dest, env={"CFLAGS": "-O0"})
     scene.check("built again, nothing is done", None if f"{NAME}: unchanged" in result.err else result.err)
     tree(scene.work / "installed rocm", 50)
@@ -101,8 +101,8 @@ def refused(scene):
     result = scene.build(dest, NODE % "", artifacts=("--rocm-path", scene.work / "no such tree"), sources=scene.work / "pair sources")
     scene.check("a directory without headers is no tree", None if result.status == 2 and "no headers in" in unwrapped(result.err) else result.err)
     result = scene.build(dest, NODE % "", "--only", "hip-python", artifacts=("--rocm-path", scene.work / "installed rocm"), sources=scene.work / "pair sources")
-    told = "the source of project `hip-python` is missing" in unwrapped(result.err)
-    scene.check("a project that --only names must have its checkout", None if result.status == 1 and told else f"{result.ending}: {result.err}")
+    reported = "the source of project `hip-python` is missing" in unwrapped(result.err)
+    scene.check("a project that --only names must have its checkout", None if result.status == 1 and reported else f"{result.ending}: {result.err}")
 
 
 def complaining(scene, sources, dest):
@@ -114,8 +114,8 @@ def complaining(scene, sources, dest):
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
     first = log.splitlines()[1]
     scene.check("a log begins with the compiler's line, at its place in the checkout", None if result.status == 1 and first.startswith(place) else log[:1000])
-    told = unwrapped(result.err).find(place)
-    scene.check("and so does the error", None if told != -1 and "its end is " + place in unwrapped(result.err) else result.err)
+    position = unwrapped(result.err).find(place)
+    scene.check("and so does the error", None if position != -1 and "its end is " + place in unwrapped(result.err) else result.err)
     line = log.splitlines()[-1].removeprefix("to build it alone again: ")
     broken.write_text(MODULE % 3, encoding="utf-8")
     # Nothing of the caller but the search path of programs: no CFLAGS, another directory.
@@ -179,8 +179,8 @@ def edited(scene, sources):
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
     scene.check("a rebuild installs its requirements again", result.problem or (log if "resuming" in log or "Installing collected packages" not in log else None))
     result = build(scene, scene.work / "beside", "--projects", "keep-work", node="no-isolation")
-    left = (scene.work / f"beside/work/{NAME}").exists()
-    scene.check("without isolation, nothing is kept", result.problem or ("the work is there" if left else None))
+    remains = (scene.work / f"beside/work/{NAME}").exists()
+    scene.check("without isolation, nothing is kept", result.problem or ("the work is there" if remains else None))
     tree(scene.work / "installed rocm", 60)
     result = build(scene, dest, "--projects", "keep-work")
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
@@ -190,5 +190,5 @@ def edited(scene, sources):
     scene.check("a build without kept work takes nothing of it", None if f"{NAME}: started" in result.err else result.err)
     node = 'env "CC" "{devel}/bin/no-such-compiler"'
     result = build(scene, scene.work / "no compiler", node=node)
-    told = "is built with CC=" in unwrapped(result.err) and "no-such-compiler" in unwrapped(result.err)
-    scene.check("a compiler that is not there is told before anything is done", None if result.status == 2 and told and not (scene.work / "no compiler/logs").exists() else f"{result.ending}: {result.err}")
+    reported = "is built with CC=" in unwrapped(result.err) and "no-such-compiler" in unwrapped(result.err)
+    scene.check("a compiler that is not there is told before anything is done", None if result.status == 2 and reported and not (scene.work / "no compiler/logs").exists() else f"{result.ending}: {result.err}")

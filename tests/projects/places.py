@@ -91,26 +91,26 @@ def all_of_it(scene):
     for words in (["init", "--quiet", "--initial-branch=main"], ["add", "."],
                   ["-c", "user.name=test", "-c", "user.email=test@example.invalid", "commit", "--quiet", "--message=deep"]):
         run(["git", *words], origin)
-    found = {}
+    digests_by_place = {}
     only = [word for name in ("example-deep", "example-bytes", "example-skbuild") for word in ("--only", name)]
     tree = scene.work / "bytes rocm"
     write(tree, {"include/tree.h": ""})
-    for place, given in PLACES.items():
-        sources, problem = clone(scene, place, given["umask"])
+    for place, settings in PLACES.items():
+        sources, problem = clone(scene, place, settings["umask"])
         dest = scene.work / place / "out"
-        within = ["sh", "-c", f"umask {given['umask']:04o}; exec \"$@\"", "sh"]
-        result = scene.build(dest, NODES, *only, artifacts=("--rocm-path", tree), sources=sources, within=within, env={"TZ": given["TZ"]})
+        within = ["sh", "-c", f"umask {settings['umask']:04o}; exec \"$@\"", "sh"]
+        result = scene.build(dest, NODES, *only, artifacts=("--rocm-path", tree), sources=sources, within=within, env={"TZ": settings["TZ"]})
         if not scene.check(f"projects are built in `{place}`", problem or result.problem):
             return
         scene.check("in the usual directory", None if "other builds have the usual directory" not in result.err else result.err)
-        found[place] = {name: digest for name, digest in digests(dest / "dist").items() if name.endswith(".whl")}
-    one, other = found.values()
+        digests_by_place[place] = {name: digest for name, digest in digests(dest / "dist").items() if name.endswith(".whl")}
+    one, other = digests_by_place.values()
     differ = [name for name in {*one, *other} if one.get(name) != other.get(name)]
     scene.check("wheels from both places have equal bytes", f"{differ}" if differ or len(one) != 2 else None)
-    kept = next(iter(PLACES))
-    shutil.rmtree(scene.work / kept / "out/kept/example-deep/include")
-    result = scene.build(scene.work / kept / "out", NODES, *only, artifacts=("--rocm-path", tree), sources=scene.work / kept / "the sources")
-    again = {name: digest for name, digest in digests(scene.work / kept / "out/dist").items() if name.endswith(".whl")}
+    first_place = next(iter(PLACES))
+    shutil.rmtree(scene.work / first_place / "out/kept/example-deep/include")
+    result = scene.build(scene.work / first_place / "out", NODES, *only, artifacts=("--rocm-path", tree), sources=scene.work / first_place / "the sources")
+    again = {name: digest for name, digest in digests(scene.work / first_place / "out/dist").items() if name.endswith(".whl")}
     scene.check("a native library that was changed is built again, with equal bytes", result.problem or (None if again == one else json.dumps(again)))
     result = scene.build(scene.work / "bytes named", NODES, *only, artifacts=("--rocm-path", tree), sources=sources, env={"ROCKPACK_BUILD_DIR": "/var/tmp/a b"})
     refused = result.status == 2 and "ROCKPACK_BUILD_DIR: `/var/tmp/a b` is not an absolute path without blanks" in result.err

@@ -82,8 +82,8 @@ class Index:
         if words[0] == "files":
             file = self.directory / words[-1]
             return file.read_bytes() if file.is_file() else None
-        found = sorted(self.directory.glob(words[-1].replace("-", "_") + "-*.whl"))
-        return "".join(f'<a href="/files/{file.name}">{file.name}</a>\n' for file in found).encode() if found else None
+        files = sorted(self.directory.glob(words[-1].replace("-", "_") + "-*.whl"))
+        return "".join(f'<a href="/files/{file.name}">{file.name}</a>\n' for file in files).encode() if files else None
 
 
 def versions(name, directory, *numbers):
@@ -122,15 +122,15 @@ def all_of_them(scene):
     versions("example_two", served, "2.0", "2.1", "5.0")
     for name in ("example_one", "example_two", "example_three"):
         versions(name, higher, "99.0")
-    with Index(served) as given, Index(higher) as other:
-        text = NODES.format(index=given.address, three=three)
+    with Index(served) as lower, Index(higher) as other:
+        text = NODES.format(index=lower.address, three=three)
         # All calls of pip get the other index.
         env = {"PIP_EXTRA_INDEX_URL": other.address}
         dest = scene.work / "prefetched"
         fetched(scene, dest, text, root, env, other)
-        again(scene, dest, text, root, env, given)
+        again(scene, dest, text, root, env, lower)
         installers(scene, dest, other)
-        missing(scene, root, given, three, env)
+        missing(scene, root, lower, three, env)
 
 
 def build(scene, dest, text, sources, env, *options):
@@ -142,15 +142,15 @@ def fetched(scene, dest, text, sources, env, other):
     """The files are fetched before anything is built, and the build uses them."""
     result = build(scene, dest, text, sources, env)
     scene.check("a project is built with wheels of others", result.problem)
-    found = sorted(path.name for path in (dest / "wheelhouse").glob("*.whl"))
+    names = sorted(path.name for path in (dest / "wheelhouse").glob("*.whl"))
     expected = [f"example_{name}-py3-none-any.whl" for name in ("one-1.0", "three-3.0", "two-2.1")]
-    scene.check("they come from files, an index and a repository", None if found == expected else f"{found}")
+    scene.check("they come from files, an index and a repository", None if names == expected else f"{names}")
     lines = result.err.splitlines()
     order = [lines.index(line) for line in lines if line.startswith("example-") and line.endswith(": started")]
     first = [lines[number] for number in order][-1:]
     scene.check("and before anything is built", None if first == ["example-user: started"] and len(order) == 4 else f"{result.err}")
-    asked = [path for path in other.asked if "example-two" in path and path.startswith("/files")]
-    scene.check("from no index but the one that is named", f"{asked}" if asked else None)
+    requests = [path for path in other.asked if "example-two" in path and path.startswith("/files")]
+    scene.check("from no index but the one that is named", f"{requests}" if requests else None)
     log = (dest / "logs/example-user.log").read_text(encoding="utf-8")
     told = [line for line in log.splitlines() if line.startswith("Successfully installed") and "example" in line]
     fine = any("example-one-1.0 example-three-3.0 example-two-2.1" in line for line in told)
@@ -163,8 +163,8 @@ def again(scene, dest, text, sources, env, index):
     """Present files are not fetched again; a changed one is."""
     index.asked.clear()
     result = build(scene, dest, text, sources, env)
-    kept = [name for name in ("one", "two", "three") if f"example-{name}: unchanged" in result.err]
-    scene.check("built again, nothing is fetched", None if len(kept) == 3 and not index.asked else f"{index.asked} {result.err}")
+    unchanged = [name for name in ("one", "two", "three") if f"example-{name}: unchanged" in result.err]
+    scene.check("built again, nothing is fetched", None if len(unchanged) == 3 and not index.asked else f"{index.asked} {result.err}")
     scene.check("nor built", None if "example-user: unchanged" in result.err else result.err)
     wheel = dest / "wheelhouse/example_two-2.1-py3-none-any.whl"
     wheel.write_bytes(b"damaged")
@@ -183,7 +183,7 @@ def installers(scene, dest, other):
     """With the wheelhouse's constraints, pip and uv take its wheels, in any order of indexes."""
     house, uv = dest / "wheelhouse", ensure_uv(scene.work)
     links = ["--find-links", str(house)]
-    wanted = ["example-user", "example-two", "example-three[fast]"]
+    requirements = ["example-user", "example-two", "example-three[fast]"]
     orders = {"first": ["--index-url", other.address, "--find-links", str(dest / "dist"), *links],
               "last": ["--find-links", str(dest / "dist"), *links, "--index-url", other.address]}
     for installer in ("pip", "uv"):
@@ -193,11 +193,11 @@ def installers(scene, dest, other):
             program = [venv / "bin/pip", "install", "--no-cache-dir"]
             if installer == "uv":
                 program = [uv, "pip", "install", "--no-cache", "--python", venv / "bin/python"]
-            result = run([*program, *words, "--constraint", house / "constraints.txt", *wanted], scene.work, {"HOME": str(scene.work)})
+            result = run([*program, *words, "--constraint", house / "constraints.txt", *requirements], scene.work, {"HOME": str(scene.work)})
             code = "import example_one, example_two, example_three; print(example_one.version, example_two.version, example_three.version)"
-            seen = run([venv / "bin/python", "-c", code], scene.work)
-            fine = result.status == 0 and seen.out.strip() == "1.1 2.1 3.0"
-            scene.check(f"{installer} takes the wheelhouse's wheels, with an index that has higher ones {order}", None if fine else f"{seen.out} {result.ending}: {result.err}")
+            answer = run([venv / "bin/python", "-c", code], scene.work)
+            fine = result.status == 0 and answer.out.strip() == "1.1 2.1 3.0"
+            scene.check(f"{installer} takes the wheelhouse's wheels, with an index that has higher ones {order}", None if fine else f"{answer.out} {result.ending}: {result.err}")
 
 
 def missing(scene, sources, index, three, env):
@@ -212,12 +212,12 @@ python-project "example-more" {{
 '''
     dest = scene.work / "nothing"
     result = scene.build(dest, text, "--only", "core", "--only", "example-user", "--only", "example-more", sources=sources, env=env)
-    told = [f"the wheel `example-{name}` is unavailable" for name in ("four", "five")]
-    absent = [words for words in [*told, "`example-more` need it"] if words not in result.err]
+    messages = [f"the wheel `example-{name}` is unavailable" for name in ("four", "five")]
+    absent = [words for words in [*messages, "`example-more` need it"] if words not in result.err]
     scene.check("all that is missing is told at once", None if result.status == 1 and not absent else f"{absent}: {result.ending}: {result.err}")
-    begun = [path.name for path in (dest / "logs").iterdir() if not path.name.endswith(".prefetch.log")]
-    left = [str(path) for path in dest.rglob("*.whl")] if dest.exists() else []
-    scene.check("and nothing was built or packed", f"{begun} {left}" if begun or left else None)
+    started = [path.name for path in (dest / "logs").iterdir() if not path.name.endswith(".prefetch.log")]
+    wheels = [str(path) for path in dest.rglob("*.whl")] if dest.exists() else []
+    scene.check("and nothing was built or packed", f"{started} {wheels}" if started or wheels else None)
     nowhere = NODES.format(index=index.address, three=three).replace("house/", "no-house/")
     result = build(scene, scene.work / "pathless", nowhere, sources, env)
     fine = result.status == 1 and "wheel `example-one`, needed to build projects, is missing" in result.err and not (scene.work / "pathless/wheelhouse").exists()

@@ -77,18 +77,18 @@ def decoy(directory, name, version, text=""):
     whole_wheel.write(directory, name, version, {f"{name}.py": text})
 
 
-def lines_with(text, *wanted):
+def lines_with(text, *beginnings):
     """Return the numbers of the first lines that begin with these words; None for absent ones."""
     lines = text.splitlines()
-    return [next((number for number, line in enumerate(lines) if line.startswith(words)), None) for words in wanted]
+    return [next((number for number, line in enumerate(lines) if line.startswith(words)), None) for words in beginnings]
 
 
 def without_build(scene, bare):
     """Without the module `build` nothing is started, and the error has the remedy."""
     dest = scene.work / "bare out"
     result = scene.build(dest, nodes("projects"), python=bare)
-    said = unwrapped(result.err)
-    helpful = result.status == 2 and "has no module `build`" in said and "pip install" in said
+    text = unwrapped(result.err)
+    helpful = result.status == 2 and "has no module `build`" in text and "pip install" in text
     scene.check("a Python without build is refused with its remedy", None if helpful else f"{result.ending}: {result.err}")
     scene.check("before anything is written", f"{dest} is there" if dest.exists() else None)
 
@@ -105,14 +105,14 @@ def stack(scene):
     scene.check("checkouts are as they were", None if digests(FIXTURES) == before else "something changed")
     order = ["devel-tree: started", "example-wave: started", "example-wave: example_wave", "example-wave-cython: started",
              "example-wave-cython: example_wave_cython", "example-wave-tools: started"]
-    found = lines_with(result.err, *order)
-    scene.check("each after what it waits for", None if None not in found and found == sorted(found) else f"{found} of {result.err}")
+    numbers = lines_with(result.err, *order)
+    scene.check("each after what it waits for", None if None not in numbers and numbers == sorted(numbers) else f"{numbers} of {result.err}")
     log = dest / "logs/example-wave-cython.log"
     text = log.read_text(encoding="utf-8") if log.is_file() else ""
-    seen = all(words in text for words in ("render_version.py 7.1", "pep517.py wheel", "example_wave-1.2.0", "-O"))
-    scene.check("its log has commands and output", None if seen else text or "there is none")
-    left = [path for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
-    scene.check("no working directory is left", f"{left}" if left else None)
+    is_complete = all(words in text for words in ("render_version.py 7.1", "pep517.py wheel", "example_wave-1.2.0", "-O"))
+    scene.check("its log has commands and output", None if is_complete else text or "there is none")
+    remaining = [path for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
+    scene.check("no working directory is left", f"{remaining}" if remaining else None)
     installed(scene, dest)
 
 
@@ -185,9 +185,9 @@ def failing(scene):
     scene.check("nothing of it is left, nor of what waits for it", f"{lost}" if lost else None)
     foreign = (dest / "dist/example_foreign-1-py3-none-any.whl").is_file()
     scene.check("files of others stay", None if foreign else "a foreign wheel is gone")
-    told = ("building `example-broken` failed", "building its wheel ended with exit status: 1",
-            "#error this project cannot be built", "example-broken.log", "it needs `example-broken`, which was not built")
-    absent = [words for words in told if words not in result.err]
+    messages = ("building `example-broken` failed", "building its wheel ended with exit status: 1",
+                "#error this project cannot be built", "example-broken.log", "it needs `example-broken`, which was not built")
+    absent = [words for words in messages if words not in result.err]
     scene.check("why is said, with the end of the log", f"{absent} not in {result.err}" if absent else None)
     log = dest / "logs/example-broken.log"
     text = log.read_text(encoding="utf-8") if log.is_file() else ""
@@ -195,8 +195,8 @@ def failing(scene):
     end = text.splitlines()[-2:]
     fine = len(end) == 2 and end[0].startswith("error: building its wheel") and end[1].endswith("--only example-broken")
     scene.check("it ends with the reason, and the command to build it again", None if fine else f"{end}")
-    begun = "example-needs-broken: started" in result.err
-    scene.check("what waits for it was never begun", "it was" if begun else None)
+    started = "example-needs-broken: started" in result.err
+    scene.check("what waits for it was never begun", "it was" if started else None)
 
 
 MEET = '''# SPDX-License-Identifier: MIT
@@ -227,12 +227,12 @@ def at_once(scene):
         place.mkdir(exist_ok=True)
         pair = (("left", "right"), ("right", "left"))
         return "".join(f'''
-python-project "example-{own}" {{
-    source "{own}"
+python-project "example-{name}" {{
+    source "{name}"
     no-isolation
-    run "{{python}}" "meet.py" "{place}" "{own}" "{other}" "{seconds}"
+    run "{{python}}" "meet.py" "{place}" "{name}" "{other}" "{seconds}"
 }}
-''' for own, other in pair)
+''' for name, other in pair)
 
     result = scene.build(scene.work / "both", text(60, scene.work / "place"), "--jobs", "2", "--unconfined", "--only", "example-left",
                          "--only", "example-right", sources=sources)
@@ -260,6 +260,6 @@ wheel "example-no-such" index="example-no-such==1"
     names = sorted(path.name for path in (dest / "dist").glob("*.whl"))
     expected = ["example_ready-1.5-py3-none-any.whl", "packaging-24.2-py3-none-any.whl"]
     scene.check("wheels are taken from files and an index", None if names == expected else f"{names}: {result.err}")
-    told = ("is of the distribution `example-other`, not `example-wrong`", "fetching it ended with exit status: 1")
-    absent = [words for words in told if words not in unwrapped(result.err)]
+    messages = ("is of the distribution `example-other`, not `example-wrong`", "fetching it ended with exit status: 1")
+    absent = [words for words in messages if words not in unwrapped(result.err)]
     scene.check("one of another name, or that no index has, is not", f"{absent} not in {result.err}" if absent or result.status != 1 else None)

@@ -151,9 +151,9 @@ def all_of_it(scene):
     scene.check("core, systems, the meta package and numba-hip of hip-python 10 are built by their nodes", result.problem)
     for name, wheel in wheels.items():
         built = next((dest / "dist").glob(f"{name.replace('-', '_')}-{PARTS[name]}-*.whl"), None)
-        ours, theirs = content(built) if built else (set(), {}, set()), content(wheel)
+        members, expected = content(built) if built else (set(), {}, set()), content(wheel)
         left_out = LEFT_OUT if name == "rocm-bindings-systems" else set()
-        differ = sorted(ours[0] ^ (theirs[0] - left_out)) + [path for path, text in ours[1].items() if theirs[1].get(path) != text] + sorted(ours[2] ^ theirs[2])
+        differ = sorted(members[0] ^ (expected[0] - left_out)) + [path for path, text in members[1].items() if expected[1].get(path) != text] + sorted(members[2] ^ expected[2])
         scene.check(f"{name} has the files, sources and requirements of the published wheel", f"{differ}" if differ else None)
     interop(scene)
 

@@ -32,8 +32,8 @@ def all_of_it(scene):
     result = scene.rockpack(*words, CFLAGS="-O0", CXXFLAGS="-O0", ROCKPACK_PYTHON=scene.root.inside(scene.place / "tools/bin/python"))
     log = dest / "logs/hip-python.tests.log"
     called = log.is_file() and "(<hipError_t.hipErrorNoDevice: 100>, 0)" in log.read_text(encoding="utf-8")
-    told = None if called and "tests of hip-python: 2 passed" in result.out else result.out
-    if not scene.report.check("with --rocm-path /usr, hip-python is built against Debian's ROCm, and calls it", result.problem or told):
+    problem = None if called and "tests of hip-python: 2 passed" in result.out else result.out
+    if not scene.report.check("with --rocm-path /usr, hip-python is built against Debian's ROCm, and calls it", result.problem or problem):
         return
     wheels = {path.name.split("-")[0]: path for path in dest.glob("dist/*.whl")}
     expected = {"hip_python", "amd_pylibhipgraph"}

@@ -36,10 +36,10 @@ def interpreters(scene):
     directory.mkdir(exist_ok=True)
     versions = []
     for minor in range(9, 16):
-        found = shutil.which(f"python3.{minor}", path=f"{PATH}:{os.environ.get('PATH', '')}")
-        done = subprocess.run([found, "-c", QUESTION], capture_output=True, text=True, check=False) if found else None
-        if done and done.returncode == 0 and done.stdout.endswith(" True\n"):
-            (directory / f"python3.{minor}").symlink_to(done.stdout.rsplit(" ", 1)[0])
+        program = shutil.which(f"python3.{minor}", path=f"{PATH}:{os.environ.get('PATH', '')}")
+        result = subprocess.run([program, "-c", QUESTION], capture_output=True, text=True, check=False) if program else None
+        if result and result.returncode == 0 and result.stdout.endswith(" True\n"):
+            (directory / f"python3.{minor}").symlink_to(result.stdout.rsplit(" ", 1)[0])
             versions.append(f"3.{minor}")
     return versions[:2], directory
 
@@ -54,14 +54,14 @@ def all_of_them(scene):
         (sources / name).write_text(text, encoding="utf-8")
     versions, directory = interpreters(scene)
 
-    def build(asked, *options):
-        list_of = " ".join(f'"{version}"' for version in asked)
+    def build(versions, *options):
+        list_of = " ".join(f'"{version}"' for version in versions)
         only = ("--only", "example-versions", "--only", "example-pure")
         return scene.build(dest, LINES % (list_of, list_of), *only, *options, sources=sources, env={"PATH": f"{directory}:{PATH}"})
 
     result = build([*versions, "3.399"])
-    told = ("`python3.399`, required by `example-versions`, does not exist", "from the project's `python` line")
-    absent = [words for words in told if words not in unwrapped(result.err)]
+    messages = ("`python3.399`, required by `example-versions`, does not exist", "from the project's `python` line")
+    absent = [words for words in messages if words not in unwrapped(result.err)]
     scene.check("an interpreter that is missing is told", f"{absent} not in {result.err}" if absent or result.status != 2 else None)
     scene.check("before anything is built", f"{dest} is there" if dest.exists() else None)
     if not versions:
@@ -79,5 +79,5 @@ def all_of_them(scene):
     scene.check("each is tested with its own interpreter", None if tested else text)
     before = digests(dest / "dist")
     result = build(versions)
-    kept = "example-versions: unchanged" in result.err and digests(dest / "dist") == before
-    scene.check("nothing is built again for them", None if kept else result.err)
+    unchanged = "example-versions: unchanged" in result.err and digests(dest / "dist") == before
+    scene.check("nothing is built again for them", None if unchanged else result.err)

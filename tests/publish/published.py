@@ -47,17 +47,17 @@ class Tools:
         return run([self.bin / tool, *words], self.bin.parent)
 
 
-def manifest(given):
+def manifest(arguments):
     """Return the options that name the manifest."""
-    return ["--manifest", given.manifest.resolve()] if given.manifest else []
+    return ["--manifest", arguments.manifest.resolve()] if arguments.manifest else []
 
 
-def check(report, tools, given, dist):
+def check(report, tools, arguments, dist):
     """Give the packages to every tool."""
     wheels = sorted(dist.rglob("*.whl"))
     sdists = sorted(dist.rglob("*.tar.gz"))
     report.check("there are wheels and a selector", None if wheels and sdists else f"{dist} has not both")
-    result = run([given.rockpack.resolve(), "wheel", "verify", dist, *manifest(given)], dist)
+    result = run([arguments.rockpack.resolve(), "wheel", "verify", dist, *manifest(arguments)], dist)
     report.check("rockpack wheel verify", result.problem)
     result = tools.run("twine", "check", "--strict", *wheels, *sdists)
     report.check("twine check --strict", result.problem)
@@ -66,31 +66,31 @@ def check(report, tools, given, dist):
         report.check(f"check-wheel-contents {wheel.name}", result.problem)
         audited(report, tools, wheel)
     for sdist in sdists:
-        report.check(f"uv pip compile {sdist.parent.name}/{sdist.name}", compiled(tools, dist, sdist, given.work.resolve()))
+        report.check(f"uv pip compile {sdist.parent.name}/{sdist.name}", compiled(tools, dist, sdist, arguments.work.resolve()))
 
 
 def audited(report, tools, wheel):
     """Compare a wheel's tag with auditwheel's result for its symbols."""
     result = tools.run("auditwheel", "show", wheel)
-    said = " ".join((result.out + result.err).split())
+    text = " ".join((result.out + result.err).split())
     name = f"auditwheel show {wheel.name}"
-    if "ELFParseError" in said and "past EOF" in said:
+    if "ELFParseError" in text and "past EOF" in text:
         # Trees made for tests hold code objects that are cut; auditwheel's reader stops at one.
         report.note(f"{name}: a code object is cut, so that auditwheel cannot read the wheel")
-    elif "does not look like a platform wheel" in said:
+    elif "does not look like a platform wheel" in text:
         # A devel wheel's libraries are in an archive, and a wheel that only requires others has none.
         with zipfile.ZipFile(wheel) as archive:
             libraries = [file for file in archive.namelist() if ".so" in file]
-        report.check(name, said if libraries else None)
+        report.check(name, text if libraries else None)
     else:
-        report.check(name, result.problem or claimed(wheel.stem.rsplit("-", 1)[1], said))
+        report.check(name, result.problem or claimed(wheel.stem.rsplit("-", 1)[1], text))
 
 
-def claimed(tag, said):
+def claimed(tag, text):
     """Return the error if a tag claims more than the symbols allow. `linux` claims nothing."""
-    allowed = re.search(r'constrains the platform tag to "([^"]+)"', said) or re.search(r'platform tag: "([^"]+)"', said)
+    allowed = re.search(r'constrains the platform tag to "([^"]+)"', text) or re.search(r'platform tag: "([^"]+)"', text)
     if not allowed:
-        return f"auditwheel names no tag: {said}"
+        return f"auditwheel names no tag: {text}"
     if tag.startswith("linux_") or glibc(tag) >= glibc(allowed[1]):
         return None
     return f"the tag {tag} claims more than {allowed[1]}, which auditwheel finds"
@@ -107,7 +107,7 @@ def compiled(tools, dist, sdist, work):
     name, version = sdist.name.removesuffix(".tar.gz").rsplit("-", 1)
     facts = facts_of(sdist)
     listed = [*facts["requires"], *(text for extra in facts["extras"].values() for text in extra)]
-    wanted = {normalized(text.split("==")[0]) for text in listed} | {normalized(name)}
+    expected = {normalized(text.split("==")[0]) for text in listed} | {normalized(name)}
     question = work / "requirements.in"
     question.write_text(f"{name}[{','.join(sorted(facts['extras']))}]=={version}\n", encoding="utf-8")
     places = sorted({dist, sdist.parent})
@@ -120,8 +120,8 @@ def compiled(tools, dist, sdist, work):
     result = tools.run("uv", "pip", "compile", *quiet, *links, *platform, "--python", sys.executable, question)
     if result.status:
         return result.problem
-    found = {normalized(line.split("==")[0].split("[")[0].strip()) for line in result.out.splitlines() if "==" in line}
-    missing = wanted - found
+    names = {normalized(line.split("==")[0].split("[")[0].strip()) for line in result.out.splitlines() if "==" in line}
+    missing = expected - names
     return f"uv takes no {some(sorted(missing))}" if missing else None
 
 

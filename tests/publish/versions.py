@@ -20,10 +20,10 @@ for versions in json.load(open(sys.argv[1])):
 """
 
 
-def check(report, tools, given, work):
+def check(report, tools, arguments, work):
     """Compare the versions of builds that are made by chance."""
     chance = random.Random(20)
-    rows = [row(chance, given.rockpack.resolve(), work) for _ in range(ROUNDS)]
+    rows = [row(chance, arguments.rockpack.resolve(), work) for _ in range(ROUNDS)]
     wrong = next((problem for _, problem in rows if problem), None)
     if not report.check(f"rockpack help versions prints {ROUNDS * len(TYPES)} versions", wrong):
         return

@@ -69,9 +69,9 @@ class Release:
                   if name.startswith(f"rockpack-{version}-py3-none-") and MACHINE.search(name)}
         tarballs = {name.removeprefix(f"rockpack-{version}-").split("-")[0]: dist / name
                     for name in names if name.endswith(".tar.xz") and name.startswith(f"rockpack-{version}-")}
-        known = {path.name for path in (*wheels.values(), *tarballs.values())} | {*sdists, *BESIDE}
+        expected = {path.name for path in (*wheels.values(), *tarballs.values())} | {*sdists, *BESIDE}
         problem = None
-        if len(sdists) != 1 or not wheels or set(names) != known or set(wheels) != set(tarballs):
+        if len(sdists) != 1 or not wheels or set(names) != expected or set(wheels) != set(tarballs):
             problem = f"it has {some(names, 20)}"
         if not report.check("there are a wheel and a tarball for each machine, an sdist, and nothing else", problem):
             return None
@@ -101,14 +101,14 @@ def check(report, tools, release, program):
 def provenance(release):
     """Return the statement's omissions, or its fields of another commit."""
     statement = json.loads((release.dist / "provenance.intoto.json").read_text(encoding="utf-8"))
-    told = {subject["name"]: subject["digest"]["sha256"] for subject in statement["subject"]}
-    there = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-             for path in release.dist.iterdir() if path.name not in BESIDE}
+    subjects = {subject["name"]: subject["digest"]["sha256"] for subject in statement["subject"]}
+    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+               for path in release.dist.iterdir() if path.name not in BESIDE}
     sources = statement["predicate"]["buildDefinition"]["resolvedDependencies"]
-    if told != there:
-        return f"it tells of {some(sorted(told), 20)}, or of other bytes"
-    wanted = [{"name": "source", "digest": {"gitCommit": release.commit}}]
-    return None if sources == wanted else f"it is made of {sources}"
+    if subjects != digests:
+        return f"it tells of {some(sorted(subjects), 20)}, or of other bytes"
+    expected = [{"name": "source", "digest": {"gitCommit": release.commit}}]
+    return None if sources == expected else f"it is made of {sources}"
 
 
 def sdist(release):
@@ -117,11 +117,11 @@ def sdist(release):
     with tarfile.open(release.sdist) as archive:
         names = {name.removeprefix(top) for name in archive.getnames()}
         commit = archive.extractfile(top + "COMMIT").read().decode().strip()
-    wanted = {"PKG-INFO", "Cargo.lock", "Cargo.toml", "build.rs", "pyproject.toml", "packages.kdl", "families.kdl",
-              "manifest/projects.kdl", "src/main.rs"}
+    expected = {"PKG-INFO", "Cargo.lock", "Cargo.toml", "build.rs", "pyproject.toml", "packages.kdl", "families.kdl",
+                "manifest/projects.kdl", "src/main.rs"}
     if commit != release.commit:
         return f"COMMIT says {commit}"
-    return f"there is no {some(sorted(wanted - names))}" if wanted - names else None
+    return f"there is no {some(sorted(expected - names))}" if expected - names else None
 
 
 def audited(report, tools, program, wheel):
@@ -132,30 +132,30 @@ def audited(report, tools, program, wheel):
     audit = json.loads(result.out)["wheels"][0]
     alone = audit["binaries"] == 1 and not audit["external_libraries"]
     report.check("it judges the program, which needs no library", None if alone else result.out)
-    found = {audit["tag"], *audit["also"]}
+    tags_found = {audit["tag"], *audit["also"]}
     distribution, tags = wheel.stem.rsplit("-", 1)
     for libc in sorted({tag.split("_")[0].rstrip("0123456789") for tag in tags.split(".")}):
         # For a program without a C library, auditwheel uses the name alone, and reports one library.
-        mine = [tag for tag in tags.split(".") if tag.startswith(libc)]
-        named = tools.bin.parent / f"{distribution}-{'.'.join(mine)}.whl"
+        tags_of_libc = [tag for tag in tags.split(".") if tag.startswith(libc)]
+        named = tools.bin.parent / f"{distribution}-{'.'.join(tags_of_libc)}.whl"
         shutil.copyfile(wheel, named)
         result = tools.run("auditwheel", "show", named)
-        said = " ".join((result.out + result.err).split())
-        report.check(f"auditwheel and rockpack find the same of {libc}", result.problem or disagreement(mine, "musllinux" in tags, found, said))
+        text = " ".join((result.out + result.err).split())
+        report.check(f"auditwheel and rockpack find the same of {libc}", result.problem or disagreement(tags_of_libc, "musllinux" in tags, tags_found, text))
         named.unlink()
 
 
-def disagreement(named, is_static, found, said):
+def disagreement(named, is_static, tags_found, text):
     """Return the error of the tags in a wheel's name, or of rockpack's result, by auditwheel's output."""
-    told = re.search(r'following platform tag: "([^"]+)"', said)
-    static = "requires no external shared libraries" in said
-    if not told or (is_static and not static):
-        return f"auditwheel says: {said}"
-    if told[1] not in found:
-        return f"auditwheel finds {told[1]}, rockpack {some(sorted(found))}"
+    match = re.search(r'following platform tag: "([^"]+)"', text)
+    static = "requires no external shared libraries" in text
+    if not match or (is_static and not static):
+        return f"auditwheel says: {text}"
+    if match[1] not in tags_found:
+        return f"auditwheel finds {match[1]}, rockpack {some(sorted(tags_found))}"
     # The musl that a program needs is not recorded in it: the two name the newest, and a static program needs none.
-    unfit = [tag for tag in named if tag.startswith("manylinux_") and glibc(tag) < glibc(told[1])]
-    return f"{some(unfit)} promises more than {told[1]}" if unfit else None
+    unfit = [tag for tag in named if tag.startswith("manylinux_") and glibc(tag) < glibc(match[1])]
+    return f"{some(unfit)} promises more than {match[1]}" if unfit else None
 
 
 def glibc(tag):
@@ -168,15 +168,15 @@ def tarball(release, machine):
     wheel, tarred = release.wheels[machine], release.tarballs[machine]
     top = tarred.name.removesuffix(".tar.xz") + "/"
     with tarfile.open(tarred) as archive:
-        found = {member.name.removeprefix(top): member for member in archive if member.isfile()}
-        texts = {name: archive.extractfile(member).read() for name, member in found.items()}
+        members = {member.name.removeprefix(top): member for member in archive if member.isfile()}
+        texts = {name: archive.extractfile(member).read() for name, member in members.items()}
     with zipfile.ZipFile(wheel) as archive:
         program = archive.read(f"rockpack-{release.version}.data/scripts/rockpack")
     if sorted(texts) != sorted(IN_TARBALL):
         return f"it has {some(sorted(texts), 20)}"
     if empty := [name for name, text in texts.items() if not text]:
         return f"empty: {some(empty)}"
-    if texts["rockpack"] != program or found["rockpack"].mode != 0o755:
+    if texts["rockpack"] != program or members["rockpack"].mode != 0o755:
         return "it has another one, or one that is not executable"
     if place := PLACES.search(program):
         return f"it names a place of the machine that built it: {place[0].decode()}"

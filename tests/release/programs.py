@@ -43,8 +43,8 @@ class Installed:
         uvx = [tools.bin / "uvx", "--offline", "--no-config", "--python", sys.executable, "--from", wheel, "rockpack"]
         for name, command in (("pip", [place / "pip/bin/rockpack"]), ("uv", [place / "uv/bin/rockpack"]), ("uvx", uvx)):
             result = run([*command, "--version"], place, env)
-            said = result.out.strip()
-            problem = result.problem or (said != release.says and f"it says `{said}`")
+            output = result.out.strip()
+            problem = result.problem or (output != release.says and f"it says `{output}`")
             report.check(f"by {name}: {release.says}", problem)
         return cls(place / "pip/bin/rockpack", place)
 
@@ -97,16 +97,16 @@ def elsewhere(report, installed, release, require):
         program = work / f"rockpack-{release.version}.data/scripts/rockpack"
         program.chmod(0o755)
         result = run([qemu, program, "--version"], work)
-        said = result.out.strip()
-        report.check(f"on {machine}: {release.says}", result.problem or (said != release.says and f"it says `{said}`"))
+        output = result.out.strip()
+        report.check(f"on {machine}: {release.says}", result.problem or (output != release.says and f"it says `{output}`"))
         built(report, program, installed.work / "demo", work / "demo-out", [qemu])
         report.check(f"packages that are built on {machine} are the same", difference(installed.work / "demo-out/dist", work / "demo-out/dist"))
 
 
-def difference(ours, theirs):
+def difference(first, second):
     """Return which files two directories do not share."""
-    names = sorted({path.name for place in (ours, theirs) if place.is_dir() for path in place.iterdir()})
-    _, other, missing = filecmp.cmpfiles(ours, theirs, names, shallow=False)
+    names = sorted({path.name for place in (first, second) if place.is_dir() for path in place.iterdir()})
+    _, other, missing = filecmp.cmpfiles(first, second, names, shallow=False)
     if not names:
         return "there are none"
     return f"{', '.join(other + missing)}" if other or missing else None

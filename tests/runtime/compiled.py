@@ -16,10 +16,10 @@ def loud(reason: str) -> unittest.SkipTest:
 
 
 def compiler() -> str:
-    found = shutil.which("cc")
-    if found is None:
+    path = shutil.which("cc")
+    if path is None:
         raise loud("the C compiler `cc` is not installed")
-    return found
+    return path
 
 
 def library(

@@ -144,14 +144,14 @@ class Devel(unittest.TestCase):
         """Symbolic links need a privilege on Windows, and some file systems lack them."""
         result = self.layout.run("-c", WITHOUT_LINKS)
         self.assertEqual(result.returncode, 0, result.stderr)
-        found = self.layout.files(TREE)
+        files = self.layout.files(TREE)
         lib = {name for name in EXPECTED if name.startswith(f"{TREE}/lib/")}
         spelled = {name.replace("/lib/", "/lib64/", 1) for name in lib}
-        self.assertEqual(found, EXPECTED - {f"{TREE}/lib64"} | spelled)
-        self.assertEqual([name for name in found if (self.site / name).is_symlink()], [])
+        self.assertEqual(files, EXPECTED - {f"{TREE}/lib64"} | spelled)
+        self.assertEqual([name for name in files if (self.site / name).is_symlink()], [])
         self.assertTrue(self.same("lib64/libhiprtc.so", "_rocm_sdk_core/lib/libhiprtc.so.7"))
         self.assertTrue(self.same("bin/amdclang", "_rocm_sdk_core/bin/amdclang"))
-        self.assertEqual(sorted(self.tree_rows()), sorted(found))
+        self.assertEqual(sorted(self.tree_rows()), sorted(files))
         self.layout.check_hashes("rocm-sdk-devel")
 
     def test_links_that_were_only_said_to_be_made_are_none(self) -> None:
@@ -253,9 +253,9 @@ class Devel(unittest.TestCase):
         result = self.layout.run("-c", code)
         if "out of reach" in result.stderr:
             self.skipTest(f"another user cannot reach {self.site}")
-        said = result.stdout
-        self.assertIn(f"cannot expand rocm-sdk-devel in {self.site}: [Errno 13]", said, result.stderr)
-        self.assertIn("as a user with write access", said)
+        output = result.stdout
+        self.assertIn(f"cannot expand rocm-sdk-devel in {self.site}: [Errno 13]", output, result.stderr)
+        self.assertIn("as a user with write access", output)
         self.assertEqual(self.tree_rows(), [])
 
     # ----------------------------------------------------------------- damaged archives
@@ -383,8 +383,8 @@ class Devel(unittest.TestCase):
 
     def doctor(self, layout: support.Layout) -> list[str]:
         layout.install(support.device("gfx942"))
-        found = json.loads(layout.sdk("doctor", "--json", ROCM_SDK_TARGET_FAMILY="gfx942").stdout)
-        return [one["code"] for one in found["findings"] if one["code"] != "devel-incomplete"]
+        report = json.loads(layout.sdk("doctor", "--json", ROCM_SDK_TARGET_FAMILY="gfx942").stdout)
+        return [one["code"] for one in report["findings"] if one["code"] != "devel-incomplete"]
 
     def test_copies_of_hard_links_are_found_and_mended(self) -> None:
         self.init()

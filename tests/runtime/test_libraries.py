@@ -210,11 +210,11 @@ class RealLibraries(unittest.TestCase):
         catch = "with warnings.catch_warnings(record=True) as seen:\n    warnings.simplefilter('always')\n"
         for call in ("preload_libraries('hiprtc')", "initialize_process()"):
             twice = f"{load}{catch}    rocm_sdk.{call}; rocm_sdk.{call}\nprint(*(one.message for one in seen), sep='\\n')"
-            said = self.layout.code(twice).splitlines()
-            self.assertEqual(len(said), 1, said)
-            self.assertTrue(said[0].startswith(f"{other} was loaded before {self.hiprtc}: "), said)
-        own = f"import ctypes, rocm_sdk; ctypes.CDLL({str(self.hiprtc)!r}); rocm_sdk.initialize_process()"
-        self.assertEqual(self.layout.code(own), "")
+            lines = self.layout.code(twice).splitlines()
+            self.assertEqual(len(lines), 1, lines)
+            self.assertTrue(lines[0].startswith(f"{other} was loaded before {self.hiprtc}: "), lines)
+        code = f"import ctypes, rocm_sdk; ctypes.CDLL({str(self.hiprtc)!r}); rocm_sdk.initialize_process()"
+        self.assertEqual(self.layout.code(code), "")
 
     def test_nothing_is_asked_for(self) -> None:
         code = "import rocm_sdk; rocm_sdk.preload_libraries(); print(rocm_sdk.find_libraries())"
@@ -320,9 +320,9 @@ class Process(unittest.TestCase):
     def test_versions_that_do_not_match_warn_the_caller(self) -> None:
         for version in ("'7.2'", "'7.2.40'", "'7x2.4'", "''", "re.compile('8')"):
             with self.subTest(version):
-                said = self.initialize(f"check_version={version}")
-                self.assertIn("but 7.2.4 is installed", said)
-                self.assertIn("['<string>']", said)
+                output = self.initialize(f"check_version={version}")
+                self.assertIn("but 7.2.4 is installed", output)
+                self.assertIn("['<string>']", output)
 
     def test_a_compiled_pattern_can_fail(self) -> None:
         code = "import re, rocm_sdk; rocm_sdk.initialize_process(check_version={}, fail_on_version_mismatch=True)"
@@ -336,10 +336,10 @@ class Process(unittest.TestCase):
     def test_the_environment_adds_libraries(self) -> None:
         for value in ("hiprtc", " hiprtc ,;", "hiprtc;hiprtc"):
             with self.subTest(value):
-                said = self.initialize(
+                output = self.initialize(
                     "preload_shortnames=['windows-only']", ROCM_SDK_PRELOAD_LIBRARIES=value
                 )
-                self.assertEqual(said, "[] [] ['hiprtc']")
+                self.assertEqual(output, "[] [] ['hiprtc']")
         ignored = self.initialize("env_override=False", ROCM_SDK_PRELOAD_LIBRARIES="hiprtc")
         self.assertEqual(ignored, "[] [] []")
 
@@ -354,17 +354,17 @@ class Process(unittest.TestCase):
             "print(*(f'{w.filename}: {w.message}' for w in seen), sep='\\n')\n"
         )
         nodes = support.kfd_nodes(layout.site, 0, 110000, 90402, 90006)
-        told = 'to install: pip install "rocm[device-gfx1100]"'
+        remedy = 'to install: pip install "rocm[device-gfx1100]"'
         missing = "rocm-sdk-device-gfx1100 is not installed"
-        both = "rocm-sdk-device-gfx1100, rocm-sdk-device-gfx942 are not installed"
+        names = "rocm-sdk-device-gfx1100, rocm-sdk-device-gfx942 are not installed"
         self.assertEqual(
             layout.code(code, ROCM_SDK_KFD_NODES=nodes),
-            f"<string>: this machine has a gfx1100, gfx942, but {both}; to install: "
+            f"<string>: this machine has a gfx1100, gfx942, but {names}; to install: "
             'pip install "rocm[device-gfx1100,device-gfx942]"',
         )
         self.assertEqual(
             layout.code(code, ROCM_SDK_KFD_NODES=nodes, ROCM_SDK_TARGET_FAMILY="gfx1100"),
-            f"<string>: this machine has a gfx1100, but {missing}; {told}",
+            f"<string>: this machine has a gfx1100, but {missing}; {remedy}",
         )
         for nothing in (
             {"ROCM_SDK_TARGET_FAMILY": "no such GPU"},

@@ -64,7 +64,7 @@ class Needs(unittest.TestCase):
 
     def test_rpath_is_inherited_and_runpath_is_not(self) -> None:
         end = compiled.library(self.lib / "libend.so.1")
-        for tag, found in (("rpath", True), ("runpath", False)):
+        for tag, is_resolved in (("rpath", True), ("runpath", False)):
             with self.subTest(tag):
                 directory = self.layout.top / tag
                 middle = compiled.library(directory / "libmiddle.so.1", needs=(end,), rpath=None)
@@ -74,7 +74,7 @@ class Needs(unittest.TestCase):
                     rpath="$ORIGIN:$ORIGIN/../lib",
                     tag=tag,
                 )
-                expected = "" if found else f"libend.so.1, needed by {middle}, is missing"
+                expected = "" if is_resolved else f"libend.so.1, needed by {middle}, is missing"
                 self.agree(start, expected)
 
     def test_runpath_of_a_library_hides_the_rpath_of_its_loader(self) -> None:

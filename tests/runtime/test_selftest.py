@@ -173,9 +173,9 @@ class SelfTest(unittest.TestCase):
         ):
             with self.subTest(text):
                 self.add_script("hipcc", text)
-                said = self.failures("--only", "script:hipcc")["script:hipcc"]
-                self.assertTrue(said.startswith("--version: "), said)
-                self.assertIn(reason, said)
+                message = self.failures("--only", "script:hipcc")["script:hipcc"]
+                self.assertTrue(message.startswith("--version: "), message)
+                self.assertIn(reason, message)
 
     def test_a_script_may_reject_an_option(self) -> None:
         self.add_script("hipcc", '[ "$1" = --help ] || exec python3 -c "raise KeyError(1)"')

@@ -21,15 +21,15 @@ class Targets(unittest.TestCase):
         return support.kfd_nodes(Path(scratch.name), *versions)
 
     def test_kernel_versions_become_isa_names(self) -> None:
-        known = {
+        expected = {
             90010: "gfx90a", 90012: "gfx90c", 90402: "gfx942", 90500: "gfx950",
             100300: "gfx1030", 110000: "gfx1100", 110501: "gfx1151", 120001: "gfx1201",
             90006: "gfx906", 0: None,
         }  # fmt: skip
         code = (
-            f"from rocm_sdk._targets import isa_name; print([isa_name(v) for v in {list(known)}])"
+            f"from rocm_sdk._targets import isa_name; print([isa_name(v) for v in {list(expected)}])"
         )
-        self.assertEqual(self.layout.code(code), str(list(known.values())))
+        self.assertEqual(self.layout.code(code), str(list(expected.values())))
 
     def test_environment_comes_first(self) -> None:
         nodes = self.nodes(0, 90402)
@@ -184,8 +184,8 @@ class LegacyTargets(unittest.TestCase):
                 files=files,
             )
         )
-        found = self.layout.code(find, ROCM_SDK_TARGET_FAMILY="gfx942")
-        self.assertEqual(found, str(self.layout.site / name / "lib" / "libhipblas.so.3"))
+        path = self.layout.code(find, ROCM_SDK_TARGET_FAMILY="gfx942")
+        self.assertEqual(path, str(self.layout.site / name / "lib" / "libhipblas.so.3"))
 
     def test_command_prints_isas_not_families(self) -> None:
         self.assertEqual(self.layout.sdk("targets").stdout, "gfx1100;gfx1101;gfx1201;gfx942\n")

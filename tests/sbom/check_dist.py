@@ -52,7 +52,7 @@ class Wheel:
     def record(self):
         """Return RECORD's hashes by path."""
         rows = csv.reader(io.StringIO(self.text("RECORD").decode()))
-        return {path: told for path, told, _ in rows}
+        return {path: digest for path, digest, _ in rows}
 
 
 def properties(component, name):
@@ -60,7 +60,7 @@ def properties(component, name):
 
 
 def places(component):
-    return [found["location"] for found in component["evidence"]["occurrences"]]
+    return [occurrence["location"] for occurrence in component["evidence"]["occurrences"]]
 
 
 def wrong_schema(text):
@@ -70,16 +70,16 @@ def wrong_schema(text):
 
 def unlisted(wheel, bill):
     """Return binaries that only the bill has, or only the wheel."""
-    told = [place for component in bill["components"] for place in places(component)]
-    if len(told) != len(set(told)):
+    paths = [place for component in bill["components"] for place in places(component)]
+    if len(paths) != len(set(paths)):
         return "a file is told of twice"
-    odd = wheel.binaries ^ set(told)
+    odd = wheel.binaries ^ set(paths)
     return some(sorted(odd)) if odd else None
 
 
 def wrong_hashes(wheel, bill):
     for component in bill["components"]:
-        hashes = {found["alg"]: found["content"] for found in component.get("hashes", [])}
+        hashes = {digest["alg"]: digest["content"] for digest in component.get("hashes", [])}
         for place in places(component):
             if hashes != {"SHA-256": wheel.hashes[place]}:
                 return f"{place}: {hashes}"
@@ -93,8 +93,8 @@ def wrong_components(bill):
         return "two components have one reference"
     for component in bill["components"]:
         source, version = properties(component, "source"), component.get("version")
-        made = properties(component, "step")[0] in ("stub", "alias")
-        if made == bool(source) or made == ("group" in component):
+        is_generated = properties(component, "step")[0] in ("stub", "alias")
+        if is_generated == bool(source) or is_generated == ("group" in component):
             return f"{component['bom-ref']} has no artifact, or one that it cannot have"
         origin = source[0].rsplit("/", 1)[-1] if source else ""
         if version and version not in origin + " " + component["name"]:
@@ -116,17 +116,17 @@ def wrong_licenses(wheel, bill):
     if bill["metadata"]["component"]["licenses"][0]["expression"] != expression:
         return "the bill has another licence"
     listed = {f"{wheel.info}/licenses/{path}" for path in header.get_all("License-File", [])}
-    there = {name for name in wheel.texts if name.startswith(f"{wheel.info}/licenses/")}
+    texts = {name for name in wheel.texts if name.startswith(f"{wheel.info}/licenses/")}
     references = {r["url"] for c in bill["components"] for r in c.get("externalReferences", []) if r["type"] == "license"}
-    if listed != there or not there:
-        return f"METADATA lists {some(sorted(listed ^ there))} in vain, or not"
-    return some(sorted(references - there)) or None
+    if listed != texts or not texts:
+        return f"METADATA lists {some(sorted(listed ^ texts))} in vain, or not"
+    return some(sorted(references - texts)) or None
 
 
 def wrong_record(wheel):
     path = f"{wheel.info}/sboms/rockpack.cdx.json"
-    told = base64.urlsafe_b64encode(bytes.fromhex(wheel.hashes[path])).rstrip(b"=").decode()
-    return None if wheel.record().get(path) == f"sha256={told}" else "RECORD does not list the bill"
+    digest = base64.urlsafe_b64encode(bytes.fromhex(wheel.hashes[path])).rstrip(b"=").decode()
+    return None if wheel.record().get(path) == f"sha256={digest}" else "RECORD does not list the bill"
 
 
 def check_wheel(report, path):
@@ -155,7 +155,7 @@ def wrong_statement(dist, statement):
     definition, run = statement["predicate"]["buildDefinition"], statement["predicate"]["runDetails"]
     if not (definition["buildType"] and definition["externalParameters"] == {"version": "7.2.0"} and run["builder"]["id"]):
         return "it does not say what was asked for, or of whom"
-    made_of = [found["name"] for found in definition["resolvedDependencies"]]
+    made_of = [dependency["name"] for dependency in definition["resolvedDependencies"]]
     made_of = [name.removeprefix("<built in>/") for name in made_of]
     made_of = [name for name in made_of if not name.startswith("manifest/")]
     return None if made_of[:3] == ["packages.kdl", "families.kdl", "artifacts"] and len(made_of) > 3 else some(made_of)

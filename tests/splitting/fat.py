@@ -175,22 +175,22 @@ def compare(report, name, old, new, archives):
     """Follow the records of a library as the runtime does, and compare the code in memory."""
     import msgpack
 
-    library, after, objects, wrong, numbers = Library(old), Library(new), 0, [], {}
+    library, after, objects, errors, numbers = Library(old), Library(new), 0, [], {}
     records, now = list(library.records()), dict(after.records())
     for record, bundle in records:
         number = numbers.setdefault(bundle, len(numbers))
         marker = msgpack.unpackb(after.content[(place := after.sections[".rocm_kpack_ref"])[4] : place[4] + place[5]])
         expected = struct.pack("<IIQ", HIPK, 1, number)
-        found = after.at(record, 24)
-        if now[record] != place[3] or found[:8] + found[16:] != expected:
-            wrong.append(f"the record at {record:#x}")
+        fields = after.at(record, 24)
+        if now[record] != place[3] or fields[:8] + fields[16:] != expected:
+            errors.append(f"the record at {record:#x}")
         for target, code in library.bundle(library.offset(bundle)):
             objects += 1
             (path,) = marker["kpack_search_paths"]
             path = (Path("/torch/lib") / path.replace("@GFXARCH@", target.split(":")[0])).resolve().as_posix()
             if archives.get(path, {}).get((f"{marker['kernel_name']}#{number}", target)) != code:
-                wrong.append(f"{target} of bundle {number} in {path}")
-    report.check(f"{name}: each of {objects} code objects is where a record leads to", some(wrong))
+                errors.append(f"{target} of bundle {number} in {path}")
+    report.check(f"{name}: each of {objects} code objects is where a record leads to", some(errors))
     report.check(f"{name}: nothing else in memory differs", some(differences(library, after)))
     report.check(f"{name}: the bundles have no bytes", after.sections[".hip_fatbin"][1] != 8 and "they have some")
     report.note(f"{name}: {len(old) / 1e6:.2f} MB became {len(new) / 1e6:.2f} MB")

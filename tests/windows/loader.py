@@ -61,8 +61,8 @@ def demo(bench, report):
     files = sorted(site.glob("_rocm_sdk_*/**/*.dll"))
     report.check("the demo has DLLs", None if len(files) > 15 else f"{len(files)}")
     for file in files:
-        said = bench.windows.load(file, directories=opened)
-        report.check(f"{file.relative_to(site)} loads", None if said == "loaded" else said)
+        output = bench.windows.load(file, directories=opened)
+        report.check(f"{file.relative_to(site)} loads", None if output == "loaded" else output)
 
 
 class Scene:
@@ -91,9 +91,9 @@ class Scene:
         for artifact, package in [("base_lib", "core"), ("blas_lib", "libs")]:
             stage = self.place / "artifacts" / f"{artifact}_generic" / "stage"
             shutil.copytree(stage, site / f"_ex_{package}", dirs_exist_ok=True)
-        found, *first = (next(site.glob(f"*/bin/{one}")) for one in (name, *first))
+        file, *first = (next(site.glob(f"*/bin/{one}")) for one in (name, *first))
         opened = [site / "_ex_core" / "bin"] if self.opened else []
-        return self.bench.windows.load(found, *call, directories=opened, first=first)
+        return self.bench.windows.load(file, *call, directories=opened, first=first)
 
 
 def make(bench):
@@ -115,9 +115,9 @@ def make(bench):
             run(["x86_64-w64-mingw32-dlltool", "-d", exported, kind, libraries / f"{name}{kind[9:]}.a"], libraries)
         linked = [libraries / f"{needs}lib.a"] if needs else []
         linked += [libraries / f"{late}delaylib.a"] if late else []
-        made = compiled(["-shared", text, exported, *linked], directory / "stage" / "bin" / f"{name}.dll")
+        library = compiled(["-shared", text, exported, *linked], directory / "stage" / "bin" / f"{name}.dll")
         if late:
-            _list_delayed(made, f"{late}.dll")
+            _list_delayed(library, f"{late}.dll")
 
 
 def _list_delayed(file, name):
@@ -151,8 +151,8 @@ def _put_table(data, header, sections, entry):
     raise RuntimeError("no section has room for a table")
 
 
-def _expect(report, name, found, expected):
-    return report.check(name, None if found == expected else f"{found!r}, not {expected!r}")
+def _expect(report, name, actual, expected):
+    return report.check(name, None if actual == expected else f"{actual!r}, not {expected!r}")
 
 
 def real(bench, report):
@@ -160,11 +160,11 @@ def real(bench, report):
     make(bench)
     whole = Scene(bench, "whole")
     report.check("DLLs that find each other are planned", whole.plan())
-    said = whole.load("blas.dll", "blas", first=["solver.dll"])
-    _expect(report, "and loaded, with one that is needed late", said, "blas 50")
+    output = whole.load("blas.dll", "blas", first=["solver.dll"])
+    _expect(report, "and loaded, with one that is needed late", output, "blas 50")
     # Delay loads search the program's directory, and not the DLL's.
-    said = whole.load("blas.dll", "blas")
-    _expect(report, "which has to be loaded before it is called", said, DELAY_LOAD_FAILED)
+    output = whole.load("blas.dll", "blas")
+    _expect(report, "which has to be loaded before it is called", output, DELAY_LOAD_FAILED)
 
     closed = Scene(bench, "closed", opened=False)
     kdl = closed.place / "packages.kdl"
@@ -224,5 +224,5 @@ def _source(bench, text):
 
 
 def _refused(report, name, scene, part):
-    said = " ".join(scene.plan().replace("│", " ").split())
-    report.check(f"{name} is refused", None if part in said else said or "it was planned")
+    text = " ".join(scene.plan().replace("│", " ").split())
+    report.check(f"{name} is refused", None if part in text else text or "it was planned")

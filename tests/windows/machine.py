@@ -81,7 +81,7 @@ class Windows:
 
 
 def _first(names):
-    return next((found for name in names if (found := shutil.which(name))), None)
+    return next((path for name in names if (path := shutil.which(name))), None)
 
 
 def compiled(words, target):

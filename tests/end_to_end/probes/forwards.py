@@ -34,8 +34,8 @@ def _has(line, address):
     return first <= address < last
 
 
-def main(site, *wanted):
-    pairs = (one.split("=") for one in wanted)
+def main(site, *pairs_given):
+    pairs = (one.split("=") for one in pairs_given)
     json.dump({path: look_up(os.path.join(site, path), function) for path, function in pairs}, sys.stdout)
 
 

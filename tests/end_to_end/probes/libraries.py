@@ -26,10 +26,10 @@ def is_shared_library(path):
 
 def libraries(site, directory):
     """Return every shared library below `directory`, relative to `site`."""
-    found = []
+    paths = []
     for here, _, names in os.walk(os.path.join(site, directory)):
-        found += [os.path.join(here, name) for name in names]
-    return sorted(os.path.relpath(path, site) for path in found if is_shared_library(path))
+        paths += [os.path.join(here, name) for name in names]
+    return sorted(os.path.relpath(path, site) for path in paths if is_shared_library(path))
 
 
 def load(path):
@@ -39,8 +39,8 @@ def load(path):
                             capture_output=True, text=True, errors="replace", check=False)
     if result.returncode == 0:
         return None
-    said = (result.stderr + result.stdout).strip().splitlines() or ["it says nothing"]
-    return f"exit status {result.returncode}: {said[-1]}"
+    lines = (result.stderr + result.stdout).strip().splitlines() or ["it says nothing"]
+    return f"exit status {result.returncode}: {lines[-1]}"
 
 
 def main(site, *directories):

@@ -25,18 +25,18 @@ def answer(stub, target):
     """Return the problem of a stub, or None."""
     if os.path.islink(stub):
         return "it is a symlink"
-    status, said, error = start(stub, stub)
+    status, output, error = start(stub, stub)
     if status < 0 or status in (126, 127):
-        return f"exit status {status}: {error.strip() or said.strip()}"
+        return f"exit status {status}: {error.strip() or output.strip()}"
     program = os.path.normpath(os.path.join(os.path.dirname(stub), target))
     behind = start(program, stub)
-    if (status, said) != behind[:2]:
-        return f"it says {said!r} and ends with {status}, the program says {behind[1]!r} and ends with {behind[0]}"
+    if (status, output) != behind[:2]:
+        return f"it says {output!r} and ends with {status}, the program says {behind[1]!r} and ends with {behind[0]}"
     return None
 
 
-def main(site, *wanted):
-    pairs = (one.split("=") for one in wanted)
+def main(site, *words):
+    pairs = (one.split("=") for one in words)
     json.dump({path: answer(os.path.join(site, path), target) for path, target in pairs}, sys.stdout)
 
 
