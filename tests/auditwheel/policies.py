@@ -25,21 +25,21 @@ def machines():
 def table():
     """Return every policy of the table with all that it adds up to, by name and architecture."""
     policies, sums = {}, {}
-    for name, architectures, what, words in rows():
+    for name, architectures, category, words in rows():
         words = set(words.split(" ")) - {"-"}
-        if what == "machine":
+        if category == "machine":
             continue
         for arch in machines() if architectures == "*" else architectures.split(" "):
             key = (name.split("_")[0], arch)
             total = sums.setdefault(key, {"library": set(), "forbid": {}, **{kind: set() for kind in VERSIONS}})
-            if what == "policy":
+            if category == "policy":
                 policies[name, arch] = {"alias": words}
-            elif what.startswith(("forbid ", "permit ")):
-                change, library = what.split(" ")
+            elif category.startswith(("forbid ", "permit ")):
+                change, library = category.split(" ")
                 symbols = total["forbid"].setdefault(library, set())
                 (symbols.update if change == "forbid" else symbols.difference_update)(words)
             else:
-                total[what] |= words
+                total[category] |= words
             if (name, arch) in policies:
                 forbid = {library: frozenset(symbols) for library, symbols in total["forbid"].items() if symbols}
                 policies[name, arch].update({kind: frozenset(total[kind]) for kind in (*VERSIONS, "library")}, forbid=forbid)

@@ -79,8 +79,8 @@ def refusals(answers):
     if NO_SETUPTOOLS in refused.get("uv", ""):
         return {}
     return {
-        tool: said for tool, said in refused.items()
-        if not any(tool.startswith(of) and re.search(pattern, said) for of, pattern, _ in NO_FAULT)
+        tool: reply for tool, reply in refused.items()
+        if not any(tool.startswith(of) and re.search(pattern, reply) for of, pattern, _ in NO_FAULT)
     }
 
 
@@ -90,7 +90,7 @@ def verdict(findings, trouble, answers):
         return Verdict("no answer", trouble)
     errors = [one for one in findings if one[0] == "error"]
     index = [tool for tool in INDEX if tool in answers and answers[tool].refusal]
-    said = answers.get("twine")
+    reply = answers.get("twine")
     answers = {tool: answer for tool, answer in answers.items() if tool not in INDEX}
     refused = refusals(answers)
     installed = {tool: answer for tool, answer in answers.items() if not answer.refusal and tool in INSTALLERS}
@@ -104,8 +104,8 @@ def verdict(findings, trouble, answers):
             return Verdict("harm", "; ".join(f"{tool}: {', '.join(paths)}" for tool, paths in harm.items()))
         if differ:
             return Verdict("ambiguous", _differences(trees))
-        if not findings and "twine" in index and OF_MARKUP not in said.refusal:
-            return Verdict("index", f"twine: {_short(said.refusal)}")
+        if not findings and "twine" in index and OF_MARKUP not in reply.refusal:
+            return Verdict("index", f"twine: {_short(reply.refusal)}")
         return None
     beyond = [one for one in errors if not _is_beyond(one) and not (index and one[1] in OF_METADATA)]
     if not any(answer.refusal for answer in answers.values()) and not differ and not harm and beyond:

@@ -199,7 +199,7 @@ def targets(report, name, environment, dists):
         return result, set(re.findall(r"rocm.sdk.device.(gfx[0-9a-f]+)", result.out + result.err))
 
     for isa in ("gfx1101", "gfx1100"):
-        done, choice = devices(f"rocm[device-{isa}]")
-        report.check(f"{name}: rocm[device-{isa}]", done.problem or (choice != {isa} and f"it would install {choice}"))
-        done, choice = devices("rocm[device]", ROCM_SDK_TARGET_FAMILY=isa)
-        report.check(f"{name}: rocm[device] where {isa} is asked for", done.problem or (choice and f"it would install {choice}"))
+        outcome, choice = devices(f"rocm[device-{isa}]")
+        report.check(f"{name}: rocm[device-{isa}]", outcome.problem or (choice != {isa} and f"it would install {choice}"))
+        outcome, choice = devices("rocm[device]", ROCM_SDK_TARGET_FAMILY=isa)
+        report.check(f"{name}: rocm[device] where {isa} is asked for", outcome.problem or (choice and f"it would install {choice}"))

@@ -37,14 +37,14 @@ class Bench:
     def set_up(cls, report, arguments):
         """Prepare missing inputs; raises NotRun before the first check."""
         work, tools, binary = (path.resolve() for path in (arguments.work, arguments.tools, arguments.rockpack))
-        made = {name: debian.ensure_tree(name, tools, work).resolve() for name in arguments.tree}
+        built_trees = {name: debian.ensure_tree(name, tools, work).resolve() for name in arguments.tree}
         root = debian.ensure_root(tools, work)
         full = any(expectations.TREES[name].full for name in arguments.tree)
         extended = trees.ensure_extended_root(root) if full else None
         runs = work / "runs"
         shutil.rmtree(runs, ignore_errors=True)
         runs.mkdir()
-        return cls(report, binary, root, extended, ensure_uv(work), made, runs, arguments.repeat_full)
+        return cls(report, binary, root, extended, ensure_uv(work), built_trees, runs, arguments.repeat_full)
 
 
 def one_tree(bench, name):

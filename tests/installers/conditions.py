@@ -32,8 +32,8 @@ def odd_path(bench, python, tool):
     bench.report.check(f"{name}: rocm-sdk path", result.problem or (result.out != f"{root}\n" and f"it says {result.out!r}"))
     bench.step(f"{name}: a console script", environment.program("amdclang", "--version"))
     bench.step(f"{name}: an exec stub", environment.run([root / "bin/amdclang"]))
-    found = environment.run([environment.place / "bin/python", "-c", FIND])
-    bench.report.check(f"{name}: libraries are found and load", found.problem)
+    completed = environment.run([environment.place / "bin/python", "-c", FIND])
+    bench.report.check(f"{name}: libraries are found and load", completed.problem)
     _gone(bench, name, environment)
 
 

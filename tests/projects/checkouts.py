@@ -71,8 +71,8 @@ def make(work, sources, arguments):
     shutil.rmtree(sources, ignore_errors=True)
     published = {name: texts(wheel) for name, wheel in wheels(work).items()}
     if not arguments.whole:
-        for name, found in published.items():
-            fewer_of(name, found)
+        for name, originals in published.items():
+            fewer_of(name, originals)
     hip, llvm = sources / "hip-python", sources / "rocm-llvm-python"
     if arguments.checkouts:
         skeleton(arguments.checkouts / "hip-python", hip, "hip-python/hip", "hip-python-as-cuda")

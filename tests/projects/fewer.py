@@ -26,8 +26,8 @@ def pieces(text):
 
 def _named(piece):
     first = next((line for line in piece if not line.startswith("@")), "")
-    found = next((match for pattern in NAMED if (match := pattern.match(first))), None)
-    name = found[1] if found and not found[1].startswith("__all") else None
+    name_match = next((match for pattern in NAMED if (match := pattern.match(first))), None)
+    name = name_match[1] if name_match and not name_match[1].startswith("__all") else None
     return name, "".join(piece)
 
 

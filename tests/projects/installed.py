@@ -140,9 +140,9 @@ def limited(scene):
     two.write_text(text + '\ncdef extern from "sys/random.h":\n    int getentropy(void *, size_t)\n\n\ndef some():\n'
                    '    cdef char one[1]\n    return getentropy(one, 1)\n', encoding="utf-8")
     result = build(scene, scene.work / "limited", node='at-most "manylinux_2_17"')
-    told = unwrapped(result.err)
+    message = unwrapped(result.err)
     words = ('beyond `at-most "manylinux_2_17"`', "getentropy", "GLIBC_2.25")
-    fine = result.status == 1 and all(word in told for word in words)
+    fine = result.status == 1 and all(word in message for word in words)
     scene.check("one beyond it fails, with its symbol", None if fine else f"{result.ending}: {result.err}")
     two.write_text(text, encoding="utf-8")
 

@@ -152,9 +152,9 @@ def fetched(scene, dest, text, sources, env, other):
     requests = [path for path in other.asked if "example-two" in path and path.startswith("/files")]
     scene.check("from no index but the one that is named", f"{requests}" if requests else None)
     log = (dest / "logs/example-user.log").read_text(encoding="utf-8")
-    told = [line for line in log.splitlines() if line.startswith("Successfully installed") and "example" in line]
-    fine = any("example-one-1.0 example-three-3.0 example-two-2.1" in line for line in told)
-    scene.check("the project sees them, and no higher versions of an index", None if fine else f"{told}: {log[-800:]}")
+    installed_lines = [line for line in log.splitlines() if line.startswith("Successfully installed") and "example" in line]
+    fine = any("example-one-1.0 example-three-3.0 example-two-2.1" in line for line in installed_lines)
+    scene.check("the project sees them, and no higher versions of an index", None if fine else f"{installed_lines}: {log[-800:]}")
     published = sorted(path.name for path in (dest / "dist").glob("*.whl"))
     scene.check("they are not published", None if published == ["example_user-1-py3-none-any.whl"] else f"{published}")
 

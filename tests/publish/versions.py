@@ -24,8 +24,8 @@ def check(report, tools, arguments, work):
     """Compare the versions of builds that are made by chance."""
     chance = random.Random(20)
     rows = [row(chance, arguments.rockpack.resolve(), work) for _ in range(ROUNDS)]
-    wrong = next((problem for _, problem in rows if problem), None)
-    if not report.check(f"rockpack help versions prints {ROUNDS * len(TYPES)} versions", wrong):
+    failure = next((problem for _, problem in rows if problem), None)
+    if not report.check(f"rockpack help versions prints {ROUNDS * len(TYPES)} versions", failure):
         return
     texts = [versions for versions, _ in rows]
     (work / "versions.json").write_text(json.dumps(texts), encoding="utf-8")

@@ -77,7 +77,7 @@ class Link:
         """Bits in a second of a plain transfer from there, with a process on each of two cores."""
         port = 5999
         command = [*self.inside, "taskset", "-c", str(cores[1]), sys.executable, "-c", SENDER, THERE, str(port), str(mebibytes)]
-        own = os.sched_getaffinity(0)
+        allowed_cores = os.sched_getaffinity(0)
         sender = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
         try:
             sender.stdout.readline()
@@ -89,7 +89,7 @@ class Link:
                     count += got
                 took = time.monotonic() - began
         finally:
-            os.sched_setaffinity(0, own)
+            os.sched_setaffinity(0, allowed_cores)
             sender.terminate()
             sender.communicate()
         return 8 * count / took

@@ -46,8 +46,8 @@ class Dlls(unittest.TestCase):
     def lacks(self, path: Path) -> list[list[str]]:
         result = self.layout.run("-c", LACKS, str(self.opened), str(self.system), str(path))
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        found: list[list[str]] = json.loads(result.stdout)
-        return found
+        lacks: list[list[str]] = json.loads(result.stdout)
+        return lacks
 
     def test_dlls_and_functions(self) -> None:
         other = self.library(self.opened / "other.dll", "one", "two")

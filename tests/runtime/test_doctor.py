@@ -34,9 +34,9 @@ class Case(unittest.TestCase):
 
     def findings(self, status: int, **variables: str) -> dict[str, tuple[str, str, str]]:
         """Return subject, message and remedy by code; checks that codes are unique."""
-        found = self.report(status, **variables)["findings"]
-        by_code = {one["code"]: (one["subject"], one["message"], one["remedy"]) for one in found}
-        self.assertEqual(len(found), len(by_code), found)
+        findings = self.report(status, **variables)["findings"]
+        by_code = {one["code"]: (one["subject"], one["message"], one["remedy"]) for one in findings}
+        self.assertEqual(len(findings), len(by_code), findings)
         return by_code
 
     def nodes(self, *versions: int) -> str:
@@ -63,8 +63,8 @@ class Report(Case):
         self.assertEqual(lines[-1], "everything is in order")
         self.assertFalse((self.site / "_rocm_sdk_devel").exists())
         self.layout.sdk("init", "--quiet")
-        said = self.layout.sdk("doctor", ROCM_SDK_KFD_NODES=nodes).stdout
-        self.assertRegex(said, r"\ndevel     expanded, \d+ files\n")
+        output = self.layout.sdk("doctor", ROCM_SDK_KFD_NODES=nodes).stdout
+        self.assertRegex(output, r"\ndevel     expanded, \d+ files\n")
         self.in_order(ROCM_SDK_KFD_NODES=nodes)
 
     def test_the_fields_of_the_json(self) -> None:
@@ -124,18 +124,18 @@ class SecondCopies(Case):
         other = self.layout.top / "rocm"
         other.mkdir()
         shutil.copy(self.ours, other / "libhiprtc.so.7")
-        found = self.findings(
+        findings = self.findings(
             0, ROCM_SDK_TARGET_FAMILY="gfx942", LD_LIBRARY_PATH=f"/nowhere:{other}"
         )
-        subject, message, remedy = found["library-shadowed"]
+        subject, message, remedy = findings["library-shadowed"]
         self.assertEqual(subject, str(other))
         self.assertIn(f"{other}/libhiprtc.so.7, here {self.ours}", message)
         self.assertEqual(remedy, f"remove {other} from LD_LIBRARY_PATH")
 
     def test_the_packages_own_directory_is_no_second_copy(self) -> None:
-        own = str(self.site / "_rocm_sdk_core" / "lib")
-        found = self.findings(0, ROCM_SDK_TARGET_FAMILY="gfx942", LD_LIBRARY_PATH=own)
-        self.assertNotIn("library-shadowed", found)
+        directory = str(self.site / "_rocm_sdk_core" / "lib")
+        findings = self.findings(0, ROCM_SDK_TARGET_FAMILY="gfx942", LD_LIBRARY_PATH=directory)
+        self.assertNotIn("library-shadowed", findings)
 
     def test_a_wheel_with_a_rocm_of_its_own(self) -> None:
         torch = support.Wheel("torch", "torch", "torch", "_torch")
@@ -218,23 +218,23 @@ class Packages(Case):
     def test_files_that_are_gone_or_changed(self) -> None:
         (self.site / "_rocm_sdk_core/bin/amdclang").unlink()
         (self.site / "_rocm_sdk_libraries/lib/db/gfx942.dat").write_bytes(b"longer than it was")
-        found = self.findings(1, **self.gfx942)
+        findings = self.findings(1, **self.gfx942)
         self.assertEqual(
-            found["files-missing"],
+            findings["files-missing"],
             (
                 "rocm-sdk-core",
                 "files are missing: _rocm_sdk_core/bin/amdclang",
                 REINSTALL.format("core"),
             ),
         )
-        self.assertEqual(found["files-changed"][0], "rocm-sdk-device-gfx942")
+        self.assertEqual(findings["files-changed"][0], "rocm-sdk-device-gfx942")
 
     def test_a_package_that_cannot_be_read(self) -> None:
         (self.site / "rocm_sdk_libraries/_dist_info.py").write_text("DIST = {")
-        found = self.findings(1, **self.gfx942)
-        self.assertEqual(found["package-broken"][0], "rocm-sdk-libraries")
-        self.assertIn("SyntaxError", found["package-broken"][1])
-        self.assertEqual(found["package-broken"][2], REINSTALL.format("libraries"))
+        findings = self.findings(1, **self.gfx942)
+        self.assertEqual(findings["package-broken"][0], "rocm-sdk-libraries")
+        self.assertIn("SyntaxError", findings["package-broken"][1])
+        self.assertEqual(findings["package-broken"][2], REINSTALL.format("libraries"))
 
     def test_a_program_that_is_missing(self) -> None:
         (self.site / "_rocm_sdk_core/bin/hipcc").unlink()
@@ -254,9 +254,9 @@ class Packages(Case):
 class Gpus(Case):
     def test_a_gpu_without_its_package(self) -> None:
         self.layout.install(support.device("gfx942"))
-        found = self.findings(1, ROCM_SDK_KFD_NODES=self.nodes(90402, 110000))
-        self.assertEqual(list(found), ["device-missing"])
-        subject, message, remedy = found["device-missing"]
+        findings = self.findings(1, ROCM_SDK_KFD_NODES=self.nodes(90402, 110000))
+        self.assertEqual(list(findings), ["device-missing"])
+        subject, message, remedy = findings["device-missing"]
         self.assertEqual(subject, "rocm-sdk-device-gfx1100")
         self.assertIn("this machine has a gfx1100", message)
         self.assertEqual(remedy, 'pip install "rocm[device-gfx1100]==7.2.4"')
@@ -264,9 +264,9 @@ class Gpus(Case):
     def test_a_package_without_its_gpu(self) -> None:
         for isa in ("gfx942", "gfx1100"):
             self.layout.install(support.device(isa))
-        found = self.findings(0, ROCM_SDK_KFD_NODES=self.nodes(90402))
+        findings = self.findings(0, ROCM_SDK_KFD_NODES=self.nodes(90402))
         self.assertEqual(
-            found["device-superfluous"][::2],
+            findings["device-superfluous"][::2],
             ("rocm-sdk-device-gfx1100", "pip uninstall rocm-sdk-device-gfx1100"),
         )
 
@@ -276,12 +276,12 @@ class Gpus(Case):
         self.in_order(ROCM_SDK_KFD_NODES=self.nodes(110000, 90402))
 
     def test_a_gpu_that_the_distribution_does_not_know(self) -> None:
-        found = self.findings(1, ROCM_SDK_KFD_NODES=self.nodes(90006))
-        self.assertEqual(found["gpu-unknown"][0], "gfx906")
-        self.assertIn("only for: gfx942, gfx1100", found["gpu-unknown"][1])
+        findings = self.findings(1, ROCM_SDK_KFD_NODES=self.nodes(90006))
+        self.assertEqual(findings["gpu-unknown"][0], "gfx906")
+        self.assertIn("only for: gfx942, gfx1100", findings["gpu-unknown"][1])
         self.layout.install(support.device("gfx942"))
-        found = self.findings(0, ROCM_SDK_KFD_NODES=self.nodes(90006, 90402))
-        self.assertEqual(list(found), ["gpu-unknown"])
+        findings = self.findings(0, ROCM_SDK_KFD_NODES=self.nodes(90006, 90402))
+        self.assertEqual(list(findings), ["gpu-unknown"])
 
     def test_without_a_gpu(self) -> None:
         offload_arch = self.site / "_rocm_sdk_core/lib/llvm/bin/offload-arch"

@@ -54,13 +54,13 @@ class Framework(unittest.TestCase):
             "rocdxg   -                not in rocm-sdk-core\n"
         )
         self.assertEqual(self.said("libraries"), expected)
-        asked = self.said("libraries", "--libraries", "hipblas, hiprtc").splitlines()
-        self.assertEqual([line.split()[0] for line in asked], ["hiprtc", "hipblas"])
+        lines = self.said("libraries", "--libraries", "hipblas, hiprtc").splitlines()
+        self.assertEqual([line.split()[0] for line in lines], ["hiprtc", "hipblas"])
 
     def test_programs_read_them_too(self) -> None:
-        told = json.loads(self.said("libraries", "--json"))
-        self.assertEqual((told["format"], told["version"]), (1, support.VERSION))
-        hipblas = next(row for row in told["libraries"] if row["name"] == "hipblas")
+        document = json.loads(self.said("libraries", "--json"))
+        self.assertEqual((document["format"], document["version"]), (1, support.VERSION))
+        hipblas = next(row for row in document["libraries"] if row["name"] == "hipblas")
         self.assertEqual(
             hipblas,
             {
@@ -76,9 +76,9 @@ class Framework(unittest.TestCase):
     def test_dependencies_come_first(self) -> None:
         """As in TheRock's pull request 1983, where a program names the libraries that it needs."""
         code = "import rocm_sdk; print(rocm_sdk.resolve_deps({}))"
-        both = "['hiprtc', 'hipblas']"
-        self.assertEqual(self.layout.code(code.format("'hipblas'")), both)
-        self.assertEqual(self.layout.code(code.format("'hipblas', 'hiprtc'")), both)
+        names = "['hiprtc', 'hipblas']"
+        self.assertEqual(self.layout.code(code.format("'hipblas'")), names)
+        self.assertEqual(self.layout.code(code.format("'hipblas', 'hiprtc'")), names)
         self.assertEqual(self.layout.code(code.format("'hiprtc'")), "['hiprtc']")
         self.assertIn("unknown ROCm library", self.layout.error(code.format("'x'")))
 
@@ -93,8 +93,8 @@ class Framework(unittest.TestCase):
             self.said("rpath", "--from", inside, "--libraries", "hipblas", "--cmake"),
             f"$ORIGIN/../../../{math}\n",
         )
-        both = self.said("rpath", "--from", "x", "--libraries", "hipblas,hiprtc", "--cmake")
-        self.assertEqual(both, f"$ORIGIN/../{core};$ORIGIN/../{math}\n")
+        rpath = self.said("rpath", "--from", "x", "--libraries", "hipblas,hiprtc", "--cmake")
+        self.assertEqual(rpath, f"$ORIGIN/../{core};$ORIGIN/../{math}\n")
 
     def test_what_has_the_rpath_loads(self) -> None:
         rpath = self.said("rpath", "--from", "torch/lib").strip()
@@ -154,10 +154,10 @@ class Framework(unittest.TestCase):
 
     def test_without_the_package_it_is_told_what_to_install(self) -> None:
         layout = support.Layout(self, support.core())
-        told = layout.sdk("libraries").stdout
-        self.assertIn("hipblas  -          not installed: rocm[libraries]\n", told)
-        asked = layout.sdk("rpath", "--from", "x", "--libraries", "hipblas")
-        self.assertIn('"rocm[libraries]"', asked.stderr)
+        output = layout.sdk("libraries").stdout
+        self.assertIn("hipblas  -          not installed: rocm[libraries]\n", output)
+        result = layout.sdk("rpath", "--from", "x", "--libraries", "hipblas")
+        self.assertIn('"rocm[libraries]"', result.stderr)
 
 
 if __name__ == "__main__":

@@ -61,9 +61,9 @@ class Init(unittest.TestCase):
         recorded: set[str] = set()
         for path in layout.site.glob("*.dist-info"):
             recorded |= set(layout.record(*path.name.removesuffix(".dist-info").split("-")))
-        known = f"{WORKSPACE}/" if WORKSPACE in recorded else "-"
+        prefix = f"{WORKSPACE}/" if WORKSPACE in recorded else "-"
         files = layout.files() - layout.files("rocm_sdk")
-        return {path for path in files - recorded if not path.startswith(known)}
+        return {path for path in files - recorded if not path.startswith(prefix)}
 
     # ---------------------------------------------------------------------------- killed
 
@@ -255,9 +255,9 @@ class Init(unittest.TestCase):
             self.assertEqual(self.state(layout), expected)
 
     def test_progress_is_for_terminals_only(self) -> None:
-        said = self.layout().sdk("init").stderr
-        self.assertNotIn("%", said)
-        self.assertNotIn("\x1b", said)
+        messages = self.layout().sdk("init").stderr
+        self.assertNotIn("%", messages)
+        self.assertNotIn("\x1b", messages)
         layout = self.layout()
         slow = (
             "import sys, time\n"
@@ -276,24 +276,24 @@ class Init(unittest.TestCase):
 
     @staticmethod
     def on_terminal(layout: support.Layout, code: str) -> str:
-        ours, theirs = pty.openpty()
+        terminal, program_end = pty.openpty()
         process = subprocess.Popen(
-            layout.command("-c", code), env=layout.environment(), stderr=theirs
+            layout.command("-c", code), env=layout.environment(), stderr=program_end
         )
-        os.close(theirs)
+        os.close(program_end)
         shown = b""
         try:
-            while piece := os.read(ours, 4096):
+            while piece := os.read(terminal, 4096):
                 shown += piece
         except OSError:
             pass  # read of a closed terminal
-        os.close(ours)
+        os.close(terminal)
         assert process.wait() == 0, shown
         return shown.decode()
 
     def test_verbose_says_what_is_done(self) -> None:
-        said = self.layout().sdk("init", "--verbose").stderr
-        self.assertIn("linked 1 files of rocm-sdk-device-gfx942", said)
+        messages = self.layout().sdk("init", "--verbose").stderr
+        self.assertIn("linked 1 files of rocm-sdk-device-gfx942", messages)
 
     def test_a_name_twice_is_refused(self) -> None:
         first = support.tarball({"a": b"1", "a/b": b"2"})

@@ -60,10 +60,10 @@ class Installer:
 
     def snapshot(self) -> Snapshot:
         """Return every file and directory of the environment."""
-        found = set()
+        paths = set()
         for parent, directories, names in os.walk(self.venv):
-            found |= {os.path.join(parent, name) for name in [*directories, *names]}
-        return found - {str(self.venv / ".lock")}  # uv's file, one per environment
+            paths |= {os.path.join(parent, name) for name in [*directories, *names]}
+        return paths - {str(self.venv / ".lock")}  # uv's file, one per environment
 
 
 class Pip(Installer):
@@ -176,8 +176,8 @@ class Installation:
                 result = subprocess.run(command, env=self.tool.environment, check=False)
                 self.test.assertEqual(result.returncode, -9)
                 self.tool.uninstall(*sorted(self.distributions()))
-                left = {path for path in self.left() if self.sees_all or not os.path.isdir(path)}
-                self.test.assertEqual(left, set(), "left behind")
+                remaining = {path for path in self.left() if self.sees_all or not os.path.isdir(path)}
+                self.test.assertEqual(remaining, set(), "left behind")
                 self.everything()
 
     def test_no_machine_and_no_cache_changes_what_the_extra_is(self) -> None:

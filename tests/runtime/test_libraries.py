@@ -180,8 +180,8 @@ class RealLibraries(unittest.TestCase):
         self.assertEqual(self.layout.code(preload + load), "1")
 
     def test_one_that_does_not_load_is_an_error_naming_what_it_lacks(self) -> None:
-        gone = compiled.library(self.layout.top / "libgone.so.1")
-        compiled.library(self.hiprtc, needs=(gone,))
+        missing_library = compiled.library(self.layout.top / "libgone.so.1")
+        compiled.library(self.hiprtc, needs=(missing_library,))
         code = "import rocm_sdk; rocm_sdk.preload_libraries('hiprtc')"
         self.assertIn("OSError: libgone.so.1: cannot open", self.layout.error(code))
         error = self.layout.error(
@@ -201,8 +201,8 @@ class RealLibraries(unittest.TestCase):
             f"os.replace('away', {str(blas)!r}); rocm_sdk.preload_libraries('hiprtc', 'hipblas')\n"
             "print(list(rocm_sdk._ALL_CDLLS))\n"
         )
-        said = self.layout.code(f"import os; os.chdir({str(self.layout.top)!r})\n{code}")
-        self.assertEqual(said, "True ['hiprtc']\n['hiprtc', 'hipblas']")
+        output = self.layout.code(f"import os; os.chdir({str(self.layout.top)!r})\n{code}")
+        self.assertEqual(output, "True ['hiprtc']\n['hiprtc', 'hipblas']")
 
     def test_a_second_copy_in_the_process_is_a_warning_that_names_both_files(self) -> None:
         other = compiled.library(self.layout.top / "rocm" / "libhiprtc.so.7")

@@ -44,8 +44,8 @@ def load(path):
 
 
 def main(site, *directories):
-    found = [path for directory in directories for path in libraries(site, directory)]
-    json.dump({path: load(os.path.join(site, path)) for path in found}, sys.stdout)
+    paths = [path for directory in directories for path in libraries(site, directory)]
+    json.dump({path: load(os.path.join(site, path)) for path in paths}, sys.stdout)
 
 
 if __name__ == "__main__":

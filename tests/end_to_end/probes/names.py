@@ -56,16 +56,16 @@ def ours(shortname):
 def all_libraries(site):
     from rocm_sdk._dist_info import ALL_LIBRARIES, determine_target_family
 
-    found = 0
+    library_count = 0
     for one in ALL_LIBRARIES.values():
         target = determine_target_family() if one.package.is_target_specific else None
         if one.so_pattern and one.package.has_py_package(target):
             root = Path(one.package.get_py_package(target).origin).parent
-            there = list((root / one.posix_relpath).glob(one.so_pattern))
-            assert set(ours(one.shortname)) <= set(there), f"{one.so_pattern} in {root}: {there}"
-            found += bool(there)
+            files = list((root / one.posix_relpath).glob(one.so_pattern))
+            assert set(ours(one.shortname)) <= set(files), f"{one.so_pattern} in {root}: {files}"
+            library_count += bool(files)
         assert one.windows_relpath and isinstance(one.dll_pattern, str), one
-    assert found > 10, found
+    assert library_count > 10, library_count
 
 
 @case("rocm-cli, TheRock's tests: targets")
@@ -92,10 +92,10 @@ def all_cdlls(site):
 
     import rocm_sdk
 
-    mine = ctypes.CDLL(None)
-    rocm_sdk._ALL_CDLLS["hiprtc"] = mine
+    handle = ctypes.CDLL(None)
+    rocm_sdk._ALL_CDLLS["hiprtc"] = handle
     rocm_sdk.initialize_process(preload_shortnames=["hiprtc"])
-    assert rocm_sdk._ALL_CDLLS["hiprtc"] is mine
+    assert rocm_sdk._ALL_CDLLS["hiprtc"] is handle
 
 
 @case("_rocm_init.py of newer builds: arguments of a newer version")
@@ -146,15 +146,15 @@ def path_root(site, devel=True):
 def main(site, devel):
     for name in HIDDEN:
         os.environ.pop(name, None)
-    found = {}
+    modules = {}
     for name, check in CASES.items():
         arguments = {"devel": devel == "devel"} if "devel" in check.__code__.co_varnames else {}
         try:
             check(Path(site), **arguments)
-            found[name] = None
+            modules[name] = None
         except Exception:
-            found[name] = traceback.format_exc().strip().splitlines()[-1] or "it fails"
-    json.dump(found, sys.stdout)
+            modules[name] = traceback.format_exc().strip().splitlines()[-1] or "it fails"
+    json.dump(modules, sys.stdout)
 
 
 if __name__ == "__main__":
