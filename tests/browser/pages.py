@@ -17,7 +17,7 @@ def plan_and_page(rockpack, artifacts, more=()):
     return json.loads(text), page.decode()
 
 
-def others(rockpack, artifacts, directory):
+def variations(rockpack, artifacts, directory):
     """Pages of an index, of a difference and of a ledger, made from packages with and without one family."""
     def run(*words):
         result = subprocess.run([str(rockpack), *words], capture_output=True)

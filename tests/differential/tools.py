@@ -36,7 +36,7 @@ class Answer:
     files: frozenset = frozenset()
     harm: tuple = ()
 
-    def kept(self):
+    def row(self):
         """Return the answer as JSON."""
         return [self.refusal, sorted(self.files), list(self.harm)]
 

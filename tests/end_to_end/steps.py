@@ -123,7 +123,7 @@ def _compare(report, name, pip, uv):
     files = [records.installed_files(environment.site) for environment in (pip, uv)]
     report.check(f"{name}: pip and uv install the same ({len(files[0])} entries)", snapshot.difference(*files))
     for environment in (pip, uv):
-        errors = records.wrong(environment.site)
+        errors = records.mismatches(environment.site)
         report.check(f"{name}: {environment.tool}: files are what RECORD says", errors and some(errors))
 
 
@@ -188,7 +188,7 @@ def _one_device(report, name, environment):
         return
     result = environment.installer("uninstall", devices[0])
     report.check(f"{name}: uninstall {devices[0]}", result.problem)
-    errors = records.wrong(environment.site) + records.absent(environment.site)
+    errors = records.mismatches(environment.site) + records.absent(environment.site)
     report.check(f"{name}: the other packages are whole", errors and some(errors))
     foreign = records.unowned(environment.site)
     report.check(f"{name}: nothing of {devices[0]} is left", foreign and some(foreign))

@@ -25,7 +25,7 @@ def rows(record):
         return list(csv.reader(file))
 
 
-def wrong(site):
+def mismatches(site):
     """Compare every row of every RECORD of ours with the file. Returns problems."""
     problems, owners = [], {}
     for record in sorted(site.glob("rocm*.dist-info/RECORD")):

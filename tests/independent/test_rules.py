@@ -257,14 +257,14 @@ class Moves(unittest.TestCase):
         self.assertEqual(len(self.faults(bytes(result), self.END)), 1)
 
     def test_loads_and_tags_stay(self):
-        def made(size, tags):
+        def tables(size, tags):
             return elf.Elf(3, 62, segments=[elf.Segment(1, 0, 0, 9), elf.Segment(1, 9, 9, size)],
                            tags=tags)
-        old = made(5, [(12, 1), (5, 7)])
-        self.assertEqual(list(elf_blocks.load_faults(old, made(6, []))), [])
-        self.assertEqual(len(list(elf_blocks.load_faults(old, made(4, [])))), 1)
-        self.assertEqual(list(elf_blocks.tag_faults(old, made(5, [(15, 3), (12, 1), (5, 8)]))), [])
-        self.assertEqual(len(list(elf_blocks.tag_faults(old, made(5, [(12, 2), (5, 7)])))), 1)
+        old = tables(5, [(12, 1), (5, 7)])
+        self.assertEqual(list(elf_blocks.load_faults(old, tables(6, []))), [])
+        self.assertEqual(len(list(elf_blocks.load_faults(old, tables(4, [])))), 1)
+        self.assertEqual(list(elf_blocks.tag_faults(old, tables(5, [(15, 3), (12, 1), (5, 8)]))), [])
+        self.assertEqual(len(list(elf_blocks.tag_faults(old, tables(5, [(12, 2), (5, 7)])))), 1)
 
 
 class Records(unittest.TestCase):

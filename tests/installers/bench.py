@@ -87,7 +87,7 @@ class Bench:
         """Check the installed packages: these versions, undamaged, and no file outside RECORDs."""
         actual, site = records.distributions(environment.site), environment.site
         problems = [f"installed is {actual}, not {expected}"] * (actual != expected)
-        problems += records.wrong(site) + records.absent(site)
+        problems += records.mismatches(site) + records.absent(site)
         problems += [f"{path} is in no RECORD" for path in records.unowned(site)]
         return self.report.check(name, problems and some(problems))
 

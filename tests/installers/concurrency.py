@@ -9,7 +9,7 @@ TOGETHER = ("rocm-sdk-core", "rocm-sdk-libraries", *DEVICES, "rocm-profiler", "r
 
 def _at_once(environment, commands):
     started = [(command, environment.start(command, env)) for command, env in commands]
-    return [environment.ended(process, command) for command, process in started]
+    return [environment.outcome(process, command) for command, process in started]
 
 
 def _install(environment, source, *words):

@@ -74,10 +74,10 @@ class Environment:
 
     def run(self, command, env=None, cwd=None):
         """Run a program to its end."""
-        return self.ended(self.start(command, env, cwd), command)
+        return self.outcome(self.start(command, env, cwd), command)
 
     @staticmethod
-    def ended(process, command):
+    def outcome(process, command):
         """Wait for a process of `start`; return its result with the command without the words that enter a root."""
         result = wait(process)
         return Done(tuple(map(str, command)), result.status, result.out, result.err)

@@ -61,7 +61,7 @@ class Interpreter:
         return ["unshare", "--mount", "sh", "-euc", IN_ROOT, "sh", self.root, self.work, *words]
 
 
-def found(interpreters, root, work):
+def newest_of_each_minor(interpreters, root, work):
     """Return the newest interpreter of each minor version, in order; the given ones first."""
     machine = [_probe(path) for path in (*interpreters, *_candidates())]
     inside = [_probe("/usr/bin/python3", root, work)] if root else []

@@ -57,10 +57,10 @@ def moto(tools, work):
     store = Store("moto (S3)", process, f"s3://{NAME}", f"{base}/{NAME}", {
         "AWS_ENDPOINT": base, "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1",
         "AWS_ACCESS_KEY_ID": "nobody", "AWS_SECRET_ACCESS_KEY": "nobodys-secret-key"})
-    made(store, urllib.request.Request(store.place, method="PUT"))
+    create(store, urllib.request.Request(store.place, method="PUT"))
     everybody = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": f"arn:aws:s3:::{NAME}/*"}
     policy = json.dumps({"Version": "2012-10-17", "Statement": [everybody]}).encode()
-    return made(store, urllib.request.Request(f"{store.place}?policy", data=policy, method="PUT", headers={"Content-Type": "application/json"}))
+    return create(store, urllib.request.Request(f"{store.place}?policy", data=policy, method="PUT", headers={"Content-Type": "application/json"}))
 
 
 def azurite(work):
@@ -84,7 +84,7 @@ def azurite(work):
     base = f"http://127.0.0.1:{port}"
     store = Store("azurite (Azure)", process, f"az://{NAME}", f"{base}/{ACCOUNT}/{NAME}", {
         "AZURE_STORAGE_USE_EMULATOR": "true", "AZURITE_BLOB_STORAGE_URL": base})
-    return made(store, container(f"{store.place}?restype=container"))
+    return create(store, container(f"{store.place}?restype=container"))
 
 
 def container(url):
@@ -97,7 +97,7 @@ def container(url):
     return urllib.request.Request(url, method="PUT", headers=headers)
 
 
-def made(store, request):
+def create(store, request):
     """Ask for the bucket until the server is up."""
     ended = time.monotonic() + PATIENCE
     while True:

@@ -37,7 +37,7 @@ class Framework(unittest.TestCase):
         }
         layout.install(support.libraries(files=files))
 
-    def said(self, *arguments: str) -> str:
+    def output(self, *arguments: str) -> str:
         result = self.layout.sdk(*arguments)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         return result.stdout
@@ -53,12 +53,12 @@ class Framework(unittest.TestCase):
             f"hipblas  libhipblas.so.3  {HIPBLAS}\n"
             "rocdxg   -                not in rocm-sdk-core\n"
         )
-        self.assertEqual(self.said("libraries"), expected)
-        lines = self.said("libraries", "--libraries", "hipblas, hiprtc").splitlines()
+        self.assertEqual(self.output("libraries"), expected)
+        lines = self.output("libraries", "--libraries", "hipblas, hiprtc").splitlines()
         self.assertEqual([line.split()[0] for line in lines], ["hiprtc", "hipblas"])
 
     def test_programs_read_them_too(self) -> None:
-        document = json.loads(self.said("libraries", "--json"))
+        document = json.loads(self.output("libraries", "--json"))
         self.assertEqual((document["format"], document["version"]), (1, support.VERSION))
         hipblas = next(row for row in document["libraries"] if row["name"] == "hipblas")
         self.assertEqual(
@@ -85,19 +85,19 @@ class Framework(unittest.TestCase):
     def test_an_rpath_leads_to_the_libraries(self) -> None:
         core, math = "_rocm_sdk_core/lib", "_rocm_sdk_libraries/lib"
         self.assertEqual(
-            self.said("rpath", "--from", "torch/lib"),
+            self.output("rpath", "--from", "torch/lib"),
             f"$ORIGIN/../../{core}:$ORIGIN/../../{math}\n",
         )
         inside = str(self.layout.site / "x" / "a" / "b")
         self.assertEqual(
-            self.said("rpath", "--from", inside, "--libraries", "hipblas", "--cmake"),
+            self.output("rpath", "--from", inside, "--libraries", "hipblas", "--cmake"),
             f"$ORIGIN/../../../{math}\n",
         )
-        rpath = self.said("rpath", "--from", "x", "--libraries", "hipblas,hiprtc", "--cmake")
+        rpath = self.output("rpath", "--from", "x", "--libraries", "hipblas,hiprtc", "--cmake")
         self.assertEqual(rpath, f"$ORIGIN/../{core};$ORIGIN/../{math}\n")
 
     def test_what_has_the_rpath_loads(self) -> None:
-        rpath = self.said("rpath", "--from", "torch/lib").strip()
+        rpath = self.output("rpath", "--from", "torch/lib").strip()
         needs = (self.layout.site / HIPBLAS,)
         user = self.layout.site / "torch/lib/libuser.so"
         compiled.library(user, needs=needs, rpath=rpath, tag="runpath")
@@ -113,7 +113,7 @@ class Framework(unittest.TestCase):
         (package / "__init__.py").write_text("from . import _rocm_init\n_rocm_init.initialize()\n")
         module = package / "_rocm_init.py"
         names = ("--libraries", "hipblas,windows-only,hiprtc")
-        self.said("framework-init", *names, "-o", str(module))
+        self.output("framework-init", *names, "-o", str(module))
         order = '"hiprtc",\n            "hipblas",\n            "windows-only",'
         self.assertIn(order, module.read_text())
         loaded = "import torch; print(open('/proc/self/maps').read())"
@@ -135,7 +135,7 @@ class Framework(unittest.TestCase):
             (("--check-version", "7.*"), "7.3.0", ""),
         ):
             with self.subTest(options=options, version=version):
-                text = self.said("framework-init", "--libraries", "hiprtc", *options)
+                text = self.output("framework-init", "--libraries", "hiprtc", *options)
                 code = f"import rocm_sdk\nimport rocm_sdk._process as p\np.__version__ = {version!r}\n"
                 result = self.run_code(code + text + "\ninitialize()\n")
                 self.assertIn(expected, result.stderr)

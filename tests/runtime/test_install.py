@@ -116,11 +116,11 @@ class Installation:
         found = {name.partition("-")[0] for name in names}
         return found - {"pip", "setuptools"}
 
-    def left(self) -> Snapshot:
+    def leftovers(self) -> Snapshot:
         return self.tool.snapshot() - self.empty
 
     def check_empty(self) -> None:
-        self.test.assertEqual(self.left(), set(), "left behind")
+        self.test.assertEqual(self.leftovers(), set(), "left behind")
 
     def test_install_use_uninstall(self) -> None:
         self.everything()
@@ -176,7 +176,7 @@ class Installation:
                 result = subprocess.run(command, env=self.tool.environment, check=False)
                 self.test.assertEqual(result.returncode, -9)
                 self.tool.uninstall(*sorted(self.distributions()))
-                remaining = {path for path in self.left() if self.sees_all or not os.path.isdir(path)}
+                remaining = {path for path in self.leftovers() if self.sees_all or not os.path.isdir(path)}
                 self.test.assertEqual(remaining, set(), "left behind")
                 self.everything()
 

@@ -45,7 +45,7 @@ class Starters:
     def python(self, *arguments: str) -> str:
         return self.tool.run([str(self.tool.python), *arguments]).stdout
 
-    def left(self) -> set[str]:
+    def leftovers(self) -> set[str]:
         return self.tool.snapshot() - self.empty
 
     def test_the_starter_is_installed_runs_and_is_uninstalled(self) -> None:
@@ -60,7 +60,7 @@ class Starters:
         self.test.assertEqual(self.python("-m", "example", "path", "--root"), core)
         self.test.assertFalse((self.tool.site / "rocm_sdk").exists())
         self.tool.uninstall("example", "example-core")
-        self.test.assertEqual(self.left(), set(), "left behind")
+        self.test.assertEqual(self.leftovers(), set(), "left behind")
 
     def test_two_products_in_one_environment_leave_each_other_alone(self) -> None:
         for first in ("rocm", "other"):
@@ -76,7 +76,7 @@ class Starters:
                 self.test.assertEqual(changed, set(), f"after {second} came and went")
                 self.check(first)
                 self.tool.uninstall(*self.names())
-                self.test.assertEqual(self.left(), set(), "left behind")
+                self.test.assertEqual(self.leftovers(), set(), "left behind")
 
     def check(self, product: str) -> None:
         module, name = {"rocm": ("rocm_sdk", "hiprtc"), "other": ("other_sdk", "o")}[product]
@@ -101,7 +101,7 @@ class Starters:
     def installed(self) -> set[str]:
         """Return the installed files, without compiled modules and the expanded tree."""
         ignored = re.compile(r"/__pycache__(/|$)|/_(rocm|other)_sdk_devel(/|$)")
-        return {path for path in self.left() if not ignored.search(path)}
+        return {path for path in self.leftovers() if not ignored.search(path)}
 
     def names(self) -> list[str]:
         names = (path.name.partition("-")[0] for path in self.tool.site.glob("*.dist-info"))

@@ -42,7 +42,7 @@ def determine_target_family(site):
     assert (Path(spec.origin).parent / "lib").is_dir(), spec
 
 
-def ours(shortname):
+def libraries_of(shortname):
     """Return the result of `find_libraries`, which may be incomplete in a reduced build."""
     import rocm_sdk
 
@@ -62,7 +62,7 @@ def all_libraries(site):
         if one.so_pattern and one.package.has_py_package(target):
             root = Path(one.package.get_py_package(target).origin).parent
             files = list((root / one.posix_relpath).glob(one.so_pattern))
-            assert set(ours(one.shortname)) <= set(files), f"{one.so_pattern} in {root}: {files}"
+            assert set(libraries_of(one.shortname)) <= set(files), f"{one.so_pattern} in {root}: {files}"
             library_count += bool(files)
         assert one.windows_relpath and isinstance(one.dll_pattern, str), one
     assert library_count > 10, library_count
