@@ -91,7 +91,7 @@ class Build(unittest.TestCase):
         result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         self.assertEqual(result.returncode, 0, result.stderr)
 
-    def test_the_wheel_is_whole_and_its_record_true(self) -> None:
+    def test_the_wheel_is_complete_and_its_record_correct(self) -> None:
         path = self.build()
         self.assertEqual(path.name, "rocm-7.2.4-py3-none-any.whl")
         with zipfile.ZipFile(path) as wheel:

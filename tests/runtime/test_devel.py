@@ -116,7 +116,7 @@ class Devel(unittest.TestCase):
         self.assertEqual(layout.sdk("init").returncode, 0)
         self.assertEqual(layout.files(TREE), EXPECTED)
 
-    def test_a_tree_that_was_removed_comes_back(self) -> None:
+    def test_a_removed_tree_is_restored(self) -> None:
         self.init()
         rows = self.recorded()
         shutil.rmtree(self.root)
@@ -154,7 +154,7 @@ class Devel(unittest.TestCase):
         self.assertEqual(sorted(self.tree_rows()), sorted(files))
         self.layout.check_hashes("rocm-sdk-devel")
 
-    def test_links_that_were_only_said_to_be_made_are_none(self) -> None:
+    def test_links_that_are_reported_but_not_made_become_files(self) -> None:
         """Wine reports success without a link."""
         result = self.layout.run("-c", WITHOUT_LINKS.replace("raise OSError", "return OSError"))
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -179,7 +179,7 @@ class Devel(unittest.TestCase):
 
     # ---------------------------------------------------------------- absent packages
 
-    def test_files_of_a_package_that_comes_later_are_linked_then(self) -> None:
+    def test_files_of_a_package_installed_later_are_linked(self) -> None:
         layout = support.Layout(self, support.core(), support.devel())
         result = layout.sdk("init")
         self.assertIn("2 links are pending until installation of _rocm_sdk_libraries", result.stderr)
@@ -286,7 +286,7 @@ class Devel(unittest.TestCase):
             with self.subTest(len=len(data), packed=is_packed):
                 self.assertIn("is damaged", self.broken(data, packed=is_packed))
 
-    def test_members_that_do_not_belong_there(self) -> None:
+    def test_foreign_members(self) -> None:
         cases: tuple[tuple[support.Members, str], ...] = (
             ({"../evil": b""}, "member outside"),
             ({"a/../../evil": b""}, "member outside"),

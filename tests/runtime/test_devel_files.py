@@ -82,7 +82,7 @@ class DevelOfFiles(unittest.TestCase):
         self.assertTrue((self.root / "lib/libhipblas.so.3").is_symlink())
         self.assertEqual((self.root / "tools/run.sh").stat().st_ino, inode)
 
-    def test_a_killed_run_goes_on(self) -> None:
+    def test_a_killed_run_can_be_repeated(self) -> None:
         for function in ("_assemble", "make_outer_links", "place_all"):
             with self.subTest(function):
                 result = self.layout.run("-c", STOPPED.format(function=function))
@@ -105,7 +105,7 @@ class DevelOfFiles(unittest.TestCase):
         findings = self.layout.sdk("doctor").stdout
         self.assertIn("--force-reinstall", findings)
 
-    def test_a_package_that_comes_later_is_linked(self) -> None:
+    def test_a_package_installed_later_is_linked(self) -> None:
         layout = support.Layout(self, support.core(), self.wheel)
         self.assertEqual(layout.sdk("init", "--quiet").returncode, 0)
         self.assertFalse((layout.site / TREE / "lib/libhipblas.so.3").exists())

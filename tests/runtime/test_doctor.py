@@ -137,7 +137,7 @@ class SecondCopies(Case):
         findings = self.findings(0, ROCM_SDK_TARGET_FAMILY="gfx942", LD_LIBRARY_PATH=directory)
         self.assertNotIn("library-shadowed", findings)
 
-    def test_a_wheel_with_a_rocm_of_its_own(self) -> None:
+    def test_a_wheel_with_bundled_rocm(self) -> None:
         torch = support.Wheel("torch", "torch", "torch", "_torch")
         torch.files["torch/lib/libhiprtc.so.7"] = b"other"
         self.layout.install(torch)
@@ -203,7 +203,7 @@ class Packages(Case):
         self.assertIn(f"7.1.0 in {self.site}, 7.2.4 in {self.site}", message)
         self.assertTrue(remedy.startswith("pip uninstall rocm-sdk-core"), remedy)
 
-    def test_directories_that_were_left_behind(self) -> None:
+    def test_directories_of_removed_packages(self) -> None:
         for name in ("_rocm_sdk_core_nightly", "_rocm_sdk_libraries_gfx94X_dcgpu", "_other"):
             (self.site / name).mkdir()
         other = self.site / "another-1.0.dist-info"  # the owner of a directory with a similar name
@@ -215,7 +215,7 @@ class Packages(Case):
         subprocess.run(remedy, shell=True, check=True)
         self.in_order(**self.gfx942)
 
-    def test_files_that_are_gone_or_changed(self) -> None:
+    def test_missing_and_changed_files(self) -> None:
         (self.site / "_rocm_sdk_core/bin/amdclang").unlink()
         (self.site / "_rocm_sdk_libraries/lib/db/gfx942.dat").write_bytes(b"longer than it was")
         findings = self.findings(1, **self.gfx942)

@@ -32,7 +32,7 @@ class Devel(Case):
         self.assertEqual(self.layout.sdk("init", "--quiet").returncode, 0)
         self.in_order(**self.gfx942)
 
-    def test_a_tree_that_is_not_whole(self) -> None:
+    def test_an_incomplete_tree(self) -> None:
         (self.tree / ".rocm-sdk.json").unlink()
         self.mended("devel-unfinished", 0)
         (self.site / "_rocm_sdk_devel.partial").mkdir()
@@ -62,7 +62,7 @@ class Devel(Case):
         marker.write_text(marker.read_text().replace("7.2.4", "7.2.3"))
         self.mended("devel-outdated", 0)
 
-    def test_files_that_are_gone(self) -> None:
+    def test_missing_files(self) -> None:
         (self.tree / "include/hip/hip_runtime.h").unlink()
         self.mended("devel-damaged", 1)
 
@@ -105,7 +105,7 @@ class Libraries(Case):
     def test_all_is_found(self) -> None:
         self.in_order(**self.gfx942)
 
-    def test_a_library_of_a_package_that_is_gone(self) -> None:
+    def test_a_library_of_a_missing_package(self) -> None:
         (self.core / "libamdhip64.so.7").unlink()
         findings = self.findings(1, **self.gfx942)
         self.assertEqual(set(findings), {"files-missing", "library-missing"})

@@ -47,7 +47,7 @@ class Damaged(Case):
         self.record.write_text(f"{text}{'n' * 5000},,\nrocm_sdk_core/__init__.py,,many\n")
         self.assertEqual(set(self.findings(1, **self.variables)), {"files-missing", "files-changed"})
 
-    def test_packages_that_do_not_say_what_they_are(self) -> None:
+    def test_a_package_with_an_empty_dist_info(self) -> None:
         (self.site / "rocm_sdk_core/_dist_info.py").write_text("")
         findings = self.findings(1, **self.variables)
         self.assertEqual(findings["package-broken"][2], CORE)

@@ -154,7 +154,7 @@ class WithoutDevel(unittest.TestCase):
                 self.assertIn(f"rocm-sdk path --{option} --no-require-devel", result.stderr)
                 self.assertIn('pip install "rocm[devel]"', result.stderr)
 
-    def test_what_needs_devel_names_the_command(self) -> None:
+    def test_commands_that_need_devel_name_the_command(self) -> None:
         for option in ("include", "cmake"):
             result = self.layout.sdk("path", f"--{option}", "--no-require-devel")
             self.assertEqual((result.stdout, result.returncode), ("", 1))

@@ -47,7 +47,7 @@ class Framework(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         return result.stderr
 
-    def test_libraries_are_told_as_they_load(self) -> None:
+    def test_libraries_are_printed_in_load_order(self) -> None:
         expected = (
             f"hiprtc   libhiprtc.so.7   {HIPRTC}\n"
             f"hipblas  libhipblas.so.3  {HIPBLAS}\n"
@@ -96,7 +96,7 @@ class Framework(unittest.TestCase):
         rpath = self.output("rpath", "--from", "x", "--libraries", "hipblas,hiprtc", "--cmake")
         self.assertEqual(rpath, f"$ORIGIN/../{core};$ORIGIN/../{math}\n")
 
-    def test_what_has_the_rpath_loads(self) -> None:
+    def test_a_library_with_the_rpath_loads(self) -> None:
         rpath = self.output("rpath", "--from", "torch/lib").strip()
         needs = (self.layout.site / HIPBLAS,)
         user = self.layout.site / "torch/lib/libuser.so"
@@ -152,7 +152,7 @@ class Framework(unittest.TestCase):
         odd = ("--libraries", "hiprtc", "--check-version", '7" + evil() + "')
         self.assertIn("is not a version", self.refused("framework-init", *odd))
 
-    def test_without_the_package_it_is_told_what_to_install(self) -> None:
+    def test_without_the_package_the_error_names_the_extra(self) -> None:
         layout = support.Layout(self, support.core())
         output = layout.sdk("libraries").stdout
         self.assertIn("hipblas  -          not installed: rocm[libraries]\n", output)

@@ -142,7 +142,7 @@ class Init(unittest.TestCase):
     def contents(layout: support.Layout) -> dict[str, bytes]:
         return {path: (layout.site / path).read_bytes() for path in layout.files()}
 
-    def test_a_file_size_limit_stands_for_a_full_disk(self) -> None:
+    def test_a_file_size_limit_as_on_a_full_disk(self) -> None:
         layout = self.layout()
         before = self.contents(layout)
         for limit in (0, 1000, 2500):
@@ -291,7 +291,7 @@ class Init(unittest.TestCase):
         assert process.wait() == 0, shown
         return shown.decode()
 
-    def test_verbose_says_what_is_done(self) -> None:
+    def test_verbose_prints_progress(self) -> None:
         messages = self.layout().sdk("init", "--verbose").stderr
         self.assertIn("linked 1 files of rocm-sdk-device-gfx942", messages)
 

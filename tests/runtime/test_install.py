@@ -152,7 +152,7 @@ class Installation:
                     self.tool.uninstall(name)
                 self.check_empty()
 
-    def test_a_device_package_goes_alone(self) -> None:
+    def test_a_device_package_is_uninstalled_alone(self) -> None:
         self.everything()
         self.tool.sdk("init", "--quiet")
         self.tool.uninstall("rocm-sdk-device-gfx942")
@@ -180,7 +180,7 @@ class Installation:
                 self.test.assertEqual(remaining, set(), "left behind")
                 self.everything()
 
-    def test_no_machine_and_no_cache_changes_what_the_extra_is(self) -> None:
+    def test_the_extra_is_the_same_on_every_machine_and_in_every_cache(self) -> None:
         """Machines share the cached selector, so its build must not read the GPU."""
         for place, isa in (("first", 90402), ("second", 110000)):
             nodes = support.kfd_nodes(self.wheels / place, isa)

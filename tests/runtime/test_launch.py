@@ -30,7 +30,7 @@ class Launch(unittest.TestCase):
         answer = f"{self.layout.site}/{CORE} -c a b"
         self.assertEqual(self.hipcc("-c", "a b"), (0, answer, ""))
 
-    def test_devel_is_expanded_where_the_script_says_so(self) -> None:
+    def test_devel_is_expanded_if_the_script_requires_it(self) -> None:
         self.layout.install(support.devel())
         status, answer, messages = self.start("rocm_sdk_core", "rocminfo")
         self.assertEqual((status, answer, messages), (3, "no GPU", ""))
@@ -40,13 +40,13 @@ class Launch(unittest.TestCase):
         self.assertIn("expanding", messages)
         self.assertEqual(self.hipcc("x"), (0, f"{self.layout.site}/{TREE} x", ""))
 
-    def test_a_program_that_the_tree_lacks_comes_from_core(self) -> None:
+    def test_a_program_absent_from_the_tree_comes_from_core(self) -> None:
         self.layout.install(support.devel())
         self.hipcc()
         (self.layout.site / TREE).unlink()
         self.assertEqual(self.hipcc(), (0, f"{self.layout.site}/{CORE}", ""))
 
-    def test_where_devel_cannot_be_expanded_core_starts_and_says_so(self) -> None:
+    def test_without_expansion_core_starts_with_a_note(self) -> None:
         self.layout.install(support.devel(archive=b"nonsense"))
         status, answer, messages = self.hipcc()
         self.assertEqual((status, answer), (0, f"{self.layout.site}/{CORE}"))
@@ -130,7 +130,7 @@ class Launch(unittest.TestCase):
         script = f"{self.layout.site}/_rocm_sdk_core/libexec/hipcc.py"
         self.assertEqual(self.program("stub"), f"{sys.executable} {script}")
 
-    def test_directories_come_before_what_the_variables_have(self) -> None:
+    def test_directories_precede_entries_of_the_variables(self) -> None:
         site = self.layout.site
         directories = f"{site}/_rocm_profiler/lib:{site}/_rocm_sdk_core/lib"
         module = ("rocm_profiler", "rocprof_2d_sys_2d_run")

@@ -48,7 +48,7 @@ class Libraries(unittest.TestCase):
             'to install: pip install "rocm[libraries]"',
         )
 
-    def test_a_directory_that_was_left_behind_is_no_package(self) -> None:
+    def test_a_directory_of_a_removed_package_is_no_package(self) -> None:
         (self.layout.site / "rocm_sdk_libraries" / "__pycache__").mkdir(parents=True)
         self.assertIn("rocm[libraries]", self.find_error("hipblas"))
 
@@ -96,7 +96,7 @@ class Libraries(unittest.TestCase):
             " 'hiprtc' (lib/libhiprtc.so*)",
         )
 
-    def test_a_library_that_is_gone_is_named_with_its_place(self) -> None:
+    def test_a_missing_library_is_named_with_its_place(self) -> None:
         (self.layout.site / "_rocm_sdk_core" / "lib" / "libhiprtc.so.7").unlink()
         self.assertEqual(
             self.find_error("hiprtc"),
@@ -155,7 +155,7 @@ class RealLibraries(unittest.TestCase):
             self.core / "libhiprtc.so.7", code="int only_in_hiprtc(void) { return 1; }"
         )
 
-    def test_global_symbols_serve_what_is_loaded_later(self) -> None:
+    def test_global_symbols_serve_libraries_loaded_later(self) -> None:
         for is_global in (True, False):
             load = f"import rocm_sdk; rocm_sdk.preload_libraries('hiprtc', rtld_global={is_global})"
             self.assertEqual(self.layout.code(f"{load}; {SYMBOL}"), str(is_global))
@@ -179,7 +179,7 @@ class RealLibraries(unittest.TestCase):
         preload = "import rocm_sdk; rocm_sdk.preload_libraries('hiprtc', rtld_global=False); "
         self.assertEqual(self.layout.code(preload + load), "1")
 
-    def test_one_that_does_not_load_is_an_error_naming_what_it_lacks(self) -> None:
+    def test_a_load_error_names_the_missing_dependency(self) -> None:
         missing_library = compiled.library(self.layout.top / "libgone.so.1")
         compiled.library(self.hiprtc, needs=(missing_library,))
         code = "import rocm_sdk; rocm_sdk.preload_libraries('hiprtc')"
@@ -190,7 +190,7 @@ class RealLibraries(unittest.TestCase):
         self.assertIn("OSError: libgone.so.1: cannot open", error)
         self.assertIn("(asked for by ROCM_SDK_PRELOAD_LIBRARIES=hiprtc)", error)
 
-    def test_those_before_a_failure_stay_loaded_and_a_repeat_goes_on(self) -> None:
+    def test_libraries_before_a_failure_stay_loaded_and_a_repeat_continues(self) -> None:
         compiled.library(self.layout.site / "_rocm_sdk_libraries/lib/libhipblas.so.3")
         blas = self.layout.site / "_rocm_sdk_libraries/lib/libhipblas.so.3"
         code = (
@@ -343,7 +343,7 @@ class Process(unittest.TestCase):
         ignored = self.initialize("env_override=False", ROCM_SDK_PRELOAD_LIBRARIES="hiprtc")
         self.assertEqual(ignored, "[] [] []")
 
-    def test_a_gpu_without_its_package_is_told_of_once_and_in_one_line(self) -> None:
+    def test_a_gpu_without_its_package_is_reported_once_and_in_one_line(self) -> None:
         layout = support.Layout(self, support.core(), support.libraries())
         code = (
             "import warnings, rocm_sdk\n"
@@ -398,7 +398,7 @@ class Command(unittest.TestCase):
         result = support.Layout(self).sdk("version")
         self.assertEqual((result.stdout, result.stderr, result.returncode), ("7.2.4\n", "", 0))
 
-    def test_verbose_goes_to_standard_error(self) -> None:
+    def test_verbose_prints_to_standard_error(self) -> None:
         layout = support.Layout(self, support.core())
         result = layout.run(
             "-c",

@@ -144,7 +144,7 @@ class Packages(unittest.TestCase):
     def test_3_the_self_test(self) -> None:
         self.assertRegex(self.sdk("test").splitlines()[-1], r"^\d+ ok, 0 failed, \d+ skipped$")
 
-    def test_3_what_public_programs_run(self) -> None:
+    def test_3_targets_of_public_programs(self) -> None:
         python = str(self.venv / "bin/python")
         for program, code, ends in PROGRAMS:
             with self.subTest(program):

@@ -31,7 +31,7 @@ class Targets(unittest.TestCase):
         )
         self.assertEqual(self.layout.code(code), str(list(expected.values())))
 
-    def test_environment_comes_first(self) -> None:
+    def test_environment_has_priority(self) -> None:
         nodes = self.nodes(0, 90402)
         chosen = self.layout.code(
             DETERMINE, ROCM_SDK_TARGET_FAMILY="gfx1100", ROCM_SDK_KFD_NODES=nodes
@@ -71,7 +71,7 @@ class Targets(unittest.TestCase):
             nodes = self.nodes(*versions)
             self.assertEqual(self.layout.code(match, ROCM_SDK_KFD_NODES=nodes), expected)
 
-    def test_who_says_which_gpu(self) -> None:
+    def test_sources_of_the_gpu_list(self) -> None:
         ask = "from rocm_sdk import _targets; g = _targets.machine(); print(g.source, *g.isas)"
         self.assertEqual(self.layout.code(ask), "None")
         self.layout.install(support.core())

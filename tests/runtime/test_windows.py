@@ -88,7 +88,7 @@ class Rivals(unittest.TestCase):
             )
             self.assertEqual((rivals, findings), ([[text, False]], []))
 
-    def test_a_newer_driver_is_told(self) -> None:
+    def test_reports_a_newer_driver(self) -> None:
         (self.system / "x.dll").write_bytes(dll((7, 10, 0, 0)))
         _, findings = self.look()
         self.assertEqual([one[0] for one in findings], ["library-older"])
@@ -129,7 +129,7 @@ class Environment(unittest.TestCase):
         findings: list[dict[str, str]] = json.loads(result.stdout)["findings"]
         return [one for one in findings if one["code"] == "other-sdk"]
 
-    def test_another_rocm_is_told(self) -> None:
+    def test_reports_another_rocm(self) -> None:
         findings = self.findings(HIP_PATH="/usr", ROCM_PATH="/nowhere/rocm")
         self.assertEqual([one["subject"] for one in findings], ["ROCM_PATH", "HIP_PATH"])
         self.assertTrue(findings[0]["message"].startswith("it is /nowhere/rocm, which does not exist: hipcc"))
