@@ -146,7 +146,7 @@ def finding(browser, uri, plan):
         return "nothing in the map is lit"
     browser.click(".found tbody .link")
     if not browser.wait("panel.textContent.includes(args[0]) && drawn.tiles.some((t) => t.element.classList.contains('current'))", member["path"]):
-        return "what was found is not shown in the map"
+        return "the map does not show the result of the search"
     return None
 
 

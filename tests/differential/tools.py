@@ -56,7 +56,7 @@ def fetched(work):
             raise NotRun(f"this Python makes no virtual environment with pip: {result.problem}")
         result = run([home / "bin" / "pip", "install", "--quiet", "--upgrade", *PACKAGES], work, fetch.machine())
         if result.status:
-            raise NotRun(f"the tools cannot be had from PyPI: {result.problem}")
+            raise NotRun(f"the tools are not available from PyPI: {result.problem}")
         ready.write_text(" ".join(PACKAGES))
     return home / "bin"
 

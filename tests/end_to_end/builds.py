@@ -81,7 +81,7 @@ def same_again(report, name, binary, tree, first, scratch, options):
     nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
     arguments = ["build", "--artifact-dir", copy, "-o", ".", "--jobs", "1", *options]
     result = rockpack(binary, arguments, dest, settings, "077", nobody)
-    if report.check(f"{name}: build by nobody, elsewhere, other umask, zone, locale and --jobs", result.problem):
+    if report.check(f"{name}: build by the user nobody, elsewhere, other umask, zone, locale and --jobs", result.problem):
         report.check(f"{name}: the same sha256 for every output", difference(sums(first), sums(dest)))
     arguments = ["build", "--artifact-dir", tree, "-o", scratch / "again", "--jobs", "5", *options]
     result = rockpack(binary, arguments, "/")
@@ -102,7 +102,7 @@ def promoted(report, name, binary, tree, first, scratch, options):
     result = rockpack(binary, arguments, scratch)
     if report.check(f"{name}: build of the other version", result.problem):
         pairs = [_packages(sums(scratch / part)) for part in ("other", "promoted")]
-        report.check(f"{name}: what was promoted is what is built", difference(*pairs))
+        report.check(f"{name}: promoted packages equal built ones", difference(*pairs))
 
 
 def _packages(digests):

@@ -34,14 +34,14 @@ def answers(report, name, environment, version, isas):
     _misuse(report, name, environment)
     for path in ("", "/bin", "/lib/cmake"):
         is_directory = (environment.site / f"_rocm_sdk_devel{path}").is_dir()
-        report.check(f"{name}: _rocm_sdk_devel{path} is a directory", not is_directory and "it is not there")
+        report.check(f"{name}: _rocm_sdk_devel{path} is a directory", not is_directory and "it is missing")
 
 
 def _misuse(report, name, environment):
     for arguments in (("path",), ("no-such-command",), ()):
         result = environment.program("rocm-sdk", *arguments)
         problem = (result.status != 2 or result.out or "Traceback" in result.err) and f"{result.ending}: {result.out}{result.err}"
-        report.check(f"{name}: wrong usage is said: {' '.join(('rocm-sdk', *arguments))}", problem)
+        report.check(f"{name}: wrong usage is an error: {' '.join(('rocm-sdk', *arguments))}", problem)
 
 
 def interrupted(report, name, environment):
@@ -132,7 +132,7 @@ def _skips(report, name, cases, tree):
     unknown = [case for case in skipped if not any(fnmatch.fnmatchcase(case, one) for one in tree.skipped)]
     stale = [one for one in tree.skipped if not fnmatch.filter(skipped, one)]
     differences = [f"not expected: {some(unknown)}"] * bool(unknown) + [f"not skipped: {some(stale)}"] * bool(stale)
-    report.check(f"{name}: self-test skips what it should ({len(skipped)})", "; ".join(differences))
+    report.check(f"{name}: self-test skips the expected cases ({len(skipped)})", "; ".join(differences))
 
 
 def _owners(report, name, cases, environment):

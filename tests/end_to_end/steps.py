@@ -124,7 +124,7 @@ def _compare(report, name, pip, uv):
     report.check(f"{name}: pip and uv install the same ({len(files[0])} entries)", snapshot.difference(*files))
     for environment in (pip, uv):
         errors = records.mismatches(environment.site)
-        report.check(f"{name}: {environment.tool}: files are what RECORD says", errors and some(errors))
+        report.check(f"{name}: {environment.tool}: files match RECORD", errors and some(errors))
 
 
 def _expand_and_add(report, one, pip, uv):

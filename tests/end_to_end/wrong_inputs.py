@@ -32,7 +32,7 @@ def all_of_them(report, name, binary, tree, built, scratch):
     scratch.mkdir()
     previous = scratch / "previous"
     shutil.copytree(built, previous, copy_function=shutil.copy2)
-    (previous / "dist" / "of somebody else.whl").write_bytes(b"PK\x05\x06" + bytes(18))
+    (previous / "dist" / "of another user.whl").write_bytes(b"PK\x05\x06" + bytes(18))
     (previous / "notes.txt").write_text("not rockpack's\n", "utf-8")
     for fault, artifacts, options, culprits in _cases(tree, scratch):
         before = snapshot.contents(previous, times=True)
@@ -99,7 +99,7 @@ def _new_directory(report, name, binary, tree, scratch):
     dest = scratch / "not made yet"
     result = _build(binary, tree, dest, ["--version", "seven"], scratch)
     _judge(report, f"{name}: wrong version, and no output directory yet", result, ["seven"])
-    report.check(f"{name}: no output directory comes of it", dest.exists() and "it was made")
+    report.check(f"{name}: no output directory is made", dest.exists() and "it was made")
 
 
 def _not_writable(report, name, binary, tree, previous, scratch):
@@ -109,9 +109,9 @@ def _not_writable(report, name, binary, tree, previous, scratch):
     before = snapshot.contents(previous, times=True)
     nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
     result = run([*nobody, *_command(binary, tree, previous)], scratch)
-    _judge(report, f"{name}: somebody else's output directory", result, ["previous", "permission"])
+    _judge(report, f"{name}: another user's output directory", result, ["previous", "permission"])
     changed = snapshot.difference(before, snapshot.contents(previous, times=True))
-    report.check(f"{name}: somebody else's output directory: as it was", changed)
+    report.check(f"{name}: another user's output directory: as it was", changed)
 
 
 def _full_disk(report, name, binary, tree, previous, scratch):
@@ -150,7 +150,7 @@ def _killed(report, name, binary, tree, previous, scratch):
     report.check(f"{name}: the next build after a killed one", result.problem)
     missing = [path for path in snapshot.names(previous) if not path.endswith("/") and "-100-" not in path and
                "-100.tar.gz" not in path]
-    expected = sorted(["dist/SHA256SUMS", "dist/of somebody else.whl", "dist/provenance.intoto.json", "notes.txt"])
+    expected = sorted(["dist/SHA256SUMS", "dist/of another user.whl", "dist/provenance.intoto.json", "notes.txt"])
     report.check(f"{name}: the next build leaves its own packages and other people's files", missing != expected and
                  f"besides its own there are {missing}, not {expected}")
 

@@ -32,7 +32,7 @@ def ensure_uv(work):
     if not uv.is_file():
         result = run([fetcher(work), "install", "--quiet", "uv"], work, machine())
         if result.status:
-            raise NotRun(f"uv cannot be had from PyPI: {result.problem}")
+            raise NotRun(f"uv is not available from PyPI: {result.problem}")
     return uv
 
 
@@ -44,5 +44,5 @@ def ensure_pip(work, version=None):
         command = [fetcher(work), "install", "--quiet", "--no-deps", "--no-compile", "--upgrade"]
         result = run([*command, "--target", place, requirement], work, machine())
         if result.status:
-            raise NotRun(f"{requirement} cannot be had from PyPI: {result.problem}")
+            raise NotRun(f"{requirement} is not available from PyPI: {result.problem}")
     return place

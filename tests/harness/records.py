@@ -31,7 +31,7 @@ def mismatches(site):
     for record in sorted(site.glob("rocm*.dist-info/RECORD")):
         for path, digest, size in rows(record):
             if digest and not _matches(site / path, digest, size):
-                problems.append(f"{record.parent.name}: {path} is not what RECORD says")
+                problems.append(f"{record.parent.name}: {path} does not match RECORD")
             # RECORD has links of the devel tree into core twice on purpose: pip does not see a link after its target
             # was removed. They have no digest.
             if digest and path in owners:

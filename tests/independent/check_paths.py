@@ -26,9 +26,9 @@ def arguments():
     parser.add_argument("--artifacts", type=Path, required=True)
     parser.add_argument("--dist", type=Path, help="where the wheels are, also in subfolders")
     parser.add_argument("--facts", type=Path, default=Path(__file__).parent.parent / "facts")
-    parser.add_argument("--version-suffix", default="", help="what ends platform directories")
+    parser.add_argument("--version-suffix", default="", help="suffix of platform directories")
     parser.add_argument("--family", nargs="*", default=[], help="families or ISAs asked for")
-    parser.add_argument("--expect-only", action="store_true", help="print what should come out")
+    parser.add_argument("--expect-only", action="store_true", help="print the expected packages")
     options = parser.parse_args()
     if options.dist is None and not options.expect_only:
         parser.error("--dist is needed, or --expect-only")

@@ -98,5 +98,5 @@ def lock(bench, python, uv):
         result = project.run("sync", *options)
         actual = project.devices() if not result.status else []
         expected = [isa] if isa in machines else []
-        bench.report.check(f"{name}: uv sync {' '.join(options)} installs what is asked for",
+        bench.report.check(f"{name}: uv sync {' '.join(options)} installs the requested packages",
                            result.problem or (actual != expected and f"installed is {actual}, not {expected}"))

@@ -34,10 +34,10 @@ def _uninstall(bench, name, environment):
     ended = _at_once(environment, [environment.command("uninstall", one) for one in EVERYTHING])
     failed = [result for result in ended if result.status]
     if failed:
-        bench.report.note(f"{name}: {len(failed)} break off, and put back what they had removed")
+        bench.report.note(f"{name}: {len(failed)} fail, and restore the files that they had removed")
     remaining = records.distributions(environment.site)
     if remaining:
-        bench.step(f"{name}: uninstalling once more what is still there", environment.installer("uninstall", *remaining))
+        bench.step(f"{name}: uninstalling the remaining packages again", environment.installer("uninstall", *remaining))
     bench.report.check(f"{name}: nothing is left but empty directories", _files_left(environment))
 
 
@@ -73,7 +73,7 @@ def same(bench, python, tool):
         last = failed[0].err.splitlines()[-1:]
         bench.report.note(f"{name}: {len(failed)} of 3 fail, which pip does not rule out: {last}")
     again = ["--reinstall"] if tool.is_uv else ["--force-reinstall"]
-    bench.step(f"{name}: one more install mends whatever came of it", environment.install(source, *again, requirement))
+    bench.step(f"{name}: one more install repairs the result", environment.install(source, *again, requirement))
     bench.state(f"{name}: everything is whole", environment, {one: OLD for one in sorted(EVERYTHING)})
     bench.step(f"{name}: rocm-sdk init", environment.program("rocm-sdk", "init", "--quiet"))
     bench.step(f"{name}: uninstall", environment.installer("uninstall", *EVERYTHING))

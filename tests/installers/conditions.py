@@ -88,7 +88,7 @@ def read_only(bench, python, tool):
         result = _locked(environment, command, needed)
         output = result.err + result.out
         problem = (not result.status and "it claims to have done it") or ("ead-only" not in output and result.problem)
-        bench.report.check(f"{name}: {tool.name} {verb} says what is wrong", problem)
+        bench.report.check(f"{name}: {tool.name} {verb} names the problem", problem)
     changed = snapshot.difference(before, snapshot.contents(environment.place, times=True))
     bench.report.check(f"{name}: nothing has changed", changed)
     _gone(bench, name, environment)
@@ -110,7 +110,7 @@ def _refused(bench, name, result, words):
         problem = f"not only an error: {result.out}{result.err}"
     elif absent:
         problem = f"it does not say {absent}: {result.err}"
-    bench.report.check(f"{name} says what is wrong", problem)
+    bench.report.check(f"{name} names the problem", problem)
 
 
 def elsewhere(bench, python, tool):

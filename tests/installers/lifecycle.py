@@ -30,11 +30,11 @@ def course(bench, python, tool, source):
     for change, version in (("upgrade", NEW), ("upgrade to other directories", NEXT), ("downgrade", OLD)):
         result = environment.install(source, _requirement(version, *isas))
         if bench.step(f"{name}: {change} to {version}", result):
-            bench.state(f"{name}: after the {change} nothing of {version} is missing, and nothing else is there",
+            bench.state(f"{name}: after the {change} nothing of {version} is missing, and nothing else was added",
                         environment, _versions(version, *isas))
             _expand(bench, name, environment, version)
     bench.step(f"{name}: uninstall everything", environment.installer("uninstall", *_versions(OLD, *isas)))
-    bench.report.check(f"{name}: the environment is byte for byte what it was", environment.leftovers())
+    bench.report.check(f"{name}: the environment is unchanged byte for byte", environment.leftovers())
     environment.remove()
 
 

@@ -47,7 +47,7 @@ def _alone(bench, name, environment, words, settings):
     actual = records.distributions(environment.site)
     bench.report.check(f"{name}: seven packages", len(actual) != 7 and f"installed is {actual}")
     foreign = [path.name for path in environment.site.iterdir() if path.name.lower().startswith(BUILD_TOOLS)]
-    bench.report.check(f"{name}: no build tool comes with it", foreign)
+    bench.report.check(f"{name}: no build tool is installed with it", foreign)
 
 
 def _counted(environment, command, settings=None):

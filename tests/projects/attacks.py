@@ -56,7 +56,7 @@ def attack(scene, version):
     files = [place / name for place, contents in before.items() for name in contents]
     scene.check("the cache has segments", None if any(path.suffix == ".seg" for path in files) else "there are none")
     result, log = attacked(scene, dest, files, env)
-    scene.check("the build goes on", result.problem)
+    scene.check("the build continues", result.problem)
     steps = {line.split(": ")[1] for line in log if line.startswith(("DONE: ", "refused: "))}
     scene.check("each hook attacked", None if steps == {"requires", "wheel"} else f"{steps}")
     late = {name for name, needed in (("TCP", 4), ("signal", 6), ("abstract", 6)) if version < needed}
@@ -104,7 +104,7 @@ def network(scene):
                 scene.check("with a `network` line, a project connects", result.problem)
             else:
                 reported = result.status == 1 and "no network without a `network` line" in unwrapped(result.err)
-                scene.check("without one it fails, and is told why", None if reported else result.err)
+                scene.check("without one it fails, with the reason", None if reported else result.err)
 
 
 def shared_compiler_cache(scene, version):
@@ -120,7 +120,7 @@ def shared_compiler_cache(scene, version):
         return scene.build(scene.work / f"cached {name}", nodes, *only, sources=sources, env=env)
 
     result = build("privately")
-    scene.check("without CCACHE_DIR, a project has a compiler cache of its own", result.problem or (None if not ccache.exists() else "it is shared"))
+    scene.check("without CCACHE_DIR, a project has a private compiler cache", result.problem or (None if not ccache.exists() else "it is shared"))
     result = build("shared", CCACHE_DIR=str(ccache).replace(" ", "-"))
     shared = scene.work / "named-ccache"
     scene.check("with it, it is that one", result.problem or (None if (shared / "made").is_file() else "nothing is there"))
@@ -150,7 +150,7 @@ def without_landlock(scene):
     dest = scene.work / "unheld out"
     result = scene.build(dest, nodes, "--only", "example-unheld", sources=sources, preexec_fn=no_landlock)
     reported = "note: this kernel does not confine" in unwrapped(result.err)
-    scene.check("a kernel without Landlock builds, and it is said", result.problem or (None if reported else result.err))
-    scene.check("and none is said where it has it", None if landlock() < 6 or "this kernel" not in scene.build(
+    scene.check("a kernel without Landlock builds, with a note", result.problem or (None if reported else result.err))
+    scene.check("and no note if the kernel has Landlock", None if landlock() < 6 or "this kernel" not in scene.build(
         scene.work / "held out", nodes, "--only", "example-unheld", sources=sources).err else "it is")
     assert wheels(dest) == []

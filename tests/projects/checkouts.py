@@ -40,7 +40,7 @@ def wheels(work):
             command = [fetcher(work), "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--python-version", "3.12"]
             result = run([*command, "--platform", "manylinux_2_28_x86_64", "--dest", place, requirement], work, machine())
             if result.status:
-                raise NotRun(f"{requirement} cannot be had from PyPI: {result.problem}")
+                raise NotRun(f"{requirement} is not available from PyPI: {result.problem}")
     return {name: next(place.glob(f"{name}-*.whl")) for name in WHEELS}
 
 

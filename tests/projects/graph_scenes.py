@@ -33,7 +33,7 @@ def all_of_it(scene):
     sources, dest = scene.work / "graph sources", scene.work / "graph"
     graph.checkouts(sources)
     result = scene.build(dest, "", *OPTIONS, sources=sources)
-    scene.check("native libraries and what is on top of them are built", result.problem)
+    scene.check("native libraries and their dependents are built", result.problem)
     numbers = lines_with(result.err, *[f"{name}: started" for name in NAMES[:4]])
     scene.check("each after the other", None if None not in numbers and numbers == sorted(numbers) else f"{numbers} of {result.err}")
     rows = [line.split()[:2] for line in result.out.splitlines()]
@@ -74,14 +74,14 @@ def changes(scene, sources, dest):
     with (sources / "hipGRAPH/hipgraph.c").open("a", encoding="utf-8") as file:
         file.write("/* changed */\n")
     result = scene.build(dest, "", *OPTIONS, sources=sources)
-    expect(scene, "after a change, what does not depend on it is as it was", result, NAMES[1:])
+    expect(scene, "after a change, independent projects are unchanged", result, NAMES[1:])
     result = scene.build(dest, "", *OPTIONS, "--projects", "rebuild", "--only", "rocgraph", sources=sources)
-    scene.check("--projects rebuild builds what is as it was", None if happened(result) == (["rocgraph"], []) else f"{result.ending}: {result.err}")
+    scene.check("--projects rebuild builds unchanged projects", None if happened(result) == (["rocgraph"], []) else f"{result.ending}: {result.err}")
     result = scene.build(dest, "", *OPTIONS, "--only", "rocgraph", sources=sources)
     scene.check("and is asked for each time", None if happened(result) == ([], ["rocgraph"]) else f"{result.ending}: {result.err}")
     (dest / "kept/rocgraph/include/rocgraph.h").write_text("damaged", encoding="utf-8")
     result = scene.build(dest, "", *OPTIONS, "--only", "rocgraph", sources=sources)
-    scene.check("a library that somebody changed is built again", None if happened(result) == (["rocgraph"], []) else f"{result.ending}: {result.err}")
+    scene.check("a changed library is built again", None if happened(result) == (["rocgraph"], []) else f"{result.ending}: {result.err}")
     result = scene.build(dest, "", *OPTIONS, "--variable", "build-type=Debug", sources=sources)
     expect(scene, "another value of a variable reaches all that use it, and no others", result, NAMES[:4])
     use(scene, dest, "gfx942 Debug")
@@ -99,4 +99,4 @@ def by_hand(scene, sources, dest):
     scene.check("without a library's checkout, the caller's variable says where it is", None if fine else f"{started} {result.ending}: {result.err}")
     result = scene.build(scene.work / "nowhere", "", *OPTIONS, sources=less)
     reported = "building `hipgraph` failed" in result.err and "configuring it ended with exit status: 1" in result.err
-    scene.check("without that, CMake's own error is told", None if result.status == 1 and reported else f"{result.ending}: {result.err}")
+    scene.check("without that, CMake's error is printed", None if result.status == 1 and reported else f"{result.ending}: {result.err}")

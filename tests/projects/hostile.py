@@ -98,7 +98,7 @@ def refused(scene):
     scene.check("the last good wheel stays, with its bytes", None if before and digests(dest / "dist", "*.whl") == before else f"{wheels(dest)}")
     listed = file in (dest / "dist/SHA256SUMS").read_text(encoding="utf-8")
     messages = listed and f"kept dist/{file}, built" in result.out
-    scene.check("it stays listed, and that it was kept is said", None if messages else f"{result.out}{result.err}")
+    scene.check("it stays listed, and a note says that it was kept", None if messages else f"{result.out}{result.err}")
     remaining = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
     scene.check("the refused wheel is nowhere", f"{remaining}" if remaining else None)
     result = build(unsound, "--allow", "member-mode")
@@ -133,11 +133,11 @@ def outside(scene):
     result = scene.build(dest, nodes, *only, "--projects", "tests", sources=sources)
     text = unwrapped(result.err)
     reported = "building `example-writes` failed" in text and "it may write only below its own directory" in text
-    scene.check("a build that writes elsewhere fails, and is told why", None if reported and result.status == 1 else result.err)
+    scene.check("a build that writes elsewhere fails, with the reason", None if reported and result.status == 1 else result.err)
     reported = text.count("it may write only below its own directory") == 2
     scene.check("so does a test", None if reported else result.err)
     scene.check("nothing is there", None if not any(place.iterdir()) else f"{list(place.iterdir())}")
-    scene.check("what stays in its directory is built", None if wheels(dest) == ["example_inside-1-py3-none-any.whl"] else f"{wheels(dest)}")
+    scene.check("a project that stays in its directory is built", None if wheels(dest) == ["example_inside-1-py3-none-any.whl"] else f"{wheels(dest)}")
     result = scene.build(dest, nodes, *only, "--projects", "tests", "--unconfined", sources=sources)
     names = sorted(path.name for path in place.iterdir())
     scene.check("--unconfined lets both", None if result.status == 0 and names == ["tested", "written"] else f"{names}: {result.err}")
@@ -169,9 +169,9 @@ def full_disk(scene):
     only = [word for name in bodies for word in ("--only", name)]
     result = scene.build(dest, nodes, *only, sources=sources, preexec_fn=little_room, restore_signals=False)
     reported = result.status == 1 and "building `example-full` failed" in result.err and "File too large" in result.err
-    scene.check("a build that fills the disk fails with what the system says", None if reported else f"{result.ending}: {result.err}")
+    scene.check("a build that fills the disk fails with the system's error", None if reported else f"{result.ending}: {result.err}")
     names = wheels(dest) if dest.is_dir() else []
-    scene.check("and what fits is there", None if names == ["example_fits-1-py3-none-any.whl"] else f"{names}")
+    scene.check("and projects that fit are built", None if names == ["example_fits-1-py3-none-any.whl"] else f"{names}")
     remaining = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
     scene.check("of the other only its log", f"{remaining}" if remaining else None)
 
@@ -205,12 +205,12 @@ def full_file_system(scene):
     result = scene.build(dest, nodes, "--only", "example-fits", "--only", "example-fills", sources=sources, within=within)
     text = unwrapped(result.err)
     reported = result.status == 1 and "building `example-fills` failed" in text and "the disk of" in text and "is full" in text
-    scene.check("a build that fills the file system fails, and that is said to be the reason", None if reported else f"{result.ending}: {result.err}")
+    scene.check("a build that fills the file system fails with this reason", None if reported else f"{result.ending}: {result.err}")
     remaining = sorted(line.removeprefix("left: ") for line in result.out.splitlines() if line.startswith("left: "))
     names = [name for name in remaining if name.startswith("dist/example")]
-    scene.check("what was built before is there", None if names == ["dist/example_fits-1-py3-none-any.whl"] else f"{remaining}")
+    scene.check("earlier builds remain", None if names == ["dist/example_fits-1-py3-none-any.whl"] else f"{remaining}")
     others = [name for name in remaining if name.split("/")[0] not in ("dist", "logs", "kept")]
-    scene.check("of what filled it only its log is left", f"{others}" if others else None)
+    scene.check("only the log of the project that filled it remains", f"{others}" if others else None)
     little = scene.work / "too little"
     result = scene.build(little, "", "--only", "core", sources=sources, within=small(little, "48k"))
     reported = result.status == 2 and "is full: dist/rocm_sdk_core" in unwrapped(result.err)

@@ -169,7 +169,7 @@ def edited(scene, sources):
     result = build(scene, dest, "--projects", "keep-work")
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
     answer = imported(scene, dest)
-    scene.check("and the mended module goes on from there", None if "resuming" in log and answer == "57 58 1" else f"{answer} {log}")
+    scene.check("and the mended module is built from that state", None if "resuming" in log and answer == "57 58 1" else f"{answer} {log}")
     write(sources / "pair", {"render.py": FILES["render.py"].replace("= 1", "= 2")})
     result = build(scene, dest, "--projects", "keep-work")
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
@@ -191,4 +191,4 @@ def edited(scene, sources):
     node = 'env "CC" "{devel}/bin/no-such-compiler"'
     result = build(scene, scene.work / "no compiler", node=node)
     reported = "is built with CC=" in unwrapped(result.err) and "no-such-compiler" in unwrapped(result.err)
-    scene.check("a compiler that is not there is told before anything is done", None if result.status == 2 and reported and not (scene.work / "no compiler/logs").exists() else f"{result.ending}: {result.err}")
+    scene.check("a missing compiler is an error before anything is built", None if result.status == 2 and reported and not (scene.work / "no compiler/logs").exists() else f"{result.ending}: {result.err}")

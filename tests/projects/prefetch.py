@@ -170,7 +170,7 @@ def again(scene, dest, text, sources, env, index):
     wheel.write_bytes(b"damaged")
     result = build(scene, dest, text, sources, env)
     fine = result.status == 0 and "example-two: started" in result.err and "example-one: unchanged" in result.err
-    scene.check("a wheel that somebody changed is fetched again", None if fine and wheel.stat().st_size > 100 else result.err)
+    scene.check("a changed wheel is fetched again", None if fine and wheel.stat().st_size > 100 else result.err)
     versions("example_one", sources / "house", "1.1")
     (sources / "house/example_one-1.0-py3-none-any.whl").unlink()
     result = build(scene, dest, text, sources, env)
@@ -214,11 +214,11 @@ python-project "example-more" {{
     result = scene.build(dest, text, "--only", "core", "--only", "example-user", "--only", "example-more", sources=sources, env=env)
     messages = [f"the wheel `example-{name}` is unavailable" for name in ("four", "five")]
     absent = [words for words in [*messages, "`example-more` need it"] if words not in result.err]
-    scene.check("all that is missing is told at once", None if result.status == 1 and not absent else f"{absent}: {result.ending}: {result.err}")
+    scene.check("all missing wheels are reported at once", None if result.status == 1 and not absent else f"{absent}: {result.ending}: {result.err}")
     started = [path.name for path in (dest / "logs").iterdir() if not path.name.endswith(".prefetch.log")]
     wheels = [str(path) for path in dest.rglob("*.whl")] if dest.exists() else []
     scene.check("and nothing was built or packed", f"{started} {wheels}" if started or wheels else None)
     nowhere = NODES.format(index=index.address, three=three).replace("house/", "no-house/")
     result = build(scene, scene.work / "pathless", nowhere, sources, env)
     fine = result.status == 1 and "wheel `example-one`, needed to build projects, is missing" in result.err and not (scene.work / "pathless/wheelhouse").exists()
-    scene.check("a path without a file is told before anything is fetched", None if fine else f"{result.ending}: {result.err}")
+    scene.check("a path without a file is an error before anything is fetched", None if fine else f"{result.ending}: {result.err}")

@@ -116,7 +116,7 @@ def explain(report, name, differences, conditions):
     idle = [" ".join(row) for row, count in counts.items() if not count]
     report.check(f"{name} differs from the published wheel only where published.tsv says why",
                  f"{len(unexplained)} differences: {some(unexplained, 40)}" if unexplained else None)
-    report.check(f"{name}: what published.tsv says is so", f"no such difference: {some(idle, 40)}" if idle else None)
+    report.check(f"{name}: the lines of published.tsv hold", f"no such difference: {some(idle, 40)}" if idle else None)
 
 
 def compare(scene, published, conditions):

@@ -101,12 +101,12 @@ def stack(scene):
     before = digests(FIXTURES)
     result = scene.build(dest, nodes("projects"), env={"PIP_FIND_LINKS": links})
     scene.check("a stack of C extensions is built", result.problem)
-    scene.check("its wheels are beside the packages", stack_is_there(dest))
+    scene.check("its wheels are in the packages' directory", stack_is_there(dest))
     scene.check("checkouts are as they were", None if digests(FIXTURES) == before else "something changed")
     order = ["devel-tree: started", "example-wave: started", "example-wave: example_wave", "example-wave-cython: started",
              "example-wave-cython: example_wave_cython", "example-wave-tools: started"]
     numbers = lines_with(result.err, *order)
-    scene.check("each after what it waits for", None if None not in numbers and numbers == sorted(numbers) else f"{numbers} of {result.err}")
+    scene.check("each after its dependencies", None if None not in numbers and numbers == sorted(numbers) else f"{numbers} of {result.err}")
     log = dest / "logs/example-wave-cython.log"
     text = log.read_text(encoding="utf-8") if log.is_file() else ""
     is_complete = all(words in text for words in ("render_version.py 7.1", "pep517.py wheel", "example_wave-1.2.0", "-O"))
@@ -141,7 +141,7 @@ def again(scene):
     scene.check("the stack is built elsewhere", result.problem)
     one, two = digests(scene.work / "one/dist", "example_*.whl"), digests(plain / "dist", "example_*.whl")
     differ = [name for name in one if one[name] != two.get(name)]
-    scene.check("with equal bytes, whatever the place, umask, locale and time zone", f"{differ}" if differ or not one else None)
+    scene.check("with equal bytes for any place, umask, locale and time zone", f"{differ}" if differ or not one else None)
     leaks = [name for name in one if str(scene.work).encode() in _content(scene.work / "one/dist" / name)]
     scene.check("and no path of this machine in them", f"{leaks}" if leaks else None)
     dest.parent.mkdir(exist_ok=True)
@@ -166,7 +166,7 @@ def one_anew(scene):
     before = digests(dest / "dist")
     text = nodes("projects").replace('bindings "^square"', 'bindings "sine" "square"')
     result = scene.build(dest, text, "--only", "example-wave")
-    scene.check("--only builds one project on what an earlier run left", result.problem)
+    scene.check("--only builds one project over an earlier run's output", result.problem)
     changed = [name for name, digest in digests(dest / "dist").items() if before.get(name) != digest]
     changed = [name for name in changed if name.endswith((".whl", ".tar.gz"))]
     scene.check("and nothing else", None if [name[:15] for name in changed] == ["example_wave-1."] else f"{changed}")
@@ -180,15 +180,15 @@ def failing(scene):
     decoy(dest / "dist", "example_foreign", "1")
     result = scene.build(dest, nodes("projects", "failing"))
     scene.check("a failing project fails the build", None if result.status == 1 else result.ending)
-    scene.check("what does not need it is built and put in place", stack_is_there(dest))
+    scene.check("independent projects are built and installed", stack_is_there(dest))
     lost = [name for name in wheels(dest) if "broken" in name]
-    scene.check("nothing of it is left, nor of what waits for it", f"{lost}" if lost else None)
+    scene.check("nothing of it remains, nor of its dependents", f"{lost}" if lost else None)
     foreign = (dest / "dist/example_foreign-1-py3-none-any.whl").is_file()
     scene.check("files of others stay", None if foreign else "a foreign wheel is gone")
     messages = ("building `example-broken` failed", "building its wheel ended with exit status: 1",
                 "#error this project cannot be built", "example-broken.log", "it needs `example-broken`, which was not built")
     absent = [words for words in messages if words not in result.err]
-    scene.check("why is said, with the end of the log", f"{absent} not in {result.err}" if absent else None)
+    scene.check("the reason is printed, with the end of the log", f"{absent} not in {result.err}" if absent else None)
     log = dest / "logs/example-broken.log"
     text = log.read_text(encoding="utf-8") if log.is_file() else ""
     scene.check("the whole log is kept", None if "#error this project cannot be built" in text else "it is not")
@@ -196,7 +196,7 @@ def failing(scene):
     fine = len(end) == 2 and end[0].startswith("error: building its wheel") and end[1].endswith("--only example-broken")
     scene.check("it ends with the reason, and the command to build it again", None if fine else f"{end}")
     started = "example-needs-broken: started" in result.err
-    scene.check("what waits for it was never begun", "it was" if started else None)
+    scene.check("its dependents were never started", "it was" if started else None)
 
 
 MEET = '''# SPDX-License-Identifier: MIT

@@ -124,7 +124,7 @@ def clean(scene, dest, build, commit):
     before = digests(dest / "dist")
     result = build(**variables)
     unchanged = f"{NAME}: unchanged" in result.err
-    scene.check("what is not built again has the same record", None if unchanged and digests(dest / "dist") == before else f"{result.err}")
+    scene.check("an unchanged project has the same record", None if unchanged and digests(dest / "dist") == before else f"{result.err}")
 
 
 def dirty(scene, dest, build, checkout, commit):
@@ -179,7 +179,7 @@ def unversioned(scene, dest, build, checkout):
     (checkout / LEFT_OVER[0]).unlink()
     result = build("--require-clean")
     scene.check("a checkout without version control is built", result.problem)
-    scene.check("and said to be one", None if "checkout own: no version control, files " in result.out else result.out)
+    scene.check("and reported as one", None if "checkout own: no version control, files " in result.out else result.out)
     source = project(dest).get(f"project/{NAME}", {})
     notes = source.get("annotations", {})
     scene.check("also in provenance", different(("none", {"sha256": notes.get("tree")}), (notes.get("versionControl"), source.get("digest"))))

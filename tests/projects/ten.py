@@ -102,7 +102,7 @@ def published(work):
     command = [fetcher(work), "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--python-version", "3.12"]
     result = run([*command, "--platform", "manylinux_2_28_x86_64", "--dest", place, *[f"{name}=={version}" for name, version in PARTS.items()]], work, machine())
     if result.status:
-        raise NotRun(f"the wheels of hip-python {VERSION} cannot be had from PyPI: {result.problem}")
+        raise NotRun(f"the wheels of hip-python {VERSION} is not available from PyPI: {result.problem}")
     return {name: next(place.glob(f"{name.replace('-', '_')}-*.whl")) for name in PARTS}
 
 

@@ -48,7 +48,7 @@ def all_of_them(scene):
     messages = ("tests of example-tried: 1 passed, 2 skipped, ", "skipped, for this machine has no /dev/no-such-device: {python} -c",
                 "skipped, for the checkout has no tests/other.py: ", "docs of example-tried: docs/example-tried, ")
     absent = [words for words in messages if words not in result.out]
-    scene.check("the closing table has what passed, and why some were skipped", f"{absent} not in {result.out}" if absent else None)
+    scene.check("the closing table has passed tests, and the reason of skipped ones", f"{absent} not in {result.out}" if absent else None)
     page = dest / "docs/example-tried/index.html"
     fine = page.is_file() and page.read_text(encoding="utf-8") == "42"
     scene.check("the documentation is in DEST/docs", None if fine else "it is not")
@@ -70,6 +70,6 @@ def failing(scene, dest, build, wheels_before):
     fine = end and end[0].endswith("--only example-tried") and "--projects tests" in end[0]
     scene.check("its log ends with the command to repeat it", None if fine else f"{end}")
     same = digests(dest / "dist", "example_*.whl") == wheels_before and wheels(dest)
-    scene.check("its wheel is there all the same", None if same else f"{wheels(dest)}")
+    scene.check("its wheel is made all the same", None if same else f"{wheels(dest)}")
     rebuilt = build(LINES % "", "--projects", "docs,rebuild")
     scene.check("documentation is made again in place of the old", rebuilt.problem)

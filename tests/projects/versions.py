@@ -62,7 +62,7 @@ def all_of_them(scene):
     result = build([*versions, "3.399"])
     messages = ("`python3.399`, required by `example-versions`, does not exist", "from the project's `python` line")
     absent = [words for words in messages if words not in unwrapped(result.err)]
-    scene.check("an interpreter that is missing is told", f"{absent} not in {result.err}" if absent or result.status != 2 else None)
+    scene.check("a missing interpreter is an error", f"{absent} not in {result.err}" if absent or result.status != 2 else None)
     scene.check("before anything is built", f"{dest} is there" if dest.exists() else None)
     if not versions:
         return

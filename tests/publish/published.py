@@ -19,7 +19,7 @@ TOOLS = ("twine", "check-wheel-contents", "auditwheel", "uv")
 # Intended findings of check-wheel-contents, by code.
 FITTING = {
     "W002": "wheels hold no links, so that a library and a program can be there under two names",
-    "W004": "what lies in a platform directory is no module of a package, whatever its name is",
+    "W004": "files in a platform directory are no modules of a package, under any name",
 }
 
 
@@ -39,7 +39,7 @@ class Tools:
                 raise NotRun(f"this Python makes no virtual environment with pip: {result.problem}")
             result = run([home / "bin" / "pip", "install", "--quiet", *TOOLS], work, fetch.machine())
             if result.status:
-                raise NotRun(f"the tools cannot be had from PyPI: {result.problem}")
+                raise NotRun(f"the tools are not available from PyPI: {result.problem}")
         return cls(home / "bin")
 
     def run(self, tool, *words):

@@ -75,7 +75,7 @@ def azurite(work):
         variables = {**fetch.machine(), "PATH": os.environ["PATH"], "HOME": str(home)}
         result = run([npm, "install", "--no-fund", "--no-audit", "azurite@3"], home, variables)
         if result.status:
-            raise NotRun(f"azurite cannot be had from npm: {result.problem}")
+            raise NotRun(f"azurite is not available from npm: {result.problem}")
     port, data = free_port(), work / "azurite-data"
     shutil.rmtree(data, ignore_errors=True)
     words = ["--blobHost", "127.0.0.1", "--blobPort", str(port), "--location", data, "--silent", "--skipApiVersionCheck",
@@ -173,5 +173,5 @@ def tools(work):
             raise NotRun(f"this Python makes no virtual environment with pip: {result.problem}")
         result = run([home / "bin" / "pip", "install", "--quiet", "moto[server]", "uv"], work, fetch.machine())
         if result.status:
-            raise NotRun(f"moto cannot be had from PyPI: {result.problem}")
+            raise NotRun(f"moto is not available from PyPI: {result.problem}")
     return home

@@ -40,7 +40,7 @@ class Tools:
             for command in ([sys.executable, "-m", "venv", "--clear", home], [home / "bin" / "pip", "install", "--quiet", *TOOLS]):
                 result = run(command, work, fetch.machine())
                 if result.status:
-                    raise NotRun(f"the tools cannot be had from PyPI: {result.problem}")
+                    raise NotRun(f"the tools are not available from PyPI: {result.problem}")
         return cls(home / "bin")
 
     def run(self, tool, *words):
@@ -106,7 +106,7 @@ def provenance(release):
                for path in release.dist.iterdir() if path.name not in BESIDE}
     sources = statement["predicate"]["buildDefinition"]["resolvedDependencies"]
     if subjects != digests:
-        return f"it tells of {some(sorted(subjects), 20)}, or of other bytes"
+        return f"it lists {some(sorted(subjects), 20)}, or of other bytes"
     expected = [{"name": "source", "digest": {"gitCommit": release.commit}}]
     return None if sources == expected else f"it is made of {sources}"
 

@@ -72,7 +72,7 @@ def unlisted(wheel, bill):
     """Return binaries that only the bill has, or only the wheel."""
     paths = [place for component in bill["components"] for place in places(component)]
     if len(paths) != len(set(paths)):
-        return "a file is told of twice"
+        return "a file is listed twice"
     odd = wheel.binaries ^ set(paths)
     return some(sorted(odd)) if odd else None
 
@@ -98,13 +98,13 @@ def wrong_components(bill):
             return f"{component['bom-ref']} has no artifact, or one that it cannot have"
         origin = source[0].rsplit("/", 1)[-1] if source else ""
         if version and version not in origin + " " + component["name"]:
-            return f"{component['bom-ref']}: nothing tells of version {version}"
+            return f"{component['bom-ref']}: no evidence for version {version}"
         if ".so." in origin and component["type"] == "library" and not version:
-            return f"{component['bom-ref']}: {origin} tells a version"
+            return f"{component['bom-ref']}: {origin} has a version"
     for dependency in bill["dependencies"]:
         lost = set(dependency["dependsOn"]) - references
         if lost:
-            return f"{dependency['ref']} depends on {some(sorted(lost))}, which is not there"
+            return f"{dependency['ref']} depends on {some(sorted(lost))}, which is absent"
     return None
 
 
@@ -140,7 +140,7 @@ def check_wheel(report, path):
     report.check(f"{wheel.name}: it is of this wheel", None if main["purl"] == f"pkg:pypi/{name}@{version}" else main["purl"])
     report.check(f"{wheel.name}: it has every ELF file and all device code", unlisted(wheel, bill))
     report.check(f"{wheel.name}: its hashes are those of the files", wrong_hashes(wheel, bill))
-    report.check(f"{wheel.name}: its components say what is known", wrong_components(bill))
+    report.check(f"{wheel.name}: its components have the known fields", wrong_components(bill))
     report.check(f"{wheel.name}: licences and their texts are in order", wrong_licenses(wheel, bill))
     report.check(f"{wheel.name}: RECORD lists it", wrong_record(wheel))
 
@@ -154,7 +154,7 @@ def wrong_statement(dist, statement):
         return "its subjects are not the packages"
     definition, run = statement["predicate"]["buildDefinition"], statement["predicate"]["runDetails"]
     if not (definition["buildType"] and definition["externalParameters"] == {"version": "7.2.0"} and run["builder"]["id"]):
-        return "it does not say what was asked for, or of whom"
+        return "it lacks the build's parameters or the builder"
     made_of = [dependency["name"] for dependency in definition["resolvedDependencies"]]
     made_of = [name.removeprefix("<built in>/") for name in made_of]
     made_of = [name for name in made_of if not name.startswith("manifest/")]

@@ -103,7 +103,7 @@ def readers(work):
     place = work / "readers"
     result = run([fetcher(work), "install", "--quiet", "--target", place, "msgpack", "zstandard"], work, machine())
     if result.status:
-        raise NotRun(f"msgpack and zstandard cannot be had from PyPI: {result.problem}")
+        raise NotRun(f"msgpack and zstandard are not available from PyPI: {result.problem}")
     sys.path.insert(1, str(place))
 
 

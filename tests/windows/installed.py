@@ -134,7 +134,7 @@ def _scripts(installation, report):
     hidden = [program.rename(program.with_suffix(".hidden")) for program in programs]
     result = installation.script("hipconfig")
     good = result.status == 127 and "hipconfig is missing: reinstall rocm-sdk-core" in result.err
-    report.check("a program that is gone is said to be", None if good else f"{result.status} {result.err}")
+    report.check("a missing program is reported", None if good else f"{result.status} {result.err}")
     for program, other in zip(programs, hidden, strict=True):
         other.rename(program)
 
@@ -154,7 +154,7 @@ def _doctor(installation, report):
         report.check("and that a variable leads elsewhere", None if good else result.out)
         output = installation.run("-c", LOADED_BEFORE).out
         good = "system32\\amdhip64_7.dll was loaded before" in output
-        report.check("one that was loaded before is told", None if good else output)
+        report.check("a DLL that was loaded before is reported", None if good else output)
     finally:
         driver.unlink()
 
