@@ -68,11 +68,11 @@ def figures(browser, plan):
         const { root } = treeBy("package");
         return [root.count, root.size, rowCount - unownedStart, unownedStart - absentStart, sums("package"), sums("artifact")];"""
     actual, expected = browser.run(script), [count, size, unowned, absent, dict(packages), dict(artifacts)]
-    shown = browser.run("return [...document.querySelectorAll('#figures dd')].map((d) => d.textContent)")
+    texts = browser.run("return [...document.querySelectorAll('#figures dd')].map((d) => d.textContent)")
     text = [browser.run("return humanSize(arguments[0])", size), f"{count:,}", f"{len(plan['distributions']):,}", f"{unowned:,}", f"{absent:,}"]
     if actual != expected:
         return f"{actual} is not {expected}"
-    return None if shown == text else f"the head shows {shown}, not {text}"
+    return None if texts == text else f"the head shows {texts}, not {text}"
 
 
 def areas(browser):

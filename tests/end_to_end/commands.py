@@ -52,8 +52,8 @@ def interrupted(report, name, environment):
         time.sleep(delay)
         kill(process)
     processes = [environment.root.start(command, environment.home) for _ in range(2)]
-    ended = [wait(process) for process in processes]
-    problem = next((result.problem for result in ended if result.status), None)
+    results = [wait(process) for process in processes]
+    problem = next((result.problem for result in results if result.status), None)
     report.check(f"{name}: two rocm-sdk init at once, after three that were killed", problem)
 
 

@@ -158,8 +158,8 @@ def compilers(report, name, environment, root):
         result = environment.run([program, *language, "-c", environment.root.inside(source), "-o",
                                   environment.root.inside(object_file)], root=root)
         problem = result.problem or (not object_file.is_file() and "no object file")
-        shown = program.partition("site-packages/")[2] or "console script amdclang"
-        if report.check(f"{name}: {shown} compiles a C file that includes clang's own headers", problem):
-            objects[shown] = object_file.read_bytes()
+        program_name = program.partition("site-packages/")[2] or "console script amdclang"
+        if report.check(f"{name}: {program_name} compiles a C file that includes clang's own headers", problem):
+            objects[program_name] = object_file.read_bytes()
     report.check(f"{name}: all of them make the same object", len(set(objects.values())) != 1 and "they differ")
     report.check(f"{name}: the object is x86-64 ELF", any(one[:4] != b"\x7fELF" for one in objects.values()) and "no")

@@ -51,8 +51,8 @@ def _stand_in(tree, place, compiler, file, soname):
     lines = [CALLED.get(name, f"void {name}(void) {{}}") for name in functions] or ["int rocm_stand_in;"]
     source.write_text("\n".join([*lines, ""]), "utf-8")
     versions = sorted(set(functions.values()))
-    named = {version: "; ".join(name for name in functions if functions[name] == version) for version in versions}
-    nodes.write_text("".join(f"{version} {{ {names}; }};\n" for version, names in named.items()), "utf-8")
+    names_of_version = {version: "; ".join(name for name in functions if functions[name] == version) for version in versions}
+    nodes.write_text("".join(f"{version} {{ {names}; }};\n" for version, names in names_of_version.items()), "utf-8")
     script = [f"-Wl,--version-script,{nodes}"] if functions else []
     result = run([compiler, "-shared", "-fPIC", f"-Wl,-soname,{soname}", *script, source, "-o", place / file], place)
     if result.status:

@@ -25,7 +25,7 @@ class Bench:
     pythons: list
     tools: dict  # interpreter -> tools
     settings: dict
-    given: Namespace
+    arguments: Namespace
     missing: list = field(default_factory=list)
     _numbers: itertools.count = field(default_factory=itertools.count)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -38,7 +38,7 @@ class Bench:
     @property
     def quick(self):
         """True for the short sample."""
-        return self.given.quick
+        return self.arguments.quick
 
     def not_run(self, part, why):
         """Report loudly that a part cannot be run here; the exit status becomes 77."""

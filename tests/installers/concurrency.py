@@ -20,8 +20,8 @@ def different(bench, python, tool):
     """One installer for each package: their files share directories, and none is lost."""
     environment, source = bench.environment(python, tool), bench.sources[0]
     name = f"{bench.label(python, tool)}: {len(TOGETHER)} installs at once"
-    ended = _at_once(environment, [_install(environment, source, "--no-deps", f"{one}=={OLD}") for one in TOGETHER])
-    bench.report.check(name, next(filter(None, (result.problem for result in ended)), None))
+    results = _at_once(environment, [_install(environment, source, "--no-deps", f"{one}=={OLD}") for one in TOGETHER])
+    bench.report.check(name, next(filter(None, (result.problem for result in results)), None))
     bench.state(f"{name}: everything is whole", environment, {one: OLD for one in sorted(TOGETHER)})
     bench.step(f"{name}: then rocm", environment.install(source, f"rocm=={OLD}"))
     _init(bench, name, environment)
@@ -31,8 +31,8 @@ def different(bench, python, tool):
 
 def _uninstall(bench, name, environment):
     """Links into core are in two RECORDs: an uninstaller that finds one gone may break off, and is repeated."""
-    ended = _at_once(environment, [environment.command("uninstall", one) for one in EVERYTHING])
-    failed = [result for result in ended if result.status]
+    results = _at_once(environment, [environment.command("uninstall", one) for one in EVERYTHING])
+    failed = [result for result in results if result.status]
     if failed:
         bench.report.note(f"{name}: {len(failed)} fail, and restore the files that they had removed")
     remaining = records.distributions(environment.site)
@@ -51,11 +51,11 @@ def _init(bench, name, environment):
     """Several processes expand devel while an installer replaces a device package."""
     again = ["--reinstall"] if environment.tool.is_uv else ["--force-reinstall"]
     commands = [([environment.place / "bin/rocm-sdk", "init", "--quiet"], {}) for _ in range(4)]
-    ended = _at_once(environment, commands)
-    bench.report.check(f"{name}: four rocm-sdk init at once", next(filter(None, (one.problem for one in ended)), None))
+    results = _at_once(environment, commands)
+    bench.report.check(f"{name}: four rocm-sdk init at once", next(filter(None, (one.problem for one in results)), None))
     commands.append(_install(environment, bench.sources[0], *again, "--no-deps", f"{DEVICES[0]}=={OLD}"))
-    ended = _at_once(environment, commands)
-    bench.report.check(f"{name}: rocm-sdk init while a device package is replaced", ended[-1].problem)
+    results = _at_once(environment, commands)
+    bench.report.check(f"{name}: rocm-sdk init while a device package is replaced", results[-1].problem)
     bench.step(f"{name}: the next rocm-sdk init", environment.program("rocm-sdk", "init", "--quiet"))
     bench.state(f"{name}: everything is whole after that", environment, {one: OLD for one in sorted(EVERYTHING)})
 
@@ -65,8 +65,8 @@ def same(bench, python, tool):
     environment, source = bench.environment(python, tool), bench.sources[0]
     name = f"{bench.label(python, tool)}: three times the same install at once"
     requirement = f"rocm[libraries,devel,device-all,profiler]=={OLD}"
-    ended = _at_once(environment, [_install(environment, source, requirement) for _ in range(3)])
-    failed = [result for result in ended if result.status]
+    results = _at_once(environment, [_install(environment, source, requirement) for _ in range(3)])
+    failed = [result for result in results if result.status]
     if tool.is_uv:
         bench.report.check(f"{name}: none fails", failed and failed[0].problem)
     elif failed:

@@ -31,7 +31,7 @@ def built_against_devel(bench, python, uv):
 
 
 def _tools(bench, python):
-    if bench.given.real_tree is None:
+    if bench.arguments.real_tree is None:
         raise NotRun("there is no real artifact tree (--real-tree)")
     if platform.machine() != "x86_64":
         raise NotRun("the real artifact tree is for x86_64")
@@ -88,9 +88,9 @@ def _starts(bench, name, environment, build, in_root):
 def _devel_tree(bench, name, environment, compiler):
     """Build packages of the real tree and install them; return the root of the devel tree."""
     tree, built = environment.work / "tree", environment.work / "built"
-    shutil.copytree(bench.given.real_tree, tree, symlinks=True)
+    shutil.copytree(bench.arguments.real_tree, tree, symlinks=True)
     standins.complete(tree, compiler)
-    result = run([bench.given.rockpack.resolve(), "build", "--artifact-dir", tree, "-o", built, "--version", OLD],
+    result = run([bench.arguments.rockpack.resolve(), "build", "--artifact-dir", tree, "-o", built, "--version", OLD],
                  environment.work)
     if not bench.step(f"{name}: build packages of the real tree", result):
         return None

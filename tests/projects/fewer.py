@@ -16,7 +16,7 @@ def pieces(text):
     piece, quoted = [], False
     for line in text.splitlines(keepends=True):
         margin = not quoted and (line[0] == "@" or not OPEN.match(line)) and not line.startswith('"""')
-        if margin and not all(held.startswith("@") for held in piece):
+        if margin and not all(decorator.startswith("@") for decorator in piece):
             yield _named(piece)
             piece = []
         piece.append(line)
@@ -39,20 +39,20 @@ def words(text):
 def cut(texts, roots):
     """Return these sources, {path: text}, with the definitions that these words need, and no others."""
     parts = {path: list(pieces(text)) for path, text in texts.items()}
-    named = {}
+    definitions_by_name = {}
     for path in parts:
         for name, text in parts[path]:
             if name:
-                named.setdefault(name, []).append(text)
+                definitions_by_name.setdefault(name, []).append(text)
     reachable, new = set(), set(roots)
     while new:
         name = new.pop()
-        if name in named and name not in reachable:
+        if name in definitions_by_name and name not in reachable:
             reachable.add(name)
-            new.update(*(words(text) for text in named[name]))
+            new.update(*(words(text) for text in definitions_by_name[name]))
     result = {}
-    for path, held in parts.items():
-        lines = "".join(text for name, text in held if name is None or name in reachable)
-        removed = set(named) - reachable
+    for path, definitions in parts.items():
+        lines = "".join(text for name, text in definitions if name is None or name in reachable)
+        removed = set(definitions_by_name) - reachable
         result[path] = re.sub(r'^    "(\w+)",\n', lambda line: "" if line[1] in removed else line[0], lines, flags=re.MULTILINE)
     return result

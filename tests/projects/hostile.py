@@ -209,8 +209,8 @@ def full_file_system(scene):
     remaining = sorted(line.removeprefix("left: ") for line in result.out.splitlines() if line.startswith("left: "))
     names = [name for name in remaining if name.startswith("dist/example")]
     scene.check("earlier builds remain", None if names == ["dist/example_fits-1-py3-none-any.whl"] else f"{remaining}")
-    others = [name for name in remaining if name.split("/")[0] not in ("dist", "logs", "kept")]
-    scene.check("only the log of the project that filled it remains", f"{others}" if others else None)
+    other_paths = [name for name in remaining if name.split("/")[0] not in ("dist", "logs", "kept")]
+    scene.check("only the log of the project that filled it remains", f"{other_paths}" if other_paths else None)
     little = scene.work / "too little"
     result = scene.build(little, "", "--only", "core", sources=sources, within=small(little, "48k"))
     reported = result.status == 2 and "is full: dist/rocm_sdk_core" in unwrapped(result.err)

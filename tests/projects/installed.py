@@ -73,8 +73,8 @@ def all_of_it(scene):
     scene.check("a project is built against an installed tree, without artifacts, and tested", result.problem)
     answer = imported(scene, dest)
     scene.check("with the headers of that tree", None if answer == "41 42 1" else answer)
-    others = [path.name for path in (dest / "dist").iterdir() if path.suffix == ".whl" and "example_pair" not in path.name]
-    scene.check("and no package of artifacts", f"{others}" if others else None)
+    other_wheels = [path.name for path in (dest / "dist").iterdir() if path.suffix == ".whl" and "example_pair" not in path.name]
+    scene.check("and no package of artifacts", f"{other_wheels}" if other_wheels else None)
     reported = "TREE of the environment has no effect on example-pair" in result.err
     scene.check("a variable of the caller without effect is noted", None if reported else result.err)
     text = next((dest / "dist").glob("provenance*.json")).read_text(encoding="utf-8")

@@ -36,14 +36,14 @@ class Wheel:
 
     def reach(self, others, place, readelf):
         """Count the symbols that libraries of other wheels export to their users here, which find them by rpath."""
-        held = {name: wheel for wheel in others for name in zipfile.ZipFile(wheel).namelist()}
+        wheel_of_member = {name: wheel for wheel in others for name in zipfile.ZipFile(wheel).namelist()}
         for name in self.elf:
             entries = {(kind, value) for of, kind, value in self.facts if of == name}
             searched = [posixpath.normpath(posixpath.join(posixpath.dirname(name), value.removeprefix("$ORIGIN/")))
                         for kind, value in entries if kind == "rpath"]
             for path in (f"{directory}/{value}" for directory in searched for kind, value in entries if kind == "needs"):
-                if path in held:
-                    library = zipfile.ZipFile(held[path]).extract(path, place)
+                if path in wheel_of_member:
+                    library = zipfile.ZipFile(wheel_of_member[path]).extract(path, place)
                     self.facts |= {(name, *fact) for fact in _facts(readelf([Path(library)])[0]) if fact[0] == "exports"}
 
     def _plain(self, path):
@@ -84,8 +84,8 @@ def differences(built, published):
     yield from _sides("tag", {(name, value.replace(built.python, "cp")) for name, value in built.tags},
                       {(name, value.replace(published.python, "cp")) for name, value in published.tags})
     shared = built.elf & published.elf
-    facts, others = ({fact for fact in wheel.facts if fact[0] in shared} for wheel in (built, published))
-    yield from _sides("elf", facts, others)
+    facts, other_facts = ({fact for fact in wheel.facts if fact[0] in shared} for wheel in (built, published))
+    yield from _sides("elf", facts, other_facts)
     metadata = re.compile(r".*\.dist-info/(METADATA|WHEEL|RECORD)")
     for name in sorted(set(built.files) & set(published.files) - shared):
         if not metadata.match(name) and built.files[name].read_bytes() != published.files[name].read_bytes():

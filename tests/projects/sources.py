@@ -58,7 +58,7 @@ def project(dest, wheel="example_own"):
         statement = json.loads(path.read_text(encoding="utf-8"))
         if any(wheel in subject["name"] for subject in statement["subject"]):
             dependencies = statement["predicate"]["buildDefinition"]["resolvedDependencies"]
-            return {it["name"]: it for it in dependencies if it["name"].startswith("project/")}
+            return {dependency["name"]: dependency for dependency in dependencies if dependency["name"].startswith("project/")}
     return {}
 
 
@@ -116,8 +116,8 @@ def clean(scene, dest, build, commit):
     scene.check("the variables with an effect", different({"CFLAGS": "-O0 -DOWN", "EXAMPLE_LEVEL": "3", "PATH": None, "EXAMPLE_TOKEN": None}, actual))
     scene.check("of those that are passed the names alone", different(["EXAMPLE_TOKEN"], notes.get("passed")))
     scene.check("the file that a line names", different(["generated/there.txt"], list(notes.get("named", {}))))
-    requires = [it for name, it in record.items() if "/requires/setuptools-" in name]
-    hashed = requires and all(len(it["digest"].get("sha256", "")) == 64 for it in requires)
+    requires = [dependency for name, dependency in record.items() if "/requires/setuptools-" in name]
+    hashed = requires and all(len(dependency["digest"].get("sha256", "")) == 64 for dependency in requires)
     scene.check("the requirements with their hashes", None if hashed else f"{list(record)}")
     leaks = [path for path in dest.rglob("*") if path.is_file() and path.suffix in (".json", ".log", ".whl") and SECRET.encode() in path.read_bytes()]
     scene.check("and no secret anywhere", f"{leaks}" if leaks else None)

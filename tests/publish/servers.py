@@ -99,7 +99,7 @@ def container(url):
 
 def create(store, request):
     """Ask for the bucket until the server is up."""
-    ended = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             with urllib.request.urlopen(request, timeout=10):
@@ -108,7 +108,7 @@ def create(store, request):
             store.end()
             raise NotRun(f"{store.name} makes no bucket: {answer} {answer.read().decode(errors='replace')}") from answer
         except OSError as problem:
-            if time.monotonic() > ended or store.process.poll() is not None:
+            if time.monotonic() > deadline or store.process.poll() is not None:
                 store.end()
                 raise NotRun(f"{store.name} does not come up: {problem}") from problem
             time.sleep(0.2)

@@ -137,15 +137,15 @@ def audited(report, tools, program, wheel):
     for libc in sorted({tag.split("_")[0].rstrip("0123456789") for tag in tags.split(".")}):
         # For a program without a C library, auditwheel uses the name alone, and reports one library.
         tags_of_libc = [tag for tag in tags.split(".") if tag.startswith(libc)]
-        named = tools.bin.parent / f"{distribution}-{'.'.join(tags_of_libc)}.whl"
-        shutil.copyfile(wheel, named)
-        result = tools.run("auditwheel", "show", named)
+        renamed = tools.bin.parent / f"{distribution}-{'.'.join(tags_of_libc)}.whl"
+        shutil.copyfile(wheel, renamed)
+        result = tools.run("auditwheel", "show", renamed)
         text = " ".join((result.out + result.err).split())
         report.check(f"auditwheel and rockpack find the same of {libc}", result.problem or disagreement(tags_of_libc, "musllinux" in tags, tags_found, text))
-        named.unlink()
+        renamed.unlink()
 
 
-def disagreement(named, is_static, tags_found, text):
+def disagreement(tags_named, is_static, tags_found, text):
     """Return the error of the tags in a wheel's name, or of rockpack's result, by auditwheel's output."""
     match = re.search(r'following platform tag: "([^"]+)"', text)
     static = "requires no external shared libraries" in text
@@ -154,7 +154,7 @@ def disagreement(named, is_static, tags_found, text):
     if match[1] not in tags_found:
         return f"auditwheel finds {match[1]}, rockpack {some(sorted(tags_found))}"
     # The musl that a program needs is not recorded in it: the two name the newest, and a static program needs none.
-    unfit = [tag for tag in named if tag.startswith("manylinux_") and glibc(tag) < glibc(match[1])]
+    unfit = [tag for tag in tags_named if tag.startswith("manylinux_") and glibc(tag) < glibc(match[1])]
     return f"{some(unfit)} promises more than {match[1]}" if unfit else None
 
 

@@ -20,9 +20,9 @@ PATIENCE = 60  # seconds for a server to come up
 
 def free_port():
     """A port that nobody uses at the moment."""
-    with socket.socket() as it:
-        it.bind(("127.0.0.1", 0))
-        return it.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
 
 
 class Server:
@@ -37,8 +37,8 @@ class Server:
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end and self.process.poll() is None:
-            with socket.socket() as it:
-                if it.connect_ex((host, port)) == 0:
+            with socket.socket() as client:
+                if client.connect_ex((host, port)) == 0:
                     return
             time.sleep(0.1)
         self.end()

@@ -49,10 +49,10 @@ class Env(unittest.TestCase):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         return result.stdout.splitlines()
 
-    def check(self, shown: list[str], cmake: str = "") -> None:
+    def check(self, lines: list[str], cmake: str = "") -> None:
         path = f"{self.root}/bin:{self.layout.top}:/usr/bin:/bin"
         expected = [self.root, self.root, path, self.root + cmake, "unset"]
-        self.assertEqual(shown, expected)
+        self.assertEqual(lines, expected)
 
     def test_posix_shells(self) -> None:
         for name in ("sh", "bash", "dash", "zsh", "ksh", "busybox"):
@@ -81,8 +81,8 @@ class Env(unittest.TestCase):
         text = 'eval "`rocm-sdk env --shell csh`"; eval "`rocm-sdk env --shell csh`"; env'
         for name in ("csh", "tcsh"):
             with self.subTest(name):
-                shown = self.shell(name, "-f", text=text, CMAKE_PREFIX_PATH="/x y")
-                values = dict(line.split("=", 1) for line in shown if "=" in line)
+                lines = self.shell(name, "-f", text=text, CMAKE_PREFIX_PATH="/x y")
+                values = dict(line.split("=", 1) for line in lines if "=" in line)
                 names = ("ROCM_PATH", "HIP_PATH", "PATH", "CMAKE_PREFIX_PATH")
                 self.check([*(values[n] for n in names), "unset"], ":/x y")
                 self.assertNotIn("LD_LIBRARY_PATH", values)

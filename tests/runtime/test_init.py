@@ -269,10 +269,10 @@ class Init(unittest.TestCase):
             "_archive._BATCH_BYTES = 1 << 16\n"
             "sys.exit(__main__.main(['init']))\n"
         )
-        shown = self.on_terminal(layout, slow)
-        self.assertRegex(shown, r"\rrocm-sdk: expanding: +\d+ %")
-        self.assertIn("\r\x1b[K", shown)
-        self.assertRegex(shown, r"hard links in")
+        terminal_output = self.on_terminal(layout, slow)
+        self.assertRegex(terminal_output, r"\rrocm-sdk: expanding: +\d+ %")
+        self.assertIn("\r\x1b[K", terminal_output)
+        self.assertRegex(terminal_output, r"hard links in")
 
     @staticmethod
     def on_terminal(layout: support.Layout, code: str) -> str:
@@ -281,15 +281,15 @@ class Init(unittest.TestCase):
             layout.command("-c", code), env=layout.environment(), stderr=program_end
         )
         os.close(program_end)
-        shown = b""
+        printed = b""
         try:
             while piece := os.read(terminal, 4096):
-                shown += piece
+                printed += piece
         except OSError:
             pass  # read of a closed terminal
         os.close(terminal)
-        assert process.wait() == 0, shown
-        return shown.decode()
+        assert process.wait() == 0, printed
+        return printed.decode()
 
     def test_verbose_prints_progress(self) -> None:
         messages = self.layout().sdk("init", "--verbose").stderr
@@ -357,12 +357,12 @@ class Xz(unittest.TestCase):
                 path = Path(scratch, "a.tar")
                 path.write_bytes(support.tarball(members, form=form))
                 layout = support.Layout(self)
-                seen = layout.code(READ_TAR.format(path=str(path)))
+                members_read = layout.code(READ_TAR.format(path=str(path)))
                 with tarfile.open(path) as tar:
                     expected = [
                         (m.name, m.type.decode(), m.linkname, m.mode, m.mtime, m.size) for m in tar
                     ]
-                self.assertEqual(seen, str(expected))
+                self.assertEqual(members_read, str(expected))
 
 
 READ_TAR = """

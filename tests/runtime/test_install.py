@@ -113,8 +113,8 @@ class Installation:
 
     def distributions(self) -> set[str]:
         names = (path.name for path in self.tool.site.glob("*.dist-info"))
-        found = {name.partition("-")[0] for name in names}
-        return found - {"pip", "setuptools"}
+        distributions = {name.partition("-")[0] for name in names}
+        return distributions - {"pip", "setuptools"}
 
     def leftovers(self) -> Snapshot:
         return self.tool.snapshot() - self.empty
