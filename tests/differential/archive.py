@@ -18,7 +18,7 @@ def deflated(data):
 
 
 def extra(kind, data, told=None):
-    """Return an extra field; `told` is a length that differs from its data's."""
+    """Return an extra field; `told` is a false length for its header."""
     return struct.pack("<HH", kind, len(data) if told is None else told) + data
 
 

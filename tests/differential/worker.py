@@ -62,7 +62,7 @@ def zipfile_(file, target):
 
 
 def tarfile_(file, target):
-    """Extract with the filter for data of others."""
+    """Extract with the filter for untrusted data."""
     with tarfile.open(file) as archive:
         archive.errorlevel = 2
         archive.extractall(target, filter="data")

@@ -169,7 +169,7 @@ def without_devel(report, name, environment):
 
 
 def without_libraries(report, name, environment):
-    """Check defect 30 once libraries is gone: the error names the extra to install."""
+    """Check defect 30 after libraries' removal: the error names the extra to install."""
     code = "import rocm_sdk; rocm_sdk.find_libraries('hipblas')"
     result = environment.program("python3", "-c", code)
     lines = result.err.strip().splitlines()[-1:] or [""]

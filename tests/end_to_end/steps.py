@@ -182,7 +182,7 @@ def _uninstall(report, name, environment, before):
 
 
 def _one_device(report, name, environment):
-    """Check defect 23: the other packages are whole when one device package has gone."""
+    """Check defect 23: the other packages are undamaged after the removal of a device package."""
     devices = [one for one in records.distributions(environment.site) if "-device-" in one]
     if not devices:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Wrong inputs: each gives one clear error, and leaves the output directory as it was."""
+"""Wrong inputs: each gives one clear error, and leaves the output directory unchanged."""
 
 import json
 import shutil

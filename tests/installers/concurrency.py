@@ -30,7 +30,7 @@ def different(bench, python, tool):
 
 
 def _uninstall(bench, name, environment):
-    """Links into core are in two RECORDs: an uninstaller that finds one gone may break off, and is repeated."""
+    """Links into core are in two RECORDs: an uninstaller that misses one may fail, and is repeated."""
     results = _at_once(environment, [environment.command("uninstall", one) for one in EVERYTHING])
     failed = [result for result in results if result.status]
     if failed:

@@ -101,7 +101,7 @@ def stand_in(hip, llvm, published):
 
 
 def skeleton(real, place, *without):
-    """Copy a real checkout without the sources that are laid over it."""
+    """Copy a real checkout without the sources that replace its own."""
     if not (real / without[0]).is_dir():
         raise NotRun(f"{real} is no checkout of a release branch: it has no {without[0]}")
     shutil.copytree(real, place, symlinks=True, ignore=shutil.ignore_patterns(".git"))

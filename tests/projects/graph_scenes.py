@@ -14,7 +14,7 @@ OPTIONS = ["--variable", "c-compiler=cc", "--variable", "cxx-compiler=c++"]
 
 
 def happened(result):
-    """Return which of them were begun, and which were found as they were."""
+    """Return the started projects, and the unchanged ones."""
     lines = result.err.splitlines()
     started = [name for name in NAMES if f"{name}: started" in lines]
     return started, [name for name in NAMES if f"{name}: unchanged" in lines]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Wheels of others: from files, an index on loopback and a repository; before all indexes, and all told when they are missing."""
+"""Wheels of others: from files, an index on loopback and a repository; before all indexes, and all reported if missing."""
 
 import contextlib
 import http.server

@@ -128,7 +128,7 @@ def clean(scene, dest, build, commit):
 
 
 def dirty(scene, dest, build, checkout, commit):
-    """A dirty checkout is said everywhere, and refused where a clean one is required."""
+    """A dirty checkout is reported everywhere, and refused if a clean one is required."""
     write(checkout, {"example_own/__init__.py": "CHANGED = True\n", "example_own/new.py": ""})
     before = digests(dest / "dist")
     for title, options, env in (("with --require-clean", ["--require-clean"], {}), ("in CI", [], {"CI": "true"})):
@@ -173,7 +173,7 @@ def broken(scene, dest, build, checkout):
 
 
 def unversioned(scene, dest, build, checkout):
-    """Without git, everything is built, and that is said."""
+    """Without git, everything is built, with a note."""
     shutil.rmtree(checkout / ".git")
     write(checkout, {"example_own/_own.c": MODULE})
     (checkout / LEFT_OVER[0]).unlink()

@@ -115,7 +115,7 @@ def create(store, request):
 
 
 def free_port():
-    """Return a port of loopback that nobody has."""
+    """Return an unused port of loopback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

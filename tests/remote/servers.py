@@ -19,7 +19,7 @@ PATIENCE = 60  # seconds for a server to come up
 
 
 def free_port():
-    """A port that nobody uses at the moment."""
+    """Returns an unused port."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]

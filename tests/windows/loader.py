@@ -86,7 +86,7 @@ class Scene:
         return result.err if result.status else ""
 
     def load(self, name, *call, first=()):
-        """Lay out the packages and load a library, behind others."""
+        """Install the packages and load a library, after others."""
         site = self.place / "site"
         for artifact, package in [("base_lib", "core"), ("blas_lib", "libs")]:
             stage = self.place / "artifacts" / f"{artifact}_generic" / "stage"
