@@ -1,4 +1,4 @@
-# What the steps of CI share; read by bash, in the project's directory.
+# Functions shared by the steps of CI; read by bash, in the project's directory.
 set -euo pipefail
 
 # Says that something was not done, so that nobody overlooks it.
@@ -18,7 +18,7 @@ networked() {
     return "$status"
 }
 
-# The same for one of several: the worst counts, in `status` (a failure, else that something did not run).
+# The same for one of several: `status` gets the worst result (a failure, otherwise 77 for a step that could not run).
 also() {
     local code=0
     networked "$@" || code=$?

@@ -207,7 +207,7 @@ fn measure(size: usize) {
     println!("{}", found.line());
 }
 
-/// Prints a row for each number of packages, measured in a process of its own.
+/// Prints a row for each number of packages, measured in a separate process.
 fn bench_packages(counts: &str) {
     let heads = ["packages", "check", "plan", "text", "explain", "at most"];
     println!("{}", heads.map(|head| format!("{head:>9}")).join(" "));

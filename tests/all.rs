@@ -1,6 +1,6 @@
 //! All integration tests in one program: it links once, and its tests share the cores.
 //!
-//! `cargo test --test all cli::` runs the tests of one file. Those that take minutes are compiled with the feature
+//! `cargo test --test all cli::` runs the tests of one file. Slow files are compiled with the feature
 //! `long-tests`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]

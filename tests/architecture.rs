@@ -118,7 +118,7 @@ fn effects_stay_where_they_belong() {
         let found = clocks.iter().chain(&outside).filter(|word| pure && words.contains(*word));
         wrong.extend(found.map(|word| format!("{shown}: `{room}` is pure and uses `{word}`")));
         let std = ["std::fs", "std::env", "std::net", "std::process", "std::thread"];
-        // The thread gives a deeply nested text its stack; nothing runs beside it.
+        // The thread gives a deeply nested text its stack; no other thread runs.
         let is_reader = shown == "crates/manifest/src/kdl/read.rs";
         let found = std.iter().filter(|path| pure && file.text.code.contains(*path));
         let found = found.filter(|path| !(is_reader && **path == "std::thread"));

@@ -31,7 +31,7 @@ fn demo(kpack: bool) -> (TempDir, plan::Plan, Vec<PathBuf>) {
     (dir, plan, wheels)
 }
 
-/// Each wheel has the tag of its own files; a wheel without binaries has that of most.
+/// Each wheel has the tag of its own files; a wheel without binaries has the most common tag.
 fn plan_and_audit_agree(kpack: bool) {
     let (dir, plan, wheels) = demo(kpack);
     let paths: Vec<&Path> = wheels.iter().map(PathBuf::as_path).collect();

@@ -62,7 +62,7 @@ fn named(facts: ElfFacts) -> (Option<String>, Vec<String>, Option<String>) {
     (facts.soname, facts.needed, facts.rpath)
 }
 
-/// Returns the outcome of loading what a program leaves of `bytes`; `None` if it fails.
+/// Returns the outcome of loading a program's output for `bytes`; `None` if it fails.
 fn stripped(dir: &Path, bytes: &[u8], words: &[&str]) -> Option<(String, ElfFacts)> {
     let path = dir.join("file.so");
     fs::write(&path, bytes).unwrap();
@@ -73,7 +73,7 @@ fn stripped(dir: &Path, bytes: &[u8], words: &[&str]) -> Option<(String, ElfFact
     Some((load(&path, facts.kind), facts))
 }
 
-/// Returns the faults of one file; `None` if it cannot be edited or does not load by itself.
+/// Returns the faults of one file; `None` if it cannot be edited or does not load alone.
 fn faults(path: &Path, strippers: &[&&[&str]], random: &mut Random) -> Option<Vec<String>> {
     let file = fs::File::open(path).ok()?;
     let facts = elf::facts(&file).ok()??;

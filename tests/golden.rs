@@ -35,7 +35,7 @@ fn legacy_full() {
     compare("legacy-full", Mode::Legacy, directories::text);
 }
 
-/// The contract of the shipped manifest is one page: what users rely on, for `git diff`.
+/// The contract of the shipped manifest is one page: the interface for users, for `git diff`.
 #[test]
 fn contract_of_the_manifest() {
     let promised = review::contract::promised(&repository::manifest());

@@ -97,7 +97,7 @@ fn every_reader_refuses_every_hostile_member() {
         let (title, code) = (case.title, case.code.to_string());
         // A name outside the archive is also outside its top directory.
         let found = verified(|dist| sdist(case.members, dist));
-        // uv refuses GNU headers among those of POSIX, before it looks at names.
+        // uv refuses GNU headers among POSIX headers, before it looks at names.
         let is_refused = found.contains(&code) || found.contains("broken-package");
         assert!(is_refused, "{title}: sdist: {found:?}");
         let found = verified(|dist| devel(case.members, dist));

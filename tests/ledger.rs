@@ -65,7 +65,7 @@ accept "metadata" "License-Expression" reason="relicensed"
 accept "package" "c" reason="new"
 "#;
 
-/// Returns the exit status, and what was printed.
+/// Returns the exit status and the output.
 fn diff(dir: &Path, ledger: &str, format: &str) -> (Option<i32>, String, String) {
     fs::write(dir.join("parity.kdl"), ledger).unwrap();
     let args = ["diff", "theirs", "ours", "--ledger", "parity.kdl", "--format", format];

@@ -145,7 +145,7 @@ fn change(path: &Path, change: Change) {
     }
 }
 
-/// Whatever changes in the artifacts, a package is new exactly if its bytes differ.
+/// After any change in the artifacts, a package is new exactly if its bytes differ.
 #[test]
 fn every_change_of_an_artifact_makes_its_packages_new() {
     let dir = two_nights();
@@ -242,7 +242,7 @@ fn library(dir: &Path, artifact: &str) -> PathBuf {
     files.find(is_library).unwrap().into_path()
 }
 
-/// Device code depends on the libraries of its own artifacts, and accepts other changes.
+/// Device code depends on the libraries of its artifacts, and accepts other changes.
 #[test]
 fn a_device_package_is_new_with_the_libraries_that_open_its_files() {
     let dir = two_nights();

@@ -213,7 +213,7 @@ fn builds_and_comparisons_end_as_plans_do() {
 fn allowed_unowned_files_are_a_warning_with_files_and_bytes() {
     let dir = changed(&MISTAKES[1]);
     let file = dir.path().join("packages.kdl");
-    // Otherwise the line without files is an error, whatever is allowed.
+    // Otherwise the line without files is an error, with any permission.
     let packages = fs::read_to_string(&file).unwrap().replace(
         "    artifact \"blas\" \"lib\"\n    exclude",
         "    artifact \"blas\" \"lib\" optional=\"-\"\n    exclude",

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use fs_err as fs;
 use tempfile::TempDir;
 
-/// Makes a checkout of rocshmem4py beside an expanded devel tree with `core`.
+/// Makes a checkout of rocshmem4py next to an expanded devel tree with `core`.
 fn checkout(core: &str, setup: &str) -> TempDir {
     let dir = TempDir::new().unwrap();
     for path in ["site/_rocm_sdk_devel", core, "source/python/rocshmem"] {

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 #[expect(dead_code, reason = "tests skip, and this only reads")]
 mod skips;
 
-/// Skipped tests by missing tool, each as what it tests and its name.
+/// Skipped tests by missing tool, each with its subject and its name.
 type Skipped = BTreeMap<String, BTreeSet<(String, String)>>;
 
 fn main() -> ExitCode {

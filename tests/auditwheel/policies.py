@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The table of policies against those of the auditwheel that is installed."""
+"""Compares rockpack's table of policies with the installed auditwheel's."""
 
 import json
 import subprocess
@@ -19,27 +19,27 @@ def rows():
 
 def machines():
     """Return the names of the architectures."""
-    return [name for _, name, what, _ in rows() if what == "machine"]
+    return [name for _, name, kind, _ in rows() if kind == "machine"]
 
 
 def table():
     """Return every policy of the table with all that it adds up to, by name and architecture."""
     policies, sums = {}, {}
-    for name, architectures, what, words in rows():
+    for name, architectures, category, words in rows():
         words = set(words.split(" ")) - {"-"}
-        if what == "machine":
+        if category == "machine":
             continue
         for arch in machines() if architectures == "*" else architectures.split(" "):
             key = (name.split("_")[0], arch)
             total = sums.setdefault(key, {"library": set(), "forbid": {}, **{kind: set() for kind in VERSIONS}})
-            if what == "policy":
+            if category == "policy":
                 policies[name, arch] = {"alias": words}
-            elif what.startswith(("forbid ", "permit ")):
-                change, library = what.split(" ")
+            elif category.startswith(("forbid ", "permit ")):
+                change, library = category.split(" ")
                 symbols = total["forbid"].setdefault(library, set())
                 (symbols.update if change == "forbid" else symbols.difference_update)(words)
             else:
-                total[what] |= words
+                total[category] |= words
             if (name, arch) in policies:
                 forbid = {library: frozenset(symbols) for library, symbols in total["forbid"].items() if symbols}
                 policies[name, arch].update({kind: frozenset(total[kind]) for kind in (*VERSIONS, "library")}, forbid=forbid)
@@ -65,11 +65,11 @@ def installed(python):
 
 def problem(python):
     """Say where the two differ, or return None."""
-    ours, theirs = table(), installed(python)
-    if set(ours) != set(theirs):
-        return f"policies that only one of them has: {sorted(set(ours) ^ set(theirs))}"
-    for key, policy in theirs.items():
-        for what, expected in policy.items():
-            if ours[key][what] != expected:
-                return f"{what} of {key}: the table has {ours[key][what]}, auditwheel {expected}"
+    table_here, table_installed = table(), installed(python)
+    if set(table_here) != set(table_installed):
+        return f"policies that only one of them has: {sorted(set(table_here) ^ set(table_installed))}"
+    for key, policy in table_installed.items():
+        for field, expected in policy.items():
+            if table_here[key][field] != expected:
+                return f"{field} of {key}: the table has {table_here[key][field]}, auditwheel {expected}"
     return None

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What a person does with the page, and what has to come of it. Each check says what is wrong, or nothing."""
+"""Actions of a reader on the page, and their expected results. Each check returns its failure, or nothing."""
 
 import fnmatch
 
 import pages
 
-# Contrast of two colours as WCAG 2 defines it, of what the browser makes of them.
+# Contrast of two colours as WCAG 2 defines it, from the colours that the browser computes.
 CONTRAST = """
 const paint = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
 const rgb = (colour) => {
@@ -16,7 +16,7 @@ const light = (channels) => {
   const [r, g, b] = channels.map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 };
-// Text that lets something through is part what is behind it.
+// Translucent text is mixed with the colour behind it.
 const ink = (element, back) => {
   const { color, opacity } = getComputedStyle(element);
   return rgb(color).map((c, at) => c * opacity + back[at] * (1 - opacity));
@@ -28,7 +28,7 @@ const behind = (element) => {
   }
   return canvas;
 };
-// Colour behind a page without a background of its own: that of the root's scheme.
+// Colour behind a page without a background: the colour of the root's scheme.
 const probe = document.documentElement.appendChild(document.createElement("i"));
 probe.style.backgroundColor = "Canvas";
 const canvas = rgb(getComputedStyle(probe).backgroundColor);
@@ -56,39 +56,39 @@ def opened(browser, uri):
 
 
 def quiet(browser, uri):
-    asked = [url for url in browser.requests() if url.split("#")[0] != uri and not url.startswith("data:")]
-    said = browser.console()
-    return f"asked for {asked}, said {said}" if asked or said else None
+    urls = [url for url in browser.requests() if url.split("#")[0] != uri and not url.startswith("data:")]
+    messages = browser.console()
+    return f"asked for {urls}, said {messages}" if urls or messages else None
 
 
 def figures(browser, plan):
-    """The totals of the page are those of the plan."""
+    """The totals of the page equal the plan's."""
     count, size, unowned, absent, packages, artifacts = pages.totals(plan)
     script = """const sums = (by) => Object.fromEntries([...treeBy(by).root.below].map(([name, node]) => [name, node.size]));
         const { root } = treeBy("package");
         return [root.count, root.size, rowCount - unownedStart, unownedStart - absentStart, sums("package"), sums("artifact")];"""
-    found, wanted = browser.run(script), [count, size, unowned, absent, dict(packages), dict(artifacts)]
-    shown = browser.run("return [...document.querySelectorAll('#figures dd')].map((d) => d.textContent)")
+    actual, expected = browser.run(script), [count, size, unowned, absent, dict(packages), dict(artifacts)]
+    texts = browser.run("return [...document.querySelectorAll('#figures dd')].map((d) => d.textContent)")
     text = [browser.run("return humanSize(arguments[0])", size), f"{count:,}", f"{len(plan['distributions']):,}", f"{unowned:,}", f"{absent:,}"]
-    if found != wanted:
-        return f"{found} is not {wanted}"
-    return None if shown == text else f"the head shows {shown}, not {text}"
+    if actual != expected:
+        return f"{actual} is not {expected}"
+    return None if texts == text else f"the head shows {texts}, not {text}"
 
 
 def areas(browser):
-    """What the outermost tiles take of the map is what they take of the bytes."""
+    """The outermost tiles have the same share of the map as of the bytes."""
     script = """const area = map.clientWidth * map.clientHeight, all = drawn.tiles.filter((t) => t.depth === 0);
         const whole = throughChain(drawn.node).size;
         return all.filter((t) => t.node).map((t) => [t.node.name, t.w * t.h / area, t.node.size / whole]);"""
     shares = browser.run(script)
-    wrong = [s for s in shares if abs(s[1] - s[2]) > 0.002]
-    return f"area and size differ: {wrong}" if wrong or not shares else None
+    differences = [s for s in shares if abs(s[1] - s[2]) > 0.002]
+    return f"area and size differ: {differences}" if differences or not shares else None
 
 
 def zooming(browser, uri):
     """A click zooms in, the path above the map and the back button zoom out, and so does the keyboard."""
     browser.goto(uri)
-    # The head of the second tile: what lies in it covers the rest.
+    # The head of the second tile: its content covers the rest.
     name, x, y = browser.run("""const tile = drawn.tiles.filter((t) => t.depth === 0 && t.headed)[1] ?? drawn.tiles.find((t) => t.depth === 0 && t.node);
         const { left, top } = tile.element.getBoundingClientRect(); return [tile.node.name, left + 8, top + 8];""")
     browser.point(x, y, click=True)
@@ -115,7 +115,7 @@ def zooming(browser, uri):
 
 
 def file_click(browser, uri):
-    """A click on a file shows what there is to know of it."""
+    """A click on a file shows its details."""
     browser.goto(uri)
     row, x, y = browser.run("""const tile = drawn.tiles.filter((t) => t.row !== undefined).sort((a, b) => b.w * b.h - a.w * a.h)[0];
         const { left, top, width, height } = tile.element.getBoundingClientRect(); return [tile.row, left + width / 2, top + height / 2];""")
@@ -139,19 +139,21 @@ def finding(browser, uri, plan):
         return f"{member['path']} is not found"
     rows = browser.run("return [...document.querySelectorAll('.found tbody tr')].map((tr) => [...tr.cells].map((td) => td.textContent))")
     size = browser.run("return humanSize(arguments[0])", member["size"])
-    wanted = [member["path"], title, "relink", size, member["rule"], member["rpath"]]
-    if wanted not in rows:
-        return f"{wanted} is not among {rows}"
+    row = [member["path"], title, "relink", size, member["rule"], member["rpath"]]
+    if row not in rows:
+        return f"{row} is not among {rows}"
     if not browser.run("return drawn.tiles.some((t) => t.element.classList.contains('hit'))"):
         return "nothing in the map is lit"
     browser.click(".found tbody .link")
     if not browser.wait("panel.textContent.includes(args[0]) && drawn.tiles.some((t) => t.element.classList.contains('current'))", member["path"]):
-        return "what was found is not shown in the map"
+        return "the map does not show the result of the search"
     return None
 
 
 def globs(browser, uri, plan):
-    """Globs, parts of names and `step:` find what the plan has. Licence texts, whose path in the plan is another, apart."""
+    """Globs, parts of names and `step:` select the same files as the plan. Licence texts are excluded, because their
+    path in the plan differs.
+    """
     licenses = {id(m) for d in plan["distributions"] for m in d["licenses"]}
     members = [m for _, m in pages.files(plan) if id(m) not in licenses]
     split = [(m["path"].lower().split("/"), m["step"]) for m in members]
@@ -167,10 +169,10 @@ def globs(browser, uri, plan):
     }
     browser.goto(uri)
     for query, matches in cases.items():
-        found = browser.run("return search(arguments[0]).filter((row) => row < absentStart && columns.part[row] !== 1).length", query)
-        wanted = sum(map(lambda row: bool(matches(*row)), split))
-        if found != wanted:
-            return f"{query} finds {found}, not {wanted}"
+        actual = browser.run("return search(arguments[0]).filter((row) => row < absentStart && columns.part[row] !== 1).length", query)
+        expected = sum(map(lambda row: bool(matches(*row)), split))
+        if actual != expected:
+            return f"{query} finds {actual}, not {expected}"
     return None
 
 
@@ -203,26 +205,26 @@ def lists(browser, uri, plan):
     browser.wait("[...document.querySelectorAll('#absent details')].every((d) => d.querySelector('table'))")
     browser.run("for (const more of document.querySelectorAll('#absent .more, #unowned .more')) while (!more.hidden) more.click();")
     counted = browser.run("return ['#packages tbody tr', '#unowned tbody tr', '#absent tbody tr', '#notes li'].map((s) => document.querySelectorAll(s).length)")
-    wanted = [len(packages), unowned, absent, len(plan["notes"])]
-    return None if counted == wanted else f"{counted} lines, not {wanted}"
+    expected = [len(packages), unowned, absent, len(plan["notes"])]
+    return None if counted == expected else f"{counted} lines, not {expected}"
 
 
 def theme(browser, uri, name):
     """Text can be read in both themes, in the map, the tables and the results."""
     browser.theme(name)
-    found = []
+    faults = []
     for place in ("", "#find=so", "#by=artifact"):
         browser.goto("about:blank")
         browser.goto(uri + place)
         browser.wait("document.querySelectorAll('.tile').length > 0")
-        seen = browser.run(CONTRAST)
-        found += seen["bad"]
-        if (seen["page"] > 0.5) != (name == "light"):
+        contrasts = browser.run(CONTRAST)
+        faults += contrasts["bad"]
+        if (contrasts["page"] > 0.5) != (name == "light"):
             return f"the page is not {name}"
-        if seen["seen"] < 50:
-            return f"only {seen['seen']} texts were looked at"
+        if contrasts["seen"] < 50:
+            return f"only {contrasts['seen']} texts were looked at"
     browser.theme("light")
-    return f"contrast below 4.5: {found[:6]}" if found else None
+    return f"contrast below 4.5: {faults[:6]}" if faults else None
 
 
 def readable(browser, uri, texts):
@@ -235,14 +237,14 @@ def readable(browser, uri, texts):
             browser.goto("about:blank")
             browser.goto(uri)
             browser.wait("document.readyState === 'complete'")
-            seen = browser.run(CONTRAST)
+            contrasts = browser.run(CONTRAST)
             wide = browser.run("return document.documentElement.scrollWidth")
-            if seen["bad"]:
-                problems.append(f"{name}: contrast below 4.5: {seen['bad'][:3]}")
-            if (seen["page"] > 0.5) != (name == "light"):
+            if contrasts["bad"]:
+                problems.append(f"{name}: contrast below 4.5: {contrasts['bad'][:3]}")
+            if (contrasts["page"] > 0.5) != (name == "light"):
                 problems.append(f"the page is not {name}")
-            if seen["seen"] < texts:
-                problems.append(f"only {seen['seen']} texts")
+            if contrasts["seen"] < texts:
+                problems.append(f"only {contrasts['seen']} texts")
             if wide > width:
                 problems.append(f"{wide} of {width} wide")
     browser.theme("light")

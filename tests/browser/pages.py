@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pages to look at, and what has to be on them, counted anew from the plan's JSON."""
+"""Test pages and their expected content, computed independently from the plan's JSON."""
 
 import json
 import re
@@ -17,13 +17,13 @@ def plan_and_page(rockpack, artifacts, more=()):
     return json.loads(text), page.decode()
 
 
-def others(rockpack, artifacts, directory):
+def variations(rockpack, artifacts, directory):
     """Pages of an index, of a difference and of a ledger, made from packages with and without one family."""
     def run(*words):
-        done = subprocess.run([str(rockpack), *words], capture_output=True)
-        if done.returncode not in (0, 1):
-            raise RuntimeError(f"{words}: {done.stderr.decode()}")
-        return done.stdout.decode()
+        result = subprocess.run([str(rockpack), *words], capture_output=True)
+        if result.returncode not in (0, 1):
+            raise RuntimeError(f"{words}: {result.stderr.decode()}")
+        return result.stdout.decode()
 
     sides = {"all": [], "one": ["--linux-amdgpu-families", "gfx94X-dcgpu"]}
     for name, families in sides.items():
@@ -84,16 +84,16 @@ def multiplied(page, rows):
         parents, names = _numbers(data["directories"]["parent"]), _numbers(data["directories"]["name"])
         last = [data["steps"].index(s) for s in ("absent", "unowned") if s in data["steps"]]
         count = next((at for at, step in enumerate(columns["step"]) if step in last), len(columns["step"]))
-        own, grown = len(parents), {name: column[:count] for name, column in columns.items()}
+        count_before, grown = len(parents), {name: column[:count] for name, column in columns.items()}
         for copy in range(1, rows // count):
             above = len(parents) + 1
             data["strings"].append(f"copy-{copy}")
             parents.append(0)
             names.append(len(data["strings"]) - 1)
-            parents += [above + parent if parent else above for parent in parents[:own]]
-            names += names[:own]
+            parents += [above + parent if parent else above for parent in parents[:count_before]]
+            names += names[:count_before]
             for name, column in columns.items():
-                # What lies at the top stays there; the rest goes below the copy's directory.
+                # The top level stays in place; the other entries move below the copy's directory.
                 moved = [above + value if value else above for value in column[:count]] if name == "directory" else column[:count]
                 grown[name] += [value + 1 for value in moved] if name == "strip" else moved
         data["columns"], data["directories"] = grown, {"parent": parents, "name": names}

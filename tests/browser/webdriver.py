@@ -36,13 +36,13 @@ class NoBrowser(Exception):
 
 
 class Browser:
-    """One browser with one window and a profile of its own, for a `with` block."""
+    """One browser with one window and a new profile, for a `with` block."""
 
     def __enter__(self):
         binary = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
         driver = shutil.which("chromedriver")
         if not binary or not driver:
-            missing = [name for name, found in (("chromium", binary), ("chromedriver", driver)) if not found]
+            missing = [name for name, path in (("chromium", binary), ("chromedriver", driver)) if not path]
             raise NoBrowser(f"{' and '.join(missing)} not found; on Debian: apt-get install chromium chromium-driver")
         self.profile = Path(tempfile.mkdtemp(prefix="browser-"))
         self.driver = None
@@ -62,14 +62,14 @@ class Browser:
         port = next((m[1] for line in self.driver.stdout if (m := re.search(r"started successfully on port (\d+)", line))), None)
         if not port:
             raise NoBrowser("chromedriver ended before it listened")
-        # Whatever else it prints is not read by anybody; it must not wait for a reader.
+        # Other output is discarded, so that the browser never blocks on a full pipe.
         threading.Thread(target=self.driver.stdout.read, daemon=True).start()
         self.open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
         self.base = f"http://127.0.0.1:{port}/session"
         options = {"binary": binary, "args": [*ARGUMENTS, f"--user-data-dir={self.profile / 'profile'}"]}
-        wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
+        capabilities = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
         try:
-            session = self._call("POST", "", {"capabilities": {"alwaysMatch": wanted}})
+            session = self._call("POST", "", {"capabilities": {"alwaysMatch": capabilities}})
         except RuntimeError as reason:
             raise NoBrowser(f"Chromium does not start: {reason}") from None
         self.base += f"/{session['sessionId']}"
@@ -105,7 +105,7 @@ class Browser:
         return self._call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
     def wait(self, condition, *arguments, seconds=10):
-        """Wait for a script expression to be true; tell whether it came true."""
+        """Wait for a script expression to be true; return False on timeout."""
         script = f"""const done = arguments[arguments.length - 1], given = [...arguments].slice(0, -1), start = performance.now();
             const test = (...args) => {{ {"return " + condition} }};
             (function look() {{
@@ -120,7 +120,7 @@ class Browser:
         return self._call("POST", "/element", {"using": "css selector", "value": selector})[ELEMENT]
 
     def click(self, selector):
-        """Click as a person does: what lies over the element gets the click."""
+        """Click as a person does: an element on top gets the click."""
         self._call("POST", f"/element/{self.element(selector)}/click")
 
     def type(self, selector, text):
@@ -155,7 +155,7 @@ class Browser:
         file.write_bytes(base64.b64decode(picture["data"]))
 
     def console(self):
-        """What the page and the browser said about it since it was asked last."""
+        """Return the console messages of page and browser since the last call."""
         return [f"{entry['level']}: {entry['message']}" for entry in self._call("POST", "/se/log", {"type": "browser"})]
 
     def requests(self):

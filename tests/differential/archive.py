@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A writer of zips whose headers may say anything."""
+"""A writer of zips with arbitrary headers."""
 
 import struct
 import zlib
@@ -18,13 +18,13 @@ def deflated(data):
 
 
 def extra(kind, data, told=None):
-    """Return an extra field; `told` is a length other than that of its data."""
+    """Return an extra field; `told` is a false length for its header."""
     return struct.pack("<HH", kind, len(data) if told is None else told) + data
 
 
 @dataclass
 class Member:
-    """A file with both of its headers. What is None follows from the data."""
+    """A file with its local and central headers. None means: derived from the data."""
 
     name: bytes
     data: bytes
@@ -139,9 +139,9 @@ def written(members, end, directory_order=None):
     out += end.between
     if end.wide:
         place = len(out)
-        told = 44 + len(end.wide_extra) if end.wide_told is None else end.wide_told
+        length = 44 + len(end.wide_extra) if end.wide_told is None else end.wide_told
         here = values[0] + end.wide_here
-        out += END64 + struct.pack("<QHHIIQQQQ", told, 45, end.wide_needed, *end.wide_disks, here, *values) + end.wide_extra
+        out += END64 + struct.pack("<QHHIIQQQQ", length, 45, end.wide_needed, *end.wide_disks, here, *values) + end.wide_extra
         out += LOCATOR64 + struct.pack("<IQI", end.locator_disk, place + end.locator, end.locator_disks)
         if not end.needless:
             values = 0xFFFF, FULL, FULL

@@ -21,7 +21,7 @@ SINGLE, MOST = 0.4, 3
 
 @dataclass(frozen=True)
 class Case:
-    """A package: a form, titles of changes, and a number for what is random in them."""
+    """A package: a form, titles of changes, and the seed of its random parts."""
 
     form: str
     titles: tuple
@@ -39,13 +39,13 @@ class Case:
 
     def make(self):
         """Make the package."""
-        kind, known, _ = FORMS[self.form]
+        kind, changes, _ = FORMS[self.form]
         package, dice = kind.plain(), random.Random(self.number)
         for title in filter(None, self.titles):
             try:
-                known[title](package, dice)
+                changes[title](package, dice)
             except (AssertionError, StopIteration):
-                # An earlier change took what this one edits.
+                # An earlier change removed the subject of this one.
                 if len(self.titles) == 1:
                     raise
         return package
@@ -66,9 +66,9 @@ def numbered(form, number):
 
 def seeds(text):
     """Return the packages of seeds.txt."""
-    found = []
+    seeds_read = []
     for line in text.splitlines():
         if line and not line.startswith("#"):
             form, number, titles = line.split(" ", 2)
-            found.append(Case(form, tuple(titles.split(" + ")), int(number)))
-    return found
+            seeds_read.append(Case(form, tuple(titles.split(" + ")), int(number)))
+    return seeds_read

@@ -131,8 +131,8 @@ def record(wheel, dice, change):
     "md5", "sha1", "sha224", "sha384", "sha512", "sha3_256", "sha3_512", "sha3_224", "blake2b", "blake2s", "SHA256", "shake_128", "sha512_256", "none")})
 def hashes(wheel, dice, name):
     data = wheel.member("data.txt").data
-    known = name.lower() in hashlib.algorithms_available
-    digest = hashlib.new(name.lower(), data) if known else hashlib.sha256(data)
+    is_available = name.lower() in hashlib.algorithms_available
+    digest = hashlib.new(name.lower(), data) if is_available else hashlib.sha256(data)
     digest = digest.digest(16) if name.startswith("shake") else digest.digest()
     text = f"{name}={base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}"
     row = next(row for row in wheel.rows() if "data.txt" in row)
@@ -338,14 +338,14 @@ def extra_one(wheel, dice, words):
 @each("stream", {
     "tail": b"\0\0\0", "second": archive.deflated(b"more"), "nothing": None, "damage": "damage", "cut": "cut", "stored block": "stored", "empty blocks": "empty",
 })
-def stream(wheel, dice, what):
+def stream(wheel, dice, part):
     member = wheel.member("data.txt")
     whole = archive.deflated(member.data)
     pieces = {
         "damage": bytes(byte ^ 0x5A for byte in whole), "cut": whole[:-3], "empty": b"\0\0\0\xff\xff" * 3 + whole,
         "stored": b"\1" + struct.pack("<HH", len(member.data), len(member.data) ^ 0xFFFF) + member.data,
     }
-    member.packed = b"" if what is None else pieces[what] if isinstance(what, str) else whole + what
+    member.packed = b"" if part is None else pieces[part] if isinstance(part, str) else whole + part
 
 
 @change("unlisted member")
@@ -384,8 +384,8 @@ def end(wheel, dice, values):
 
 
 @each("around", {"before": (b"#!/bin/sh\n", b""), "behind": (b"", b"tail\n"), "zeros behind": (b"", bytes(64)), "newline behind": (b"", b"\n"), "zip behind": (b"", archive.END + bytes(18)), "zip before": (archive.END + bytes(18), b""), "local before": (archive.LOCAL, b"")})
-def around(wheel, dice, both):
-    wheel.bytes.append(lambda content: both[0] + content + both[1])
+def around(wheel, dice, ends):
+    wheel.bytes.append(lambda content: ends[0] + content + ends[1])
 
 
 @change("two archives")
@@ -393,7 +393,7 @@ def two(wheel, dice):
     wheel.bytes.append(lambda content: content + content)
 
 
-# Bytes, without regard to what they are.
+# Changes of bytes, without regard to their meaning.
 
 @change("random bytes")
 def bytes_anywhere(wheel, dice):

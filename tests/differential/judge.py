@@ -67,7 +67,7 @@ OF_METADATA = ("metadata-field", "requirement-form", "unmet-extra", "names-disag
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is wrong in the answers about one package, if anything is."""
+    """The contradictions in the answers about one package, if any."""
 
     kind: str
     text: str
@@ -79,8 +79,8 @@ def refusals(answers):
     if NO_SETUPTOOLS in refused.get("uv", ""):
         return {}
     return {
-        tool: said for tool, said in refused.items()
-        if not any(tool.startswith(of) and re.search(pattern, said) for of, pattern, _ in NO_FAULT)
+        tool: reply for tool, reply in refused.items()
+        if not any(tool.startswith(of) and re.search(pattern, reply) for of, pattern, _ in NO_FAULT)
     }
 
 
@@ -90,7 +90,7 @@ def verdict(findings, trouble, answers):
         return Verdict("no answer", trouble)
     errors = [one for one in findings if one[0] == "error"]
     index = [tool for tool in INDEX if tool in answers and answers[tool].refusal]
-    said = answers.get("twine")
+    reply = answers.get("twine")
     answers = {tool: answer for tool, answer in answers.items() if tool not in INDEX}
     refused = refusals(answers)
     installed = {tool: answer for tool, answer in answers.items() if not answer.refusal and tool in INSTALLERS}
@@ -104,31 +104,31 @@ def verdict(findings, trouble, answers):
             return Verdict("harm", "; ".join(f"{tool}: {', '.join(paths)}" for tool, paths in harm.items()))
         if differ:
             return Verdict("ambiguous", _differences(trees))
-        if not findings and "twine" in index and OF_MARKUP not in said.refusal:
-            return Verdict("index", f"twine: {_short(said.refusal)}")
+        if not findings and "twine" in index and OF_MARKUP not in reply.refusal:
+            return Verdict("index", f"twine: {_short(reply.refusal)}")
         return None
     beyond = [one for one in errors if not _is_beyond(one) and not (index and one[1] in OF_METADATA)]
     if not any(answer.refusal for answer in answers.values()) and not differ and not harm and beyond:
-        return Verdict("too strict", "; ".join(f"{code}: {what} ({member}, {detail})" for _, code, what, member, detail in beyond))
+        return Verdict("too strict", "; ".join(f"{code}: {meaning} ({member}, {detail})" for _, code, meaning, member, detail in beyond))
     return None
 
 
 def _is_beyond(finding):
-    _, code, what, _, detail = finding
-    return any(code == of and re.search(pattern, f"{what} {detail}") for of, pattern, _ in BEYOND)
+    _, code, meaning, _, detail = finding
+    return any(code == of and re.search(pattern, f"{meaning} {detail}") for of, pattern, _ in BEYOND)
 
 
-def _short(said):
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+def _short(text):
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     return " | ".join(lines)[-240:]
 
 
 def _differences(installed):
     tools = sorted(installed)
     first = installed[tools[0]]
-    told = []
+    differences = []
     for tool in tools[1:]:
         more, less = sorted(installed[tool] - first), sorted(first - installed[tool])
         if more or less:
-            told.append(f"{tool}: {[path for path, _ in more][:4]}, {tools[0]}: {[path for path, _ in less][:4]}")
-    return "; ".join(told)
+            differences.append(f"{tool}: {[path for path, _ in more][:4]}, {tools[0]}: {[path for path, _ in less][:4]}")
+    return "; ".join(differences)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Changes of a wheel by installed paths: reserved names, other places of one path, and files beside directories."""
+"""Changes of a wheel by installed paths: reserved names, other spellings of one path, and files next to directories."""
 
 import sys
 

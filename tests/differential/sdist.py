@@ -58,7 +58,7 @@ class Sdist:
         return cls(members=[*members, Member(f"{TOP}/src/demo/__init__.py", b"x = 1\n")])
 
     def member(self, end):
-        """Return the member whose name ends so."""
+        """Return the member with this suffix."""
         return next(member for member in self.members if member.name.endswith(end))
 
     def add(self, name, data=b"x\n", **more):
@@ -205,11 +205,11 @@ def noise(sdist, dice, where):
     seed = dice.random()
 
     def flip(content):
-        mine, content = random.Random(seed), bytearray(content)
+        dice, content = random.Random(seed), bytearray(content)
         starts = [at for at in range(0, len(content) - 511, 512) if content[at + 257:at + 262] == b"ustar"]
-        start = mine.choice(starts) if where in (0, 3) and starts else 0
+        start = dice.choice(starts) if where in (0, 3) and starts else 0
         length = 500 if where in (0, 3) and starts else len(content)
-        content[start + mine.randrange(length)] ^= 1 << mine.randrange(8)
+        content[start + dice.randrange(length)] ^= 1 << dice.randrange(8)
         if where == 3 and starts:
             content[start + 148:start + 156] = b" " * 8
             content[start + 148:start + 156] = b"%06o\0 " % sum(content[start:start + 512])

@@ -36,14 +36,14 @@ class Answer:
     files: frozenset = frozenset()
     harm: tuple = ()
 
-    def kept(self):
+    def row(self):
         """Return the answer as JSON."""
         return [self.refusal, sorted(self.files), list(self.harm)]
 
     @classmethod
-    def read(cls, kept):
+    def read(cls, line):
         """Return an answer that was kept."""
-        return cls(kept[0], frozenset(tuple(one) for one in kept[1]), tuple(kept[2]))
+        return cls(line[0], frozenset(tuple(one) for one in line[1]), tuple(line[2]))
 
 
 def fetched(work):
@@ -51,12 +51,12 @@ def fetched(work):
     home = work / "tools"
     ready = home / "ready"
     if not ready.is_file() or ready.read_text() != " ".join(PACKAGES):
-        done = run([sys.executable, "-m", "venv", "--clear", home], work)
-        if done.status:
-            raise NotRun(f"this Python makes no virtual environment with pip: {done.problem}")
-        done = run([home / "bin" / "pip", "install", "--quiet", "--upgrade", *PACKAGES], work, fetch.machine())
-        if done.status:
-            raise NotRun(f"the tools cannot be had from PyPI: {done.problem}")
+        result = run([sys.executable, "-m", "venv", "--clear", home], work)
+        if result.status:
+            raise NotRun(f"this Python makes no virtual environment with pip: {result.problem}")
+        result = run([home / "bin" / "pip", "install", "--quiet", "--upgrade", *PACKAGES], work, fetch.machine())
+        if result.status:
+            raise NotRun(f"the tools are not available from PyPI: {result.problem}")
         ready.write_text(" ".join(PACKAGES))
     return home / "bin"
 
@@ -82,7 +82,7 @@ def content(path):
 
 def tree(env):
     """Return the digest of each file of an environment, by path."""
-    found = {}
+    entries = {}
     for directory, directories, names in os.walk(env):
         directories[:] = [name for name in directories if name != "__pycache__"]
         for name in names + [one for one in directories if Path(directory, one).is_symlink()]:
@@ -90,8 +90,8 @@ def tree(env):
             below = path.relative_to(env)
             if name in OWN and below.parts[-2].endswith(".dist-info") or below.as_posix() == ".lock":
                 continue
-            found[below.as_posix()] = hashlib.sha256(content(path)).hexdigest()[:16]
-    return found
+            entries[below.as_posix()] = hashlib.sha256(content(path)).hexdigest()[:16]
+    return entries
 
 
 class Tools:
@@ -101,9 +101,9 @@ class Tools:
         self.bin, self.rockpack, self.work = bin_, rockpack, work
         self.work.mkdir(parents=True, exist_ok=True)
         self.plain = self.work / "plain"
-        done = run([bin_ / "python", "-m", "venv", "--without-pip", self.plain], self.work)
-        if done.status:
-            raise NotRun(f"this Python makes no virtual environment: {done.problem}")
+        result = run([bin_ / "python", "-m", "venv", "--without-pip", self.plain], self.work)
+        if result.status:
+            raise NotRun(f"this Python makes no virtual environment: {result.problem}")
         self.before = tree(self.plain)
         self.worker = subprocess.Popen(
             [str(bin_ / "python"), "-B", str(HERE / "worker.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -119,18 +119,18 @@ class Tools:
         """Return findings (severity, code, text), or the text of an error that is not about the package."""
         words = ["wheel", "verify", "--json", "--manifest", "built-in", str(path)]
         try:
-            done = subprocess.run([str(self.rockpack), *words], capture_output=True, text=True, timeout=SECONDS, cwd=self.work, errors="replace")
+            result = subprocess.run([str(self.rockpack), *words], capture_output=True, text=True, timeout=SECONDS, cwd=self.work, errors="replace")
         except subprocess.TimeoutExpired:
             return None, f"no answer in {SECONDS} s"
-        if done.returncode == 2 and "neither a wheel nor an sdist" in " ".join(done.stderr.replace("│", " ").split()):
-            return [("error", "usage", done.stderr.strip(), None, None)], done.stderr
-        if done.returncode not in (0, 1):
-            return None, f"exit status {done.returncode}: {done.stderr}"
+        if result.returncode == 2 and "neither a wheel nor an sdist" in " ".join(result.stderr.replace("│", " ").split()):
+            return [("error", "usage", result.stderr.strip(), None, None)], result.stderr
+        if result.returncode not in (0, 1):
+            return None, f"exit status {result.returncode}: {result.stderr}"
         try:
-            found = json.loads(done.stdout)["findings"]
+            findings = json.loads(result.stdout)["findings"]
         except (ValueError, KeyError):
-            return None, f"no JSON: {done.stdout[:600]}{done.stderr}"
-        return [(one["severity"], one["code"], one["what"], one["member"], one["detail"]) for one in found], done.stderr
+            return None, f"no JSON: {result.stdout[:600]}{result.stderr}"
+        return [(one["severity"], one["code"], one["what"], one["member"], one["detail"]) for one in findings], result.stderr
 
     def ask(self, tool, path):
         """Give the package to one tool, with a new environment if it installs."""
@@ -161,11 +161,11 @@ class Tools:
         if tool == "uv-stream":
             place = f"http://127.0.0.1:{self.server.server_address[1]}/{path.relative_to(self.work).as_posix()}"
         words = ["pip", "install", "--no-index", "--no-deps", "--no-config", "--quiet", "--no-build-isolation", "--link-mode", "copy"]
-        # The cache knows the interpreter; each package has a path of its own, so it is read anew.
+        # uv's cache knows the interpreter; each package has a new path, so uv reads it anew.
         command = [str(self.bin / "uv"), *words, "--cache-dir", str(self.work / "cache"), "--python", str(target / "bin" / "python"), place]
         keep = {"PATH": os.environ["PATH"], "UV_PYTHON_DOWNLOADS": "never", "HOME": str(self.work), "LANG": "C.UTF-8"}
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=keep, cwd=self.work, errors="replace")
-        return done.returncode, done.stderr
+        result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=keep, cwd=self.work, errors="replace")
+        return result.returncode, result.stderr
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

@@ -40,7 +40,7 @@ class Wheel:
         return cls(members=[Member(name.encode(), text.encode()) for name, text in files.items()])
 
     def member(self, end):
-        """Return the member whose name ends so."""
+        """Return the member with this suffix."""
         return next(member for member in self.members if member.text.endswith(end))
 
     def edit(self, end, old, new):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs pip, installer, zipfile, tarfile, packaging and twine, each case in a process of its own, without starting Python again.
+"""Runs pip, installer, zipfile, tarfile, packaging and twine, each case in a forked process, without starting Python
+again.
 
 Reads lines of JSON (tool, file, target, log) and answers each with the exit status; started by `tools.py`.
 """
@@ -61,7 +62,7 @@ def zipfile_(file, target):
 
 
 def tarfile_(file, target):
-    """Extract with the filter for data of others."""
+    """Extract with the filter for untrusted data."""
     with tarfile.open(file) as archive:
         archive.errorlevel = 2
         archive.extractall(target, filter="data")

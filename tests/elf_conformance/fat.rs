@@ -1,4 +1,4 @@
-//! Files whose device code leaves them (case 41): of each linker, with large pages, stripped, and
+//! Files with extracted device code (case 41): of each linker, with large pages, stripped, and
 //! edited afterwards.
 
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ fn compiled(bench: &Bench, name: &str, arguments: &[&str]) -> PathBuf {
     bench.compile("g++", "fat.cpp", name, &[arguments, &["-g"]].concat())
 }
 
-/// Loads or runs a file, and checks what its records lead to.
+/// Loads or runs a file, and checks the targets of its records.
 fn works(bench: &Bench, file: &Path, expected: &str) {
     if file.to_string_lossy().contains("program") {
         assert_eq!(run(&mut Command::new(file)), format!("fine\n{expected}\n"), "{file:?}");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Building packages, and whether what comes out is what was promised, each time."""
+"""Builds of packages, and comparison of each result with the plan."""
 
 import json
 import os
@@ -22,17 +22,17 @@ def rockpack(binary, arguments, cwd, env=None, umask="022", prefix=()):
 def build(report, name, binary, tree, dest, options):
     """Check 1: a build in a fresh directory, and its outputs by name. Returns its plan, or None."""
     arguments = ["--artifact-dir", tree, *options]
-    done = rockpack(binary, ["build", *arguments, "-o", dest], dest.parent)
-    if not report.check(f"{name}: build", done.problem):
+    result = rockpack(binary, ["build", *arguments, "-o", dest], dest.parent)
+    if not report.check(f"{name}: build", result.problem):
         return None
     plan = rockpack(binary, ["plan", "--json", *arguments], dest.parent)
     if not report.check(f"{name}: plan --json", plan.problem):
         return None
     plan = json.loads(plan.out)
-    found = sorted(path.relative_to(dest).as_posix() for path in dest.rglob("*") if not path.is_dir())
+    actual = sorted(path.relative_to(dest).as_posix() for path in dest.rglob("*") if not path.is_dir())
     expected = outputs(expectations.TREES[name].mode, plan["version"], _tags(plan))
-    report.check(f"{name}: outputs by name", _differing(expected, found))
-    modes = {oct((dest / path).stat().st_mode & 0o777) for path in found}
+    report.check(f"{name}: outputs by name", _differing(expected, actual))
+    modes = {oct((dest / path).stat().st_mode & 0o777) for path in actual}
     report.check(f"{name}: outputs can be read by all", modes != {"0o644"} and f"modes are {modes}")
     return plan
 
@@ -63,11 +63,11 @@ def outputs(mode, version, tags):
     return sorted(dist)
 
 
-def _differing(expected, found):
-    absent = [path for path in expected if path not in found]
-    foreign = [path for path in found if path not in expected]
-    told = [f"not built: {some(absent)}"] * bool(absent) + [f"not expected: {some(foreign)}"] * bool(foreign)
-    return "; ".join(told)
+def _differing(expected, actual):
+    absent = [path for path in expected if path not in actual]
+    foreign = [path for path in actual if path not in expected]
+    differences = [f"not built: {some(absent)}"] * bool(absent) + [f"not expected: {some(foreign)}"] * bool(foreign)
+    return "; ".join(differences)
 
 
 def same_again(report, name, binary, tree, first, scratch, options):
@@ -80,12 +80,12 @@ def same_again(report, name, binary, tree, first, scratch, options):
     settings = {"TZ": "Asia/Kathmandu", "LC_ALL": "tr_TR.UTF-8", "HOME": "/nonexistent", "USER": "nobody"}
     nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
     arguments = ["build", "--artifact-dir", copy, "-o", ".", "--jobs", "1", *options]
-    done = rockpack(binary, arguments, dest, settings, "077", nobody)
-    if report.check(f"{name}: build by nobody, elsewhere, other umask, zone, locale and --jobs", done.problem):
+    result = rockpack(binary, arguments, dest, settings, "077", nobody)
+    if report.check(f"{name}: build by the user nobody, elsewhere, other umask, zone, locale and --jobs", result.problem):
         report.check(f"{name}: the same sha256 for every output", difference(sums(first), sums(dest)))
     arguments = ["build", "--artifact-dir", tree, "-o", scratch / "again", "--jobs", "5", *options]
-    done = rockpack(binary, arguments, "/")
-    if report.check(f"{name}: build with --jobs 5", done.problem):
+    result = rockpack(binary, arguments, "/")
+    if report.check(f"{name}: build with --jobs 5", result.problem):
         report.check(f"{name}: the same sha256 with --jobs 5", difference(sums(first), sums(scratch / "again")))
 
 
@@ -93,21 +93,21 @@ OTHER_VERSION = "99.1.0rc2"
 
 
 def promoted(report, name, binary, tree, first, scratch, options):
-    """Check 3: packages of another version are those that a build of that version makes."""
-    given = [word for at, word in enumerate(options) if "--version" not in (word, options[at - 1] if at else "")]
-    done = rockpack(binary, ["wheel", "promote", first, "--to", OTHER_VERSION, "-o", scratch / "promoted"], scratch)
-    if not report.check(f"{name}: promote", done.problem):
+    """Check 3: promoted packages equal the packages that a build of that version makes."""
+    words = [word for at, word in enumerate(options) if "--version" not in (word, options[at - 1] if at else "")]
+    result = rockpack(binary, ["wheel", "promote", first, "--to", OTHER_VERSION, "-o", scratch / "promoted"], scratch)
+    if not report.check(f"{name}: promote", result.problem):
         return
-    arguments = ["build", "--artifact-dir", tree, "-o", scratch / "other", *given, "--version", OTHER_VERSION]
-    done = rockpack(binary, arguments, scratch)
-    if report.check(f"{name}: build of the other version", done.problem):
+    arguments = ["build", "--artifact-dir", tree, "-o", scratch / "other", *words, "--version", OTHER_VERSION]
+    result = rockpack(binary, arguments, scratch)
+    if report.check(f"{name}: build of the other version", result.problem):
         pairs = [_packages(sums(scratch / part)) for part in ("other", "promoted")]
-        report.check(f"{name}: what was promoted is what is built", difference(*pairs))
+        report.check(f"{name}: promoted packages equal built ones", difference(*pairs))
 
 
-def _packages(found):
-    """Leave out what tells how packages came about."""
-    return {path: digest for path, digest in found.items() if path.endswith((".whl", ".tar.gz"))}
+def _packages(digests):
+    """Remove the fields that describe how packages were built."""
+    return {path: digest for path, digest in digests.items() if path.endswith((".whl", ".tar.gz"))}
 
 
 def _copy_in_other_order(tree, copy):

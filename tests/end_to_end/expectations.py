@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What cannot work on Debian's binaries, each by name and with its reason.
+"""Expected failures of Debian's binaries, each by name and with its reason.
 
-The trees that make-artifacts lays out are Debian's ROCm, not AMD's: their LLVM, MIOpen and
-rocSOLVER need libraries which ROCm builds into itself and Debian has elsewhere, and a small
-tree leaves large files out. Whatever is not listed here has to work; whatever is listed has
-to fail, for the reason that is given, so that this list cannot grow stale.
+The trees that make-artifacts creates are Debian's ROCm, not AMD's: their LLVM, MIOpen and rocSOLVER need libraries
+which ROCm builds into itself and Debian has elsewhere, and a small tree leaves large files out. Unlisted items have to
+work; listed items have to fail, for the listed reason, so that this list cannot grow stale.
 
-Names are globs, for Debian's version numbers change; a path is that below the platform
-directory.
+Names are globs, for Debian's version numbers change; paths are relative to the platform directory.
 """
 
 from dataclasses import dataclass, field, replace
@@ -16,8 +14,8 @@ from dataclasses import dataclass, field, replace
 ISAS = ("gfx942", "gfx1100", "gfx1101")
 FAMILIES = {"gfx94X-dcgpu": ("gfx942",), "gfx110X-all": ("gfx1100", "gfx1101")}
 
-# Debian's packages (regular expressions) with the libraries that its ROCm takes from there.
-# The extended root has them: what fails in the plain root for want of one works there.
+# Debian's packages (regular expressions) with the libraries that its ROCm takes from there. The extended root has them:
+# items that fail in the plain root for lack of one work there.
 DEBIAN_PACKAGES = (
     r"libedit2", r"libfmt1[0-9]", r"libboost-filesystem1\.90\.0", r"libboost-atomic1\.90\.0",
     r"libgoogle-glog0v6t64", r"libpfm4", r"libxml2-16", r"libquadmath0", r"libcurl4t64", r"libz3-4",
@@ -28,10 +26,10 @@ DEBIAN_PACKAGES = (
 
 @dataclass(frozen=True)
 class Cause:
-    """One reason why things fail.
+    """One reason for expected failures.
 
-    `says` is what the failure has to say. `libraries`, `preloads`, `scripts` and `stubs` are
-    what fails: paths of libraries, short names, console scripts, and paths of exec stubs.
+    `says` is a text in the failure's message. `libraries`, `preloads`, `scripts` and `stubs` are the failing items:
+    paths of libraries, short names, console scripts, and paths of exec stubs.
     """
 
     why: str
@@ -43,13 +41,13 @@ class Cause:
     debian: bool = False  # Debian has it: it works in the extended root
 
     def is_told_in(self, reason):
-        """Whether the self-test gives this reason: of a missing library it speaks before the loader does."""
+        """True if the self-test gives this reason: it reports a missing library before the loader does."""
         return self.says in reason or self.says.replace(": cannot open shared object file", " is missing") in reason
 
 
 @dataclass(frozen=True)
 class Tree:
-    """What one artifact tree is expected to do."""
+    """The expected results of one artifact tree."""
 
     mode: str
     build: tuple  # further arguments of `rockpack build`: between them, all forms are built
@@ -213,7 +211,7 @@ BOTH = (
         scripts=("rocprof-sys-python",),
     ),
 )
-# Files that nobody can open by themselves, in whatever place: only those of the full trees.
+# Files that cannot be loaded alone, in any place: only in the full trees.
 NEVER_ALONE = (
     Cause(
         why="it is for 32-bit programs",
@@ -264,9 +262,9 @@ TREES = {
                         NEVER_ALONE, SCRIPTS + COMPILERS, STUBS + COMPILER_STUBS, SKIPPED_FULL, NOT_FOR_EVERY_ISA),
 }
 
-# Forwarding libraries, and a function of the library behind each. Those of stand-ins are what
-# make-artifacts compiles into them. Small trees lack the libraries behind those of FORWARDS_OF_FULL. What
-# stands in LIBRARIES is one directory, or one for each family.
+# Forwarding libraries, and a function of the library behind each. make-artifacts compiles the functions of stand-ins
+# into them. Small trees lack the libraries behind FORWARDS_OF_FULL. Values of LIBRARIES are one directory, or one for
+# each family.
 LIBRARIES = "_rocm_sdk_libraries"
 FORWARDS = {
     "_rocm_sdk_core/lib/libhiprtc.so": "hiprtcVersion",
@@ -289,5 +287,5 @@ FORWARDS = {
 }
 FORWARDS_OF_FULL = tuple(f"_rocm_sdk_core/lib/lib{name}.so" for name in ("amdhip64", "rocm_smi64", "amd_comgr")) + tuple(
     f"{LIBRARIES}/lib/lib{name}.so" for name in ("hipsolver", "hipsparse", "hipblaslt", "rccl"))
-# Small trees have these, and lack what the libraries behind them need.
+# Small trees have these, and lack the dependencies of the libraries behind them.
 FORWARDS_OPENED_IN_FULL = tuple(f"{LIBRARIES}/lib/lib{name}.so" for name in ("hipblas", "hipfft", "hiprand"))

@@ -63,7 +63,7 @@ def leftovers(before, environment):
     after = snapshot.names(environment.place)
     # pip's own compiled modules, and the lock file that uv puts into an environment.
     ignored = re.compile(r"lib/python[^/]*/site-packages/pip/(.*/)?__pycache__/.*|\.lock")
-    gone = [name for name in before if name not in set(after)]
+    missing = [name for name in before if name not in set(after)]
     new = [name for name in after if name not in set(before) and not ignored.fullmatch(name)]
-    told = [f"left: {some(new)}"] * bool(new) + [f"missing: {some(gone)}"] * bool(gone)
-    return "; ".join(told)
+    differences = [f"left: {some(new)}"] * bool(new) + [f"missing: {some(missing)}"] * bool(missing)
+    return "; ".join(differences)

@@ -34,17 +34,17 @@ class Bench:
     repeat_full: bool
 
     @classmethod
-    def set_up(cls, report, given):
-        """Make what is missing; raises NotRun before the first check."""
-        work, tools, binary = (path.resolve() for path in (given.work, given.tools, given.rockpack))
-        made = {name: debian.ensure_tree(name, tools, work).resolve() for name in given.tree}
+    def set_up(cls, report, arguments):
+        """Prepare missing inputs; raises NotRun before the first check."""
+        work, tools, binary = (path.resolve() for path in (arguments.work, arguments.tools, arguments.rockpack))
+        built_trees = {name: debian.ensure_tree(name, tools, work).resolve() for name in arguments.tree}
         root = debian.ensure_root(tools, work)
-        full = any(expectations.TREES[name].full for name in given.tree)
+        full = any(expectations.TREES[name].full for name in arguments.tree)
         extended = trees.ensure_extended_root(root) if full else None
         runs = work / "runs"
         shutil.rmtree(runs, ignore_errors=True)
         runs.mkdir()
-        return cls(report, binary, root, extended, ensure_uv(work), made, runs, given.repeat_full)
+        return cls(report, binary, root, extended, ensure_uv(work), built_trees, runs, arguments.repeat_full)
 
 
 def one_tree(bench, name):
@@ -66,16 +66,16 @@ def one_tree(bench, name):
         builds.promoted(report, name, bench.rockpack, bench.trees[name], built, other, tree.build)
         shutil.rmtree(other)
     if not tree.full:
-        wrong = place / "wrong inputs"
-        wrong_inputs.all_of_them(report, f"{name}: wrong input", bench.rockpack, bench.trees[name], built, wrong)
-        shutil.rmtree(wrong)
+        scratch = place / "wrong inputs"
+        wrong_inputs.all_of_them(report, f"{name}: wrong input", bench.rockpack, bench.trees[name], built, scratch)
+        shutil.rmtree(scratch)
     for one in _installations(name, tree, built):
         _installed(bench, plan, place, one)
 
 
 @dataclass(frozen=True)
 class Installation:
-    """What is to be installed from a build, and what is expected of it."""
+    """Packages of a build to install, and their expected results."""
 
     label: str
     tree: expectations.Tree
@@ -102,12 +102,12 @@ def _installed(bench, plan, place, one):
     pip, uv = (installs.Environment(bench.root, bench.uv, tool, place) for tool in ("pip", "uv"))
     before = {}
     for environment in (pip, uv):
-        done = environment.make()
-        if not report.check(f"{name}: {environment.tool}: virtual environment", done.problem):
+        result = environment.make()
+        if not report.check(f"{name}: {environment.tool}: virtual environment", result.problem):
             return
         before[environment.tool] = snapshot.names(environment.place)
-        done = environment.install(dists, one.requirement)
-        if not report.check(f"{name}: {environment.tool}: install {one.requirement}", done.problem):
+        result = environment.install(dists, one.requirement)
+        if not report.check(f"{name}: {environment.tool}: install {one.requirement}", result.problem):
             return
     _compare(report, name, pip, uv)
     _expand_and_add(report, one, pip, uv)
@@ -123,22 +123,22 @@ def _compare(report, name, pip, uv):
     files = [records.installed_files(environment.site) for environment in (pip, uv)]
     report.check(f"{name}: pip and uv install the same ({len(files[0])} entries)", snapshot.difference(*files))
     for environment in (pip, uv):
-        wrong = records.wrong(environment.site)
-        report.check(f"{name}: {environment.tool}: files are what RECORD says", wrong and some(wrong))
+        errors = records.mismatches(environment.site)
+        report.check(f"{name}: {environment.tool}: files match RECORD", errors and some(errors))
 
 
 def _expand_and_add(report, one, pip, uv):
     """Expand devel, in one environment the hard way; then install more."""
     commands.interrupted(report, f"{one.label}: uv", uv)
-    done = pip.program("rocm-sdk", "init")
-    report.check(f"{one.label}: pip: the first rocm-sdk init", done.problem)
+    result = pip.program("rocm-sdk", "init")
+    report.check(f"{one.label}: pip: the first rocm-sdk init", result.problem)
     for environment in (pip, uv):
         label = f"{one.label}: {environment.tool}"
         if one.later:
-            done = environment.install(one.dists, one.later)
-            report.check(f"{label}: install {one.later} when devel is expanded", done.problem)
-        done = environment.installer("check")
-        report.check(f"{label}: {environment.tool} check", done.problem)
+            result = environment.install(one.dists, one.later)
+            report.check(f"{label}: install {one.later} when devel is expanded", result.problem)
+        result = environment.installer("check")
+        report.check(f"{label}: {environment.tool} check", result.problem)
 
 
 def _use(bench, name, tree, plan, pip, uv, isas):
@@ -173,22 +173,22 @@ def _uninstall(report, name, environment, before):
     for distribution, check in (("rocm-sdk-devel", commands.without_devel),
                                 ("rocm-sdk-libraries", commands.without_libraries)):
         names = [one for one in records.distributions(environment.site) if one.startswith(distribution)]
-        done = environment.installer("uninstall", *names)
-        if report.check(f"{name}: uninstall {distribution}", done.problem):
+        result = environment.installer("uninstall", *names)
+        if report.check(f"{name}: uninstall {distribution}", result.problem):
             check(report, name, environment)
-    done = environment.installer("uninstall", *records.distributions(environment.site))
-    report.check(f"{name}: uninstall all the rest", done.problem)
+    result = environment.installer("uninstall", *records.distributions(environment.site))
+    report.check(f"{name}: uninstall all the rest", result.problem)
     report.check(f"{name}: nothing is left", installs.leftovers(before, environment))
 
 
 def _one_device(report, name, environment):
-    """Check defect 23: the other packages are whole when one device package has gone."""
+    """Check defect 23: the other packages are undamaged after the removal of a device package."""
     devices = [one for one in records.distributions(environment.site) if "-device-" in one]
     if not devices:
         return
-    done = environment.installer("uninstall", devices[0])
-    report.check(f"{name}: uninstall {devices[0]}", done.problem)
-    wrong = records.wrong(environment.site) + records.absent(environment.site)
-    report.check(f"{name}: the other packages are whole", wrong and some(wrong))
+    result = environment.installer("uninstall", devices[0])
+    report.check(f"{name}: uninstall {devices[0]}", result.problem)
+    errors = records.mismatches(environment.site) + records.absent(environment.site)
+    report.check(f"{name}: the other packages are whole", errors and some(errors))
     foreign = records.unowned(environment.site)
     report.check(f"{name}: nothing of {devices[0]} is left", foreign and some(foreign))

@@ -15,8 +15,8 @@ def ensure_extended_root(root):
 
 def ensure_root_with(root, name, patterns):
     """Return a copy of the root that has these packages of Debian (regular expressions) too."""
-    known = root.run(["apt-cache", "pkgnames"], root.work / "home").out.split()
-    packages = [name for name in known if any(re.fullmatch(pattern, name) for pattern in patterns)]
+    names = root.run(["apt-cache", "pkgnames"], root.work / "home").out.split()
+    packages = [name for name in names if any(re.fullmatch(pattern, name) for pattern in patterns)]
     absent = [one for one in sorted(patterns) if not any(re.fullmatch(one, name) for name in packages)]
     if absent:
         raise NotRun(f"Debian has no package {', '.join(absent)}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Wrong inputs: each gives one clear error, and leaves the output directory as it was."""
+"""Wrong inputs: each gives one clear error, and leaves the output directory unchanged."""
 
 import json
 import shutil
@@ -10,14 +10,14 @@ import snapshot
 from builds import NOBODY, rockpack
 from process import Done, kill, run, start
 
-# Runs in a mount namespace of its own: $1 what to mount, $2 where, then the command. Between
-# the two snapshots nothing else touches the directory.
+# Runs in a separate mount namespace: $1 the mount's kind or size, $2 the directory, then the command. No other process
+# touches the directory between the two snapshots.
 IN_NAMESPACE = r"""
 set -eu
-what=$1 where=$2 previous=$3 results=$4; shift 4
-case $what in
+kind=$1 where=$2 previous=$3 results=$4; shift 4
+case $kind in
 read-only) mount --bind "$where" "$where"; mount -o remount,bind,ro "$where" ;;
-*) mount -t tmpfs -o "size=$what" none "$where"; cp -a "$previous/." "$where" ;;
+*) mount -t tmpfs -o "size=$kind" none "$where"; cp -a "$previous/." "$where" ;;
 esac
 PYTHON "$SNAPSHOT" "$where" > "$results/before"
 status=0
@@ -32,14 +32,14 @@ def all_of_them(report, name, binary, tree, built, scratch):
     scratch.mkdir()
     previous = scratch / "previous"
     shutil.copytree(built, previous, copy_function=shutil.copy2)
-    (previous / "dist" / "of somebody else.whl").write_bytes(b"PK\x05\x06" + bytes(18))
+    (previous / "dist" / "of another user.whl").write_bytes(b"PK\x05\x06" + bytes(18))
     (previous / "notes.txt").write_text("not rockpack's\n", "utf-8")
-    for what, artifacts, options, culprits in _cases(tree, scratch):
+    for fault, artifacts, options, culprits in _cases(tree, scratch):
         before = snapshot.contents(previous, times=True)
-        done = _build(binary, artifacts, previous, options, scratch)
-        _judge(report, f"{name}: {what}", done, culprits)
+        result = _build(binary, artifacts, previous, options, scratch)
+        _judge(report, f"{name}: {fault}", result, culprits)
         changed = snapshot.difference(before, snapshot.contents(previous, times=True))
-        report.check(f"{name}: {what}: output directory as it was", changed)
+        report.check(f"{name}: {fault}: output directory as it was", changed)
     _new_directory(report, name, binary, tree, scratch)
     _not_writable(report, name, binary, tree, previous, scratch)
     _full_disk(report, name, binary, tree, previous, scratch)
@@ -47,7 +47,7 @@ def all_of_them(report, name, binary, tree, built, scratch):
 
 
 def _cases(tree, scratch):
-    """Return what is wrong, the artifact directory, further options, and what the error names."""
+    """Return the fault, the artifact directory, further options, and the words that the error must have."""
     families = "--linux-amdgpu-families"
     nowhere, empty = scratch / "nowhere", scratch / "empty"
     empty.mkdir()
@@ -79,39 +79,39 @@ def _build(binary, artifacts, dest, options, cwd):
     return rockpack(binary, ["build", "--artifact-dir", artifacts, "-o", dest, *options], cwd)
 
 
-def _judge(report, name, done, culprits):
-    told = " ".join(done.err.replace("│", " ").split())
-    squeezed = told.replace(" ", "")  # long paths are broken over lines
+def _judge(report, name, result, culprits):
+    text = " ".join(result.err.replace("│", " ").split())
+    squeezed = text.replace(" ", "")  # long paths are broken over lines
     absent = [one for one in culprits if one.replace(" ", "") not in squeezed]
     problem = None
-    if done.status not in (1, 2):
-        problem = f"{done.ending}: {done.err}"
-    elif (count := told.count("×") + told.count("error: ")) != 1 or "panicked" in told:
-        problem = f"{count} errors are shown: {done.err}"
+    if result.status not in (1, 2):
+        problem = f"{result.ending}: {result.err}"
+    elif (count := text.count("×") + text.count("error: ")) != 1 or "panicked" in text:
+        problem = f"{count} errors are shown: {result.err}"
     elif absent:
-        problem = f"the error does not name {absent}: {done.err}"
-    elif done.out:
-        problem = f"there is something on stdout: {done.out}"
+        problem = f"the error does not name {absent}: {result.err}"
+    elif result.out:
+        problem = f"there is something on stdout: {result.out}"
     report.check(name, problem)
 
 
 def _new_directory(report, name, binary, tree, scratch):
     dest = scratch / "not made yet"
-    done = _build(binary, tree, dest, ["--version", "seven"], scratch)
-    _judge(report, f"{name}: wrong version, and no output directory yet", done, ["seven"])
-    report.check(f"{name}: no output directory comes of it", dest.exists() and "it was made")
+    result = _build(binary, tree, dest, ["--version", "seven"], scratch)
+    _judge(report, f"{name}: wrong version, and no output directory yet", result, ["seven"])
+    report.check(f"{name}: no output directory is made", dest.exists() and "it was made")
 
 
 def _not_writable(report, name, binary, tree, previous, scratch):
-    done, changed = _in_namespace("read-only", previous, previous, _command(binary, tree, previous), scratch)
-    _judge(report, f"{name}: a read-only output directory", done, ["previous"])
+    result, changed = _in_namespace("read-only", previous, previous, _command(binary, tree, previous), scratch)
+    _judge(report, f"{name}: a read-only output directory", result, ["previous"])
     report.check(f"{name}: a read-only output directory: as it was", changed)
     before = snapshot.contents(previous, times=True)
     nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    done = run([*nobody, *_command(binary, tree, previous)], scratch)
-    _judge(report, f"{name}: somebody else's output directory", done, ["previous", "permission"])
+    result = run([*nobody, *_command(binary, tree, previous)], scratch)
+    _judge(report, f"{name}: another user's output directory", result, ["previous", "permission"])
     changed = snapshot.difference(before, snapshot.contents(previous, times=True))
-    report.check(f"{name}: somebody else's output directory: as it was", changed)
+    report.check(f"{name}: another user's output directory: as it was", changed)
 
 
 def _full_disk(report, name, binary, tree, previous, scratch):
@@ -119,8 +119,8 @@ def _full_disk(report, name, binary, tree, previous, scratch):
     full.mkdir()
     used = sum(path.stat().st_size for path in previous.rglob("*") if path.is_file())
     room = used + (4 << 20)  # for a part of a second build
-    done, changed = _in_namespace(str(room), full, previous, _command(binary, tree, full), scratch)
-    _judge(report, f"{name}: a full disk", done, ["full"])
+    result, changed = _in_namespace(str(room), full, previous, _command(binary, tree, full), scratch)
+    _judge(report, f"{name}: a full disk", result, ["full"])
     report.check(f"{name}: a full disk: as it was", changed)
 
 
@@ -139,36 +139,36 @@ def _killed(report, name, binary, tree, previous, scratch):
             break  # it was done by then, and so dist is another
         changed = snapshot.difference(before, snapshot.contents(dist, times=True))
         if changed:
-            # It was killed while it put its packages in place: the next command says what holds.
+            # It was killed while it installed its packages: the next command reports the state.
             rockpack(binary, ["wheel", "verify", str(dist)], scratch)
             changed = snapshot.difference(before, snapshot.contents(dist, times=True))
             if changed and any("-99" in path for path in snapshot.names(dist)):
                 break  # that was behind the last step: verify finished it
         report.check(f"{name}: killed after {delay} s: packages as they were", changed)
     report.check(f"{name}: a build is killed while it runs", not alive and "each was done by then")
-    done = rockpack(binary, [*command[1:], "--version", "100"], scratch)
-    report.check(f"{name}: the next build after a killed one", done.problem)
-    left = [path for path in snapshot.names(previous) if not path.endswith("/") and "-100-" not in path and
-            "-100.tar.gz" not in path]
-    expected = sorted(["dist/SHA256SUMS", "dist/of somebody else.whl", "dist/provenance.intoto.json", "notes.txt"])
-    report.check(f"{name}: the next build leaves its own packages and other people's files", left != expected and
-                 f"besides its own there are {left}, not {expected}")
+    result = rockpack(binary, [*command[1:], "--version", "100"], scratch)
+    report.check(f"{name}: the next build after a killed one", result.problem)
+    missing = [path for path in snapshot.names(previous) if not path.endswith("/") and "-100-" not in path and
+               "-100.tar.gz" not in path]
+    expected = sorted(["dist/SHA256SUMS", "dist/of another user.whl", "dist/provenance.intoto.json", "notes.txt"])
+    report.check(f"{name}: the next build leaves its own packages and other people's files", missing != expected and
+                 f"besides its own there are {missing}, not {expected}")
 
 
 def _command(binary, tree, dest):
-    # Without compression, so that what is to be written does not fit.
+    # Without compression, so that the output does not fit.
     return [str(binary), "build", "--artifact-dir", str(tree), "-o", str(dest), "--compression", "store"]
 
 
-def _in_namespace(what, where, previous, command, scratch):
+def _in_namespace(kind, where, previous, command, scratch):
     results = scratch / "results"
     shutil.rmtree(results, ignore_errors=True)
     results.mkdir()
     script = IN_NAMESPACE.replace("PYTHON", sys.executable)
-    done = run(["unshare", "--mount", "sh", "-c", script, "sh", what, where, previous, results, *command],
-               scratch, {"SNAPSHOT": snapshot.__file__})
-    if done.status:
-        raise RuntimeError(f"the mount namespace cannot be set up: {done.err}")
+    result = run(["unshare", "--mount", "sh", "-c", script, "sh", kind, where, previous, results, *command],
+                 scratch, {"SNAPSHOT": snapshot.__file__})
+    if result.status:
+        raise RuntimeError(f"the mount namespace cannot be set up: {result.err}")
     before, after = (json.loads((results / one).read_text("utf-8")) for one in ("before", "after"))
     out, err = ((results / one).read_text("utf-8") for one in ("out", "err"))
     ended = Done(tuple(command), int((results / "status").read_text("utf-8")), out, err)

@@ -9,7 +9,7 @@ from fetch import machine
 from process import Root, run
 from report import NotRun
 
-# What hipcc, CMake and a C++ compiler are to Debian.
+# Debian packages with hipcc, CMake and a C++ compiler.
 COMPILERS = ("cmake", "g++", "hipcc", "ninja-build", "python3-dev")
 
 
@@ -27,10 +27,10 @@ def ensure_tree(name, tools, work):
     mode, size = name.split("-")
     tree.parent.mkdir(parents=True, exist_ok=True)
     partial = tree.with_name(f"{name}.partial")
-    done = run([tools / "make-artifacts", "--out", partial, "--mode", mode, "--size", size,
-                "--cache", work / "cache"], work, machine())
-    if done.status:
-        raise NotRun(f"make-artifacts cannot make {name}: {done.problem}")
+    result = run([tools / "make-artifacts", "--out", partial, "--mode", mode, "--size", size,
+                  "--cache", work / "cache"], work, machine())
+    if result.status:
+        raise NotRun(f"make-artifacts cannot make {name}: {result.problem}")
     versions = partial.with_name(f"{partial.name}.packages.tsv")
     versions.rename(tree.with_name(f"{name}.packages.tsv"))
     return partial.rename(tree)
@@ -44,31 +44,31 @@ def ensure_root(tools, work):
         raise NotRun("Debian's ROCm is for x86_64")
     _sure(tools / "make-root")
     root = Root(work / "root", tools, work)
-    done = run([tools / "make-root", root.path], work, machine())
-    if done.status:
-        raise NotRun(f"make-root cannot make a Debian root: {done.problem}")
-    done = root.run(["python3", "-c", "import venv, ensurepip"], work / "home")
-    if done.status:
-        raise NotRun(f"the Debian root does not run Python: {done.problem}")
+    result = run([tools / "make-root", root.path], work, machine())
+    if result.status:
+        raise NotRun(f"make-root cannot make a Debian root: {result.problem}")
+    result = root.run(["python3", "-c", "import venv, ensurepip"], work / "home")
+    if result.status:
+        raise NotRun(f"the Debian root does not run Python: {result.problem}")
     return root
 
 
 def ensure_copy(root, name, packages):
     """Return a copy of a root with more Debian packages in it, made when it is missing."""
-    copy, wanted = Root(root.work / name, root.tools, root.work), " ".join(sorted(packages))
+    copy, names = Root(root.work / name, root.tools, root.work), " ".join(sorted(packages))
     stamp = copy.path / "installed"
-    if stamp.is_file() and stamp.read_text("utf-8") == wanted:
+    if stamp.is_file() and stamp.read_text("utf-8") == names:
         return copy
     if copy.path.exists():
         shutil.rmtree(copy.path)
-    done = run(["cp", "-a", f"{root.path}/.", copy.path], root.work)
-    if done.status:
-        raise NotRun(f"the Debian root cannot be copied: {done.problem}")
+    result = run(["cp", "-a", f"{root.path}/.", copy.path], root.work)
+    if result.status:
+        raise NotRun(f"the Debian root cannot be copied: {result.problem}")
     # The suite can have moved on since the root was made.
     install = "apt-get -qy --no-install-recommends install"
     command = ["sh", "-c", f'{install} "$@" || {{ apt-get -q update && {install} "$@"; }}', "sh", *packages]
-    done = copy.run(command, root.work / "home", {"DEBIAN_FRONTEND": "noninteractive", **machine()})
-    if done.status:
-        raise NotRun(f"apt-get cannot install {wanted} in the root: {done.problem}")
-    stamp.write_text(wanted, "utf-8")
+    result = copy.run(command, root.work / "home", {"DEBIAN_FRONTEND": "noninteractive", **machine()})
+    if result.status:
+        raise NotRun(f"apt-get cannot install {names} in the root: {result.problem}")
+    stamp.write_text(names, "utf-8")
     return copy

@@ -7,7 +7,7 @@ import sys
 from process import run
 from report import NotRun
 
-# pip on this machine may need to be told about certificates and mirrors.
+# pip on this machine may need settings for certificates and mirrors.
 KEPT = ("PIP_", "HTTP", "HTTPS", "http", "https", "no_proxy", "NO_PROXY", "SSL_CERT", "REQUESTS_CA")
 
 
@@ -17,12 +17,12 @@ def machine():
 
 
 def fetcher(work):
-    """Return the pip that fetches, in a virtual environment of its own, or raise NotRun."""
+    """Return the pip for downloads, in a separate virtual environment, or raise NotRun."""
     pip = work / "uv" / "bin" / "pip"
     if not pip.is_file():
-        done = run([sys.executable, "-m", "venv", work / "uv"], work)
-        if done.status:
-            raise NotRun(f"this Python makes no virtual environment with pip: {done.problem}")
+        result = run([sys.executable, "-m", "venv", work / "uv"], work)
+        if result.status:
+            raise NotRun(f"this Python makes no virtual environment with pip: {result.problem}")
     return pip
 
 
@@ -30,19 +30,19 @@ def ensure_uv(work):
     """Return the uv program; it is one file that runs in a Debian root too."""
     uv = work / "uv" / "bin" / "uv"
     if not uv.is_file():
-        done = run([fetcher(work), "install", "--quiet", "uv"], work, machine())
-        if done.status:
-            raise NotRun(f"uv cannot be had from PyPI: {done.problem}")
+        result = run([fetcher(work), "install", "--quiet", "uv"], work, machine())
+        if result.status:
+            raise NotRun(f"uv is not available from PyPI: {result.problem}")
     return uv
 
 
 def ensure_pip(work, version=None):
-    """Return a directory with the package `pip` of this version, else the newest, for PYTHONPATH."""
+    """Return a directory with the package `pip` of this version, by default the newest, for PYTHONPATH."""
     place = work / "pips" / (version or "newest")
     if not (place / "pip").is_dir():
-        wanted = f"pip=={version}" if version else "pip"
+        requirement = f"pip=={version}" if version else "pip"
         command = [fetcher(work), "install", "--quiet", "--no-deps", "--no-compile", "--upgrade"]
-        done = run([*command, "--target", place, wanted], work, machine())
-        if done.status:
-            raise NotRun(f"{wanted} cannot be had from PyPI: {done.problem}")
+        result = run([*command, "--target", place, requirement], work, machine())
+        if result.status:
+            raise NotRun(f"{requirement} is not available from PyPI: {result.problem}")
     return place

@@ -12,7 +12,7 @@ SECONDS = 3600  # for one program; only a hang takes as long
 
 @dataclass(frozen=True)
 class Done:
-    """How a program ended: its exit status (negative: the signal) and what it wrote."""
+    """Result of a program: its exit status (negative: the signal) and its output."""
 
     command: tuple
     status: int
@@ -21,7 +21,7 @@ class Done:
 
     @property
     def problem(self):
-        """Say what went wrong, or return None."""
+        """Return a description of the failure, or None."""
         return None if self.status == 0 else f"{self.ending}: {self.err or self.out}"
 
     @property
@@ -78,8 +78,8 @@ class Root:
 
     def run(self, command, home, env=None):
         """Run a program in the root to its end."""
-        done = wait(self.start(command, home, env))
-        return Done(tuple(map(str, command)), done.status, done.out, done.err)
+        result = wait(self.start(command, home, env))
+        return Done(tuple(map(str, command)), result.status, result.out, result.err)
 
 
 def kill(process):

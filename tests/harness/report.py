@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What came of each check, one line at a time."""
+"""Results of checks, one line each."""
 
 import threading
 
@@ -17,7 +17,7 @@ class Report:
         self._lock = threading.Lock()
 
     def check(self, name, problem=None):
-        """Report one check; `problem` says what is wrong, and is empty when nothing is."""
+        """Report one check; `problem` describes its failure, and is empty if it passed."""
         with self._lock:
             self.failed += bool(problem)
             self.passed += not problem

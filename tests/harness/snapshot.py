@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What is in a directory, so that two moments or two directories can be compared.
+"""Snapshot of a directory, to compare two moments or two directories.
 
-As a program: prints the snapshot of the directory it is given, as JSON.
+As a program: prints the snapshot of its argument, a directory, as JSON.
 """
 
 import hashlib
@@ -13,13 +13,13 @@ import sys
 
 def names(root):
     """Return every path below `root`, relative, sorted; directories end in `/`."""
-    found = []
+    entries = []
     for directory, subdirectories, files in os.walk(root):
         here = os.path.relpath(directory, root)
         links = [name for name in subdirectories if os.path.islink(os.path.join(directory, name))]
-        found += [os.path.normpath(os.path.join(here, name)) for name in files + links]
-        found += [os.path.normpath(os.path.join(here, name)) + "/" for name in subdirectories if name not in links]
-    return sorted(found)
+        entries += [os.path.normpath(os.path.join(here, name)) for name in files + links]
+        entries += [os.path.normpath(os.path.join(here, name)) + "/" for name in subdirectories if name not in links]
+    return sorted(entries)
 
 
 def contents(root, times=False):
@@ -49,12 +49,12 @@ def sha256(path):
 
 def difference(before, after):
     """Say how two snapshots differ, or return an empty string."""
-    told = [f"gone: {name}" for name in before if name not in after]
-    told += [f"new: {name}" for name in after if name not in before]
-    told += [f"changed: {name} ({before[name]} -> {after[name]})"
-             for name in before if name in after and before[name] != after[name]]
-    more = f"; {len(told) - 8} more" if len(told) > 8 else ""
-    return "; ".join(told[:8]) + more
+    differences = [f"gone: {name}" for name in before if name not in after]
+    differences += [f"new: {name}" for name in after if name not in before]
+    differences += [f"changed: {name} ({before[name]} -> {after[name]})"
+                    for name in before if name in after and before[name] != after[name]]
+    more = f"; {len(differences) - 8} more" if len(differences) > 8 else ""
+    return "; ".join(differences[:8]) + more
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What a small artifact tree leaves out for its size, so that CMake finds it and libraries load.
+"""Stand-ins for the files that a small artifact tree leaves out for their size, so that CMake succeeds and libraries
+load.
 
-Debian has libraries at `lib/x86_64-linux-gnu`, and its CMake packages say so. In a tree they lie in `lib`, as in a build
-of ROCm. Libraries that the CMake packages name and that are not there are compiled here under their names.
+Debian has libraries at `lib/x86_64-linux-gnu`, and its CMake packages say so. In a tree they are in `lib`, as in a
+build of ROCm. Absent libraries that the CMake packages name are compiled here under their names.
 """
 
 import re
@@ -23,7 +24,7 @@ CALLED = {
 
 
 def complete(tree, compiler, more=()):
-    """Let the CMake packages find what lies in lib, and compile what HIP's and those of `more` miss."""
+    """Point the CMake packages to `lib`, and compile the libraries that HIP's and the packages in `more` lack."""
     links = {path.name: path for path in tree.rglob("*.so*") if path.is_symlink()}
     for file in tree.glob("**/lib/cmake/*/*.cmake"):
         file.write_text(_one_level_up(file.read_text("utf-8")), "utf-8")
@@ -44,18 +45,18 @@ def _one_level_up(text):
 
 
 def _stand_in(tree, place, compiler, file, soname):
-    """Compile the library to which the links there lead, and make the one that is named as its SONAME."""
+    """Compile the library behind the symbolic links, and link it under its SONAME."""
     source, nodes = place / "stand-in.c", place / "stand-in.map"
     functions = _functions_of_hip(tree) if soname.startswith("libamdhip64") else {}
     lines = [CALLED.get(name, f"void {name}(void) {{}}") for name in functions] or ["int rocm_stand_in;"]
     source.write_text("\n".join([*lines, ""]), "utf-8")
     versions = sorted(set(functions.values()))
-    named = {version: "; ".join(name for name in functions if functions[name] == version) for version in versions}
-    nodes.write_text("".join(f"{version} {{ {names}; }};\n" for version, names in named.items()), "utf-8")
+    names_of_version = {version: "; ".join(name for name in functions if functions[name] == version) for version in versions}
+    nodes.write_text("".join(f"{version} {{ {names}; }};\n" for version, names in names_of_version.items()), "utf-8")
     script = [f"-Wl,--version-script,{nodes}"] if functions else []
-    done = run([compiler, "-shared", "-fPIC", f"-Wl,-soname,{soname}", *script, source, "-o", place / file], place)
-    if done.status:
-        raise NotRun(f"gcc compiles nothing here: {done.problem}")
+    result = run([compiler, "-shared", "-fPIC", f"-Wl,-soname,{soname}", *script, source, "-o", place / file], place)
+    if result.status:
+        raise NotRun(f"gcc compiles nothing here: {result.problem}")
     for path in (source, nodes):
         path.unlink()
     if not (place / soname).is_symlink():
@@ -67,6 +68,6 @@ def _functions_of_hip(tree):
     functions = dict.fromkeys(CALLED, "hip_4.2")
     for library in tree.rglob("*.so*"):
         if library.is_file() and not library.is_symlink():
-            told = run(["nm", "-D", "--undefined-only", library], tree).out
-            functions |= dict(re.findall(r" U (\w+)@(hip_[\d.]+)", told))
+            symbols = run(["nm", "-D", "--undefined-only", library], tree).out
+            functions |= dict(re.findall(r" U (\w+)@(hip_[\d.]+)", symbols))
     return functions

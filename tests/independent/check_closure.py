@@ -18,10 +18,10 @@ def excused(manifest):
 
 
 class Closure:
-    """Collects the ELF files of wheels, then looks for what each of them needs.
+    """Collects the ELF files of wheels, then searches the dependencies of each of them.
 
-    A library counts as found where it lies in a directory of the file's own DT_RPATH, in the
-    file's wheel or in one that is always installed with it; no loader's rpath counts.
+    A library counts as found if it is in a directory of the file's own DT_RPATH, in the file's
+    wheel or in one that is always installed with it; no loader's rpath counts.
     """
 
     def __init__(self, manifest=None):
@@ -39,14 +39,15 @@ class Closure:
             self.files.setdefault(package.distribution, {})[path] = image
 
     def differences(self, plan, package):
-        """What files of `package` need and do not find, as (path, what) pairs."""
-        there = self.installed_with(plan, package)
+        """Returns the missing dependencies of the files of `package`, as (path, difference) pairs.
+        """
+        files = self.installed_with(plan, package)
         for path, image in self.files.get(package.distribution, {}).items():
             folder = posixpath.dirname(path)
             searched = [rpath.meaning(entry, folder) for entry in rpath.entries_of(image.rpath)]
             for name in image.needed:
-                found = any(posixpath.join(place, name) in there for place in searched)
-                if not found and not any(fnmatchcase(name, known) for known in self.excused):
+                resolved = any(posixpath.join(place, name) in files for place in searched)
+                if not resolved and not any(fnmatchcase(name, pattern) for pattern in self.excused):
                     yield path, f"does not find {name}"
 
     def installed_with(self, plan, package):

@@ -1,4 +1,4 @@
-"""Compares the archive inside the devel wheel with what the rules say it holds."""
+"""Compares the archive inside the devel wheel with the rules."""
 
 import posixpath
 import stat
@@ -22,9 +22,9 @@ class DevelCheck:
         with open_wheel(self.wheel) as archive:
             record = Record(archive)
             self.differences += record.faults(archive)
-            found = [name for name in archive.namelist() if name in ARCHIVES]
-            if len(found) != 1:
-                self.differences.append(("", f"has the archives {found}, expected one"))
+            archives = [name for name in archive.namelist() if name in ARCHIVES]
+            if len(archives) != 1:
+                self.differences.append(("", f"has the archives {archives}, expected one"))
             for info, content in open_members(archive):
                 for fault in record.entry_faults(info.filename, content):
                     self.differences.append((info.filename, fault))
@@ -57,10 +57,10 @@ class DevelCheck:
         self.differences.append((path, fault))
 
     def form_fault(self, path, member, form):
-        found = form_of(member)
-        if found != form:
-            self.note(path, f"is a {found} ({member.linkname}), expected a {form}")
-        return found != form
+        actual = form_of(member)
+        if actual != form:
+            self.note(path, f"is a {actual} ({member.linkname}), expected a {form}")
+        return actual != form
 
     def compare(self, tar, path, member):
         form, detail = self.expected.get(path, (None, None))

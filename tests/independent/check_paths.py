@@ -3,8 +3,8 @@
     python3 check_paths.py --artifacts DIR --dist DIR [--facts DIR]
         [--version-suffix N] [--family F ...] [--expect-only]
 
-Prints every difference as `package: path: what`, and a line for each package without
-one. The exit status is 1 when there is a difference.
+Prints every difference as `package: path: difference`, and a line for each package without one. The
+exit status is 1 when there is a difference.
 """
 
 import argparse
@@ -26,9 +26,9 @@ def arguments():
     parser.add_argument("--artifacts", type=Path, required=True)
     parser.add_argument("--dist", type=Path, help="where the wheels are, also in subfolders")
     parser.add_argument("--facts", type=Path, default=Path(__file__).parent.parent / "facts")
-    parser.add_argument("--version-suffix", default="", help="what ends platform directories")
+    parser.add_argument("--version-suffix", default="", help="suffix of platform directories")
     parser.add_argument("--family", nargs="*", default=[], help="families or ISAs asked for")
-    parser.add_argument("--expect-only", action="store_true", help="print what should come out")
+    parser.add_argument("--expect-only", action="store_true", help="print the expected packages")
     options = parser.parse_args()
     if options.dist is None and not options.expect_only:
         parser.error("--dist is needed, or --expect-only")
@@ -49,16 +49,16 @@ def wheel_key(subfolder, distribution):
 
 def wheels_below(dist):
     """The wheels of the output by (subfolder, distribution), several under one key too."""
-    found = {}
+    wheels = {}
     for path in sorted(dist.rglob("*.whl")):
         folder = path.parent.relative_to(dist).as_posix()
         key = ("" if folder == "." else folder, distribution_of(path))
-        found.setdefault(key, []).append(path)
-    return found
+        wheels.setdefault(key, []).append(path)
+    return wheels
 
 
 def only_metadata(path):
-    """What the wheel that only requires others has beside its import package and its metadata."""
+    """Entries of the wheel that only requires others: its import package and its metadata."""
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
     module = CHOICE.replace("-", "_")
@@ -87,15 +87,15 @@ def checks(plan, facts, closure):
 def check_all(plan, facts, dist, closure=None):
     """Prints differences and summaries; gives the number of differences."""
     wheels = wheels_below(dist)
-    total, found = 0, []
+    total, checked = 0, []
     for key, check, check_together in checks(plan, facts, closure or Closure()):
         paths = wheels.pop(key, [])
         if len(paths) == 1:
             differences = check(paths[0])
         else:
             differences = [("", f"{len(paths)} wheels, expected one")]
-        found.append((key, differences, check_together))
-    for key, differences, check_together in found:
+        checked.append((key, differences, check_together))
+    for key, differences, check_together in checked:
         total += report("/".join(filter(None, key)), [*differences, *check_together()])
     for key, paths in wheels.items():
         total += report("/".join(filter(None, key)), [(p.name, "unexpected wheel") for p in paths])
@@ -103,8 +103,8 @@ def check_all(plan, facts, dist, closure=None):
 
 
 def report(name, differences):
-    for path, what in differences:
-        print(f"{name}: {path}: {what}")
+    for path, difference in differences:
+        print(f"{name}: {path}: {difference}")
     print(f"{name}: {len(differences)} differences" if differences else f"{name}: agrees")
     return len(differences)
 

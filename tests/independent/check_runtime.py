@@ -1,4 +1,4 @@
-"""Compares one runtime wheel with what the rules say it holds."""
+"""Compares one runtime wheel with the rules."""
 
 import json
 import posixpath
@@ -15,7 +15,7 @@ STUB_LIMIT = 8192
 
 
 class RuntimeCheck:
-    """Collects the differences of one package as (path, what) pairs."""
+    """Collects the differences of one package as (path, difference) pairs."""
 
     def __init__(self, plan, facts, package, wheel, closure):
         self.plan, self.package, self.wheel = plan, package, wheel
@@ -40,7 +40,7 @@ class RuntimeCheck:
         self.differences += [(path, fault) for fault in faults]
 
     def member(self, info, content):
-        """Only what lies in a platform directory is compared."""
+        """Compares only members of a platform directory."""
         top, _, path = info.filename.partition("/")
         if not top.startswith("_"):
             return
@@ -84,9 +84,9 @@ class RuntimeCheck:
 
     def stub_faults(self, item, data):
         """A small program; it names its target relative to its own place."""
-        found = elf.kind_of(elf.parse(data))
-        if found not in (elf.PROGRAM, elf.STATIC_PROGRAM) or len(data) > STUB_LIMIT:
-            yield f"is no exec stub for {item.entry.path} ({found}, {len(data)} bytes)"
+        kind = elf.kind_of(elf.parse(data))
+        if kind not in (elf.PROGRAM, elf.STATIC_PROGRAM) or len(data) > STUB_LIMIT:
+            yield f"is no exec stub for {item.entry.path} ({kind}, {len(data)} bytes)"
         elif posixpath.basename(item.entry.path).encode() not in data[:]:
             yield f"stub does not name {item.entry.path}"
 
@@ -104,27 +104,27 @@ class RuntimeCheck:
             yield from elf_compare.edited(source, data, item.entry.elf, new, folder, self.wanted)
 
     def devel_links_faults(self, document):
-        """`links` of `relpath` and `target`: what devel's rules make of the device's entries."""
+        """Compares `links` (`relpath` and `target`) with the device entries under devel's rules."""
         package = self.package
         owners = {path: package for path in package.items}
         renamed = renamed_paths(package.own, [package])
-        wanted = {}
+        expected = {}
         for path in set(package.own) | renamed:
             if path in renamed:
-                wanted[path] = "../" * len(path.split("/")) + f"{package.platform_dir}/{path}"
+                expected[path] = "../" * len(path.split("/")) + f"{package.platform_dir}/{path}"
                 continue
             form, target = devel_member(package.own, package.view, renamed, owners,
                                         package.own[path])
             if form == "link":
-                wanted[path] = target
+                expected[path] = target
         path = marker(package)
-        wanted[path] = link_up(path, f"{package.platform_dir}/{path}")
-        found = {link["relpath"]: link["target"] for link in document["links"]}
+        expected[path] = link_up(path, f"{package.platform_dir}/{path}")
+        actual = {link["relpath"]: link["target"] for link in document["links"]}
         if "version" not in document:
             yield "has no version"
-        for path in sorted(wanted.keys() | found.keys()):
-            if wanted.get(path) != found.get(path):
-                yield f"links {path} to {found.get(path)}, expected {wanted.get(path)}"
+        for path in sorted(expected.keys() | actual.keys()):
+            if expected.get(path) != actual.get(path):
+                yield f"links {path} to {actual.get(path)}, expected {expected.get(path)}"
 
 
 @contextmanager

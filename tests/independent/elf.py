@@ -1,7 +1,7 @@
 """A minimal reader of 64-bit little-endian ELF files, on nothing but `struct`.
 
-It exists to check the packaging program with a second pair of eyes, so it shares
-no code and no library with it. Layouts are those of the System V gABI.
+It checks the packaging program independently, so it shares no code and no library with it. Layouts
+follow the System V gABI.
 """
 
 import struct
@@ -101,7 +101,7 @@ def read_section(elf, data, at):
 
 
 def read_dynamic(elf, data):
-    """Fills tags and strings; a file whose PT_DYNAMIC has no bytes keeps none."""
+    """Fills tags and strings; they stay empty for a file with an empty PT_DYNAMIC."""
     start, end = elf.dynamic_range
     for at in range(start, min(end, len(data)) - 15, 16):
         tag, value = unpack("<qQ", data, at)
@@ -128,7 +128,7 @@ def read_strings(elf, data, table):
 
 
 def file_offset(elf, vaddr):
-    """Where an address of the loaded file stands in the file itself."""
+    """Returns the file offset of an address of the loaded file."""
     for segment in elf.segments:
         if segment.type == PT_LOAD and segment.vaddr <= vaddr < segment.vaddr + segment.filesz:
             return vaddr - segment.vaddr + segment.offset
@@ -143,7 +143,7 @@ def string_at(data, at):
 
 
 def kind_of(elf):
-    """What a file is to the packaging rules, from its bytes alone.
+    """Returns the kind of a file under the packaging rules, from its bytes alone.
 
     Everything that is not an x86-64 program or shared library is plain data:
     other machines, code objects, relocatable objects, debug-only files.

@@ -1,8 +1,7 @@
-"""Blocks that an edit may move to make room, and what has to hold for them afterwards.
+"""Blocks that an edit may move to make room, and their invariants.
 
-A grown program header table may push `.interp`, notes, hashes, the dynamic symbols and
-versions to another place. Their bytes stay identical, and whatever pointed to them
-points to the new place.
+A grown program header table may push `.interp`, notes, hashes, the dynamic symbols and versions to
+another place. Their bytes stay identical, and every pointer to them is updated.
 """
 
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ DT_HASH, DT_SYMTAB, DT_GNU_HASH, DT_RELACOUNT = 4, 6, 0x6FFFFEF5, 0x6FFFFFF9
 DT_VERSYM, DT_VERDEF, DT_VERNEED = 0x6FFFFFF0, 0x6FFFFFFC, 0x6FFFFFFE
 MOVABLE_TAGS = (DT_HASH, DT_GNU_HASH, DT_SYMTAB, DT_VERSYM, DT_VERDEF, DT_VERNEED)
 MOVABLE_SEGMENTS = (PT_INTERP, PT_NOTE, PT_GNU_PROPERTY)
-# Tags whose value may change; DT_RELACOUNT is a hint that may give its slot away.
+# Tags with variable values; DT_RELACOUNT is a hint, so an edit may reuse its slot.
 FREE_TAGS = (*MOVABLE_TAGS, DT_STRTAB, DT_STRSZ, DT_RPATH, DT_RUNPATH, DT_RELACOUNT,
              DT_SONAME, DT_NEEDED)
 
@@ -36,7 +35,7 @@ class Block:
 
     @property
     def freed(self):
-        """What a move gives back: the block with the zeros that align what follows."""
+        """Ranges that a move frees: the block with the zeros that align its successor."""
         return self.start, self.start + self.size + self.padding
 
 
@@ -56,13 +55,15 @@ def blocks(source, result, old, new):
 
 
 def zeros(source, at):
-    """How many zero bytes, at most up to the next multiple of 8, stand at `at`."""
+    """Returns the number of zero bytes at `at`, at most up to the next multiple of 8."""
     tail = source[at:at + -at % 8]
     return len(tail) - len(tail.lstrip(b"\0"))
 
 
 def segment_block(source, result, new, segment):
-    """A segment stands where one of its type and bytes stands; unlisted ones stay put."""
+    """Returns the block of a segment. Its new place is a segment with equal type and bytes; a
+    segment that the edit removed from the table keeps its offset.
+    """
     content = source[segment.offset:segment.offset + segment.filesz]
     places = [s.offset for s in new.segments if s.type == segment.type
               and result[s.offset:s.offset + s.filesz] == content]
@@ -72,9 +73,9 @@ def segment_block(source, result, new, segment):
     return Block(f"segment of type {segment.type}", segment.offset, segment.filesz, place, padding)
 
 
-def block_faults(source, result, found):
+def block_faults(source, result, moved):
     """The bytes of each block are the same in its new place."""
-    for block in found:
+    for block in moved:
         if block.new_start is None:
             yield f"{block.label} is gone"
         elif (source[block.start:block.start + block.size]

@@ -7,9 +7,9 @@ from elf_blocks import (block_faults, blocks, load_faults, segment_faults, symbo
 CHUNK = 1 << 20
 
 
-def edited(source, result, old, new, folder, wanted):
-    """Yields what is wrong with `result`, an edit of `source` (both as parsed by elf.py)."""
-    yield from rpath_faults(old, new, rpath.expected(old, folder, wanted), folder)
+def edited(source, result, old, new, folder, entries):
+    """Yields the faults of `result`, an edit of `source` (the two as parsed by elf.py)."""
+    yield from rpath_faults(old, new, rpath.expected(old, folder, entries), folder)
     yield from name_faults(old, new)
     moved = list(blocks(source, result, old, new))
     yield from block_faults(source, result, moved)
@@ -26,9 +26,9 @@ def rpath_faults(old, new, expected, folder):
         yield f"has DT_RUNPATH {new.runpath}"
     if len(new.rpath) > 1:
         yield f"has {len(new.rpath)} DT_RPATH tags"
-    found = [rpath.meaning(entry, folder) for entry in rpath.entries_of(new.rpath)]
-    if found != expected:
-        yield f"DT_RPATH {new.rpath} means {found}, expected {expected} (source {old.rpath}{old.runpath})"
+    actual = [rpath.meaning(entry, folder) for entry in rpath.entries_of(new.rpath)]
+    if actual != expected:
+        yield f"DT_RPATH {new.rpath} means {actual}, expected {expected} (source {old.rpath}{old.runpath})"
 
 
 def name_faults(old, new):

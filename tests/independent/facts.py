@@ -15,15 +15,15 @@ class Facts:
                     self.rows.setdefault(kind, []).append(columns)
 
     def artifacts(self, column, value):
-        """The (artifact, component) pairs whose `column` (counted from 0) is `value`."""
+        """Returns the (artifact, component) pairs with `value` in `column` (counted from 0)."""
         return {(row[0], row[1]) for row in self.rows["ARTIFACT"] if row[column] == value}
 
     def generic_of(self, package):
-        """What a package takes of `generic` artifacts (the column `kpack:generic ->`)."""
+        """Returns a package's components of `generic` artifacts (the column `kpack:generic ->`)."""
         return self.artifacts(5, package)
 
     def specific_of(self, package):
-        """What a package takes of artifacts for one ISA (the column `kpack:gfx* ->`)."""
+        """Returns a package's components of artifacts for one ISA (the column `kpack:gfx* ->`)."""
         return self.artifacts(6, package)
 
     def devel_names(self, kpack):
@@ -48,6 +48,6 @@ class Facts:
         return [(row[2], row[3]) for row in sorted(rows, key=lambda row: int(row[1]))]
 
     def isas_of(self, name):
-        """The ISAs that a family, or an ISA, stands for."""
+        """Returns the ISAs of a family, or the ISA as a list of one."""
         rows = self.rows["TARGET"]
         return [row[0] for row in rows if name == row[0] or name in row[2].split()]

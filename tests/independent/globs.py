@@ -32,7 +32,7 @@ def letter(char):
 
 
 def matches(pattern, path):
-    """Whether a glob matches an installed relative path."""
+    """True if a glob matches an installed relative path."""
     if compiled(pattern).fullmatch(path):
         return True
     return pattern.endswith("/**") and compiled(pattern[:-3]).fullmatch(path) is not None

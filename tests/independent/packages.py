@@ -1,4 +1,4 @@
-"""Every package that has to come out of an artifact directory, with its contents."""
+"""Expected packages of an artifact directory, with their contents."""
 
 import json
 
@@ -48,61 +48,61 @@ class Plan:
             self.runtime.append(package)
 
     def add_core(self):
-        own = tree_of(self.artifacts, self.facts.generic_of("core"), {GENERIC})
-        own = select(own, exclude=self.facts.globs("core", "exclude"))
+        tree = tree_of(self.artifacts, self.facts.generic_of("core"), {GENERIC})
+        tree = select(tree, exclude=self.facts.globs("core", "exclude"))
         name = "rocm-sdk-core"
-        self.add(Package("core", name, self.dir_of(name), own, self.generic))
+        self.add(Package("core", name, self.dir_of(name), tree, self.generic))
 
     def add_profiler(self):
-        own = tree_of(self.artifacts, self.facts.generic_of("profiler"), {GENERIC})
-        own = select(own, include=self.facts.globs("profiler", "include"))
+        tree = tree_of(self.artifacts, self.facts.generic_of("profiler"), {GENERIC})
+        tree = select(tree, include=self.facts.globs("profiler", "include"))
         name = "rocm-profiler"
-        self.add(Package("profiler", name, self.dir_of(name), own, self.generic))
+        self.add(Package("profiler", name, self.dir_of(name), tree, self.generic))
 
     def add_kpack(self):
         name = "rocm-sdk-libraries"
         platform_dir = self.dir_of(name)
-        own = tree_of(self.artifacts, self.facts.generic_of("libraries"), {GENERIC})
-        self.add(Package("libraries", name, platform_dir, own, self.generic))
+        tree = tree_of(self.artifacts, self.facts.generic_of("libraries"), {GENERIC})
+        self.add(Package("libraries", name, platform_dir, tree, self.generic))
         for isa in self.isas():
             # One ISA's artifacts; overlays the libraries platform directory.
-            own = tree_of(self.artifacts, self.facts.specific_of("device"), {isa})
+            tree = tree_of(self.artifacts, self.facts.specific_of("device"), {isa})
             device = f"rocm-sdk-device-{isa}"
-            self.add(Package("device", device, platform_dir, own, self.view(isa), isa=isa))
+            self.add(Package("device", device, platform_dir, tree, self.view(isa), isa=isa))
 
     def isas(self):
-        """`dist_amdgpu_targets`, or those of the families asked for."""
+        """Returns `dist_amdgpu_targets`, or the ISAs of the requested families."""
         info = self.installed_json("share/therock/dist_info.json")
         isas = [isa for isa in info["dist_amdgpu_targets"].replace(",", ";").split(";") if isa]
-        asked = {isa for family in self.families for isa in self.facts.isas_of(family)}
-        return [isa for isa in isas if not asked or isa in asked]
+        requested = {isa for family in self.families for isa in self.facts.isas_of(family)}
+        return [isa for isa in isas if not requested or isa in requested]
 
     def add_legacy(self):
-        wanted = self.facts.generic_of("libraries")
+        pairs = self.facts.generic_of("libraries")
         present = sorted({a.family for a in self.artifacts} - {GENERIC})
         self.families = [f for f in present if not self.families or f in self.families]
         for family in self.families:
             # That family's artifacts plus generic ones.
-            own = tree_of(self.artifacts, wanted, {GENERIC, family})
+            tree = tree_of(self.artifacts, pairs, {GENERIC, family})
             name = f"rocm-sdk-libraries-{family}"
-            self.add(Package("libraries", name, self.dir_of(name), own, self.view(family),
+            self.add(Package("libraries", name, self.dir_of(name), tree, self.view(family),
                              subfolder=family))
 
     def add_devel(self):
         """Kpack: only generic. Legacy: generic and its family, each to its own folder."""
         if self.kpack:
-            own = self.devel_tree({GENERIC})
+            tree = self.devel_tree({GENERIC})
             runtime = [p for p in self.runtime if p.logical != "device"]
-            self.devel[""] = devel_members(own, self.generic, runtime)
+            self.devel[""] = devel_members(tree, self.generic, runtime)
             return
         for family in self.families:
-            own = self.devel_tree({GENERIC, family})
+            tree = self.devel_tree({GENERIC, family})
             runtime = [p for p in self.runtime if p.subfolder in ("", family)]
             folder = family if len(self.families) > 1 else ""
-            self.devel[folder] = devel_members(own, self.view(family), runtime)
+            self.devel[folder] = devel_members(tree, self.view(family), runtime)
 
     def devel_tree(self, families):
-        """Devel goes by artifact names, with every component that is not excluded."""
+        """Selects devel's files by artifact names, with every component that is not excluded."""
         names = self.facts.devel_names(self.kpack)
         excluded = self.facts.devel_excluded_components(self.kpack)
         return merge(a for a in self.artifacts if a.name in names

@@ -10,10 +10,10 @@ def entries_of(strings):
 
 
 def meaning(entry, folder):
-    """An entry as a directory below site-packages; `folder` is where the file stands.
+    """Returns an entry as a directory below site-packages; `folder` is the file's directory.
 
-    What does not begin with $ORIGIN is an absolute or relative path of the system and
-    means itself.
+    Entries without $ORIGIN are absolute or relative paths of the system, and are returned
+    unchanged.
     """
     for origin in ORIGIN:
         if entry == origin or entry.startswith(origin + "/"):
@@ -21,14 +21,14 @@ def meaning(entry, folder):
     return "system:" + posixpath.normpath(entry)
 
 
-def expected(source, folder, wanted):
-    """What the source has, then what is wanted and not there yet; no entry twice.
+def expected(source, folder, entries):
+    """Returns the source's entries, then the missing ones of `wanted`; no entry twice.
 
-    "No entry twice" is taken of the whole DT_RPATH, so a repetition that the build left
-    in the source goes, too: a later one never decides a search.
+    "No entry twice" is taken of the whole DT_RPATH, so a repetition in the source is removed, too:
+    a search never reaches the later one.
     """
     before = [meaning(entry, folder) for entry in entries_of(source.runpath or source.rpath)]
-    return list(dict.fromkeys([*before, *wanted]))
+    return list(dict.fromkeys([*before, *entries]))
 
 
 def wanted_directories(facts, plan, package):

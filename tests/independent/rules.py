@@ -1,4 +1,4 @@
-"""What becomes of each entry of the artifact tree, in runtime wheels and in devel."""
+"""Expected form of each entry of the artifact tree, in runtime wheels and in devel."""
 
 import posixpath
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ import elf
 from globs import any_matches
 from tree import Entry, merge, resolve
 
-# Forms of what stands in a wheel.
+# Forms of entries in a wheel.
 COPY, LINKED_ELF, STUB, FORWARD, INIT, DEVEL_LINKS = (
     "copy", "edited ELF", "exec stub", "forwarding library", "__init__.py", "devel links")
 
@@ -27,7 +27,7 @@ FULL_COPIES = {"profiler": {"lib/librocprof-sys-dl.so"}}
 
 @dataclass
 class Item:
-    """One file of a package: its form, and the entry whose bytes it takes (or goes to)."""
+    """One file of a package: its form, and the entry with its bytes (or the link's target)."""
 
     path: str
     form: str
@@ -37,7 +37,7 @@ class Item:
 
 @dataclass
 class Package:
-    """A package that has to come out, with everything that stands in it."""
+    """An expected package, with all its files."""
 
     logical: str
     distribution: str
@@ -59,27 +59,27 @@ def beside(entry, name):
     return posixpath.join(entry.folder, name)
 
 
-def bears_soname(own, view, path, soname):
-    """Whether the package has an entry at `path` that leads to a library of that SONAME."""
-    found = resolve(view, path) if path in own else None
-    return found is not None and found.form == "file" and soname_of(found) == soname
+def bears_soname(tree, view, path, soname):
+    """True if the package has an entry at `path` that resolves to a library of that SONAME."""
+    target = resolve(view, path) if path in tree else None
+    return target is not None and target.form == "file" and soname_of(target) == soname
 
 
-def runtime_item(own, view, entry):
-    """The item of one entry, or the reason (a word) why the wheel has none."""
+def runtime_item(tree, view, entry):
+    """Returns the item of one entry, or the reason (a word) for its absence from the wheel."""
     if entry.form == "dir":
         return "directory"
     if entry.form == "file":
-        return file_item(own, view, entry)
+        return file_item(tree, view, entry)
     return link_item(view, entry)
 
 
-def file_item(own, view, entry):
+def file_item(tree, view, entry):
     soname = soname_of(entry)
     if soname not in (None, entry.name):
         # Under another name it is an alias, unless no entry bears the SONAME.
         path = beside(entry, soname)
-        if bears_soname(own, view, path, soname):
+        if bears_soname(tree, view, path, soname):
             return "alias"
         return Item(path, LINKED_ELF, entry, renamed=True)
     edited = entry.kind in (elf.LIBRARY, elf.PROGRAM)
@@ -87,17 +87,17 @@ def file_item(own, view, entry):
 
 
 def link_item(view, entry):
-    found = resolve(view, entry.path)
-    if found is None:
+    target = resolve(view, entry.path)
+    if target is None:
         return "dangling"
-    if found.form == "dir":
+    if target.form == "dir":
         return "directory link"
-    if found.kind == elf.LIBRARY:
-        # The library's bytes when the link's name is the SONAME, else an alias.
-        return Item(entry.path, LINKED_ELF, found) if soname_of(found) == entry.name else "alias"
-    if found.is_executable:
-        return Item(entry.path, STUB, found)
-    return Item(entry.path, COPY, found)
+    if target.kind == elf.LIBRARY:
+        # The library's bytes if the link's name is the SONAME, otherwise an alias.
+        return Item(entry.path, LINKED_ELF, target) if soname_of(target) == entry.name else "alias"
+    if target.is_executable:
+        return Item(entry.path, STUB, target)
+    return Item(entry.path, COPY, target)
 
 
 def marker(package):
@@ -122,18 +122,18 @@ def fill_runtime(package, earlier):
     else:
         path = f".devel_links/{package.isa}.json"
         package.items[path] = Item(path, DEVEL_LINKS)
-        # pip removes emptied directories only below one that it removes a file from, so each
-        # device wheel has a file of its own at the top (defect 24: nothing is left behind).
+        # pip removes emptied directories only below one that it removes a file from, so each device wheel has a file at
+        # the top (defect 24: nothing remains after uninstallation).
         package.items[marker(package)] = Item(marker(package), INIT)
 
 
 def wanted_alias(package, entry):
     """An alias that the manifest asks for is a forwarding library or a full copy."""
-    found = resolve(package.view, entry.path)
+    target = resolve(package.view, entry.path)
     if entry.path in FULL_COPIES.get(package.logical, ()):
-        return Item(entry.path, LINKED_ELF, found, renamed=True)
-    if entry.path in FORWARDED.get(package.logical, ()) and soname_of(found):
-        return Item(entry.path, FORWARD, found)
+        return Item(entry.path, LINKED_ELF, target, renamed=True)
+    if entry.path in FORWARDED.get(package.logical, ()) and soname_of(target):
+        return Item(entry.path, FORWARD, target)
     return None
 
 
@@ -153,44 +153,44 @@ def link_up(path, target):
     return "../" * len(path.split("/")) + target
 
 
-def soname_alias(own, view, renamed, entry):
-    """The SONAME's path when an entry is a SONAME alias, else None."""
-    found = entry if entry.form == "file" else resolve(view, entry.path)
-    soname = soname_of(found) if found and found.form == "file" else None
+def soname_alias(tree, view, renamed, entry):
+    """Returns the SONAME's path if an entry is a SONAME alias, otherwise None."""
+    target = entry if entry.form == "file" else resolve(view, entry.path)
+    soname = soname_of(target) if target and target.form == "file" else None
     if soname in (None, entry.name):
         return None
-    for path in (beside(entry, soname), beside(found, soname)):
-        if path in renamed or bears_soname(own, view, path, soname):
+    for path in (beside(entry, soname), beside(target, soname)):
+        if path in renamed or bears_soname(tree, view, path, soname):
             return path
     return None
 
 
-def devel_members(own, view, runtime):
+def devel_members(tree, view, runtime):
     """Path -> (form, target or entry) of devel. Per entry, the first that fits."""
     owners = {}
     for package in runtime:  # the owner is the first in build order
         for path in package.items:
             owners.setdefault(path, package)
-    renamed = renamed_paths(own, runtime)
-    members = {path: devel_member(own, view, renamed, owners, entry)
-               for path, entry in own.items()}
-    for path in renamed - own.keys():
+    renamed = renamed_paths(tree, runtime)
+    members = {path: devel_member(tree, view, renamed, owners, entry)
+               for path, entry in tree.items()}
+    for path in renamed - tree.keys():
         # A library shipped under its SONAME is here under that name, too.
         members[path] = ("link", link_up(path, f"{owners[path].platform_dir}/{path}"))
     return members
 
 
-def renamed_paths(own, runtime):
-    """Where runtime packages ship libraries of `own` under their SONAME."""
+def renamed_paths(tree, runtime):
+    """Returns the paths of libraries of `own` that runtime packages ship under their SONAME."""
     return {item.path for package in runtime for item in package.items.values()
             if item.renamed and item.path not in FULL_COPIES.get(package.logical, ())
-            and item.entry.path in own}
+            and item.entry.path in tree}
 
 
-def devel_member(own, view, renamed, owners, entry):
+def devel_member(tree, view, renamed, owners, entry):
     if entry.form == "dir":
         return ("dir", None)
-    alias = soname_alias(own, view, renamed, entry)
+    alias = soname_alias(tree, view, renamed, entry)
     if alias:
         return ("link", posixpath.relpath(alias, entry.folder or "."))
     if entry.path in owners:
@@ -206,6 +206,6 @@ def select(entries, include=None, exclude=()):
             if (include is None or any_matches(include, path)) and not any_matches(exclude, path)}
 
 
-def tree_of(artifacts, wanted, families):
-    """The tree of the artifacts whose (name, component) is wanted, for these families."""
-    return merge(a for a in artifacts if a.key in wanted and a.base_isa in families)
+def tree_of(artifacts, keys, families):
+    """Returns the tree of the artifacts for these families with a (name, component) in `wanted`."""
+    return merge(a for a in artifacts if a.key in keys and a.base_isa in families)

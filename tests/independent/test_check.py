@@ -74,7 +74,7 @@ def item_bytes(package, item):
 
 
 def write_wheel(path, members):
-    """`members`: name -> (bytes, mode). RECORD comes last."""
+    """Writes `members`: name -> (bytes, mode). RECORD is the last member."""
     record = "m-1.dist-info/RECORD"
     rows = []
     with zipfile.ZipFile(path, "w") as archive:
@@ -139,7 +139,7 @@ class WholeCheck(unittest.TestCase):
         self.members = dict(self.plan.devel[""])
 
     def check(self, archive=None):
-        """The lines that the check prints for the wheels as they stand in `self`."""
+        """Returns the lines that the check prints for the wheels in `self`."""
         devel = devel_tar(self.members) if archive is None else archive
         wheels = {**self.wheels,
                   "rocm-sdk-devel": {"rocm_sdk_devel/_devel.tar": (devel, 0o644)}}
@@ -151,15 +151,15 @@ class WholeCheck(unittest.TestCase):
         return output.getvalue()
 
     def finds(self, *texts):
-        found = self.check()
-        self.assertEqual(self.total, 1, found)
+        output = self.check()
+        self.assertEqual(self.total, 1, output)
         for text in texts:
-            self.assertIn(text, found)
+            self.assertIn(text, output)
 
     def test_right_wheels_agree(self):
-        found = self.check()
-        self.assertEqual(self.total, 0, found)
-        self.assertEqual(found.count(": agrees"), 6)
+        output = self.check()
+        self.assertEqual(self.total, 0, output)
+        self.assertEqual(output.count(": agrees"), 6)
 
     def test_the_packages_hold_what_the_rules_say(self):
         items = {p.distribution: sorted(p.items) for p in self.plan.runtime}
@@ -203,8 +203,8 @@ class WholeCheck(unittest.TestCase):
         self.finds("lib/libp.so: DT_RPATH")
 
     def test_library_that_is_not_found(self):
-        """libp.so finds what core has where it searches, and what the manifest lists."""
-        for needed, found in (("libhiprtc.so.7", True), ("libc.so.6", True), ("libz9.so.9", False)):
+        """Reports a dependency of libp.so only if neither core's search path nor the manifest's list has it."""
+        for needed, resolves in (("libhiprtc.so.7", True), ("libc.so.6", True), ("libz9.so.9", False)):
             image = shared_object(soname="libp.so", needed=[needed], rpath=LIBRARIES_RPATH)
             closure = Closure('system-library "libc.so.*" reason="x"\nignore "unresolved-library" "libx.so.1"\n')
             libraries = next(p for p in self.plan.runtime if p.logical == "libraries")
@@ -212,7 +212,7 @@ class WholeCheck(unittest.TestCase):
             closure.add(libraries, "_rocm_sdk_libraries/lib/libp.so", image)
             closure.add(core, "_rocm_sdk_core/lib/libhiprtc.so.7",
                         shared_object(soname="libhiprtc.so.7"))
-            expected = [] if found else [("_rocm_sdk_libraries/lib/libp.so", f"does not find {needed}")]
+            expected = [] if resolves else [("_rocm_sdk_libraries/lib/libp.so", f"does not find {needed}")]
             self.assertEqual(list(closure.differences(self.plan, libraries)), expected)
 
     def test_library_of_a_device_wheel_is_not_there_for_others(self):
@@ -255,17 +255,17 @@ class WholeCheck(unittest.TestCase):
             with tarfile.open(fileobj=stream, mode="w") as new:
                 for member in members:
                     new.addfile(member, old.extractfile(member) if member.isfile() else None)
-        found = self.check(stream.getvalue())
-        self.assertEqual(self.total, 1, found)
-        self.assertIn("stands before lib/libhiprtc.so.7", found)
+        output = self.check(stream.getvalue())
+        self.assertEqual(self.total, 1, output)
+        self.assertIn("stands before lib/libhiprtc.so.7", output)
 
     def test_a_wheel_too_few_and_one_too_many(self):
         members = self.wheels.pop("rocm-profiler")
         self.wheels["rocm-sdk-device-gfx1100"] = members
-        found = self.check()
-        self.assertEqual(self.total, 2, found)
-        self.assertIn("rocm_profiler: : 0 wheels", found)
-        self.assertIn("unexpected wheel", found)
+        output = self.check()
+        self.assertEqual(self.total, 2, output)
+        self.assertIn("rocm_profiler: : 0 wheels", output)
+        self.assertIn("unexpected wheel", output)
 
 
 if __name__ == "__main__":

@@ -44,14 +44,14 @@ class Tree(unittest.TestCase):
         (artifact / "artifact_manifest.txt").write_text("stage\nabsent\n")
         return tree.read_entries(artifact)
 
-    def package(self, own, view=None, logical="core"):
-        made = rules.Package(logical, "p", "_p", own, view or own)
-        rules.fill_runtime(made, [])
-        return made
+    def package(self, tree, view=None, logical="core"):
+        package = rules.Package(logical, "p", "_p", tree, view or tree)
+        rules.fill_runtime(package, [])
+        return package
 
     def forms(self, content):
-        made = self.package(self.make("a_lib_generic", content))
-        return {path: item.form for path, item in made.items.items()}, made.dropped
+        package = self.package(self.make("a_lib_generic", content))
+        return {path: item.form for path, item in package.items.items()}, package.dropped
 
 
 class Globs(unittest.TestCase):
@@ -160,18 +160,18 @@ class Runtime(Tree):
         self.assertEqual(dropped["lib/q.so"], "alias")
 
     def test_links_to_programs_scripts_and_data(self):
-        own = self.make("a_run_generic", {
+        tree = self.make("a_run_generic", {
             "bin/tool": shared_object(interp=True), "bin/t": "tool", "bin/s": "run.py",
             "bin/run.py": b"#!/usr/bin/env python3\n", "bin/d": "note", "bin/note": b"#!x"})
-        os.chmod(own["bin/run.py"].source, 0o755)
-        items = self.package(own).items
+        os.chmod(tree["bin/run.py"].source, 0o755)
+        items = self.package(tree).items
         self.assertEqual([items[f"bin/{name}"].form for name in "tsd"],
                          [rules.STUB, rules.STUB, rules.COPY])
 
     def test_stub_is_dropped_when_its_target_is_not_shipped(self):
-        own = self.make("a_run_generic", {"bin/t": "tool"})
-        view = {**own, **self.make("b_run_generic", {"bin/tool": shared_object(interp=True)})}
-        self.assertEqual(self.package(own, view).dropped["bin/t"], "target not shipped")
+        tree = self.make("a_run_generic", {"bin/t": "tool"})
+        view = {**tree, **self.make("b_run_generic", {"bin/tool": shared_object(interp=True)})}
+        self.assertEqual(self.package(tree, view).dropped["bin/t"], "target not shipped")
 
     def test_requested_alias_is_a_forwarding_library(self):
         forms, _ = self.forms({"lib/libhiprtc.so.7": shared_object(soname="libhiprtc.so.7"),
@@ -179,20 +179,20 @@ class Runtime(Tree):
         self.assertEqual(forms["lib/libhiprtc.so"], rules.FORWARD)
 
     def test_a_device_package_has_no_init(self):
-        own = self.make("a_lib_gfx942", {"lib/k.co": b"x"})
-        items = self.package(own, logical="device").items
+        tree = self.make("a_lib_gfx942", {"lib/k.co": b"x"})
+        items = self.package(tree, logical="device").items
         self.assertNotIn("__init__.py", items)
 
 
 class Devel(Tree):
     def test_first_rule_that_fits(self):
         lib = shared_object(soname="libx.so.1")
-        own = self.make("a_lib_generic", {
+        tree = self.make("a_lib_generic", {
             "lib/libx.so.1.2": lib, "lib/libx.so.1": "libx.so.1.2", "lib/libx.so": "libx.so.1",
             "lib/old-8.so": shared_object(soname="old.so.8"), "lib/here": ".", "lib/none": "gone"})
-        runtime = self.package(dict(own))
-        own.update(self.make("a_dev_generic", {"include/x.h": b"x", "empty": None}))
-        members = rules.devel_members(own, own, [runtime])
+        runtime = self.package(dict(tree))
+        tree.update(self.make("a_dev_generic", {"include/x.h": b"x", "empty": None}))
+        members = rules.devel_members(tree, tree, [runtime])
         links = {path: detail for path, (form, detail) in members.items() if form == "link"}
         self.assertEqual(links, {
             "lib/libx.so": "libx.so.1", "lib/libx.so.1.2": "libx.so.1",
@@ -257,14 +257,14 @@ class Moves(unittest.TestCase):
         self.assertEqual(len(self.faults(bytes(result), self.END)), 1)
 
     def test_loads_and_tags_stay(self):
-        def made(size, tags):
+        def tables(size, tags):
             return elf.Elf(3, 62, segments=[elf.Segment(1, 0, 0, 9), elf.Segment(1, 9, 9, size)],
                            tags=tags)
-        old = made(5, [(12, 1), (5, 7)])
-        self.assertEqual(list(elf_blocks.load_faults(old, made(6, []))), [])
-        self.assertEqual(len(list(elf_blocks.load_faults(old, made(4, [])))), 1)
-        self.assertEqual(list(elf_blocks.tag_faults(old, made(5, [(15, 3), (12, 1), (5, 8)]))), [])
-        self.assertEqual(len(list(elf_blocks.tag_faults(old, made(5, [(12, 2), (5, 7)])))), 1)
+        old = tables(5, [(12, 1), (5, 7)])
+        self.assertEqual(list(elf_blocks.load_faults(old, tables(6, []))), [])
+        self.assertEqual(len(list(elf_blocks.load_faults(old, tables(4, [])))), 1)
+        self.assertEqual(list(elf_blocks.tag_faults(old, tables(5, [(15, 3), (12, 1), (5, 8)]))), [])
+        self.assertEqual(len(list(elf_blocks.tag_faults(old, tables(5, [(12, 2), (5, 7)])))), 1)
 
 
 class Records(unittest.TestCase):
@@ -273,18 +273,18 @@ class Records(unittest.TestCase):
             archive.writestr("m/a b,c.py", b"text")
             archive.writestr("d-1.dist-info/RECORD", "\r\n".join(rows))
             record = Record(archive)
-            found = [what for _, what in record.faults(archive)]
+            faults = [fault for _, fault in record.faults(archive)]
             for info, content in open_members(archive):
-                found += record.entry_faults(info.filename, content)
-            return found
+                faults += record.entry_faults(info.filename, content)
+            return faults
 
     def test_exact_record_passes_and_others_do_not(self):
         good = base64.urlsafe_b64encode(hashlib.sha256(b"text").digest()).rstrip(b"=").decode()
-        own = "d-1.dist-info/RECORD,,"
-        self.assertEqual(self.faults([f'"m/a b,c.py",sha256={good},4', own]), [])
-        self.assertEqual(len(self.faults([f'"m/a b,c.py",sha256={good},5', own])), 1)
-        self.assertEqual(len(self.faults([own])), 1)
-        self.assertEqual(len(self.faults([f'"m/a b,c.py",sha256={good},4', own, "x,,"])), 1)
+        line = "d-1.dist-info/RECORD,,"
+        self.assertEqual(self.faults([f'"m/a b,c.py",sha256={good},4', line]), [])
+        self.assertEqual(len(self.faults([f'"m/a b,c.py",sha256={good},5', line])), 1)
+        self.assertEqual(len(self.faults([line])), 1)
+        self.assertEqual(len(self.faults([f'"m/a b,c.py",sha256={good},4', line, "x,,"])), 1)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ class Entry:
 
     @property
     def is_executable(self):
-        """What makes a link to this file an exec stub: a program, or a script to run."""
+        """True if a link to this file is an exec stub: for a program or a script."""
         script = self.head == b"#!" and self.mode & 0o111 != 0
         return self.kind in (elf.PROGRAM, elf.STATIC_PROGRAM) or script
 
@@ -91,18 +91,18 @@ class Artifact:
 
 def read_artifacts(folder):
     """Every artifact of a directory; children with other names are no artifacts."""
-    found = []
+    artifacts = []
     for child in sorted(Path(folder).iterdir()):
         fields = child.name.split("_")
         if child.is_dir() and len(fields) == 3:
             artifact = Artifact(child, *fields)
             artifact.entries = read_entries(child)
-            found.append(artifact)
-    return found
+            artifacts.append(artifact)
+    return artifacts
 
 
 def read_entries(folder):
-    """What lies below a base directory is installed at that relative path."""
+    """Reads a base directory, with paths relative to it as installed paths."""
     entries = {}
     for line in (folder / "artifact_manifest.txt").read_text(encoding="utf-8").splitlines():
         base = folder / line.strip()
@@ -146,22 +146,22 @@ def same(one, other):
 
 
 def resolve(view, path):
-    """Follows links component by component; the entry that the path leads to, or None.
+    """Follows links component by component; returns the entry at the end, or None.
 
-    None stands for a link that dangles, turns in a circle or leaves the tree.
+    None means a link that dangles, turns in a circle or leaves the tree.
     """
-    todo, done, hops = deque(path.split("/")), [], 0
+    todo, parts, hops = deque(path.split("/")), [], 0
     entry = None
     while todo:
         part = todo.popleft()
         if part in ("", "."):
             continue
         if part == "..":
-            if not done:
+            if not parts:
                 return None
-            done.pop()
+            parts.pop()
             continue
-        entry = view.get("/".join([*done, part]))
+        entry = view.get("/".join([*parts, part]))
         if entry is None:
             return None
         if entry.form == "link":
@@ -172,5 +172,5 @@ def resolve(view, path):
         elif entry.form == "file" and todo:
             return None
         else:
-            done.append(part)
-    return view.get("/".join(done), Entry("", "dir", Path()))
+            parts.append(part)
+    return view.get("/".join(parts), Entry("", "dir", Path()))

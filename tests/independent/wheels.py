@@ -1,4 +1,4 @@
-"""Reads wheels: their members as files on disk, and what RECORD says of them."""
+"""Reads wheels: their members as files on disk, and their RECORD."""
 
 import base64
 import csv

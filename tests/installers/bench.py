@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What every scenario needs: packages, sources, interpreters, installers, a place."""
+"""Shared inputs of every scenario: packages, sources, interpreters, installers, a directory."""
 
 import itertools
 import threading
@@ -25,7 +25,7 @@ class Bench:
     pythons: list
     tools: dict  # interpreter -> tools
     settings: dict
-    given: Namespace
+    arguments: Namespace
     missing: list = field(default_factory=list)
     _numbers: itertools.count = field(default_factory=itertools.count)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -37,12 +37,12 @@ class Bench:
 
     @property
     def quick(self):
-        """Tell whether a sample has to do."""
-        return self.given.quick
+        """True for the short sample."""
+        return self.arguments.quick
 
-    def not_run(self, what, why):
-        """Say loudly that a part cannot be run here; the exit status will tell."""
-        reason = f"{what}: {' '.join(str(why).split())}"
+    def not_run(self, part, why):
+        """Report loudly that a part cannot be run here; the exit status becomes 77."""
+        reason = f"{part}: {' '.join(str(why).split())}"
         with self._lock:
             self.missing.append(reason)
             print(f"NOT RUN {reason}", flush=True)
@@ -57,9 +57,9 @@ class Bench:
     def environment(self, python, tool, name="venv"):
         """Return a new environment, already made."""
         environment = Environment(python, tool, self.place(), self.settings, name)
-        done = environment.make()
-        if done.status:
-            raise RuntimeError(f"no virtual environment: {done.problem}")
+        result = environment.make()
+        if result.status:
+            raise RuntimeError(f"no virtual environment: {result.problem}")
         return environment
 
     @property
@@ -79,33 +79,33 @@ class Bench:
         """Say which cell it is."""
         return f"Python {python.label}, {tool.label}"
 
-    def step(self, name, done):
+    def step(self, name, result):
         """Check that a command ended well."""
-        return self.report.check(name, done.problem)
+        return self.report.check(name, result.problem)
 
     def state(self, name, environment, expected):
-        """Check what is installed: these versions, whole, and nothing that no RECORD knows."""
-        found, site = records.distributions(environment.site), environment.site
-        problems = [f"installed is {found}, not {expected}"] * (found != expected)
-        problems += records.wrong(site) + records.absent(site)
+        """Check the installed packages: these versions, undamaged, and no file outside RECORDs."""
+        actual, site = records.distributions(environment.site), environment.site
+        problems = [f"installed is {actual}, not {expected}"] * (actual != expected)
+        problems += records.mismatches(site) + records.absent(site)
         problems += [f"{path} is in no RECORD" for path in records.unowned(site)]
         return self.report.check(name, problems and some(problems))
 
 
 def _version(command, cwd):
     """Return the version that a tool prints as its second word, or raise NotRun."""
-    done = run(command, cwd)
-    if done.status:
-        raise NotRun(f"an installer does not start: {done.problem}")
-    return done.out.split()[1]
+    result = run(command, cwd)
+    if result.status:
+        raise NotRun(f"an installer does not start: {result.problem}")
+    return result.out.split()[1]
 
 
 def tools_for(python, work, uv, fetch_pip):
     """Return the installers for an interpreter: its oldest pip, the newest pip, uv."""
-    found = {}
-    for wanted in dict.fromkeys((python.oldest_pip, None)):
-        path = fetch_pip(wanted)
+    tools = {}
+    for version_wanted in dict.fromkeys((python.oldest_pip, None)):
+        path = fetch_pip(version_wanted)
         command = python.command(["env", f"PYTHONPATH={path}", python.path, "-m", "pip", "--version"])
         version = _version(command, work)
-        found[version] = Tool("pip", path, version)
-    return [*found.values(), Tool("uv", uv, _version([uv, "--version"], work))]
+        tools[version] = Tool("pip", path, version)
+    return [*tools.values(), Tool("uv", uv, _version([uv, "--version"], work))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What installers keep of the selector, and what uv writes into a lock: nothing of one machine."""
+"""Metadata that installers cache for the selector, and uv's lock: nothing specific to one machine."""
 
 import hashlib
 import shutil
@@ -16,18 +16,18 @@ def two_machines(bench, python, tool):
     machines = {isa: machine(bench.work / SHARED, number) for isa, number in (("gfx942", GFX942), ("gfx1100", GFX1100))}
     name = f"{bench.label(python, tool)}: a cache shared with a machine of another GPU"
     environment = bench.environment(python, tool)
-    kept = set()
+    metadata = set()
     for isa, settings in machines.items():
         _empty(environment)
-        done = environment.install(bench.sources[0], WANTED, env=settings)
-        found = {*records.distributions(environment.site)}
-        bench.report.check(f"{name}: rocm[device] with a {isa}", done.problem or (found != CHOSEN and sorted(found)))
-        kept.add(next(environment.site.glob("rocm-*.dist-info/METADATA")).read_bytes())
-        done = environment.install(bench.sources[0], f"rocm[device-{isa}]=={OLD}", env=settings)
-        found = devices(environment.site)
+        result = environment.install(bench.sources[0], WANTED, env=settings)
+        actual = {*records.distributions(environment.site)}
+        bench.report.check(f"{name}: rocm[device] with a {isa}", result.problem or (actual != CHOSEN and sorted(actual)))
+        metadata.add(next(environment.site.glob("rocm-*.dist-info/METADATA")).read_bytes())
+        result = environment.install(bench.sources[0], f"rocm[device-{isa}]=={OLD}", env=settings)
+        actual = devices(environment.site)
         bench.report.check(f"{name}: rocm[device-{isa}] is the machine's own",
-                           done.problem or (found != [isa] and f"installed is {found}"))
-    bench.report.check(f"{name}: both get the same selector", len(kept) != 1 and "they differ")
+                           result.problem or (actual != [isa] and f"installed is {actual}"))
+    bench.report.check(f"{name}: both get the same selector", len(metadata) != 1 and "they differ")
     environment.remove()
 
 
@@ -53,7 +53,7 @@ gfx1100 = ["rocm[device-gfx1100]=={OLD}"]
 """
 
 class Project:
-    """A uv project on one machine: with a cache and an environment of its own."""
+    """A uv project on one machine, with a separate cache and environment."""
 
     def __init__(self, bench, python, uv, settings, dependencies=f'"{WANTED}"', more=""):
         settings = {**bench.settings, **settings, "UV_NO_CONFIG": "0"}  # its settings are in pyproject.toml
@@ -74,7 +74,7 @@ class Project:
         return (self.directory / "uv.lock").read_bytes()
 
     def devices(self):
-        """Return the ISAs whose packages are installed."""
+        """Return the ISAs of the installed packages."""
         return devices(self.environment.site)
 
     def take_lock(self, other):
@@ -94,9 +94,9 @@ def lock(bench, python, uv):
     bench.report.check(f"{name} is the same on all machines", len(digests) != 1 and "they differ")
     projects["gfx1100"].take_lock(projects["gfx942"])
     for isa, project in projects.items():
-        wanted = ["--extra", isa] if isa in machines else []
-        done = project.run("sync", *wanted)
-        found = project.devices() if not done.status else []
+        options = ["--extra", isa] if isa in machines else []
+        result = project.run("sync", *options)
+        actual = project.devices() if not result.status else []
         expected = [isa] if isa in machines else []
-        bench.report.check(f"{name}: uv sync {' '.join(wanted)} installs what is asked for",
-                           done.problem or (found != expected and f"installed is {found}, not {expected}"))
+        bench.report.check(f"{name}: uv sync {' '.join(options)} installs the requested packages",
+                           result.problem or (actual != expected and f"installed is {actual}, not {expected}"))

@@ -9,7 +9,7 @@ TOGETHER = ("rocm-sdk-core", "rocm-sdk-libraries", *DEVICES, "rocm-profiler", "r
 
 def _at_once(environment, commands):
     started = [(command, environment.start(command, env)) for command, env in commands]
-    return [environment.ended(process, command) for command, process in started]
+    return [environment.outcome(process, command) for command, process in started]
 
 
 def _install(environment, source, *words):
@@ -17,11 +17,11 @@ def _install(environment, source, *words):
 
 
 def different(bench, python, tool):
-    """One installer for each package: their files lie in the same directories, and none is lost."""
+    """One installer for each package: their files share directories, and none is lost."""
     environment, source = bench.environment(python, tool), bench.sources[0]
     name = f"{bench.label(python, tool)}: {len(TOGETHER)} installs at once"
-    ended = _at_once(environment, [_install(environment, source, "--no-deps", f"{one}=={OLD}") for one in TOGETHER])
-    bench.report.check(name, next(filter(None, (done.problem for done in ended)), None))
+    results = _at_once(environment, [_install(environment, source, "--no-deps", f"{one}=={OLD}") for one in TOGETHER])
+    bench.report.check(name, next(filter(None, (result.problem for result in results)), None))
     bench.state(f"{name}: everything is whole", environment, {one: OLD for one in sorted(TOGETHER)})
     bench.step(f"{name}: then rocm", environment.install(source, f"rocm=={OLD}"))
     _init(bench, name, environment)
@@ -30,32 +30,32 @@ def different(bench, python, tool):
 
 
 def _uninstall(bench, name, environment):
-    """Links into core are in two RECORDs: an uninstaller that finds one gone may break off, and is repeated."""
-    ended = _at_once(environment, [environment.command("uninstall", one) for one in EVERYTHING])
-    failed = [done for done in ended if done.status]
+    """Links into core are in two RECORDs: an uninstaller that misses one may fail, and is repeated."""
+    results = _at_once(environment, [environment.command("uninstall", one) for one in EVERYTHING])
+    failed = [result for result in results if result.status]
     if failed:
-        bench.report.note(f"{name}: {len(failed)} break off, and put back what they had removed")
-    left = records.distributions(environment.site)
-    if left:
-        bench.step(f"{name}: uninstalling once more what is still there", environment.installer("uninstall", *left))
+        bench.report.note(f"{name}: {len(failed)} fail, and restore the files that they had removed")
+    remaining = records.distributions(environment.site)
+    if remaining:
+        bench.step(f"{name}: uninstalling the remaining packages again", environment.installer("uninstall", *remaining))
     bench.report.check(f"{name}: nothing is left but empty directories", _files_left(environment))
 
 
 def _files_left(environment):
-    """Two uninstallers may each leave a directory to the other: that is theirs, files are not."""
-    left = [path for path in environment.site.rglob("*") if not path.is_dir()]
-    return left or records.distributions(environment.site)
+    """Two uninstallers may each leave a directory to the other; leftover directories are allowed, files are not."""
+    files = [path for path in environment.site.rglob("*") if not path.is_dir()]
+    return files or records.distributions(environment.site)
 
 
 def _init(bench, name, environment):
     """Several processes expand devel while an installer replaces a device package."""
     again = ["--reinstall"] if environment.tool.is_uv else ["--force-reinstall"]
     commands = [([environment.place / "bin/rocm-sdk", "init", "--quiet"], {}) for _ in range(4)]
-    ended = _at_once(environment, commands)
-    bench.report.check(f"{name}: four rocm-sdk init at once", next(filter(None, (one.problem for one in ended)), None))
+    results = _at_once(environment, commands)
+    bench.report.check(f"{name}: four rocm-sdk init at once", next(filter(None, (one.problem for one in results)), None))
     commands.append(_install(environment, bench.sources[0], *again, "--no-deps", f"{DEVICES[0]}=={OLD}"))
-    ended = _at_once(environment, commands)
-    bench.report.check(f"{name}: rocm-sdk init while a device package is replaced", ended[-1].problem)
+    results = _at_once(environment, commands)
+    bench.report.check(f"{name}: rocm-sdk init while a device package is replaced", results[-1].problem)
     bench.step(f"{name}: the next rocm-sdk init", environment.program("rocm-sdk", "init", "--quiet"))
     bench.state(f"{name}: everything is whole after that", environment, {one: OLD for one in sorted(EVERYTHING)})
 
@@ -64,16 +64,16 @@ def same(bench, python, tool):
     """The same packages by several installers at once. pip promises nothing; uv takes turns."""
     environment, source = bench.environment(python, tool), bench.sources[0]
     name = f"{bench.label(python, tool)}: three times the same install at once"
-    wanted = f"rocm[libraries,devel,device-all,profiler]=={OLD}"
-    ended = _at_once(environment, [_install(environment, source, wanted) for _ in range(3)])
-    failed = [done for done in ended if done.status]
+    requirement = f"rocm[libraries,devel,device-all,profiler]=={OLD}"
+    results = _at_once(environment, [_install(environment, source, requirement) for _ in range(3)])
+    failed = [result for result in results if result.status]
     if tool.is_uv:
         bench.report.check(f"{name}: none fails", failed and failed[0].problem)
     elif failed:
         last = failed[0].err.splitlines()[-1:]
         bench.report.note(f"{name}: {len(failed)} of 3 fail, which pip does not rule out: {last}")
     again = ["--reinstall"] if tool.is_uv else ["--force-reinstall"]
-    bench.step(f"{name}: one more install mends whatever came of it", environment.install(source, *again, wanted))
+    bench.step(f"{name}: one more install repairs the result", environment.install(source, *again, requirement))
     bench.state(f"{name}: everything is whole", environment, {one: OLD for one in sorted(EVERYTHING)})
     bench.step(f"{name}: rocm-sdk init", environment.program("rocm-sdk", "init", "--quiet"))
     bench.step(f"{name}: uninstall", environment.installer("uninstall", *EVERYTHING))

@@ -16,8 +16,8 @@ READ_ONLY = 'mount --bind "$1" "$1"; mount -o remount,bind,ro "$1"; shift; exec 
 
 def _filled(bench, python, tool, name="venv"):
     environment = bench.environment(python, tool, name)
-    done = environment.install(bench.sources[0], WANTED)
-    return environment if bench.step(f"{bench.label(python, tool)}: install into {name}", done) else None
+    result = environment.install(bench.sources[0], WANTED)
+    return environment if bench.step(f"{bench.label(python, tool)}: install into {name}", result) else None
 
 
 def odd_path(bench, python, tool):
@@ -27,13 +27,13 @@ def odd_path(bench, python, tool):
         return
     name = f"{bench.label(python, tool)}: a path with spaces and non-ASCII"
     bench.step(f"{name}: rocm-sdk init", environment.program("rocm-sdk", "init", "--quiet"))
-    done = environment.program("rocm-sdk", "path", "--root")
+    result = environment.program("rocm-sdk", "path", "--root")
     root = environment.site / "_rocm_sdk_devel"
-    bench.report.check(f"{name}: rocm-sdk path", done.problem or (done.out != f"{root}\n" and f"it says {done.out!r}"))
+    bench.report.check(f"{name}: rocm-sdk path", result.problem or (result.out != f"{root}\n" and f"it says {result.out!r}"))
     bench.step(f"{name}: a console script", environment.program("amdclang", "--version"))
     bench.step(f"{name}: an exec stub", environment.run([root / "bin/amdclang"]))
-    found = environment.run([environment.place / "bin/python", "-c", FIND])
-    bench.report.check(f"{name}: libraries are found and load", found.problem)
+    completed = environment.run([environment.place / "bin/python", "-c", FIND])
+    bench.report.check(f"{name}: libraries are found and load", completed.problem)
     _gone(bench, name, environment)
 
 
@@ -57,9 +57,9 @@ def lib64(bench, python, tool):
     bench.step(f"{name}: install", environment.install(bench.sources[0], WANTED))
     behind = link / environment.site.relative_to(environment.place / "lib")
     settings = {"PYTHONPATH": str(behind)}
-    done = environment.module("path", "--root", env=settings)
+    result = environment.module("path", "--root", env=settings)
     expected = f"{behind / '_rocm_sdk_devel'}\n"
-    bench.report.check(f"{name}: rocm-sdk path", done.problem or (done.out != expected and f"it says {done.out!r}"))
+    bench.report.check(f"{name}: rocm-sdk path", result.problem or (result.out != expected and f"it says {result.out!r}"))
     bench.step(f"{name}: rocm-sdk init by the other name", environment.module("init", "--quiet"))
     foreign = records.unowned(environment.site)
     bench.report.check(f"{name}: every file is in a RECORD", foreign)
@@ -67,7 +67,7 @@ def lib64(bench, python, tool):
 
 
 def read_only(bench, python, tool):
-    """Nothing can be written: what needs to says so, and what does not works."""
+    """A read-only environment: commands that need to write say so, and the others work."""
     if os.geteuid() != 0:
         bench.not_run("read-only site-packages", "making a mount read-only needs root rights")
         return
@@ -85,10 +85,10 @@ def read_only(bench, python, tool):
     for verb, words in (("install", [*bench.sources[0].options, f"rocm[device-gfx1100]=={OLD}"]),
                         ("uninstall", ["rocm-sdk-devel"])):
         command, needed = environment.command(verb, *words)
-        done = _locked(environment, command, needed)
-        said = done.err + done.out
-        problem = (not done.status and "it claims to have done it") or ("ead-only" not in said and done.problem)
-        bench.report.check(f"{name}: {tool.name} {verb} says what is wrong", problem)
+        result = _locked(environment, command, needed)
+        output = result.err + result.out
+        problem = (not result.status and "it claims to have done it") or ("ead-only" not in output and result.problem)
+        bench.report.check(f"{name}: {tool.name} {verb} names the problem", problem)
     changed = snapshot.difference(before, snapshot.contents(environment.place, times=True))
     bench.report.check(f"{name}: nothing has changed", changed)
     _gone(bench, name, environment)
@@ -101,16 +101,16 @@ def _locked(environment, command, env=None):
     return environment.run([*prefix, program, *command[1:]], {"PYTHONDONTWRITEBYTECODE": "1", **(env or {})})
 
 
-def _refused(bench, name, done, words):
-    absent = [word for word in words if word not in done.err]
+def _refused(bench, name, result, words):
+    absent = [word for word in words if word not in result.err]
     problem = None
-    if done.status != 1:
-        problem = f"{done.ending}, not 1: {done.err or done.out}"
-    elif "Traceback" in done.err or done.out:
-        problem = f"not only an error: {done.out}{done.err}"
+    if result.status != 1:
+        problem = f"{result.ending}, not 1: {result.err or result.out}"
+    elif "Traceback" in result.err or result.out:
+        problem = f"not only an error: {result.out}{result.err}"
     elif absent:
-        problem = f"it does not say {absent}: {done.err}"
-    bench.report.check(f"{name} says what is wrong", problem)
+        problem = f"it does not say {absent}: {result.err}"
+    bench.report.check(f"{name} names the problem", problem)
 
 
 def elsewhere(bench, python, tool):
@@ -136,8 +136,8 @@ def elsewhere(bench, python, tool):
 
 def _serves(bench, name, environment):
     site, devel = environment.site, environment.site / "_rocm_sdk_devel"
-    done = environment.module("path", "--root")
-    bench.report.check(f"{name}: rocm-sdk path", done.problem or (done.out != f"{devel}\n" and f"it says {done.out!r}"))
+    result = environment.module("path", "--root")
+    bench.report.check(f"{name}: rocm-sdk path", result.problem or (result.out != f"{devel}\n" and f"it says {result.out!r}"))
     bench.step(f"{name}: rocm-sdk init", environment.module("init", "--quiet"))
     links = [path for path in devel.rglob("*") if path.is_symlink()]
     astray = [path.name for path in links if not path.exists() or not path.resolve().is_relative_to(site.resolve())]

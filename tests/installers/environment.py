@@ -13,7 +13,7 @@ from pythons import Interpreter
 
 @dataclass(frozen=True)
 class Tool:
-    """An installer: `pip` (`path` goes into PYTHONPATH) or `uv` (`path` is the program)."""
+    """An installer: `pip` (`path` is added to PYTHONPATH) or `uv` (`path` is the program)."""
 
     name: str
     path: Path
@@ -26,7 +26,7 @@ class Tool:
 
     @property
     def is_uv(self):
-        """Tell which of the two it is."""
+        """True for uv."""
         return self.name == "uv"
 
     @property
@@ -58,9 +58,9 @@ class Environment:
     def make(self):
         """Make the environment, without pip in it; the snapshot of it stays in `before`."""
         (self.home / "tmp").mkdir(parents=True, exist_ok=True)
-        done = self.run([self.python.path, "-m", "venv", "--without-pip", self.place])
+        result = self.run([self.python.path, "-m", "venv", "--without-pip", self.place])
         self.before = snapshot.contents(self.place)
-        return done
+        return result
 
     def start(self, command, env=None, cwd=None):
         """Start a program that knows nothing of this machine's configuration."""
@@ -74,13 +74,13 @@ class Environment:
 
     def run(self, command, env=None, cwd=None):
         """Run a program to its end."""
-        return self.ended(self.start(command, env, cwd), command)
+        return self.outcome(self.start(command, env, cwd), command)
 
     @staticmethod
-    def ended(process, command):
-        """Wait for what `start` started, and tell its command without what leads into a root."""
-        done = wait(process)
-        return Done(tuple(map(str, command)), done.status, done.out, done.err)
+    def outcome(process, command):
+        """Wait for a process of `start`; return its result with the command without the words that enter a root."""
+        result = wait(process)
+        return Done(tuple(map(str, command)), result.status, result.out, result.err)
 
     def module(self, *arguments, env=None):
         """Run `python -m rocm_sdk`, which serves wherever the environment is."""
@@ -107,7 +107,7 @@ class Environment:
         return self.installer("install", *source.options, *words, env=env)
 
     def leftovers(self):
-        """Say how the environment differs from what it was when it was made."""
+        """Describe the differences of the environment from its initial state."""
         after = snapshot.contents(self.place)
         after.pop(".lock", None)  # uv's
         return snapshot.difference(self.before, after)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A C extension of somebody's: CMake finds HIP in the devel tree, and it starts through rocm_sdk.
+"""A user's C extension: CMake finds HIP in the devel tree, and it starts through rocm_sdk.
 
-The artifact tree is a small real one, with Debian's own CMake packages in it, which are made to
-find what lies in `lib`. Libraries that it leaves out for their size are stand-ins.
+The artifact tree is a small real one, with Debian's own CMake packages in it, which are edited to find the files in
+`lib`. Libraries that it leaves out for their size are stand-ins.
 """
 
 import platform
@@ -31,15 +31,15 @@ def built_against_devel(bench, python, uv):
 
 
 def _tools(bench, python):
-    if bench.given.real_tree is None:
+    if bench.arguments.real_tree is None:
         raise NotRun("there is no real artifact tree (--real-tree)")
     if platform.machine() != "x86_64":
         raise NotRun("the real artifact tree is for x86_64")
     cmake, compiler = shutil.which("cmake"), shutil.which("gcc")
     if cmake is None or compiler is None:
         raise NotRun("cmake and gcc are needed")
-    done = run([python.path, "-c", "import sysconfig; print(sysconfig.get_path('include'))"], bench.work)
-    include = Path(done.out.strip())
+    result = run([python.path, "-c", "import sysconfig; print(sysconfig.get_path('include'))"], bench.work)
+    include = Path(result.out.strip())
     if not (include / "Python.h").is_file():
         raise NotRun(f"Python {python.full} has no Python.h")
     return cmake, compiler, include
@@ -53,11 +53,11 @@ def _extension(bench, environment, cmake, compiler, include):
     build, in_root = environment.work / "build", environment.python.root is not None
     configure = [cmake, "-S", PROJECT, "-B", build, f"-DCMAKE_PREFIX_PATH={root}", f"-DPYTHON_INCLUDE={include}",
                  f"-DWITH_HIPRTC={'ON' if in_root else 'OFF'}", "-DCMAKE_BUILD_TYPE=Release"]
-    done = run(configure, environment.work)
-    bench.step(f"{name}: CMake configures", done)
-    found = re.search(r"hip (\S+) from (.+)", done.out)
+    result = run(configure, environment.work)
+    bench.step(f"{name}: CMake configures", result)
+    match = re.search(r"hip (\S+) from (.+)", result.out)
     bench.report.check(f"{name}: hip's CMake package is that of the devel tree",
-                       not (found and Path(found[2]).is_relative_to(root)) and f"it is {found and found[0]}: {done.out}")
+                       not (match and Path(match[2]).is_relative_to(root)) and f"it is {match and match[0]}: {result.out}")
     bench.step(f"{name}: it compiles and links", run([cmake, "--build", build], environment.work))
     library = next(build.glob("extension*.so"), build / "extension.so")
     needed = run(["readelf", "-d", library], build).out
@@ -75,29 +75,29 @@ def _starts(bench, name, environment, build, in_root):
     alone = environment.run([python, "-c", "import extension"], settings)
     bench.report.check(f"{name}: by itself it does not find the libraries",
                        ("cannot open shared object" not in alone.err) and f"{alone.ending}: {alone.err}")
-    done = environment.run([python, probe, OLD, *shortnames], settings)
+    result = environment.run([python, probe, OLD, *shortnames], settings)
     expected = f"hip {standins.VERSION}" + (r" hiprtc \d+\.\d+" if in_root else "")
     bench.report.check(f"{name}: it starts through initialize_process, and calls {' and '.join(shortnames)}",
-                       done.problem or (not re.fullmatch(expected, done.out.strip()) and f"it says {done.out!r}"))
+                       result.problem or (not re.fullmatch(expected, result.out.strip()) and f"it says {result.out!r}"))
     if not in_root:
         bench.report.note(f"{name}: real HIP libraries need a newer libc than this machine's: only with --root")
-    done = environment.installer("uninstall", *records.distributions(environment.site))
-    bench.report.check(f"{name}: nothing of the devel tree is left", done.problem or environment.leftovers())
+    result = environment.installer("uninstall", *records.distributions(environment.site))
+    bench.report.check(f"{name}: nothing of the devel tree is left", result.problem or environment.leftovers())
 
 
 def _devel_tree(bench, name, environment, compiler):
     """Build packages of the real tree and install them; return the root of the devel tree."""
     tree, built = environment.work / "tree", environment.work / "built"
-    shutil.copytree(bench.given.real_tree, tree, symlinks=True)
+    shutil.copytree(bench.arguments.real_tree, tree, symlinks=True)
     standins.complete(tree, compiler)
-    done = run([bench.given.rockpack.resolve(), "build", "--artifact-dir", tree, "-o", built, "--version", OLD],
-               environment.work)
-    if not bench.step(f"{name}: build packages of the real tree", done):
+    result = run([bench.arguments.rockpack.resolve(), "build", "--artifact-dir", tree, "-o", built, "--version", OLD],
+                 environment.work)
+    if not bench.step(f"{name}: build packages of the real tree", result):
         return None
     environment.make()
-    done = environment.installer("install", "--no-index", "--find-links", built / "dist", f"rocm[devel]=={OLD}")
-    if not bench.step(f"{name}: install them", done):
+    result = environment.installer("install", "--no-index", "--find-links", built / "dist", f"rocm[devel]=={OLD}")
+    if not bench.step(f"{name}: install them", result):
         return None
-    done = environment.program("rocm-sdk", "path", "--root")
-    bench.step(f"{name}: rocm-sdk path --root expands the devel tree", done)
-    return Path(done.out.strip()) if done.out else None
+    result = environment.program("rocm-sdk", "path", "--root")
+    bench.step(f"{name}: rocm-sdk path --root expands the devel tree", result)
+    return Path(result.out.strip()) if result.out else None

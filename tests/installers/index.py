@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where packages come from: a directory, or an index on this machine's own loopback address."""
+"""Sources of packages: a directory, or an index on loopback."""
 
 import hashlib
 import html
@@ -23,14 +23,15 @@ class FindLinks:
 
     @property
     def options(self):
-        """The options that make pip and uv look here and nowhere else."""
+        """The options that restrict pip and uv to this source."""
         return ["--no-index", "--find-links", str(self.directory)]
 
 
 class Index:
     """An index: HTML (PEP 503) or JSON (PEP 691), with or without metadata files (PEP 658, PEP 714).
 
-    Who does not ask for JSON, as pip before 22.2, gets HTML from every index. Every response says how long it is and what it is; nothing may be kept without asking again.
+    Clients that do not ask for JSON, as pip before 22.2, get HTML from every index. Every response has Content-Length
+    and Content-Type; caches must revalidate.
     """
 
     def __init__(self, directory, as_json, with_metadata):
@@ -49,7 +50,7 @@ class Index:
 
     @property
     def options(self):
-        """The options that make pip and uv look here and nowhere else."""
+        """The options that restrict pip and uv to this source."""
         return ["--index-url", self.url]
 
     def close(self):
@@ -58,7 +59,7 @@ class Index:
         self._server.server_close()
 
     def answer(self, path, accepted):
-        """Return the kind and the bytes of what stands at `path`, or None."""
+        """Return the content type and the bytes at `path`, or None."""
         self.requests.append(path)
         project = re.fullmatch(r"/simple/([a-z0-9-]+)/", path)
         if project:
@@ -106,9 +107,9 @@ def _handler(index):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self):  # noqa: N802 (the name is http.server's)
-            found = index.answer(self.path, self.headers.get("Accept", ""))
-            kind, body = found or ("text/plain", b"there is nothing here\n")
-            self.send_response(200 if found else 404)
+            answer = index.answer(self.path, self.headers.get("Accept", ""))
+            kind, body = answer or ("text/plain", b"there is nothing here\n")
+            self.send_response(200 if answer else 404)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
             self.send_header("Cache-Control", "no-cache")

@@ -27,14 +27,14 @@ def course(bench, python, tool, source):
     bench.state(f"{name}: installed", environment, _versions(OLD, *isas))
     _expand(bench, name, environment, OLD)
     isas = _devices(bench, name, environment, source)
-    for what, version in (("upgrade", NEW), ("upgrade to other directories", NEXT), ("downgrade", OLD)):
-        done = environment.install(source, _requirement(version, *isas))
-        if bench.step(f"{name}: {what} to {version}", done):
-            bench.state(f"{name}: after the {what} nothing of {version} is missing, and nothing else is there",
+    for change, version in (("upgrade", NEW), ("upgrade to other directories", NEXT), ("downgrade", OLD)):
+        result = environment.install(source, _requirement(version, *isas))
+        if bench.step(f"{name}: {change} to {version}", result):
+            bench.state(f"{name}: after the {change} nothing of {version} is missing, and nothing else was added",
                         environment, _versions(version, *isas))
             _expand(bench, name, environment, version)
     bench.step(f"{name}: uninstall everything", environment.installer("uninstall", *_versions(OLD, *isas)))
-    bench.report.check(f"{name}: the environment is byte for byte what it was", environment.leftovers())
+    bench.report.check(f"{name}: the environment is unchanged byte for byte", environment.leftovers())
     environment.remove()
 
 
@@ -42,8 +42,8 @@ def _expand(bench, name, environment, version):
     bench.step(f"{name}: rocm-sdk init with {version}", environment.program("rocm-sdk", "init", "--quiet"))
     root = environment.program("rocm-sdk", "path", "--root")
     header = "hipblas.h" if version == OLD else "hipblas-renamed.h"
-    found = sorted(path.name for path in environment.site.glob("_rocm_sdk_devel*/include/hipblas/*"))
-    problem = root.problem or (found != [header] and f"include/hipblas has {found}")
+    names = sorted(path.name for path in environment.site.glob("_rocm_sdk_devel*/include/hipblas/*"))
+    problem = root.problem or (names != [header] and f"include/hipblas has {names}")
     bench.report.check(f"{name}: the devel tree is that of {version}", problem)
     bench.report.check(f"{name}: rocm-sdk version is {version}", _said(environment, ["version"], version))
     foreign = records.unowned(environment.site)
@@ -51,8 +51,8 @@ def _expand(bench, name, environment, version):
 
 
 def _said(environment, arguments, expected):
-    done = environment.program("rocm-sdk", *arguments)
-    return done.problem or (done.out.strip() != expected and f"it says {done.out!r}")
+    result = environment.program("rocm-sdk", *arguments)
+    return result.problem or (result.out.strip() != expected and f"it says {result.out!r}")
 
 
 def _devices(bench, name, environment, source):
@@ -65,8 +65,8 @@ def _devices(bench, name, environment, source):
     bench.step(f"{name}: uninstall one device package", environment.installer("uninstall", DEVICES[0]))
     bench.state(f"{name}: the other packages are whole", environment, _versions(OLD, "gfx1100"))
     bench.report.check(f"{name}: files of the other are in the devel tree", _unlinked(environment, "gfx1100"))
-    left = [path for path in snapshot.names(environment.site) if "gfx942" in path]
-    bench.report.check(f"{name}: nothing of the device package is left", left)
+    paths = [path for path in snapshot.names(environment.site) if "gfx942" in path]
+    bench.report.check(f"{name}: nothing of the device package is left", paths)
     return ("gfx1100",)
 
 
@@ -78,40 +78,40 @@ def _unlinked(environment, *isas):
 
 def sources(bench, python, tool):
     """Every source gives the same files."""
-    wanted = _requirement(OLD, "gfx942", "gfx1100")
+    requirement = _requirement(OLD, "gfx942", "gfx1100")
     first = None
     for source in bench.sources:
         environment = bench.environment(python, tool)
         name = f"{bench.label(python, tool)}, {source.label}"
-        if bench.step(f"{name}: install", environment.install(source, wanted)):
+        if bench.step(f"{name}: install", environment.install(source, requirement)):
             bench.state(f"{name}: all of {OLD} and no other version", environment, {one: OLD for one in sorted(EVERYTHING)})
-            found = records.installed_files(environment.site)
-            first = first or found
-            bench.report.check(f"{name}: the same files as from {bench.sources[0].label}", snapshot.difference(first, found))
+            files = records.installed_files(environment.site)
+            first = first or files
+            bench.report.check(f"{name}: the same files as from {bench.sources[0].label}", snapshot.difference(first, files))
         _metadata_first(bench, name, tool, source)
         environment.remove()
     return first
 
 
 def _metadata_first(bench, name, tool, source):
-    """Where the index has metadata files, installers that know them ask for them."""
+    """If the index has metadata files, installers that support them request them."""
     if getattr(source, "with_metadata", False) and (tool.is_uv or tool.release >= (22, 3)):
-        asked = {path.rpartition("/")[2] for path in source.requests if path.endswith(".metadata")}
-        bench.report.check(f"{name}: metadata files are asked for", not any(OLD in one for one in asked) and f"only {asked}")
+        names = {path.rpartition("/")[2] for path in source.requests if path.endswith(".metadata")}
+        bench.report.check(f"{name}: metadata files are asked for", not any(OLD in one for one in names) and f"only {names}")
 
 
 def same_from_all(bench, python):
     """All tools install the same files."""
     first = None
     for tool in bench.tools[python]:
-        found = sources(bench, python, tool)
-        first = first or found
+        files = sources(bench, python, tool)
+        first = first or files
         name = f"Python {python.label}: {tool.label} installs the same files as {bench.tools[python][0].label}"
-        bench.report.check(name, snapshot.difference(first or {}, found or {}))
+        bench.report.check(name, snapshot.difference(first or {}, files or {}))
 
 
 def reinstalled(bench, python, tool):
-    """Core is installed anew below an expanded devel tree, and then goes first."""
+    """Reinstall core below an expanded devel tree, then uninstall it first."""
     environment = bench.environment(python, tool)
     source, name = bench.sources[0], f"{bench.label(python, tool)}: core reinstalled below devel"
     environment.install(source, _requirement(OLD, "gfx942"))
@@ -142,18 +142,18 @@ def crossed(bench, python, tool):
 
 
 def cache(bench, python, uv):
-    """uv's files are hard links of its cache: what rocm-sdk does to them must not be done there."""
+    """uv's files are hard links of its cache: rocm-sdk's edits must not reach the cache."""
     environment = bench.environment(python, uv)
     name = f"{bench.label(python, uv)}: uv's cache"
     bench.step(f"{name}: install", environment.install(bench.sources[0], _requirement(OLD, "gfx942")))
     core = next(environment.site.glob("_rocm_sdk_core/lib/libhiprtc.so.7"))
     bench.report.check(f"{name}: files are hard links", core.stat().st_nlink < 2 and "they are copies here")
-    kept = environment.home / "uv-cache"
-    before = snapshot.contents(kept)
+    directory = environment.home / "uv-cache"
+    before = snapshot.contents(directory)
     for arguments in (["init", "--quiet"], ["path", "--root"]):
         bench.step(f"{name}: rocm-sdk {arguments[0]}", environment.program("rocm-sdk", *arguments))
     bench.step(f"{name}: a program of the devel tree", environment.program("amdclang", "--version"))
-    bench.report.check(f"{name}: it is as it was after rocm-sdk init", snapshot.difference(before, snapshot.contents(kept)))
+    bench.report.check(f"{name}: it is as it was after rocm-sdk init", snapshot.difference(before, snapshot.contents(directory)))
     bench.step(f"{name}: uninstall", environment.installer("uninstall", *_versions(OLD, "gfx942")))
     bench.report.check(f"{name}: nothing is left", environment.leftovers())
     environment.remove()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Machines to pretend to be: what the kernel driver lists there."""
+"""Simulated machines: the kernel driver's list of devices."""
 
 KERNEL = "ROCM_SDK_KFD_NODES"
 WISH = "ROCM_SDK_TARGET_FAMILY"
@@ -8,7 +8,7 @@ CPU = 0
 
 
 def machine(place, *versions):
-    """Lay out a kernel topology with these GPUs behind a processor; return the settings that lead to it."""
+    """Write a kernel topology with these GPUs behind a processor; return the settings that lead to it."""
     nodes = place / ("-".join(map(str, versions)) or "none")
     for number, version in enumerate((CPU, *versions)):
         node = nodes / str(number)

@@ -8,7 +8,7 @@ from machines import GFX942, machine
 from packages import OLD
 from selector import SHARED
 
-# A network namespace of its own has no interface: whatever is tried fails, and the kernel counts it.
+# A new network namespace has no interface: every attempt fails, and the kernel counts it.
 ALONE = 'counters=$1; shift; status=0; "$@" || status=$?; cat /proc/net/snmp /proc/net/snmp6 > "$counters"; exit $status'
 TRY = "import socket; s = socket.socket(); s.settimeout(1); s.connect_ex(('192.0.2.1', 80))"
 COUNTED = {"Ip": ("OutNoRoutes", "OutRequests"), "Tcp": ("ActiveOpens",), "Udp": ("OutDatagrams",)}
@@ -25,7 +25,7 @@ def alone(bench, python, tool):
     _, tried = _counted(environment, [environment.place / "bin/python", "-c", TRY])
     if not bench.report.check(f"{name}: a connection that is tried is seen", not tried and "the kernel counts none"):
         return
-    for what, words, settings in (
+    for suffix, words, settings in (
         ("", [], {}), (" --no-build-isolation", ["--no-build-isolation"], {}),
         (" PIP_NO_BUILD_ISOLATION=0", [], {"PIP_NO_BUILD_ISOLATION": "0"}),
         (" PIP_NO_BUILD_ISOLATION=1", [], {"PIP_NO_BUILD_ISOLATION": "1"}),
@@ -33,7 +33,7 @@ def alone(bench, python, tool):
         if settings and tool.is_uv:
             continue
         fresh = bench.environment(python, tool)
-        _alone(bench, f"{name}: install{what}", fresh, words, {**settings, **machine(bench.work / SHARED, GFX942)})
+        _alone(bench, f"{name}: install{suffix}", fresh, words, {**settings, **machine(bench.work / SHARED, GFX942)})
         fresh.remove()
     environment.remove()
 
@@ -41,26 +41,26 @@ def alone(bench, python, tool):
 def _alone(bench, name, environment, words, settings):
     command, needed = environment.command("install", *bench.sources[0].options, *words,
                                           f"rocm[libraries,devel,profiler,device,device-gfx942]=={OLD}")
-    done, tried = _counted(environment, command, {**needed, **settings})
-    bench.report.check(name, done.problem)
+    result, tried = _counted(environment, command, {**needed, **settings})
+    bench.report.check(name, result.problem)
     bench.report.check(f"{name}: nothing is tried either", tried)
-    found = records.distributions(environment.site)
-    bench.report.check(f"{name}: seven packages", len(found) != 7 and f"installed is {found}")
+    actual = records.distributions(environment.site)
+    bench.report.check(f"{name}: seven packages", len(actual) != 7 and f"installed is {actual}")
     foreign = [path.name for path in environment.site.iterdir() if path.name.lower().startswith(BUILD_TOOLS)]
-    bench.report.check(f"{name}: no build tool comes with it", foreign)
+    bench.report.check(f"{name}: no build tool is installed with it", foreign)
 
 
 def _counted(environment, command, settings=None):
-    """Run a command alone; return how it ended and what it tried."""
+    """Run a command alone; return its result and its network attempts."""
     counters = environment.work / "counters"
-    done = environment.run(["unshare", "--net", "sh", "-euc", ALONE, "sh", counters, *command], settings)
-    return done, _tried(counters.read_text("utf-8") if counters.is_file() else "")
+    result = environment.run(["unshare", "--net", "sh", "-euc", ALONE, "sh", counters, *command], settings)
+    return result, _tried(counters.read_text("utf-8") if counters.is_file() else "")
 
 
 def _tried(text):
     lines = [line.split() for line in text.splitlines()]
-    found = {words[0]: words[1] for words in lines if len(words) == 2 and words[0].startswith("Ip6Out")}
-    tried = [f"{name} {found[name]}" for name in ("Ip6OutNoRoutes",) if found.get(name, "0") != "0"]
+    counters = {words[0]: words[1] for words in lines if len(words) == 2 and words[0].startswith("Ip6Out")}
+    tried = [f"{name} {counters[name]}" for name in ("Ip6OutNoRoutes",) if counters.get(name, "0") != "0"]
     for names, numbers in zip(lines, lines[1:]):
         if names[0] == numbers[0] and names[0].rstrip(":") in COUNTED:
             table = dict(zip(names, numbers))

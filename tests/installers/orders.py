@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Uninstalling in every order: what is left after the last package is what was there before the first."""
+"""Uninstalling in every order: after the last package, the initial state remains."""
 
 import itertools
 import random
@@ -13,7 +13,7 @@ SEED = 7
 
 
 def four(bench, python, tool, sample=None):
-    """All orders of the four packages whose files are in each other's directories."""
+    """All orders of the four packages with files in each other's directories."""
     orders = list(itertools.permutations(FOUR))
     chosen = random.Random(SEED).sample(orders, sample) if sample else orders
     _try(bench, python, tool, "rocm[libraries,devel,device-gfx942]", chosen, before=["rocm"])
@@ -28,9 +28,9 @@ def all_packages(bench, python, tool, sample):
 def _try(bench, python, tool, requirement, orders, before=()):
     environment = bench.environment(python, tool)
     name = f"{bench.label(python, tool)}: uninstall"
-    done = environment.install(bench.sources[0], f"{requirement}=={OLD}")
+    result = environment.install(bench.sources[0], f"{requirement}=={OLD}")
     expanded = environment.program("rocm-sdk", "init", "--quiet")
-    if not bench.report.check(f"{name}: packages to uninstall", done.problem or expanded.problem):
+    if not bench.report.check(f"{name}: packages to uninstall", result.problem or expanded.problem):
         return
     if before:
         bench.step(f"{name} {', '.join(before)}", environment.installer("uninstall", *before))

@@ -11,7 +11,7 @@ OLD, NEW, NEXT = "7.2.0", "7.2.1", "7.3.0"
 NONCE = "n7"  # of the newest version: its platform directories have other names
 DEVICES = ("rocm-sdk-device-gfx942", "rocm-sdk-device-gfx1100")
 EVERYTHING = ("rocm", "rocm-sdk-core", "rocm-sdk-libraries", *DEVICES, "rocm-profiler", "rocm-sdk-devel")
-# What an installation with every extra but `device` leaves out.
+# Distributions that an installation with every extra but `device` leaves out.
 CHOICE = "rocm-sdk-device"
 
 
@@ -31,11 +31,11 @@ def build(report, rockpack, tree, place):
     _later_tree(tree, later)
     for version, artifacts, options in ((OLD, tree, []), (NEW, later, []), (NEXT, later, ["--version-suffix", NONCE])):
         dest = place / version
-        done = run([rockpack, "build", "--artifact-dir", artifacts, "-o", dest, "--version", version, *options],
-                   place)
-        built = sorted(path for path in (dest / "dist").glob("rocm*") if path.is_file()) if not done.status else []
-        made = len(built) == len((*EVERYTHING, CHOICE))
-        absent = done.problem or (not made and f"it makes {[path.name for path in built]}")
+        result = run([rockpack, "build", "--artifact-dir", artifacts, "-o", dest, "--version", version, *options],
+                     place)
+        built = sorted(path for path in (dest / "dist").glob("rocm*") if path.is_file()) if not result.status else []
+        is_complete = len(built) == len((*EVERYTHING, CHOICE))
+        absent = result.problem or (not is_complete and f"it makes {[path.name for path in built]}")
         if not report.check(f"build {version} {' '.join(options)}".rstrip(), absent):
             return None
         for path in built:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which scenarios run with which interpreter and installer."""
+"""Scenarios for each interpreter and installer."""
 
 import traceback
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ REPORTING_PIP = (22, 3)
 
 @dataclass(frozen=True)
 class Scenario:
-    """Something to try: what takes time is in `action`."""
+    """One scenario; the slow part is in `action`."""
 
     name: str
     action: Callable
 
 
 def run(bench, scenario):
-    """Run one scenario. One that breaks off is a failed check, and does not end the others."""
+    """Run one scenario. An exception is a failed check, and the other scenarios continue."""
     try:
         scenario.action()
     except Exception:  # whatever it is, it belongs into the report
@@ -39,7 +39,7 @@ def run(bench, scenario):
 
 
 def scenarios(bench):
-    """Yield everything, what takes longest first: two may run at a time."""
+    """Yield all scenarios, the slowest first: two may run at a time."""
     yield Scenario("extension", partial(extension.built_against_devel, bench, *bench.newest[0]))
     for python, tool in bench.newest:
         sample = (6 if bench.quick else None) if not tool.is_uv else None

@@ -11,7 +11,7 @@ from pathlib import Path
 from process import run
 
 FIRST = (3, 10)
-# The pip that came with the first release of each Python: the oldest one that people have there.
+# The pip bundled with the first release of each Python: the oldest in use.
 OLDEST_PIP = {(3, 10): "21.2.4", (3, 11): "22.3", (3, 12): "23.2.1", (3, 13): "24.2", (3, 14): "25.2"}
 
 PROBE = """
@@ -31,7 +31,7 @@ here=$PWD; exec chroot "$root" /usr/bin/env -C "$here" "$@"
 
 @dataclass(frozen=True)
 class Interpreter:
-    """A Python; with `root`, one that runs in that root, in which `work` has the path it has here."""
+    """A Python; with `root`, a Python in that root, where `work` has the same path as here."""
 
     path: str
     version: tuple
@@ -61,9 +61,9 @@ class Interpreter:
         return ["unshare", "--mount", "sh", "-euc", IN_ROOT, "sh", self.root, self.work, *words]
 
 
-def found(given, root, work):
-    """Return the newest interpreter of each minor version, in order; those given come first."""
-    machine = [_probe(path) for path in (*given, *_candidates())]
+def newest_of_each_minor(interpreters, root, work):
+    """Return the newest interpreter of each minor version, in order; the given ones first."""
+    machine = [_probe(path) for path in (*interpreters, *_candidates())]
     inside = [_probe("/usr/bin/python3", root, work)] if root else []
     best = {}
     for one in [one for one in (*machine, *inside) if one and one.version[:2] >= FIRST]:
@@ -80,8 +80,8 @@ def sample(interpreters):
 
 def absent(interpreters):
     """Return the minor versions that are tested elsewhere, and which this machine does not have."""
-    there = {one.version[:2] for one in interpreters}
-    return [f"{major}.{minor}" for major, minor in OLDEST_PIP if (major, minor) not in there]
+    versions = {one.version[:2] for one in interpreters}
+    return [f"{major}.{minor}" for major, minor in OLDEST_PIP if (major, minor) not in versions]
 
 
 def _candidates():
@@ -94,14 +94,14 @@ def _candidates():
 
 
 def _probe(path, root=None, work=None):
-    """Return the interpreter at `path` when it can make virtual environments, else None."""
+    """Return the interpreter at `path` if it can make virtual environments, otherwise None."""
     one = Interpreter(str(path), (), root, work)
     try:
-        done = run(one.command([path, "-c", PROBE]), work or "/")
+        result = run(one.command([path, "-c", PROBE]), work or "/")
     except OSError:
         return None
-    if done.status:
+    if result.status:
         return None
-    told = json.loads(done.out)
-    # The real file: what a shim stands for depends on the directory.
-    return Interpreter(told["executable"], tuple(told["version"]), root, work) if told["base"] else None
+    answer = json.loads(result.out)
+    # The real file, because a shim chooses its interpreter by the directory.
+    return Interpreter(answer["executable"], tuple(answer["version"]), root, work) if answer["base"] else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `rocm[device]` stands for: the same for every installer, on every machine."""
+"""Resolution of `rocm[device]`: the same for every installer, on every machine."""
 
 import json
 
@@ -13,7 +13,7 @@ SHARED = "devices"  # directory of machines, below the work directory
 
 
 def devices(site):
-    """Return the ISAs whose device packages are installed."""
+    """Return the ISAs of the installed device packages."""
     prefix = "rocm-sdk-device-"
     return [name.removeprefix(prefix) for name in records.distributions(site) if name.startswith(prefix)]
 
@@ -30,22 +30,22 @@ def choices(bench, python, tool):
         ("a GPU without packages", machine(here, GFX906)),
         ("a processor alone", machine(here, CPU)),
     ]
-    for what, settings in cases:
+    for case, settings in cases:
         environment = bench.environment(python, tool)
-        done = environment.install(bench.sources[0], WANTED, env=settings)
-        found = {*records.distributions(environment.site)}
-        problem = done.problem or (found != CHOSEN and f"installed is {sorted(found)}: {done.err}")
-        name = f"{bench.label(python, tool)}: rocm[device], {what}"
+        result = environment.install(bench.sources[0], WANTED, env=settings)
+        actual = {*records.distributions(environment.site)}
+        problem = result.problem or (actual != CHOSEN and f"installed is {sorted(actual)}: {result.err}")
+        name = f"{bench.label(python, tool)}: rocm[device], {case}"
         bench.report.check(f"{name}: the small package, and none of a GPU", problem)
-        said = done.out + done.err
-        bench.report.check(f"{name}: no warning of an extra", "warning" in said.lower() and "extra" in said and said)
+        output = result.out + result.err
+        bench.report.check(f"{name}: no warning of an extra", "warning" in output.lower() and "extra" in output and output)
         environment.remove()
     for isa in ("gfx942", "gfx1100"):
         environment = bench.environment(python, tool)
-        done = environment.install(bench.sources[0], f"rocm[device,device-{isa}]=={OLD}", env=machine(here, GFX906))
-        found = devices(environment.site)
+        result = environment.install(bench.sources[0], f"rocm[device,device-{isa}]=={OLD}", env=machine(here, GFX906))
+        actual = devices(environment.site)
         bench.report.check(f"{bench.label(python, tool)}: rocm[device-{isa}] installs its package",
-                           done.problem or (found != [isa] and f"installed is {found}"))
+                           result.problem or (actual != [isa] and f"installed is {actual}"))
         environment.remove()
 
 
@@ -58,23 +58,23 @@ def extras(bench, python, tool):
     (user / "pyproject.toml").write_text(USER, "utf-8")
     (user / "backend.py").write_text(BACKEND, "utf-8")
     settings = machine(bench.work / SHARED, GFX942)
-    done = environment.install(bench.sources[0], f"{user}[all]", env=settings)
-    bench.step(f"{name} of a package that refer to its own extras and to rocm[device]", done)
+    result = environment.install(bench.sources[0], f"{user}[all]", env=settings)
+    bench.step(f"{name} of a package that refer to its own extras and to rocm[device]", result)
     bench.report.check(f"{name}: those that were asked for are installed", _all_of_user(environment))
     metadata = next(environment.site.glob("rocm-*.dist-info/METADATA")).read_text("utf-8")
     circular = [line for line in metadata.splitlines() if line.startswith("Requires-Dist: rocm[")]
     bench.report.check(f"{name}: none of rocm's requires rocm", circular)
-    done = environment.install(bench.sources[0], f"rocm[libraries,device,device-all,devel,profiler]=={NEW}", env=settings)
-    bench.step(f"{name}: all of rocm's in one, on top", done)
+    result = environment.install(bench.sources[0], f"rocm[libraries,device,device-all,devel,profiler]=={NEW}", env=settings)
+    bench.step(f"{name}: all of rocm's in one, on top", result)
     bench.report.check(f"{name}: one version of everything", {*records.distributions(environment.site).values()} != {NEW}
                        and records.distributions(environment.site))
     environment.remove()
 
 
 def _all_of_user(environment):
-    found = records.distributions(environment.site)
+    actual = records.distributions(environment.site)
     expected = {"rocm", "rocm-sdk-core", "rocm-sdk-device", "rocm-sdk-devel"}
-    return set(found) != expected and f"installed is {found}"
+    return set(actual) != expected and f"installed is {actual}"
 
 
 # A package of somebody who uses ROCm. Its backend needs nothing, as nothing can be fetched here.
@@ -121,26 +121,26 @@ build_editable = build_wheel
 
 
 def wheelhouse(bench, python, pip):
-    """What `pip download` keeps serves machines with any GPU."""
+    """The files of `pip download` serve machines with any GPU."""
     environment = bench.environment(python, pip)
     house = environment.work / "house"
     name = f"{bench.label(python, pip)}: a wheelhouse made by pip download"
-    done = environment.installer("download", *bench.sources[0].options, "-d", house, f"rocm[device,device-all]=={OLD}")
-    bench.step(name, done)
+    result = environment.installer("download", *bench.sources[0].options, "-d", house, f"rocm[device,device-all]=={OLD}")
+    bench.step(name, result)
     settings = machine(bench.work / SHARED, GFX1100)
-    wanted = f"rocm[device,device-gfx1100]=={OLD}"
-    done = environment.installer("install", "--no-index", "--find-links", house, wanted, env=settings)
-    found = devices(environment.site)
-    bench.report.check(f"{name} serves a machine with another GPU", done.problem or (found != ["gfx1100"] and found))
+    requirement = f"rocm[device,device-gfx1100]=={OLD}"
+    result = environment.installer("install", "--no-index", "--find-links", house, requirement, env=settings)
+    actual = devices(environment.site)
+    bench.report.check(f"{name} serves a machine with another GPU", result.problem or (actual != ["gfx1100"] and actual))
     environment.remove()
 
 
 def report(bench, python, pip):
     """`pip install --dry-run --report` names all packages before anything is installed."""
     environment = bench.environment(python, pip)
-    told = environment.work / "report.json"
-    done = environment.install(bench.sources[0], "--dry-run", "--report", told, WANTED)
-    names = {one["metadata"]["name"] for one in json.loads(told.read_text("utf-8"))["install"]} if told.exists() else set()
-    problem = done.problem or (names != CHOSEN and f"it names {sorted(names)}")
+    report = environment.work / "report.json"
+    result = environment.install(bench.sources[0], "--dry-run", "--report", report, WANTED)
+    names = {one["metadata"]["name"] for one in json.loads(report.read_text("utf-8"))["install"]} if report.exists() else set()
+    problem = result.problem or (names != CHOSEN and f"it names {sorted(names)}")
     bench.report.check(f"{bench.label(python, pip)}: --dry-run --report names the packages", problem)
     environment.remove()

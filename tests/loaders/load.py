@@ -18,7 +18,7 @@ SECONDS = 60
 
 
 def read(path):
-    """Return what an ELF file is for this machine's loader, and its needed libraries; None is no such file."""
+    """Return an ELF file's role for this machine's loader, and its needed libraries; None is no such file."""
     with open(path, "rb") as file:
         whole = file.read(64)
         if len(whole) < 64 or whole[:4] != b"\x7fELF":
@@ -83,21 +83,21 @@ def loaded(path):
         os._exit(0)
     os.close(write)
     with open(source, "rb") as file:
-        said = file.read().decode("utf-8", "replace")
+        text = file.read().decode("utf-8", "replace")
     _, status = os.waitpid(child, 0)
-    if said:
-        return None if said == "loaded" else said
+    if text:
+        return None if text == "loaded" else text
     return f"ended by {os.waitstatus_to_exitcode(status)}"
 
 
 def listed(path):
     """Return the fault of the loader's `--list`, which relocates a program and does not start it."""
     command = [LOADER, "--list", path]
-    done = subprocess.run(command, capture_output=True, timeout=SECONDS, env={"LD_BIND_NOW": "1"})
-    text = (done.stdout + done.stderr).decode("utf-8", "replace")
+    result = subprocess.run(command, capture_output=True, timeout=SECONDS, env={"LD_BIND_NOW": "1"})
+    text = (result.stdout + result.stderr).decode("utf-8", "replace")
     faults = [line.strip() for line in text.splitlines() if "not found" in line or "error" in line]
-    if done.returncode or faults:
-        return "; ".join(faults) or f"status {done.returncode}"
+    if result.returncode or faults:
+        return "; ".join(faults) or f"status {result.returncode}"
     return None
 
 
@@ -106,10 +106,10 @@ def main():
     for directory, _, names in sorted(os.walk(top)):
         for name in sorted(names):
             path = os.path.join(directory, name)
-            found = read(path)
-            if found is None:
+            answer = read(path)
+            if answer is None:
                 continue
-            kind, needed = found
+            kind, needed = answer
             fault = None
             if kind in ("library", "module"):
                 fault = loaded(path)

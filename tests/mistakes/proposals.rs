@@ -20,7 +20,7 @@ pub struct Proposal {
 enum Sense {
     /// Nothing that was promised before the mistake is lost.
     Name,
-    /// The package ships what the line names.
+    /// The package ships the paths that the line names.
     Ships { package: String, line: String },
 }
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Mistakes that somebody could make in `crates/plan/src/resolve`. `switched.py` says how one is written.
+"""Plausible mistakes in `crates/plan/src/resolve`. `switched.py` describes their form.
 
-A place that is no decision of its own (a word of a message, say) is left out, and so is a mutation
-that changes nothing that anybody could see.
+Places that decide nothing (a word of a message, say) are left out, and so are mutations without a visible effect.
 """
 
 from switched import Mutation
@@ -180,7 +179,7 @@ MUTATIONS = [
              original="facts.runpath.as_deref().or(facts.rpath.as_deref())",
              mutant="facts.rpath.as_deref().or(facts.runpath.as_deref())"),
 
-    # Ownership, and what is shipped twice or apart.
+    # Ownership, and files that are shipped twice or apart.
     Mutation("ownership.rs", "a path twice in one package is nobody's business",
              original="self.index == other.index && self.member.path == other.member.path", mutant="false"),
     Mutation("ownership.rs", "a file that is a directory elsewhere is told for each path below it",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Mutations as switches: one source with all of them, of which a variable chooses one at run time.
 
-Where a mutation is to be, its number decides which of two texts counts:
+At the place of a mutation, its number selects one of two texts:
 
     if crate::mutated(7) { MUTANT } else { ORIGINAL }
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 # The variable with the number of the mutation that counts.
 CHOSEN = "ROCKPACK_MUTATION"
 
-# What the copy's lib.rs gets. Without the variable, no mutation counts.
+# Addition to the copy's lib.rs. Without the variable, no mutation is active.
 FUNCTION = f"""
 /// Whether the mutation of this number counts.
 pub(crate) fn mutated(number: u32) -> bool {{
@@ -23,18 +23,18 @@ pub(crate) fn mutated(number: u32) -> bool {{
 }}
 """
 
-# Stands in a mutant that says itself where the switch is.
+# Marks the place of the switch in a mutant that has it inside.
 SWITCH = "mutated()"
 
 
 @dataclass(frozen=True)
 class Mutation:
-    """A mistake that somebody could make.
+    """A plausible mistake.
 
-    `file` is below crates/plan/src/resolve. `original` stands there once; where it stands more often, `within` is a
-    longer text that stands there once and has it once. `mutant` takes its place: an expression for an
-    expression, statements for statements. Where neither fits (a pattern, an argument of a longer call), the
-    mutant has all of the text, with `mutated()` for "whether this mutation counts".
+    `file` is below crates/plan/src/resolve. `original` occurs there once; if it occurs more often, `within` is a longer
+    text that occurs there once and has it once. `mutant` takes its place: an expression for an expression, statements
+    for statements. Where neither fits (a pattern, an argument of a longer call), the mutant has all of the text, with
+    `mutated()` for "this mutation is active".
     """
 
     file: str
@@ -64,7 +64,7 @@ class Place:
         return f"{self.mutation.file}:{self.line}"
 
     def switched(self, original):
-        """The text with the switch; `original` is what stands here, with the switches inside it."""
+        """Returns the text with the switch; `original` is the source's text, with the inner switches."""
         number, mutant = self.number, self.mutant
         if SWITCH in mutant:
             return mutant.replace(SWITCH, f"crate::mutated({number})")
@@ -78,11 +78,11 @@ class Place:
 
 def find(number, mutation, text):
     """The place of a mutation, or raise Misplaced, which names it."""
-    def once(part, whole, what):
+    def once(part, whole, name):
         count = whole.count(part)
         if count != 1:
             stands = "is not there any more" if count == 0 else f"stands there {count} times"
-            raise Misplaced(f"mutation {number} ({mutation.file}: {mutation.meaning}): {what} {stands}:\n{part}")
+            raise Misplaced(f"mutation {number} ({mutation.file}: {mutation.meaning}): {name} {stands}:\n{part}")
         return whole.index(part)
 
     start = 0
@@ -97,20 +97,21 @@ def find(number, mutation, text):
 
 def find_all(mutations, read):
     """Every place, in the order of the mutations; `read` gives the text of a file. All that is wrong is raised at once."""
-    places, wrong = [], []
+    places, errors = [], []
     for number, mutation in enumerate(mutations, 1):
         try:
             places.append(find(number, mutation, read(mutation.file)))
         except Misplaced as error:
-            wrong.append(str(error))
-    wrong += crossing(places)
-    if wrong:
-        raise Misplaced("\n".join(wrong))
+            errors.append(str(error))
+    errors += crossing(places)
+    if errors:
+        raise Misplaced("\n".join(errors))
     return places
 
 
 def crossing(places):
-    """What is wrong with places that overlap: one may lie inside another whose switch is around it."""
+    """Returns the faults of overlapping places: one place may be inside another only if that one's switch surrounds it.
+    """
     for one in places:
         for other in places:
             if one.number == other.number or one.mutation.file != other.mutation.file:
@@ -137,6 +138,6 @@ def apply(text, places):
 
 
 def outermost(places):
-    """Those that lie in no other, in the order of the text."""
+    """Returns the places outside all others, in the order of the text."""
     inside = [p for p in places for q in places if p is not q and q.start <= p.start and p.end <= q.end]
     return sorted((p for p in places if p not in inside), key=lambda place: place.start)

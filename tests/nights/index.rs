@@ -75,7 +75,7 @@ fn requires(dir: &Path) {
     assert!(facts["versions"].get("rocm-sdk-device-gfx942").is_none());
 }
 
-/// What a statement says of a package's content is compared with the package.
+/// A statement's claims about a package's content are compared with the package.
 #[test]
 fn another_content_than_recorded_is_not_published() {
     let dir = two_nights();

@@ -11,7 +11,7 @@ KINDS = ("built", "uploaded", "fetched")
 
 @dataclass(frozen=True)
 class Package:
-    """Bytes of a package and of its content list, and what makes it new."""
+    """Bytes of a package and of its content list, and the parts that make it new."""
 
     name: str
     size: int
@@ -24,9 +24,9 @@ class Package:
 
 def sources(members):
     """Return the files of a tree that members are made from."""
-    made = [member["source"] for member in members if "source" in member]
-    names = ["_".join(it["artifact"][part] for part in ("name", "component", "family")) for it in made]
-    return frozenset("/".join((name, it["base"], it["path"])) for name, it in zip(names, made))
+    members_made = [member["source"] for member in members if "source" in member]
+    names = ["_".join(it["artifact"][part] for part in ("name", "component", "family")) for it in members_made]
+    return frozenset("/".join((name, it["base"], it["path"])) for name, it in zip(names, members_made))
 
 
 def required(distribution):
@@ -40,55 +40,55 @@ def package(one, distributions):
     """Return a package with the rules of `--since` (docs/ci.md, Nights)."""
     if "estimate" not in one:
         raise SystemExit("the plan has no sizes: make it with `rockpack plan --estimate --json`")
-    own, licences, is_wheel = sources(one["members"]), one.get("licenses", []), one["form"] == "wheel"
-    files, exact = own | sources([*licences, *one.get("archive", {}).get("members", [])]), set()
-    artifacts = {path.split("_")[0] for path in own}
+    own_sources, licences, is_wheel = sources(one["members"]), one.get("licenses", []), one["form"] == "wheel"
+    files, exact = own_sources | sources([*licences, *one.get("archive", {}).get("members", [])]), set()
+    artifacts = {path.split("_")[0] for path in own_sources}
     for name, _ in required(one):
         other = distributions.get(name, {})
         if one.get("platform_dir") == other.get("platform_dir", ""):
             files |= {path for path in sources(other["members"]) if path.split("_")[0] in artifacts}
         else:
             exact.add(name)
-    paths = [it["path"] for it in one["members"]] + [f".dist-info/licenses/{it['path']}" for it in licences]
+    paths = [member["path"] for member in one["members"]] + [f".dist-info/licenses/{member['path']}" for member in licences]
     listed = sum(ROW + len(path) for path in paths) if is_wheel else 0
     always = not is_wheel or "platform_dir" not in one
-    return Package(one["name"], one["estimate"], listed, own, files, frozenset(exact), always)
+    return Package(one["name"], one["estimate"], listed, own_sources, files, frozenset(exact), always)
 
 
 class Tree:
     """The packages of a plan, with device packages for so many ISAs."""
 
     def __init__(self, plan, isas=None):
-        self.distributions = {it["name"]: it for it in plan["distributions"]}
+        self.distributions = {distribution["name"]: distribution for distribution in plan["distributions"]}
         if len(self.distributions) < len(plan["distributions"]):
             raise SystemExit("several packages have one name: each night makes them again")
-        packages = [package(it, self.distributions) for it in self.distributions.values()]
+        packages = [package(distribution, self.distributions) for distribution in self.distributions.values()]
         if isas is not None:
-            devices = [it for it in packages if "variant" in self.distributions[it.name]]
-            more = [again(it, number) for number in range(isas) for it in devices]
-            packages = [it for it in packages if it not in devices] + more[:isas]
-        self.packages = {it.name: it for it in packages}
+            devices = [distribution for distribution in packages if "variant" in self.distributions[distribution.name]]
+            more = [again(distribution, number) for number in range(isas) for distribution in devices]
+            packages = [distribution for distribution in packages if distribution not in devices] + more[:isas]
+        self.packages = {distribution.name: distribution for distribution in packages}
 
     def files(self, archives=True):
         """Return all files that packages are made from, in order."""
-        return sorted(set().union(*(it.files if archives else it.own for it in self.packages.values())))
+        return sorted(set().union(*(package.files if archives else package.own for package in self.packages.values())))
 
     def installed(self, extras):
         """Return the packages that the selector installs with these extras."""
-        todo, names = [it["name"] for it in self.distributions.values() if it["form"] == "sdist"], set()
+        todo, names = [distribution["name"] for distribution in self.distributions.values() if distribution["form"] == "sdist"], set()
         offered = {extra for name in todo for _, extra in required(self.distributions[name])}
         if unknown := set(extras) - offered:
             raise SystemExit(f"the plan has no extra {', '.join(sorted(unknown))}")
         while todo:
             names.add(name := todo.pop())
-            wanted = required(self.distributions[name])
-            todo += {it for it, extra in wanted if extra is None or extra in extras} - names
+            requirements = required(self.distributions[name])
+            todo += {distribution for distribution, extra in requirements if extra is None or extra in extras} - names
         return names & self.packages.keys()
 
     def new(self, changed):
         """Return the packages that a night makes after a change of these files."""
-        new = {name for name, it in self.packages.items() if it.always or not it.files.isdisjoint(changed)}
-        while more := {name for name, it in self.packages.items() if it.exact & new} - new:
+        new = {name for name, package in self.packages.items() if package.always or not package.files.isdisjoint(changed)}
+        while more := {name for name, package in self.packages.items() if package.exact & new} - new:
             new |= more
         return new
 
@@ -103,8 +103,8 @@ class Tree:
 
 
 def again(device, number):
-    """Return a device package for one more ISA, with files of its own."""
+    """Return a device package for one more ISA, with new files."""
     suffix = f" {number}" if number else ""
-    own = {path: path + suffix for path in device.own}
-    files = frozenset(own.get(path, path) for path in device.files)
-    return replace(device, name=device.name + suffix, own=frozenset(own.values()), files=files)
+    renamed = {path: path + suffix for path in device.own}
+    files = frozenset(renamed.get(path, path) for path in device.files)
+    return replace(device, name=device.name + suffix, own=frozenset(renamed.values()), files=files)

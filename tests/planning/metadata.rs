@@ -419,7 +419,7 @@ fn only_libraries_of_the_system_prevent_a_manylinux_tag() {
     assert_eq!(tag(&plan, "x-core"), "manylinux_2_17_x86_64");
 }
 
-/// A wheel has the tag of its own files; one without binaries has that of most.
+/// A wheel has the tag of its own files; one without binaries has the most common tag.
 #[test]
 fn a_plugin_that_needs_more_changes_the_tag_of_its_wheel_alone() {
     let packages = |common: &str| {

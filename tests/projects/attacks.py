@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A build backend that attacks what other builds and the user have, in each of its hooks."""
+"""A build backend that attacks other builds and the user's files, in each of its hooks."""
 
 import ctypes
 import json
@@ -12,7 +12,7 @@ from scenes import FIXTURES, WHOLE_WHEEL, digests, unwrapped, wheels
 
 ATTACK = FIXTURES.parent / "attack"
 
-# What tools keep in a home directory, of which users and other builds run or compile all.
+# Files of tools in a home directory, which the user and other builds execute or compile.
 OF_USERS = [
     ".bashrc", ".cargo/bin/tool", ".cargo/config.toml", ".cargo/registry/cache/index/crate-1.0.0.crate",
     ".cargo/registry/src/index/crate-1.0.0/src/lib.rs", ".ccache/result", ".cache/ccache/result", ".cache/pip/http-v2/body",
@@ -24,7 +24,7 @@ CONNECTS = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.a
 
 
 def landlock():
-    """Return which rules the kernel knows about what programs may do; 0 if none."""
+    """Return the version of the kernel's Landlock ABI; 0 without Landlock."""
     return max(ctypes.CDLL(None).syscall(444, None, 0, 1), 0)
 
 
@@ -53,18 +53,18 @@ def attack(scene, version):
     linked = [path.name for path in (victim / "dist").iterdir() if path.stat().st_nlink != 1]
     scene.check("no package has a second name", f"{linked}" if linked else None)
     before = {place: digests(place) for place in (home, victim)}
-    files = [place / name for place, found in before.items() for name in found]
+    files = [place / name for place, contents in before.items() for name in contents]
     scene.check("the cache has segments", None if any(path.suffix == ".seg" for path in files) else "there are none")
-    done, log = attacked(scene, dest, files, env)
-    scene.check("the build goes on", done.problem)
+    result, log = attacked(scene, dest, files, env)
+    scene.check("the build continues", result.problem)
     steps = {line.split(": ")[1] for line in log if line.startswith(("DONE: ", "refused: "))}
     scene.check("each hook attacked", None if steps == {"requires", "wheel"} else f"{steps}")
     late = {name for name, needed in (("TCP", 4), ("signal", 6), ("abstract", 6)) if version < needed}
-    done = [line for line in log if line.startswith("DONE: ") and not any(name in line for name in late)]
-    scene.check("all is refused", "\n".join(done) if done else None)
-    for place, found in before.items():
+    result = [line for line in log if line.startswith("DONE: ") and not any(name in line for name in late)]
+    scene.check("all is refused", "\n".join(result) if result else None)
+    for place, contents in before.items():
         after = digests(place)
-        differ = [name for name in {**found, **after} if found.get(name) != after.get(name)]
+        differ = [name for name in {**contents, **after} if contents.get(name) != after.get(name)]
         scene.check(f"{place.name} is as it was", f"{differ}" if differ else None)
     again = scene.work / "victim again"
     scene.check("the same is built again", scene.build(again, "", env=env).problem)
@@ -86,9 +86,9 @@ def attacked(scene, dest, files, env):
                   "network": os.stat("/proc/self/ns/net").st_ino}
         targets.write_text(json.dumps(attack), encoding="utf-8")
         nodes = f'python-project "example-attack" {{ source "attack"; env "ATTACKED" "{targets}"; }}\n'
-        done = scene.build(dest, nodes, "--only", "example-attack", sources=sources, env=env)
+        result = scene.build(dest, nodes, "--only", "example-attack", sources=sources, env=env)
     log = dest / "logs/example-attack.log"
-    return done, log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
+    return result, log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
 
 
 def network(scene):
@@ -99,12 +99,12 @@ def network(scene):
         words = " ".join(json.dumps(word) for word in ["{python}", "-c", CONNECTS, str(server.getsockname()[1]), "{prefix}"])
         for line in ("", "network; "):
             nodes = f'native-project "example-connects" {{ source "empty"; {line}run {words}; }}\n'
-            done = scene.build(scene.work / f"network {bool(line)}", nodes, "--only", "example-connects", sources=sources)
+            result = scene.build(scene.work / f"network {bool(line)}", nodes, "--only", "example-connects", sources=sources)
             if line:
-                scene.check("with a `network` line, a project connects", done.problem)
+                scene.check("with a `network` line, a project connects", result.problem)
             else:
-                told = done.status == 1 and "no network without a `network` line" in unwrapped(done.err)
-                scene.check("without one it fails, and is told why", None if told else done.err)
+                reported = result.status == 1 and "no network without a `network` line" in unwrapped(result.err)
+                scene.check("without one it fails, with the reason", None if reported else result.err)
 
 
 def shared_compiler_cache(scene, version):
@@ -119,22 +119,22 @@ def shared_compiler_cache(scene, version):
     def build(name, **env):
         return scene.build(scene.work / f"cached {name}", nodes, *only, sources=sources, env=env)
 
-    done = build("privately")
-    scene.check("without CCACHE_DIR, a project has a compiler cache of its own", done.problem or (None if not ccache.exists() else "it is shared"))
-    done = build("shared", CCACHE_DIR=str(ccache).replace(" ", "-"))
+    result = build("privately")
+    scene.check("without CCACHE_DIR, a project has a private compiler cache", result.problem or (None if not ccache.exists() else "it is shared"))
+    result = build("shared", CCACHE_DIR=str(ccache).replace(" ", "-"))
     shared = scene.work / "named-ccache"
-    scene.check("with it, it is that one", done.problem or (None if (shared / "made").is_file() else "nothing is there"))
-    done = build("wrongly", CCACHE_DIR=str(scene.work))
-    told = done.status == 1 and "name a separate directory for the cache" in unwrapped(done.err)
-    scene.check("one that has more in it is refused", None if told or version < 2 else done.err)
+    scene.check("with it, it is that one", result.problem or (None if (shared / "made").is_file() else "nothing is there"))
+    result = build("wrongly", CCACHE_DIR=str(scene.work))
+    reported = result.status == 1 and "name a separate directory for the cache" in unwrapped(result.err)
+    scene.check("one that has more in it is refused", None if reported or version < 2 else result.err)
 
 
-# What lets the kernel answer that it has no Landlock: BPF that looks at the number of the system call.
+# BPF that makes the kernel deny Landlock's presence: it compares the number of the system call.
 FILTER = [(0x20, 0, 0, 0), (0x15, 0, 1, 444), (0x06, 0, 0, 0x00050000 | 38), (0x06, 0, 0, 0x7FFF0000)]
 
 
 def no_landlock():
-    """Have the kernel answer ENOSYS to landlock_create_ruleset, in this program and what it starts."""
+    """Have the kernel answer ENOSYS to landlock_create_ruleset, in this program and its children."""
     program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in FILTER))
     header = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(FILTER), ctypes.addressof(program)))
     libc = ctypes.CDLL(None, use_errno=True)
@@ -143,14 +143,14 @@ def no_landlock():
 
 
 def without_landlock(scene):
-    """A kernel without Landlock: the build goes on, and says what is not held."""
+    """A kernel without Landlock: the build continues, and reports the missing restrictions."""
     sources = scene.work / "unheld"
     (sources / "empty").mkdir(parents=True)
     nodes = 'native-project "example-unheld" { source "empty"; run "touch" "{prefix}/made"; }\n'
     dest = scene.work / "unheld out"
-    done = scene.build(dest, nodes, "--only", "example-unheld", sources=sources, preexec_fn=no_landlock)
-    told = "note: this kernel does not confine" in unwrapped(done.err)
-    scene.check("a kernel without Landlock builds, and it is said", done.problem or (None if told else done.err))
-    scene.check("and none is said where it has it", None if landlock() < 6 or "this kernel" not in scene.build(
+    result = scene.build(dest, nodes, "--only", "example-unheld", sources=sources, preexec_fn=no_landlock)
+    reported = "note: this kernel does not confine" in unwrapped(result.err)
+    scene.check("a kernel without Landlock builds, with a note", result.problem or (None if reported else result.err))
+    scene.check("and no note if the kernel has Landlock", None if landlock() < 6 or "this kernel" not in scene.build(
         scene.work / "held out", nodes, "--only", "example-unheld", sources=sources).err else "it is")
     assert wheels(dest) == []

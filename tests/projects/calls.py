@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What installed bindings are asked, each in a process of its own, and what they have to answer."""
+"""Calls of installed bindings, each in a separate process, with their expected answers."""
 
 KERNEL = r'''extern "C" __global__ void twice(float *of) { of[threadIdx.x] *= 2; }'''
 GFX942 = 0x4C  # EF_AMDGPU_MACH_AMDGCN_GFX942, in the flags of the ELF header
 
-# By name: the code, and what its last line is; a word stands for itself, `*` for something.
+# By name: the code, and its expected last line; a word matches itself, `*` any.
 CALLS = {
     "hip: versions": ('''import hip
 from hip import hip as runtime, hiprtc

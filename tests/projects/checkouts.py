@@ -15,7 +15,7 @@ ROCM = "7.2.2"
 WHEELS = {"hip_python": "hip-python==7.2.2.562.43", "rocm_llvm_python": "rocm-llvm-python==7.2.2.562.46"}
 SOURCES = (".py", ".pyx", ".pxd", ".h", "LICENSE")
 
-# What the test calls. Where sources are cut down, this stays of them, with all that it leads to.
+# Functions that the test calls. Reduced sources keep these and their dependencies.
 CALLED = {
     "hip_python": ("hipInit", "hipGetDeviceCount", "hipRuntimeGetVersion", "hipDriverGetVersion", "hipGetErrorString"),
     "rocm_llvm_python": (
@@ -26,57 +26,57 @@ CUT = {
     "hip_python": ("hip/hip.pyx", "hip/hip.pxd", "hip/chip.pyx", "hip/chip.pxd"),
     "rocm_llvm_python": tuple(f"rocm/llvm/c/{part}core.{end}" for part in ("", "c") for end in ("pyx", "pxd")),
 }
-# Sources that use what is cut.
+# Sources that use removed functions.
 USERS = {"hip_python": tuple(f"hip/{name}" for name in ("_hip_helpers.pyx", "_hip_helpers.pxd", "hiprtc.pyx", "hiprtc_pyext.py")), "rocm_llvm_python": ()}
 # The modules of rocm.llvm that are compiled where few are.
 FEW = ("c.core", "c.types", "c.irreader", "c.datatypes", "c.deprecated", "c.visibility", "c.errorhandling", "config.llvm_config")
 
 
 def wheels(work):
-    """Return the published wheels, {name: path}, downloaded unless they are there."""
+    """Return the published wheels, {name: path}, downloaded if absent."""
     place = work / "published"
     for name, requirement in WHEELS.items():
         if not list(place.glob(f"{name}-*.whl")):
             command = [fetcher(work), "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--python-version", "3.12"]
-            done = run([*command, "--platform", "manylinux_2_28_x86_64", "--dest", place, requirement], work, machine())
-            if done.status:
-                raise NotRun(f"{requirement} cannot be had from PyPI: {done.problem}")
+            result = run([*command, "--platform", "manylinux_2_28_x86_64", "--dest", place, requirement], work, machine())
+            if result.status:
+                raise NotRun(f"{requirement} is not available from PyPI: {result.problem}")
     return {name: next(place.glob(f"{name}-*.whl")) for name in WHEELS}
 
 
 def texts(wheel):
     """Return the sources in a wheel, {path: text}."""
-    found = {}
+    contents = {}
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
             if name.endswith(SOURCES):
                 path = "LICENSE" if ".dist-info/" in name else name
-                found[path] = archive.read(name).decode()
-    return found
+                contents[path] = archive.read(name).decode()
+    return contents
 
 
-def fewer_of(name, found):
-    """Cut sources down to what the test calls."""
-    wanted = set(CALLED[name]).union(*(fewer.words(found[path]) for path in USERS[name]))
-    found.update(fewer.cut({path: found[path] for path in CUT[name]}, wanted))
+def fewer_of(name, sources):
+    """Reduce sources to the functions that the test calls."""
+    called = set(CALLED[name]).union(*(fewer.words(sources[path]) for path in USERS[name]))
+    sources.update(fewer.cut({path: sources[path] for path in CUT[name]}, called))
     version = "rocm/llvm/_version.py"
-    if version in found:
-        lines = found[version].splitlines(keepends=True)
-        kept = [line for line in lines if not line.startswith('  "') or line.strip(' ",\n').removeprefix("rocm.llvm.") in FEW]
-        found[version] = "".join(kept)
+    if version in sources:
+        lines = sources[version].splitlines(keepends=True)
+        lines_used = [line for line in lines if not line.startswith('  "') or line.strip(' ",\n').removeprefix("rocm.llvm.") in FEW]
+        sources[version] = "".join(lines_used)
 
 
-def make(work, sources, given):
+def make(work, sources, arguments):
     """Write the checkouts below `sources`, as git has them on their release branches."""
     shutil.rmtree(sources, ignore_errors=True)
     published = {name: texts(wheel) for name, wheel in wheels(work).items()}
-    if not given.whole:
-        for name, found in published.items():
-            fewer_of(name, found)
+    if not arguments.whole:
+        for name, originals in published.items():
+            fewer_of(name, originals)
     hip, llvm = sources / "hip-python", sources / "rocm-llvm-python"
-    if given.checkouts:
-        skeleton(given.checkouts / "hip-python", hip, "hip-python/hip", "hip-python-as-cuda")
-        skeleton(given.checkouts / "rocm-llvm-python", llvm, "rocm-llvm-python/rocm")
+    if arguments.checkouts:
+        skeleton(arguments.checkouts / "hip-python", hip, "hip-python/hip", "hip-python-as-cuda")
+        skeleton(arguments.checkouts / "rocm-llvm-python", llvm, "rocm-llvm-python/rocm")
         graph.write(hip / "hip-python", published["hip_python"])
         graph.write(llvm / "rocm-llvm-python", published["rocm_llvm_python"])
     else:
@@ -101,7 +101,7 @@ def stand_in(hip, llvm, published):
 
 
 def skeleton(real, place, *without):
-    """Copy a real checkout without the sources that are laid over it."""
+    """Copy a real checkout without the sources that replace its own."""
     if not (real / without[0]).is_dir():
         raise NotRun(f"{real} is no checkout of a release branch: it has no {without[0]}")
     shutil.copytree(real, place, symlinks=True, ignore=shutil.ignore_patterns(".git"))
@@ -113,6 +113,6 @@ def committed(checkout, branch):
     """Make a checkout of git out of a directory."""
     for words in (["init", "--quiet", f"--initial-branch={branch}"], ["add", "."],
                   ["-c", "user.name=test", "-c", "user.email=test@example.invalid", "commit", "--quiet", "--message=published"]):
-        done = run(["git", *words], checkout)
-        if done.status:
-            raise NotRun(f"git makes no checkout: {done.problem}")
+        result = run(["git", *words], checkout)
+        if result.status:
+            raise NotRun(f"git makes no checkout: {result.problem}")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""make-artifacts, with the compiler and HIP whole and all else small: what bindings are built against and call.
+"""make-artifacts, with the compiler and HIP whole and the rest small: the build requirements of bindings and the
+libraries that they call.
 
     compilers.py TOOLS OPTIONS...     OPTIONS as of make-artifacts
 
@@ -24,14 +25,14 @@ def main():
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(tools))
     loader = importlib.machinery.SourceFileLoader("make_artifacts", str(tools / "make-artifacts"))
-    made = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-    loader.exec_module(made)
-    table, component = made.table, made.component
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    table, component = module.table, module.component
 
     def rows(text, **words):
-        """Lift the limits of what is wanted whole."""
+        """Lift the limits of the artifacts in `words`."""
         for row in table(text, **words):
-            if text is made.PACKAGES and row[0] in WHOLE:
+            if text is module.PACKAGES and row[0] in WHOLE:
                 artifact, kind, prefix, root, _, *packages = row
                 packages = [name for name in packages if not name.startswith(WITHOUT)]
                 row = [artifact, kind, prefix, root, "9999999", *packages]
@@ -41,9 +42,9 @@ def main():
         """Drop static archives."""
         return None if path.endswith(".a") else component(artifact, prefix, path)
 
-    made.table, made.component = rows, parts
+    module.table, module.component = rows, parts
     sys.argv = ["make-artifacts", "--size", "small", *rest]
-    made.main()
+    module.main()
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Cuts Cython sources down to what is wanted of them: whole ones of hundreds of functions take minutes to compile."""
+"""Reduces Cython sources to the wanted names: whole sources of hundreds of functions take minutes to compile."""
 
 import re
 
-# Where something begins that may be left out, and its name. What has none stays: imports, declarations of headers.
+# Starts of optional definitions, with their names. Unnamed parts stay: imports, declarations of headers.
 NAMED = [re.compile(text) for text in (
     r"(?:cdef |cpdef )?(?:class|def) (\w+)", r"(?!cdef (?:extern|struct|union|enum)|ctypedef)cdef [^=(]*?(\w+)\(",
     r"cdef [^=(]*?(\w+) *=", r"(\w+) *=")]
@@ -16,7 +16,7 @@ def pieces(text):
     piece, quoted = [], False
     for line in text.splitlines(keepends=True):
         margin = not quoted and (line[0] == "@" or not OPEN.match(line)) and not line.startswith('"""')
-        if margin and not all(held.startswith("@") for held in piece):
+        if margin and not all(decorator.startswith("@") for decorator in piece):
             yield _named(piece)
             piece = []
         piece.append(line)
@@ -26,8 +26,8 @@ def pieces(text):
 
 def _named(piece):
     first = next((line for line in piece if not line.startswith("@")), "")
-    found = next((match for pattern in NAMED if (match := pattern.match(first))), None)
-    name = found[1] if found and not found[1].startswith("__all") else None
+    name_match = next((match for pattern in NAMED if (match := pattern.match(first))), None)
+    name = name_match[1] if name_match and not name_match[1].startswith("__all") else None
     return name, "".join(piece)
 
 
@@ -36,23 +36,23 @@ def words(text):
     return set(re.findall(r"\w+", TEXT.sub("", text)))
 
 
-def cut(texts, wanted):
-    """Return these sources, {path: text}, with what these words lead to, and nothing else that has a name."""
+def cut(texts, roots):
+    """Return these sources, {path: text}, with the definitions that these words need, and no others."""
     parts = {path: list(pieces(text)) for path, text in texts.items()}
-    named = {}
+    definitions_by_name = {}
     for path in parts:
         for name, text in parts[path]:
             if name:
-                named.setdefault(name, []).append(text)
-    kept, new = set(), set(wanted)
+                definitions_by_name.setdefault(name, []).append(text)
+    reachable, new = set(), set(roots)
     while new:
         name = new.pop()
-        if name in named and name not in kept:
-            kept.add(name)
-            new.update(*(words(text) for text in named[name]))
+        if name in definitions_by_name and name not in reachable:
+            reachable.add(name)
+            new.update(*(words(text) for text in definitions_by_name[name]))
     result = {}
-    for path, held in parts.items():
-        lines = "".join(text for name, text in held if name is None or name in kept)
-        gone = set(named) - kept
-        result[path] = re.sub(r'^    "(\w+)",\n', lambda line: "" if line[1] in gone else line[0], lines, flags=re.MULTILINE)
+    for path, definitions in parts.items():
+        lines = "".join(text for name, text in definitions if name is None or name in reachable)
+        removed = set(definitions_by_name) - reachable
+        result[path] = re.sub(r'^    "(\w+)",\n', lambda line: "" if line[1] in removed else line[0], lines, flags=re.MULTILINE)
     return result

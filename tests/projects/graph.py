@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scenes import decoy
 
-# What the nodes have of others.
+# References of nodes to others.
 OTHERS = ("numba_hip", "amd_cupy", "amd_hipmm", "amd_hipdf")
 
 NATIVE = '''cmake_minimum_required(VERSION 3.18)

@@ -9,35 +9,35 @@ from process import run
 from scenes import digests, lines_with
 
 NAMES = ["rocgraph", "hipgraph", "amd-pylibhipgraph", "amd-hipgraph", "amd-nx-hipgraph"]
-# The demo has ISAs of both wavefronts: the native projects get those of 64.
+# The demo has ISAs of two wavefront sizes: the native projects get the ISAs of 64.
 OPTIONS = ["--variable", "c-compiler=cc", "--variable", "cxx-compiler=c++"]
 
 
-def happened(done):
-    """Return which of them were begun, and which were found as they were."""
-    lines = done.err.splitlines()
-    begun = [name for name in NAMES if f"{name}: started" in lines]
-    return begun, [name for name in NAMES if f"{name}: unchanged" in lines]
+def happened(result):
+    """Return the started projects, and the unchanged ones."""
+    lines = result.err.splitlines()
+    started = [name for name in NAMES if f"{name}: started" in lines]
+    return started, [name for name in NAMES if f"{name}: unchanged" in lines]
 
 
-def expect(scene, name, done, begun):
+def expect(scene, name, result, started):
     """Check that these and no others were built."""
-    found, kept = happened(done)
-    wanted = [name for name in NAMES if name not in begun]
-    fine = done.status == 0 and found == begun and kept == wanted
-    scene.check(name, None if fine else f"begun {found}, as they were {kept}: {done.ending}: {done.err}")
+    actual, unchanged = happened(result)
+    expected = [name for name in NAMES if name not in started]
+    fine = result.status == 0 and actual == started and unchanged == expected
+    scene.check(name, None if fine else f"begun {actual}, as they were {unchanged}: {result.ending}: {result.err}")
 
 
 def all_of_it(scene):
-    """Build them, install what came of it, and use it."""
+    """Build them, install the results, and use them."""
     sources, dest = scene.work / "graph sources", scene.work / "graph"
     graph.checkouts(sources)
-    done = scene.build(dest, "", *OPTIONS, sources=sources)
-    scene.check("native libraries and what is on top of them are built", done.problem)
-    found = lines_with(done.err, *[f"{name}: started" for name in NAMES[:4]])
-    scene.check("each after the other", None if None not in found and found == sorted(found) else f"{found} of {done.err}")
-    rows = [line.split()[:2] for line in done.out.splitlines()]
-    scene.check("the closing table has the native ones", None if ["rocgraph", "-"] in rows else done.out)
+    result = scene.build(dest, "", *OPTIONS, sources=sources)
+    scene.check("native libraries and their dependents are built", result.problem)
+    numbers = lines_with(result.err, *[f"{name}: started" for name in NAMES[:4]])
+    scene.check("each after the other", None if None not in numbers and numbers == sorted(numbers) else f"{numbers} of {result.err}")
+    rows = [line.split()[:2] for line in result.out.splitlines()]
+    scene.check("the closing table has the native ones", None if ["rocgraph", "-"] in rows else result.out)
     log = (dest / "logs/amd-hipgraph.log").read_text(encoding="utf-8")
     scene.check("hipgraph is built with wheels of others, one of them required from an address", None if "numba-hip-13.1" in log and "amd-hipmm-13.1" in log else log[-500:])
     use(scene, dest, "gfx942 Release")
@@ -54,8 +54,8 @@ def use(scene, dest, expected):
     command = [venv / "bin/pip", "install", "--no-index", "--no-cache-dir", "--force-reinstall", *files]
     scene.check("their wheels install", run(command, scene.work).problem)
     code = "import hipgraph, nx_hipgraph, pylibhipgraph as p; print(p.build(), hipgraph.edges(4), nx_hipgraph.edges(3), nx_hipgraph.VERSION)"
-    done = run([venv / "bin/python", "-c", code], scene.work)
-    scene.check("they run without LD_LIBRARY_PATH", None if done.out.strip() == f"{expected} 12 6 1.0.0b1" else f"{done.ending}: {done.out} {done.err}")
+    result = run([venv / "bin/python", "-c", code], scene.work)
+    scene.check("they run without LD_LIBRARY_PATH", None if result.out.strip() == f"{expected} 12 6 1.0.0b1" else f"{result.ending}: {result.out} {result.err}")
     tags = [path.name for path in files if not path.name.endswith(("manylinux_2_17_x86_64.whl", "any.whl")) and "-linux_" in path.name]
     scene.check("and are tagged for more than this machine", f"{tags}" if tags else None)
 
@@ -63,9 +63,9 @@ def use(scene, dest, expected):
 def again(scene, sources, dest):
     """Build the same: nothing is done."""
     before = digests(dest / "dist", "*.whl")
-    done = scene.build(dest, "", *OPTIONS, sources=sources)
-    expect(scene, "built again, nothing is done", done, [])
-    scene.check("not even for the devel tree", "it was expanded" if "devel-tree" in done.err else None)
+    result = scene.build(dest, "", *OPTIONS, sources=sources)
+    expect(scene, "built again, nothing is done", result, [])
+    scene.check("not even for the devel tree", "it was expanded" if "devel-tree" in result.err else None)
     scene.check("and wheels are as they were", None if digests(dest / "dist", "*.whl") == before else "some changed")
 
 
@@ -73,17 +73,17 @@ def changes(scene, sources, dest):
     """Change one thing after another."""
     with (sources / "hipGRAPH/hipgraph.c").open("a", encoding="utf-8") as file:
         file.write("/* changed */\n")
-    done = scene.build(dest, "", *OPTIONS, sources=sources)
-    expect(scene, "after a change, what does not depend on it is as it was", done, NAMES[1:])
-    done = scene.build(dest, "", *OPTIONS, "--projects", "rebuild", "--only", "rocgraph", sources=sources)
-    scene.check("--projects rebuild builds what is as it was", None if happened(done) == (["rocgraph"], []) else f"{done.ending}: {done.err}")
-    done = scene.build(dest, "", *OPTIONS, "--only", "rocgraph", sources=sources)
-    scene.check("and is asked for each time", None if happened(done) == ([], ["rocgraph"]) else f"{done.ending}: {done.err}")
+    result = scene.build(dest, "", *OPTIONS, sources=sources)
+    expect(scene, "after a change, independent projects are unchanged", result, NAMES[1:])
+    result = scene.build(dest, "", *OPTIONS, "--projects", "rebuild", "--only", "rocgraph", sources=sources)
+    scene.check("--projects rebuild builds unchanged projects", None if happened(result) == (["rocgraph"], []) else f"{result.ending}: {result.err}")
+    result = scene.build(dest, "", *OPTIONS, "--only", "rocgraph", sources=sources)
+    scene.check("and is asked for each time", None if happened(result) == ([], ["rocgraph"]) else f"{result.ending}: {result.err}")
     (dest / "kept/rocgraph/include/rocgraph.h").write_text("damaged", encoding="utf-8")
-    done = scene.build(dest, "", *OPTIONS, "--only", "rocgraph", sources=sources)
-    scene.check("a library that somebody changed is built again", None if happened(done) == (["rocgraph"], []) else f"{done.ending}: {done.err}")
-    done = scene.build(dest, "", *OPTIONS, "--variable", "build-type=Debug", sources=sources)
-    expect(scene, "another value of a variable reaches all that use it, and no others", done, NAMES[:4])
+    result = scene.build(dest, "", *OPTIONS, "--only", "rocgraph", sources=sources)
+    scene.check("a changed library is built again", None if happened(result) == (["rocgraph"], []) else f"{result.ending}: {result.err}")
+    result = scene.build(dest, "", *OPTIONS, "--variable", "build-type=Debug", sources=sources)
+    expect(scene, "another value of a variable reaches all that use it, and no others", result, NAMES[:4])
     use(scene, dest, "gfx942 Debug")
 
 
@@ -93,10 +93,10 @@ def by_hand(scene, sources, dest):
     shutil.copytree(dest / "kept/rocgraph", installed)
     shutil.copytree(sources / "hipGRAPH", less / "hipGRAPH", symlinks=True)
     shutil.copytree(sources / "wheels", less / "wheels")
-    done = scene.build(scene.work / "by hand", "", *OPTIONS, sources=less, env={"rocgraph_ROOT": str(installed), "LD_LIBRARY_PATH": os.fspath(installed / "lib")})
-    begun, _ = happened(done)
-    fine = done.status == 0 and sorted(begun) == sorted(NAMES[1:]) and "left out, missing in the sources" in done.err and "`rocgraph`" in done.err
-    scene.check("without a library's checkout, the caller's variable says where it is", None if fine else f"{begun} {done.ending}: {done.err}")
-    done = scene.build(scene.work / "nowhere", "", *OPTIONS, sources=less)
-    told = "building `hipgraph` failed" in done.err and "configuring it ended with exit status: 1" in done.err
-    scene.check("without that, CMake's own error is told", None if done.status == 1 and told else f"{done.ending}: {done.err}")
+    result = scene.build(scene.work / "by hand", "", *OPTIONS, sources=less, env={"rocgraph_ROOT": str(installed), "LD_LIBRARY_PATH": os.fspath(installed / "lib")})
+    started, _ = happened(result)
+    fine = result.status == 0 and sorted(started) == sorted(NAMES[1:]) and "left out, missing in the sources" in result.err and "`rocgraph`" in result.err
+    scene.check("without a library's checkout, the caller's variable says where it is", None if fine else f"{started} {result.ending}: {result.err}")
+    result = scene.build(scene.work / "nowhere", "", *OPTIONS, sources=less)
+    reported = "building `hipgraph` failed" in result.err and "configuring it ended with exit status: 1" in result.err
+    scene.check("without that, CMake's error is printed", None if result.status == 1 and reported else f"{result.ending}: {result.err}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Projects that do what no build should: each gives a clear error, and leaves nothing."""
+"""Projects with forbidden actions: each gives a clear error, and leaves nothing."""
 
 import os
 import resource
@@ -22,7 +22,7 @@ def build_wheel(directory, config_settings=None, metadata_directory=None):
     %s
 '''
 
-# What each does, and what has to be said of it; None where it may go on.
+# Action of each project, and its expected message; None if the build may continue.
 PROJECTS = {
     "example-two": ("wheel(directory, 'example_two'); os.rename(f'{directory}/example_two-1-py3-none-any.whl', f'{directory}/example_two-1-py2-none-any.whl'); return wheel(directory, 'example_two')", "its build left 2 wheels"),
     "example-none": ("return 'example_none-1-py3-none-any.whl'", "its build left no wheel"),
@@ -38,14 +38,14 @@ PROJECTS = {
 
 def running(word):
     """Return the ids of programs with this word on their command line."""
-    found = []
+    processes = []
     for place in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if word.encode() in place.read_bytes().split(b"\0"):
-                found.append(place.parent.name)
+                processes.append(place.parent.name)
         except OSError:
             continue
-    return found
+    return processes
 
 
 def all_of_them(scene):
@@ -55,18 +55,18 @@ def all_of_them(scene):
     nodes = "".join(f'python-project "{name}" {{ source "{name}"; }}\n' for name in PROJECTS)
     dest = scene.work / "hostile out"
     only = [word for name in PROJECTS for word in ("--only", name)]
-    begun = time.monotonic()
-    done = scene.build(dest, nodes, *only, sources=sources)
-    said = unwrapped(done.err)
-    scene.check("hostile projects fail the build", None if done.status == 1 else done.ending)
-    for name, (_, told) in PROJECTS.items():
-        fine = f"building `{name}` failed" in said and told in said if told else f"building `{name}` failed" not in said
-        scene.check(f"{name}: {told or 'it is built'}", None if fine else done.err)
+    start_time = time.monotonic()
+    result = scene.build(dest, nodes, *only, sources=sources)
+    text = unwrapped(result.err)
+    scene.check("hostile projects fail the build", None if result.status == 1 else result.ending)
+    for name, (_, message) in PROJECTS.items():
+        fine = f"building `{name}` failed" in text and message in text if message else f"building `{name}` failed" not in text
+        scene.check(f"{name}: {message or 'it is built'}", None if fine else result.err)
     scene.check("nothing of them is left", None if wheels(dest) == ["example_stays-1-py3-none-any.whl"] else f"{wheels(dest)}")
     scene.check("no program of theirs runs on, even one that ignores SIGTERM", None if not running("hostile-example") else f"{running('hostile-example')}")
-    scene.check("nor does one that waits for input hold the build", None if time.monotonic() - begun < 300 else "it took minutes")
-    left = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
-    scene.check("no working directory is left of them", f"{left}" if left else None)
+    scene.check("nor does one that waits for input hold the build", None if time.monotonic() - start_time < 300 else "it took minutes")
+    remaining = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
+    scene.check("no working directory is left of them", f"{remaining}" if remaining else None)
     attacks.all_of_them(scene)
     refused(scene)
     outside(scene)
@@ -88,32 +88,32 @@ def refused(scene):
 
     scene.check("a sound wheel is placed", build(sound).problem or (None if wheels(dest) == [file] else f"{wheels(dest)}"))
     before = digests(dest / "dist", "*.whl")
-    done = build(unsound)
-    said, findings = unwrapped(done.err), [f"{file}: not listed in RECORD: `{member}.py`" for member in ("example_one", "example_two")]
-    told = ("building `example-refused` failed", findings[0], "(and 1 more finding)", "`--allow not-in-record` makes it a warning")
-    absent = [words for words in told if words not in said]
-    scene.check("one that verify refuses fails its project", f"{absent} not in {done.err}" if absent or done.status != 1 else None)
+    result = build(unsound)
+    text, findings = unwrapped(result.err), [f"{file}: not listed in RECORD: `{member}.py`" for member in ("example_one", "example_two")]
+    messages = ("building `example-refused` failed", findings[0], "(and 1 more finding)", "`--allow not-in-record` makes it a warning")
+    absent = [words for words in messages if words not in text]
+    scene.check("one that verify refuses fails its project", f"{absent} not in {result.err}" if absent or result.status != 1 else None)
     log = (dest / "logs/example-refused.log").read_text(encoding="utf-8").splitlines()
     scene.check("its log has every finding", None if all(finding in log for finding in findings) else f"{log[-8:]}")
     scene.check("the last good wheel stays, with its bytes", None if before and digests(dest / "dist", "*.whl") == before else f"{wheels(dest)}")
     listed = file in (dest / "dist/SHA256SUMS").read_text(encoding="utf-8")
-    told = listed and f"kept dist/{file}, built" in done.out
-    scene.check("it stays listed, and that it was kept is said", None if told else f"{done.out}{done.err}")
-    left = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
-    scene.check("the refused wheel is nowhere", f"{left}" if left else None)
-    done = build(unsound, "--allow", "member-mode")
+    messages = listed and f"kept dist/{file}, built" in result.out
+    scene.check("it stays listed, and a note says that it was kept", None if messages else f"{result.out}{result.err}")
+    remaining = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
+    scene.check("the refused wheel is nowhere", f"{remaining}" if remaining else None)
+    result = build(unsound, "--allow", "member-mode")
     same = digests(dest / "dist", "*.whl") == before
-    scene.check("another code does not let it through", None if done.status == 1 and same else f"{done.ending}: {done.err}")
-    done = build(unsound, "--allow", "not-in-record")
-    said = unwrapped(done.err)
-    told = ("not listed in RECORD: `example_one.py`, `example_two.py`", "allowed by --allow not-in-record")
-    absent = [words for words in told if words not in said]
-    scene.check("its code does, with a warning", done.problem or (f"{absent} not in {done.err}" if absent else None))
+    scene.check("another code does not let it through", None if result.status == 1 and same else f"{result.ending}: {result.err}")
+    result = build(unsound, "--allow", "not-in-record")
+    text = unwrapped(result.err)
+    messages = ("not listed in RECORD: `example_one.py`, `example_two.py`", "allowed by --allow not-in-record")
+    absent = [words for words in messages if words not in text]
+    scene.check("its code does, with a warning", result.problem or (f"{absent} not in {result.err}" if absent else None))
     after = digests(dest / "dist", "*.whl")
     scene.check("and it replaces the other", None if list(after) == [file] and after != before else f"{after}")
-    done = build(unsound)
-    refused_again = done.status == 1 and "not listed in RECORD" in unwrapped(done.err)
-    scene.check("without its code it is refused again, though nothing changed", None if refused_again else f"{done.ending}: {done.err}")
+    result = build(unsound)
+    refused_again = result.status == 1 and "not listed in RECORD" in unwrapped(result.err)
+    scene.check("without its code it is refused again, though nothing changed", None if refused_again else f"{result.ending}: {result.err}")
 
 
 def outside(scene):
@@ -130,17 +130,17 @@ def outside(scene):
     if attacks.landlock() < 2:
         scene.report.note("WRITING ELSEWHERE NOT TESTED: this kernel cannot hold programs to a directory (Landlock)")
         return
-    done = scene.build(dest, nodes, *only, "--projects", "tests", sources=sources)
-    said = unwrapped(done.err)
-    told = "building `example-writes` failed" in said and "it may write only below its own directory" in said
-    scene.check("a build that writes elsewhere fails, and is told why", None if told and done.status == 1 else done.err)
-    told = said.count("it may write only below its own directory") == 2
-    scene.check("so does a test", None if told else done.err)
+    result = scene.build(dest, nodes, *only, "--projects", "tests", sources=sources)
+    text = unwrapped(result.err)
+    reported = "building `example-writes` failed" in text and "it may write only below its own directory" in text
+    scene.check("a build that writes elsewhere fails, with the reason", None if reported and result.status == 1 else result.err)
+    reported = text.count("it may write only below its own directory") == 2
+    scene.check("so does a test", None if reported else result.err)
     scene.check("nothing is there", None if not any(place.iterdir()) else f"{list(place.iterdir())}")
-    scene.check("what stays in its directory is built", None if wheels(dest) == ["example_inside-1-py3-none-any.whl"] else f"{wheels(dest)}")
-    done = scene.build(dest, nodes, *only, "--projects", "tests", "--unconfined", sources=sources)
+    scene.check("a project that stays in its directory is built", None if wheels(dest) == ["example_inside-1-py3-none-any.whl"] else f"{wheels(dest)}")
+    result = scene.build(dest, nodes, *only, "--projects", "tests", "--unconfined", sources=sources)
     names = sorted(path.name for path in place.iterdir())
-    scene.check("--unconfined lets both", None if done.status == 0 and names == ["tested", "written"] else f"{names}: {done.err}")
+    scene.check("--unconfined lets both", None if result.status == 0 and names == ["tested", "written"] else f"{names}: {result.err}")
 
 
 def write(sources, bodies):
@@ -154,26 +154,26 @@ def write(sources, bodies):
 
 
 def little_room():
-    """Let files have 4 MB, and what writes more an error: as a full disk gives one."""
+    """Limit files to 4 MB; a larger one gives an error, as on a full disk."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4_000_000, 4_000_000))
 
 
 def full_disk(scene):
-    """Build one project whose files do not fit, and one whose wheel does."""
+    """Build a project with too large files, and a project with a too large wheel."""
     sources, dest = scene.work / "full", scene.work / "full out"
     bodies = {"example-fits": "return wheel(directory, 'example_fits')",
               "example-full": "Path('objects').write_bytes(bytes(20_000_000)); return wheel(directory, 'example_full')"}
     write(sources, bodies)
     nodes = "".join(f'python-project "{name}" {{ source "{name}"; }}\n' for name in bodies)
     only = [word for name in bodies for word in ("--only", name)]
-    done = scene.build(dest, nodes, *only, sources=sources, preexec_fn=little_room, restore_signals=False)
-    told = done.status == 1 and "building `example-full` failed" in done.err and "File too large" in done.err
-    scene.check("a build that fills the disk fails with what the system says", None if told else f"{done.ending}: {done.err}")
+    result = scene.build(dest, nodes, *only, sources=sources, preexec_fn=little_room, restore_signals=False)
+    reported = result.status == 1 and "building `example-full` failed" in result.err and "File too large" in result.err
+    scene.check("a build that fills the disk fails with the system's error", None if reported else f"{result.ending}: {result.err}")
     names = wheels(dest) if dest.is_dir() else []
-    scene.check("and what fits is there", None if names == ["example_fits-1-py3-none-any.whl"] else f"{names}")
-    left = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
-    scene.check("of the other only its log", f"{left}" if left else None)
+    scene.check("and projects that fit are built", None if names == ["example_fits-1-py3-none-any.whl"] else f"{names}")
+    remaining = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
+    scene.check("of the other only its log", f"{remaining}" if remaining else None)
 
 
 # Runs a program with small file systems in the places of a directory and of builds, and lists the files left in the first.
@@ -202,18 +202,18 @@ def full_file_system(scene):
     write(sources, {"example-fits": "return wheel(directory, 'example_fits')",
                     "example-fills": "Path('objects').write_bytes(bytes(90_000_000)); return wheel(directory, 'example_fills')"})
     nodes = 'python-project "example-fits" { source "example-fits"; }\npython-project "example-fills" { source "example-fills"; after "example-fits"; }\n'
-    done = scene.build(dest, nodes, "--only", "example-fits", "--only", "example-fills", sources=sources, within=within)
-    said = unwrapped(done.err)
-    told = done.status == 1 and "building `example-fills` failed" in said and "the disk of" in said and "is full" in said
-    scene.check("a build that fills the file system fails, and that is said to be the reason", None if told else f"{done.ending}: {done.err}")
-    left = sorted(line.removeprefix("left: ") for line in done.out.splitlines() if line.startswith("left: "))
-    names = [name for name in left if name.startswith("dist/example")]
-    scene.check("what was built before is there", None if names == ["dist/example_fits-1-py3-none-any.whl"] else f"{left}")
-    others = [name for name in left if name.split("/")[0] not in ("dist", "logs", "kept")]
-    scene.check("of what filled it only its log is left", f"{others}" if others else None)
+    result = scene.build(dest, nodes, "--only", "example-fits", "--only", "example-fills", sources=sources, within=within)
+    text = unwrapped(result.err)
+    reported = result.status == 1 and "building `example-fills` failed" in text and "the disk of" in text and "is full" in text
+    scene.check("a build that fills the file system fails with this reason", None if reported else f"{result.ending}: {result.err}")
+    remaining = sorted(line.removeprefix("left: ") for line in result.out.splitlines() if line.startswith("left: "))
+    names = [name for name in remaining if name.startswith("dist/example")]
+    scene.check("earlier builds remain", None if names == ["dist/example_fits-1-py3-none-any.whl"] else f"{remaining}")
+    other_paths = [name for name in remaining if name.split("/")[0] not in ("dist", "logs", "kept")]
+    scene.check("only the log of the project that filled it remains", f"{other_paths}" if other_paths else None)
     little = scene.work / "too little"
-    done = scene.build(little, "", "--only", "core", sources=sources, within=small(little, "48k"))
-    told = done.status == 2 and "is full: dist/rocm_sdk_core" in unwrapped(done.err)
-    scene.check("packages that do not fit are an error too", None if told else f"{done.ending}: {done.err}")
-    left = [line for line in done.out.splitlines() if line.startswith("left: ")]
-    scene.check("and nothing of them is left", f"{left}" if left else None)
+    result = scene.build(little, "", "--only", "core", sources=sources, within=small(little, "48k"))
+    reported = result.status == 2 and "is full: dist/rocm_sdk_core" in unwrapped(result.err)
+    scene.check("packages that do not fit are an error too", None if reported else f"{result.ending}: {result.err}")
+    remaining = [line for line in result.out.splitlines() if line.startswith("left: ")]
+    scene.check("and nothing of them is left", f"{remaining}" if remaining else None)

@@ -45,7 +45,7 @@ FILES = {
 
 
 def tree(directory, answer):
-    """Write what stands for an installed ROCm."""
+    """Write a stand-in for an installed ROCm."""
     write(directory, {"include/tree.h": f"#define TREE_ANSWER {answer}\n", ".info/version": "7.2.1-43\n", "bin/hipcc": "", "lib/libtree.so.7": ""})
 
 
@@ -59,34 +59,34 @@ def imported(scene, dest):
     venv = scene.work / "pair venv"
     run([scene.python, "-m", "venv", venv], scene.work)
     wheel = next((dest / "dist").glob("example_pair-*.whl"))
-    done = run([venv / "bin/pip", "install", "--no-index", "--no-cache-dir", "--force-reinstall", wheel], scene.work)
+    result = run([venv / "bin/pip", "install", "--no-index", "--no-cache-dir", "--force-reinstall", wheel], scene.work)
     code = "from example_pair import one, two, version; print(one.answer(), two.answer(), version.VERSION)"
-    return done.problem or run([venv / "bin/python", "-c", code], scene.work).out.strip()
+    return result.problem or run([venv / "bin/python", "-c", code], scene.work).out.strip()
 
 
 def all_of_it(scene):
-    """Build a project against a tree; then what a maintainer does with it."""
+    """Build a project against a tree; then repeat a maintainer's usual steps."""
     sources, dest = scene.work / "pair sources", scene.work / "pair"
     write(sources / "pair", FILES)
     tree(scene.work / "installed rocm", 40)
-    done = build(scene, dest, "--projects", "tests", env={"TREE": "/nowhere", "CFLAGS": "-O0"})
-    scene.check("a project is built against an installed tree, without artifacts, and tested", done.problem)
+    result = build(scene, dest, "--projects", "tests", env={"TREE": "/nowhere", "CFLAGS": "-O0"})
+    scene.check("a project is built against an installed tree, without artifacts, and tested", result.problem)
     answer = imported(scene, dest)
     scene.check("with the headers of that tree", None if answer == "41 42 1" else answer)
-    others = [path.name for path in (dest / "dist").iterdir() if path.suffix == ".whl" and "example_pair" not in path.name]
-    scene.check("and no package of artifacts", f"{others}" if others else None)
-    told = "TREE of the environment has no effect on example-pair" in done.err
-    scene.check("a variable of the caller without effect is noted", None if told else done.err)
+    other_wheels = [path.name for path in (dest / "dist").iterdir() if path.suffix == ".whl" and "example_pair" not in path.name]
+    scene.check("and no package of artifacts", f"{other_wheels}" if other_wheels else None)
+    reported = "TREE of the environment has no effect on example-pair" in result.err
+    scene.check("a variable of the caller without effect is noted", None if reported else result.err)
     text = next((dest / "dist").glob("provenance*.json")).read_text(encoding="utf-8")
-    found = json.loads(text)["predicate"]["buildDefinition"]["resolvedDependencies"]
-    tools = next(one["annotations"]["tools"] for one in found if one["name"] == f"project/{NAME}")
-    scene.check("provenance has the identity of the tree, and no artifacts", None if "devel" in tools and not any(one["name"] == "artifacts" for one in found) else text)
-    done = build(scene, dest, env={"CFLAGS": "-O0"})
-    scene.check("built again, nothing is done", None if f"{NAME}: unchanged" in done.err else done.err)
+    dependencies = json.loads(text)["predicate"]["buildDefinition"]["resolvedDependencies"]
+    tools = next(one["annotations"]["tools"] for one in dependencies if one["name"] == f"project/{NAME}")
+    scene.check("provenance has the identity of the tree, and no artifacts", None if "devel" in tools and not any(one["name"] == "artifacts" for one in dependencies) else text)
+    result = build(scene, dest, env={"CFLAGS": "-O0"})
+    scene.check("built again, nothing is done", None if f"{NAME}: unchanged" in result.err else result.err)
     tree(scene.work / "installed rocm", 50)
-    done = build(scene, dest, env={"CFLAGS": "-O0"})
+    result = build(scene, dest, env={"CFLAGS": "-O0"})
     answer = imported(scene, dest)
-    scene.check("another header of the tree builds it again", None if f"{NAME}: started" in done.err and answer == "51 52 1" else f"{answer} {done.err}")
+    scene.check("another header of the tree builds it again", None if f"{NAME}: started" in result.err and answer == "51 52 1" else f"{answer} {result.err}")
     refused(scene)
     complaining(scene, sources, dest)
     limited(scene)
@@ -94,31 +94,31 @@ def all_of_it(scene):
 
 
 def refused(scene):
-    """Say what cannot be built without artifacts, before anything is done."""
+    """Name the projects that cannot be built without artifacts, before anything is built."""
     dest = scene.work / "refused"
-    done = scene.build(dest, NODE % "", "--only", "core", artifacts=("--rocm-path", scene.work / "installed rocm"), sources=scene.work / "pair sources")
-    scene.check("a package of artifacts cannot be built so", None if done.status == 2 and "`core` is not a project" in unwrapped(done.err) else done.err)
-    done = scene.build(dest, NODE % "", artifacts=("--rocm-path", scene.work / "no such tree"), sources=scene.work / "pair sources")
-    scene.check("a directory without headers is no tree", None if done.status == 2 and "no headers in" in unwrapped(done.err) else done.err)
-    done = scene.build(dest, NODE % "", "--only", "hip-python", artifacts=("--rocm-path", scene.work / "installed rocm"), sources=scene.work / "pair sources")
-    told = "the source of project `hip-python` is missing" in unwrapped(done.err)
-    scene.check("a project that --only names must have its checkout", None if done.status == 1 and told else f"{done.ending}: {done.err}")
+    result = scene.build(dest, NODE % "", "--only", "core", artifacts=("--rocm-path", scene.work / "installed rocm"), sources=scene.work / "pair sources")
+    scene.check("a package of artifacts cannot be built so", None if result.status == 2 and "`core` is not a project" in unwrapped(result.err) else result.err)
+    result = scene.build(dest, NODE % "", artifacts=("--rocm-path", scene.work / "no such tree"), sources=scene.work / "pair sources")
+    scene.check("a directory without headers is no tree", None if result.status == 2 and "no headers in" in unwrapped(result.err) else result.err)
+    result = scene.build(dest, NODE % "", "--only", "hip-python", artifacts=("--rocm-path", scene.work / "installed rocm"), sources=scene.work / "pair sources")
+    reported = "the source of project `hip-python` is missing" in unwrapped(result.err)
+    scene.check("a project that --only names must have its checkout", None if result.status == 1 and reported else f"{result.ending}: {result.err}")
 
 
 def complaining(scene, sources, dest):
-    """Break a module: the compiler's own line comes first, and the command under the log repeats the build elsewhere."""
+    """Break a module: the compiler's line is first, and the command under the log repeats the build elsewhere."""
     broken = sources / "pair/python/example_pair/two.pyx"
     broken.write_text("def answer(:\n    return 1\n", encoding="utf-8")
-    done = build(scene, dest, env={"CFLAGS": "-O0 -g"})
+    result = build(scene, dest, env={"CFLAGS": "-O0 -g"})
     place = f"{broken}:1:"
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
     first = log.splitlines()[1]
-    scene.check("a log begins with the compiler's line, at its place in the checkout", None if done.status == 1 and first.startswith(place) else log[:1000])
-    told = unwrapped(done.err).find(place)
-    scene.check("and so does the error", None if told != -1 and "its end is " + place in unwrapped(done.err) else done.err)
+    scene.check("a log begins with the compiler's line, at its place in the checkout", None if result.status == 1 and first.startswith(place) else log[:1000])
+    position = unwrapped(result.err).find(place)
+    scene.check("and so does the error", None if position != -1 and "its end is " + place in unwrapped(result.err) else result.err)
     line = log.splitlines()[-1].removeprefix("to build it alone again: ")
     broken.write_text(MODULE % 3, encoding="utf-8")
-    # Nothing of the caller but what finds programs: no CFLAGS, another directory.
+    # Nothing of the caller but the search path of programs: no CFLAGS, another directory.
     again = run(["sh", "-c", line], "/", {"PATH": os.environ["PATH"], "HOME": str(scene.work / "home"), **_index()})
     wheel = digests(dest / "dist", "example_pair-*.whl")
     scene.check("the command under the log works where it is pasted", again.problem or (None if wheel and "-g" in line and line.startswith("cd ") else line))
@@ -132,63 +132,63 @@ def _index():
 
 def limited(scene):
     """Limit the tag."""
-    done = build(scene, scene.work / "limited", node='at-most "manylinux_2_17"')
-    scene.check("a wheel within its limit passes", done.problem)
+    result = build(scene, scene.work / "limited", node='at-most "manylinux_2_17"')
+    scene.check("a wheel within its limit passes", result.problem)
     two = scene.work / "pair sources/pair/python/example_pair/two.pyx"
     text = two.read_text(encoding="utf-8")
     # A symbol of glibc 2.25 and newer.
     two.write_text(text + '\ncdef extern from "sys/random.h":\n    int getentropy(void *, size_t)\n\n\ndef some():\n'
                    '    cdef char one[1]\n    return getentropy(one, 1)\n', encoding="utf-8")
-    done = build(scene, scene.work / "limited", node='at-most "manylinux_2_17"')
-    told = unwrapped(done.err)
+    result = build(scene, scene.work / "limited", node='at-most "manylinux_2_17"')
+    message = unwrapped(result.err)
     words = ('beyond `at-most "manylinux_2_17"`', "getentropy", "GLIBC_2.25")
-    fine = done.status == 1 and all(word in told for word in words)
-    scene.check("one beyond it fails, with its symbol", None if fine else f"{done.ending}: {done.err}")
+    fine = result.status == 1 and all(word in message for word in words)
+    scene.check("one beyond it fails, with its symbol", None if fine else f"{result.ending}: {result.err}")
     two.write_text(text, encoding="utf-8")
 
 
 def edited(scene, sources):
     """Change one module after another, with kept work: only that module is compiled."""
     dest, package = scene.work / "edited", sources / "pair/python/example_pair"
-    done = build(scene, dest, "--projects", "keep-work")
-    scene.check("work is kept", done.problem or (None if (dest / f"work/{NAME}/source").is_dir() else "the work directory is missing"))
+    result = build(scene, dest, "--projects", "keep-work")
+    scene.check("work is kept", result.problem or (None if (dest / f"work/{NAME}/source").is_dir() else "the work directory is missing"))
     (package / "one.pyx").write_text(MODULE % 7, encoding="utf-8")
     started = time.monotonic()
-    done = build(scene, dest, "--projects", "keep-work")
+    result = build(scene, dest, "--projects", "keep-work")
     scene.report.note(f"one module of two again: {time.monotonic() - started:.1f} s")
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
     compiled = [name for name in ("one", "two") if f"-c example_pair/{name}.c" in log]
-    scene.check("with kept work, one changed module is compiled, and no other", done.problem or (None if compiled == ["one"] and "resuming" in log and "render.py" not in log else log))
+    scene.check("with kept work, one changed module is compiled, and no other", result.problem or (None if compiled == ["one"] and "resuming" in log and "render.py" not in log else log))
     answer = imported(scene, dest)
     scene.check("and is in the wheel", None if answer == "57 53 1" else answer)
     (package / "two.pyx").write_text("def answer(:\n", encoding="utf-8")
-    done = build(scene, dest, "--projects", "keep-work")
+    result = build(scene, dest, "--projects", "keep-work")
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
-    scene.check("an error needs no more", None if done.status == 1 and "resuming" in log and log.splitlines()[1].startswith(f"{package / 'two.pyx'}:1:") else log)
+    scene.check("an error needs no more", None if result.status == 1 and "resuming" in log and log.splitlines()[1].startswith(f"{package / 'two.pyx'}:1:") else log)
     (package / "two.pyx").write_text(MODULE % 8, encoding="utf-8")
-    done = build(scene, dest, "--projects", "keep-work")
+    result = build(scene, dest, "--projects", "keep-work")
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
     answer = imported(scene, dest)
-    scene.check("and the mended module goes on from there", None if "resuming" in log and answer == "57 58 1" else f"{answer} {log}")
+    scene.check("and the mended module is built from that state", None if "resuming" in log and answer == "57 58 1" else f"{answer} {log}")
     write(sources / "pair", {"render.py": FILES["render.py"].replace("= 1", "= 2")})
-    done = build(scene, dest, "--projects", "keep-work")
+    result = build(scene, dest, "--projects", "keep-work")
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
     answer = imported(scene, dest)
     scene.check("another script of a `run` line begins anew", None if "resuming" not in log and answer == "57 58 2" else f"{answer} {log}")
-    done = build(scene, dest, "--projects", "keep-work,rebuild")
+    result = build(scene, dest, "--projects", "keep-work,rebuild")
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
-    scene.check("a rebuild installs its requirements again", done.problem or (log if "resuming" in log or "Installing collected packages" not in log else None))
-    done = build(scene, scene.work / "beside", "--projects", "keep-work", node="no-isolation")
-    left = (scene.work / f"beside/work/{NAME}").exists()
-    scene.check("without isolation, nothing is kept", done.problem or ("the work is there" if left else None))
+    scene.check("a rebuild installs its requirements again", result.problem or (log if "resuming" in log or "Installing collected packages" not in log else None))
+    result = build(scene, scene.work / "beside", "--projects", "keep-work", node="no-isolation")
+    remains = (scene.work / f"beside/work/{NAME}").exists()
+    scene.check("without isolation, nothing is kept", result.problem or ("the work is there" if remains else None))
     tree(scene.work / "installed rocm", 60)
-    done = build(scene, dest, "--projects", "keep-work")
+    result = build(scene, dest, "--projects", "keep-work")
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
     answer = imported(scene, dest)
     scene.check("another tree begins anew", None if "resuming" not in log and answer == "67 68 2" else f"{answer} {log}")
-    done = build(scene, dest)
-    scene.check("a build without kept work takes nothing of it", None if f"{NAME}: started" in done.err else done.err)
+    result = build(scene, dest)
+    scene.check("a build without kept work takes nothing of it", None if f"{NAME}: started" in result.err else result.err)
     node = 'env "CC" "{devel}/bin/no-such-compiler"'
-    done = build(scene, scene.work / "no compiler", node=node)
-    told = "is built with CC=" in unwrapped(done.err) and "no-such-compiler" in unwrapped(done.err)
-    scene.check("a compiler that is not there is told before anything is done", None if done.status == 2 and told and not (scene.work / "no compiler/logs").exists() else f"{done.ending}: {done.err}")
+    result = build(scene, scene.work / "no compiler", node=node)
+    reported = "is built with CC=" in unwrapped(result.err) and "no-such-compiler" in unwrapped(result.err)
+    scene.check("a missing compiler is an error before anything is built", None if result.status == 2 and reported and not (scene.work / "no compiler/logs").exists() else f"{result.ending}: {result.err}")

@@ -25,7 +25,7 @@ python-project "example-skbuild" {
     build-requires "cmake" "ninja"
 }
 '''
-# The assertion stores the path of the header, `directory` that of the build, and debug information both.
+# The assertion stores the path of the header, `directory` the build's, and debug information both.
 HEADER = '#include <assert.h>\nstatic inline int deep(int x) { assert(x != 3); return x; }\nint deeper(int x);\n'
 MODULE = '''#define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -78,10 +78,10 @@ def clone(scene, place, umask):
     sources.mkdir(parents=True, exist_ok=True)
     before = os.umask(umask)
     try:
-        done = run(["git", "clone", "--quiet", "--branch", "main", scene.work / "deep.git", sources / "deep"], scene.work)
+        result = run(["git", "clone", "--quiet", "--branch", "main", scene.work / "deep.git", sources / "deep"], scene.work)
     finally:
         os.umask(before)
-    return sources, done.problem
+    return sources, result.problem
 
 
 def all_of_it(scene):
@@ -91,27 +91,27 @@ def all_of_it(scene):
     for words in (["init", "--quiet", "--initial-branch=main"], ["add", "."],
                   ["-c", "user.name=test", "-c", "user.email=test@example.invalid", "commit", "--quiet", "--message=deep"]):
         run(["git", *words], origin)
-    found = {}
+    digests_by_place = {}
     only = [word for name in ("example-deep", "example-bytes", "example-skbuild") for word in ("--only", name)]
     tree = scene.work / "bytes rocm"
     write(tree, {"include/tree.h": ""})
-    for place, given in PLACES.items():
-        sources, problem = clone(scene, place, given["umask"])
+    for place, settings in PLACES.items():
+        sources, problem = clone(scene, place, settings["umask"])
         dest = scene.work / place / "out"
-        within = ["sh", "-c", f"umask {given['umask']:04o}; exec \"$@\"", "sh"]
-        done = scene.build(dest, NODES, *only, artifacts=("--rocm-path", tree), sources=sources, within=within, env={"TZ": given["TZ"]})
-        if not scene.check(f"projects are built in `{place}`", problem or done.problem):
+        within = ["sh", "-c", f"umask {settings['umask']:04o}; exec \"$@\"", "sh"]
+        result = scene.build(dest, NODES, *only, artifacts=("--rocm-path", tree), sources=sources, within=within, env={"TZ": settings["TZ"]})
+        if not scene.check(f"projects are built in `{place}`", problem or result.problem):
             return
-        scene.check("in the usual directory", None if "other builds have the usual directory" not in done.err else done.err)
-        found[place] = {name: digest for name, digest in digests(dest / "dist").items() if name.endswith(".whl")}
-    one, other = found.values()
+        scene.check("in the usual directory", None if "other builds have the usual directory" not in result.err else result.err)
+        digests_by_place[place] = {name: digest for name, digest in digests(dest / "dist").items() if name.endswith(".whl")}
+    one, other = digests_by_place.values()
     differ = [name for name in {*one, *other} if one.get(name) != other.get(name)]
     scene.check("wheels from both places have equal bytes", f"{differ}" if differ or len(one) != 2 else None)
-    kept = next(iter(PLACES))
-    shutil.rmtree(scene.work / kept / "out/kept/example-deep/include")
-    done = scene.build(scene.work / kept / "out", NODES, *only, artifacts=("--rocm-path", tree), sources=scene.work / kept / "the sources")
-    again = {name: digest for name, digest in digests(scene.work / kept / "out/dist").items() if name.endswith(".whl")}
-    scene.check("a native library that was changed is built again, with equal bytes", done.problem or (None if again == one else json.dumps(again)))
-    done = scene.build(scene.work / "bytes named", NODES, *only, artifacts=("--rocm-path", tree), sources=sources, env={"ROCKPACK_BUILD_DIR": "/var/tmp/a b"})
-    refused = done.status == 2 and "ROCKPACK_BUILD_DIR: `/var/tmp/a b` is not an absolute path without blanks" in done.err
-    scene.check("a directory with blanks is refused", None if refused else f"{done.ending}: {done.err}")
+    first_place = next(iter(PLACES))
+    shutil.rmtree(scene.work / first_place / "out/kept/example-deep/include")
+    result = scene.build(scene.work / first_place / "out", NODES, *only, artifacts=("--rocm-path", tree), sources=scene.work / first_place / "the sources")
+    again = {name: digest for name, digest in digests(scene.work / first_place / "out/dist").items() if name.endswith(".whl")}
+    scene.check("a native library that was changed is built again, with equal bytes", result.problem or (None if again == one else json.dumps(again)))
+    result = scene.build(scene.work / "bytes named", NODES, *only, artifacts=("--rocm-path", tree), sources=sources, env={"ROCKPACK_BUILD_DIR": "/var/tmp/a b"})
+    refused = result.status == 2 and "ROCKPACK_BUILD_DIR: `/var/tmp/a b` is not an absolute path without blanks" in result.err
+    scene.check("a directory with blanks is refused", None if refused else f"{result.ending}: {result.err}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Wheels of others: from files, an index on loopback and a repository; before all indexes, and all told when they are missing."""
+"""Wheels of others: from files, an index on loopback and a repository; before all indexes, and all reported if missing."""
 
 import contextlib
 import http.server
@@ -42,7 +42,7 @@ python-project "example-user" {{
 
 
 class Index:
-    """An index on loopback, of the wheels in a directory; it remembers what was asked for."""
+    """An index of the wheels in a directory, on loopback; it records requests."""
 
     def __init__(self, directory):
         self.directory, self.asked = directory, []
@@ -82,30 +82,30 @@ class Index:
         if words[0] == "files":
             file = self.directory / words[-1]
             return file.read_bytes() if file.is_file() else None
-        found = sorted(self.directory.glob(words[-1].replace("-", "_") + "-*.whl"))
-        return "".join(f'<a href="/files/{file.name}">{file.name}</a>\n' for file in found).encode() if found else None
+        files = sorted(self.directory.glob(words[-1].replace("-", "_") + "-*.whl"))
+        return "".join(f'<a href="/files/{file.name}">{file.name}</a>\n' for file in files).encode() if files else None
 
 
 def versions(name, directory, *numbers):
-    """Write wheels of these versions, which say what they are."""
+    """Write wheels of these versions, each with its version in a variable."""
     for number in numbers:
         decoy(directory, name, number, f'version = "{number}"\n')
 
 
 def repository(place):
-    """Make a git repository with example-three, on a branch of its own."""
+    """Make a git repository with example-three, on a separate branch."""
     place.mkdir(parents=True)
     (place / "pyproject.toml").write_text(THREE, encoding="utf-8")
     (place / "example_three.py").write_text('version = "3.0"\n', encoding="utf-8")
     git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
     for words in (["init", "--quiet", "--initial-branch", "stable"], ["add", "."], ["commit", "--quiet", "-m", "three"]):
-        done = run([*git, *words], place)
-        if done.status:
-            raise RuntimeError(done.problem)
+        result = run([*git, *words], place)
+        if result.status:
+            raise RuntimeError(result.problem)
 
 
 def all_of_them(scene):
-    """Prefetch, build with what came, and do without."""
+    """Prefetch, build with the fetched files, and build without them."""
     if not shutil.which("git", path=PATH):
         scene.report.note("wheels of others are not tested: there is no git")
         return
@@ -122,15 +122,15 @@ def all_of_them(scene):
     versions("example_two", served, "2.0", "2.1", "5.0")
     for name in ("example_one", "example_two", "example_three"):
         versions(name, higher, "99.0")
-    with Index(served) as given, Index(higher) as other:
-        text = NODES.format(index=given.address, three=three)
-        # The other index is there for all of pip's doings.
+    with Index(served) as lower, Index(higher) as other:
+        text = NODES.format(index=lower.address, three=three)
+        # All calls of pip get the other index.
         env = {"PIP_EXTRA_INDEX_URL": other.address}
         dest = scene.work / "prefetched"
         fetched(scene, dest, text, root, env, other)
-        again(scene, dest, text, root, env, given)
+        again(scene, dest, text, root, env, lower)
         installers(scene, dest, other)
-        missing(scene, root, given, three, env)
+        missing(scene, root, lower, three, env)
 
 
 def build(scene, dest, text, sources, env, *options):
@@ -139,51 +139,51 @@ def build(scene, dest, text, sources, env, *options):
 
 
 def fetched(scene, dest, text, sources, env, other):
-    """They are there before anything is built, and are what the project is built with."""
-    done = build(scene, dest, text, sources, env)
-    scene.check("a project is built with wheels of others", done.problem)
-    found = sorted(path.name for path in (dest / "wheelhouse").glob("*.whl"))
+    """The files are fetched before anything is built, and the build uses them."""
+    result = build(scene, dest, text, sources, env)
+    scene.check("a project is built with wheels of others", result.problem)
+    names = sorted(path.name for path in (dest / "wheelhouse").glob("*.whl"))
     expected = [f"example_{name}-py3-none-any.whl" for name in ("one-1.0", "three-3.0", "two-2.1")]
-    scene.check("they come from files, an index and a repository", None if found == expected else f"{found}")
-    lines = done.err.splitlines()
+    scene.check("they come from files, an index and a repository", None if names == expected else f"{names}")
+    lines = result.err.splitlines()
     order = [lines.index(line) for line in lines if line.startswith("example-") and line.endswith(": started")]
     first = [lines[number] for number in order][-1:]
-    scene.check("and before anything is built", None if first == ["example-user: started"] and len(order) == 4 else f"{done.err}")
-    asked = [path for path in other.asked if "example-two" in path and path.startswith("/files")]
-    scene.check("from no index but the one that is named", f"{asked}" if asked else None)
+    scene.check("and before anything is built", None if first == ["example-user: started"] and len(order) == 4 else f"{result.err}")
+    requests = [path for path in other.asked if "example-two" in path and path.startswith("/files")]
+    scene.check("from no index but the one that is named", f"{requests}" if requests else None)
     log = (dest / "logs/example-user.log").read_text(encoding="utf-8")
-    told = [line for line in log.splitlines() if line.startswith("Successfully installed") and "example" in line]
-    fine = any("example-one-1.0 example-three-3.0 example-two-2.1" in line for line in told)
-    scene.check("the project sees them, and no higher versions of an index", None if fine else f"{told}: {log[-800:]}")
+    installed_lines = [line for line in log.splitlines() if line.startswith("Successfully installed") and "example" in line]
+    fine = any("example-one-1.0 example-three-3.0 example-two-2.1" in line for line in installed_lines)
+    scene.check("the project sees them, and no higher versions of an index", None if fine else f"{installed_lines}: {log[-800:]}")
     published = sorted(path.name for path in (dest / "dist").glob("*.whl"))
     scene.check("they are not published", None if published == ["example_user-1-py3-none-any.whl"] else f"{published}")
 
 
 def again(scene, dest, text, sources, env, index):
-    """What is there is not fetched again, and what somebody changed is."""
+    """Present files are not fetched again; a changed one is."""
     index.asked.clear()
-    done = build(scene, dest, text, sources, env)
-    kept = [name for name in ("one", "two", "three") if f"example-{name}: unchanged" in done.err]
-    scene.check("built again, nothing is fetched", None if len(kept) == 3 and not index.asked else f"{index.asked} {done.err}")
-    scene.check("nor built", None if "example-user: unchanged" in done.err else done.err)
+    result = build(scene, dest, text, sources, env)
+    unchanged = [name for name in ("one", "two", "three") if f"example-{name}: unchanged" in result.err]
+    scene.check("built again, nothing is fetched", None if len(unchanged) == 3 and not index.asked else f"{index.asked} {result.err}")
+    scene.check("nor built", None if "example-user: unchanged" in result.err else result.err)
     wheel = dest / "wheelhouse/example_two-2.1-py3-none-any.whl"
     wheel.write_bytes(b"damaged")
-    done = build(scene, dest, text, sources, env)
-    fine = done.status == 0 and "example-two: started" in done.err and "example-one: unchanged" in done.err
-    scene.check("a wheel that somebody changed is fetched again", None if fine and wheel.stat().st_size > 100 else done.err)
+    result = build(scene, dest, text, sources, env)
+    fine = result.status == 0 and "example-two: started" in result.err and "example-one: unchanged" in result.err
+    scene.check("a changed wheel is fetched again", None if fine and wheel.stat().st_size > 100 else result.err)
     versions("example_one", sources / "house", "1.1")
     (sources / "house/example_one-1.0-py3-none-any.whl").unlink()
-    done = build(scene, dest, text, sources, env)
-    fine = done.status == 0 and "example-one: started" in done.err and "example-user: started" in done.err
+    result = build(scene, dest, text, sources, env)
+    fine = result.status == 0 and "example-one: started" in result.err and "example-user: started" in result.err
     names = [path.name for path in (dest / "wheelhouse").glob("example_one*")]
-    scene.check("another file takes its place, and the project is built anew", None if fine and names == ["example_one-1.1-py3-none-any.whl"] else f"{names} {done.err}")
+    scene.check("another file takes its place, and the project is built anew", None if fine and names == ["example_one-1.1-py3-none-any.whl"] else f"{names} {result.err}")
 
 
 def installers(scene, dest, other):
-    """With the wheelhouse's constraints, pip and uv take its wheels, in whatever order they look."""
+    """With the wheelhouse's constraints, pip and uv take its wheels, in any order of indexes."""
     house, uv = dest / "wheelhouse", ensure_uv(scene.work)
     links = ["--find-links", str(house)]
-    wanted = ["example-user", "example-two", "example-three[fast]"]
+    requirements = ["example-user", "example-two", "example-three[fast]"]
     orders = {"first": ["--index-url", other.address, "--find-links", str(dest / "dist"), *links],
               "last": ["--find-links", str(dest / "dist"), *links, "--index-url", other.address]}
     for installer in ("pip", "uv"):
@@ -193,15 +193,15 @@ def installers(scene, dest, other):
             program = [venv / "bin/pip", "install", "--no-cache-dir"]
             if installer == "uv":
                 program = [uv, "pip", "install", "--no-cache", "--python", venv / "bin/python"]
-            done = run([*program, *words, "--constraint", house / "constraints.txt", *wanted], scene.work, {"HOME": str(scene.work)})
+            result = run([*program, *words, "--constraint", house / "constraints.txt", *requirements], scene.work, {"HOME": str(scene.work)})
             code = "import example_one, example_two, example_three; print(example_one.version, example_two.version, example_three.version)"
-            seen = run([venv / "bin/python", "-c", code], scene.work)
-            fine = done.status == 0 and seen.out.strip() == "1.1 2.1 3.0"
-            scene.check(f"{installer} takes the wheelhouse's wheels, with an index that has higher ones {order}", None if fine else f"{seen.out} {done.ending}: {done.err}")
+            answer = run([venv / "bin/python", "-c", code], scene.work)
+            fine = result.status == 0 and answer.out.strip() == "1.1 2.1 3.0"
+            scene.check(f"{installer} takes the wheelhouse's wheels, with an index that has higher ones {order}", None if fine else f"{answer.out} {result.ending}: {result.err}")
 
 
 def missing(scene, sources, index, three, env):
-    """All that cannot be had is told before anything is built."""
+    """All unavailable wheels are reported before anything is built."""
     text = NODES.format(index=index.address, three=three) + f'''
 prefetch "example-four" index="{index.address}"
 prefetch "example-five" git="file://{scene.work}/no-such-repository"
@@ -211,14 +211,14 @@ python-project "example-more" {{
 }}
 '''
     dest = scene.work / "nothing"
-    done = scene.build(dest, text, "--only", "core", "--only", "example-user", "--only", "example-more", sources=sources, env=env)
-    told = [f"the wheel `example-{name}` is unavailable" for name in ("four", "five")]
-    absent = [words for words in [*told, "`example-more` need it"] if words not in done.err]
-    scene.check("all that is missing is told at once", None if done.status == 1 and not absent else f"{absent}: {done.ending}: {done.err}")
-    begun = [path.name for path in (dest / "logs").iterdir() if not path.name.endswith(".prefetch.log")]
-    left = [str(path) for path in dest.rglob("*.whl")] if dest.exists() else []
-    scene.check("and nothing was built or packed", f"{begun} {left}" if begun or left else None)
+    result = scene.build(dest, text, "--only", "core", "--only", "example-user", "--only", "example-more", sources=sources, env=env)
+    messages = [f"the wheel `example-{name}` is unavailable" for name in ("four", "five")]
+    absent = [words for words in [*messages, "`example-more` need it"] if words not in result.err]
+    scene.check("all missing wheels are reported at once", None if result.status == 1 and not absent else f"{absent}: {result.ending}: {result.err}")
+    started = [path.name for path in (dest / "logs").iterdir() if not path.name.endswith(".prefetch.log")]
+    wheels = [str(path) for path in dest.rglob("*.whl")] if dest.exists() else []
+    scene.check("and nothing was built or packed", f"{started} {wheels}" if started or wheels else None)
     nowhere = NODES.format(index=index.address, three=three).replace("house/", "no-house/")
-    done = build(scene, scene.work / "pathless", nowhere, sources, env)
-    fine = done.status == 1 and "wheel `example-one`, needed to build projects, is missing" in done.err and not (scene.work / "pathless/wheelhouse").exists()
-    scene.check("a path without a file is told before anything is fetched", None if fine else f"{done.ending}: {done.err}")
+    result = build(scene, scene.work / "pathless", nowhere, sources, env)
+    fine = result.status == 1 and "wheel `example-one`, needed to build projects, is missing" in result.err and not (scene.work / "pathless/wheelhouse").exists()
+    scene.check("a path without a file is an error before anything is fetched", None if fine else f"{result.ending}: {result.err}")

@@ -12,14 +12,14 @@ from pathlib import Path
 from report import some
 
 TABLE = Path(__file__).with_name("published.tsv")
-# Lines of readelf: what a library needs, where it looks, its own name; and a symbol that it defines.
+# Lines of readelf: needed libraries, search paths, SONAME; and a defined symbol.
 ENTRY = re.compile(r"\((NEEDED|SONAME|RPATH|RUNPATH)\).*\[(.*)\]")
 SYMBOL = re.compile(r"\s*\d+: [0-9a-f]+ +\w+ +\w+ +(?:GLOBAL|WEAK|UNIQUE) +\w+ +(?!UND)\w+ +([^\s@]+)")
 WORDS = {"NEEDED": "needs", "SONAME": "soname", "RPATH": "rpath", "RUNPATH": "rpath"}
 
 
 class Wheel:
-    """What is in a wheel: members by name, fields of its metadata, facts of its ELF files."""
+    """Contents of a wheel: members by name, fields of its metadata, facts of its ELF files."""
 
     def __init__(self, path, place, readelf):
         shutil.rmtree(place, ignore_errors=True)
@@ -35,15 +35,15 @@ class Wheel:
         self.facts = {(name, *fact) for name, text in zip(sorted(self.elf), output, strict=True) for fact in _facts(text)}
 
     def reach(self, others, place, readelf):
-        """Count what libraries of other wheels define as exports of those here that find them by their rpath."""
-        held = {name: wheel for wheel in others for name in zipfile.ZipFile(wheel).namelist()}
+        """Count the symbols that libraries of other wheels export to their users here, which find them by rpath."""
+        wheel_of_member = {name: wheel for wheel in others for name in zipfile.ZipFile(wheel).namelist()}
         for name in self.elf:
-            entries = {(what, value) for of, what, value in self.facts if of == name}
+            entries = {(kind, value) for of, kind, value in self.facts if of == name}
             searched = [posixpath.normpath(posixpath.join(posixpath.dirname(name), value.removeprefix("$ORIGIN/")))
-                        for what, value in entries if what == "rpath"]
-            for path in (f"{directory}/{value}" for directory in searched for what, value in entries if what == "needs"):
-                if path in held:
-                    library = zipfile.ZipFile(held[path]).extract(path, place)
+                        for kind, value in entries if kind == "rpath"]
+            for path in (f"{directory}/{value}" for directory in searched for kind, value in entries if kind == "needs"):
+                if path in wheel_of_member:
+                    library = zipfile.ZipFile(wheel_of_member[path]).extract(path, place)
                     self.facts |= {(name, *fact) for fact in _facts(readelf([Path(library)])[0]) if fact[0] == "exports"}
 
     def _plain(self, path):
@@ -60,7 +60,7 @@ def _fields(text):
 
 
 def _facts(text):
-    """Yield what readelf says of an ELF file."""
+    """Yield readelf's facts of an ELF file."""
     for line in text.splitlines():
         if entry := ENTRY.search(line):
             yield WORDS[entry[1]], entry[2]
@@ -68,68 +68,68 @@ def _facts(text):
             yield "exports", symbol[1]
 
 
-def _sides(what, ours, theirs):
-    """Yield what only one of two sets has; members are texts or tuples of texts."""
-    for side, found in (("here", ours - theirs), ("there", theirs - ours)):
-        for one in sorted(found):
+def _sides(place, built, published):
+    """Yield the members of only one of two sets; members are texts or tuples of texts."""
+    for side, entries in (("here", built - published), ("there", published - built)):
+        for one in sorted(entries):
             words = (one,) if isinstance(one, str) else one
-            yield (f"{what} {side}", " ".join(" ".join(words).split())[:200])
+            yield (f"{place} {side}", " ".join(" ".join(words).split())[:200])
 
 
-def differences(ours, theirs):
-    """Yield how two wheels differ, as pairs of texts: in what and where, and the value."""
-    yield from _sides("python", {ours.python}, {theirs.python})
-    yield from _sides("file", set(ours.files), set(theirs.files))
-    yield from _sides("metadata", ours.metadata, theirs.metadata)
-    yield from _sides("tag", {(name, value.replace(ours.python, "cp")) for name, value in ours.tags},
-                      {(name, value.replace(theirs.python, "cp")) for name, value in theirs.tags})
-    both = ours.elf & theirs.elf
-    mine, others = ({fact for fact in wheel.facts if fact[0] in both} for wheel in (ours, theirs))
-    yield from _sides("elf", mine, others)
-    told = re.compile(r".*\.dist-info/(METADATA|WHEEL|RECORD)")
-    for name in sorted(set(ours.files) & set(theirs.files) - both):
-        if not told.match(name) and ours.files[name].read_bytes() != theirs.files[name].read_bytes():
+def differences(built, published):
+    """Yield the differences of two wheels, as pairs of texts: the place, and the value."""
+    yield from _sides("python", {built.python}, {published.python})
+    yield from _sides("file", set(built.files), set(published.files))
+    yield from _sides("metadata", built.metadata, published.metadata)
+    yield from _sides("tag", {(name, value.replace(built.python, "cp")) for name, value in built.tags},
+                      {(name, value.replace(published.python, "cp")) for name, value in published.tags})
+    shared = built.elf & published.elf
+    facts, other_facts = ({fact for fact in wheel.facts if fact[0] in shared} for wheel in (built, published))
+    yield from _sides("elf", facts, other_facts)
+    metadata = re.compile(r".*\.dist-info/(METADATA|WHEEL|RECORD)")
+    for name in sorted(set(built.files) & set(published.files) - shared):
+        if not metadata.match(name) and built.files[name].read_bytes() != published.files[name].read_bytes():
             yield "content", name
 
 
 def rows(conditions):
-    """Yield the lines of the table that are meant under these conditions: (wheel, what, value), reason."""
+    """Yield the table's lines for these conditions: (wheel, what, value), reason."""
     for line in TABLE.read_text().splitlines():
         if line and not line.startswith("#"):
-            condition, wheel, what, value, reason = line.split("\t")
+            condition, wheel, place, value, reason = line.split("\t")
             if condition in ("any", *conditions):
-                yield (wheel, what, value), reason
+                yield (wheel, place, value), reason
 
 
-def explain(report, name, found, conditions):
+def explain(report, name, differences, conditions):
     """Check that each difference has a line in the table, and each line a difference."""
     table = [(row, reason) for row, reason in rows(conditions) if fnmatch.fnmatchcase(name, row[0])]
     counts, unexplained = dict.fromkeys((row for row, _ in table), 0), []
-    for what, value in found:
-        row = next((row for row, _ in table if fnmatch.fnmatchcase(what, row[1]) and fnmatch.fnmatchcase(value, row[2])), None)
+    for place, value in differences:
+        row = next((row for row, _ in table if fnmatch.fnmatchcase(place, row[1]) and fnmatch.fnmatchcase(value, row[2])), None)
         if row:
             counts[row] += 1
         else:
-            unexplained.append(f"{what}: {value}")
+            unexplained.append(f"{place}: {value}")
     for row, reason in table:
         report.note(f"{counts[row]} × {row[1]}: {row[2]}: {reason}")
     idle = [" ".join(row) for row, count in counts.items() if not count]
     report.check(f"{name} differs from the published wheel only where published.tsv says why",
                  f"{len(unexplained)} differences: {some(unexplained, 40)}" if unexplained else None)
-    report.check(f"{name}: what published.tsv says is so", f"no such difference: {some(idle, 40)}" if idle else None)
+    report.check(f"{name}: the lines of published.tsv hold", f"no such difference: {some(idle, 40)}" if idle else None)
 
 
 def compare(scene, published, conditions):
-    """Compare each wheel that is published with that of this build."""
+    """Compare each published wheel with this build's."""
     def readelf(paths):
-        """Return what readelf says of each of these files."""
-        done = scene.run(["readelf", "-dW", "--dyn-syms", *paths])
+        """Return readelf's output for each of these files."""
+        result = scene.run(["readelf", "-dW", "--dyn-syms", *paths])
         # With one file, readelf doesn't name it.
-        return re.split(r"^File: .*$", done.out, flags=re.MULTILINE)[1:] if len(paths) > 1 else [done.out] * len(paths)
+        return re.split(r"^File: .*$", result.out, flags=re.MULTILINE)[1:] if len(paths) > 1 else [result.out] * len(paths)
 
     for name, path in published.items():
         built = next(scene.dest.glob(f"dist/{name}-*.whl"))
         place = scene.place / "compared"
-        ours, theirs = (Wheel(wheel, place / f"{name}-{side}", readelf) for side, wheel in (("here", built), ("there", path)))
-        ours.reach(scene.dest.glob("dist/rocm_sdk_*.whl"), place / "others", readelf)
-        explain(scene.report, name, list(differences(ours, theirs)), conditions)
+        ours_wheel, published_wheel = (Wheel(wheel, place / f"{name}-{side}", readelf) for side, wheel in (("here", built), ("there", path)))
+        ours_wheel.reach(scene.dest.glob("dist/rocm_sdk_*.whl"), place / "others", readelf)
+        explain(scene.report, name, list(differences(ours_wheel, published_wheel)), conditions)

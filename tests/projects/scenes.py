@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is built, and what has to come of it."""
+"""Scenes of project builds, with their expected results."""
 
 import hashlib
 import os
@@ -22,7 +22,7 @@ STACK = ["example_wave-1.2.0-cp", "example_wave_cython-2.0.1-cp", "example_wave_
 
 @dataclass
 class Scene:
-    """What all of them need."""
+    """Shared inputs of all scenes."""
 
     report: Report
     rockpack: Path
@@ -31,7 +31,7 @@ class Scene:
     python: Path
 
     def build(self, dest, nodes, *options, sources=FIXTURES, env=None, python=None, within=(), artifacts=None, **started):
-        """Run `rockpack build`, `within` other words, with these nodes behind those of the repository's packages.kdl."""
+        """Run `rockpack build`, `within` other words, with these nodes appended to the repository's packages.kdl."""
         manifest = self.work / "manifests" / dest.name
         manifest.mkdir(parents=True, exist_ok=True)
         text = (REPOSITORY / "packages.kdl").read_text(encoding="utf-8") + nodes
@@ -77,19 +77,19 @@ def decoy(directory, name, version, text=""):
     whole_wheel.write(directory, name, version, {f"{name}.py": text})
 
 
-def lines_with(text, *wanted):
-    """Return the numbers of the first lines that begin so, or None where there is none."""
+def lines_with(text, *beginnings):
+    """Return the numbers of the first lines that begin with these words; None for absent ones."""
     lines = text.splitlines()
-    return [next((number for number, line in enumerate(lines) if line.startswith(words)), None) for words in wanted]
+    return [next((number for number, line in enumerate(lines) if line.startswith(words)), None) for words in beginnings]
 
 
 def without_build(scene, bare):
-    """Without the module `build` nothing is begun, and what to do is said."""
+    """Without the module `build` nothing is started, and the error has the remedy."""
     dest = scene.work / "bare out"
-    done = scene.build(dest, nodes("projects"), python=bare)
-    said = unwrapped(done.err)
-    helpful = done.status == 2 and "has no module `build`" in said and "pip install" in said
-    scene.check("a Python without build is refused with its remedy", None if helpful else f"{done.ending}: {done.err}")
+    result = scene.build(dest, nodes("projects"), python=bare)
+    text = unwrapped(result.err)
+    helpful = result.status == 2 and "has no module `build`" in text and "pip install" in text
+    scene.check("a Python without build is refused with its remedy", None if helpful else f"{result.ending}: {result.err}")
     scene.check("before anything is written", f"{dest} is there" if dest.exists() else None)
 
 
@@ -99,59 +99,59 @@ def stack(scene):
     decoy(scene.work / "decoys", "example_wave", "9.0", "raise ImportError('this is the wrong one')\n")
     links = f"{machine().get('PIP_FIND_LINKS', '')} {scene.work / 'decoys'}".strip()
     before = digests(FIXTURES)
-    done = scene.build(dest, nodes("projects"), env={"PIP_FIND_LINKS": links})
-    scene.check("a stack of C extensions is built", done.problem)
-    scene.check("its wheels are beside the packages", stack_is_there(dest))
+    result = scene.build(dest, nodes("projects"), env={"PIP_FIND_LINKS": links})
+    scene.check("a stack of C extensions is built", result.problem)
+    scene.check("its wheels are in the packages' directory", stack_is_there(dest))
     scene.check("checkouts are as they were", None if digests(FIXTURES) == before else "something changed")
     order = ["devel-tree: started", "example-wave: started", "example-wave: example_wave", "example-wave-cython: started",
              "example-wave-cython: example_wave_cython", "example-wave-tools: started"]
-    found = lines_with(done.err, *order)
-    scene.check("each after what it waits for", None if None not in found and found == sorted(found) else f"{found} of {done.err}")
+    numbers = lines_with(result.err, *order)
+    scene.check("each after its dependencies", None if None not in numbers and numbers == sorted(numbers) else f"{numbers} of {result.err}")
     log = dest / "logs/example-wave-cython.log"
     text = log.read_text(encoding="utf-8") if log.is_file() else ""
-    seen = all(words in text for words in ("render_version.py 7.1", "pep517.py wheel", "example_wave-1.2.0", "-O"))
-    scene.check("its log has commands and output", None if seen else text or "there is none")
-    left = [path for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
-    scene.check("no working directory is left", f"{left}" if left else None)
+    is_complete = all(words in text for words in ("render_version.py 7.1", "pep517.py wheel", "example_wave-1.2.0", "-O"))
+    scene.check("its log has commands and output", None if is_complete else text or "there is none")
+    remaining = [path for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
+    scene.check("no working directory is left", f"{remaining}" if remaining else None)
     installed(scene, dest)
 
 
 def installed(scene, dest):
-    """Install what was built from what was built alone, and run it."""
+    """Install the built packages in a fresh environment, and run them."""
     venv = scene.work / "venv"
     run([scene.python, "-m", "venv", venv], scene.work)
     command = [venv / "bin/pip", "install", "--no-index", "--no-cache-dir", "--find-links", dest / "dist", "example-wave-tools"]
     scene.check("the stack installs without an index", run(command, scene.work).problem)
-    done = run([venv / "bin/example-wave"], scene.work)
+    result = run([venv / "bin/example-wave"], scene.work)
     expected = "7.1 sine,saw 10 0 1 2 1 0 -1 -2 -1 0"
-    problem = done.problem or (None if done.out.strip() == expected else f"{done.out!r} is not {expected!r}")
+    problem = result.problem or (None if result.out.strip() == expected else f"{result.out!r} is not {expected!r}")
     scene.check("it runs, with `^square` left out and settings handed through", problem)
 
 
 def again(scene):
-    """Build the same elsewhere, as somebody else would: equal bytes."""
+    """Repeat the build in another place, as another user would: equal bytes."""
     dest = scene.work / "another place" / "two"
     plain = scene.work / "another-place" / "two"
     env = {"LANG": "de_DE.UTF-8", "TZ": "Asia/Tokyo", "PYTHONHASHSEED": "7", "EXAMPLE_LIBS": "none", "SOURCE_DATE_EPOCH": "1700000000"}
     before = os.umask(0o077)
     try:
-        done = scene.build(plain, nodes("projects"), env=env)
+        result = scene.build(plain, nodes("projects"), env=env)
     finally:
         os.umask(before)
-    scene.check("the stack is built elsewhere", done.problem)
+    scene.check("the stack is built elsewhere", result.problem)
     one, two = digests(scene.work / "one/dist", "example_*.whl"), digests(plain / "dist", "example_*.whl")
     differ = [name for name in one if one[name] != two.get(name)]
-    scene.check("with equal bytes, whatever the place, umask, locale and time zone", f"{differ}" if differ or not one else None)
+    scene.check("with equal bytes for any place, umask, locale and time zone", f"{differ}" if differ or not one else None)
     leaks = [name for name in one if str(scene.work).encode() in _content(scene.work / "one/dist" / name)]
     scene.check("and no path of this machine in them", f"{leaks}" if leaks else None)
     dest.parent.mkdir(exist_ok=True)
-    done = scene.build(dest, nodes("projects"), "--only", "devel", "--only", "meta", "--only", "core", "--only", "libraries",
-                       "--only", "profiler", "--only", "example-wave")
-    scene.check("a destination with a space in its name will do", done.problem)
+    result = scene.build(dest, nodes("projects"), "--only", "devel", "--only", "meta", "--only", "core", "--only", "libraries",
+                         "--only", "profiler", "--only", "example-wave")
+    scene.check("a destination with a space in its name will do", result.problem)
 
 
 def unwrapped(text):
-    """Return what is said in pictures, each sentence in one line."""
+    """Return the texts of diagnostics, each sentence in one line."""
     return " ".join(word for word in text.split() if word.strip("│·╰─┤"))
 
 
@@ -161,12 +161,12 @@ def _content(wheel):
 
 
 def one_anew(scene):
-    """Build one project of the set again, with another selection, on what is there."""
+    """Build one project of the set again, with another selection, over the former output."""
     dest = scene.work / "one"
     before = digests(dest / "dist")
     text = nodes("projects").replace('bindings "^square"', 'bindings "sine" "square"')
-    done = scene.build(dest, text, "--only", "example-wave")
-    scene.check("--only builds one project on what an earlier run left", done.problem)
+    result = scene.build(dest, text, "--only", "example-wave")
+    scene.check("--only builds one project over an earlier run's output", result.problem)
     changed = [name for name, digest in digests(dest / "dist").items() if before.get(name) != digest]
     changed = [name for name in changed if name.endswith((".whl", ".tar.gz"))]
     scene.check("and nothing else", None if [name[:15] for name in changed] == ["example_wave-1."] else f"{changed}")
@@ -175,28 +175,28 @@ def one_anew(scene):
 
 
 def failing(scene):
-    """One that cannot be built stops what waits for it, and nothing else."""
+    """A project that cannot be built stops its dependents, and no others."""
     dest = scene.work / "failing"
     decoy(dest / "dist", "example_foreign", "1")
-    done = scene.build(dest, nodes("projects", "failing"))
-    scene.check("a failing project fails the build", None if done.status == 1 else done.ending)
-    scene.check("what does not need it is built and put in place", stack_is_there(dest))
+    result = scene.build(dest, nodes("projects", "failing"))
+    scene.check("a failing project fails the build", None if result.status == 1 else result.ending)
+    scene.check("independent projects are built and installed", stack_is_there(dest))
     lost = [name for name in wheels(dest) if "broken" in name]
-    scene.check("nothing of it is left, nor of what waits for it", f"{lost}" if lost else None)
+    scene.check("nothing of it remains, nor of its dependents", f"{lost}" if lost else None)
     foreign = (dest / "dist/example_foreign-1-py3-none-any.whl").is_file()
     scene.check("files of others stay", None if foreign else "a foreign wheel is gone")
-    told = ("building `example-broken` failed", "building its wheel ended with exit status: 1",
-            "#error this project cannot be built", "example-broken.log", "it needs `example-broken`, which was not built")
-    absent = [words for words in told if words not in done.err]
-    scene.check("why is said, with the end of the log", f"{absent} not in {done.err}" if absent else None)
+    messages = ("building `example-broken` failed", "building its wheel ended with exit status: 1",
+                "#error this project cannot be built", "example-broken.log", "it needs `example-broken`, which was not built")
+    absent = [words for words in messages if words not in result.err]
+    scene.check("the reason is printed, with the end of the log", f"{absent} not in {result.err}" if absent else None)
     log = dest / "logs/example-broken.log"
     text = log.read_text(encoding="utf-8") if log.is_file() else ""
     scene.check("the whole log is kept", None if "#error this project cannot be built" in text else "it is not")
     end = text.splitlines()[-2:]
     fine = len(end) == 2 and end[0].startswith("error: building its wheel") and end[1].endswith("--only example-broken")
     scene.check("it ends with the reason, and the command to build it again", None if fine else f"{end}")
-    begun = "example-needs-broken: started" in done.err
-    scene.check("what waits for it was never begun", "it was" if begun else None)
+    started = "example-needs-broken: started" in result.err
+    scene.check("its dependents were never started", "it was" if started else None)
 
 
 MEET = '''# SPDX-License-Identifier: MIT
@@ -227,20 +227,20 @@ def at_once(scene):
         place.mkdir(exist_ok=True)
         pair = (("left", "right"), ("right", "left"))
         return "".join(f'''
-python-project "example-{own}" {{
-    source "{own}"
+python-project "example-{name}" {{
+    source "{name}"
     no-isolation
-    run "{{python}}" "meet.py" "{place}" "{own}" "{other}" "{seconds}"
+    run "{{python}}" "meet.py" "{place}" "{name}" "{other}" "{seconds}"
 }}
-''' for own, other in pair)
+''' for name, other in pair)
 
-    done = scene.build(scene.work / "both", text(60, scene.work / "place"), "--jobs", "2", "--unconfined", "--only", "example-left",
-                       "--only", "example-right", sources=sources)
-    scene.check("two run at once with --jobs 2, without isolation", done.problem)
-    done = scene.build(scene.work / "single", text(2, scene.work / "empty place"), "--jobs", "1", "--unconfined", "--only", "example-left",
-                       "--only", "example-right", sources=sources)
-    alone = done.status == 1 and "left met nobody" in done.err and "right met nobody" not in done.err
-    scene.check("one at a time with --jobs 1", None if alone else f"{done.ending}: {done.err}")
+    result = scene.build(scene.work / "both", text(60, scene.work / "place"), "--jobs", "2", "--unconfined", "--only", "example-left",
+                         "--only", "example-right", sources=sources)
+    scene.check("two run at once with --jobs 2, without isolation", result.problem)
+    result = scene.build(scene.work / "single", text(2, scene.work / "empty place"), "--jobs", "1", "--unconfined", "--only", "example-left",
+                         "--only", "example-right", sources=sources)
+    alone = result.status == 1 and "left met nobody" in result.err and "right met nobody" not in result.err
+    scene.check("one at a time with --jobs 1", None if alone else f"{result.ending}: {result.err}")
 
 
 def finished_wheels(scene):
@@ -256,10 +256,10 @@ wheel "example-no-such" index="example-no-such==1"
 '''
     dest = scene.work / "taken"
     only = [word for name in ("example-ready", "packaging", "example-wrong", "example-no-such") for word in ("--only", name)]
-    done = scene.build(dest, text, *only, sources=sources)
+    result = scene.build(dest, text, *only, sources=sources)
     names = sorted(path.name for path in (dest / "dist").glob("*.whl"))
     expected = ["example_ready-1.5-py3-none-any.whl", "packaging-24.2-py3-none-any.whl"]
-    scene.check("wheels are taken from files and an index", None if names == expected else f"{names}: {done.err}")
-    told = ("is of the distribution `example-other`, not `example-wrong`", "fetching it ended with exit status: 1")
-    absent = [words for words in told if words not in unwrapped(done.err)]
-    scene.check("one of another name, or that no index has, is not", f"{absent} not in {done.err}" if absent or done.status != 1 else None)
+    scene.check("wheels are taken from files and an index", None if names == expected else f"{names}: {result.err}")
+    messages = ("is of the distribution `example-other`, not `example-wrong`", "fetching it ended with exit status: 1")
+    absent = [words for words in messages if words not in unwrapped(result.err)]
+    scene.check("one of another name, or that no index has, is not", f"{absent} not in {result.err}" if absent or result.status != 1 else None)

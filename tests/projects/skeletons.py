@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What wheels of bindings lack to be checkouts: how they are built. And CUDA's names, of which no wheel is published."""
+"""Build files that turn wheels of bindings into checkouts. And CUDA's names, which have no published wheel."""
 
-# The libraries are those of a variable, as `rockpack build --libs` sets it, or those of a list in `_version.py`.
+# The list of libraries: a variable, as `rockpack build --libs` sets it, or the list in `_version.py`.
 SETUP = '''import os
 from pathlib import Path
 
@@ -17,7 +17,7 @@ modules = [name for key, names in facts.items() if key.endswith("MODULE_LIST") f
 
 
 def is_wanted(source):
-    """Whether a source is compiled: what others lean on always is."""
+    """True if a source is compiled: sources that others depend on always are."""
     module = ".".join(source.with_suffix("").parts)
     plain = module.rpartition(".")[2]
     if plain.startswith("_") or "_util" in source.parts:
@@ -49,7 +49,7 @@ build-backend = "setuptools.build_meta"
 # The nodes add the requirement of core.
 CONFIG = "[options]\nzip_safe = False\n"
 
-# The library of all that the modules of rocm.llvm call, and one function beside it.
+# The library with all functions that the modules of rocm.llvm call, and one function in addition.
 MAKEFILE = '''CONFIG = $(ROCM_PATH)/llvm/bin/llvm-config
 STATIC_LIBS ?= $(shell $(CONFIG) --libfiles)
 LDFLAGS = $(shell $(CONFIG) --cxxflags --ldflags --system-libs --libs core)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checkouts of git: what of them is built, and what is recorded and said of it."""
+"""Checkouts of git: the built files, provenance and reports."""
 
 import json
 import os
@@ -39,10 +39,10 @@ LEFT_OVER = ("example_own/_own.cpython-39-x86_64-linux-gnu.so", "build/lib/examp
 
 def git(directory, *words):
     """Run git in a directory."""
-    done = run(["git", "-c", "user.name=A", "-c", "user.email=a@example.org", *words], directory)
-    if done.status:
-        raise NotRun(f"git does not work: {done.problem}")
-    return done.out.strip()
+    result = run(["git", "-c", "user.name=A", "-c", "user.email=a@example.org", *words], directory)
+    if result.status:
+        raise NotRun(f"git does not work: {result.problem}")
+    return result.out.strip()
 
 
 def write(directory, files):
@@ -57,8 +57,8 @@ def project(dest, wheel="example_own"):
     for path in sorted((dest / "dist").glob("provenance*.json")):
         statement = json.loads(path.read_text(encoding="utf-8"))
         if any(wheel in subject["name"] for subject in statement["subject"]):
-            found = statement["predicate"]["buildDefinition"]["resolvedDependencies"]
-            return {it["name"]: it for it in found if it["name"].startswith("project/")}
+            dependencies = statement["predicate"]["buildDefinition"]["resolvedDependencies"]
+            return {dependency["name"]: dependency for dependency in dependencies if dependency["name"].startswith("project/")}
     return {}
 
 
@@ -67,9 +67,9 @@ def wheels(dest):
     return sorted(path.name for path in (dest / "dist").glob("example_own-*.whl"))
 
 
-def different(expected, found):
+def different(expected, actual):
     """Say how a value differs from the expected one."""
-    return None if expected == found else f"{found} is not {expected}"
+    return None if expected == actual else f"{actual} is not {expected}"
 
 
 def all_of_them(scene):
@@ -94,64 +94,64 @@ def all_of_them(scene):
 
 
 def clean(scene, dest, build, commit):
-    """Ignored files stay out, and provenance names what was built with what."""
-    given = {"EXAMPLE_TOKEN": SECRET, "CFLAGS": "-O0 -DOWN"}
-    done = build("--require-clean", **given)
-    scene.check("a clean checkout is built where that is required", done.problem)
+    """Ignored files are excluded, and provenance names the sources and the build tools."""
+    variables = {"EXAMPLE_TOKEN": SECRET, "CFLAGS": "-O0 -DOWN"}
+    result = build("--require-clean", **variables)
+    scene.check("a clean checkout is built where that is required", result.problem)
     names = wheels(dest)
     members = zipfile.ZipFile(dest / "dist" / names[0]).namelist() if names else []
-    left = [name for name in members if "cpython-39" in name or name.endswith("old.py")]
-    scene.check("with its own version, and nothing of an earlier build", f"{names}, {left}" if left or len(names) != 1 or "+local-" not in names[0] else None)
+    stale = [name for name in members if "cpython-39" in name or name.endswith("old.py")]
+    scene.check("with its own version, and nothing of an earlier build", f"{names}, {stale}" if stale or len(names) != 1 or "+local-" not in names[0] else None)
     scene.check("and the ignored file that a line names", None if "example_own/there.txt" in members else f"{members}")
-    found = project(dest)
-    own = found.get(f"project/{NAME}", {})
-    scene.check("provenance names its commit", different({"gitCommit": commit}, own.get("digest")))
-    scene.check("and its address without the password", different(f"git+https://example.org/own.git@{commit}", own.get("uri")))
-    notes = own.get("annotations", {})
+    record = project(dest)
+    source = record.get(f"project/{NAME}", {})
+    scene.check("provenance names its commit", different({"gitCommit": commit}, source.get("digest")))
+    scene.check("and its address without the password", different(f"git+https://example.org/own.git@{commit}", source.get("uri")))
+    notes = source.get("annotations", {})
     tools = notes.get("tools", {})
-    known = [tools.get("python", "").startswith("3."), " " in tools.get("CC", ""), tools.get("pip", "")]
-    scene.check("the Python, the compiler and pip", None if all(known) else f"{tools}")
+    checks = [tools.get("python", "").startswith("3."), " " in tools.get("CC", ""), tools.get("pip", "")]
+    scene.check("the Python, the compiler and pip", None if all(checks) else f"{tools}")
     environment = notes.get("environment", {})
-    seen = {name: environment.get(name) for name in ("CFLAGS", "EXAMPLE_LEVEL", "PATH", "EXAMPLE_TOKEN")}
-    scene.check("the variables with an effect", different({"CFLAGS": "-O0 -DOWN", "EXAMPLE_LEVEL": "3", "PATH": None, "EXAMPLE_TOKEN": None}, seen))
+    actual = {name: environment.get(name) for name in ("CFLAGS", "EXAMPLE_LEVEL", "PATH", "EXAMPLE_TOKEN")}
+    scene.check("the variables with an effect", different({"CFLAGS": "-O0 -DOWN", "EXAMPLE_LEVEL": "3", "PATH": None, "EXAMPLE_TOKEN": None}, actual))
     scene.check("of those that are passed the names alone", different(["EXAMPLE_TOKEN"], notes.get("passed")))
     scene.check("the file that a line names", different(["generated/there.txt"], list(notes.get("named", {}))))
-    requires = [it for name, it in found.items() if "/requires/setuptools-" in name]
-    hashed = requires and all(len(it["digest"].get("sha256", "")) == 64 for it in requires)
-    scene.check("the requirements with their hashes", None if hashed else f"{list(found)}")
+    requires = [dependency for name, dependency in record.items() if "/requires/setuptools-" in name]
+    hashed = requires and all(len(dependency["digest"].get("sha256", "")) == 64 for dependency in requires)
+    scene.check("the requirements with their hashes", None if hashed else f"{list(record)}")
     leaks = [path for path in dest.rglob("*") if path.is_file() and path.suffix in (".json", ".log", ".whl") and SECRET.encode() in path.read_bytes()]
     scene.check("and no secret anywhere", f"{leaks}" if leaks else None)
     before = digests(dest / "dist")
-    done = build(**given)
-    kept = f"{NAME}: unchanged" in done.err
-    scene.check("what is not built again has the same record", None if kept and digests(dest / "dist") == before else f"{done.err}")
+    result = build(**variables)
+    unchanged = f"{NAME}: unchanged" in result.err
+    scene.check("an unchanged project has the same record", None if unchanged and digests(dest / "dist") == before else f"{result.err}")
 
 
 def dirty(scene, dest, build, checkout, commit):
-    """A dirty checkout is said everywhere, and refused where a clean one is required."""
+    """A dirty checkout is reported everywhere, and refused if a clean one is required."""
     write(checkout, {"example_own/__init__.py": "CHANGED = True\n", "example_own/new.py": ""})
     before = digests(dest / "dist")
     for title, options, env in (("with --require-clean", ["--require-clean"], {}), ("in CI", [], {"CI": "true"})):
-        done = build(*options, **env)
-        said = unwrapped(done.err)
-        told = all(words in said for words in ("the checkout `own` is dirty", "`example_own/__init__.py`, `example_own/new.py`", "--require-clean=false"))
-        scene.check(f"a dirty checkout is refused {title}", None if done.status == 1 and told else f"{done.ending}: {done.err}")
+        result = build(*options, **env)
+        text = unwrapped(result.err)
+        reported = all(words in text for words in ("the checkout `own` is dirty", "`example_own/__init__.py`, `example_own/new.py`", "--require-clean=false"))
+        scene.check(f"a dirty checkout is refused {title}", None if result.status == 1 and reported else f"{result.ending}: {result.err}")
     scene.check("before anything is written", None if digests(dest / "dist") == before else "something changed")
-    done = build("--require-clean=false", CI="true")
-    scene.check("it is built otherwise", done.problem)
-    scene.check("the table says so", None if "checkout own: dirty, with example_own/__init__.py and 1 more file" in done.out else done.out)
+    result = build("--require-clean=false", CI="true")
+    scene.check("it is built otherwise", result.problem)
+    scene.check("the table says so", None if "checkout own: dirty, with example_own/__init__.py and 1 more file" in result.out else result.out)
     marked = [name for name in wheels(dest) if "+local.dirty-" in name]
     scene.check("and so does its version", None if len(marked) == 1 else f"{wheels(dest)}")
     clean = [name for name in wheels(dest) if name not in marked]
     scene.check("the wheel of the clean checkout stays", None if clean and before.items() >= {(clean[0], digests(dest / "dist")[clean[0]])} else f"{clean}")
-    own = project(dest, marked[0]).get(f"project/{NAME}", {})
-    notes = own.get("annotations", {})
-    seen = (list(own.get("digest", {})), own.get("uri"), notes.get("dirty"), notes.get("commit"), notes.get("changed"))
+    source = project(dest, marked[0]).get(f"project/{NAME}", {})
+    notes = source.get("annotations", {})
+    actual = (list(source.get("digest", {})), source.get("uri"), notes.get("dirty"), notes.get("commit"), notes.get("changed"))
     expected = (["sha256"], f"git+https://example.org/own.git@{commit}", 2, commit, ["example_own/__init__.py", "example_own/new.py"])
-    scene.check("and provenance, with the hash of its files", different(expected, seen))
-    done = run([scene.rockpack, "wheel", "verify", "--json", dest / "dist" / marked[0]], scene.work)
-    codes = {finding["code"] for finding in json.loads(done.out)["findings"]}
-    # Some Pythons give every module an rpath of their own.
+    scene.check("and provenance, with the hash of its files", different(expected, actual))
+    result = run([scene.rockpack, "wheel", "verify", "--json", dest / "dist" / marked[0]], scene.work)
+    codes = {finding["code"] for finding in json.loads(result.out)["findings"]}
+    # Some Pythons add an rpath to every module.
     scene.check("the wheel with another version is whole", different(set(), codes - {"rpath-outside"}))
 
 
@@ -162,24 +162,24 @@ def broken(scene, dest, build, checkout):
     path = dest / "dist" / wheels(dest)[0]
     days = time.time() - 2 * 86400 - 60
     os.utime(path, (days, days))
-    done = build()
+    result = build()
     after = {name: digest for name, digest in digests(dest / "dist").items() if name.endswith(".whl")}
-    scene.check("a failed build keeps the last good wheel", different(before, after) or (None if done.status == 1 else done.ending))
-    said = f"dist/{path.name}, built 2 days ago"
-    told = said in unwrapped(done.err) and f"kept {said}: this build made no wheel of {NAME}" in done.out
-    scene.check("and says which, and how old it is", None if told else f"{done.out}{done.err}")
+    scene.check("a failed build keeps the last good wheel", different(before, after) or (None if result.status == 1 else result.ending))
+    wheel_text = f"dist/{path.name}, built 2 days ago"
+    reported = wheel_text in unwrapped(result.err) and f"kept {wheel_text}: this build made no wheel of {NAME}" in result.out
+    scene.check("and says which, and how old it is", None if reported else f"{result.out}{result.err}")
     listed = path.name in (dest / "dist/SHA256SUMS").read_text(encoding="utf-8")
     scene.check("it stays listed, with its record", None if listed and f"project/{NAME}" in project(dest) else "it is not")
 
 
 def unversioned(scene, dest, build, checkout):
-    """Without git, everything is built, and that is said."""
+    """Without git, everything is built, with a note."""
     shutil.rmtree(checkout / ".git")
     write(checkout, {"example_own/_own.c": MODULE})
     (checkout / LEFT_OVER[0]).unlink()
-    done = build("--require-clean")
-    scene.check("a checkout without version control is built", done.problem)
-    scene.check("and said to be one", None if "checkout own: no version control, files " in done.out else done.out)
-    own = project(dest).get(f"project/{NAME}", {})
-    notes = own.get("annotations", {})
-    scene.check("also in provenance", different(("none", {"sha256": notes.get("tree")}), (notes.get("versionControl"), own.get("digest"))))
+    result = build("--require-clean")
+    scene.check("a checkout without version control is built", result.problem)
+    scene.check("and reported as one", None if "checkout own: no version control, files " in result.out else result.out)
+    source = project(dest).get(f"project/{NAME}", {})
+    notes = source.get("annotations", {})
+    scene.check("also in provenance", different(("none", {"sha256": notes.get("tree")}), (notes.get("versionControl"), source.get("digest"))))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Parts of hip-python 10, and hip-python-interop before it, built by the shipped nodes against an installed tree.
 
-The checkout of version 10 is the sources in PyPI's wheels over a skeleton of the test's own; what is built is compared
-with these wheels, file by file. That of version 7 is a stand-in.
+The checkout of version 10 is the sources in PyPI's wheels over the test's skeleton; the built wheels are compared with
+PyPI's, file by file. The checkout of version 7 is a stand-in.
 """
 
 import zipfile
@@ -22,7 +22,7 @@ ROCTX = """const int ROCTX_VERSION_MAJOR = 4, ROCTX_VERSION_MINOR = 1;
 typedef unsigned long roctx_range_id_t;
 """
 
-# Renders what the node wants rendered: the version of each part.
+# Renders the files that the node lists: the version of each part.
 ALL = """cmake_minimum_required(VERSION 3.18)
 project(all LANGUAGES NONE)
 foreach(part rocm-bindings-core rocm-bindings-systems hip-python)
@@ -100,9 +100,9 @@ def published(work):
     """Return PyPI's wheels, {name: path}."""
     place = work / "published"
     command = [fetcher(work), "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--python-version", "3.12"]
-    done = run([*command, "--platform", "manylinux_2_28_x86_64", "--dest", place, *[f"{name}=={version}" for name, version in PARTS.items()]], work, machine())
-    if done.status:
-        raise NotRun(f"the wheels of hip-python {VERSION} cannot be had from PyPI: {done.problem}")
+    result = run([*command, "--platform", "manylinux_2_28_x86_64", "--dest", place, *[f"{name}=={version}" for name, version in PARTS.items()]], work, machine())
+    if result.status:
+        raise NotRun(f"the wheels of hip-python {VERSION} is not available from PyPI: {result.problem}")
     return {name: next(place.glob(f"{name.replace('-', '_')}-*.whl")) for name in PARTS}
 
 
@@ -119,12 +119,12 @@ def checkout(sources, wheels):
                 if ".dist-info/" not in member and not member.endswith((".so", "/")):
                     write(hip, {f"packages/{name}/src/{member}": archive.read(member).decode()})
                 elif member.endswith("LICENSE"):
-                    # numba-hip has its own; the other parts get that of the whole.
+                    # numba-hip has a separate version; the other parts get the version of the whole.
                     write(hip, {"packages/numba-hip/LICENSE" if name == "numba-hip" else "LICENSE": archive.read(member).decode()})
 
 
 def content(wheel):
-    """Return the members of a wheel without their ABI, and of them those that are text."""
+    """Return the members of a wheel without their ABI, and the text members among them."""
     names, texts = set(), {}
     with zipfile.ZipFile(wheel) as archive:
         for member in archive.namelist():
@@ -147,13 +147,13 @@ def all_of_it(scene):
     write(tree, {"include/roctracer/roctx.h": ROCTX, ".info/version": "10.0.0\n"})
     dest = scene.work / "ten"
     only = [word for name in PARTS for word in ("--only", name)]
-    done = scene.build(dest, "", *only, artifacts=("--rocm-path", tree), sources=sources)
-    scene.check("core, systems, the meta package and numba-hip of hip-python 10 are built by their nodes", done.problem)
+    result = scene.build(dest, "", *only, artifacts=("--rocm-path", tree), sources=sources)
+    scene.check("core, systems, the meta package and numba-hip of hip-python 10 are built by their nodes", result.problem)
     for name, wheel in wheels.items():
         built = next((dest / "dist").glob(f"{name.replace('-', '_')}-{PARTS[name]}-*.whl"), None)
-        ours, theirs = content(built) if built else (set(), {}, set()), content(wheel)
+        members, expected = content(built) if built else (set(), {}, set()), content(wheel)
         left_out = LEFT_OUT if name == "rocm-bindings-systems" else set()
-        differ = sorted(ours[0] ^ (theirs[0] - left_out)) + [path for path, text in ours[1].items() if theirs[1].get(path) != text] + sorted(ours[2] ^ theirs[2])
+        differ = sorted(members[0] ^ (expected[0] - left_out)) + [path for path, text in members[1].items() if expected[1].get(path) != text] + sorted(members[2] ^ expected[2])
         scene.check(f"{name} has the files, sources and requirements of the published wheel", f"{differ}" if differ else None)
     interop(scene)
 
@@ -170,11 +170,11 @@ def interop(scene):
                                    "examples/test_examples.py": "def test_gpu():\n    raise SystemError('there is no GPU')\n",
                                    "hip-python/hip/chip.pyx": ""})
     only = ("--only", "hip-python", "--only", "hip-python-as-cuda", "--only", "hip-python-interop")
-    done = scene.build(dest, "", *only, "--projects", "tests", artifacts=("--rocm-path", tree), sources=sources)
+    result = scene.build(dest, "", *only, "--projects", "tests", artifacts=("--rocm-path", tree), sources=sources)
     log = (dest / "logs/hip-python.tests.log").read_text(encoding="utf-8")
     lines = [line for line in log.splitlines() if line in ("(9, 0)", "no device")]
-    skipped = "tests of hip-python: 2 passed, 1 skipped" in done.out and "this machine has no /dev/kfd" in done.out
-    scene.check("the shipped tests run without the packages of ROCm, up to the missing device", None if lines == ["(9, 0)", "no device"] and skipped else f"{done.out} {log}")
+    skipped = "tests of hip-python: 2 passed, 1 skipped" in result.out and "this machine has no /dev/kfd" in result.out
+    scene.check("the shipped tests run without the packages of ROCm, up to the missing device", None if lines == ["(9, 0)", "no device"] and skipped else f"{result.out} {log}")
     names = sorted(path.name for path in (dest / "dist").glob("*.whl"))
     expected = [f"{name}-7.2.2-py3-none-any.whl" for name in ("hip_python", "hip_python_as_cuda", "hip_python_interop")]
-    scene.check("before version 10, the layer of CUDA's names is built under both names", done.problem or (None if names == expected else f"{names}"))
+    scene.check("before version 10, the layer of CUDA's names is built under both names", result.problem or (None if names == expected else f"{names}"))

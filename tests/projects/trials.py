@@ -42,34 +42,34 @@ def all_of_them(scene):
     plain = build(lines)
     untried = not plain.status and "tests of" not in plain.out and not (dest / "docs").exists()
     scene.check("without the options, nothing is tested and no documentation made", None if untried else plain.problem or plain.out)
-    made = digests(dest / "dist", "example_*.whl")
-    done = build(lines, "--projects", "tests,docs")
-    scene.check("tests see the installed wheel, and an empty directory", done.problem)
-    told = ("tests of example-tried: 1 passed, 2 skipped, ", "skipped, for this machine has no /dev/no-such-device: {python} -c",
-            "skipped, for the checkout has no tests/other.py: ", "docs of example-tried: docs/example-tried, ")
-    absent = [words for words in told if words not in done.out]
-    scene.check("the closing table has what passed, and why some were skipped", f"{absent} not in {done.out}" if absent else None)
+    wheels_before = digests(dest / "dist", "example_*.whl")
+    result = build(lines, "--projects", "tests,docs")
+    scene.check("tests see the installed wheel, and an empty directory", result.problem)
+    messages = ("tests of example-tried: 1 passed, 2 skipped, ", "skipped, for this machine has no /dev/no-such-device: {python} -c",
+                "skipped, for the checkout has no tests/other.py: ", "docs of example-tried: docs/example-tried, ")
+    absent = [words for words in messages if words not in result.out]
+    scene.check("the closing table has passed tests, and the reason of skipped ones", f"{absent} not in {result.out}" if absent else None)
     page = dest / "docs/example-tried/index.html"
     fine = page.is_file() and page.read_text(encoding="utf-8") == "42"
     scene.check("the documentation is in DEST/docs", None if fine else "it is not")
-    failing(scene, dest, build, made)
-    left = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept", "docs")]
-    scene.check("no working directory is left of tests", f"{left}" if left else None)
+    failing(scene, dest, build, wheels_before)
+    remaining = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept", "docs")]
+    scene.check("no working directory is left of tests", f"{remaining}" if remaining else None)
 
 
-def failing(scene, dest, build, made):
-    """Let a test fail: the wheel is there all the same."""
-    done = build(LINES % 'test "{python}" "{source}/tests/check.py" "wrong"', "--projects", "tests")
-    said = unwrapped(done.err)
-    told = ("a test of `example-tried` failed", "ended with exit status: 1", "the answer is 42", "example-tried.tests.log")
-    absent = [words for words in told if words not in said]
-    scene.check("a test that fails, fails the build", f"{absent} not in {done.err}" if absent or done.status != 1 else None)
-    scene.check("it was not built again for its lines", None if "example-tried: unchanged" in done.err else done.err)
+def failing(scene, dest, build, wheels_before):
+    """Let a test fail: the wheel is made all the same."""
+    result = build(LINES % 'test "{python}" "{source}/tests/check.py" "wrong"', "--projects", "tests")
+    text = unwrapped(result.err)
+    messages = ("a test of `example-tried` failed", "ended with exit status: 1", "the answer is 42", "example-tried.tests.log")
+    absent = [words for words in messages if words not in text]
+    scene.check("a test that fails, fails the build", f"{absent} not in {result.err}" if absent or result.status != 1 else None)
+    scene.check("it was not built again for its lines", None if "example-tried: unchanged" in result.err else result.err)
     log = dest / "logs/example-tried.tests.log"
     end = (log.read_text(encoding="utf-8") if log.is_file() else "").splitlines()[-1:]
     fine = end and end[0].endswith("--only example-tried") and "--projects tests" in end[0]
     scene.check("its log ends with the command to repeat it", None if fine else f"{end}")
-    same = digests(dest / "dist", "example_*.whl") == made and wheels(dest)
-    scene.check("its wheel is there all the same", None if same else f"{wheels(dest)}")
-    gone = build(LINES % "", "--projects", "docs,rebuild")
-    scene.check("documentation is made again in place of the old", gone.problem)
+    same = digests(dest / "dist", "example_*.whl") == wheels_before and wheels(dest)
+    scene.check("its wheel is made all the same", None if same else f"{wheels(dest)}")
+    rebuilt = build(LINES % "", "--projects", "docs,rebuild")
+    scene.check("documentation is made again in place of the old", rebuilt.problem)

@@ -6,14 +6,14 @@ import zipfile
 import debian
 from report import NotRun
 
-# Headers and libraries of HIP; apt takes what they need from Debian.
+# Headers and libraries of HIP; apt adds their dependencies from Debian.
 PACKAGES = ("libamdhip64-dev", "libamdhip64-7", "libhiprtc-builtins7", "libhiprtc7", "libamd-comgr-dev", "libamd-comgr3",
             "libhsa-runtime-dev", "libhsa-runtime64-1", "libllvm22")
 PROJECTS = ("hip-python", "rocgraph", "hipgraph", "amd-pylibhipgraph")
 
 
 def rocm(scene):
-    """Return the root: the packages are those of which make-artifacts made the tree."""
+    """Return the root, from the packages of which make-artifacts made the tree."""
     lines = scene.tree.with_name(f"{scene.tree.name}.packages.tsv").read_text(encoding="utf-8").splitlines()
     versions = {name: version.replace(":", "%3a") for name, version, *_ in map(str.split, lines)}
     files = [next((scene.work / "cache/debs").glob(f"{name}_{versions.get(name)}_*.deb"), None) for name in PACKAGES]
@@ -29,11 +29,11 @@ def all_of_it(scene):
     words = ["build", "--manifest", scene.place, "--rocm-path", "/usr", "--sources", scene.sources, "-o", dest, *only,
              "--linux-amdgpu-families", "gfx942", "--libs", "hip-python=hip,hiprtc",
              "--variable", "c-compiler=cc", "--variable", "cxx-compiler=c++", "--projects", "tests"]
-    done = scene.rockpack(*words, CFLAGS="-O0", CXXFLAGS="-O0", ROCKPACK_PYTHON=scene.root.inside(scene.place / "tools/bin/python"))
+    result = scene.rockpack(*words, CFLAGS="-O0", CXXFLAGS="-O0", ROCKPACK_PYTHON=scene.root.inside(scene.place / "tools/bin/python"))
     log = dest / "logs/hip-python.tests.log"
     called = log.is_file() and "(<hipError_t.hipErrorNoDevice: 100>, 0)" in log.read_text(encoding="utf-8")
-    told = None if called and "tests of hip-python: 2 passed" in done.out else done.out
-    if not scene.report.check("with --rocm-path /usr, hip-python is built against Debian's ROCm, and calls it", done.problem or told):
+    problem = None if called and "tests of hip-python: 2 passed" in result.out else result.out
+    if not scene.report.check("with --rocm-path /usr, hip-python is built against Debian's ROCm, and calls it", result.problem or problem):
         return
     wheels = {path.name.split("-")[0]: path for path in dest.glob("dist/*.whl")}
     expected = {"hip_python", "amd_pylibhipgraph"}

@@ -36,16 +36,16 @@ def interpreters(scene):
     directory.mkdir(exist_ok=True)
     versions = []
     for minor in range(9, 16):
-        found = shutil.which(f"python3.{minor}", path=f"{PATH}:{os.environ.get('PATH', '')}")
-        done = subprocess.run([found, "-c", QUESTION], capture_output=True, text=True, check=False) if found else None
-        if done and done.returncode == 0 and done.stdout.endswith(" True\n"):
-            (directory / f"python3.{minor}").symlink_to(done.stdout.rsplit(" ", 1)[0])
+        program = shutil.which(f"python3.{minor}", path=f"{PATH}:{os.environ.get('PATH', '')}")
+        result = subprocess.run([program, "-c", QUESTION], capture_output=True, text=True, check=False) if program else None
+        if result and result.returncode == 0 and result.stdout.endswith(" True\n"):
+            (directory / f"python3.{minor}").symlink_to(result.stdout.rsplit(" ", 1)[0])
             versions.append(f"3.{minor}")
     return versions[:2], directory
 
 
 def all_of_them(scene):
-    """Build for versions that are there, and for one that is not."""
+    """Build for available versions, and for an absent one."""
     sources, dest = scene.work / "versions sources", scene.work / "versions"
     files = {"versions/setup.py": SETUP, "versions/example_versions.c": MODULE,
              "pure/setup.py": "from setuptools import setup\nsetup(name='example-pure', version='1', py_modules=[])\n"}
@@ -54,30 +54,30 @@ def all_of_them(scene):
         (sources / name).write_text(text, encoding="utf-8")
     versions, directory = interpreters(scene)
 
-    def build(asked, *options):
-        list_of = " ".join(f'"{version}"' for version in asked)
+    def build(versions, *options):
+        list_of = " ".join(f'"{version}"' for version in versions)
         only = ("--only", "example-versions", "--only", "example-pure")
         return scene.build(dest, LINES % (list_of, list_of), *only, *options, sources=sources, env={"PATH": f"{directory}:{PATH}"})
 
-    done = build([*versions, "3.399"])
-    told = ("`python3.399`, required by `example-versions`, does not exist", "from the project's `python` line")
-    absent = [words for words in told if words not in unwrapped(done.err)]
-    scene.check("an interpreter that is missing is told", f"{absent} not in {done.err}" if absent or done.status != 2 else None)
+    result = build([*versions, "3.399"])
+    messages = ("`python3.399`, required by `example-versions`, does not exist", "from the project's `python` line")
+    absent = [words for words in messages if words not in unwrapped(result.err)]
+    scene.check("a missing interpreter is an error", f"{absent} not in {result.err}" if absent or result.status != 2 else None)
     scene.check("before anything is built", f"{dest} is there" if dest.exists() else None)
     if not versions:
         return
-    done = build(versions, "--projects", "tests")
-    scene.check(f"wheels for Python {' and '.join(versions)} are built and tested", done.problem)
+    result = build(versions, "--projects", "tests")
+    scene.check(f"wheels for Python {' and '.join(versions)} are built and tested", result.problem)
     tags = [f"example_versions-1-cp{version.replace('.', '')}-" for version in versions]
     fine = all(any(name.startswith(tag) for name in wheels(dest)) for tag in tags) and len(wheels(dest)) == len(tags) + 1
     scene.check("one for each, and one of a project that fits all", None if fine else f"{wheels(dest)}")
-    listed = [tag for tag in tags if f"dist/{tag}" not in done.out]
-    scene.check("the closing table has all of them", f"{listed} not in {done.out}" if listed else None)
+    listed = [tag for tag in tags if f"dist/{tag}" not in result.out]
+    scene.check("the closing table has all of them", f"{listed} not in {result.out}" if listed else None)
     log = dest / "logs/example-versions.tests.log"
     text = log.read_text(encoding="utf-8") if log.is_file() else ""
     tested = all(f"tested with {version.split('.')[1]}" in text for version in versions)
     scene.check("each is tested with its own interpreter", None if tested else text)
     before = digests(dest / "dist")
-    done = build(versions)
-    kept = "example-versions: unchanged" in done.err and digests(dest / "dist") == before
-    scene.check("nothing is built again for them", None if kept else done.err)
+    result = build(versions)
+    unchanged = "example-versions: unchanged" in result.err and digests(dest / "dist") == before
+    scene.check("nothing is built again for them", None if unchanged else result.err)

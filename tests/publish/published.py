@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tools that people publish packages with, and what each has to say of a set."""
+"""Common tools for published packages, and the expected results of each for a set."""
 
 import ast
 import os
@@ -16,16 +16,16 @@ from report import NotRun, some
 
 TOOLS = ("twine", "check-wheel-contents", "auditwheel", "uv")
 
-# What check-wheel-contents finds and packages mean, by code.
+# Intended findings of check-wheel-contents, by code.
 FITTING = {
     "W002": "wheels hold no links, so that a library and a program can be there under two names",
-    "W004": "what lies in a platform directory is no module of a package, whatever its name is",
+    "W004": "files in a platform directory are no modules of a package, under any name",
 }
 
 
 @dataclass(frozen=True)
 class Tools:
-    """Programs in a virtual environment of their own."""
+    """Programs in a separate virtual environment."""
 
     bin: Path
 
@@ -34,12 +34,12 @@ class Tools:
         """Install the tools from PyPI, or raise NotRun."""
         home = work / "tools"
         if not all((home / "bin" / tool).is_file() for tool in TOOLS):
-            done = run([sys.executable, "-m", "venv", "--clear", home], work)
-            if done.status:
-                raise NotRun(f"this Python makes no virtual environment with pip: {done.problem}")
-            done = run([home / "bin" / "pip", "install", "--quiet", *TOOLS], work, fetch.machine())
-            if done.status:
-                raise NotRun(f"the tools cannot be had from PyPI: {done.problem}")
+            result = run([sys.executable, "-m", "venv", "--clear", home], work)
+            if result.status:
+                raise NotRun(f"this Python makes no virtual environment with pip: {result.problem}")
+            result = run([home / "bin" / "pip", "install", "--quiet", *TOOLS], work, fetch.machine())
+            if result.status:
+                raise NotRun(f"the tools are not available from PyPI: {result.problem}")
         return cls(home / "bin")
 
     def run(self, tool, *words):
@@ -47,81 +47,81 @@ class Tools:
         return run([self.bin / tool, *words], self.bin.parent)
 
 
-def manifest(given):
+def manifest(arguments):
     """Return the options that name the manifest."""
-    return ["--manifest", given.manifest.resolve()] if given.manifest else []
+    return ["--manifest", arguments.manifest.resolve()] if arguments.manifest else []
 
 
-def check(report, tools, given, dist):
+def check(report, tools, arguments, dist):
     """Give the packages to every tool."""
     wheels = sorted(dist.rglob("*.whl"))
     sdists = sorted(dist.rglob("*.tar.gz"))
     report.check("there are wheels and a selector", None if wheels and sdists else f"{dist} has not both")
-    done = run([given.rockpack.resolve(), "wheel", "verify", dist, *manifest(given)], dist)
-    report.check("rockpack wheel verify", done.problem)
-    done = tools.run("twine", "check", "--strict", *wheels, *sdists)
-    report.check("twine check --strict", done.problem)
+    result = run([arguments.rockpack.resolve(), "wheel", "verify", dist, *manifest(arguments)], dist)
+    report.check("rockpack wheel verify", result.problem)
+    result = tools.run("twine", "check", "--strict", *wheels, *sdists)
+    report.check("twine check --strict", result.problem)
     for wheel in wheels:
-        done = tools.run("check-wheel-contents", "--ignore", ",".join(FITTING), wheel)
-        report.check(f"check-wheel-contents {wheel.name}", done.problem)
+        result = tools.run("check-wheel-contents", "--ignore", ",".join(FITTING), wheel)
+        report.check(f"check-wheel-contents {wheel.name}", result.problem)
         audited(report, tools, wheel)
     for sdist in sdists:
-        report.check(f"uv pip compile {sdist.parent.name}/{sdist.name}", compiled(tools, dist, sdist, given.work.resolve()))
+        report.check(f"uv pip compile {sdist.parent.name}/{sdist.name}", compiled(tools, dist, sdist, arguments.work.resolve()))
 
 
 def audited(report, tools, wheel):
-    """Hold a wheel's tag against what auditwheel says of its symbols."""
-    done = tools.run("auditwheel", "show", wheel)
-    said = " ".join((done.out + done.err).split())
+    """Compare a wheel's tag with auditwheel's result for its symbols."""
+    result = tools.run("auditwheel", "show", wheel)
+    text = " ".join((result.out + result.err).split())
     name = f"auditwheel show {wheel.name}"
-    if "ELFParseError" in said and "past EOF" in said:
+    if "ELFParseError" in text and "past EOF" in text:
         # Trees made for tests hold code objects that are cut; auditwheel's reader stops at one.
         report.note(f"{name}: a code object is cut, so that auditwheel cannot read the wheel")
-    elif "does not look like a platform wheel" in said:
+    elif "does not look like a platform wheel" in text:
         # A devel wheel's libraries are in an archive, and a wheel that only requires others has none.
         with zipfile.ZipFile(wheel) as archive:
             libraries = [file for file in archive.namelist() if ".so" in file]
-        report.check(name, said if libraries else None)
+        report.check(name, text if libraries else None)
     else:
-        report.check(name, done.problem or claimed(wheel.stem.rsplit("-", 1)[1], said))
+        report.check(name, result.problem or claimed(wheel.stem.rsplit("-", 1)[1], text))
 
 
-def claimed(tag, said):
-    """Return what is wrong when a tag claims more than symbols allow. `linux` claims nothing."""
-    allowed = re.search(r'constrains the platform tag to "([^"]+)"', said) or re.search(r'platform tag: "([^"]+)"', said)
+def claimed(tag, text):
+    """Return the error if a tag claims more than the symbols allow. `linux` claims nothing."""
+    allowed = re.search(r'constrains the platform tag to "([^"]+)"', text) or re.search(r'platform tag: "([^"]+)"', text)
     if not allowed:
-        return f"auditwheel names no tag: {said}"
+        return f"auditwheel names no tag: {text}"
     if tag.startswith("linux_") or glibc(tag) >= glibc(allowed[1]):
         return None
     return f"the tag {tag} claims more than {allowed[1]}, which auditwheel finds"
 
 
 def glibc(tag):
-    """Return the glibc that a tag asks for; one that is not known is newer than all."""
+    """Return a tag's glibc; an unknown one is newer than all."""
     version = re.match(r"manylinux_(\d+)_(\d+)_", tag)
     return (int(version[1]), int(version[2])) if version else (99, 0)
 
 
 def compiled(tools, dist, sdist, work):
-    """Return what is wrong when uv resolves the selector with all its extras from these packages alone."""
+    """Return the error if uv does not resolve the selector with all its extras from these packages alone."""
     name, version = sdist.name.removesuffix(".tar.gz").rsplit("-", 1)
     facts = facts_of(sdist)
     listed = [*facts["requires"], *(text for extra in facts["extras"].values() for text in extra)]
-    wanted = {normalized(text.split("==")[0]) for text in listed} | {normalized(name)}
+    expected = {normalized(text.split("==")[0]) for text in listed} | {normalized(name)}
     question = work / "requirements.in"
     question.write_text(f"{name}[{','.join(sorted(facts['extras']))}]=={version}\n", encoding="utf-8")
     places = sorted({dist, sdist.parent})
     links = [word for place in places for word in ("--find-links", place)]
-    # Whatever glibc this machine has: the packages are for one that has what they need.
+    # Independent of this machine's glibc: the packages are for a machine with the glibc that they need.
     versions = [glibc(wheel.stem.rsplit("-", 1)[1]) for place in places for wheel in place.glob("*.whl")]
     newest = max((version for version in versions if version < (99, 0)), default=None)
     platform = ["--python-platform", f"{os.uname().machine}-manylinux_{newest[0]}_{newest[1]}"] if newest else []
     quiet = ["--no-cache", "--no-header", "--no-annotate", "--no-index"]
-    done = tools.run("uv", "pip", "compile", *quiet, *links, *platform, "--python", sys.executable, question)
-    if done.status:
-        return done.problem
-    found = {normalized(line.split("==")[0].split("[")[0].strip()) for line in done.out.splitlines() if "==" in line}
-    missing = wanted - found
+    result = tools.run("uv", "pip", "compile", *quiet, *links, *platform, "--python", sys.executable, question)
+    if result.status:
+        return result.problem
+    names = {normalized(line.split("==")[0].split("[")[0].strip()) for line in result.out.splitlines() if "==" in line}
+    missing = expected - names
     return f"uv takes no {some(sorted(missing))}" if missing else None
 
 
@@ -131,7 +131,7 @@ def normalized(name):
 
 
 def facts_of(sdist):
-    """Return what a selector knows of its release."""
+    """Return a selector's data of its release."""
     with tarfile.open(sdist) as archive:
         member = next(member for member in archive if member.name.endswith("/_dist_info.py"))
         text = archive.extractfile(member).read().decode("utf-8")

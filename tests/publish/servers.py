@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Object stores on loopback, and what a network in front of one does."""
+"""Object stores on loopback, and faults of a network in front of one."""
 
 import base64
 import hashlib
@@ -42,7 +42,7 @@ class Store:
 
 
 def start(name, command, work):
-    """Start a server that writes what it has to say into a file: nobody reads it meanwhile."""
+    """Start a server with its output in a file, because nothing reads a pipe meanwhile."""
     environment = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": str(work)}
     with open(work / f"{name}.log", "wb") as log:
         return subprocess.Popen(
@@ -50,21 +50,21 @@ def start(name, command, work):
 
 
 def moto(tools, work):
-    """Start moto, which is an S3 as far as it goes."""
+    """Start moto, a partial implementation of S3."""
     port = free_port()
     process = start("moto", [tools / "bin" / "moto_server", "-H", "127.0.0.1", "-p", str(port)], work)
     base = f"http://127.0.0.1:{port}"
     store = Store("moto (S3)", process, f"s3://{NAME}", f"{base}/{NAME}", {
         "AWS_ENDPOINT": base, "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1",
         "AWS_ACCESS_KEY_ID": "nobody", "AWS_SECRET_ACCESS_KEY": "nobodys-secret-key"})
-    made(store, urllib.request.Request(store.place, method="PUT"))
+    create(store, urllib.request.Request(store.place, method="PUT"))
     everybody = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": f"arn:aws:s3:::{NAME}/*"}
     policy = json.dumps({"Version": "2012-10-17", "Statement": [everybody]}).encode()
-    return made(store, urllib.request.Request(f"{store.place}?policy", data=policy, method="PUT", headers={"Content-Type": "application/json"}))
+    return create(store, urllib.request.Request(f"{store.place}?policy", data=policy, method="PUT", headers={"Content-Type": "application/json"}))
 
 
 def azurite(work):
-    """Start azurite, which is an Azure Blob Storage as far as it goes."""
+    """Start azurite, a partial implementation of Azure Blob Storage."""
     npm, node = shutil.which("npm"), shutil.which("node")
     if not (npm and node):
         raise NotRun("there is no npm, which azurite comes from")
@@ -73,9 +73,9 @@ def azurite(work):
     if not program.is_file():
         home.mkdir(parents=True, exist_ok=True)
         variables = {**fetch.machine(), "PATH": os.environ["PATH"], "HOME": str(home)}
-        done = run([npm, "install", "--no-fund", "--no-audit", "azurite@3"], home, variables)
-        if done.status:
-            raise NotRun(f"azurite cannot be had from npm: {done.problem}")
+        result = run([npm, "install", "--no-fund", "--no-audit", "azurite@3"], home, variables)
+        if result.status:
+            raise NotRun(f"azurite is not available from npm: {result.problem}")
     port, data = free_port(), work / "azurite-data"
     shutil.rmtree(data, ignore_errors=True)
     words = ["--blobHost", "127.0.0.1", "--blobPort", str(port), "--location", data, "--silent", "--skipApiVersionCheck",
@@ -84,11 +84,11 @@ def azurite(work):
     base = f"http://127.0.0.1:{port}"
     store = Store("azurite (Azure)", process, f"az://{NAME}", f"{base}/{ACCOUNT}/{NAME}", {
         "AZURE_STORAGE_USE_EMULATOR": "true", "AZURITE_BLOB_STORAGE_URL": base})
-    return made(store, container(f"{store.place}?restype=container"))
+    return create(store, container(f"{store.place}?restype=container"))
 
 
 def container(url):
-    """Return the signed request that makes a container whose blobs everybody may read."""
+    """Return the signed request that makes a container with public read access."""
     headers = {"x-ms-blob-public-access": "blob", "x-ms-date": formatdate(usegmt=True), "x-ms-version": "2021-12-02"}
     canonical = "".join(f"{name}:{headers[name]}\n" for name in sorted(headers))
     text = "PUT\n" + "\n" * 11 + canonical + f"/{ACCOUNT}/{ACCOUNT}/{NAME}\nrestype:container"
@@ -97,9 +97,9 @@ def container(url):
     return urllib.request.Request(url, method="PUT", headers=headers)
 
 
-def made(store, request):
+def create(store, request):
     """Ask for the bucket until the server is up."""
-    ended = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             with urllib.request.urlopen(request, timeout=10):
@@ -108,21 +108,21 @@ def made(store, request):
             store.end()
             raise NotRun(f"{store.name} makes no bucket: {answer} {answer.read().decode(errors='replace')}") from answer
         except OSError as problem:
-            if time.monotonic() > ended or store.process.poll() is not None:
+            if time.monotonic() > deadline or store.process.poll() is not None:
                 store.end()
                 raise NotRun(f"{store.name} does not come up: {problem}") from problem
             time.sleep(0.2)
 
 
 def free_port():
-    """Return a port of loopback that nobody has."""
+    """Return an unused port of loopback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
 class Front(http.server.ThreadingHTTPServer):
-    """What stands before a bucket: it answers `a/` with `a/index.html`, since a bucket has no directories."""
+    """Front end of a bucket: it answers `a/` with `a/index.html`, since a bucket has no directories."""
 
     daemon_threads = True
 
@@ -168,10 +168,10 @@ def tools(work):
     """Install moto from PyPI, or raise NotRun."""
     home = work / "store-tools"
     if not (home / "bin" / "moto_server").is_file():
-        done = run([sys.executable, "-m", "venv", "--clear", home], work)
-        if done.status:
-            raise NotRun(f"this Python makes no virtual environment with pip: {done.problem}")
-        done = run([home / "bin" / "pip", "install", "--quiet", "moto[server]", "uv"], work, fetch.machine())
-        if done.status:
-            raise NotRun(f"moto cannot be had from PyPI: {done.problem}")
+        result = run([sys.executable, "-m", "venv", "--clear", home], work)
+        if result.status:
+            raise NotRun(f"this Python makes no virtual environment with pip: {result.problem}")
+        result = run([home / "bin" / "pip", "install", "--quiet", "moto[server]", "uv"], work, fetch.machine())
+        if result.status:
+            raise NotRun(f"moto is not available from PyPI: {result.problem}")
     return home

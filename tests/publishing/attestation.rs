@@ -1,4 +1,4 @@
-//! Attestations beside packages (PEP 740).
+//! Attestation files of packages (PEP 740).
 
 use index::simple;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Patches of packages: written beside them, published with them, and taken by copies of an index.
+//! Patches of packages: written next to them, published with them, and taken by copies of an index.
 
 use super::*;
 use crate::index::packages::wheel_of;

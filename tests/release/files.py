@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The files of a release: which there are, and what they say of themselves and of each other."""
+"""The files of a release: their names, their metadata and their agreement with each other."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ PLACES = re.compile(rb"/(?:root|home|Users|runner)/[\x21-\x7e]{0,80}")
 
 @dataclass(frozen=True)
 class Tools:
-    """Programs in a virtual environment of their own."""
+    """Programs in a separate virtual environment."""
 
     bin: Path
 
@@ -38,9 +38,9 @@ class Tools:
         home = work / "tools"
         if not all((home / "bin" / tool.split("=")[0]).is_file() for tool in TOOLS):
             for command in ([sys.executable, "-m", "venv", "--clear", home], [home / "bin" / "pip", "install", "--quiet", *TOOLS]):
-                done = run(command, work, fetch.machine())
-                if done.status:
-                    raise NotRun(f"the tools cannot be had from PyPI: {done.problem}")
+                result = run(command, work, fetch.machine())
+                if result.status:
+                    raise NotRun(f"the tools are not available from PyPI: {result.problem}")
         return cls(home / "bin")
 
     def run(self, tool, *words):
@@ -50,7 +50,7 @@ class Tools:
 
 @dataclass(frozen=True)
 class Release:
-    """What was made for whom."""
+    """The files made for each target."""
 
     dist: Path
     commit: str
@@ -61,7 +61,7 @@ class Release:
 
     @classmethod
     def read(cls, report, dist, commit):
-        """Find the files by their names, or return None when those are not what a release has."""
+        """Find the files by their names, or return None if they differ from a release's."""
         names = sorted(path.name for path in dist.iterdir())
         sdists = [name for name in names if re.fullmatch(r"rockpack-[^-]+\.tar\.gz", name)]
         version = sdists[0].removeprefix("rockpack-").removesuffix(".tar.gz") if len(sdists) == 1 else "?"
@@ -69,9 +69,9 @@ class Release:
                   if name.startswith(f"rockpack-{version}-py3-none-") and MACHINE.search(name)}
         tarballs = {name.removeprefix(f"rockpack-{version}-").split("-")[0]: dist / name
                     for name in names if name.endswith(".tar.xz") and name.startswith(f"rockpack-{version}-")}
-        known = {path.name for path in (*wheels.values(), *tarballs.values())} | {*sdists, *BESIDE}
+        expected = {path.name for path in (*wheels.values(), *tarballs.values())} | {*sdists, *BESIDE}
         problem = None
-        if len(sdists) != 1 or not wheels or set(names) != known or set(wheels) != set(tarballs):
+        if len(sdists) != 1 or not wheels or set(names) != expected or set(wheels) != set(tarballs):
             problem = f"it has {some(names, 20)}"
         if not report.check("there are a wheel and a tarball for each machine, an sdist, and nothing else", problem):
             return None
@@ -79,17 +79,17 @@ class Release:
 
     @property
     def says(self):
-        """What a program of it answers to --version."""
+        """The expected output of `--version` of its programs."""
         return f"rockpack {self.version} ({self.commit[:12]})"
 
 
 def check(report, tools, release, program):
-    """Hold the files against what stands beside them, and against what other tools say."""
-    done = run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], release.dist)
-    report.check("sha256sum --check SHA256SUMS", done.problem)
+    """Compare the files with each other, and with the results of other tools."""
+    result = run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], release.dist)
+    report.check("sha256sum --check SHA256SUMS", result.problem)
     report.check("the provenance names every file and the commit", provenance(release))
-    done = run([program, "wheel", "verify", release.dist], release.dist)
-    report.check("rockpack wheel verify", done.problem)
+    result = run([program, "wheel", "verify", release.dist], release.dist)
+    report.check("rockpack wheel verify", result.problem)
     packages = [release.sdist, *release.wheels.values()]
     report.check("twine check --strict", tools.run("twine", "check", "--strict", *packages).problem)
     report.check("the sdist is of the commit, with all that a build needs", sdist(release))
@@ -99,63 +99,63 @@ def check(report, tools, release, program):
 
 
 def provenance(release):
-    """Return what the statement leaves out, or says of another commit."""
+    """Return the statement's omissions, or its fields of another commit."""
     statement = json.loads((release.dist / "provenance.intoto.json").read_text(encoding="utf-8"))
-    told = {subject["name"]: subject["digest"]["sha256"] for subject in statement["subject"]}
-    there = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-             for path in release.dist.iterdir() if path.name not in BESIDE}
+    subjects = {subject["name"]: subject["digest"]["sha256"] for subject in statement["subject"]}
+    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+               for path in release.dist.iterdir() if path.name not in BESIDE}
     sources = statement["predicate"]["buildDefinition"]["resolvedDependencies"]
-    if told != there:
-        return f"it tells of {some(sorted(told), 20)}, or of other bytes"
-    wanted = [{"name": "source", "digest": {"gitCommit": release.commit}}]
-    return None if sources == wanted else f"it is made of {sources}"
+    if subjects != digests:
+        return f"it lists {some(sorted(subjects), 20)}, or of other bytes"
+    expected = [{"name": "source", "digest": {"gitCommit": release.commit}}]
+    return None if sources == expected else f"it is made of {sources}"
 
 
 def sdist(release):
-    """Return what is missing in the sdist."""
+    """Return the files that the sdist lacks."""
     top = f"rockpack-{release.version}/"
     with tarfile.open(release.sdist) as archive:
         names = {name.removeprefix(top) for name in archive.getnames()}
         commit = archive.extractfile(top + "COMMIT").read().decode().strip()
-    wanted = {"PKG-INFO", "Cargo.lock", "Cargo.toml", "build.rs", "pyproject.toml", "packages.kdl", "families.kdl",
-              "manifest/projects.kdl", "src/main.rs"}
+    expected = {"PKG-INFO", "Cargo.lock", "Cargo.toml", "build.rs", "pyproject.toml", "packages.kdl", "families.kdl",
+                "manifest/projects.kdl", "src/main.rs"}
     if commit != release.commit:
         return f"COMMIT says {commit}"
-    return f"there is no {some(sorted(wanted - names))}" if wanted - names else None
+    return f"there is no {some(sorted(expected - names))}" if expected - names else None
 
 
 def audited(report, tools, program, wheel):
-    """Hold the tags in a wheel's name against what rockpack and auditwheel find, which has to be the same."""
-    done = run([program, "wheel", "audit", "--json", wheel], wheel.parent)
-    if not report.check(f"rockpack wheel audit {wheel.name}", done.problem):
+    """Compare the tags in a wheel's name with the results of rockpack and auditwheel, which have to be equal."""
+    result = run([program, "wheel", "audit", "--json", wheel], wheel.parent)
+    if not report.check(f"rockpack wheel audit {wheel.name}", result.problem):
         return
-    audit = json.loads(done.out)["wheels"][0]
+    audit = json.loads(result.out)["wheels"][0]
     alone = audit["binaries"] == 1 and not audit["external_libraries"]
-    report.check("it judges the program, which needs no library", None if alone else done.out)
-    found = {audit["tag"], *audit["also"]}
+    report.check("it judges the program, which needs no library", None if alone else result.out)
+    tags_found = {audit["tag"], *audit["also"]}
     distribution, tags = wheel.stem.rsplit("-", 1)
     for libc in sorted({tag.split("_")[0].rstrip("0123456789") for tag in tags.split(".")}):
-        # Of a program without a C library, auditwheel goes by the name alone, and tells of one library.
-        mine = [tag for tag in tags.split(".") if tag.startswith(libc)]
-        named = tools.bin.parent / f"{distribution}-{'.'.join(mine)}.whl"
-        shutil.copyfile(wheel, named)
-        done = tools.run("auditwheel", "show", named)
-        said = " ".join((done.out + done.err).split())
-        report.check(f"auditwheel and rockpack find the same of {libc}", done.problem or disagreement(mine, "musllinux" in tags, found, said))
-        named.unlink()
+        # For a program without a C library, auditwheel uses the name alone, and reports one library.
+        tags_of_libc = [tag for tag in tags.split(".") if tag.startswith(libc)]
+        renamed = tools.bin.parent / f"{distribution}-{'.'.join(tags_of_libc)}.whl"
+        shutil.copyfile(wheel, renamed)
+        result = tools.run("auditwheel", "show", renamed)
+        text = " ".join((result.out + result.err).split())
+        report.check(f"auditwheel and rockpack find the same of {libc}", result.problem or disagreement(tags_of_libc, "musllinux" in tags, tags_found, text))
+        renamed.unlink()
 
 
-def disagreement(named, is_static, found, said):
-    """Return what is wrong with the tags in a wheel's name, or with what rockpack found, by auditwheel's words."""
-    told = re.search(r'following platform tag: "([^"]+)"', said)
-    static = "requires no external shared libraries" in said
-    if not told or (is_static and not static):
-        return f"auditwheel says: {said}"
-    if told[1] not in found:
-        return f"auditwheel finds {told[1]}, rockpack {some(sorted(found))}"
-    # Which musl a program needs cannot be told: both name the newest, and a static one needs none.
-    unfit = [tag for tag in named if tag.startswith("manylinux_") and glibc(tag) < glibc(told[1])]
-    return f"{some(unfit)} promises more than {told[1]}" if unfit else None
+def disagreement(tags_named, is_static, tags_found, text):
+    """Return the error of the tags in a wheel's name, or of rockpack's result, by auditwheel's output."""
+    match = re.search(r'following platform tag: "([^"]+)"', text)
+    static = "requires no external shared libraries" in text
+    if not match or (is_static and not static):
+        return f"auditwheel says: {text}"
+    if match[1] not in tags_found:
+        return f"auditwheel finds {match[1]}, rockpack {some(sorted(tags_found))}"
+    # The musl that a program needs is not recorded in it: the two name the newest, and a static program needs none.
+    unfit = [tag for tag in tags_named if tag.startswith("manylinux_") and glibc(tag) < glibc(match[1])]
+    return f"{some(unfit)} promises more than {match[1]}" if unfit else None
 
 
 def glibc(tag):
@@ -164,19 +164,19 @@ def glibc(tag):
 
 
 def tarball(release, machine):
-    """Return what is wrong with a tarball, beside the wheel of the same machine."""
+    """Return the error of a tarball, compared with the wheel of the same machine."""
     wheel, tarred = release.wheels[machine], release.tarballs[machine]
     top = tarred.name.removesuffix(".tar.xz") + "/"
     with tarfile.open(tarred) as archive:
-        found = {member.name.removeprefix(top): member for member in archive if member.isfile()}
-        texts = {name: archive.extractfile(member).read() for name, member in found.items()}
+        members = {member.name.removeprefix(top): member for member in archive if member.isfile()}
+        texts = {name: archive.extractfile(member).read() for name, member in members.items()}
     with zipfile.ZipFile(wheel) as archive:
         program = archive.read(f"rockpack-{release.version}.data/scripts/rockpack")
     if sorted(texts) != sorted(IN_TARBALL):
         return f"it has {some(sorted(texts), 20)}"
     if empty := [name for name, text in texts.items() if not text]:
         return f"empty: {some(empty)}"
-    if texts["rockpack"] != program or found["rockpack"].mode != 0o755:
+    if texts["rockpack"] != program or members["rockpack"].mode != 0o755:
         return "it has another one, or one that is not executable"
     if place := PLACES.search(program):
         return f"it names a place of the machine that built it: {place[0].decode()}"

@@ -35,16 +35,16 @@ class Installed:
         env = {"HOME": str(place), "UV_CACHE_DIR": str(place / "uv-cache"), "UV_PYTHON_DOWNLOADS": "never", "PIP_CONFIG_FILE": os.devnull}
         links = ["--no-index", "--find-links", release.dist]
         run([sys.executable, "-m", "venv", place / "pip"], place)
-        done = run([place / "pip/bin/pip", "install", "--no-cache-dir", "--only-binary=:all:", *links, "rockpack"], place, env)
-        report.check("pip install --no-index rockpack", done.problem)
+        result = run([place / "pip/bin/pip", "install", "--no-cache-dir", "--only-binary=:all:", *links, "rockpack"], place, env)
+        report.check("pip install --no-index rockpack", result.problem)
         run([sys.executable, "-m", "venv", "--without-pip", place / "uv"], place)
-        done = run([tools.bin / "uv", "pip", "install", "--offline", *links, "--python", place / "uv/bin/python", "rockpack"], place, env)
-        report.check("uv pip install --no-index rockpack", done.problem)
+        result = run([tools.bin / "uv", "pip", "install", "--offline", *links, "--python", place / "uv/bin/python", "rockpack"], place, env)
+        report.check("uv pip install --no-index rockpack", result.problem)
         uvx = [tools.bin / "uvx", "--offline", "--no-config", "--python", sys.executable, "--from", wheel, "rockpack"]
         for name, command in (("pip", [place / "pip/bin/rockpack"]), ("uv", [place / "uv/bin/rockpack"]), ("uvx", uvx)):
-            done = run([*command, "--version"], place, env)
-            said = done.out.strip()
-            problem = done.problem or (said != release.says and f"it says `{said}`")
+            result = run([*command, "--version"], place, env)
+            output = result.out.strip()
+            problem = result.problem or (output != release.says and f"it says `{output}`")
             report.check(f"by {name}: {release.says}", problem)
         return cls(place / "pip/bin/rockpack", place)
 
@@ -52,8 +52,8 @@ class Installed:
 def check(report, installed, release, real_tree):
     """Build packages with the installed program, where no source of rockpack is."""
     work, program = installed.work, installed.program
-    done = run([program, "init", "--demo", "demo"], work)
-    if report.check("rockpack init --demo", done.problem):
+    result = run([program, "init", "--demo", "demo"], work)
+    if report.check("rockpack init --demo", result.problem):
         built(report, program, work / "demo", work / "demo-out")
     if real_tree:
         built(report, program, real_tree, work / "real-out")
@@ -64,10 +64,10 @@ def check(report, installed, release, real_tree):
 def built(report, program, artifacts, out, before=()):
     """Build packages with the built-in manifest, and verify them."""
     command = [*before, program]
-    done = run([*command, "build", "--manifest", "built-in", "--artifact-dir", artifacts, "-o", out], out.parent)
-    if report.check(f"rockpack build of {artifacts.name}, {out.name}", done.problem):
-        done = run([*command, "wheel", "verify", out / "dist"], out.parent)
-        report.check(f"rockpack wheel verify of {out.name}", done.problem)
+    result = run([*command, "build", "--manifest", "built-in", "--artifact-dir", artifacts, "-o", out], out.parent)
+    if report.check(f"rockpack build of {artifacts.name}, {out.name}", result.problem):
+        result = run([*command, "wheel", "verify", out / "dist"], out.parent)
+        report.check(f"rockpack wheel verify of {out.name}", result.problem)
 
 
 def shells(report, release, work):
@@ -96,17 +96,17 @@ def elsewhere(report, installed, release, require):
             archive.extract(f"rockpack-{release.version}.data/scripts/rockpack", work)
         program = work / f"rockpack-{release.version}.data/scripts/rockpack"
         program.chmod(0o755)
-        done = run([qemu, program, "--version"], work)
-        said = done.out.strip()
-        report.check(f"on {machine}: {release.says}", done.problem or (said != release.says and f"it says `{said}`"))
+        result = run([qemu, program, "--version"], work)
+        output = result.out.strip()
+        report.check(f"on {machine}: {release.says}", result.problem or (output != release.says and f"it says `{output}`"))
         built(report, program, installed.work / "demo", work / "demo-out", [qemu])
         report.check(f"packages that are built on {machine} are the same", difference(installed.work / "demo-out/dist", work / "demo-out/dist"))
 
 
-def difference(ours, theirs):
+def difference(first, second):
     """Return which files two directories do not share."""
-    names = sorted({path.name for place in (ours, theirs) if place.is_dir() for path in place.iterdir()})
-    _, other, missing = filecmp.cmpfiles(ours, theirs, names, shallow=False)
+    names = sorted({path.name for place in (first, second) if place.is_dir() for path in place.iterdir()})
+    _, other, missing = filecmp.cmpfiles(first, second, names, shallow=False)
     if not names:
         return "there are none"
     return f"{', '.join(other + missing)}" if other or missing else None

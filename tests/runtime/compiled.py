@@ -16,10 +16,10 @@ def loud(reason: str) -> unittest.SkipTest:
 
 
 def compiler() -> str:
-    found = shutil.which("cc")
-    if found is None:
+    path = shutil.which("cc")
+    if path is None:
         raise loud("the C compiler `cc` is not installed")
-    return found
+    return path
 
 
 def library(
@@ -67,5 +67,5 @@ def _compile(
         arguments = [*arguments, f"-Wl,-rpath,{rpath}", f"-Wl,{tags[tag]}"]
     links = ["-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined", *map(str, needs)]
     command = [compiler(), "-x", "c", "-", "-x", "none", "-o", str(path), *arguments, *links]
-    done = subprocess.run(command, input=code, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(command, input=code, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr

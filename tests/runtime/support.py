@@ -420,9 +420,9 @@ def requirements(info: dict[str, Any]) -> str:
     for extra, each in sorted(info["extras"].items()):
         lines.append(f"Provides-Extra: {extra}")
         for one in each:
-            what, _, marker = one.partition(";")
+            requirement, _, marker = one.partition(";")
             also = f"({marker.strip()}) and " if marker else ""
-            lines.append(f'Requires-Dist: {what}; {also}extra == "{extra}"')
+            lines.append(f'Requires-Dist: {requirement}; {also}extra == "{extra}"')
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -473,8 +473,8 @@ def newer_wheels(directory: Path, version: str) -> list[str]:
 def environment(**variables: str) -> dict[str, str]:
     """Return this process's environment without a GPU and without the runtime's variables."""
     hidden = ("ROCM_", "PYTHON", "PIP_", "UV_", "VIRTUAL_ENV", "LD_")
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(hidden)}
-    return {**kept, "ROCM_SDK_KFD_NODES": NO_GPU, **variables}
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(hidden)}
+    return {**inherited, "ROCM_SDK_KFD_NODES": NO_GPU, **variables}
 
 
 class Layout:
@@ -537,17 +537,17 @@ class Layout:
 
     def code(self, code: str, **variables: str) -> str:
         """Run code that must succeed, and return its output."""
-        done = self.run("-c", code, **variables)
-        if done.returncode:
-            raise AssertionError(done.stderr)
-        return done.stdout.strip()
+        result = self.run("-c", code, **variables)
+        if result.returncode:
+            raise AssertionError(result.stderr)
+        return result.stdout.strip()
 
     def error(self, code: str, **variables: str) -> str:
         """Run code that must fail, and return the last line of the traceback."""
-        done = self.run("-c", code, **variables)
-        if not done.returncode:
-            raise AssertionError(f"no error: {done.stdout}")
-        return done.stderr.strip().splitlines()[-1]
+        result = self.run("-c", code, **variables)
+        if not result.returncode:
+            raise AssertionError(f"no error: {result.stdout}")
+        return result.stderr.strip().splitlines()[-1]
 
     def sdk(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run `rocm-sdk`."""
@@ -573,11 +573,11 @@ class Layout:
 
     def files(self, directory: str = "") -> set[str]:
         """Return files and links of a directory in site-packages, relative to site-packages."""
-        found = set()
+        paths = set()
         for parent, directories, names in os.walk(self.site / directory):
             links = [name for name in directories if Path(parent, name).is_symlink()]
-            found |= {Path(parent, n).relative_to(self.site).as_posix() for n in [*names, *links]}
-        return found
+            paths |= {Path(parent, n).relative_to(self.site).as_posix() for n in [*names, *links]}
+        return paths
 
 
 def kfd_nodes(directory: Path, *versions: int) -> str:

@@ -37,10 +37,10 @@ class Build(unittest.TestCase):
 
     def build(self, hook: str = "build_wheel", **variables: str) -> Path:
         out = Path(tempfile.mkdtemp(dir=self.top))
-        done = self.call(hook, out, **variables)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.said = done.stderr
-        return out / done.stdout.strip()
+        result = self.call(hook, out, **variables)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.said = result.stderr
+        return out / result.stdout.strip()
 
     def metadata(self, **variables: str) -> email.message.Message:
         with zipfile.ZipFile(self.build(**variables)) as wheel:
@@ -88,10 +88,10 @@ class Build(unittest.TestCase):
         )
         environment = support.environment(PYTHONPATH=str(self.source / "backend"))
         command = [sys.executable, "-B", "-W", "error", "-c", code]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
 
-    def test_the_wheel_is_whole_and_its_record_true(self) -> None:
+    def test_the_wheel_is_complete_and_its_record_correct(self) -> None:
         path = self.build()
         self.assertEqual(path.name, "rocm-7.2.4-py3-none-any.whl")
         with zipfile.ZipFile(path) as wheel:
@@ -117,8 +117,8 @@ class Build(unittest.TestCase):
             self.assertEqual(digest(first), digest(second))
 
     def test_metadata_alone_equals_that_of_the_wheel(self) -> None:
-        done = self.call("prepare_metadata_for_build_wheel", self.top)
-        directory = self.top / done.stdout.strip()
+        result = self.call("prepare_metadata_for_build_wheel", self.top)
+        directory = self.top / result.stdout.strip()
         with zipfile.ZipFile(self.build()) as wheel:
             for name in ("METADATA", "WHEEL", "entry_points.txt", "licenses/LICENSE"):
                 self.assertEqual(

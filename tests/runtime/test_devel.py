@@ -48,14 +48,14 @@ class Devel(unittest.TestCase):
         self.root = self.site / TREE
 
     def init(self, *arguments: str) -> str:
-        done = self.layout.sdk("init", *arguments)
-        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
-        return done.stderr
+        result = self.layout.sdk("init", *arguments)
+        self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+        return result.stderr
 
     def init_error(self) -> str:
-        done = self.layout.sdk("init", "--quiet")
-        self.assertEqual((done.returncode, done.stdout), (1, ""))
-        return done.stderr
+        result = self.layout.sdk("init", "--quiet")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        return result.stderr
 
     def recorded(self, distribution: str = "rocm-sdk-devel") -> list[str]:
         return self.layout.record(distribution)
@@ -116,7 +116,7 @@ class Devel(unittest.TestCase):
         self.assertEqual(layout.sdk("init").returncode, 0)
         self.assertEqual(layout.files(TREE), EXPECTED)
 
-    def test_a_tree_that_was_removed_comes_back(self) -> None:
+    def test_a_removed_tree_is_restored(self) -> None:
         self.init()
         rows = self.recorded()
         shutil.rmtree(self.root)
@@ -142,22 +142,22 @@ class Devel(unittest.TestCase):
 
     def test_without_symbolic_links_files_stand_in_their_place(self) -> None:
         """Symbolic links need a privilege on Windows, and some file systems lack them."""
-        done = self.layout.run("-c", WITHOUT_LINKS)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        found = self.layout.files(TREE)
+        result = self.layout.run("-c", WITHOUT_LINKS)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        files = self.layout.files(TREE)
         lib = {name for name in EXPECTED if name.startswith(f"{TREE}/lib/")}
         spelled = {name.replace("/lib/", "/lib64/", 1) for name in lib}
-        self.assertEqual(found, EXPECTED - {f"{TREE}/lib64"} | spelled)
-        self.assertEqual([name for name in found if (self.site / name).is_symlink()], [])
+        self.assertEqual(files, EXPECTED - {f"{TREE}/lib64"} | spelled)
+        self.assertEqual([name for name in files if (self.site / name).is_symlink()], [])
         self.assertTrue(self.same("lib64/libhiprtc.so", "_rocm_sdk_core/lib/libhiprtc.so.7"))
         self.assertTrue(self.same("bin/amdclang", "_rocm_sdk_core/bin/amdclang"))
-        self.assertEqual(sorted(self.tree_rows()), sorted(found))
+        self.assertEqual(sorted(self.tree_rows()), sorted(files))
         self.layout.check_hashes("rocm-sdk-devel")
 
-    def test_links_that_were_only_said_to_be_made_are_none(self) -> None:
+    def test_links_that_are_reported_but_not_made_become_files(self) -> None:
         """Wine reports success without a link."""
-        done = self.layout.run("-c", WITHOUT_LINKS.replace("raise OSError", "return OSError"))
-        self.assertEqual(done.returncode, 0, done.stderr)
+        result = self.layout.run("-c", WITHOUT_LINKS.replace("raise OSError", "return OSError"))
+        self.assertEqual(result.returncode, 0, result.stderr)
         self.assertTrue((self.root / "lib64/libhiprtc.so").is_file())
         self.layout.check_hashes("rocm-sdk-devel")
 
@@ -172,17 +172,17 @@ class Devel(unittest.TestCase):
     def test_a_directory_in_itself_needs_symbolic_links(self) -> None:
         members = {**support.DEVEL_MEMBERS, "lib/self": "../lib"}
         layout = support.Layout(self, support.core(), support.libraries(), support.devel(members))
-        done = layout.run("-c", WITHOUT_LINKS)
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("has a directory that contains itself", done.stderr)
+        result = layout.run("-c", WITHOUT_LINKS)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("has a directory that contains itself", result.stderr)
         self.assertFalse((layout.site / TREE).exists())
 
     # ---------------------------------------------------------------- absent packages
 
-    def test_files_of_a_package_that_comes_later_are_linked_then(self) -> None:
+    def test_files_of_a_package_installed_later_are_linked(self) -> None:
         layout = support.Layout(self, support.core(), support.devel())
-        done = layout.sdk("init")
-        self.assertIn("2 links are pending until installation of _rocm_sdk_libraries", done.stderr)
+        result = layout.sdk("init")
+        self.assertIn("2 links are pending until installation of _rocm_sdk_libraries", result.stderr)
         blas = {f"{TREE}/lib/libhipblas.so", f"{TREE}/lib/libhipblas.so.3"}
         self.assertEqual(layout.files(TREE), EXPECTED - blas)
         layout.install(support.libraries())
@@ -205,7 +205,7 @@ class Devel(unittest.TestCase):
         self.assertEqual(self.recorded().count(name), 1)
 
     def test_a_set_of_two_nights_is_one_set(self) -> None:
-        """The selector names the versions; a package that comes later makes the tree anew."""
+        """The selector names the versions; a package that is installed later renews the tree."""
         info = {**support.DIST, "versions": {"rocm-sdk-core": "7.1.0", "rocm-sdk-devel": "7.1.0"}}
         old, libraries = "7.1.0", support.libraries()
         wheels = (support.core(version=old), libraries, support.devel(version=old))
@@ -230,10 +230,10 @@ class Devel(unittest.TestCase):
         for wheel in (support.devel(version="7.1.0"), support.core(version="7.1.0")):
             layout = support.Layout(self, support.core(), support.devel(), support.libraries())
             layout.install(wheel)
-            done = layout.sdk("init")
-            self.assertEqual(done.returncode, 1)
-            self.assertIn("7.1.0 is installed, but rocm is 7.2.4", done.stderr)
-            self.assertIn('pip install "rocm[devel]==7.2.4"', done.stderr)
+            result = layout.sdk("init")
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("7.1.0 is installed, but rocm is 7.2.4", result.stderr)
+            self.assertIn('pip install "rocm[devel]==7.2.4"', result.stderr)
             self.assertFalse((layout.site / TREE).exists())
 
     def test_a_directory_without_write_permission(self) -> None:
@@ -250,12 +250,12 @@ class Devel(unittest.TestCase):
             "try: _devel.ensure()\n"
             "except _errors.DevelError as error: print(error)\n"
         )
-        done = self.layout.run("-c", code)
-        if "out of reach" in done.stderr:
+        result = self.layout.run("-c", code)
+        if "out of reach" in result.stderr:
             self.skipTest(f"another user cannot reach {self.site}")
-        said = done.stdout
-        self.assertIn(f"cannot expand rocm-sdk-devel in {self.site}: [Errno 13]", said, done.stderr)
-        self.assertIn("as a user with write access", said)
+        output = result.stdout
+        self.assertIn(f"cannot expand rocm-sdk-devel in {self.site}: [Errno 13]", output, result.stderr)
+        self.assertIn("as a user with write access", output)
         self.assertEqual(self.tree_rows(), [])
 
     # ----------------------------------------------------------------- damaged archives
@@ -264,12 +264,12 @@ class Devel(unittest.TestCase):
         layout = support.Layout(self, support.core(), support.devel(archive=data, packed=packed))
         rows = layout.record("rocm-sdk-devel")
         files = layout.files()
-        done = layout.sdk("init", "--quiet")
-        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
-        self.assertNotIn("Traceback", done.stderr)
+        result = layout.sdk("init", "--quiet")
+        self.assertEqual((result.returncode, result.stdout), (1, ""), result.stderr)
+        self.assertNotIn("Traceback", result.stderr)
         self.assertEqual(layout.record("rocm-sdk-devel"), rows)
         self.assertEqual(layout.files(), files)
-        return done.stderr
+        return result.stderr
 
     def test_an_archive_that_was_cut_off(self) -> None:
         tar = support.tarball(support.DEVEL_MEMBERS)
@@ -286,7 +286,7 @@ class Devel(unittest.TestCase):
             with self.subTest(len=len(data), packed=is_packed):
                 self.assertIn("is damaged", self.broken(data, packed=is_packed))
 
-    def test_members_that_do_not_belong_there(self) -> None:
+    def test_foreign_members(self) -> None:
         cases: tuple[tuple[support.Members, str], ...] = (
             ({"../evil": b""}, "member outside"),
             ({"a/../../evil": b""}, "member outside"),
@@ -336,10 +336,10 @@ class Devel(unittest.TestCase):
         while True:
             shutil.rmtree(layout.site)
             shutil.copytree(clean, layout.site, symlinks=True)
-            done = layout.run("-c", KILLED_AT, str(step), str(layout.site))
-            if done.returncode == 0:
+            result = layout.run("-c", KILLED_AT, str(step), str(layout.site))
+            if result.returncode == 0:
                 break
-            self.assertEqual(done.returncode, -signal.SIGKILL, done.stderr)
+            self.assertEqual(result.returncode, -signal.SIGKILL, result.stderr)
             self.check_recorded(layout, step)
             self.assertEqual(layout.sdk("init").returncode, 0)
             state = (layout.files(TREE), sorted(layout.record("rocm-sdk-devel")))
@@ -383,8 +383,8 @@ class Devel(unittest.TestCase):
 
     def doctor(self, layout: support.Layout) -> list[str]:
         layout.install(support.device("gfx942"))
-        found = json.loads(layout.sdk("doctor", "--json", ROCM_SDK_TARGET_FAMILY="gfx942").stdout)
-        return [one["code"] for one in found["findings"] if one["code"] != "devel-incomplete"]
+        report = json.loads(layout.sdk("doctor", "--json", ROCM_SDK_TARGET_FAMILY="gfx942").stdout)
+        return [one["code"] for one in report["findings"] if one["code"] != "devel-incomplete"]
 
     def test_copies_of_hard_links_are_found_and_mended(self) -> None:
         self.init()
@@ -509,9 +509,9 @@ class Devel(unittest.TestCase):
             "rocm is 7.2.4: install the same version of both\n"
         )
         for arguments in (("init", "--quiet"), ("path", "--root"), ("init", "--quiet")):
-            done = self.layout.sdk(*arguments)
-            self.assertEqual(done.returncode, 0)
-            self.assertIn(warning, done.stderr)
+            result = self.layout.sdk(*arguments)
+            self.assertEqual(result.returncode, 0)
+            self.assertIn(warning, result.stderr)
         self.assertTrue((self.root / "lib/db/gfx1100.dat").is_file())
         self.assertFalse((self.root / "lib/db/gfx942.dat").exists())
 
@@ -565,8 +565,8 @@ class Devel(unittest.TestCase):
                     self, *wheels, support.device("gfx942", version=device), info=info
                 )
                 for arguments in (("init",), ("path", "--root")):
-                    done = layout.sdk(*arguments)
-                    self.assertEqual(done.returncode, 0, done.stderr)
+                    result = layout.sdk(*arguments)
+                    self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertEqual((layout.site / TREE / "lib/db/gfx942.dat").exists(), is_linked)
                 code = "from rocm_sdk_core._cli import hipcc; hipcc()"
                 self.assertIn(TREE, layout.code(code))
@@ -587,9 +587,9 @@ class Devel(unittest.TestCase):
                 f'{{"version": "7.2.4", "links": [{{"relpath": "{relpath}", "target": "{target}"}}]}}'
             ).encode()
             layout.install(wheel)
-            done = layout.sdk("init")
-            self.assertEqual(done.returncode, 1)
-            self.assertRegex(done.stderr, "member outside|links out of site-packages")
+            result = layout.sdk("init")
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, "member outside|links out of site-packages")
 
 
 WITHOUT_LINKS = """

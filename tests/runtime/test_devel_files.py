@@ -42,9 +42,9 @@ class DevelOfFiles(unittest.TestCase):
         self.root = self.layout.site / TREE
 
     def init(self, *arguments: str) -> str:
-        done = self.layout.sdk("init", *arguments)
-        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
-        return done.stderr
+        result = self.layout.sdk("init", *arguments)
+        self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+        return result.stderr
 
     def rows(self) -> list[str]:
         return [path for path in self.layout.record("rocm-sdk-devel") if path.startswith(TREE)]
@@ -82,11 +82,11 @@ class DevelOfFiles(unittest.TestCase):
         self.assertTrue((self.root / "lib/libhipblas.so.3").is_symlink())
         self.assertEqual((self.root / "tools/run.sh").stat().st_ino, inode)
 
-    def test_a_killed_run_goes_on(self) -> None:
+    def test_a_killed_run_can_be_repeated(self) -> None:
         for function in ("_assemble", "make_outer_links", "place_all"):
             with self.subTest(function):
-                done = self.layout.run("-c", STOPPED.format(function=function))
-                self.assertEqual(done.returncode, 9, done.stderr)
+                result = self.layout.run("-c", STOPPED.format(function=function))
+                self.assertEqual(result.returncode, 9, result.stderr)
                 listed = set(self.layout.record("rocm-sdk-devel"))
                 self.assertLessEqual(self.layout.files(TREE), listed)
                 self.init("--quiet")
@@ -99,13 +99,13 @@ class DevelOfFiles(unittest.TestCase):
         self.init("--quiet")
         self.check_tree()
         (self.root / "lib/cmake/hip/hip-config.cmake").unlink()
-        done = self.layout.sdk("init", "--quiet")
-        self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertIn("hip-config.cmake: reinstall it: pip install --force-reinstall", done.stderr)
+        result = self.layout.sdk("init", "--quiet")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("hip-config.cmake: reinstall it: pip install --force-reinstall", result.stderr)
         findings = self.layout.sdk("doctor").stdout
         self.assertIn("--force-reinstall", findings)
 
-    def test_a_package_that_comes_later_is_linked(self) -> None:
+    def test_a_package_installed_later_is_linked(self) -> None:
         layout = support.Layout(self, support.core(), self.wheel)
         self.assertEqual(layout.sdk("init", "--quiet").returncode, 0)
         self.assertFalse((layout.site / TREE / "lib/libhipblas.so.3").exists())

@@ -44,10 +44,10 @@ class Dlls(unittest.TestCase):
         return self.make(path, code, "-shared")
 
     def lacks(self, path: Path) -> list[list[str]]:
-        done = self.layout.run("-c", LACKS, str(self.opened), str(self.system), str(path))
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        found: list[list[str]] = json.loads(done.stdout)
-        return found
+        result = self.layout.run("-c", LACKS, str(self.opened), str(self.system), str(path))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        lacks: list[list[str]] = json.loads(result.stdout)
+        return lacks
 
     def test_dlls_and_functions(self) -> None:
         other = self.library(self.opened / "other.dll", "one", "two")
@@ -74,5 +74,5 @@ class Dlls(unittest.TestCase):
         expected = [["other.dll", "is for another kind of processor"]]
         self.assertEqual(self.lacks(user), expected)
         user.write_bytes(user.read_bytes()[:1000])
-        done = self.layout.run("-c", LACKS, str(self.opened), str(self.system), str(user))
-        self.assertIn("PeError", done.stderr)
+        result = self.layout.run("-c", LACKS, str(self.opened), str(self.system), str(user))
+        self.assertIn("PeError", result.stderr)

@@ -21,22 +21,22 @@ class Case(unittest.TestCase):
     def report(self, status: int | None = None, **variables: str) -> dict[str, Any]:
         """Return the report; checks that the doctor changes no file."""
         before = self.layout.files()
-        done = self.layout.sdk("doctor", "--json", **variables)
-        self.assertEqual(done.stderr, "")
+        result = self.layout.sdk("doctor", "--json", **variables)
+        self.assertEqual(result.stderr, "")
         self.assertEqual(self.layout.files(), before)
-        report: dict[str, Any] = json.loads(done.stdout)
+        report: dict[str, Any] = json.loads(result.stdout)
         errors = sum(one["severity"] == "error" for one in report["findings"])
         self.assertEqual(report["summary"]["errors"], errors)
-        self.assertEqual(done.returncode, int(errors > 0))
+        self.assertEqual(result.returncode, int(errors > 0))
         if status is not None:
-            self.assertEqual(done.returncode, status, done.stdout)
+            self.assertEqual(result.returncode, status, result.stdout)
         return report
 
     def findings(self, status: int, **variables: str) -> dict[str, tuple[str, str, str]]:
         """Return subject, message and remedy by code; checks that codes are unique."""
-        found = self.report(status, **variables)["findings"]
-        by_code = {one["code"]: (one["subject"], one["message"], one["remedy"]) for one in found}
-        self.assertEqual(len(found), len(by_code), found)
+        findings = self.report(status, **variables)["findings"]
+        by_code = {one["code"]: (one["subject"], one["message"], one["remedy"]) for one in findings}
+        self.assertEqual(len(findings), len(by_code), findings)
         return by_code
 
     def nodes(self, *versions: int) -> str:
@@ -52,10 +52,10 @@ class Report(Case):
         self.layout.install(support.devel())
         self.layout.install(support.device("gfx942"))
         nodes = self.nodes(90402)
-        done = self.layout.sdk("doctor", ROCM_SDK_KFD_NODES=nodes)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertNotIn("\x1b", done.stdout)
-        lines = done.stdout.splitlines()
+        result = self.layout.sdk("doctor", ROCM_SDK_KFD_NODES=nodes)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertNotIn("\x1b", result.stdout)
+        lines = result.stdout.splitlines()
         self.assertRegex(lines[0], r"^rocm 7\.2\.4, Python 3\.\d+\.\d+ \(.+\)$")
         self.assertIn(f"  rocm-sdk-core           7.2.4     {self.site}/_rocm_sdk_core", lines)
         self.assertIn(f"GPU       gfx942 (kernel, {nodes})", lines)
@@ -63,8 +63,8 @@ class Report(Case):
         self.assertEqual(lines[-1], "everything is in order")
         self.assertFalse((self.site / "_rocm_sdk_devel").exists())
         self.layout.sdk("init", "--quiet")
-        said = self.layout.sdk("doctor", ROCM_SDK_KFD_NODES=nodes).stdout
-        self.assertRegex(said, r"\ndevel     expanded, \d+ files\n")
+        output = self.layout.sdk("doctor", ROCM_SDK_KFD_NODES=nodes).stdout
+        self.assertRegex(output, r"\ndevel     expanded, \d+ files\n")
         self.in_order(ROCM_SDK_KFD_NODES=nodes)
 
     def test_the_fields_of_the_json(self) -> None:
@@ -104,9 +104,9 @@ class Report(Case):
     def test_errors_come_first_and_are_counted(self) -> None:
         (self.site / "_rocm_sdk_libraries_old").mkdir()
         (self.site / "_rocm_sdk_core/bin/hipcc").unlink()
-        done = self.layout.sdk("doctor", ROCM_SDK_TARGET_FAMILY="gfx942")
-        self.assertEqual(done.returncode, 1)
-        lines = done.stdout.splitlines()
+        result = self.layout.sdk("doctor", ROCM_SDK_TARGET_FAMILY="gfx942")
+        self.assertEqual(result.returncode, 1)
+        lines = result.stdout.splitlines()
         kinds = [line.partition(":")[0] for line in lines if line.startswith(("err", "warn"))]
         self.assertEqual(kinds, ["error", "error", "error", "warning"])
         self.assertEqual(lines[-1], "3 errors, 1 warning")
@@ -124,20 +124,20 @@ class SecondCopies(Case):
         other = self.layout.top / "rocm"
         other.mkdir()
         shutil.copy(self.ours, other / "libhiprtc.so.7")
-        found = self.findings(
+        findings = self.findings(
             0, ROCM_SDK_TARGET_FAMILY="gfx942", LD_LIBRARY_PATH=f"/nowhere:{other}"
         )
-        subject, message, remedy = found["library-shadowed"]
+        subject, message, remedy = findings["library-shadowed"]
         self.assertEqual(subject, str(other))
         self.assertIn(f"{other}/libhiprtc.so.7, here {self.ours}", message)
         self.assertEqual(remedy, f"remove {other} from LD_LIBRARY_PATH")
 
     def test_the_packages_own_directory_is_no_second_copy(self) -> None:
-        own = str(self.site / "_rocm_sdk_core" / "lib")
-        found = self.findings(0, ROCM_SDK_TARGET_FAMILY="gfx942", LD_LIBRARY_PATH=own)
-        self.assertNotIn("library-shadowed", found)
+        directory = str(self.site / "_rocm_sdk_core" / "lib")
+        findings = self.findings(0, ROCM_SDK_TARGET_FAMILY="gfx942", LD_LIBRARY_PATH=directory)
+        self.assertNotIn("library-shadowed", findings)
 
-    def test_a_wheel_with_a_rocm_of_its_own(self) -> None:
+    def test_a_wheel_with_bundled_rocm(self) -> None:
         torch = support.Wheel("torch", "torch", "torch", "_torch")
         torch.files["torch/lib/libhiprtc.so.7"] = b"other"
         self.layout.install(torch)
@@ -203,7 +203,7 @@ class Packages(Case):
         self.assertIn(f"7.1.0 in {self.site}, 7.2.4 in {self.site}", message)
         self.assertTrue(remedy.startswith("pip uninstall rocm-sdk-core"), remedy)
 
-    def test_directories_that_were_left_behind(self) -> None:
+    def test_directories_of_removed_packages(self) -> None:
         for name in ("_rocm_sdk_core_nightly", "_rocm_sdk_libraries_gfx94X_dcgpu", "_other"):
             (self.site / name).mkdir()
         other = self.site / "another-1.0.dist-info"  # the owner of a directory with a similar name
@@ -215,26 +215,26 @@ class Packages(Case):
         subprocess.run(remedy, shell=True, check=True)
         self.in_order(**self.gfx942)
 
-    def test_files_that_are_gone_or_changed(self) -> None:
+    def test_missing_and_changed_files(self) -> None:
         (self.site / "_rocm_sdk_core/bin/amdclang").unlink()
         (self.site / "_rocm_sdk_libraries/lib/db/gfx942.dat").write_bytes(b"longer than it was")
-        found = self.findings(1, **self.gfx942)
+        findings = self.findings(1, **self.gfx942)
         self.assertEqual(
-            found["files-missing"],
+            findings["files-missing"],
             (
                 "rocm-sdk-core",
                 "files are missing: _rocm_sdk_core/bin/amdclang",
                 REINSTALL.format("core"),
             ),
         )
-        self.assertEqual(found["files-changed"][0], "rocm-sdk-device-gfx942")
+        self.assertEqual(findings["files-changed"][0], "rocm-sdk-device-gfx942")
 
     def test_a_package_that_cannot_be_read(self) -> None:
         (self.site / "rocm_sdk_libraries/_dist_info.py").write_text("DIST = {")
-        found = self.findings(1, **self.gfx942)
-        self.assertEqual(found["package-broken"][0], "rocm-sdk-libraries")
-        self.assertIn("SyntaxError", found["package-broken"][1])
-        self.assertEqual(found["package-broken"][2], REINSTALL.format("libraries"))
+        findings = self.findings(1, **self.gfx942)
+        self.assertEqual(findings["package-broken"][0], "rocm-sdk-libraries")
+        self.assertIn("SyntaxError", findings["package-broken"][1])
+        self.assertEqual(findings["package-broken"][2], REINSTALL.format("libraries"))
 
     def test_a_program_that_is_missing(self) -> None:
         (self.site / "_rocm_sdk_core/bin/hipcc").unlink()
@@ -254,9 +254,9 @@ class Packages(Case):
 class Gpus(Case):
     def test_a_gpu_without_its_package(self) -> None:
         self.layout.install(support.device("gfx942"))
-        found = self.findings(1, ROCM_SDK_KFD_NODES=self.nodes(90402, 110000))
-        self.assertEqual(list(found), ["device-missing"])
-        subject, message, remedy = found["device-missing"]
+        findings = self.findings(1, ROCM_SDK_KFD_NODES=self.nodes(90402, 110000))
+        self.assertEqual(list(findings), ["device-missing"])
+        subject, message, remedy = findings["device-missing"]
         self.assertEqual(subject, "rocm-sdk-device-gfx1100")
         self.assertIn("this machine has a gfx1100", message)
         self.assertEqual(remedy, 'pip install "rocm[device-gfx1100]==7.2.4"')
@@ -264,9 +264,9 @@ class Gpus(Case):
     def test_a_package_without_its_gpu(self) -> None:
         for isa in ("gfx942", "gfx1100"):
             self.layout.install(support.device(isa))
-        found = self.findings(0, ROCM_SDK_KFD_NODES=self.nodes(90402))
+        findings = self.findings(0, ROCM_SDK_KFD_NODES=self.nodes(90402))
         self.assertEqual(
-            found["device-superfluous"][::2],
+            findings["device-superfluous"][::2],
             ("rocm-sdk-device-gfx1100", "pip uninstall rocm-sdk-device-gfx1100"),
         )
 
@@ -276,12 +276,12 @@ class Gpus(Case):
         self.in_order(ROCM_SDK_KFD_NODES=self.nodes(110000, 90402))
 
     def test_a_gpu_that_the_distribution_does_not_know(self) -> None:
-        found = self.findings(1, ROCM_SDK_KFD_NODES=self.nodes(90006))
-        self.assertEqual(found["gpu-unknown"][0], "gfx906")
-        self.assertIn("only for: gfx942, gfx1100", found["gpu-unknown"][1])
+        findings = self.findings(1, ROCM_SDK_KFD_NODES=self.nodes(90006))
+        self.assertEqual(findings["gpu-unknown"][0], "gfx906")
+        self.assertIn("only for: gfx942, gfx1100", findings["gpu-unknown"][1])
         self.layout.install(support.device("gfx942"))
-        found = self.findings(0, ROCM_SDK_KFD_NODES=self.nodes(90006, 90402))
-        self.assertEqual(list(found), ["gpu-unknown"])
+        findings = self.findings(0, ROCM_SDK_KFD_NODES=self.nodes(90006, 90402))
+        self.assertEqual(list(findings), ["gpu-unknown"])
 
     def test_without_a_gpu(self) -> None:
         offload_arch = self.site / "_rocm_sdk_core/lib/llvm/bin/offload-arch"

@@ -27,12 +27,12 @@ class Devel(Case):
 
     def mended(self, code: str, status: int) -> None:
         """Check that the fault has a finding, and that its command repairs it."""
-        found = self.findings(status, **self.gfx942)
-        self.assertEqual([(k, v[2]) for k, v in found.items()], [(code, INIT)])
+        findings = self.findings(status, **self.gfx942)
+        self.assertEqual([(k, v[2]) for k, v in findings.items()], [(code, INIT)])
         self.assertEqual(self.layout.sdk("init", "--quiet").returncode, 0)
         self.in_order(**self.gfx942)
 
-    def test_a_tree_that_is_not_whole(self) -> None:
+    def test_an_incomplete_tree(self) -> None:
         (self.tree / ".rocm-sdk.json").unlink()
         self.mended("devel-unfinished", 0)
         (self.site / "_rocm_sdk_devel.partial").mkdir()
@@ -62,22 +62,22 @@ class Devel(Case):
         marker.write_text(marker.read_text().replace("7.2.4", "7.2.3"))
         self.mended("devel-outdated", 0)
 
-    def test_files_that_are_gone(self) -> None:
+    def test_missing_files(self) -> None:
         (self.tree / "include/hip/hip_runtime.h").unlink()
         self.mended("devel-damaged", 1)
 
     def test_a_device_package_that_came_later(self) -> None:
         (self.tree / ".device-gfx942").unlink()
-        found = self.findings(0, **self.gfx942)
-        self.assertEqual(found["devel-incomplete"][2], INIT)
+        findings = self.findings(0, **self.gfx942)
+        self.assertEqual(findings["devel-incomplete"][2], INIT)
         self.layout.sdk("init", "--quiet")
         self.in_order(**self.gfx942)
 
     def test_links_that_lead_to_nothing(self) -> None:
         (self.site / "_rocm_sdk_core/bin/amdclang").unlink()
-        found = self.findings(1, **self.gfx942)
-        self.assertEqual(set(found), {"files-missing", "link-broken"})
-        _, message, remedy = found["link-broken"]
+        findings = self.findings(1, **self.gfx942)
+        self.assertEqual(set(findings), {"files-missing", "link-broken"})
+        _, message, remedy = findings["link-broken"]
         self.assertIn("_rocm_sdk_devel/bin/amdclang", message)
         self.assertEqual(remedy, REINSTALL.format("core"))
 
@@ -105,11 +105,11 @@ class Libraries(Case):
     def test_all_is_found(self) -> None:
         self.in_order(**self.gfx942)
 
-    def test_a_library_of_a_package_that_is_gone(self) -> None:
+    def test_a_library_of_a_missing_package(self) -> None:
         (self.core / "libamdhip64.so.7").unlink()
-        found = self.findings(1, **self.gfx942)
-        self.assertEqual(set(found), {"files-missing", "library-missing"})
-        subject, message, remedy = found["library-missing"]
+        findings = self.findings(1, **self.gfx942)
+        self.assertEqual(set(findings), {"files-missing", "library-missing"})
+        subject, message, remedy = findings["library-missing"]
         self.assertEqual(subject, "libamdhip64.so.7")
         self.assertEqual(
             message,
@@ -131,9 +131,9 @@ class Libraries(Case):
             tool = self.layout.top / "bin" / manager
             tool.write_bytes(support.script(""))
             tool.chmod(0o755)
-            found = self.findings(1, PATH=str(tool.parent), **self.gfx942)
-            self.assertEqual(found["library-missing"][0], "libnowhere.so.9")
-            self.assertEqual(found["library-missing"][2], command)
+            findings = self.findings(1, PATH=str(tool.parent), **self.gfx942)
+            self.assertEqual(findings["library-missing"][0], "libnowhere.so.9")
+            self.assertEqual(findings["library-missing"][2], command)
             tool.unlink()
 
     def test_a_symbol_version_that_is_too_new(self) -> None:
@@ -160,19 +160,19 @@ class Libraries(Case):
 
     def test_the_self_test_names_all_that_is_missing(self) -> None:
         (self.core / "libamdhip64.so.7").unlink()
-        done = self.layout.sdk("test", "--only", "library:libraries:*")
-        self.assertEqual(done.returncode, 1)
+        result = self.layout.sdk("test", "--only", "library:libraries:*")
+        self.assertEqual(result.returncode, 1)
         self.assertIn(
             "FAIL library:libraries:lib/libsolver.so.1  "
             "(libamdhip64.so.7 is missing, needed by libblas.so.1)",
-            done.stdout,
+            result.stdout,
         )
-        self.assertEqual(done.stdout.splitlines()[-1], "1 ok, 2 failed, 0 skipped")
+        self.assertEqual(result.stdout.splitlines()[-1], "1 ok, 2 failed, 0 skipped")
 
     def test_python_modules_are_left_to_python(self) -> None:
-        gone = compiled.library(self.layout.top / "libpython9.so")
+        missing_library = compiled.library(self.layout.top / "libpython9.so")
         tag = f"x.{sys.implementation.cache_tag}-{os.uname().machine}-linux-gnu.so"
-        compiled.library(Path(self.core, tag), needs=(gone,))
+        compiled.library(Path(self.core, tag), needs=(missing_library,))
         self.in_order(**self.gfx942)
 
 

@@ -19,13 +19,13 @@ class Damaged(Case):
         self.record = self.site / "rocm_sdk_core-7.2.4.dist-info/RECORD"
         self.variables = {"ROCM_SDK_TARGET_FAMILY": "gfx942"}
 
-    def damaged(self, said: str) -> None:
-        found = self.findings(1, **self.variables)
-        self.assertEqual(set(found), {"record-damaged"})
-        subject, message, remedy = found["record-damaged"]
+    def damaged(self, fault: str) -> None:
+        findings = self.findings(1, **self.variables)
+        self.assertEqual(set(findings), {"record-damaged"})
+        subject, message, remedy = findings["record-damaged"]
         self.assertEqual((subject, remedy), ("rocm-sdk-core", CORE))
         self.assertTrue(message.startswith(f"{self.record} is damaged: "), message)
-        self.assertIn(said, message)
+        self.assertIn(fault, message)
 
     def test_a_record_that_is_not_utf8(self) -> None:
         self.record.write_bytes(self.record.read_bytes() + b"\xff\xfe,,\n")
@@ -47,19 +47,19 @@ class Damaged(Case):
         self.record.write_text(f"{text}{'n' * 5000},,\nrocm_sdk_core/__init__.py,,many\n")
         self.assertEqual(set(self.findings(1, **self.variables)), {"files-missing", "files-changed"})
 
-    def test_packages_that_do_not_say_what_they_are(self) -> None:
+    def test_a_package_with_an_empty_dist_info(self) -> None:
         (self.site / "rocm_sdk_core/_dist_info.py").write_text("")
-        found = self.findings(1, **self.variables)
-        self.assertEqual(found["package-broken"][2], CORE)
+        findings = self.findings(1, **self.variables)
+        self.assertEqual(findings["package-broken"][2], CORE)
 
     def test_a_package_that_does_not_know_itself(self) -> None:
         for text in ("", "DIST = (", "DIST = 1\n"):
             (self.site / "rocm_sdk/_dist_info.py").write_text(text)
-            done = self.layout.sdk("doctor", **self.variables)
-            self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertNotIn("Traceback", done.stderr)
-            self.assertIn("_dist_info.py cannot be read", done.stderr)
-            self.assertIn("pip install --force-reinstall --no-deps", done.stderr)
+            result = self.layout.sdk("doctor", **self.variables)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertNotIn("Traceback", result.stderr)
+            self.assertIn("_dist_info.py cannot be read", result.stderr)
+            self.assertIn("pip install --force-reinstall --no-deps", result.stderr)
 
 
 class Replaced(Case):
@@ -75,8 +75,8 @@ class Replaced(Case):
         library = next(path for path in self.libraries() if not path.is_symlink())
         short = str(library.relative_to(self.site))
         self.replace(short)
-        found = self.findings(1, ROCM_SDK_TARGET_FAMILY="gfx942")
-        subject, message, remedy = found["files-replaced"]
+        findings = self.findings(1, ROCM_SDK_TARGET_FAMILY="gfx942")
+        subject, message, remedy = findings["files-replaced"]
         self.assertEqual((subject, remedy), ("rocm-sdk-core", CORE))
         self.assertIn(short, message)
 
@@ -92,10 +92,10 @@ class Replaced(Case):
 
     def test_names_that_move_the_cursor(self) -> None:
         (self.site / "_rocm_sdk_core_\x1b[2J\u202e").mkdir()
-        done = self.layout.sdk("doctor", ROCM_SDK_TARGET_FAMILY="gfx942")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("_rocm_sdk_core_\\x1b[2J\\u202e", done.stdout)
-        self.assertNotIn("\x1b", done.stdout)
+        result = self.layout.sdk("doctor", ROCM_SDK_TARGET_FAMILY="gfx942")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("_rocm_sdk_core_\\x1b[2J\\u202e", result.stdout)
+        self.assertNotIn("\x1b", result.stdout)
 
 
 if __name__ == "__main__":

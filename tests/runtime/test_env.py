@@ -39,20 +39,20 @@ class Env(unittest.TestCase):
         environment.pop("CMAKE_PREFIX_PATH", None) if "CMAKE_PREFIX_PATH" not in variables else None
         environment["PATH"] = f"{self.layout.top}:/usr/bin:/bin"
         environment["HOME"] = str(self.layout.top)
-        done = subprocess.run(
+        result = subprocess.run(
             [path, *arguments, "-c", text],
             env=environment,
             capture_output=True,
             text=True,
             check=False,
         )
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return done.stdout.splitlines()
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return result.stdout.splitlines()
 
-    def check(self, shown: list[str], cmake: str = "") -> None:
+    def check(self, lines: list[str], cmake: str = "") -> None:
         path = f"{self.root}/bin:{self.layout.top}:/usr/bin:/bin"
         expected = [self.root, self.root, path, self.root + cmake, "unset"]
-        self.assertEqual(shown, expected)
+        self.assertEqual(lines, expected)
 
     def test_posix_shells(self) -> None:
         for name in ("sh", "bash", "dash", "zsh", "ksh", "busybox"):
@@ -81,8 +81,8 @@ class Env(unittest.TestCase):
         text = 'eval "`rocm-sdk env --shell csh`"; eval "`rocm-sdk env --shell csh`"; env'
         for name in ("csh", "tcsh"):
             with self.subTest(name):
-                shown = self.shell(name, "-f", text=text, CMAKE_PREFIX_PATH="/x y")
-                values = dict(line.split("=", 1) for line in shown if "=" in line)
+                lines = self.shell(name, "-f", text=text, CMAKE_PREFIX_PATH="/x y")
+                values = dict(line.split("=", 1) for line in lines if "=" in line)
                 names = ("ROCM_PATH", "HIP_PATH", "PATH", "CMAKE_PREFIX_PATH")
                 self.check([*(values[n] for n in names), "unset"], ":/x y")
                 self.assertNotIn("LD_LIBRARY_PATH", values)
@@ -99,10 +99,10 @@ class Env(unittest.TestCase):
             + "list(LENGTH CMAKE_PREFIX_PATH length)\nlist(GET CMAKE_PREFIX_PATH 0 first)\n"
             + "\n".join([*show, 'message("${first}")', 'message("${length}")'])
         )
-        done = subprocess.run(
+        result = subprocess.run(
             ["cmake", "-P", str(script)], capture_output=True, text=True, check=False
         )
-        lines = done.stderr.splitlines()
+        lines = result.stderr.splitlines()
         path = f"{self.root}/bin:{os.environ['PATH']}"
         self.assertEqual(lines[:3], [self.root, self.root, path])
         self.assertEqual(lines[3:], [self.root, "2"])
@@ -127,8 +127,8 @@ class Env(unittest.TestCase):
         script = self.layout.top / "script.ps1"
         names = ("ROCM_PATH", "HIP_PATH", "PATH", "CMAKE_PREFIX_PATH")
         script.write_text(text + text + "\n".join(f"$env:{name}" for name in names))
-        done = subprocess.run(["pwsh", str(script)], capture_output=True, text=True, check=True)
-        self.assertEqual(done.stdout.splitlines()[0], self.root)
+        result = subprocess.run(["pwsh", str(script)], capture_output=True, text=True, check=True)
+        self.assertEqual(result.stdout.splitlines()[0], self.root)
 
     def test_typographic_quotes_are_quotes_in_powershell(self) -> None:
         code = "from rocm_sdk._env import _ps_quoted; print(ascii(_ps_quoted('a\\u2019b')))"
@@ -142,33 +142,33 @@ class WithoutDevel(unittest.TestCase):
 
     def test_directories_of_core(self) -> None:
         for option, below in (("root", ""), ("bin", "bin"), ("lib", "lib")):
-            done = self.layout.sdk("path", f"--{option}", "--no-require-devel")
-            self.assertEqual((done.stdout, done.returncode), (f"{self.core / below}\n", 0))
-            self.assertIn('devel is not installed (pip install "rocm[devel]")', done.stderr)
+            result = self.layout.sdk("path", f"--{option}", "--no-require-devel")
+            self.assertEqual((result.stdout, result.returncode), (f"{self.core / below}\n", 0))
+            self.assertIn('devel is not installed (pip install "rocm[devel]")', result.stderr)
 
     def test_scripts_that_ask_whether_devel_is_there_get_status_1(self) -> None:
         for option in ("root", "bin", "lib"):
             for more in ([], ["--require-devel"]):
-                done = self.layout.sdk("path", f"--{option}", *more)
-                self.assertEqual((done.stdout, done.returncode), ("", 1))
-                self.assertIn(f"rocm-sdk path --{option} --no-require-devel", done.stderr)
-                self.assertIn('pip install "rocm[devel]"', done.stderr)
+                result = self.layout.sdk("path", f"--{option}", *more)
+                self.assertEqual((result.stdout, result.returncode), ("", 1))
+                self.assertIn(f"rocm-sdk path --{option} --no-require-devel", result.stderr)
+                self.assertIn('pip install "rocm[devel]"', result.stderr)
 
-    def test_what_needs_devel_names_the_command(self) -> None:
+    def test_commands_that_need_devel_name_the_command(self) -> None:
         for option in ("include", "cmake"):
-            done = self.layout.sdk("path", f"--{option}", "--no-require-devel")
-            self.assertEqual((done.stdout, done.returncode), ("", 1))
+            result = self.layout.sdk("path", f"--{option}", "--no-require-devel")
+            self.assertEqual((result.stdout, result.returncode), ("", 1))
             self.assertIn(
                 'rocm-sdk-devel is not installed; to install: pip install "rocm[devel]"',
-                done.stderr,
+                result.stderr,
             )
 
     def test_environment_of_core(self) -> None:
-        done = self.layout.sdk("env")
-        self.assertEqual(done.returncode, 0)
-        self.assertIn(f"export ROCM_PATH='{self.core}'\n", done.stdout)
-        self.assertNotIn("CMAKE_PREFIX_PATH", done.stdout)
-        self.assertIn("devel is not installed", done.stderr)
+        result = self.layout.sdk("env")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(f"export ROCM_PATH='{self.core}'\n", result.stdout)
+        self.assertNotIn("CMAKE_PREFIX_PATH", result.stdout)
+        self.assertIn("devel is not installed", result.stderr)
 
     def test_with_devel_all_are_in_the_tree(self) -> None:
         self.layout.install(support.devel())
@@ -188,7 +188,7 @@ class WithoutDevel(unittest.TestCase):
         command = self.layout.command("-m", "rocm_sdk", "env", "--shell", "json")
         read, write = os.pipe()
         os.close(read)
-        done = subprocess.run(
+        result = subprocess.run(
             command,
             env=self.layout.environment(PYTHONUNBUFFERED="1"),
             stdout=write,
@@ -197,8 +197,8 @@ class WithoutDevel(unittest.TestCase):
             check=False,
         )
         os.close(write)
-        self.assertNotIn("Traceback", done.stderr)
-        self.assertNotIn("Broken pipe", done.stderr)
+        self.assertNotIn("Traceback", result.stderr)
+        self.assertNotIn("Broken pipe", result.stderr)
 
 
 if __name__ == "__main__":

@@ -80,8 +80,8 @@ class Extension(unittest.TestCase):
         return layout
 
     def cmake(self, *arguments: str) -> None:
-        done = subprocess.run(["cmake", *arguments], capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        result = subprocess.run(["cmake", *arguments], capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
 
 if __name__ == "__main__":

@@ -43,14 +43,14 @@ class Find(unittest.TestCase):
         return [name, path.replace(f"{self.site}/", ""), via, distribution]
 
     def refusal(self, call: str, **environment: str) -> str:
-        done = self.layout.run("-c", f"import rocm_sdk; rocm_sdk.{call}", **environment)
-        self.assertEqual(done.returncode, 1, done.stdout)
-        return done.stderr
+        result = self.layout.run("-c", f"import rocm_sdk; rocm_sdk.{call}", **environment)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        return result.stderr
 
     def test_every_library_of_a_package_has_a_short_name(self) -> None:
         for name, path in SHARED.items():
-            found = [name, f"_rocm_sdk_core/{path}", "package", "rocm-sdk-core"]
-            self.assertEqual(self.ask(f"find_library({name!r})"), found)
+            answer = [name, f"_rocm_sdk_core/{path}", "package", "rocm-sdk-core"]
+            self.assertEqual(self.ask(f"find_library({name!r})"), answer)
         declared = [
             "hiprtc",
             "_rocm_sdk_core/lib/libhiprtc.so.7",
@@ -118,8 +118,8 @@ class Find(unittest.TestCase):
         directory.mkdir(parents=True)
         for name in ("libonly.so", "libonly.so.9", "libonly.so.10", "libonly.so.10.2"):
             (directory / name).write_bytes(b"")
-        found = self.ask("find_library('only')", ROCM_PATH=str(directory.parent))
-        self.assertEqual(found[1], f"{directory}/libonly.so.10.2")
+        answer = self.ask("find_library('only')", ROCM_PATH=str(directory.parent))
+        self.assertEqual(answer[1], f"{directory}/libonly.so.10.2")
 
     def test_the_system_is_last(self) -> None:
         library = self.ask("find_library('c')")
@@ -159,17 +159,17 @@ class Find(unittest.TestCase):
         self.assertIn('pip install "rocm[devel]"', self.refusal("root(require_devel=True)"))
 
     def test_the_command_prints_paths_or_json(self) -> None:
-        done = self.layout.sdk("find", "library", "LLVM", "hiprtc")
+        result = self.layout.sdk("find", "library", "LLVM", "hiprtc")
         paths = [f"{self.site}/_rocm_sdk_core/{p}" for p in (SHARED["LLVM"], "lib/libhiprtc.so.7")]
-        self.assertEqual(done.stdout.splitlines(), paths)
-        found = json.loads(self.layout.sdk("find", "bitcode", "ocml", "--json").stdout)
+        self.assertEqual(result.stdout.splitlines(), paths)
+        document = json.loads(self.layout.sdk("find", "bitcode", "ocml", "--json").stdout)
         row = {
             "name": "ocml",
             "path": f"{self.site}/_rocm_sdk_core/{BITCODE}/ocml.bc",
             "found_via": "package",
             "distribution": "rocm-sdk-core",
         }
-        self.assertEqual(found, {"format": 1, "found": [row]})
+        self.assertEqual(document, {"format": 1, "found": [row]})
         failed = self.layout.sdk("find", "header", "hip/hip_runtime.h")
         self.assertEqual([failed.returncode, failed.stdout], [1, ""])
         self.assertIn("no header 'hip/hip_runtime.h' was found", failed.stderr)
@@ -177,14 +177,14 @@ class Find(unittest.TestCase):
         self.assertIn("must be a name", failed.stderr)
 
     def test_the_path_is_printed_as_json(self) -> None:
-        done = self.layout.sdk("path", "--bin", "--no-require-devel", "--json")
+        result = self.layout.sdk("path", "--bin", "--no-require-devel", "--json")
         expected = {
             "format": 1,
             "name": "bin",
             "path": f"{self.site}/_rocm_sdk_core/bin",
             "devel": False,
         }
-        self.assertEqual(json.loads(done.stdout), expected)
+        self.assertEqual(json.loads(result.stdout), expected)
 
 
 class FindInDevel(unittest.TestCase):
@@ -226,13 +226,13 @@ class Driver(unittest.TestCase):
             "import json, dataclasses; from rocm_sdk import _driver\n"
             f"print(json.dumps(dataclasses.asdict(_driver.look({str(self.module)!r}, {str(self.device)!r}))))"
         )
-        found: dict[str, Any] = json.loads(self.layout.code(code))
-        return found
+        report: dict[str, Any] = json.loads(self.layout.code(code))
+        return report
 
     def test_without_the_module_nothing_is_loaded(self) -> None:
-        found = self.look()
-        self.assertEqual([found["loaded"], found["usable"], found["version"]], [False, False, None])
-        self.assertIn("is not loaded", found["problem"])
+        report = self.look()
+        self.assertEqual([report["loaded"], report["usable"], report["version"]], [False, False, None])
+        self.assertIn("is not loaded", report["problem"])
 
     def test_a_module_of_its_own_has_a_version(self) -> None:
         self.module.mkdir()
@@ -253,25 +253,25 @@ class Driver(unittest.TestCase):
         cases = [("6.16.6", True), ("6.2", True), ("6.1.99", False), ("none", None)]
         for version, expected in cases:
             (self.module / "version").write_text(f"{version}\n")
-            given = "from rocm_sdk import _packages; _packages.DIST['driver'] = {'module': '6.2'}\n"
-            self.assertIs(self.look(given)["supported"], expected, version)
+            declaration = "from rocm_sdk import _packages; _packages.DIST['driver'] = {'module': '6.2'}\n"
+            self.assertIs(self.look(declaration)["supported"], expected, version)
         (self.module / "version").unlink()
-        self.assertIsNone(self.look(given)["supported"], "nothing is known of kernels")
+        self.assertIsNone(self.look(declaration)["supported"], "nothing is known of kernels")
 
     def test_the_kernels_own_has_the_kernels_version(self) -> None:
         self.module.mkdir()
-        found = self.look()
-        self.assertEqual([found["version"], found["source"]], [os.uname().release, "kernel"])
-        self.assertIn(f"a container needs --device={self.device}", found["problem"])
+        report = self.look()
+        self.assertEqual([report["version"], report["source"]], [os.uname().release, "kernel"])
+        self.assertIn(f"a container needs --device={self.device}", report["problem"])
 
     def test_a_device_of_another_group_names_it(self) -> None:
         self.module.mkdir()
         self.device.touch()
         # Root may open every file, so the answer of the system is replaced.
-        found = self.look("import os; os.access = lambda *_: False\n")
-        self.assertIn("sudo usermod -a -G", found["problem"])
+        report = self.look("import os; os.access = lambda *_: False\n")
+        self.assertIn("sudo usermod -a -G", report["problem"])
 
     def test_the_command_prints_it(self) -> None:
-        done = self.layout.sdk("driver", "--json")
-        self.assertEqual(json.loads(done.stdout)["format"], 1)
-        self.assertEqual(done.returncode, 0 if json.loads(done.stdout)["usable"] else 1)
+        result = self.layout.sdk("driver", "--json")
+        self.assertEqual(json.loads(result.stdout)["format"], 1)
+        self.assertEqual(result.returncode, 0 if json.loads(result.stdout)["usable"] else 1)

@@ -37,30 +37,30 @@ class Framework(unittest.TestCase):
         }
         layout.install(support.libraries(files=files))
 
-    def said(self, *arguments: str) -> str:
-        done = self.layout.sdk(*arguments)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return done.stdout
+    def output(self, *arguments: str) -> str:
+        result = self.layout.sdk(*arguments)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return result.stdout
 
     def refused(self, *arguments: str) -> str:
-        done = self.layout.sdk(*arguments)
-        self.assertEqual((done.returncode, done.stdout), (1, ""))
-        return done.stderr
+        result = self.layout.sdk(*arguments)
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        return result.stderr
 
-    def test_libraries_are_told_as_they_load(self) -> None:
+    def test_libraries_are_printed_in_load_order(self) -> None:
         expected = (
             f"hiprtc   libhiprtc.so.7   {HIPRTC}\n"
             f"hipblas  libhipblas.so.3  {HIPBLAS}\n"
             "rocdxg   -                not in rocm-sdk-core\n"
         )
-        self.assertEqual(self.said("libraries"), expected)
-        asked = self.said("libraries", "--libraries", "hipblas, hiprtc").splitlines()
-        self.assertEqual([line.split()[0] for line in asked], ["hiprtc", "hipblas"])
+        self.assertEqual(self.output("libraries"), expected)
+        lines = self.output("libraries", "--libraries", "hipblas, hiprtc").splitlines()
+        self.assertEqual([line.split()[0] for line in lines], ["hiprtc", "hipblas"])
 
     def test_programs_read_them_too(self) -> None:
-        told = json.loads(self.said("libraries", "--json"))
-        self.assertEqual((told["format"], told["version"]), (1, support.VERSION))
-        hipblas = next(row for row in told["libraries"] if row["name"] == "hipblas")
+        document = json.loads(self.output("libraries", "--json"))
+        self.assertEqual((document["format"], document["version"]), (1, support.VERSION))
+        hipblas = next(row for row in document["libraries"] if row["name"] == "hipblas")
         self.assertEqual(
             hipblas,
             {
@@ -76,28 +76,28 @@ class Framework(unittest.TestCase):
     def test_dependencies_come_first(self) -> None:
         """As in TheRock's pull request 1983, where a program names the libraries that it needs."""
         code = "import rocm_sdk; print(rocm_sdk.resolve_deps({}))"
-        both = "['hiprtc', 'hipblas']"
-        self.assertEqual(self.layout.code(code.format("'hipblas'")), both)
-        self.assertEqual(self.layout.code(code.format("'hipblas', 'hiprtc'")), both)
+        names = "['hiprtc', 'hipblas']"
+        self.assertEqual(self.layout.code(code.format("'hipblas'")), names)
+        self.assertEqual(self.layout.code(code.format("'hipblas', 'hiprtc'")), names)
         self.assertEqual(self.layout.code(code.format("'hiprtc'")), "['hiprtc']")
         self.assertIn("unknown ROCm library", self.layout.error(code.format("'x'")))
 
     def test_an_rpath_leads_to_the_libraries(self) -> None:
         core, math = "_rocm_sdk_core/lib", "_rocm_sdk_libraries/lib"
         self.assertEqual(
-            self.said("rpath", "--from", "torch/lib"),
+            self.output("rpath", "--from", "torch/lib"),
             f"$ORIGIN/../../{core}:$ORIGIN/../../{math}\n",
         )
         inside = str(self.layout.site / "x" / "a" / "b")
         self.assertEqual(
-            self.said("rpath", "--from", inside, "--libraries", "hipblas", "--cmake"),
+            self.output("rpath", "--from", inside, "--libraries", "hipblas", "--cmake"),
             f"$ORIGIN/../../../{math}\n",
         )
-        both = self.said("rpath", "--from", "x", "--libraries", "hipblas,hiprtc", "--cmake")
-        self.assertEqual(both, f"$ORIGIN/../{core};$ORIGIN/../{math}\n")
+        rpath = self.output("rpath", "--from", "x", "--libraries", "hipblas,hiprtc", "--cmake")
+        self.assertEqual(rpath, f"$ORIGIN/../{core};$ORIGIN/../{math}\n")
 
-    def test_what_has_the_rpath_loads(self) -> None:
-        rpath = self.said("rpath", "--from", "torch/lib").strip()
+    def test_a_library_with_the_rpath_loads(self) -> None:
+        rpath = self.output("rpath", "--from", "torch/lib").strip()
         needs = (self.layout.site / HIPBLAS,)
         user = self.layout.site / "torch/lib/libuser.so"
         compiled.library(user, needs=needs, rpath=rpath, tag="runpath")
@@ -113,7 +113,7 @@ class Framework(unittest.TestCase):
         (package / "__init__.py").write_text("from . import _rocm_init\n_rocm_init.initialize()\n")
         module = package / "_rocm_init.py"
         names = ("--libraries", "hipblas,windows-only,hiprtc")
-        self.said("framework-init", *names, "-o", str(module))
+        self.output("framework-init", *names, "-o", str(module))
         order = '"hiprtc",\n            "hipblas",\n            "windows-only",'
         self.assertIn(order, module.read_text())
         loaded = "import torch; print(open('/proc/self/maps').read())"
@@ -135,12 +135,12 @@ class Framework(unittest.TestCase):
             (("--check-version", "7.*"), "7.3.0", ""),
         ):
             with self.subTest(options=options, version=version):
-                text = self.said("framework-init", "--libraries", "hiprtc", *options)
+                text = self.output("framework-init", "--libraries", "hiprtc", *options)
                 code = f"import rocm_sdk\nimport rocm_sdk._process as p\np.__version__ = {version!r}\n"
-                done = self.run_code(code + text + "\ninitialize()\n")
-                self.assertIn(expected, done.stderr)
-                self.assertEqual(done.returncode != 0, "Error" in expected, done.stderr)
-                self.assertEqual(bool(done.stderr), bool(expected), done.stderr)
+                result = self.run_code(code + text + "\ninitialize()\n")
+                self.assertIn(expected, result.stderr)
+                self.assertEqual(result.returncode != 0, "Error" in expected, result.stderr)
+                self.assertEqual(bool(result.stderr), bool(expected), result.stderr)
 
     def run_code(self, code: str) -> subprocess.CompletedProcess[str]:
         place = Path(self.layout.top, "run.py")
@@ -152,12 +152,12 @@ class Framework(unittest.TestCase):
         odd = ("--libraries", "hiprtc", "--check-version", '7" + evil() + "')
         self.assertIn("is not a version", self.refused("framework-init", *odd))
 
-    def test_without_the_package_it_is_told_what_to_install(self) -> None:
+    def test_without_the_package_the_error_names_the_extra(self) -> None:
         layout = support.Layout(self, support.core())
-        told = layout.sdk("libraries").stdout
-        self.assertIn("hipblas  -          not installed: rocm[libraries]\n", told)
-        asked = layout.sdk("rpath", "--from", "x", "--libraries", "hipblas")
-        self.assertIn('"rocm[libraries]"', asked.stderr)
+        output = layout.sdk("libraries").stdout
+        self.assertIn("hipblas  -          not installed: rocm[libraries]\n", output)
+        result = layout.sdk("rpath", "--from", "x", "--libraries", "hipblas")
+        self.assertIn('"rocm[libraries]"', result.stderr)
 
 
 if __name__ == "__main__":

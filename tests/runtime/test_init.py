@@ -61,9 +61,9 @@ class Init(unittest.TestCase):
         recorded: set[str] = set()
         for path in layout.site.glob("*.dist-info"):
             recorded |= set(layout.record(*path.name.removesuffix(".dist-info").split("-")))
-        known = f"{WORKSPACE}/" if WORKSPACE in recorded else "-"
+        prefix = f"{WORKSPACE}/" if WORKSPACE in recorded else "-"
         files = layout.files() - layout.files("rocm_sdk")
-        return {path for path in files - recorded if not path.startswith(known)}
+        return {path for path in files - recorded if not path.startswith(prefix)}
 
     # ---------------------------------------------------------------------------- killed
 
@@ -96,12 +96,12 @@ class Init(unittest.TestCase):
                 killed += 1
                 self.assertEqual(self.unrecorded(layout), set(), f"kill {killed}")
             if status == 0 or killed % 20 == 0:
-                done = layout.sdk("init", "--quiet")
-                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                result = layout.sdk("init", "--quiet")
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
                 self.assertEqual(self.state(layout), expected, f"kill {killed}")
         killer.stdin.close()
         killer.stdout.close()
-        done = layout.sdk("init", "--quiet")
+        result = layout.sdk("init", "--quiet")
         self.assertEqual(self.state(layout), expected)
         self.uninstall(layout)
         devel = {path for path in before if "devel" in path.partition("/")[0]}
@@ -126,8 +126,8 @@ class Init(unittest.TestCase):
             "_archive._write_all = stop\n"
             "sys.exit(__main__.main(['init', '--quiet']))\n"
         )
-        done = layout.run("-c", code)
-        self.assertEqual((done.returncode, done.stderr), (130, "rocm-sdk: interrupted\n"))
+        result = layout.run("-c", code)
+        self.assertEqual((result.returncode, result.stderr), (130, "rocm-sdk: interrupted\n"))
         self.assertEqual(layout.files(), before)
         self.assertEqual(self.unrecorded(layout), set())
         self.assertNotIn(WORKSPACE, layout.record("rocm-sdk-devel"))
@@ -142,12 +142,12 @@ class Init(unittest.TestCase):
     def contents(layout: support.Layout) -> dict[str, bytes]:
         return {path: (layout.site / path).read_bytes() for path in layout.files()}
 
-    def test_a_file_size_limit_stands_for_a_full_disk(self) -> None:
+    def test_a_file_size_limit_as_on_a_full_disk(self) -> None:
         layout = self.layout()
         before = self.contents(layout)
         for limit in (0, 1000, 2500):
             with self.subTest(limit):
-                done = subprocess.run(
+                result = subprocess.run(
                     layout.command("-m", "rocm_sdk", "init", "--quiet"),
                     env=layout.environment(),
                     capture_output=True,
@@ -157,9 +157,9 @@ class Init(unittest.TestCase):
                         resource.RLIMIT_FSIZE, (limit, limit)
                     ),
                 )
-                self.assertEqual((done.returncode, done.stdout), (1, ""))
-                self.assertIn("File too large", done.stderr)
-                self.assertIn("free space and repeat `rocm-sdk init`", done.stderr)
+                self.assertEqual((result.returncode, result.stdout), (1, ""))
+                self.assertIn("File too large", result.stderr)
+                self.assertIn("free space and repeat `rocm-sdk init`", result.stderr)
                 self.check_nothing_happened(layout, before)
 
     def test_a_full_disk(self) -> None:
@@ -172,10 +172,10 @@ class Init(unittest.TestCase):
             layout.site = small / "site"
             before = self.contents(layout)
             (small / "ballast").write_bytes(bytes(shutil.disk_usage(small).free - (1 << 20)))
-            done = layout.sdk("init", "--quiet")
-            self.assertEqual(done.returncode, 1)
-            self.assertIn("No space left on device", done.stderr)
-            self.assertIn("free space and repeat `rocm-sdk init`", done.stderr)
+            result = layout.sdk("init", "--quiet")
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("No space left on device", result.stderr)
+            self.assertIn("free space and repeat `rocm-sdk init`", result.stderr)
             self.check_nothing_happened(layout, before)
             (small / "ballast").unlink()
             self.assertEqual(layout.sdk("init", "--quiet").returncode, 0)
@@ -187,10 +187,10 @@ class Init(unittest.TestCase):
         site = str(layout.site)
         with mounted(self, "--bind", site, at=layout.site):
             subprocess.run(["mount", "-o", "remount,bind,ro", site], check=True)
-            done = layout.sdk("init")
-            self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertIn("Read-only file system", done.stderr)
-            self.assertIn("run `rocm-sdk init` once as a user with write access", done.stderr)
+            result = layout.sdk("init")
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertIn("Read-only file system", result.stderr)
+            self.assertIn("run `rocm-sdk init` once as a user with write access", result.stderr)
         self.check_nothing_happened(layout, before)
 
     def test_a_whole_tree_that_is_read_only_is_used(self) -> None:
@@ -199,14 +199,14 @@ class Init(unittest.TestCase):
         site = str(layout.site)
         with mounted(self, "--bind", site, at=layout.site):
             subprocess.run(["mount", "-o", "remount,bind,ro", site], check=True)
-            done = layout.sdk("path", "--root")
-            self.assertEqual((done.stdout, done.stderr), (f"{layout.site / TREE}\n", ""))
+            result = layout.sdk("path", "--root")
+            self.assertEqual((result.stdout, result.stderr), (f"{layout.site / TREE}\n", ""))
 
     # ------------------------------------------------------------------------- links
 
     def test_hard_links_where_they_can_be(self) -> None:
-        done = self.layout().sdk("init")
-        self.assertRegex(done.stderr, r"\d+ files and 406 hard links in \d+\.\d s\n")
+        result = self.layout().sdk("init")
+        self.assertRegex(result.stderr, r"\d+ files and 406 hard links in \d+\.\d s\n")
 
     def test_copies_where_nothing_else_can_be(self) -> None:
         layout = self.layout()
@@ -215,8 +215,8 @@ class Init(unittest.TestCase):
         shutil.copytree(core, content)
         with mounted(self, "-t", "tmpfs", "tmpfs", at=core):
             shutil.copytree(content, core, dirs_exist_ok=True)
-            done = layout.sdk("init")
-            self.assertRegex(done.stderr, "403 hard links, 3 copies in")
+            result = layout.sdk("init")
+            self.assertRegex(result.stderr, "403 hard links, 3 copies in")
             self.state(layout)
             self.assertTrue(os.access(layout.site / TREE / "bin/hipcc", os.X_OK))
 
@@ -235,8 +235,8 @@ class Init(unittest.TestCase):
             command = ["btrfs", "subvolume", "create", str(layout.site / "_rocm_sdk_core")]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
             shutil.copytree(original, layout.site, symlinks=True, dirs_exist_ok=True)
-            done = layout.sdk("init")
-            self.assertRegex(done.stderr, "403 hard links, 3 reflinks in", done.stderr)
+            result = layout.sdk("init")
+            self.assertRegex(result.stderr, "403 hard links, 3 reflinks in", result.stderr)
             self.state(layout)
             self.assertTrue(os.access(layout.site / TREE / "bin/hipcc", os.X_OK))
 
@@ -255,9 +255,9 @@ class Init(unittest.TestCase):
             self.assertEqual(self.state(layout), expected)
 
     def test_progress_is_for_terminals_only(self) -> None:
-        said = self.layout().sdk("init").stderr
-        self.assertNotIn("%", said)
-        self.assertNotIn("\x1b", said)
+        messages = self.layout().sdk("init").stderr
+        self.assertNotIn("%", messages)
+        self.assertNotIn("\x1b", messages)
         layout = self.layout()
         slow = (
             "import sys, time\n"
@@ -269,31 +269,31 @@ class Init(unittest.TestCase):
             "_archive._BATCH_BYTES = 1 << 16\n"
             "sys.exit(__main__.main(['init']))\n"
         )
-        shown = self.on_terminal(layout, slow)
-        self.assertRegex(shown, r"\rrocm-sdk: expanding: +\d+ %")
-        self.assertIn("\r\x1b[K", shown)
-        self.assertRegex(shown, r"hard links in")
+        terminal_output = self.on_terminal(layout, slow)
+        self.assertRegex(terminal_output, r"\rrocm-sdk: expanding: +\d+ %")
+        self.assertIn("\r\x1b[K", terminal_output)
+        self.assertRegex(terminal_output, r"hard links in")
 
     @staticmethod
     def on_terminal(layout: support.Layout, code: str) -> str:
-        ours, theirs = pty.openpty()
+        terminal, program_end = pty.openpty()
         process = subprocess.Popen(
-            layout.command("-c", code), env=layout.environment(), stderr=theirs
+            layout.command("-c", code), env=layout.environment(), stderr=program_end
         )
-        os.close(theirs)
-        shown = b""
+        os.close(program_end)
+        printed = b""
         try:
-            while piece := os.read(ours, 4096):
-                shown += piece
+            while piece := os.read(terminal, 4096):
+                printed += piece
         except OSError:
             pass  # read of a closed terminal
-        os.close(ours)
-        assert process.wait() == 0, shown
-        return shown.decode()
+        os.close(terminal)
+        assert process.wait() == 0, printed
+        return printed.decode()
 
-    def test_verbose_says_what_is_done(self) -> None:
-        said = self.layout().sdk("init", "--verbose").stderr
-        self.assertIn("linked 1 files of rocm-sdk-device-gfx942", said)
+    def test_verbose_prints_progress(self) -> None:
+        messages = self.layout().sdk("init", "--verbose").stderr
+        self.assertIn("linked 1 files of rocm-sdk-device-gfx942", messages)
 
     def test_a_name_twice_is_refused(self) -> None:
         first = support.tarball({"a": b"1", "a/b": b"2"})
@@ -303,9 +303,9 @@ class Init(unittest.TestCase):
                 self, support.core(), support.devel(archive=archive, packed=False)
             )
             before = layout.files()
-            done = layout.sdk("init", "--quiet")
-            self.assertEqual(done.returncode, 1)
-            self.assertIn(complaint, done.stderr)
+            result = layout.sdk("init", "--quiet")
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(complaint, result.stderr)
             self.assertEqual(layout.files(), before)
 
 
@@ -335,10 +335,10 @@ class Xz(unittest.TestCase):
 
     def expanded(self, archive: bytes, *, fails: bool = False) -> support.Layout:
         layout = support.Layout(self, support.core(), support.devel(archive=archive))
-        done = layout.sdk("init", "--quiet")
-        self.assertEqual(done.returncode, int(fails), done.stderr)
+        result = layout.sdk("init", "--quiet")
+        self.assertEqual(result.returncode, int(fails), result.stderr)
         if fails:
-            self.assertIn("is damaged", done.stderr)
+            self.assertIn("is damaged", result.stderr)
         return layout
 
     def test_tar_is_read_as_tarfile_reads_it(self) -> None:
@@ -357,12 +357,12 @@ class Xz(unittest.TestCase):
                 path = Path(scratch, "a.tar")
                 path.write_bytes(support.tarball(members, form=form))
                 layout = support.Layout(self)
-                seen = layout.code(READ_TAR.format(path=str(path)))
+                members_read = layout.code(READ_TAR.format(path=str(path)))
                 with tarfile.open(path) as tar:
                     expected = [
                         (m.name, m.type.decode(), m.linkname, m.mode, m.mtime, m.size) for m in tar
                     ]
-                self.assertEqual(seen, str(expected))
+                self.assertEqual(members_read, str(expected))
 
 
 READ_TAR = """

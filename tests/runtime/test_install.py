@@ -36,14 +36,14 @@ class Installer:
 
     def install(self, *requirements: str, **variables: str) -> str:
         links = ["--no-index", "--find-links", str(self.wheels)]
-        done = self.run([*self.command("install"), *links, *requirements], **variables)
-        return done.stdout + done.stderr
+        result = self.run([*self.command("install"), *links, *requirements], **variables)
+        return result.stdout + result.stderr
 
     def uninstall(self, *names: str) -> None:
         self.run([*self.command("uninstall"), *names])
 
     def run(self, command: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
+        result = subprocess.run(
             command,
             env={**self.environment, **variables},
             stdin=subprocess.DEVNULL,
@@ -51,19 +51,19 @@ class Installer:
             text=True,
             check=False,
         )
-        if done.returncode:
-            raise AssertionError(f"{command}\n{done.stdout}{done.stderr}")
-        return done
+        if result.returncode:
+            raise AssertionError(f"{command}\n{result.stdout}{result.stderr}")
+        return result
 
     def sdk(self, *arguments: str) -> str:
         return self.run([str(self.venv / "bin" / "rocm-sdk"), *arguments]).stdout
 
     def snapshot(self) -> Snapshot:
         """Return every file and directory of the environment."""
-        found = set()
+        paths = set()
         for parent, directories, names in os.walk(self.venv):
-            found |= {os.path.join(parent, name) for name in [*directories, *names]}
-        return found - {str(self.venv / ".lock")}  # uv's file, one per environment
+            paths |= {os.path.join(parent, name) for name in [*directories, *names]}
+        return paths - {str(self.venv / ".lock")}  # uv's file, one per environment
 
 
 class Pip(Installer):
@@ -113,14 +113,14 @@ class Installation:
 
     def distributions(self) -> set[str]:
         names = (path.name for path in self.tool.site.glob("*.dist-info"))
-        found = {name.partition("-")[0] for name in names}
-        return found - {"pip", "setuptools"}
+        distributions = {name.partition("-")[0] for name in names}
+        return distributions - {"pip", "setuptools"}
 
-    def left(self) -> Snapshot:
+    def leftovers(self) -> Snapshot:
         return self.tool.snapshot() - self.empty
 
     def check_empty(self) -> None:
-        self.test.assertEqual(self.left(), set(), "left behind")
+        self.test.assertEqual(self.leftovers(), set(), "left behind")
 
     def test_install_use_uninstall(self) -> None:
         self.everything()
@@ -152,7 +152,7 @@ class Installation:
                     self.tool.uninstall(name)
                 self.check_empty()
 
-    def test_a_device_package_goes_alone(self) -> None:
+    def test_a_device_package_is_uninstalled_alone(self) -> None:
         self.everything()
         self.tool.sdk("init", "--quiet")
         self.tool.uninstall("rocm-sdk-device-gfx942")
@@ -173,14 +173,14 @@ class Installation:
         for step in (1, 4, 9, 14, 20, 27, 33) if support.THOROUGH else (4, 20):
             with self.test.subTest(step):
                 command = [str(self.tool.python), "-c", KILLED_AT, str(step), site]
-                done = subprocess.run(command, env=self.tool.environment, check=False)
-                self.test.assertEqual(done.returncode, -9)
+                result = subprocess.run(command, env=self.tool.environment, check=False)
+                self.test.assertEqual(result.returncode, -9)
                 self.tool.uninstall(*sorted(self.distributions()))
-                left = {path for path in self.left() if self.sees_all or not os.path.isdir(path)}
-                self.test.assertEqual(left, set(), "left behind")
+                remaining = {path for path in self.leftovers() if self.sees_all or not os.path.isdir(path)}
+                self.test.assertEqual(remaining, set(), "left behind")
                 self.everything()
 
-    def test_no_machine_and_no_cache_changes_what_the_extra_is(self) -> None:
+    def test_the_extra_is_the_same_on_every_machine_and_in_every_cache(self) -> None:
         """Machines share the cached selector, so its build must not read the GPU."""
         for place, isa in (("first", 90402), ("second", 110000)):
             nodes = support.kfd_nodes(self.wheels / place, isa)

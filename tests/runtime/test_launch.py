@@ -20,8 +20,8 @@ class Launch(unittest.TestCase):
         self, module: str, function: str, *arguments: str, **variables: str
     ) -> tuple[int, str, str]:
         code = f"from {module}._cli import {function}; {function}()"
-        done = self.layout.run("-c", code, *arguments, **variables)
-        return done.returncode, done.stdout.strip(), done.stderr.strip()
+        result = self.layout.run("-c", code, *arguments, **variables)
+        return result.returncode, result.stdout.strip(), result.stderr.strip()
 
     def hipcc(self, *arguments: str) -> tuple[int, str, str]:
         return self.start("rocm_sdk_core", "hipcc", *arguments)
@@ -30,35 +30,35 @@ class Launch(unittest.TestCase):
         answer = f"{self.layout.site}/{CORE} -c a b"
         self.assertEqual(self.hipcc("-c", "a b"), (0, answer, ""))
 
-    def test_devel_is_expanded_where_the_script_says_so(self) -> None:
+    def test_devel_is_expanded_if_the_script_requires_it(self) -> None:
         self.layout.install(support.devel())
-        status, answer, said = self.start("rocm_sdk_core", "rocminfo")
-        self.assertEqual((status, answer, said), (3, "no GPU", ""))
+        status, answer, messages = self.start("rocm_sdk_core", "rocminfo")
+        self.assertEqual((status, answer, messages), (3, "no GPU", ""))
         self.assertFalse((self.layout.site / "_rocm_sdk_devel").exists())
-        status, answer, said = self.hipcc()
+        status, answer, messages = self.hipcc()
         self.assertEqual((status, answer), (0, f"{self.layout.site}/{TREE}"))
-        self.assertIn("expanding", said)
+        self.assertIn("expanding", messages)
         self.assertEqual(self.hipcc("x"), (0, f"{self.layout.site}/{TREE} x", ""))
 
-    def test_a_program_that_the_tree_lacks_comes_from_core(self) -> None:
+    def test_a_program_absent_from_the_tree_comes_from_core(self) -> None:
         self.layout.install(support.devel())
         self.hipcc()
         (self.layout.site / TREE).unlink()
         self.assertEqual(self.hipcc(), (0, f"{self.layout.site}/{CORE}", ""))
 
-    def test_where_devel_cannot_be_expanded_core_starts_and_says_so(self) -> None:
+    def test_without_expansion_core_starts_with_a_note(self) -> None:
         self.layout.install(support.devel(archive=b"nonsense"))
-        status, answer, said = self.hipcc()
+        status, answer, messages = self.hipcc()
         self.assertEqual((status, answer), (0, f"{self.layout.site}/{CORE}"))
-        self.assertIn("is damaged", said)
-        self.assertIn("starting the program of rocm-sdk-core", said)
+        self.assertIn("is damaged", messages)
+        self.assertIn("starting the program of rocm-sdk-core", messages)
 
     def test_devel_of_another_version_is_not_used(self) -> None:
         self.layout.install(support.devel(version="7.1.0"))
-        status, answer, said = self.hipcc()
+        status, answer, messages = self.hipcc()
         self.assertEqual((status, answer), (0, f"{self.layout.site}/{CORE}"))
         ignored = "rocm-sdk-devel 7.1.0 is ignored: rocm-sdk-core is 7.2.4"
-        self.assertEqual(said, f"hipcc: {ignored}; install the same version of both")
+        self.assertEqual(messages, f"hipcc: {ignored}; install the same version of both")
 
     def test_devel_of_another_night_is_used_if_the_selector_names_it(self) -> None:
         info = {**support.DIST, "versions": {"rocm-sdk-devel": "7.1.0"}}
@@ -74,17 +74,17 @@ class Launch(unittest.TestCase):
 
     def test_a_missing_program(self) -> None:
         (self.layout.site / CORE).unlink()
-        status, answer, said = self.hipcc()
+        status, answer, messages = self.hipcc()
         self.assertEqual((status, answer), (127, ""))
         self.assertEqual(
-            said, f"hipcc: {self.layout.site}/{CORE} is missing: reinstall rocm-sdk-core 7.2.4"
+            messages, f"hipcc: {self.layout.site}/{CORE} is missing: reinstall rocm-sdk-core 7.2.4"
         )
 
     def test_a_program_that_does_not_start(self) -> None:
         (self.layout.site / CORE).chmod(0o644)
-        status, _, said = self.hipcc()
+        status, _, messages = self.hipcc()
         self.assertEqual(status, 126)
-        self.assertEqual(said, f"hipcc: cannot start {self.layout.site}/{CORE}: Permission denied")
+        self.assertEqual(messages, f"hipcc: cannot start {self.layout.site}/{CORE}: Permission denied")
 
     def program(self, text: str) -> str:
         """Replace hipcc, and return the answer with another `python3` first in PATH."""
@@ -95,12 +95,12 @@ class Launch(unittest.TestCase):
         (other / "python3").chmod(0o755)
         path = f"{other}:{os.environ['PATH']}"
         code = "from rocm_sdk_core._cli import hipcc; hipcc()"
-        done = self.layout.run("-c", code, "a b", PATH=path)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return done.stdout.strip()
+        result = self.layout.run("-c", code, "a b", PATH=path)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return result.stdout.strip()
 
     def test_a_python_program_has_this_interpreter(self) -> None:
-        told = "import sys; print(sys.executable, sys.flags.no_user_site, sys.argv)"
+        program = "import sys; print(sys.executable, sys.flags.no_user_site, sys.argv)"
         argv = [f"{self.layout.site}/{CORE}", "a b"]
         for line, has_option in (
             ("#!/usr/bin/env python3", 0),
@@ -108,7 +108,7 @@ class Launch(unittest.TestCase):
             ("#! /usr/bin/env -S python3.9 -s", 1),
         ):
             with self.subTest(line):
-                answer = self.program(f"{line}\n{told}\n")
+                answer = self.program(f"{line}\n{program}\n")
                 self.assertEqual(answer, f"{sys.executable} {has_option} {argv}")
 
     def test_a_shell_script_finds_this_interpreter(self) -> None:
@@ -130,19 +130,19 @@ class Launch(unittest.TestCase):
         script = f"{self.layout.site}/_rocm_sdk_core/libexec/hipcc.py"
         self.assertEqual(self.program("stub"), f"{sys.executable} {script}")
 
-    def test_directories_come_before_what_the_variables_have(self) -> None:
+    def test_directories_precede_entries_of_the_variables(self) -> None:
         site = self.layout.site
-        ours = f"{site}/_rocm_profiler/lib:{site}/_rocm_sdk_core/lib"
+        directories = f"{site}/_rocm_profiler/lib:{site}/_rocm_sdk_core/lib"
         module = ("rocm_profiler", "rocprof_2d_sys_2d_run")
-        status, answer, said = self.start(*module, LD_LIBRARY_PATH="/a:/b")
-        self.assertEqual((status, said), (0, ""))
+        status, answer, messages = self.start(*module, LD_LIBRARY_PATH="/a:/b")
+        self.assertEqual((status, messages), (0, ""))
         self.assertEqual(
-            answer, f"{ours}:/a:/b|{site}/_rocm_profiler/lib/python/site-packages:{site}"
+            answer, f"{directories}:/a:/b|{site}/_rocm_profiler/lib/python/site-packages:{site}"
         )
         # An empty entry means the current directory.
-        self.assertTrue(self.start(*module)[1].startswith(f"{ours}|"))
-        again = self.start(*module, LD_LIBRARY_PATH=f"{ours}:/a")
-        self.assertTrue(again[1].startswith(f"{ours}:/a|"))
+        self.assertTrue(self.start(*module)[1].startswith(f"{directories}|"))
+        again = self.start(*module, LD_LIBRARY_PATH=f"{directories}:/a")
+        self.assertTrue(again[1].startswith(f"{directories}:/a|"))
 
 
 if __name__ == "__main__":

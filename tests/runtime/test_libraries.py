@@ -48,7 +48,7 @@ class Libraries(unittest.TestCase):
             'to install: pip install "rocm[libraries]"',
         )
 
-    def test_a_directory_that_was_left_behind_is_no_package(self) -> None:
+    def test_a_directory_of_a_removed_package_is_no_package(self) -> None:
         (self.layout.site / "rocm_sdk_libraries" / "__pycache__").mkdir(parents=True)
         self.assertIn("rocm[libraries]", self.find_error("hipblas"))
 
@@ -96,7 +96,7 @@ class Libraries(unittest.TestCase):
             " 'hiprtc' (lib/libhiprtc.so*)",
         )
 
-    def test_a_library_that_is_gone_is_named_with_its_place(self) -> None:
+    def test_a_missing_library_is_named_with_its_place(self) -> None:
         (self.layout.site / "_rocm_sdk_core" / "lib" / "libhiprtc.so.7").unlink()
         self.assertEqual(
             self.find_error("hiprtc"),
@@ -155,7 +155,7 @@ class RealLibraries(unittest.TestCase):
             self.core / "libhiprtc.so.7", code="int only_in_hiprtc(void) { return 1; }"
         )
 
-    def test_global_symbols_serve_what_is_loaded_later(self) -> None:
+    def test_global_symbols_serve_libraries_loaded_later(self) -> None:
         for is_global in (True, False):
             load = f"import rocm_sdk; rocm_sdk.preload_libraries('hiprtc', rtld_global={is_global})"
             self.assertEqual(self.layout.code(f"{load}; {SYMBOL}"), str(is_global))
@@ -179,9 +179,9 @@ class RealLibraries(unittest.TestCase):
         preload = "import rocm_sdk; rocm_sdk.preload_libraries('hiprtc', rtld_global=False); "
         self.assertEqual(self.layout.code(preload + load), "1")
 
-    def test_one_that_does_not_load_is_an_error_naming_what_it_lacks(self) -> None:
-        gone = compiled.library(self.layout.top / "libgone.so.1")
-        compiled.library(self.hiprtc, needs=(gone,))
+    def test_a_load_error_names_the_missing_dependency(self) -> None:
+        missing_library = compiled.library(self.layout.top / "libgone.so.1")
+        compiled.library(self.hiprtc, needs=(missing_library,))
         code = "import rocm_sdk; rocm_sdk.preload_libraries('hiprtc')"
         self.assertIn("OSError: libgone.so.1: cannot open", self.layout.error(code))
         error = self.layout.error(
@@ -190,7 +190,7 @@ class RealLibraries(unittest.TestCase):
         self.assertIn("OSError: libgone.so.1: cannot open", error)
         self.assertIn("(asked for by ROCM_SDK_PRELOAD_LIBRARIES=hiprtc)", error)
 
-    def test_those_before_a_failure_stay_loaded_and_a_repeat_goes_on(self) -> None:
+    def test_libraries_before_a_failure_stay_loaded_and_a_repeat_continues(self) -> None:
         compiled.library(self.layout.site / "_rocm_sdk_libraries/lib/libhipblas.so.3")
         blas = self.layout.site / "_rocm_sdk_libraries/lib/libhipblas.so.3"
         code = (
@@ -201,8 +201,8 @@ class RealLibraries(unittest.TestCase):
             f"os.replace('away', {str(blas)!r}); rocm_sdk.preload_libraries('hiprtc', 'hipblas')\n"
             "print(list(rocm_sdk._ALL_CDLLS))\n"
         )
-        said = self.layout.code(f"import os; os.chdir({str(self.layout.top)!r})\n{code}")
-        self.assertEqual(said, "True ['hiprtc']\n['hiprtc', 'hipblas']")
+        output = self.layout.code(f"import os; os.chdir({str(self.layout.top)!r})\n{code}")
+        self.assertEqual(output, "True ['hiprtc']\n['hiprtc', 'hipblas']")
 
     def test_a_second_copy_in_the_process_is_a_warning_that_names_both_files(self) -> None:
         other = compiled.library(self.layout.top / "rocm" / "libhiprtc.so.7")
@@ -210,11 +210,11 @@ class RealLibraries(unittest.TestCase):
         catch = "with warnings.catch_warnings(record=True) as seen:\n    warnings.simplefilter('always')\n"
         for call in ("preload_libraries('hiprtc')", "initialize_process()"):
             twice = f"{load}{catch}    rocm_sdk.{call}; rocm_sdk.{call}\nprint(*(one.message for one in seen), sep='\\n')"
-            said = self.layout.code(twice).splitlines()
-            self.assertEqual(len(said), 1, said)
-            self.assertTrue(said[0].startswith(f"{other} was loaded before {self.hiprtc}: "), said)
-        own = f"import ctypes, rocm_sdk; ctypes.CDLL({str(self.hiprtc)!r}); rocm_sdk.initialize_process()"
-        self.assertEqual(self.layout.code(own), "")
+            lines = self.layout.code(twice).splitlines()
+            self.assertEqual(len(lines), 1, lines)
+            self.assertTrue(lines[0].startswith(f"{other} was loaded before {self.hiprtc}: "), lines)
+        code = f"import ctypes, rocm_sdk; ctypes.CDLL({str(self.hiprtc)!r}); rocm_sdk.initialize_process()"
+        self.assertEqual(self.layout.code(code), "")
 
     def test_nothing_is_asked_for(self) -> None:
         code = "import rocm_sdk; rocm_sdk.preload_libraries(); print(rocm_sdk.find_libraries())"
@@ -242,8 +242,8 @@ class Import(unittest.TestCase):
             "import rocm_sdk\n"
             "print(sorted(set(sys.modules) - before), started)\n"
         )
-        done = self.isolated(code)
-        self.assertEqual(done, "['__future__', 'rocm_sdk'] []\n")
+        result = self.isolated(code)
+        self.assertEqual(result, "['__future__', 'rocm_sdk'] []\n")
 
     def test_the_version_asks_for_nothing_more(self) -> None:
         code = "import sys, rocm_sdk; rocm_sdk.__version__; print('re' in sys.modules, 'pathlib' in sys.modules)"
@@ -253,13 +253,13 @@ class Import(unittest.TestCase):
         """Run code in a Python without its site-packages."""
         layout = support.Layout(self, support.core())
         code = f"import sys; sys.path.insert(0, {str(layout.site)!r})\n{code}"
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-I", "-S", "-B", "-c", code],
             capture_output=True,
             text=True,
             check=True,
         )
-        return done.stdout
+        return result.stdout
 
     def test_public_names_are_these_and_documented(self) -> None:
         layout = support.Layout(self)
@@ -320,9 +320,9 @@ class Process(unittest.TestCase):
     def test_versions_that_do_not_match_warn_the_caller(self) -> None:
         for version in ("'7.2'", "'7.2.40'", "'7x2.4'", "''", "re.compile('8')"):
             with self.subTest(version):
-                said = self.initialize(f"check_version={version}")
-                self.assertIn("but 7.2.4 is installed", said)
-                self.assertIn("['<string>']", said)
+                output = self.initialize(f"check_version={version}")
+                self.assertIn("but 7.2.4 is installed", output)
+                self.assertIn("['<string>']", output)
 
     def test_a_compiled_pattern_can_fail(self) -> None:
         code = "import re, rocm_sdk; rocm_sdk.initialize_process(check_version={}, fail_on_version_mismatch=True)"
@@ -336,14 +336,14 @@ class Process(unittest.TestCase):
     def test_the_environment_adds_libraries(self) -> None:
         for value in ("hiprtc", " hiprtc ,;", "hiprtc;hiprtc"):
             with self.subTest(value):
-                said = self.initialize(
+                output = self.initialize(
                     "preload_shortnames=['windows-only']", ROCM_SDK_PRELOAD_LIBRARIES=value
                 )
-                self.assertEqual(said, "[] [] ['hiprtc']")
+                self.assertEqual(output, "[] [] ['hiprtc']")
         ignored = self.initialize("env_override=False", ROCM_SDK_PRELOAD_LIBRARIES="hiprtc")
         self.assertEqual(ignored, "[] [] []")
 
-    def test_a_gpu_without_its_package_is_told_of_once_and_in_one_line(self) -> None:
+    def test_a_gpu_without_its_package_is_reported_once_and_in_one_line(self) -> None:
         layout = support.Layout(self, support.core(), support.libraries())
         code = (
             "import warnings, rocm_sdk\n"
@@ -354,17 +354,17 @@ class Process(unittest.TestCase):
             "print(*(f'{w.filename}: {w.message}' for w in seen), sep='\\n')\n"
         )
         nodes = support.kfd_nodes(layout.site, 0, 110000, 90402, 90006)
-        told = 'to install: pip install "rocm[device-gfx1100]"'
+        remedy = 'to install: pip install "rocm[device-gfx1100]"'
         missing = "rocm-sdk-device-gfx1100 is not installed"
-        both = "rocm-sdk-device-gfx1100, rocm-sdk-device-gfx942 are not installed"
+        names = "rocm-sdk-device-gfx1100, rocm-sdk-device-gfx942 are not installed"
         self.assertEqual(
             layout.code(code, ROCM_SDK_KFD_NODES=nodes),
-            f"<string>: this machine has a gfx1100, gfx942, but {both}; to install: "
+            f"<string>: this machine has a gfx1100, gfx942, but {names}; to install: "
             'pip install "rocm[device-gfx1100,device-gfx942]"',
         )
         self.assertEqual(
             layout.code(code, ROCM_SDK_KFD_NODES=nodes, ROCM_SDK_TARGET_FAMILY="gfx1100"),
-            f"<string>: this machine has a gfx1100, but {missing}; {told}",
+            f"<string>: this machine has a gfx1100, but {missing}; {remedy}",
         )
         for nothing in (
             {"ROCM_SDK_TARGET_FAMILY": "no such GPU"},
@@ -395,18 +395,18 @@ class Process(unittest.TestCase):
 
 class Command(unittest.TestCase):
     def test_version(self) -> None:
-        done = support.Layout(self).sdk("version")
-        self.assertEqual((done.stdout, done.stderr, done.returncode), ("7.2.4\n", "", 0))
+        result = support.Layout(self).sdk("version")
+        self.assertEqual((result.stdout, result.stderr, result.returncode), ("7.2.4\n", "", 0))
 
-    def test_verbose_goes_to_standard_error(self) -> None:
+    def test_verbose_prints_to_standard_error(self) -> None:
         layout = support.Layout(self, support.core())
-        done = layout.run(
+        result = layout.run(
             "-c",
             "import rocm_sdk; print(rocm_sdk.find_libraries('rocdxg', missing_ok=True))",
             ROCM_SDK_VERBOSE="1",
         )
-        self.assertEqual(done.stdout, "[]\n")
-        self.assertIn("built without the library 'rocdxg' (lib/librocdxg*.so*): skipped", done.stderr)
+        self.assertEqual(result.stdout, "[]\n")
+        self.assertIn("built without the library 'rocdxg' (lib/librocdxg*.so*): skipped", result.stderr)
 
     def test_wrong_usage(self) -> None:
         layout = support.Layout(self)
@@ -419,8 +419,8 @@ class Command(unittest.TestCase):
             ["doctor", "--fix"],
             ["nonsense"],
         ):
-            done = layout.sdk(*arguments)
-            self.assertEqual((done.stdout, done.returncode), ("", 2))
+            result = layout.sdk(*arguments)
+            self.assertEqual((result.stdout, result.returncode), ("", 2))
 
 
 if __name__ == "__main__":

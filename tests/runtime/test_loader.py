@@ -39,9 +39,9 @@ class Needs(unittest.TestCase):
         self.lib = self.layout.top / "lib"
 
     def missing(self, *paths: Path) -> list[str]:
-        done = self.layout.run("-c", MISSING, *map(str, paths))
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return done.stdout.splitlines()
+        result = self.layout.run("-c", MISSING, *map(str, paths))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return result.stdout.splitlines()
 
     def loads(self, path: Path) -> bool:
         code = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
@@ -64,7 +64,7 @@ class Needs(unittest.TestCase):
 
     def test_rpath_is_inherited_and_runpath_is_not(self) -> None:
         end = compiled.library(self.lib / "libend.so.1")
-        for tag, found in (("rpath", True), ("runpath", False)):
+        for tag, is_resolved in (("rpath", True), ("runpath", False)):
             with self.subTest(tag):
                 directory = self.layout.top / tag
                 middle = compiled.library(directory / "libmiddle.so.1", needs=(end,), rpath=None)
@@ -74,7 +74,7 @@ class Needs(unittest.TestCase):
                     rpath="$ORIGIN:$ORIGIN/../lib",
                     tag=tag,
                 )
-                expected = "" if found else f"libend.so.1, needed by {middle}, is missing"
+                expected = "" if is_resolved else f"libend.so.1, needed by {middle}, is missing"
                 self.agree(start, expected)
 
     def test_runpath_of_a_library_hides_the_rpath_of_its_loader(self) -> None:

@@ -93,9 +93,9 @@ class Names(unittest.TestCase):
             "try: determine_target_family()\n"
             "except ValueError as error: print(error)\n"
         )
-        said = self.layout.code(code, ROCM_SDK_TARGET_FAMILY="gfx000")
-        self.assertIn("gfx000", said)
-        self.assertIn("gfx942, gfx1100", said)
+        output = self.layout.code(code, ROCM_SDK_TARGET_FAMILY="gfx000")
+        self.assertIn("gfx000", output)
+        self.assertIn("gfx942, gfx1100", output)
 
     def test_packages_for_each_target(self) -> None:
         """rocprof_trace_decoder skips packages with a target; TheRock reads distributions' names."""
@@ -198,8 +198,8 @@ class Names(unittest.TestCase):
             "from rocm_sdk_core._dist_info import determine_target_family as d; print(d())\n"
             "from rocm_sdk_core import _dist_info; print(_dist_info.AVAILABLE_TARGET_FAMILIES)"
         )
-        asked = {"ROCM_SDK_TARGET_FAMILY": "gfx942"}
-        self.prints("gfx942\n['gfx942', 'gfx1100']", targets, **asked)
+        variables = {"ROCM_SDK_TARGET_FAMILY": "gfx942"}
+        self.prints("gfx942\n['gfx942', 'gfx1100']", targets, **variables)
         (self.layout.site / "rocm_sdk").rename(self.layout.site / "away")
         self.prints("\n".join([row] * 4), code)
         error = self.layout.error("from rocm_sdk_core._dist_info import determine_target_family")
@@ -238,9 +238,9 @@ class Names(unittest.TestCase):
     def test_arguments_of_newer_versions(self) -> None:
         """Newer builds of torch and JAX generate `_rocm_init.py` with more arguments."""
         code = "import rocm_sdk; rocm_sdk.initialize_process(from_the_future=1)"
-        done = self.layout.run("-c", code, ROCM_SDK_VERBOSE="1")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("unknown argument 'from_the_future'", done.stderr)
+        result = self.layout.run("-c", code, ROCM_SDK_VERBOSE="1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("unknown argument 'from_the_future'", result.stderr)
         self.assertEqual(self.layout.run("-c", code).stderr, "")
 
     def test_words_and_kind_of_a_version_mismatch(self) -> None:

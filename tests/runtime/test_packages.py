@@ -98,7 +98,7 @@ class Packages(unittest.TestCase):
 
     @classmethod
     def command(cls, *command: str, status: int = 0, **variables: str) -> str:
-        done = subprocess.run(
+        result = subprocess.run(
             command,
             env=support.environment(PYTHONDONTWRITEBYTECODE="1", **variables),
             stdin=subprocess.DEVNULL,
@@ -106,10 +106,10 @@ class Packages(unittest.TestCase):
             text=True,
             check=False,
         )
-        assert done.returncode == status, (
-            f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
+        assert result.returncode == status, (
+            f"{command}: {result.returncode}\n{result.stdout}{result.stderr}"
         )
-        return done.stdout
+        return result.stdout
 
     def sdk(self, *arguments: str, status: int = 0, **variables: str) -> str:
         return self.command(str(self.venv / "bin/rocm-sdk"), *arguments, status=status, **variables)
@@ -144,14 +144,14 @@ class Packages(unittest.TestCase):
     def test_3_the_self_test(self) -> None:
         self.assertRegex(self.sdk("test").splitlines()[-1], r"^\d+ ok, 0 failed, \d+ skipped$")
 
-    def test_3_what_public_programs_run(self) -> None:
+    def test_3_targets_of_public_programs(self) -> None:
         python = str(self.venv / "bin/python")
         for program, code, ends in PROGRAMS:
             with self.subTest(program):
                 printed = self.command(python, "-c", code, ROCM_SDK_TARGET_FAMILY="gfx942").strip()
-                found = printed.split("|")
-                self.assertEqual(len(found), len(ends), printed)
-                for path, end in zip(found, ends, strict=True):
+                paths = printed.split("|")
+                self.assertEqual(len(paths), len(ends), printed)
+                for path, end in zip(paths, ends, strict=True):
                     self.assertTrue(path.endswith(end), printed)
 
     def test_4_scripts_that_are_registered_are_those_that_packages_know(self) -> None:
@@ -162,12 +162,12 @@ class Packages(unittest.TestCase):
                 continue
             text = entries.read_text() if entries.is_file() else ""
             registered = set(re.findall(r"^(\S+) = ", text, re.M))
-            known = self.command(
+            scripts = self.command(
                 str(self.venv / "bin/python"),
                 "-c",
                 f"from {module.name}._dist_info import DIST; print(*DIST['scripts'])",
             ).split()
-            self.assertEqual(set(known), registered, module.name)
+            self.assertEqual(set(scripts), registered, module.name)
 
     def test_5_damage_is_found_in_the_real_packages(self) -> None:
         library = self.site / "_rocm_sdk_core/lib/libamdhip64.so.7"
@@ -179,8 +179,8 @@ class Packages(unittest.TestCase):
 
     def test_6_uninstalling_leaves_nothing(self) -> None:
         self.pip("uninstall", "-y", *self.distributions())
-        left = sorted(p.name for p in self.site.iterdir() if "rocm" in p.name)
-        self.assertEqual(left, [])
+        names = sorted(p.name for p in self.site.iterdir() if "rocm" in p.name)
+        self.assertEqual(names, [])
 
     def distributions(self) -> list[str]:
         names = {path.name.partition("-")[0] for path in self.site.glob("*.dist-info")}

@@ -33,14 +33,14 @@ class SelfTest(unittest.TestCase):
 
     def report(self, *arguments: str) -> tuple[int, dict[str, tuple[str, str]]]:
         file = self.layout.top / "report.json"
-        done = self.layout.sdk("test", "--json", str(file), *arguments)
-        self.assertEqual(done.stderr, "")
-        self.output = done.stdout
+        result = self.layout.sdk("test", "--json", str(file), *arguments)
+        self.assertEqual(result.stderr, "")
+        self.output = result.stdout
         report: dict[str, Any] = json.loads(file.read_text())
         cases = {case["name"]: (case["status"], case["reason"]) for case in report["cases"]}
         self.assertEqual(len(cases), len(report["cases"]), "a name occurs twice")
         self.assertEqual(sum(report["summary"].values()), len(cases))
-        return done.returncode, cases
+        return result.returncode, cases
 
     def test_a_good_installation(self) -> None:
         self.layout.install(support.devel())
@@ -173,9 +173,9 @@ class SelfTest(unittest.TestCase):
         ):
             with self.subTest(text):
                 self.add_script("hipcc", text)
-                said = self.failures("--only", "script:hipcc")["script:hipcc"]
-                self.assertTrue(said.startswith("--version: "), said)
-                self.assertIn(reason, said)
+                message = self.failures("--only", "script:hipcc")["script:hipcc"]
+                self.assertTrue(message.startswith("--version: "), message)
+                self.assertIn(reason, message)
 
     def test_a_script_may_reject_an_option(self) -> None:
         self.add_script("hipcc", '[ "$1" = --help ] || exec python3 -c "raise KeyError(1)"')
@@ -204,7 +204,7 @@ class SelfTest(unittest.TestCase):
             (work / name).write_text("raise SystemExit('a module of the current directory')\n")
         for path in (self.layout.site, f"../{self.layout.site.name}"):
             with self.subTest(path=path):
-                done = subprocess.run(
+                result = subprocess.run(
                     self.layout.command(str(start), "test", "--json", str(report)),
                     env=self.layout.environment(PYTHONPATH=str(path)),
                     cwd=work,
@@ -212,10 +212,10 @@ class SelfTest(unittest.TestCase):
                     text=True,
                     check=False,
                 )
-                self.assertEqual((done.stderr, done.returncode), ("", 0), done.stdout)
+                self.assertEqual((result.stderr, result.returncode), ("", 0), result.stdout)
 
     def test_a_package_of_the_current_directory_is_tested_by_python_m(self) -> None:
-        done = subprocess.run(
+        result = subprocess.run(
             self.layout.command("-m", "rocm_sdk", "test", "--only", "preload:hiprtc"),
             env=self.layout.environment(PYTHONPATH=""),
             cwd=self.layout.site,
@@ -223,13 +223,13 @@ class SelfTest(unittest.TestCase):
             text=True,
             check=False,
         )
-        self.assertEqual((done.stdout[:19], done.returncode), ("ok   preload:hiprtc", 0), done)
+        self.assertEqual((result.stdout[:19], result.returncode), ("ok   preload:hiprtc", 0), result)
 
     def test_list_runs_nothing(self) -> None:
         self.layout.install(support.devel())
-        done = self.layout.sdk("test", "--list")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn("devel:expand\n", done.stdout)
+        result = self.layout.sdk("test", "--list")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("devel:expand\n", result.stdout)
         self.assertFalse((self.layout.site / "_rocm_sdk_devel").exists())
 
     def test_a_selection_without_cases_is_a_failure(self) -> None:

@@ -45,7 +45,7 @@ class Starters:
     def python(self, *arguments: str) -> str:
         return self.tool.run([str(self.tool.python), *arguments]).stdout
 
-    def left(self) -> set[str]:
+    def leftovers(self) -> set[str]:
         return self.tool.snapshot() - self.empty
 
     def test_the_starter_is_installed_runs_and_is_uninstalled(self) -> None:
@@ -60,7 +60,7 @@ class Starters:
         self.test.assertEqual(self.python("-m", "example", "path", "--root"), core)
         self.test.assertFalse((self.tool.site / "rocm_sdk").exists())
         self.tool.uninstall("example", "example-core")
-        self.test.assertEqual(self.left(), set(), "left behind")
+        self.test.assertEqual(self.leftovers(), set(), "left behind")
 
     def test_two_products_in_one_environment_leave_each_other_alone(self) -> None:
         for first in ("rocm", "other"):
@@ -76,7 +76,7 @@ class Starters:
                 self.test.assertEqual(changed, set(), f"after {second} came and went")
                 self.check(first)
                 self.tool.uninstall(*self.names())
-                self.test.assertEqual(self.left(), set(), "left behind")
+                self.test.assertEqual(self.leftovers(), set(), "left behind")
 
     def check(self, product: str) -> None:
         module, name = {"rocm": ("rocm_sdk", "hiprtc"), "other": ("other_sdk", "o")}[product]
@@ -90,9 +90,9 @@ class Starters:
             f"from {module}._dist_info import ALL_PACKAGES as a\n"
             f"print(*sdk.find_libraries({name!r}), a['core'].get_py_package_name())\n"
         )
-        found, core = self.python("-c", code).split()
+        path, core = self.python("-c", code).split()
         self.test.assertTrue(
-            found.startswith(str(self.tool.site / f"_{module}_core" / "lib")), found
+            path.startswith(str(self.tool.site / f"_{module}_core" / "lib")), path
         )
         self.test.assertEqual(core, f"_{module}_core")
         if product == "other":
@@ -100,12 +100,12 @@ class Starters:
 
     def installed(self) -> set[str]:
         """Return the installed files, without compiled modules and the expanded tree."""
-        made = re.compile(r"/__pycache__(/|$)|/_(rocm|other)_sdk_devel(/|$)")
-        return {path for path in self.left() if not made.search(path)}
+        ignored = re.compile(r"/__pycache__(/|$)|/_(rocm|other)_sdk_devel(/|$)")
+        return {path for path in self.leftovers() if not ignored.search(path)}
 
     def names(self) -> list[str]:
-        found = (path.name.partition("-")[0] for path in self.tool.site.glob("*.dist-info"))
-        return sorted(name for name in found if name not in ("pip", "setuptools"))
+        names = (path.name.partition("-")[0] for path in self.tool.site.glob("*.dist-info"))
+        return sorted(name for name in names if name not in ("pip", "setuptools"))
 
 
 @unittest.skipUnless(importlib.util.find_spec("pip"), "this Python has no pip")

@@ -21,17 +21,17 @@ class Targets(unittest.TestCase):
         return support.kfd_nodes(Path(scratch.name), *versions)
 
     def test_kernel_versions_become_isa_names(self) -> None:
-        known = {
+        expected = {
             90010: "gfx90a", 90012: "gfx90c", 90402: "gfx942", 90500: "gfx950",
             100300: "gfx1030", 110000: "gfx1100", 110501: "gfx1151", 120001: "gfx1201",
             90006: "gfx906", 0: None,
         }  # fmt: skip
         code = (
-            f"from rocm_sdk._targets import isa_name; print([isa_name(v) for v in {list(known)}])"
+            f"from rocm_sdk._targets import isa_name; print([isa_name(v) for v in {list(expected)}])"
         )
-        self.assertEqual(self.layout.code(code), str(list(known.values())))
+        self.assertEqual(self.layout.code(code), str(list(expected.values())))
 
-    def test_environment_comes_first(self) -> None:
+    def test_environment_has_priority(self) -> None:
         nodes = self.nodes(0, 90402)
         chosen = self.layout.code(
             DETERMINE, ROCM_SDK_TARGET_FAMILY="gfx1100", ROCM_SDK_KFD_NODES=nodes
@@ -71,7 +71,7 @@ class Targets(unittest.TestCase):
             nodes = self.nodes(*versions)
             self.assertEqual(self.layout.code(match, ROCM_SDK_KFD_NODES=nodes), expected)
 
-    def test_who_says_which_gpu(self) -> None:
+    def test_sources_of_the_gpu_list(self) -> None:
         ask = "from rocm_sdk import _targets; g = _targets.machine(); print(g.source, *g.isas)"
         self.assertEqual(self.layout.code(ask), "None")
         self.layout.install(support.core())
@@ -131,8 +131,8 @@ class Targets(unittest.TestCase):
         self.assertEqual(self.layout.code(DETERMINE), "gfx942")
 
     def test_command_prints_isas_on_one_line(self) -> None:
-        done = self.layout.sdk("targets")
-        self.assertEqual((done.stdout, done.stderr), ("gfx942;gfx1100\n", ""))
+        result = self.layout.sdk("targets")
+        self.assertEqual((result.stdout, result.stderr), ("gfx942;gfx1100\n", ""))
 
 
 class LegacyTargets(unittest.TestCase):
@@ -184,8 +184,8 @@ class LegacyTargets(unittest.TestCase):
                 files=files,
             )
         )
-        found = self.layout.code(find, ROCM_SDK_TARGET_FAMILY="gfx942")
-        self.assertEqual(found, str(self.layout.site / name / "lib" / "libhipblas.so.3"))
+        path = self.layout.code(find, ROCM_SDK_TARGET_FAMILY="gfx942")
+        self.assertEqual(path, str(self.layout.site / name / "lib" / "libhipblas.so.3"))
 
     def test_command_prints_isas_not_families(self) -> None:
         self.assertEqual(self.layout.sdk("targets").stdout, "gfx1100;gfx1101;gfx1201;gfx942\n")

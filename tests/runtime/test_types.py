@@ -45,7 +45,7 @@ class Types(unittest.TestCase):
         return [path]
 
     def passes(self, command: list[str]) -> None:
-        done = subprocess.run(
+        result = subprocess.run(
             command,
             cwd=self.layout.site,
             env=support.environment(),
@@ -53,7 +53,7 @@ class Types(unittest.TestCase):
             text=True,
             check=False,
         )
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
     def test_mypy_is_content_on_both_systems(self) -> None:
         mypy = self.tool("mypy")

@@ -38,10 +38,10 @@ class Paths(unittest.TestCase):
     def test_paths_without_a_limit_are_absolute_and_have_backslashes(self) -> None:
         layout = support.Layout(self, support.core())
         paths = ["C:/a/./b/../c", "C:\\a", "\\\\host\\share\\a/b", "\\\\?\\C:\\a", "\\\\?\\UNC\\host\\a"]
-        done = layout.run("-c", EXTENDED, *paths)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        result = layout.run("-c", EXTENDED, *paths)
+        self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(
-            done.stdout.splitlines(),
+            result.stdout.splitlines(),
             [
                 "\\\\?\\C:\\a\\c",
                 "\\\\?\\C:\\a",
@@ -66,29 +66,29 @@ class Rivals(unittest.TestCase):
         self.ours = self.layout.site / "_rocm_sdk_core/bin/x.dll"
 
     def look(self) -> tuple[list[list[object]], list[list[str]]]:
-        done = self.layout.run(
+        result = self.layout.run(
             "-c", RIVALS, str(self.program / "python.exe"), SYSTEMROOT=str(self.system.parent)
         )
-        self.assertEqual(done.returncode, 0, done.stderr)
-        found, findings = map(json.loads, done.stdout.splitlines())
-        return found, findings
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rivals, findings = map(json.loads, result.stdout.splitlines())
+        return rivals, findings
 
     def test_one_library_of_a_name_is_in_order(self) -> None:
         (self.system / "other.dll").write_bytes(dll((9, 0, 0, 0)))
         self.assertEqual(self.look(), ([], []))
 
     def test_a_driver_that_is_as_old_loses_and_is_in_order(self) -> None:
-        for version, told in [((7, 2, 0, 1), "7.2.0.1"), ((6, 4, 9, 9), "6.4.9.9")]:
+        for version, text_expected in [((7, 2, 0, 1), "7.2.0.1"), ((6, 4, 9, 9), "6.4.9.9")]:
             other = self.system / "x.dll"
             other.write_bytes(dll(version))
-            found, findings = self.look()
+            rivals, findings = self.look()
             text = (
-                f"x.dll: {self.ours} (7.2.0.1) wins over {other} ({told}): "
+                f"x.dll: {self.ours} (7.2.0.1) wins over {other} ({text_expected}): "
                 "Windows searches the directories that rocm_sdk adds before System32"
             )
-            self.assertEqual((found, findings), ([[text, False]], []))
+            self.assertEqual((rivals, findings), ([[text, False]], []))
 
-    def test_a_newer_driver_is_told(self) -> None:
+    def test_reports_a_newer_driver(self) -> None:
         (self.system / "x.dll").write_bytes(dll((7, 10, 0, 0)))
         _, findings = self.look()
         self.assertEqual([one[0] for one in findings], ["library-older"])
@@ -97,8 +97,8 @@ class Rivals(unittest.TestCase):
 
     def test_one_without_a_version_is_not_newer(self) -> None:
         (self.system / "x.dll").write_bytes(b"")
-        found, findings = self.look()
-        self.assertEqual((len(found), findings), (1, []))
+        rivals, findings = self.look()
+        self.assertEqual((len(rivals), findings), (1, []))
 
     def test_a_library_beside_the_program_wins(self) -> None:
         other = self.program / "x.dll"
@@ -125,16 +125,16 @@ class Environment(unittest.TestCase):
     def findings(self, **variables: str) -> list[dict[str, str]]:
         layout = support.Layout(self, support.core())
         filled = {name: value.format(site=layout.site) for name, value in variables.items()}
-        done = layout.sdk("doctor", "--json", **filled)
-        found: list[dict[str, str]] = json.loads(done.stdout)["findings"]
-        return [one for one in found if one["code"] == "other-sdk"]
+        result = layout.sdk("doctor", "--json", **filled)
+        findings: list[dict[str, str]] = json.loads(result.stdout)["findings"]
+        return [one for one in findings if one["code"] == "other-sdk"]
 
-    def test_another_rocm_is_told(self) -> None:
-        found = self.findings(HIP_PATH="/usr", ROCM_PATH="/nowhere/rocm")
-        self.assertEqual([one["subject"] for one in found], ["ROCM_PATH", "HIP_PATH"])
-        self.assertTrue(found[0]["message"].startswith("it is /nowhere/rocm, which does not exist: hipcc"))
-        self.assertTrue(found[1]["message"].startswith("it is /usr: hipcc and CMake use it"))
-        self.assertEqual(found[1]["remedy"], 'eval "$(rocm-sdk env)"')
+    def test_reports_another_rocm(self) -> None:
+        findings = self.findings(HIP_PATH="/usr", ROCM_PATH="/nowhere/rocm")
+        self.assertEqual([one["subject"] for one in findings], ["ROCM_PATH", "HIP_PATH"])
+        self.assertTrue(findings[0]["message"].startswith("it is /nowhere/rocm, which does not exist: hipcc"))
+        self.assertTrue(findings[1]["message"].startswith("it is /usr: hipcc and CMake use it"))
+        self.assertEqual(findings[1]["remedy"], 'eval "$(rocm-sdk env)"')
 
     def test_our_own_is_in_order(self) -> None:
         self.assertEqual(self.findings(HIP_PATH="{site}/_rocm_sdk_core/", ROCM_PATH=""), [])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compares what the packages in a directory say of themselves with what is in them."""
+"""Compares the metadata of packages in a directory with their content."""
 
 import base64
 import csv
@@ -24,7 +24,7 @@ PREFIX = "rockpack:"
 
 
 class Wheel:
-    """The members of a wheel with their hashes, those of its archive too; ELF files and device code among them."""
+    """The members of a wheel and of its archive with their hashes; ELF files and device code among them."""
 
     def __init__(self, path):
         self.name = path.name
@@ -50,9 +50,9 @@ class Wheel:
         return self.texts[f"{self.info}/{name}"]
 
     def record(self):
-        """Return what RECORD says: hashes by path."""
+        """Return RECORD's hashes by path."""
         rows = csv.reader(io.StringIO(self.text("RECORD").decode()))
-        return {path: told for path, told, _ in rows}
+        return {path: digest for path, digest, _ in rows}
 
 
 def properties(component, name):
@@ -60,7 +60,7 @@ def properties(component, name):
 
 
 def places(component):
-    return [found["location"] for found in component["evidence"]["occurrences"]]
+    return [occurrence["location"] for occurrence in component["evidence"]["occurrences"]]
 
 
 def wrong_schema(text):
@@ -69,17 +69,17 @@ def wrong_schema(text):
 
 
 def unlisted(wheel, bill):
-    """Say which binaries the bill does not have, or has and the wheel has not."""
-    told = [place for component in bill["components"] for place in places(component)]
-    if len(told) != len(set(told)):
-        return "a file is told of twice"
-    odd = wheel.binaries ^ set(told)
+    """Return binaries that only the bill has, or only the wheel."""
+    paths = [place for component in bill["components"] for place in places(component)]
+    if len(paths) != len(set(paths)):
+        return "a file is listed twice"
+    odd = wheel.binaries ^ set(paths)
     return some(sorted(odd)) if odd else None
 
 
 def wrong_hashes(wheel, bill):
     for component in bill["components"]:
-        hashes = {found["alg"]: found["content"] for found in component.get("hashes", [])}
+        hashes = {digest["alg"]: digest["content"] for digest in component.get("hashes", [])}
         for place in places(component):
             if hashes != {"SHA-256": wheel.hashes[place]}:
                 return f"{place}: {hashes}"
@@ -87,24 +87,24 @@ def wrong_hashes(wheel, bill):
 
 
 def wrong_components(bill):
-    """Say what a component lacks that can be known, or has that it cannot have."""
+    """Return fields of a component that are missing, or that it cannot have."""
     references = {component["bom-ref"] for component in bill["components"]}
     if len(references) != len(bill["components"]):
         return "two components have one reference"
     for component in bill["components"]:
         source, version = properties(component, "source"), component.get("version")
-        made = properties(component, "step")[0] in ("stub", "alias")
-        if made == bool(source) or made == ("group" in component):
+        is_generated = properties(component, "step")[0] in ("stub", "alias")
+        if is_generated == bool(source) or is_generated == ("group" in component):
             return f"{component['bom-ref']} has no artifact, or one that it cannot have"
         origin = source[0].rsplit("/", 1)[-1] if source else ""
         if version and version not in origin + " " + component["name"]:
-            return f"{component['bom-ref']}: nothing tells of version {version}"
+            return f"{component['bom-ref']}: no evidence for version {version}"
         if ".so." in origin and component["type"] == "library" and not version:
-            return f"{component['bom-ref']}: {origin} tells a version"
+            return f"{component['bom-ref']}: {origin} has a version"
     for dependency in bill["dependencies"]:
         lost = set(dependency["dependsOn"]) - references
         if lost:
-            return f"{dependency['ref']} depends on {some(sorted(lost))}, which is not there"
+            return f"{dependency['ref']} depends on {some(sorted(lost))}, which is absent"
     return None
 
 
@@ -116,17 +116,17 @@ def wrong_licenses(wheel, bill):
     if bill["metadata"]["component"]["licenses"][0]["expression"] != expression:
         return "the bill has another licence"
     listed = {f"{wheel.info}/licenses/{path}" for path in header.get_all("License-File", [])}
-    there = {name for name in wheel.texts if name.startswith(f"{wheel.info}/licenses/")}
+    texts = {name for name in wheel.texts if name.startswith(f"{wheel.info}/licenses/")}
     references = {r["url"] for c in bill["components"] for r in c.get("externalReferences", []) if r["type"] == "license"}
-    if listed != there or not there:
-        return f"METADATA lists {some(sorted(listed ^ there))} in vain, or not"
-    return some(sorted(references - there)) or None
+    if listed != texts or not texts:
+        return f"METADATA lists {some(sorted(listed ^ texts))} in vain, or not"
+    return some(sorted(references - texts)) or None
 
 
 def wrong_record(wheel):
     path = f"{wheel.info}/sboms/rockpack.cdx.json"
-    told = base64.urlsafe_b64encode(bytes.fromhex(wheel.hashes[path])).rstrip(b"=").decode()
-    return None if wheel.record().get(path) == f"sha256={told}" else "RECORD does not list the bill"
+    digest = base64.urlsafe_b64encode(bytes.fromhex(wheel.hashes[path])).rstrip(b"=").decode()
+    return None if wheel.record().get(path) == f"sha256={digest}" else "RECORD does not list the bill"
 
 
 def check_wheel(report, path):
@@ -140,7 +140,7 @@ def check_wheel(report, path):
     report.check(f"{wheel.name}: it is of this wheel", None if main["purl"] == f"pkg:pypi/{name}@{version}" else main["purl"])
     report.check(f"{wheel.name}: it has every ELF file and all device code", unlisted(wheel, bill))
     report.check(f"{wheel.name}: its hashes are those of the files", wrong_hashes(wheel, bill))
-    report.check(f"{wheel.name}: its components say what is known", wrong_components(bill))
+    report.check(f"{wheel.name}: its components have the known fields", wrong_components(bill))
     report.check(f"{wheel.name}: licences and their texts are in order", wrong_licenses(wheel, bill))
     report.check(f"{wheel.name}: RECORD lists it", wrong_record(wheel))
 
@@ -154,8 +154,8 @@ def wrong_statement(dist, statement):
         return "its subjects are not the packages"
     definition, run = statement["predicate"]["buildDefinition"], statement["predicate"]["runDetails"]
     if not (definition["buildType"] and definition["externalParameters"] == {"version": "7.2.0"} and run["builder"]["id"]):
-        return "it does not say what was asked for, or of whom"
-    made_of = [found["name"] for found in definition["resolvedDependencies"]]
+        return "it lacks the build's parameters or the builder"
+    made_of = [dependency["name"] for dependency in definition["resolvedDependencies"]]
     made_of = [name.removeprefix("<built in>/") for name in made_of]
     made_of = [name for name in made_of if not name.startswith("manifest/")]
     return None if made_of[:3] == ["packages.kdl", "families.kdl", "artifacts"] and len(made_of) > 3 else some(made_of)

@@ -56,7 +56,7 @@ fn catalogs_of_real_trees_and_the_plans_of_them_pass_their_schemas() {
     }
 }
 
-/// Every document that a command prints passes its schema, and another one does not.
+/// Every document that a command prints passes its schema, and fails another one.
 #[test]
 fn documents_of_commands_pass_their_schemas() {
     let scratch = crate::demo_tree::scratch(true);

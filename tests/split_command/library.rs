@@ -31,7 +31,7 @@ pub struct Library {
     pub machine: u16,
     /// The needed library.
     pub needs: &'static str,
-    /// Whether data follow the program headers, and the bundles.
+    /// True if data follow the program headers, and the bundles.
     pub is_crowded: bool,
 }
 

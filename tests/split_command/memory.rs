@@ -1,4 +1,4 @@
-//! What loaders make of a file, read with goblin.
+//! Memory image of a file after loading, read with goblin.
 
 #![expect(clippy::cast_possible_truncation, reason = "files of some megabytes")]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Libraries with device code inside, a framework of them, and the archives that the code goes into.
+"""Libraries with device code inside, a framework of them, and the archives with the extracted code.
 
-All of it is read as the formats' specifications have it, by nothing of rockpack.
+All of it is read by the formats' specifications, without rockpack's code.
 """
 
 import base64
@@ -20,14 +20,14 @@ from report import NotRun, some
 HERE = Path(__file__).resolve().parent
 NAME, VERSION = "torch", "2.0+made"
 BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
-# How versions of compressed bundles tell their sizes, and how long their headers are.
+# Fields for sizes in each version of compressed bundles, and the lengths of their headers.
 COMPRESSED = {2: ("<2I", 24), 3: ("<2Q", 32)}
 HIPK = 0x4B504948
 RELATIVE, SYMBOL = 8, 1  # R_X86_64_RELATIVE, R_X86_64_64
 
 
 class Library:
-    """What an ELF file for x86-64 says, read as the format's specification has it."""
+    """An ELF file for x86-64, read by the format's specification."""
 
     def __init__(self, content):
         self.content = content
@@ -58,7 +58,7 @@ class Library:
         return self.content[at : self.content.index(b"\0", at)].decode()
 
     def records(self):
-        """Yield the address of each record, and what it leads to."""
+        """Yield the address of each record, and its target."""
         _, _, _, address, _, size, *_ = self.sections[".hipFatBinSegment"]
         _, _, _, _, table, length, *_ = self.sections[".rela.dyn"]
         symbols = self.sections[".dynsym"][4]
@@ -101,14 +101,14 @@ class Library:
 def readers(work):
     """Put msgpack and zstandard from PyPI where this program finds them."""
     place = work / "readers"
-    done = run([fetcher(work), "install", "--quiet", "--target", place, "msgpack", "zstandard"], work, machine())
-    if done.status:
-        raise NotRun(f"msgpack and zstandard cannot be had from PyPI: {done.problem}")
+    result = run([fetcher(work), "install", "--quiet", "--target", place, "msgpack", "zstandard"], work, machine())
+    if result.status:
+        raise NotRun(f"msgpack and zstandard are not available from PyPI: {result.problem}")
     sys.path.insert(1, str(place))
 
 
 def manifest(dest):
-    """Copy the built-in manifest, for which each HIP reads archives: these libraries are for Debian's, which does not."""
+    """Copy the built-in manifest, which requires a HIP that reads archives; Debian's, for these libraries, does not."""
     root = HERE.parents[1]
     for name in ("families.kdl", "packages.kdl"):
         shutil.copy(root / name, dest)
@@ -172,25 +172,25 @@ def archived(path):
 
 
 def compare(report, name, old, new, archives):
-    """Follow the records of a library as the runtime does, and compare what is in memory."""
+    """Follow the records of a library as the runtime does, and compare the code in memory."""
     import msgpack
 
-    library, after, objects, wrong, numbers = Library(old), Library(new), 0, [], {}
+    library, after, objects, errors, numbers = Library(old), Library(new), 0, [], {}
     records, now = list(library.records()), dict(after.records())
     for record, bundle in records:
         number = numbers.setdefault(bundle, len(numbers))
         marker = msgpack.unpackb(after.content[(place := after.sections[".rocm_kpack_ref"])[4] : place[4] + place[5]])
         expected = struct.pack("<IIQ", HIPK, 1, number)
-        found = after.at(record, 24)
-        if now[record] != place[3] or found[:8] + found[16:] != expected:
-            wrong.append(f"the record at {record:#x}")
+        fields = after.at(record, 24)
+        if now[record] != place[3] or fields[:8] + fields[16:] != expected:
+            errors.append(f"the record at {record:#x}")
         for target, code in library.bundle(library.offset(bundle)):
             objects += 1
             (path,) = marker["kpack_search_paths"]
             path = (Path("/torch/lib") / path.replace("@GFXARCH@", target.split(":")[0])).resolve().as_posix()
             if archives.get(path, {}).get((f"{marker['kernel_name']}#{number}", target)) != code:
-                wrong.append(f"{target} of bundle {number} in {path}")
-    report.check(f"{name}: each of {objects} code objects is where a record leads to", some(wrong))
+                errors.append(f"{target} of bundle {number} in {path}")
+    report.check(f"{name}: each of {objects} code objects is where a record leads to", some(errors))
     report.check(f"{name}: nothing else in memory differs", some(differences(library, after)))
     report.check(f"{name}: the bundles have no bytes", after.sections[".hip_fatbin"][1] != 8 and "they have some")
     report.note(f"{name}: {len(old) / 1e6:.2f} MB became {len(new) / 1e6:.2f} MB")

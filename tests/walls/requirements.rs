@@ -62,7 +62,7 @@ fn refuses_requirements_without_a_name() {
         answering(&place, name, required);
         writeln!(nodes, "python-project \"{name}\" {{ source \"{name}\"; }}").unwrap();
     }
-    // A command that rewrites the file which says what is required.
+    // A command that rewrites the file with the requirements.
     answering(&place, "six", "[]");
     nodes += "python-project \"six\" {\n    source \"six\"\n    \
               run \"{python}\" \"rewrite.py\"\n}\n";

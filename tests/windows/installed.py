@@ -29,7 +29,7 @@ import subprocess, sys
 done = subprocess.run(sys.argv[1:], capture_output=True, stdin=subprocess.PIPE)
 print(hex(done.returncode), done.stdout.decode().splitlines())
 """
-# Control-C goes to all that share a console: this program gets one of its own, and outlives it.
+# Control-C reaches all programs of a console: this program gets a new one, and outlives it.
 CONTROL_C = """
 import ctypes, subprocess, sys
 kernel = ctypes.WinDLL("kernel32")
@@ -77,103 +77,103 @@ class Installation:
         return self.run("-m", "pip", "--disable-pip-version-check", "--no-color", *arguments)
 
     def files(self):
-        """Return all files but what Python compiles for itself."""
-        found = (path.relative_to(self.place) for path in self.place.rglob("*") if not path.is_dir())
-        return {path for path in found if "__pycache__" not in path.parts}
+        """Return all files except Python's bytecode."""
+        paths = (path.relative_to(self.place) for path in self.place.rglob("*") if not path.is_dir())
+        return {path for path in paths if "__pycache__" not in path.parts}
 
 
 def check(bench, report):
     """Install, use and uninstall the demo's packages."""
-    there = Installation(bench)
-    before = there.files()
-    done = there.pip("install", "--no-cache-dir", "--no-index", *there.find, WANTED)
-    if not report.check("pip installs the packages", done.status and f"{done.out} {done.err}"):
+    installation = Installation(bench)
+    before = installation.files()
+    result = installation.pip("install", "--no-cache-dir", "--no-index", *installation.find, WANTED)
+    if not report.check("pip installs the packages", result.status and f"{result.out} {result.err}"):
         return
-    _self_test(there, report)
-    _scripts(there, report)
-    _doctor(there, report)
-    _long_paths(there, report, bench.work)
-    done = there.pip("uninstall", "--yes", "rocm", "rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel",
-                     "rocm-sdk-device-gfx1151")
-    left = sorted(map(str, there.files() ^ before))
-    report.check("pip uninstalls all of it", done.status and done.err or ", ".join(left))
+    _self_test(installation, report)
+    _scripts(installation, report)
+    _doctor(installation, report)
+    _long_paths(installation, report, bench.work)
+    result = installation.pip("uninstall", "--yes", "rocm", "rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel",
+                              "rocm-sdk-device-gfx1151")
+    remaining = sorted(map(str, installation.files() ^ before))
+    report.check("pip uninstalls all of it", result.status and result.err or ", ".join(remaining))
 
 
-def _self_test(there, report):
-    done = there.script("rocm-sdk", "test")
-    counts = done.out.strip().rpartition("\n")[2]
-    good = done.status == 0 and ", 0 failed, " in counts and int(counts.split()[0]) > 40
-    report.check("`rocm-sdk test` finds nothing wrong", None if good else f"{done.out} {done.err}")
+def _self_test(installation, report):
+    result = installation.script("rocm-sdk", "test")
+    counts = result.out.strip().rpartition("\n")[2]
+    good = result.status == 0 and ", 0 failed, " in counts and int(counts.split()[0]) > 40
+    report.check("`rocm-sdk test` finds nothing wrong", None if good else f"{result.out} {result.err}")
     report.note(counts)
-    links = [path for path in (there.site / "_rocm_sdk_devel").rglob("*") if path.is_symlink()]
+    links = [path for path in (installation.site / "_rocm_sdk_devel").rglob("*") if path.is_symlink()]
     report.check("no link is in the devel tree", ", ".join(map(str, links)))
-    record = next(there.site.glob("rocm_sdk_devel-*/RECORD")).read_text()
-    tree = [path for path in (there.site / "_rocm_sdk_devel").rglob("*") if path.is_file()]
-    unknown = [path for path in tree if f"{path.relative_to(there.site).as_posix()}," not in record]
+    record = next(installation.site.glob("rocm_sdk_devel-*/RECORD")).read_text()
+    tree = [path for path in (installation.site / "_rocm_sdk_devel").rglob("*") if path.is_file()]
+    unknown = [path for path in tree if f"{path.relative_to(installation.site).as_posix()}," not in record]
     unknown = [path for path in unknown if ".device-" not in path.name and "gfx1151" not in path.name]
     report.check("RECORD has its files", ", ".join(map(str, unknown)) or (None if tree else "there are none"))
 
 
-def _scripts(there, report):
+def _scripts(installation, report):
     words = ["a b", 'with "quotes"', "", "C:\\dir\\"]
-    done = there.script("hipcc", *words)
-    said = done.out.splitlines()
-    report.check("a console script passes on its arguments", None if said == words else f"{done.out} {done.err}")
-    script = there.place / "Scripts" / "hipcc.exe"
+    result = installation.script("hipcc", *words)
+    lines = result.out.splitlines()
+    report.check("a console script passes on its arguments", None if lines == words else f"{result.out} {result.err}")
+    script = installation.place / "Scripts" / "hipcc.exe"
     for status in ("0x0", "0x7", "0xff", "0xc000013a", "0xffffffff"):
-        done = there.run("-c", STATUS, script, STATUS=status)
-        found = done.out.split(" ")[0]
-        report.check(f"and the exit status {status}", None if found == status else f"{done.out} {done.err}")
-    done = there.run("-c", CONTROL_C, script, WAIT="handled", STATUS="0x5")
-    report.check("Control-C is the program's own affair", None if done.out == "0x5\n" else f"{done.out} {done.err}")
-    program = there.site / "_rocm_sdk_devel" / "bin" / "hipcc.exe"
+        result = installation.run("-c", STATUS, script, STATUS=status)
+        status_printed = result.out.split(" ")[0]
+        report.check(f"and the exit status {status}", None if status_printed == status else f"{result.out} {result.err}")
+    result = installation.run("-c", CONTROL_C, script, WAIT="handled", STATUS="0x5")
+    report.check("Control-C is the program's own affair", None if result.out == "0x5\n" else f"{result.out} {result.err}")
+    program = installation.site / "_rocm_sdk_devel" / "bin" / "hipcc.exe"
     # Windows says 0xc000013a, Wine 0.
-    alone, through = (there.run("-c", CONTROL_C, one, WAIT="default").out for one in (program, script))
+    alone, through = (installation.run("-c", CONTROL_C, one, WAIT="default").out for one in (program, script))
     report.check("and ends the script as it ends the program", None if alone == through else f"{alone} {through}")
-    programs = [there.site / name / "bin" / "hipconfig.exe" for name in ("_rocm_sdk_core", "_rocm_sdk_devel")]
+    programs = [installation.site / name / "bin" / "hipconfig.exe" for name in ("_rocm_sdk_core", "_rocm_sdk_devel")]
     hidden = [program.rename(program.with_suffix(".hidden")) for program in programs]
-    done = there.script("hipconfig")
-    good = done.status == 127 and "hipconfig is missing: reinstall rocm-sdk-core" in done.err
-    report.check("a program that is gone is said to be", None if good else f"{done.status} {done.err}")
+    result = installation.script("hipconfig")
+    good = result.status == 127 and "hipconfig is missing: reinstall rocm-sdk-core" in result.err
+    report.check("a missing program is reported", None if good else f"{result.status} {result.err}")
     for program, other in zip(programs, hidden, strict=True):
         other.rename(program)
 
 
-def _doctor(there, report):
-    done = there.script("rocm-sdk", "doctor")
-    report.check("the doctor has nothing to say", None if "everything is in order" in done.out else done.out + done.err)
-    ours = there.site / "_rocm_sdk_core" / "bin" / "amdhip64_7.dll"
-    driver = there.windows.system / "amdhip64_7.dll"
-    shutil.copy(ours, driver)
+def _doctor(installation, report):
+    result = installation.script("rocm-sdk", "doctor")
+    report.check("the doctor has nothing to say", None if "everything is in order" in result.out else result.out + result.err)
+    library = installation.site / "_rocm_sdk_core" / "bin" / "amdhip64_7.dll"
+    driver = installation.windows.system / "amdhip64_7.dll"
+    shutil.copy(library, driver)
     try:
-        done = there.script("rocm-sdk", "doctor", HIP_PATH="C:\\Program Files\\SDK")
-        wins = f"amdhip64_7.dll: {windows_path(ours)}"
-        good = wins in done.out and "wins over C:\\windows\\System32\\amdhip64_7.dll" in done.out
-        report.check("it says which of two libraries wins", None if good else done.out + done.err)
-        good = "HIP_PATH: it is C:\\Program Files\\SDK, which does not exist" in done.out
-        report.check("and that a variable leads elsewhere", None if good else done.out)
-        said = there.run("-c", LOADED_BEFORE).out
-        good = "system32\\amdhip64_7.dll was loaded before" in said
-        report.check("one that was loaded before is told", None if good else said)
+        result = installation.script("rocm-sdk", "doctor", HIP_PATH="C:\\Program Files\\SDK")
+        wins = f"amdhip64_7.dll: {windows_path(library)}"
+        good = wins in result.out and "wins over C:\\windows\\System32\\amdhip64_7.dll" in result.out
+        report.check("it says which of two libraries wins", None if good else result.out + result.err)
+        good = "HIP_PATH: it is C:\\Program Files\\SDK, which does not exist" in result.out
+        report.check("and that a variable leads elsewhere", None if good else result.out)
+        output = installation.run("-c", LOADED_BEFORE).out
+        good = "system32\\amdhip64_7.dll was loaded before" in output
+        report.check("a DLL that was loaded before is reported", None if good else output)
     finally:
         driver.unlink()
 
 
-def _long_paths(there, report, work):
+def _long_paths(installation, report, work):
     """Expand the devel tree where a path is too long for functions that take 259 characters."""
     name = "x" * (190 - len(str(work)))
     site = work / name
     shutil.rmtree(site, ignore_errors=True)
-    shutil.copytree(there.site, site, ignore=shutil.ignore_patterns("_rocm_sdk_devel", "pip*", "__pycache__"))
+    shutil.copytree(installation.site, site, ignore=shutil.ignore_patterns("_rocm_sdk_devel", "pip*", "__pycache__"))
     for record in site.glob("rocm_sdk_devel-*/RECORD"):
         rows = [row for row in record.read_text().splitlines() if not row.startswith("_rocm_sdk_devel/")]
         record.write_text("\n".join([*rows, ""]))
     (site / "sitecustomize.py").write_text(SHORT_PATHS)
-    done = there.run("-m", "rocm_sdk", "init", PYTHONPATH=windows_path(site))
+    result = installation.run("-m", "rocm_sdk", "init", PYTHONPATH=windows_path(site))
     tree = site / "_rocm_sdk_devel"
     longest = max((len(windows_path(path)) + len(".partial\\_rocm_sdk_devel") for path in tree.rglob("*")), default=0)
-    good = done.status == 0 and longest > 259
-    report.check("a workspace with long paths is no obstacle", None if good else f"{longest}: {done.err}")
-    done = there.run("-m", "rocm_sdk", "doctor", PYTHONPATH=windows_path(site))
-    report.check("nor for the doctor", None if "devel     expanded" in done.out else done.out + done.err)
+    good = result.status == 0 and longest > 259
+    report.check("a workspace with long paths is no obstacle", None if good else f"{longest}: {result.err}")
+    result = installation.run("-m", "rocm_sdk", "doctor", PYTHONPATH=windows_path(site))
+    report.check("nor for the doctor", None if "devel     expanded" in result.out else result.out + result.err)
     shutil.rmtree(site)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a plan says of DLLs is what the loader of Windows does with them."""
+"""Compares a plan's findings about DLLs with the loader of Windows."""
 
 import functools
 import shutil
@@ -12,7 +12,7 @@ from process import run
 
 FAMILIES = Path(__file__).resolve().parents[2] / "families.kdl"
 NOT_FOUND, NOT_FOR_THIS_MACHINE = "error 126", "error 193"
-# What the helper of delay loads raises: the facility of Visual C++, and ERROR_MOD_NOT_FOUND.
+# Exceptions of the helper of delay loads: the facility of Visual C++, and ERROR_MOD_NOT_FOUND.
 DELAY_LOAD_FAILED = "exception c06d007e"
 
 MANIFEST = """
@@ -38,7 +38,7 @@ package "libs" kind="runtime" {
 }
 system-library "kernel32.dll" "msvcrt.dll"
 """
-# Name, source, and what it is linked with; a name behind `;` is loaded late.
+# Name, source, and linked libraries; a name behind `;` is loaded late.
 LIBRARIES = [
     ("base_lib", "comgr", "int answer(void) { return 42; }", "", ""),
     ("base_lib", "hip_7", "int answer(void); int hip(void) { return answer() + 1; }", "comgr", ""),
@@ -48,9 +48,9 @@ LIBRARIES = [
 
 
 def demo(bench, report):
-    """Every DLL of the demo's packages is one that the loader takes.
+    """The loader accepts every DLL of the demo's packages.
 
-    They import no function of each other, so that Wine need not look for those that they name.
+    They import no function of each other, so that Wine need not search the DLLs that they name.
     """
     site = bench.work / "site"
     shutil.rmtree(site, ignore_errors=True)
@@ -61,8 +61,8 @@ def demo(bench, report):
     files = sorted(site.glob("_rocm_sdk_*/**/*.dll"))
     report.check("the demo has DLLs", None if len(files) > 15 else f"{len(files)}")
     for file in files:
-        said = bench.windows.load(file, directories=opened)
-        report.check(f"{file.relative_to(site)} loads", None if said == "loaded" else said)
+        output = bench.windows.load(file, directories=opened)
+        report.check(f"{file.relative_to(site)} loads", None if output == "loaded" else output)
 
 
 class Scene:
@@ -80,20 +80,20 @@ class Scene:
         return self.place / "artifacts" / f"{artifact}_generic" / "stage" / "bin" / name
 
     def plan(self):
-        """Return what `rockpack plan` says against it; empty when nothing."""
-        done = run([self.bench.rockpack, "plan", "--artifact-dir", self.place / "artifacts", "--manifest",
-                    self.place, "--version", "1.0"], self.place, {"COLUMNS": "500"})
-        return done.err if done.status else ""
+        """Return the errors of `rockpack plan`; empty if none."""
+        result = run([self.bench.rockpack, "plan", "--artifact-dir", self.place / "artifacts", "--manifest",
+                      self.place, "--version", "1.0"], self.place, {"COLUMNS": "500"})
+        return result.err if result.status else ""
 
     def load(self, name, *call, first=()):
-        """Lay out the packages and load a library, behind others."""
+        """Install the packages and load a library, after others."""
         site = self.place / "site"
         for artifact, package in [("base_lib", "core"), ("blas_lib", "libs")]:
             stage = self.place / "artifacts" / f"{artifact}_generic" / "stage"
             shutil.copytree(stage, site / f"_ex_{package}", dirs_exist_ok=True)
-        found, *first = (next(site.glob(f"*/bin/{one}")) for one in (name, *first))
+        file, *first = (next(site.glob(f"*/bin/{one}")) for one in (name, *first))
         opened = [site / "_ex_core" / "bin"] if self.opened else []
-        return self.bench.windows.load(found, *call, directories=opened, first=first)
+        return self.bench.windows.load(file, *call, directories=opened, first=first)
 
 
 def make(bench):
@@ -115,9 +115,9 @@ def make(bench):
             run(["x86_64-w64-mingw32-dlltool", "-d", exported, kind, libraries / f"{name}{kind[9:]}.a"], libraries)
         linked = [libraries / f"{needs}lib.a"] if needs else []
         linked += [libraries / f"{late}delaylib.a"] if late else []
-        made = compiled(["-shared", text, exported, *linked], directory / "stage" / "bin" / f"{name}.dll")
+        library = compiled(["-shared", text, exported, *linked], directory / "stage" / "bin" / f"{name}.dll")
         if late:
-            _list_delayed(made, f"{late}.dll")
+            _list_delayed(library, f"{late}.dll")
 
 
 def _list_delayed(file, name):
@@ -139,7 +139,7 @@ def _list_delayed(file, name):
 
 
 def _put_table(data, header, sections, entry):
-    """Put a table of this entry, and the empty one that ends it, behind a section's content."""
+    """Put a table of this entry, and an empty entry as its end, behind a section's content."""
     for at in sections:
         size, address, raw, offset = struct.unpack_from("<IIII", data, at + 8)
         if raw >= size + 80:
@@ -151,8 +151,8 @@ def _put_table(data, header, sections, entry):
     raise RuntimeError("no section has room for a table")
 
 
-def _expect(report, name, found, expected):
-    return report.check(name, None if found == expected else f"{found!r}, not {expected!r}")
+def _expect(report, name, actual, expected):
+    return report.check(name, None if actual == expected else f"{actual!r}, not {expected!r}")
 
 
 def real(bench, report):
@@ -160,11 +160,11 @@ def real(bench, report):
     make(bench)
     whole = Scene(bench, "whole")
     report.check("DLLs that find each other are planned", whole.plan())
-    said = whole.load("blas.dll", "blas", first=["solver.dll"])
-    _expect(report, "and loaded, with one that is needed late", said, "blas 50")
-    # What loads late looks beside the program, and not beside the DLL.
-    said = whole.load("blas.dll", "blas")
-    _expect(report, "which has to be loaded before it is called", said, DELAY_LOAD_FAILED)
+    output = whole.load("blas.dll", "blas", first=["solver.dll"])
+    _expect(report, "and loaded, with one that is needed late", output, "blas 50")
+    # Delay loads search the program's directory, and not the DLL's.
+    output = whole.load("blas.dll", "blas")
+    _expect(report, "which has to be loaded before it is called", output, DELAY_LOAD_FAILED)
 
     closed = Scene(bench, "closed", opened=False)
     kdl = closed.place / "packages.kdl"
@@ -224,5 +224,5 @@ def _source(bench, text):
 
 
 def _refused(report, name, scene, part):
-    said = " ".join(scene.plan().replace("│", " ").split())
-    report.check(f"{name} is refused", None if part in said else said or "it was planned")
+    text = " ".join(scene.plan().replace("│", " ").split())
+    report.check(f"{name} is refused", None if part in text else text or "it was planned")

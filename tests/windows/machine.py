@@ -18,8 +18,8 @@ WINE = ("wine64", "wine", "/usr/lib/wine/wine64")
 SERVER = ("wineserver", "/usr/lib/wine/wineserver64", "/usr/lib/wine/wineserver")
 COMPILER = "x86_64-w64-mingw32-gcc"
 SECONDS = 600
-# The wheel of this project has the DLL and the extension modules of CPython for Windows, to
-# freeze programs with; all else of Python is text, the same on every system.
+# The wheel of this project has the DLL and the extension modules of CPython for Windows, to freeze programs with; the
+# rest of Python is text, the same on every system.
 FROZEN = "panda3d==1.10.16"
 NOT_COPIED = ("__pycache__", "site-packages", "dist-packages", "test", "idlelib", "tkinter", "turtledemo",
               "lib-dynload", "config-*", "EXTERNALLY-MANAGED", "sitecustomize.py")
@@ -27,7 +27,7 @@ NOT_COPIED = ("__pycache__", "site-packages", "dist-packages", "test", "idlelib"
 
 @dataclass(frozen=True)
 class Ended:
-    """How a program of Windows ended."""
+    """Result of a program of Windows."""
 
     status: int
     out: str
@@ -58,37 +58,37 @@ class Windows:
 
     def run(self, command, cwd=None, **variables):
         """Run a program of Windows; pipes are all that it can have, since Wine knows no `/dev/null`."""
-        done = subprocess.run(
+        result = subprocess.run(
             [self.wine, *map(str, command)], cwd=cwd or self.work, env={**self._environment, **variables},
             input=b"", capture_output=True, timeout=SECONDS, check=False)
-        out, err = (text.decode("utf-8", "replace").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
-        return Ended(done.returncode, out, err)
+        out, err = (text.decode("utf-8", "replace").replace("\r\n", "\n") for text in (result.stdout, result.stderr))
+        return Ended(result.returncode, out, err)
 
     def load(self, file, *call, directories=(), first=()):
-        """Say what comes of loading a DLL, with these directories opened, behind these DLLs."""
+        """Return the result of loading a DLL, with these directories opened, after these DLLs."""
         opened = [word for directory in directories for word in ("--directory", windows_path(directory))]
         opened += [word for one in first for word in ("--first", windows_path(one))]
         return self.run([self.probe, *opened, windows_path(file), *call]).out.strip()
 
     def compile(self, source, target, *options):
-        """Compile a source of this directory, or one that was made, for Windows."""
+        """Compile a source of this directory, or a generated one, for Windows."""
         return compiled([HERE / source, *options], target)
 
     def stop(self):
-        """End what Wine started for this machine, and nothing of another."""
+        """End Wine's processes of this machine, and no others."""
         if self.server is not None:
             subprocess.run([self.server, "-k"], env=self._environment, check=False, timeout=SECONDS)
 
 
 def _first(names):
-    return next((found for name in names if (found := shutil.which(name))), None)
+    return next((path for name in names if (path := shutil.which(name))), None)
 
 
 def compiled(words, target):
     """Run the compiler; the file that it makes."""
-    done = run([COMPILER, *words, "-O1", "-o", target], target.parent)
-    if done.status:
-        raise RuntimeError(done.problem)
+    result = run([COMPILER, *words, "-O1", "-o", target], target.parent)
+    if result.status:
+        raise RuntimeError(result.problem)
     return target
 
 
@@ -131,11 +131,11 @@ def _wheel(work):
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     if not list(fetched.glob("*.whl")):
         command = [sys.executable, "-m", "venv", work / "venv"]
-        done = run(command, work)
-        if not done.status:
-            done = run([work / "venv/bin/python", "-m", "pip", "download", "--quiet", "--no-deps",
-                        "--only-binary", ":all:", "--platform", "win_amd64", "--python-version", version,
-                        "--dest", fetched, FROZEN], work, machine())
-        if done.status:
-            raise NotRun(f"no Python {version} for Windows can be had from PyPI: {done.problem}")
+        result = run(command, work)
+        if not result.status:
+            result = run([work / "venv/bin/python", "-m", "pip", "download", "--quiet", "--no-deps",
+                          "--only-binary", ":all:", "--platform", "win_amd64", "--python-version", version,
+                          "--dest", fetched, FROZEN], work, machine())
+        if result.status:
+            raise NotRun(f"no Python {version} for Windows can be had from PyPI: {result.problem}")
     return next(fetched.glob("*.whl"))

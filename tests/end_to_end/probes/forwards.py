@@ -15,7 +15,7 @@ LARGEST = 16 * 1024  # a forwarding library has a few KB; the library itself has
 def look_up(path, function):
     """Return why `function` is not to be had through the library at `path`, or None."""
     if os.path.islink(path) or os.path.getsize(path) > LARGEST:
-        return f"{path} is no small file of its own"
+        return f"{path} is no separate small file"
     try:
         handle = ctypes.CDLL(path, os.RTLD_NOW)
         address = ctypes.cast(getattr(handle, function), ctypes.c_void_p).value
@@ -34,8 +34,8 @@ def _has(line, address):
     return first <= address < last
 
 
-def main(site, *wanted):
-    pairs = (one.split("=") for one in wanted)
+def main(site, *pairs_given):
+    pairs = (one.split("=") for one in pairs_given)
     json.dump({path: look_up(os.path.join(site, path), function) for path, function in pairs}, sys.stdout)
 
 

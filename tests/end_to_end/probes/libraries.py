@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loads every shared library below some directories, each in a process of its own.
+"""Loads every shared library below some directories, each in a separate process.
 
 Usage: libraries.py SITE DIRECTORY...   Prints {path below SITE: error, or null when it loads}.
 """
@@ -15,7 +15,7 @@ HIDDEN = ("LD_LIBRARY_PATH", "LD_PRELOAD")
 
 
 def is_shared_library(path):
-    """Tell by its bytes and name: ELF, of type ET_DYN, and named as libraries are."""
+    """True if it is ELF of type ET_DYN with a library's name."""
     name = os.path.basename(path)
     if not (name.endswith(".so") or ".so." in name) or not os.path.isfile(path):
         return False
@@ -26,26 +26,26 @@ def is_shared_library(path):
 
 def libraries(site, directory):
     """Return every shared library below `directory`, relative to `site`."""
-    found = []
+    paths = []
     for here, _, names in os.walk(os.path.join(site, directory)):
-        found += [os.path.join(here, name) for name in names]
-    return sorted(os.path.relpath(path, site) for path in found if is_shared_library(path))
+        paths += [os.path.join(here, name) for name in names]
+    return sorted(os.path.relpath(path, site) for path in paths if is_shared_library(path))
 
 
 def load(path):
-    """Load one library; return the last line of what was said when that fails."""
+    """Load one library; return the last line of the error, or None."""
     environment = {key: value for key, value in os.environ.items() if key not in HIDDEN}
-    done = subprocess.run([sys.executable, "-c", LOAD, path], env=environment, stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode == 0:
+    result = subprocess.run([sys.executable, "-c", LOAD, path], env=environment, stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True, errors="replace", check=False)
+    if result.returncode == 0:
         return None
-    said = (done.stderr + done.stdout).strip().splitlines() or ["it says nothing"]
-    return f"exit status {done.returncode}: {said[-1]}"
+    lines = (result.stderr + result.stdout).strip().splitlines() or ["it says nothing"]
+    return f"exit status {result.returncode}: {lines[-1]}"
 
 
 def main(site, *directories):
-    found = [path for directory in directories for path in libraries(site, directory)]
-    json.dump({path: load(os.path.join(site, path)) for path in found}, sys.stdout)
+    paths = [path for directory in directories for path in libraries(site, directory)]
+    json.dump({path: load(os.path.join(site, path)) for path in paths}, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -42,8 +42,8 @@ def determine_target_family(site):
     assert (Path(spec.origin).parent / "lib").is_dir(), spec
 
 
-def ours(shortname):
-    """Return what `find_libraries` finds; a reduced build lacks some."""
+def libraries_of(shortname):
+    """Return the result of `find_libraries`, which may be incomplete in a reduced build."""
     import rocm_sdk
 
     try:
@@ -56,16 +56,16 @@ def ours(shortname):
 def all_libraries(site):
     from rocm_sdk._dist_info import ALL_LIBRARIES, determine_target_family
 
-    found = 0
+    library_count = 0
     for one in ALL_LIBRARIES.values():
         target = determine_target_family() if one.package.is_target_specific else None
         if one.so_pattern and one.package.has_py_package(target):
             root = Path(one.package.get_py_package(target).origin).parent
-            there = list((root / one.posix_relpath).glob(one.so_pattern))
-            assert set(ours(one.shortname)) <= set(there), f"{one.so_pattern} in {root}: {there}"
-            found += bool(there)
+            files = list((root / one.posix_relpath).glob(one.so_pattern))
+            assert set(libraries_of(one.shortname)) <= set(files), f"{one.so_pattern} in {root}: {files}"
+            library_count += bool(files)
         assert one.windows_relpath and isinstance(one.dll_pattern, str), one
-    assert found > 10, found
+    assert library_count > 10, library_count
 
 
 @case("rocm-cli, TheRock's tests: targets")
@@ -92,10 +92,10 @@ def all_cdlls(site):
 
     import rocm_sdk
 
-    mine = ctypes.CDLL(None)
-    rocm_sdk._ALL_CDLLS["hiprtc"] = mine
+    handle = ctypes.CDLL(None)
+    rocm_sdk._ALL_CDLLS["hiprtc"] = handle
     rocm_sdk.initialize_process(preload_shortnames=["hiprtc"])
-    assert rocm_sdk._ALL_CDLLS["hiprtc"] is mine
+    assert rocm_sdk._ALL_CDLLS["hiprtc"] is handle
 
 
 @case("_rocm_init.py of newer builds: arguments of a newer version")
@@ -133,28 +133,28 @@ def get_devel_root(site, devel=True):
 
 @case("scripts, COLMAP: targets between semicolons")
 def targets(site):
-    done = subprocess.run([sys.executable, "-m", "rocm_sdk", "targets"], capture_output=True, text=True, check=True)
-    assert all(one.startswith("gfx") and " " not in one for one in done.stdout.rstrip("\n").split(";")), done.stdout
+    result = subprocess.run([sys.executable, "-m", "rocm_sdk", "targets"], capture_output=True, text=True, check=True)
+    assert all(one.startswith("gfx") and " " not in one for one in result.stdout.rstrip("\n").split(";")), result.stdout
 
 
 @case("checks of whether devel is there: path --root")
 def path_root(site, devel=True):
-    done = subprocess.run([sys.executable, "-m", "rocm_sdk", "path", "--root"], capture_output=True, text=True, check=False)
-    assert done.returncode == (0 if devel else 1) and bool(done.stdout) == devel, (done.returncode, done.stdout)
+    result = subprocess.run([sys.executable, "-m", "rocm_sdk", "path", "--root"], capture_output=True, text=True, check=False)
+    assert result.returncode == (0 if devel else 1) and bool(result.stdout) == devel, (result.returncode, result.stdout)
 
 
 def main(site, devel):
     for name in HIDDEN:
         os.environ.pop(name, None)
-    found = {}
+    modules = {}
     for name, check in CASES.items():
         arguments = {"devel": devel == "devel"} if "devel" in check.__code__.co_varnames else {}
         try:
             check(Path(site), **arguments)
-            found[name] = None
+            modules[name] = None
         except Exception:
-            found[name] = traceback.format_exc().strip().splitlines()[-1] or "it fails"
-    json.dump(found, sys.stdout)
+            modules[name] = traceback.format_exc().strip().splitlines()[-1] or "it fails"
+    json.dump(modules, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Starts exec stubs, and the programs behind them under the stub's name: both say the same.
+"""Starts exec stubs, and the programs behind them under the stub's name, and compares their output.
 
-Usage: stubs.py SITE PATH=TARGET...   TARGET is relative to the stub's directory.
-Prints {path: error, or null}. A script has no argv[0] of its own, so what it says is taken.
+Usage: stubs.py SITE PATH=TARGET...   TARGET is relative to the stub's directory. Prints {path: error, or null}. A
+script cannot be started under another argv[0], so its output under its own name is compared.
 """
 
 import json
@@ -14,29 +14,29 @@ import sys
 def start(program, name):
     """Return exit status, output and errors of `program --version`, called `name`."""
     try:
-        done = subprocess.run([name, "--version"], executable=program, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, errors="replace", timeout=120, check=False)
+        result = subprocess.run([name, "--version"], executable=program, stdin=subprocess.DEVNULL,
+                                capture_output=True, text=True, errors="replace", timeout=120, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return 127, "", str(error)
-    return done.returncode, done.stdout, done.stderr
+    return result.returncode, result.stdout, result.stderr
 
 
 def answer(stub, target):
-    """Return what is wrong with a stub, or None."""
+    """Return the problem of a stub, or None."""
     if os.path.islink(stub):
         return "it is a symlink"
-    status, said, error = start(stub, stub)
+    status, output, error = start(stub, stub)
     if status < 0 or status in (126, 127):
-        return f"exit status {status}: {error.strip() or said.strip()}"
+        return f"exit status {status}: {error.strip() or output.strip()}"
     program = os.path.normpath(os.path.join(os.path.dirname(stub), target))
     behind = start(program, stub)
-    if (status, said) != behind[:2]:
-        return f"it says {said!r} and ends with {status}, the program says {behind[1]!r} and ends with {behind[0]}"
+    if (status, output) != behind[:2]:
+        return f"it says {output!r} and ends with {status}, the program says {behind[1]!r} and ends with {behind[0]}"
     return None
 
 
-def main(site, *wanted):
-    pairs = (one.split("=") for one in wanted)
+def main(site, *words):
+    pairs = (one.split("=") for one in words)
     json.dump({path: answer(os.path.join(site, path), target) for path, target in pairs}, sys.stdout)
 
 

@@ -8,7 +8,7 @@ pub fn rows(table: &str) -> Vec<Vec<&'static str>> {
     rows.filter(|cells| cells[0] == table).map(|cells| cells[1..].to_vec()).collect()
 }
 
-/// Patterns of a package, such as those that `core` excludes.
+/// Patterns of a package, such as the exclusions of `core`.
 pub fn globs(package: &str, kind: &str) -> Vec<&'static str> {
     let of = |row: &Vec<&str>| row[0] == package && row[1] == kind;
     rows("GLOB").into_iter().filter(of).map(|row| row[3]).collect()

@@ -42,7 +42,7 @@ pub enum FarmFault {
     OtherPackage,
     /// The output has more bytes than any disk.
     Huge,
-    /// Answers of an execution that never ends come without a pause.
+    /// Answers of an execution that never ends are sent without a pause.
     Floods,
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A package on ROCm: its libraries are loaded before what needs them."""
+"""A package on ROCm: its libraries are loaded before their users."""
 
 from . import _rocm_init
 
