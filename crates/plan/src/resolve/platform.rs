@@ -111,7 +111,7 @@ fn each(files: &Files<'_>, distributions: &[&Distribution], platform: &mut Platf
 fn note(of: &str, Verdict { tag, older, .. }: &Verdict) -> Option<String> {
     let older = older.as_ref()?;
     let first = older.obstacles.first()?;
-    Some(format!("the platform tag{of} is {tag}: {first}, beyond {}", older.tag))
+    Some(format!("the platform tag{of} is {tag}, not {}: {first}", older.tag))
 }
 
 /// A warning: publishers can know their target systems better than a policy.
