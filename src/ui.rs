@@ -193,6 +193,13 @@ pub fn tell(text: &str) {
     }
 }
 
+/// Prints a blank line for people.
+pub fn separate() {
+    if format() == MessageFormat::Human {
+        write_stderr("");
+    }
+}
+
 /// Shows every problem. For people, errors are last, and shorten warnings to one line each. GitHub
 /// shows only the first annotations: errors are first.
 ///

@@ -46,6 +46,8 @@ pub fn run(args: &DiffArgs) -> Result<(), Failure> {
     })?;
     print_exact(&shown(&diff, args.format())?)?;
     if faults.has_errors() {
+        // The last line of the page is often one of a list, to which errors would seem to belong.
+        ui::separate();
         return Err(faults.into());
     }
     if args.exit_code && !diff.is_empty() { Err(Failure::Reported) } else { Ok(()) }
