@@ -1,11 +1,12 @@
 //! All integration tests in one program: it links once, and its tests share the cores.
 //!
-//! `cargo test --test all cli::` runs the tests of one file. Slow files are compiled with the feature
-//! `long-tests`.
+//! `cargo test --test all cli::` runs the tests of one file. The feature `long-tests` compiles files of tests that take
+//! ten seconds or more together: `cargo test` stays short, because contributors run it before each commit.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod architecture;
+#[cfg(feature = "long-tests")]
 mod archive;
 mod artifact_command;
 mod assembling;
@@ -54,12 +55,17 @@ mod ledger;
 mod manifest_errors;
 mod manifest_files;
 mod messages;
+#[cfg(feature = "long-tests")]
 mod mistakes;
+#[cfg(feature = "long-tests")]
 mod nights;
+#[cfg(feature = "long-tests")]
 mod open_files;
+#[cfg(feature = "long-tests")]
 mod other_scripts;
 mod outputs;
 mod ownership;
+#[cfg(feature = "long-tests")]
 mod package_mutations;
 mod pe_files;
 mod pe_imports;
@@ -69,8 +75,10 @@ mod prepared_sources;
 mod problem_codes;
 mod program;
 mod project_command;
+#[cfg(feature = "long-tests")]
 mod promote_command;
 mod provenance_mutations;
+#[cfg(feature = "long-tests")]
 mod publishing;
 mod read_errors;
 #[cfg(feature = "remote")]
@@ -81,6 +89,7 @@ mod repository;
 mod review_action;
 mod runtime;
 mod sanitizer;
+#[cfg(feature = "long-tests")]
 mod saved_catalog;
 mod schema;
 mod seams;
@@ -91,5 +100,7 @@ mod skips;
 mod split_command;
 mod verify;
 mod versions_command;
+#[cfg(feature = "long-tests")]
 mod walls;
+#[cfg(feature = "long-tests")]
 mod words;

@@ -213,6 +213,7 @@ fn problems_are_in_the_order_of_the_file() {
 /// After losing a line, a file still decodes, or has problems that can be rendered. Tries one line in five; all with
 /// `ROCKPACK_CASES`.
 #[test]
+#[cfg_attr(not(feature = "long-tests"), ignore = "takes long: feature long-tests")]
 fn a_lost_line_never_panics() {
     let files = crate::repository::kdl_files().into_iter();
     let text: String = files.map(|name| crate::repository::text(&name)).collect();

@@ -14,6 +14,12 @@ use crate::program::{self, PROGRAM, text};
 /// Distributions, each in two versions.
 const DISTRIBUTIONS: usize = 200;
 
+/// Number of files below a directory with this ending.
+fn files_below(dir: &Path, ending: &str) -> usize {
+    let entries = walkdir::WalkDir::new(dir).into_iter().map(Result::unwrap);
+    entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(ending)).count()
+}
+
 /// Runs the program with at most 128 open files.
 fn limited(dir: &Path, args: &[&str]) -> Output {
     let script = "ulimit -n 128; exec \"$0\" \"$@\"";
@@ -72,7 +78,7 @@ fn four_hundred_packages_need_few_open_files() {
         let shown = &args[..2];
         assert!(output.status.success(), "{shown:?}: {}", text(&output.stderr));
     }
-    let count = |dir: &Path| program::files_below(dir, ".whl");
+    let count = |dir: &Path| files_below(dir, ".whl");
     for whole in ["repacked", "retagged", "merged/dist"] {
         assert_eq!(count(&dir.join(whole)), 2 * DISTRIBUTIONS, "{whole}");
     }

@@ -70,9 +70,3 @@ pub fn said(output: &Output) -> String {
     let text = text(&output.stderr).replace('│', " ");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
-
-/// Number of files below a directory with this ending.
-pub fn files_below(dir: &Path, ending: &str) -> usize {
-    let entries = walkdir::WalkDir::new(dir).into_iter().map(Result::unwrap);
-    entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(ending)).count()
-}

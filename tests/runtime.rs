@@ -60,6 +60,7 @@ fn skipped(line: &str) -> Option<&str> {
 }
 
 #[test]
+#[cfg_attr(not(feature = "long-tests"), ignore = "takes long: feature long-tests")]
 fn the_runtime_passes_its_tests() {
     run(&[
         "test_targets",
@@ -72,26 +73,31 @@ fn the_runtime_passes_its_tests() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "long-tests"), ignore = "takes long: feature long-tests")]
 fn the_doctor_finds_each_fault() {
     run(&["test_doctor", "test_doctor_files", "test_doctor_hostile", "test_loader", "test_dlls"]);
 }
 
 #[test]
+#[cfg_attr(not(feature = "long-tests"), ignore = "takes long: feature long-tests")]
 fn shells_and_cmake_find_the_packages() {
     run(&["test_env", "test_extension", "test_framework"]);
 }
 
 #[test]
+#[cfg_attr(not(feature = "long-tests"), ignore = "takes long: feature long-tests")]
 fn windows_passes_its_tests() {
     run(&["test_windows"]);
 }
 
 #[test]
+#[cfg_attr(not(feature = "long-tests"), ignore = "takes long: feature long-tests")]
 fn the_devel_tree_is_whole_or_absent() {
     run(&["test_devel"]);
 }
 
 #[test]
+#[cfg_attr(not(feature = "long-tests"), ignore = "takes long: feature long-tests")]
 fn init_survives_kills_full_disks_and_odd_file_systems() {
     run(&["test_init"]);
 }
@@ -107,6 +113,7 @@ fn installers_read_packages_of_the_backend() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "long-tests"), ignore = "takes long: feature long-tests")]
 fn installers_install_and_leave_nothing() {
     run(&["test_install"]);
 }
@@ -161,6 +168,7 @@ system-library "libc.so.6"
 
 /// The unchanged starter of `rockpack init --minimal`, and a product in addition to ROCm.
 #[test]
+#[cfg_attr(not(feature = "long-tests"), ignore = "takes long: feature long-tests")]
 fn selectors_of_other_products_are_installed_and_uninstalled() {
     let dir = TempDir::new().unwrap();
     let file = |path: &str, bytes: &[u8]| {

@@ -216,6 +216,7 @@ fn sound_packages_have_no_findings() {
 
 /// Checks the message of every case, and that nothing else is found.
 #[test]
+#[cfg_attr(not(feature = "long-tests"), ignore = "takes long: feature long-tests")]
 fn reports_every_fault() {
     let (mut page, mut wrong) = (String::new(), Vec::new());
     for (expected, title, make) in cases::cases() {
