@@ -454,7 +454,7 @@ fn a_plugin_that_needs_more_changes_the_tag_of_its_wheel_alone() {
     }
     let (common, notes) = tags("change \"common\" { platform-tag \"common\"; }\n");
     assert_eq!(common, [newer; 4]);
-    let start = format!("the platform tag is {newer}: {why}");
+    let start = format!("the platform tag is {newer}, not {old}: {why}");
     assert!(notes.iter().any(|note| note.starts_with(&start)), "{notes:?}");
     // Packages are compared with the tags of the planned ones among them.
     let mut plan = plan("");
