@@ -20,7 +20,7 @@ use wheel::archive::tarball::{Preset, TarWriter, XzStream, xz_block};
 use wheel::archive::wheel::{WheelWriter, dist_info_dir, wheel_file, wheel_file_name};
 use wheel::archive::zip::ZipWriter;
 
-use crate::skips::{has, skip};
+use workbench::skips::{has, skip};
 
 fn path(text: &str) -> RelPath {
     text.parse().unwrap()

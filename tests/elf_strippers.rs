@@ -11,7 +11,7 @@ use fs_err as fs;
 
 use crate::elf_corpus::load;
 use crate::elf_mutations::mutant::Random;
-use crate::skips::has;
+use workbench::skips::has;
 
 const STRIPPERS: [&[&str]; 5] = [
     &["strip"],

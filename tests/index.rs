@@ -44,7 +44,7 @@ fn program(name: &str, args: &[&str]) -> Option<Command> {
         .output()
         .is_ok_and(|output| output.status.success());
     if !starts {
-        crate::skips::skip(
+        workbench::skips::skip(
             "indexes as installers use them",
             [&[name], args].concat().join(" ").trim_end(),
         );

@@ -88,7 +88,7 @@ fn every_mistake_has_its_picture() {
     for file in fixtures() {
         let picture = render(&problems(&file));
         assert!(!picture.is_empty(), "{} decodes without a problem", file.display());
-        differ.extend(crate::expected::difference(&file.with_extension("txt"), &picture));
+        differ.extend(workbench::expected::difference(&file.with_extension("txt"), &picture));
     }
     assert!(differ.is_empty(), "{}", differ.join("\n"));
 }

@@ -7,7 +7,7 @@ use binary::pe::{PeFacts, PeKind, import_library};
 use binary::{Binary, Machine, read};
 use fs_err as fs;
 
-use crate::skips::has;
+use workbench::skips::has;
 
 const COMPILER: &str = "x86_64-w64-mingw32-gcc";
 const OBJDUMP: &str = "x86_64-w64-mingw32-objdump";

@@ -8,7 +8,7 @@ use binary::loader::{Dll, DllContent, DllFault, Dlls};
 use binary::pe::{self, PeFacts, PeSymbol, PeSymbols};
 use fs_err as fs;
 
-use crate::skips::has;
+use workbench::skips::has;
 
 const COMPILER: &str = "x86_64-w64-mingw32-gcc";
 const OBJDUMP: &str = "x86_64-w64-mingw32-objdump";

@@ -162,7 +162,7 @@ fn every_fault_has_its_picture() {
         let scene = Scene::read(&file.with_extension("catalog"));
         let manifest = manifest(&file);
         let picture = picture(&manifest, &scene.catalog(), &scene.request);
-        differ.extend(crate::expected::difference(&file.with_extension("txt"), &picture));
+        differ.extend(workbench::expected::difference(&file.with_extension("txt"), &picture));
         assert_eq!(
             self::picture(&manifest, &scene.reversed(), &scene.request),
             picture,

@@ -25,7 +25,7 @@ fn page() -> String {
 
 #[test]
 fn every_code_is_documented() {
-    crate::expected::compare("schema/problems.md", &page());
+    workbench::expected::compare("schema/problems.md", &page());
 }
 
 #[test]

@@ -240,7 +240,7 @@ fn reports_every_fault() {
         .unwrap();
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    crate::expected::compare("tests/verify/messages.txt", &page);
+    workbench::expected::compare("tests/verify/messages.txt", &page);
 }
 
 /// Codes of plans have a separate test.

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::skips::has;
 use binary::elf::{self, Edited, Edits, ElfFacts, RpathEdit};
+use workbench::skips::has;
 
 /// Returns whether all tools of a case are installed; otherwise skips it.
 pub fn have(case: &str, tools: &[&str]) -> bool {
@@ -14,7 +14,7 @@ pub fn have(case: &str, tools: &[&str]) -> bool {
 
 /// Records a skipped case.
 pub fn skip(case: &str, lacking: &str) {
-    crate::skips::skip(&format!("ELF case {case}"), lacking);
+    workbench::skips::skip(&format!("ELF case {case}"), lacking);
 }
 
 /// Runs a command. Panics with its output if it fails.

@@ -5,7 +5,7 @@ use std::process::Command;
 use binary::elf::stub::StubMachine;
 use object::{Object, ObjectSection};
 
-use crate::skips::has;
+use workbench::skips::has;
 
 use super::tools::{arch, fixture, gnu_tool, must, temp_dir};
 

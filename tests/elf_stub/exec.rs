@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::skips::has;
+use workbench::skips::has;
 
 use super::tools::{
     Ran, compile, machines, must, native, put_stub, run, start, start_as, temp_dir, write,

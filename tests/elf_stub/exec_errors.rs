@@ -6,7 +6,7 @@ use std::process::Command;
 use binary::elf::stub::{MAX_TARGET, StubError, StubMachine, exec_stub};
 use proptest::prelude::*;
 
-use crate::skips::{has, skip};
+use workbench::skips::{has, skip};
 
 use super::tools::{
     Ran, compile, fixture, machines, must, native, put_stub, run, start_as, temp_dir, write,

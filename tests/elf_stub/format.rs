@@ -8,7 +8,7 @@ use goblin::elf::Elf;
 use goblin::elf::program_header::{PF_W, PF_X, PT_GNU_STACK, PT_INTERP, PT_LOAD, PT_NOTE};
 use object::{Object, ObjectKind};
 
-use crate::skips::has;
+use workbench::skips::has;
 
 use super::tools::{must, run, temp_dir, write};
 

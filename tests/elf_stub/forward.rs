@@ -6,7 +6,7 @@ use std::process::Command;
 use binary::elf::forward::{ForwardError, forwarding_library};
 use binary::elf::stub::StubMachine;
 
-use crate::skips::has;
+use workbench::skips::has;
 
 use super::tools::{
     arch, compile, fixture, gnu_tool, is_native, machines, must, native, run, start, temp_dir,

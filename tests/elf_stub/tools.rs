@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use binary::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
 
-use crate::skips::has;
+use workbench::skips::has;
 
 /// A child that is forked while another thread writes a program keeps that file open until it
 /// executes, and the program cannot be started meanwhile (`ETXTBSY`). The lock prevents this.

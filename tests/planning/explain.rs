@@ -54,7 +54,7 @@ fn case() -> Case {
 /// planning` rewrites.
 fn compare(name: &str, found: &str) {
     let found: String = found.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
-    crate::expected::compare(&format!("tests/fixtures/explain/{name}.txt"), &found);
+    workbench::expected::compare(&format!("tests/fixtures/explain/{name}.txt"), &found);
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn planned(system: System, kpack: bool) -> String {
 /// Compares with the reviewed plan; only libraries are from this machine, and they are alike on all
 /// machines.
 fn compare(name: &str, found: &str) {
-    crate::expected::compare(&format!("golden/{name}"), found);
+    workbench::expected::compare(&format!("golden/{name}"), found);
 }
 
 #[test]

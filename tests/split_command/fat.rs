@@ -481,7 +481,7 @@ int main(int count, char **names) {
 
 #[test]
 fn libraries_of_every_linker_load_without_their_bundles() {
-    if !crate::skips::has("cc", "libraries with device code that load after a split") {
+    if !workbench::skips::has("cc", "libraries with device code that load after a split") {
         return;
     }
     let dir = bundles();

@@ -1,4 +1,4 @@
-//! Last test: prints the tests skipped for lack of tools.
+//! Last test of the workspace: prints the tests of all packages that were skipped for lack of tools.
 //!
 //! With `ROCKPACK_REQUIRE_TOOLS` it fails for them, except for tools in `ROCKPACK_WITHOUT`. Writes
 //! their names to the file `ROCKPACK_SKIPPED_TESTS`, one in a line.
@@ -10,9 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-#[path = "skips.rs"]
-#[expect(dead_code, reason = "tests skip, and this only reads")]
-mod skips;
+use rockpack_workbench::skips;
 
 /// Skipped tests by missing tool, each with its subject and its name.
 type Skipped = BTreeMap<String, BTreeSet<(String, String)>>;
@@ -23,7 +21,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let skipped = take();
-    println!("{}", told(&skipped));
+    println!("{}", summary(&skipped));
     let variable = |name| std::env::var(name).unwrap_or_default();
     let list = variable("ROCKPACK_SKIPPED_TESTS");
     if !list.is_empty() {
@@ -38,16 +36,16 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Formats the list.
-fn told(skipped: &Skipped) -> String {
+/// Lists the missing tools, each with the subjects that lacked it, and the features that are not compiled.
+fn summary(skipped: &Skipped) -> String {
     let mut text = match skipped.len() {
         0 => "No test that ran lacked a tool.".to_owned(),
         _ => "Skipped, since this machine lacks".to_owned(),
     };
-    for (lacking, what) in skipped {
-        let what: BTreeSet<&str> = what.iter().map(|(what, _)| what.as_str()).collect();
-        let what: Vec<&str> = what.into_iter().collect();
-        let _ = write!(text, "\n    {lacking}: {}", what.join("; "));
+    for (lacking, tests) in skipped {
+        let subjects: BTreeSet<&str> = tests.iter().map(|(subject, _)| subject.as_str()).collect();
+        let subjects: Vec<&str> = subjects.into_iter().collect();
+        let _ = write!(text, "\n    {lacking}: {}", subjects.join("; "));
     }
     let features = [
         ("schema-tests", cfg!(feature = "schema-tests")),
@@ -70,24 +68,24 @@ fn names(skipped: &Skipped) -> String {
 
 /// Returns the required missing tools; the first word of each entry is the tool.
 fn required<'a>(skipped: &'a Skipped, without: &[&str]) -> Vec<&'a str> {
-    let known =
+    let exempt =
         |lacking: &str| lacking.split(' ').next().is_some_and(|tool| without.contains(&tool));
-    skipped.keys().map(String::as_str).filter(|lacking| !known(lacking)).collect()
+    skipped.keys().map(String::as_str).filter(|lacking| !exempt(lacking)).collect()
 }
 
 /// Returns the tests skipped in this run by missing tool. Removes its record, and the records of
 /// ended runs.
 fn take() -> Skipped {
     let mut skipped = Skipped::new();
-    let record = fs_err::read_to_string(skips::place().join(skips::run())).unwrap_or_default();
+    let record = fs_err::read_to_string(skips::records().join(skips::run())).unwrap_or_default();
     for line in record.lines() {
         let columns: Vec<&str> = line.split('\t').collect();
-        if let [lacking, what, name] = columns[..] {
-            let test = (what.to_owned(), name.to_owned());
+        if let [lacking, subject, name] = columns[..] {
+            let test = (subject.to_owned(), name.to_owned());
             skipped.entry(lacking.to_owned()).or_default().insert(test);
         }
     }
-    for entry in fs_err::read_dir(skips::place()).into_iter().flatten().filter_map(Result::ok) {
+    for entry in fs_err::read_dir(skips::records()).into_iter().flatten().filter_map(Result::ok) {
         let name = entry.file_name().to_string_lossy().into_owned();
         let alive =
             name.split_once('-').is_some_and(|(pid, _)| skips::started(pid) == Some(name.clone()));
