@@ -1,6 +1,5 @@
 //! Pictures of all mistakes in a manifest: `tests/fixtures/errors/NAME.kdl`, with the rendered
-//! diagnostics in `NAME.txt`. `UPDATE_EXPECT=1 cargo test --test all manifest_errors` rewrites the
-//! pictures.
+//! diagnostics in `NAME.txt`. `./tasks accept manifest_errors` rewrites the pictures.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

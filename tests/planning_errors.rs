@@ -1,6 +1,6 @@
 //! Pictures of all faults of a plan: `tests/fixtures/errors/planning/NAME.kdl` with a catalog in
-//! `NAME.catalog` and the rendered problems in `NAME.txt`. `UPDATE_EXPECT=1 cargo test --test
-//! planning_errors` rewrites the pictures.
+//! `NAME.catalog` and the rendered problems in `NAME.txt`. `./tasks accept planning_errors`
+//! rewrites the pictures.
 //!
 //! A catalog has the format of `planning/tree.rs`, and lines `//`, `ask KEY=VALUE…` (options) and
 //! `build KEY=VALUE…` (facts).

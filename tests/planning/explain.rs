@@ -50,8 +50,7 @@ fn case() -> Case {
         .asking(|r| r.mode = Some(Mode::Kpack))
 }
 
-/// Compares with `tests/fixtures/explain/NAME.txt`, which `UPDATE_EXPECT=1 cargo test --test all
-/// planning` rewrites.
+/// Compares with `tests/fixtures/explain/NAME.txt`, which `./tasks accept planning::` rewrites.
 fn compare(name: &str, found: &str) {
     let found: String = found.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
     workbench::expected::compare(&format!("tests/fixtures/explain/{name}.txt"), &found);

@@ -1,6 +1,6 @@
 //! Reviewed plan of the demo artifacts, made with the repository's manifest.
 //!
-//! `UPDATE_EXPECT=1 cargo test --test all planning::golden` rewrites `golden/*.txt`.
+//! `./tasks accept planning::golden` rewrites `golden/*.txt`.
 
 use plan::resolve;
 
