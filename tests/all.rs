@@ -1,4 +1,5 @@
-//! All integration tests in one program: it links once, and its tests share the cores.
+//! Tests of the program and of several crates in one program: it links once, and its tests share the cores. Tests of
+//! one crate are in `crates/*/tests`.
 //!
 //! `cargo test --test all cli::` runs the tests of one file. Slow files are compiled with the feature
 //! `long-tests`.
@@ -21,14 +22,6 @@ mod demo_tree;
 mod diff;
 mod documented_steps;
 mod elf_command;
-#[cfg(feature = "long-tests")]
-mod elf_conformance;
-mod elf_corpus;
-mod elf_mutations;
-#[cfg(feature = "long-tests")]
-mod elf_strippers;
-mod elf_stub;
-mod elf_verify;
 mod events;
 mod execstack;
 mod explain_command;
@@ -60,8 +53,6 @@ mod other_scripts;
 mod outputs;
 mod ownership;
 mod package_mutations;
-mod pe_files;
-mod pe_imports;
 mod planning;
 mod planning_errors;
 mod prepared_sources;

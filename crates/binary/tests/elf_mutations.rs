@@ -4,9 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-#[path = "elf_mutations/mutant.rs"]
 pub mod mutant;
-#[path = "elf_mutations/property.rs"]
 pub mod property;
 
 use mutant::{Random, mutate};
@@ -16,7 +14,7 @@ const MUTANTS: u64 = 40;
 
 /// Returns all seeds by name.
 fn seeds() -> Vec<(PathBuf, Vec<u8>)> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds");
+    let dir = workbench::checkout().join("fuzz/seeds");
     let mut paths: Vec<_> =
         fs_err::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();

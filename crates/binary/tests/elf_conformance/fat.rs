@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::tools::{Bench, have, longer, output, run};
-use crate::split_command::fat::emptied;
-use crate::split_command::library::{bundle, code, compressed};
-use crate::split_command::memory::Memory;
+use crate::fat_libraries::emptied;
 use binary::elf::{Edits, RpathEdit};
+use workbench::code_object::{bundle, code, compressed};
+use workbench::memory::Memory;
 
 const LINKERS: [(&str, &str); 4] =
     [("bfd", "ld.bfd"), ("gold", "ld.gold"), ("lld", "ld.lld"), ("mold", "mold")];

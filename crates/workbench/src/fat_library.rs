@@ -2,6 +2,8 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "numbers of files of some kilobytes")]
 
+use crate::code_object::{bundle, code, compressed};
+
 /// `HIPF`.
 pub const OF_BUNDLE: u32 = 0x4849_5046;
 /// `HIPK`.
@@ -51,47 +53,6 @@ pub enum Place {
     Dynamic(usize),
 }
 
-pub fn code(mach: u32, size: usize) -> Vec<u8> {
-    let mut code: Vec<u8> = (0..size).map(|at| (at * 7 % 251).to_le_bytes()[0]).collect();
-    let start = super::made::object(mach);
-    code[..start.len()].copy_from_slice(&start);
-    code
-}
-
-/// Makes an offload bundle of these code objects, by target.
-pub fn bundle(code: &[(&str, Vec<u8>)]) -> Vec<u8> {
-    let mut entries = vec![("host-x86_64-unknown-linux-gnu-".to_owned(), 4096, 0)];
-    let mut content = Vec::new();
-    for (target, bytes) in code {
-        content.resize(content.len().next_multiple_of(4096), 0);
-        let id = format!("hipv4-amdgcn-amd-amdhsa--{target}");
-        entries.push((id, 4096 + content.len(), bytes.len()));
-        content.extend(bytes);
-    }
-    let mut bundle = b"__CLANG_OFFLOAD_BUNDLE__".to_vec();
-    bundle.extend((entries.len() as u64).to_le_bytes());
-    for (id, offset, size) in entries {
-        for number in [offset, size, id.len()] {
-            bundle.extend((number as u64).to_le_bytes());
-        }
-        bundle.extend(id.as_bytes());
-    }
-    bundle.resize(4096, 0);
-    bundle.extend(content);
-    bundle
-}
-
-/// Compresses the bundle like recent versions of clang.
-pub fn compressed(bundle: &[u8]) -> Vec<u8> {
-    let stream = zstd::encode_all(bundle, 3).unwrap();
-    let mut out = b"CCOB\x03\0\x01\0".to_vec();
-    for number in [32 + stream.len() as u64, bundle.len() as u64, 0x1234_5678] {
-        out.extend(number.to_le_bytes());
-    }
-    out.extend(stream);
-    out
-}
-
 struct Section {
     name: &'static str,
     kind: u32,
@@ -103,6 +64,17 @@ struct Section {
 }
 
 impl Library {
+    /// Two units with code for three ISAs, one of them with other features.
+    pub fn of_two_units() -> Self {
+        let one = [("gpu90", code(0x21, 3000)), ("gpu100", code(0x23, 5000))];
+        let two = [
+            ("gpu90:x+", code(0x21, 700)),
+            ("gpu90:x-", code(0x21, 800)),
+            ("gpu91-strict", code(0x22, 100)),
+        ];
+        Self::new(&[bundle(&one), compressed(&bundle(&two))])
+    }
+
     pub fn new(bundles: &[Vec<u8>]) -> Self {
         Self {
             bundles: bundles.to_vec(),
@@ -115,6 +87,7 @@ impl Library {
         }
     }
 
+    #[must_use]
     pub fn changed(mut self, place: Place, bytes: &[u8]) -> Self {
         self.changes.push((place, bytes.to_vec()));
         self

@@ -15,7 +15,7 @@ fn assembles(machine: StubMachine) {
         return;
     }
     let (_guard, dir) = temp_dir();
-    let source = fixture(&format!("../../crates/binary/src/elf/stub/{}.s", arch(machine)));
+    let source = fixture(&format!("../../src/elf/stub/{}.s", arch(machine)));
     let object_file = dir.join("stub.o");
     must(Command::new(assembler).arg("-o").arg(&object_file).arg(&source));
     let bytes = fs_err::read(object_file).unwrap();

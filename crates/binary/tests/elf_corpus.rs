@@ -1,4 +1,4 @@
-//! All real ELF files of a system: run with `cargo test --test all elf_corpus -- --ignored
+//! All real ELF files of a system: run with `cargo test -p rockpack-binary --test all elf_corpus -- --ignored
 //! --nocapture`.
 //!
 //! `ROCKPACK_CORPUS` has the directories, separated by `:` (default `/usr/lib:/usr/bin`). With

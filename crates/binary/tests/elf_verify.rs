@@ -1,15 +1,13 @@
 //! `elf::compare` and the editor on files with one changed field, which a loader would refuse,
 //! crash on or misread.
 
-use std::path::Path;
-
 use binary::elf::{self, Edited, Edits, ElfError, RpathEdit};
 
 use crate::elf_mutations::property::loader::{self, Image, number, tag};
 
 /// Returns a library that needs versions of the C library: one of the fuzzers' seeds.
 fn library() -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/bfd-notes.so");
+    let path = workbench::checkout().join("fuzz/seeds/bfd-notes.so");
     fs_err::read(path).unwrap()
 }
 
