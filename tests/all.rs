@@ -7,7 +7,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod architecture;
-mod archive;
 mod artifact_command;
 mod assembling;
 mod attacks;

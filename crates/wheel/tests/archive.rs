@@ -1,7 +1,5 @@
 //! Archives read by other programs: Python, GNU tar, xz, pip; and behaviour on a full disk.
 
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
-
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Cursor, Write};
 use std::path::Path;
