@@ -1,4 +1,5 @@
-//! All integration tests in one program: it links once, and its tests share the cores.
+//! Tests of the program and of several crates in one program: it links once, and its tests share the cores. Tests of
+//! one crate are in `crates/*/tests`.
 //!
 //! `cargo test --test all cli::` runs the tests of one file. The feature `long-tests` compiles files of tests that take
 //! ten seconds or more together: `cargo test` stays short, because contributors run it before each commit.
@@ -6,8 +7,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod architecture;
-#[cfg(feature = "long-tests")]
-mod archive;
 mod artifact_command;
 mod assembling;
 mod attacks;
@@ -22,17 +21,8 @@ mod demo_tree;
 mod diff;
 mod documented_steps;
 mod elf_command;
-#[cfg(feature = "long-tests")]
-mod elf_conformance;
-mod elf_corpus;
-mod elf_mutations;
-#[cfg(feature = "long-tests")]
-mod elf_strippers;
-mod elf_stub;
-mod elf_verify;
 mod events;
 mod execstack;
-mod expected;
 mod explain_command;
 mod failed_builds;
 mod fetch_command;
@@ -67,8 +57,6 @@ mod outputs;
 mod ownership;
 #[cfg(feature = "long-tests")]
 mod package_mutations;
-mod pe_files;
-mod pe_imports;
 mod planning;
 mod planning_errors;
 mod prepared_sources;
@@ -96,7 +84,6 @@ mod seams;
 mod shard_action;
 mod shared_cache_model;
 mod shipped_commands;
-mod skips;
 mod split_command;
 mod verify;
 mod versions_command;

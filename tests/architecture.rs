@@ -27,6 +27,12 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("remote", &[]),
 ];
 
+/// Harness of the tests: it may run tools and read any directory.
+const HARNESS: &str = "workbench";
+
+/// Sections of a Cargo.toml that do not make it a part of a product.
+const FOR_TESTS: [&str; 2] = ["[dev-dependencies]", "[workspace.dependencies]"];
+
 /// Source file without comments and tests.
 struct SourceFile {
     /// Crate below `crates`; empty for the program.
@@ -65,12 +71,20 @@ impl SourceFile {
 fn sources() -> Vec<SourceFile> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = sources_of("", &root.join("src"));
-    for entry in fs_err::read_dir(root.join("crates")).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        files.extend(sources_of(&name, &root.join("crates").join(&name).join("src")));
+    for name in crates().iter().filter(|name| *name != HARNESS) {
+        files.extend(sources_of(name, &root.join("crates").join(name).join("src")));
     }
     assert!(files.len() > 50, "the source is where it is looked for");
     files
+}
+
+/// Returns the names of all directories below `crates`.
+fn crates() -> Vec<String> {
+    let entries = fs_err::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates")).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
 }
 
 fn sources_of(in_crate: &str, src: &Path) -> Vec<SourceFile> {
@@ -165,6 +179,31 @@ fn rocm_names_are_written_in_data_only() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Cargo runs test programs in the order of their packages' names, and the last one lists what all others skipped.
+#[test]
+fn the_harness_is_the_last_package_and_a_dependency_of_tests_alone() {
+    let names = crates();
+    assert_eq!(names.last().unwrap(), HARNESS);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifests = names.iter().map(|name| root.join("crates").join(name).join("Cargo.toml"));
+    for manifest in manifests.chain([root.join("Cargo.toml")]) {
+        let (text, mut section) = (fs_err::read_to_string(&manifest).unwrap(), "");
+        for line in text.lines() {
+            if line.starts_with('[') {
+                section = line;
+            }
+            let is_dependency = line.starts_with(HARNESS) || line.contains("rockpack-workbench");
+            assert!(
+                !is_dependency
+                    || !section.ends_with("dependencies]")
+                    || FOR_TESTS.contains(&section),
+                "{}: {section} {line}",
+                manifest.display()
+            );
+        }
+    }
 }
 
 /// Returns whether `file` is below the module of the file `above`.

@@ -11,7 +11,7 @@ use fs_err as fs;
 use tempfile::TempDir;
 
 use crate::program::{rockpack, text};
-use crate::skips::has;
+use workbench::skips::has;
 
 /// Reads a file of the artifacts.
 fn bytes(artifacts: &Directory, origin: &Origin) -> Vec<u8> {

@@ -18,7 +18,7 @@ use walkdir::WalkDir;
 
 use crate::demo_tree::scratch;
 use crate::program::{command, text};
-use crate::skips::{has, skip};
+use workbench::skips::{has, skip};
 
 /// Files of tools in a home directory, which users and other builds run or compile.
 const OF_USERS: &[&str] = &[

@@ -198,7 +198,7 @@ fn checker(name: &str) -> Option<Command> {
         Some(0) => Command::new("python3"),
         Some(_) => return Some(Command::new(name)),
         None => {
-            crate::skips::skip("the benchmarks' Python sources", name);
+            workbench::skips::skip("the benchmarks' Python sources", name);
             return None;
         }
     };

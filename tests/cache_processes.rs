@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use wheel::archive::checksum::Digest;
 use wheel::archive::deflate::Method;
 
-use crate::skips::skip;
+use workbench::skips::skip;
 
 /// Variable with the role and the cache of a process started by a test.
 const ROLE: &str = "ROCKPACK_TEST_ROLE";

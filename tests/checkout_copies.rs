@@ -7,7 +7,7 @@ use fs_err as fs;
 use projects::{CheckoutContent, Named, copy_checkout};
 use walkdir::WalkDir;
 
-use crate::skips::has;
+use workbench::skips::has;
 
 fn git(directory: &Path, words: &[&str]) -> String {
     let mut command = Command::new("git");

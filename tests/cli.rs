@@ -9,7 +9,7 @@ use fs_err as fs;
 
 use crate::demo_tree::scratch;
 use crate::program::{rockpack, text, uncached};
-use crate::skips::{has, skip};
+use workbench::skips::{has, skip};
 
 fn build(dir: &Path, dest: &str, more: &[&str]) -> Output {
     let base =

@@ -9,7 +9,7 @@ use fs_err as fs;
 use tempfile::TempDir;
 
 use crate::program::text;
-use crate::skips::skip;
+use workbench::skips::skip;
 
 /// Directory with a library made by the C compiler.
 struct Bench {

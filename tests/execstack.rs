@@ -8,7 +8,7 @@ use fs_err as fs;
 use tempfile::TempDir;
 
 use crate::program::{rockpack, said};
-use crate::skips::has;
+use workbench::skips::has;
 
 const PACKAGES: &str = r#"
 common {

@@ -46,7 +46,7 @@ fn a_file_without_space_is_an_error_of_the_environment() {
 /// The standard library panics if a directory cannot be closed.
 #[test]
 fn a_panic_of_any_thread_ends_the_process() {
-    if !crate::skips::has("strace", "panics of threads") {
+    if !workbench::skips::has("strace", "panics of threads") {
         return;
     }
     let scratch = tempfile::TempDir::new().unwrap();

@@ -40,7 +40,7 @@ fn legacy_full() {
 fn contract_of_the_manifest() {
     let promised = review::contract::promised(&repository::manifest());
     let page = review::contract::page(&promised);
-    crate::expected::compare("golden/contract.txt", &page);
+    workbench::expected::compare("golden/contract.txt", &page);
     let text = serde_json::to_string(&promised).unwrap();
     assert_eq!(serde_json::from_str::<review::contract::Contracts>(&text).unwrap(), promised);
 }
@@ -49,7 +49,10 @@ fn contract_of_the_manifest() {
 fn contract_of_a_full_tree() {
     let catalog = Catalog::load(&golden("kpack-full.catalog.json.xz")).unwrap();
     let contracts = review::contract::contracts(&planned(&catalog).0);
-    crate::expected::compare("golden/kpack-full-contract.txt", &review::contract::page(&contracts));
+    workbench::expected::compare(
+        "golden/kpack-full-contract.txt",
+        &review::contract::page(&contracts),
+    );
 }
 
 /// Compares `golden/NAME.txt` with the plan of `golden/NAME.catalog.json.xz`.
@@ -59,7 +62,7 @@ fn compare(name: &str, mode: Mode, list: impl Fn(&Plan) -> String) {
     assert_eq!(plan.mode, Some(mode));
     let found =
         quoted(&format!("{warnings}{}\n{}", review::summary_text(&plan, true), list(&plan)));
-    crate::expected::compare(&format!("golden/{name}.txt"), &found);
+    workbench::expected::compare(&format!("golden/{name}.txt"), &found);
 }
 
 fn golden(name: &str) -> PathBuf {

@@ -9,7 +9,7 @@ use manifest::{KdlFile, VOCABULARY};
 use tempfile::TempDir;
 
 use crate::program::text;
-use crate::skips::has;
+use workbench::skips::has;
 
 fn rockpack(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rockpack")).args(args).env("NO_COLOR", "1").output().unwrap()

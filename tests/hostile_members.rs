@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use super::verify::wheel::wheel;
 use super::verify::zip::Member;
 use crate::program::{in_a_minute as rockpack, text};
-use crate::skips::skip;
+use workbench::skips::skip;
 
 #[path = "hostile_members/sparse.rs"]
 mod sparse;

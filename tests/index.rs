@@ -1,7 +1,7 @@
 //! Publication of finished packages: other tags, indexes, and installation by pip and uv.
 //! Missing installers are skipped, and listed after all tests.
 //!
-//! `UPDATE_EXPECT=1 cargo test --test all index` rewrites the pages in `tests/fixtures/index`.
+//! `./tasks accept index` rewrites the pages in `tests/fixtures/index`.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -44,7 +44,7 @@ fn program(name: &str, args: &[&str]) -> Option<Command> {
         .output()
         .is_ok_and(|output| output.status.success());
     if !starts {
-        crate::skips::skip(
+        workbench::skips::skip(
             "indexes as installers use them",
             [&[name], args].concat().join(" ").trim_end(),
         );

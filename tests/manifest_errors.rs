@@ -1,6 +1,5 @@
 //! Pictures of all mistakes in a manifest: `tests/fixtures/errors/NAME.kdl`, with the rendered
-//! diagnostics in `NAME.txt`. `UPDATE_EXPECT=1 cargo test --test all manifest_errors` rewrites the
-//! pictures.
+//! diagnostics in `NAME.txt`. `./tasks accept manifest_errors` rewrites the pictures.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -88,7 +87,7 @@ fn every_mistake_has_its_picture() {
     for file in fixtures() {
         let picture = render(&problems(&file));
         assert!(!picture.is_empty(), "{} decodes without a problem", file.display());
-        differ.extend(crate::expected::difference(&file.with_extension("txt"), &picture));
+        differ.extend(workbench::expected::difference(&file.with_extension("txt"), &picture));
     }
     assert!(differ.is_empty(), "{}", differ.join("\n"));
 }

@@ -9,8 +9,8 @@ use binary::elf::stub::{StubMachine, exec_stub};
 use fs_err as fs;
 use tempfile::TempDir;
 
-use super::skips;
 use crate::program::in_a_minute as rockpack;
+use workbench::skips;
 
 /// Makes artifacts in `artifacts`, and a manifest in `m`.
 fn place() -> TempDir {

@@ -1,6 +1,6 @@
 //! Pictures of all faults of a plan: `tests/fixtures/errors/planning/NAME.kdl` with a catalog in
-//! `NAME.catalog` and the rendered problems in `NAME.txt`. `UPDATE_EXPECT=1 cargo test --test
-//! planning_errors` rewrites the pictures.
+//! `NAME.catalog` and the rendered problems in `NAME.txt`. `./tasks accept planning_errors`
+//! rewrites the pictures.
 //!
 //! A catalog has the format of `planning/tree.rs`, and lines `//`, `ask KEY=VALUE…` (options) and
 //! `build KEY=VALUE…` (facts).
@@ -162,7 +162,7 @@ fn every_fault_has_its_picture() {
         let scene = Scene::read(&file.with_extension("catalog"));
         let manifest = manifest(&file);
         let picture = picture(&manifest, &scene.catalog(), &scene.request);
-        differ.extend(crate::expected::difference(&file.with_extension("txt"), &picture));
+        differ.extend(workbench::expected::difference(&file.with_extension("txt"), &picture));
         assert_eq!(
             self::picture(&manifest, &scene.reversed(), &scene.request),
             picture,

@@ -1,5 +1,5 @@
-//! Every kind of problem is used, and documented in `schema/problems.md`, which `UPDATE_EXPECT=1
-//! cargo test --test all problem_codes` rewrites.
+//! Every kind of problem is used, and documented in `schema/problems.md`, which `./tasks accept problem_codes`
+//! rewrites.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn page() -> String {
 
 #[test]
 fn every_code_is_documented() {
-    crate::expected::compare("schema/problems.md", &page());
+    workbench::expected::compare("schema/problems.md", &page());
 }
 
 #[test]

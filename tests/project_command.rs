@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-use crate::skips::has;
+use workbench::skips::has;
 
 const MANIFEST: &str = r#"common { author "A"; requires-python ">=3.10"; }
 package "core" kind="runtime" {

@@ -155,7 +155,7 @@ fn a_dry_run_lists_each_field_and_writes_nothing() {
         ],
     );
     assert_eq!(contents(dir.path()), before);
-    insta::assert_snapshot!(text);
+    workbench::expected::compare("tests/fixtures/promote/dry-run.txt", &text);
     // The list is complete: no package of the old version is left.
     done(dir.path(), &["wheel", "promote", "old", "--to", "7.10.0", "-o", "out"]);
     for file in contents(&dir.path().join("out"))

@@ -8,9 +8,9 @@ use std::process::Command;
 use fs_err as fs;
 use tempfile::TempDir;
 
-use super::skips;
 use super::verify::wheel::wheel;
 use crate::program;
+use workbench::skips;
 
 /// Fails to read a file with `BROKEN_FILE` in its path.
 const SHIM: &str = r#"

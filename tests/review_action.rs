@@ -8,8 +8,8 @@ use fs_err as fs;
 
 use crate::demo_tree::scratch;
 use crate::program::{PROGRAM, done, text};
-use crate::skips::has;
 use action::{Context, Outcome};
+use workbench::skips::has;
 
 #[path = "review_action/action.rs"]
 mod action;

@@ -12,7 +12,7 @@ use binary::elf::stub::StubMachine;
 use tempfile::TempDir;
 
 use crate::program;
-use crate::skips::skip;
+use workbench::skips::skip;
 
 const MINIMUM: &str = "3.10";
 

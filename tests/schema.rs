@@ -39,7 +39,7 @@ fn compare(arguments: &[&str], name: &str) {
         Command::new(env!("CARGO_BIN_EXE_rockpack")).arg("help").args(arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let printed = String::from_utf8(output.stdout).unwrap();
-    crate::expected::compare(name, &printed);
+    workbench::expected::compare(name, &printed);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use fs_err as fs;
 
 use crate::demo_tree::scratch;
 use crate::program::{PROGRAM, done, text};
-use crate::skips::has;
+use workbench::skips::has;
 
 /// Returns the command line of the action.
 fn command_line() -> String {

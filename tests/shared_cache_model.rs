@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use super::expected;
+use workbench::expected;
 
 const CHAPTER: &str = "tests/remote/README.md";
 const INPUTS: &str = "tests/remote/model.tsv";

@@ -8,7 +8,7 @@ use manifest::{Filling, setting};
 use plan::{RunCommand, RunScript};
 use tempfile::TempDir;
 
-use crate::skips::has;
+use workbench::skips::has;
 
 /// Imitates LLVM's: prints a line for each requested kind of option.
 const CONFIG: &str = r#"#!/bin/sh

@@ -11,19 +11,16 @@ use tempfile::TempDir;
 use crate::program::{done, rockpack, said};
 
 #[path = "split_command/fat.rs"]
-pub mod fat;
+mod fat;
 #[path = "split_command/faults.rs"]
 mod faults;
-#[path = "split_command/library.rs"]
-pub mod library;
 #[path = "split_command/made.rs"]
 mod made;
-#[path = "split_command/memory.rs"]
-pub mod memory;
 #[path = "split_command/sets.rs"]
 mod sets;
 
-use made::{Made, bundle, object, raw};
+use made::{Made, bundle, raw};
+use workbench::code_object::object;
 
 const FAMILIES: &str = r#"
 isa "gpu90" "old-all" parent="gpu9" mach=0x21 product="Ninety"

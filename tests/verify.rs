@@ -1,6 +1,6 @@
 //! `rockpack wheel verify`: built packages have no findings, and each code has a package with this fault.
 //!
-//! `UPDATE_EXPECT=1 cargo test --test all verify` rewrites `tests/verify/messages.txt`.
+//! `./tasks accept verify` rewrites `tests/verify/messages.txt`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -241,7 +241,7 @@ fn reports_every_fault() {
         .unwrap();
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    crate::expected::compare("tests/verify/messages.txt", &page);
+    workbench::expected::compare("tests/verify/messages.txt", &page);
 }
 
 /// Codes of plans have a separate test.

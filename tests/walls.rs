@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use walkdir::WalkDir;
 
 use crate::program::PROGRAM;
-use crate::skips::skip;
+use workbench::skips::skip;
 
 #[path = "walls/kept.rs"]
 mod kept;

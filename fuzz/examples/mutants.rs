@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rockpack_fuzz::property;
 
-#[path = "../../tests/elf_mutations/mutant.rs"]
+#[path = "../../crates/binary/tests/elf_mutations/mutant.rs"]
 mod mutant;
 
 use mutant::{Random, mutate};

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rockpack_fuzz::pe;
 
-#[path = "../../tests/elf_mutations/mutant.rs"]
+#[path = "../../crates/binary/tests/elf_mutations/mutant.rs"]
 mod mutant;
 
 use mutant::{Random, mutate};

@@ -14,7 +14,7 @@ use binary::elf::forward::forwarding_library;
 use binary::elf::stub::{StubMachine, exec_stub};
 use binary::elf::{self, Edited, Edits, RpathEdit};
 
-#[path = "../../tests/elf_conformance/kpack.rs"]
+#[path = "../../crates/binary/tests/elf_conformance/kpack.rs"]
 mod kpack;
 
 const SOURCE: &str = "\

@@ -12,7 +12,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-#[path = "../../tests/elf_mutations/property.rs"]
+#[path = "../../crates/binary/tests/elf_mutations/property.rs"]
 pub mod property;
 /// Properties of the PE reader.
 pub mod pe;

@@ -31,7 +31,7 @@ fn git(dir: &Path, args: &[&str]) {
 }
 
 fn has_git() -> bool {
-    crate::skips::has("git", "differences to a revision")
+    workbench::skips::has("git", "differences to a revision")
 }
 
 /// Makes the demo artifacts, and the repository's manifest in `m`.

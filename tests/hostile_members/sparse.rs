@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use wheel::unpacking::{Rules, TarReader};
 
 use super::tar::Tar;
-use crate::skips::{has, skip};
+use workbench::skips::{has, skip};
 
 /// Bytes of the fixtures' file, with its data.
 const FILE: &[u8; 4096] = &{

@@ -29,7 +29,7 @@ pub fn all(dir: &Path) -> String {
 }
 
 fn compare(name: &str, actual: &str) {
-    crate::expected::compare(&format!("tests/fixtures/index/{name}"), actual);
+    workbench::expected::compare(&format!("tests/fixtures/index/{name}"), actual);
 }
 
 /// Writes versions out of order, a local version, an sdist, a name to normalize, and yanked files,

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use super::installers::{PIP, UV, indexed, install, install_with_each, pip, run, uv};
 use super::{copy, demo};
-use crate::skips::has;
+use workbench::skips::has;
 
 /// `python3 -m http.server` of a directory, on a free port.
 struct Serving {

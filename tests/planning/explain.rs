@@ -50,11 +50,10 @@ fn case() -> Case {
         .asking(|r| r.mode = Some(Mode::Kpack))
 }
 
-/// Compares with `tests/fixtures/explain/NAME.txt`, which `UPDATE_EXPECT=1 cargo test --test all
-/// planning` rewrites.
+/// Compares with `tests/fixtures/explain/NAME.txt`, which `./tasks accept planning::` rewrites.
 fn compare(name: &str, found: &str) {
     let found: String = found.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
-    crate::expected::compare(&format!("tests/fixtures/explain/{name}.txt"), &found);
+    workbench::expected::compare(&format!("tests/fixtures/explain/{name}.txt"), &found);
 }
 
 #[test]

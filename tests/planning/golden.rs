@@ -1,6 +1,6 @@
 //! Reviewed plan of the demo artifacts, made with the repository's manifest.
 //!
-//! `UPDATE_EXPECT=1 cargo test --test all planning::golden` rewrites `golden/*.txt`.
+//! `./tasks accept planning::golden` rewrites `golden/*.txt`.
 
 use plan::resolve;
 
@@ -32,7 +32,7 @@ fn planned(system: System, kpack: bool) -> String {
 /// Compares with the reviewed plan; only libraries are from this machine, and they are alike on all
 /// machines.
 fn compare(name: &str, found: &str) {
-    crate::expected::compare(&format!("golden/{name}"), found);
+    workbench::expected::compare(&format!("golden/{name}"), found);
 }
 
 #[test]

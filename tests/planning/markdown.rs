@@ -1,18 +1,19 @@
 //! `rockpack plan --format markdown`: content, escaping, and size.
 
 use review::{MARKDOWN_LIMIT, markdown_text};
+use workbench::expected;
 
 use super::reports::{hostile, large, small};
 
 #[test]
 fn a_small_plan_is_told_whole() {
-    insta::assert_snapshot!(markdown_text(&small()));
+    expected::compare("tests/fixtures/planning/small.md.txt", &markdown_text(&small()));
 }
 
 #[test]
 fn hostile_names_are_no_markup() {
     let text = markdown_text(&hostile());
-    insta::assert_snapshot!(text);
+    expected::compare("tests/fixtures/planning/hostile.md.txt", &text);
     // The only HTML is from the page itself.
     let tags = tags(&text);
     let own = ["code", "/code", "details", "/details", "summary", "/summary"];

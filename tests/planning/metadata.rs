@@ -359,7 +359,8 @@ fn a_package_has_a_readme_or_a_page_of_what_is_known() {
     };
     let plan = Case::new(&packages(""), entries).plan();
     let pages = ["x", "x-core", "x-device-gfx942", "x-devel"].map(|name| description(&plan, name));
-    insta::assert_snapshot!("descriptions", pages.join("--------\n"));
+    let file = "tests/fixtures/planning/descriptions.txt";
+    workbench::expected::compare(file, &pages.join("--------\n"));
     let plan = Case::new(&packages("readme \"d/x.rst\""), entries).plan();
     assert_eq!(description(&plan, "x-device-gfx942"), "d/x.rst\nfor gfx942 {other}\n");
     assert_eq!(description(&plan, "x-core"), pages[1]);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use base::names::PackageName;
 use plan::{Plan, PrefetchedWheel, Sources};
 use review::{markdown_text, summary_text};
+use workbench::expected;
 
 use super::support::{Case, devel, package, runtime};
 
@@ -160,10 +161,12 @@ python-project "user" {
 fn text_and_markdown_list_them() {
     let plan = case().plan();
     let text = summary_text(&plan, false);
-    insta::assert_snapshot!("text", text.split_once("projects, in").unwrap().1);
+    let listed = text.split_once("projects, in").unwrap().1;
+    expected::compare("tests/fixtures/planning/projects.txt", listed);
     let markdown = markdown_text(&plan);
     let section = markdown.split_once("**Python projects").unwrap().1;
-    insta::assert_snapshot!("markdown", section.split_once("<details>").unwrap().0);
+    let table = section.split_once("<details>").unwrap().0;
+    expected::compare("tests/fixtures/planning/projects.md.txt", table);
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn a_read_only_directory_is_refused_before_any_upload() {
             assert!(messages.contains("Read-only file system"), "{messages}");
         }
         Ok(output) if ![Some(77), Some(1)].contains(&output.status.code()) => panic!("{output:?}"),
-        _ => crate::skips::skip("read-only stores", "the right to mount a tmpfs"),
+        _ => workbench::skips::skip("read-only stores", "the right to mount a tmpfs"),
     }
 }
 

@@ -49,7 +49,7 @@ fn writes_publishes_and_applies_patches() {
     assert_eq!(names(&place.join("new")).len(), 5, "one patch");
     done(place, &["index", "delta", "old", "new", "--jobs", "1"]);
     assert_eq!(fs::read(place.join("new").join(&patch)).unwrap(), bytes);
-    if crate::skips::has("zstd", "patches of `rockpack index delta` with the program zstd") {
+    if workbench::skips::has("zstd", "patches of `rockpack index delta` with the program zstd") {
         let old = format!("--patch-from=old/{OLD}");
         let args = ["-q", "-d", "--long=31", &old, &format!("new/{patch}"), "-o", "applied"];
         assert!(Command::new("zstd").args(args).current_dir(place).status().unwrap().success());

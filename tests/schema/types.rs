@@ -1,9 +1,8 @@
 //! The published JSON Schemas equal the types' schemas.
 //!
-//! `UPDATE_EXPECT=1 cargo test --features schema-tests schema` rewrites `schema/*.schema.json`.
+//! `./tasks accept --features schema-tests schema` rewrites `schema/*.schema.json`.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -48,21 +47,11 @@ fn the_published_schemas_match_the_types() {
 fn published<T: JsonSchema>(name: &str, format: u32) {
     let schema = schema_of::<T>(&format!("urn:rockpack:schema:{name}-{format}"));
     assert_eq!(untold(&schema, name), Vec::<String>::new(), "each of these wants a doc comment");
-    let file =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schema/{name}-{format}.schema.json"));
     let mut text = String::new();
     write(&schema, 0, &mut text);
     text.push('\n');
     assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), schema, "nothing is lost in writing");
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        fs_err::write(&file, &text).unwrap();
-    }
-    let published = fs_err::read_to_string(&file).unwrap_or_default();
-    assert!(
-        published == text,
-        "{} is not the schema of the type; see UPDATE_EXPECT=1 and git diff",
-        file.display()
-    );
+    workbench::expected::compare(&format!("schema/{name}-{format}.schema.json"), &text);
 }
 
 fn generator() -> SchemaGenerator {

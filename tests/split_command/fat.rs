@@ -6,15 +6,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use binary::device_code::Bundle;
-use binary::elf::fat::{Emptied, FatElf, prove};
 use fs_err as fs;
-use goblin::elf::SectionHeader;
 use goblin::elf::section_header::SHT_NOBITS;
+use workbench::code_object::{bundle, code, compressed};
+use workbench::fat_library::{Library, OF_MARKER, RUNTIME};
+use workbench::memory::Memory;
 
-use super::library::{BUNDLES, Library, OF_MARKER, Place, RUNTIME, bundle, code, compressed};
 use super::made::{Made, members, raw};
-use super::memory::Memory;
 use super::{INPUT, METADATA, PACKAGES, done, output, place, rockpack, said, split};
 
 const RUNTIMES: &str = r#"
@@ -31,17 +29,6 @@ fn bundles() -> tempfile::TempDir {
     let with = with.replace("    host-requires-dist", &format!("{RUNTIMES}    host-requires-dist"));
     fs::write(dir.path().join("packages.kdl"), with + SYSTEM).unwrap();
     dir
-}
-
-/// Makes a library of two units with code for three ISAs, and one of them with other features.
-fn library() -> Library {
-    let one = [("gpu90", code(0x21, 3000)), ("gpu100", code(0x23, 5000))];
-    let two = [
-        ("gpu90:x+", code(0x21, 700)),
-        ("gpu90:x-", code(0x21, 800)),
-        ("gpu91-strict", code(0x22, 100)),
-    ];
-    Library::new(&[bundle(&one), compressed(&bundle(&two))])
 }
 
 fn frame(library: &[u8]) -> Made {
@@ -116,7 +103,7 @@ fn archived(archive: &[u8]) -> BTreeMap<(String, String), Vec<u8>> {
 fn code_moves_into_archives_named_by_the_library() {
     let dir = bundles();
     let dir = dir.path();
-    let old = library().bytes();
+    let old = Library::of_two_units().bytes();
     frame(&old).write(&dir.join("in"));
     let shown = split(dir, &[]);
     for line in [
@@ -191,7 +178,7 @@ fn code_moves_into_archives_named_by_the_library() {
 fn plans_match_the_output_and_threads_change_no_byte() {
     let dir = bundles();
     let dir = dir.path();
-    frame(&library().bytes()).write(&dir.join("in"));
+    frame(&Library::of_two_units().bytes()).write(&dir.join("in"));
     let shown = done(dir, &["wheel", "split", INPUT, "--version", "7.0", "--dry-run"]);
     assert!(!dir.join("out").exists());
     let listed = shown.rsplit_once("\n5 wheels").unwrap().0;
@@ -199,130 +186,6 @@ fn plans_match_the_output_and_threads_change_no_byte() {
     let sums = fs::read_to_string(dir.join("out/dist/SHA256SUMS")).unwrap();
     done(dir, &["wheel", "split", INPUT, "--version", "7.0", "-o", "again", "-j", "4"]);
     assert_eq!(fs::read_to_string(dir.join("again/dist/SHA256SUMS")).unwrap(), sums);
-}
-
-/// Returns the reason for which a library's code cannot be removed, if any.
-fn stuck(library: &Library) -> Option<String> {
-    let file = library.bytes();
-    let fat = match FatElf::read(&file) {
-        Ok(fat) => fat,
-        Err(error) => return Some(error.to_string()),
-    };
-    fat.emptying(&file, &lengths(&file, &fat), b"marker").err().map(|error| error.to_string())
-}
-
-pub fn lengths(file: &Vec<u8>, fat: &FatElf) -> Vec<u64> {
-    let length =
-        |place: &std::ops::Range<u64>| Bundle::read(file, place.start, place.end).unwrap().length();
-    fat.bundles().iter().map(length).collect()
-}
-
-#[test]
-fn unusual_libraries_are_refused() {
-    assert_eq!(stuck(&library()), None);
-    let expect = |library: Library, expected: &str| {
-        let why = stuck(&library).expect(expected);
-        assert!(why.contains(expected), "{expected:?} in {why:?}");
-    };
-    let change = |place: Place, bytes: &[u8]| library().changed(place, bytes);
-    let one = BUNDLES as u64;
-    expect(Library { machine: 183, ..library() }, "a processor other than x86-64");
-    expect(
-        change(Place::Header(16), &[1, 0]),
-        "neither a shared library nor a dynamically linked program",
-    );
-    // Names of sections: .hip_fatbin is renamed; a second section gets its name.
-    let place_of =
-        |name: &str| library().bytes().windows(name.len()).rposition(|at| at == name.as_bytes());
-    let first = place_of("\0.dynstr\0").unwrap();
-    let code = place_of(".hip_fatbin").unwrap() - first;
-    expect(change(Place::Names(code + 1), b"x"), "0 sections `.hip_fatbin`");
-    let records = place_of(".hipFatBinSegment").unwrap() - first;
-    expect(change(Place::Names(records + 4), b"x"), "0 sections `.hipFatBinSegment`");
-    expect(change(Place::Record(0), &OF_MARKER.to_le_bytes()), "already edited");
-    expect(change(Place::Record(24 + 4), &[2]), "is invalid or already edited");
-    expect(change(Place::Record(16), &[1]), "is invalid or already edited");
-    // A relocation that is not relative, a missing one, and an additional one into the code.
-    expect(change(Place::Relocation(24 + 8), &[1]), "points to or changes its offload bundles");
-    expect(
-        change(Place::Relocation(24), &8_u64.to_le_bytes()),
-        "points to or changes its offload bundles",
-    );
-    expect(Library { other: one + 16, ..library() }, "the relocation at address");
-    // The first bundle has two records, and the second none.
-    let twice = change(Place::Relocation(48 + 16), &one.to_le_bytes());
-    expect(twice, "is in no offload bundle with a record");
-    let outside = change(Place::Relocation(48 + 16), &8_u64.to_le_bytes());
-    expect(outside, "an offload bundle outside of `.hip_fatbin`");
-    expect(Library { symbol: Some(one + 8), ..library() }, "a symbol or an entry");
-    expect(Library { symbol: Some(one - 4), ..library() }, "a symbol or an entry");
-    for symbol in [8, one] {
-        assert_eq!(stuck(&Library { symbol: Some(symbol), ..library() }), None);
-    }
-    // A relocation by a symbol of a bundle, other than a record's; and an unreadable symbol table.
-    let named = Library { symbol: Some(one), ..library() };
-    expect(named.changed(Place::Relocation(8), &[1, 0, 0, 0, 1]), "the relocation at address");
-    let far = library().changed(Place::Dynamic(3 * 16 + 8), &[0, 0, 0xff, 0xff]);
-    expect(far, "its relocations, symbols, or the records of its offload bundles cannot be read");
-    let end = library().starts()[1] - BUNDLES - 1;
-    expect(change(Place::Bundle(end), &[1]), "is in no offload bundle");
-}
-
-#[test]
-fn proofs_find_each_byte_that_differs() {
-    let library = library();
-    let (old, marker) = (library.bytes(), b"marker");
-    let fat = FatElf::read(&old).unwrap();
-    let new = emptied(&old, marker);
-    assert_eq!(
-        fat.emptying(&old, &lengths(&old, &fat), marker).unwrap().new_len(),
-        new.len() as u64
-    );
-    prove(&old, &new, marker).unwrap();
-    assert!(prove(&old, &new, b"narker").is_err());
-    assert!(prove(&old, &old, marker).is_err());
-    let memory = Memory::new(&new);
-    // Padding is in no section, and loaders fill in the records' addresses.
-    let sections = memory.elf.section_headers.iter().filter(|it| it.sh_type != SHT_NOBITS);
-    let used = |at: usize| {
-        let inside =
-            |it: &SectionHeader| (it.sh_offset..it.sh_offset + it.sh_size).contains(&(at as u64));
-        sections.clone().any(inside) || at < 232 || at >= new.len() - 64 * 11
-    };
-    let kept = (0..new.len()).filter(|at| used(*at) || (BUNDLES..BUNDLES + 4096).contains(at));
-    let accepted: Vec<String> = kept
-        .filter(|at| {
-            let mut other = new.clone();
-            other[*at] ^= 0x40;
-            prove(&old, &other, marker).is_ok()
-        })
-        .map(|at| format!("{at:#x}"))
-        .collect();
-    assert!(accepted.is_empty(), "{accepted:?}");
-}
-
-/// Returns the library without its bundles, which is proven.
-pub fn emptied(old: &Vec<u8>, marker: &[u8]) -> Vec<u8> {
-    let fat = FatElf::read(old).unwrap();
-    let emptying = fat.emptying(old, &lengths(old, &fat), marker).unwrap();
-    let mut new = Vec::new();
-    std::io::Read::read_to_end(&mut Emptied::new(old, &emptying).reader(), &mut new).unwrap();
-    prove(old, &new, marker).unwrap();
-    new
-}
-
-#[test]
-fn without_room_for_a_header_the_pages_become_zeros_that_take_no_memory() {
-    let code = bundle(&[("gpu90", code(0x21, (3 << 20) - 99))]);
-    let old = Library { is_crowded: true, ..Library::new(&[code]) }.bytes();
-    let fat = FatElf::read(&old).unwrap();
-    let emptying = fat.emptying(&old, &lengths(&old, &fat), b"marker").unwrap();
-    assert_eq!(emptying.freed(), 0);
-    assert!(emptying.held() < 4096, "{}", emptying.held());
-    let new = emptied(&old, b"marker");
-    assert_eq!(new.len() as u64, emptying.new_len());
-    let bundles = &new[BUNDLES..BUNDLES + (3 << 20)];
-    assert!(bundles.starts_with(b"marker\0") && bundles[6..].iter().all(|byte| *byte == 0));
 }
 
 #[test]
@@ -352,9 +215,11 @@ fn refusals_name_the_file_and_leave_nothing() {
         &frame(&Library::new(&[old]).bytes()),
         &[what, "version 1, which does not record its size"],
     );
-    let there = frame(&library().bytes()).file("frame/.kpack/frame_gpu90.kpack", b"x");
+    let there =
+        frame(&Library::of_two_units().bytes()).file("frame/.kpack/frame_gpu90.kpack", b"x");
     refuses(&there, &["it already has `frame/.kpack/frame_gpu90.kpack`"]);
-    let moved = frame(b"x").file("frame-2.1+ex7.data/platlib/frame/lib/y.so", &library().bytes());
+    let moved = frame(b"x")
+        .file("frame-2.1+ex7.data/platlib/frame/lib/y.so", &Library::of_two_units().bytes());
     refuses(&moved, &["installers place it outside of the root"]);
 }
 
@@ -373,9 +238,9 @@ fn code_of_other_runtimes_stays() {
     let seven: &[&str] = &["--version", "7.0"];
     for old in ["librun.so.6", "librun-blas.so.1"] {
         let needs = format!("(it needs {old}, of a runtime that does not read archives of code)");
-        refuses(&Library { needs: old, ..library() }, seven, &needs);
+        refuses(&Library { needs: old, ..Library::of_two_units() }, seven, &needs);
     }
-    let renamed = Library { needs: "librun-1234abcd.so.6", ..library() };
+    let renamed = Library { needs: "librun-1234abcd.so.6", ..Library::of_two_units() };
     let none = "(it needs no library of a runtime that reads archives of code: librun.so.7, librun-blas.so.2)";
     refuses(&renamed, seven, none);
 }
@@ -384,7 +249,8 @@ fn code_of_other_runtimes_stays() {
 fn the_host_wheel_requires_the_runtime_of_its_archives() {
     let dir = bundles();
     let dir = dir.path();
-    frame(&Library { needs: "librun-blas.so.2", ..library() }.bytes()).write(&dir.join("in"));
+    frame(&Library { needs: "librun-blas.so.2", ..Library::of_two_units() }.bytes())
+        .write(&dir.join("in"));
     let shown = split(dir, &[]);
     assert!(shown.contains("\n    requires detect>=1, ex-core>=6.5\n"), "{shown}");
     let info = "frame-2.1+ex7.dist-info/METADATA";
@@ -401,7 +267,7 @@ fn a_runtime_that_the_version_excludes_is_refused() {
         let text = text.replace("ex-core>=6.5", "ex-core>=7.1");
         fs::write(dir.path().join("packages.kdl"), text).unwrap();
         let mut made = Made::new("frame", "2.1+ex7", metadata)
-            .file("frame/lib/sub/libfat.so", &library().bytes())
+            .file("frame/lib/sub/libfat.so", &Library::of_two_units().bytes())
             .file("frame/lib/blas/k_gpu90.dat", b"kernels")
             .file("frame/images/acme-gpu9xx/a.img", b"image")
             .info("licenses/LICENSE", b"You may.\n");
@@ -433,7 +299,7 @@ fn dlls_stay_whole_with_a_reason() {
     let dir = bundles();
     let dir = dir.path();
     let dll = [&b"MZ"[..], &[0; 510], &bundle(&[("gpu90", code(0x21, 100))])].concat();
-    frame(&library().bytes()).file("frame/lib/k.dll", &dll).write(&dir.join("in"));
+    frame(&Library::of_two_units().bytes()).file("frame/lib/k.dll", &dll).write(&dir.join("in"));
     let shown = done(dir, &["wheel", "split", INPUT, "--version", "7.0", "-o", "out"]);
     let note = "\nnote: frame/lib/k.dll has code for gpu90 and stays in the host wheel (";
     assert!(shown.contains(note) && shown.contains("; DLLs are not edited)\n"), "{shown}");
@@ -446,7 +312,7 @@ fn host_lines_keep_libraries_whole() {
     let dir = dir.path();
     let kept = PACKAGES.replace(r#"host "share/gpu90.txt""#, r#"host "lib/sub/libfat.so""#);
     fs::write(dir.join("packages.kdl"), kept + SYSTEM).unwrap();
-    let old = library().bytes();
+    let old = Library::of_two_units().bytes();
     frame(&old).write(&dir.join("in"));
     split(dir, &[]);
     assert!(members(&output(dir, "frame"))["frame/lib/sub/libfat.so"] == old);
@@ -481,7 +347,7 @@ int main(int count, char **names) {
 
 #[test]
 fn libraries_of_every_linker_load_without_their_bundles() {
-    if !crate::skips::has("cc", "libraries with device code that load after a split") {
+    if !workbench::skips::has("cc", "libraries with device code that load after a split") {
         return;
     }
     let dir = bundles();

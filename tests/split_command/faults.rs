@@ -7,8 +7,9 @@ use fs_err as fs;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::made::{Made, bundle, object};
+use super::made::{Made, bundle};
 use super::{INPUT, METADATA, PACKAGES, done, frame, place, rockpack, said};
+use workbench::code_object::object;
 
 const NAME: &str = "frame-2.1+ex7-cp312-cp312-linux_x86_64.whl: ";
 

@@ -123,14 +123,6 @@ pub fn raw(path: &Path) -> BTreeMap<String, (Option<u32>, String, String, Vec<u8
     all
 }
 
-/// Makes a code object of the ISA with this number.
-pub fn object(mach: u32) -> Vec<u8> {
-    let mut file = [&b"\x7fELF"[..], &[2, 1, 1, 64], &[0; 56]].concat();
-    file[18..20].copy_from_slice(&224_u16.to_le_bytes());
-    file[48..52].copy_from_slice(&mach.to_le_bytes());
-    file
-}
-
 /// Makes an offload bundle with code for these targets.
 pub fn bundle(targets: &[&str]) -> Vec<u8> {
     let ids: Vec<String> =

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use fs_err as fs;
 
-use super::made::{Made, bundle, object};
+use super::made::{Made, bundle};
 use super::{INPUT, METADATA, frame, output, place, rockpack, said, split, text_of};
+use workbench::code_object::object;
 
 /// Returns the messages of verify after changing the wheels.
 fn after(spoil: impl FnOnce(&Path)) -> String {

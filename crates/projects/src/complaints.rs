@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     /// Logs of CMake 4.4, meson 1.12, ninja, make, cargo 1.95, setuptools, Cython 3.0, gcc 12, clang
-    /// 21, hipcc 7.0 and pip, with other directories. `UPDATE_EXPECT=1` writes the errors.
+    /// 21, hipcc 7.0 and pip, with other directories. `./tasks accept real_logs` writes the errors.
     #[test]
     fn finds_the_errors_of_real_logs() {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/logs");
@@ -95,11 +95,7 @@ mod tests {
             assert!(!errors.is_empty(), "{name}");
             let _ = writeln!(report, "== {name}\n{}\n", errors.join("\n"));
         }
-        let expected = directory.join("errors.txt");
-        if std::env::var_os("UPDATE_EXPECT").is_some() {
-            fs::write(&expected, &report).unwrap();
-        }
-        assert_eq!(report, fs::read_to_string(expected).unwrap());
+        workbench::expected::compare("crates/projects/tests/logs/errors.txt", &report);
     }
 
     #[test]

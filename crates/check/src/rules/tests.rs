@@ -1,6 +1,6 @@
 //! The table of rules and commands: each rule finds its fault for each command that knows the facts.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p rockpack-check table` writes `rules/table.txt`.
+//! `./tasks accept -p rockpack-check table` writes `rules/table.txt`.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -285,12 +285,8 @@ fn table_lists_rules_of_each_command() {
         writeln!(table, "({}) {note}", number + 1).unwrap();
     }
     let table = table.lines().map(str::trim_end).collect::<Vec<_>>().join("\n") + "\n";
-    let place = concat!(env!("CARGO_MANIFEST_DIR"), "/src/rules/table.txt");
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        fs_err::write(place, &table).unwrap();
-    }
     println!("{table}");
-    assert_eq!(fs_err::read_to_string(place).unwrap_or_default(), table);
+    workbench::expected::compare("crates/check/src/rules/table.txt", &table);
 }
 
 #[test]
