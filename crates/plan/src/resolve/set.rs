@@ -21,23 +21,38 @@ use wheel::archive::wheel::{dist_info_dir, wheel_file_name};
 use wheel::package::Fault;
 use wheel::unpacking::{MemberFault, MemberKind, Tree};
 
-/// Reports faults that `verify` would find in the packages, as far as a catalog tells; a manifest can ignore them.
-/// Another check warns of a tag that is asked for.
-pub(super) fn check<'a>(
-    manifest: &Manifest,
+/// Planned packages without tags: the tags depend on them.
+pub(super) fn packages<'a>(
     sources: &Sources<'a>,
-    (version, platform_tag): (&Version, &str),
-    tag_is_asked: bool,
+    version: &Version,
     made: &'a [(ResolvedDist<'_>, Distribution)],
-) -> Problems {
-    let reader = Reader { sources, version, platform_tag };
+) -> Vec<Package<'a>> {
+    let reader = Reader { sources, version };
     let packages = made.iter().map(|(dist, distribution)| {
         // Axis values are no GPUs: one distribution suits all ISAs.
         let target = dist.variant.as_str().filter(|_| dist.variant.per().is_by_gpu());
         let target = Known::Is(target.map(str::to_owned));
         Package { target, ..reader.package(distribution) }
     });
-    let packages: Vec<Package<'_>> = packages.collect();
+    packages.collect()
+}
+
+/// Reports faults that `verify` would find in the packages, as far as a catalog tells; a manifest can ignore them.
+/// Another check warns of a tag that is asked for.
+pub(super) fn check<'t>(
+    manifest: &Manifest,
+    version: &Version,
+    tag_is_asked: bool,
+    made: &[(ResolvedDist<'_>, Distribution)],
+    mut packages: Vec<Package<'_>>,
+    platform_tag: impl Fn(usize) -> &'t str,
+) -> Problems {
+    for (number, (package, (_, distribution))) in packages.iter_mut().zip(made).enumerate() {
+        if package.form == Form::Wheel {
+            let file = wheel_file_name(&distribution.name, version, platform_tag(number));
+            package.tags = file.parse().ok();
+        }
+    }
     let has_code = packages.iter().flat_map(|it| &it.files).any(|it| it.code.get().is_some());
     let targets = has_code.then(|| Targets::new(manifest.families.target_names()));
     let set = Set { packages, environment: &|_: &str| true, targets: targets.as_ref() };
@@ -63,7 +78,6 @@ fn is_ignored(manifest: &Manifest, finding: &Finding, owner: Option<&PackageName
 struct Reader<'r, 'a> {
     sources: &'r Sources<'a>,
     version: &'r Version,
-    platform_tag: &'r str,
 }
 
 impl<'a> Reader<'_, 'a> {
@@ -80,8 +94,6 @@ impl<'a> Reader<'_, 'a> {
             package.files.extend(files);
             return package;
         }
-        let tag = distribution.platform_tag.as_deref().unwrap_or(self.platform_tag);
-        package.tags = wheel_file_name(name, self.version, tag).parse().ok();
         package.info = dist_info_dir(name, self.version).ok().map(|info| info.to_string());
         let files = distribution.members.iter().filter(|member| member.step != Step::Directory);
         package.files.extend(files.map(|member| {
