@@ -345,6 +345,7 @@ fn says(matched: &MatchedRule, verbose: bool) -> String {
         Says::Alias => "requests a library here".to_owned(),
         Says::KeepsLink => "stays a link".to_owned(),
         Says::Finds(name) => format!("found as {name}"),
+        Says::ClearsStack(_) => "clears its executable stack".to_owned(),
         Says::Starts(name) => format!("started as {name}"),
     }
 }
