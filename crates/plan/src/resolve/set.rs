@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::resolved_dist::ResolvedDist;
 use super::sources::Sources;
-use crate::{Archive, Distribution, Member, Step};
-use base::names::{Form, PackageName};
+use crate::{Archive, Distribution, Member, Request, Step};
+use base::names::{Form, PackageName, System};
 use base::source::{self, Problems, Severity};
 use base::version::Version;
 use binary::device_code::Code;
@@ -41,21 +41,23 @@ pub(super) fn packages<'a>(
 /// Another check warns of a tag that is asked for.
 pub(super) fn check<'t>(
     manifest: &Manifest,
-    version: &Version,
-    tag_is_asked: bool,
+    targets: &super::targets::Targets,
+    request: &Request,
     made: &[(ResolvedDist<'_>, Distribution)],
     mut packages: Vec<Package<'_>>,
     platform_tag: impl Fn(usize) -> &'t str,
 ) -> Problems {
     for (number, (package, (_, distribution))) in packages.iter_mut().zip(made).enumerate() {
         if package.form == Form::Wheel {
-            let file = wheel_file_name(&distribution.name, version, platform_tag(number));
+            let tag = platform_tag(number);
+            let file = wheel_file_name(&distribution.name, &targets.version, tag);
             package.tags = file.parse().ok();
         }
     }
+    let tag_is_asked = request.platform_tag.is_some() && targets.system == System::Linux;
     let has_code = packages.iter().flat_map(|it| &it.files).any(|it| it.code.get().is_some());
-    let targets = has_code.then(|| Targets::new(manifest.families.target_names()));
-    let set = Set { packages, environment: &|_: &str| true, targets: targets.as_ref() };
+    let names = has_code.then(|| Targets::new(manifest.families.target_names()));
+    let set = Set { packages, environment: &|_: &str| true, targets: names.as_ref() };
     let owner = |file: &str| {
         let mut distributions = made.iter().map(|(_, distribution)| distribution);
         distributions.find(|distribution| distribution.name.as_str() == file).map(|it| &it.package)
@@ -66,7 +68,10 @@ pub(super) fn check<'t>(
             && !(tag_is_asked && finding.code == source::Code::WrongPlatform)
             && !is_ignored(manifest, finding, owner(&finding.file))
     });
-    report::problems(&errors.collect::<Vec<_>>(), report::Shown::Few)
+    let (allowed, errors) = report::let_through(errors.collect(), &request.allowed);
+    let mut problems = report::problems(&errors, report::Shown::Few);
+    problems.extend(report::allowed(&allowed, report::Shown::Few));
+    problems
 }
 
 fn is_ignored(manifest: &Manifest, finding: &Finding, owner: Option<&PackageName>) -> bool {

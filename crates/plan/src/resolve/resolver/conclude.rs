@@ -15,8 +15,7 @@ use crate::resolve::{
     too_wide, unused_rules, windows,
 };
 use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
-use base::names::System;
-use base::source::{Problem, Problems};
+use base::source::{Code, Problem, Problems};
 use base::version::Version;
 use catalog::Origin;
 
@@ -129,11 +128,9 @@ impl<'a> Resolver<'a> {
         if problems.has_errors() {
             drop(planned);
         } else {
-            let is_asked = self.request.platform_tag.is_some();
-            let is_asked = is_asked && self.targets.system == System::Linux;
             let tag = |number| platform.others.get(&number).unwrap_or(&platform_tag).as_str();
-            let version = &self.targets.version;
-            problems.extend(set::check(self.manifest, version, is_asked, &made, planned, tag));
+            let Self { manifest, targets, request, .. } = self;
+            problems.extend(set::check(manifest, targets, request, &made, planned, tag));
         }
         for (number, tag) in platform.others {
             made[number].1.platform_tag = Some(tag);
@@ -243,7 +240,7 @@ impl<'a> Resolver<'a> {
             manifest: self.manifest,
             catalog: self.catalog,
             filled: packages.filled,
-            allow: self.request.allow_unowned,
+            allow: self.request.allows(Code::UnownedFiles),
             known: problems,
         };
         let (unowned, new_problems) = unowned::check(&ownership, &unowned, &mut causes);
@@ -255,6 +252,6 @@ impl<'a> Resolver<'a> {
     }
 
     fn allows(&self, left: &Left<'_>) -> bool {
-        self.request.allow_unowned || left.allowed.is_some()
+        self.request.allows(Code::UnownedFiles) || left.allowed.is_some()
     }
 }
