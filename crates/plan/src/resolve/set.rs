@@ -102,7 +102,9 @@ impl<'a> Reader<'_, 'a> {
         package.info = dist_info_dir(name, self.version).ok().map(|info| info.to_string());
         let files = distribution.members.iter().filter(|member| member.step != Step::Directory);
         package.files.extend(files.map(|member| {
-            File::of_wheel(member.path.as_str(), mode(member), self.kind(&member.step))
+            let kind = self.kind(&member.step);
+            let file = File::of_wheel(member.path.as_str(), mode(member), kind);
+            file.with_code(self.code(&member.step))
         }));
         let unread = Known::Unknown(Why::NoFact);
         let commands = distribution.entry_points.keys();
@@ -113,12 +115,6 @@ impl<'a> Reader<'_, 'a> {
         );
         if let Some(archive) = &distribution.archive {
             self.archive(archive, &mut package);
-        }
-        for file in &mut package.files {
-            let number = file.needs().and_then(Needs::elf).and_then(|facts| facts.isa_number);
-            file.code = number.map_or(Known::Unknown(Why::NoBytes), |number| {
-                Known::Is(Some(Box::new(Code { machs: [number].into(), ..Code::default() })))
-            });
         }
         package
     }
@@ -136,7 +132,8 @@ impl<'a> Reader<'_, 'a> {
             faults.extend(tree.add(path, &kind).err().map(|refusal| refusal.of(path)));
             if member.step != Step::Directory {
                 let kind = self.kind(&member.step);
-                package.files.push(File::below(Scheme::Devel, path, mode(member), kind));
+                let file = File::below(Scheme::Devel, path, mode(member), kind);
+                package.files.push(file.with_code(self.code(&member.step)));
             }
         }
         faults.extend(tree.lost());
@@ -144,6 +141,23 @@ impl<'a> Reader<'_, 'a> {
             let member = format!("{}!{}", archive.path, fault.member);
             Finding::from(Fault::from(fault).of(member)).within(&package.file)
         }));
+    }
+
+    /// A catalog knows code objects, bundles and archives, but not the code in programs and libraries.
+    fn code(&self, step: &Step) -> Known<Option<Box<Code>>> {
+        let entry = step.source().and_then(|source| self.sources.entry(source));
+        let (ids, number) = match entry.map(|entry| &entry.kind) {
+            Some(EntryKind::File { content: FileType::DeviceCode(ids), .. }) => (&ids[..], None),
+            Some(EntryKind::File { content: FileType::Elf(facts), .. }) => {
+                (&[][..], facts.isa_number)
+            }
+            _ => (&[][..], None),
+        };
+        if ids.is_empty() && number.is_none() {
+            return Known::Unknown(Why::NoBytes);
+        }
+        let (ids, machs) = (ids.iter().cloned().collect(), number.into_iter().collect());
+        Known::Is(Some(Box::new(Code { ids, machs, ..Code::default() })))
     }
 
     fn kind(&self, step: &'a Step) -> Kind<'a> {
@@ -192,7 +206,7 @@ fn of_entry<'a>(entry: &'a CatalogEntry, edit: Option<(&str, bool)>) -> Kind<'a>
         FileType::BrokenPe(why) => Kind::Broken(binary::Format::Pe, why.as_str().into()),
         FileType::BrokenImportLibrary(why) => Kind::BrokenImportLibrary(why.as_str().into()),
         FileType::Script => Kind::Script,
-        FileType::Data => Kind::Data,
+        FileType::DeviceCode(_) | FileType::Data => Kind::Data,
     }
 }
 
