@@ -70,6 +70,16 @@ fn a_build_clears_the_stack_of_a_library_and_verify_accepts_it() {
 }
 
 #[test]
+fn explain_names_the_line_that_clears_a_stack() {
+    let Some(dir) = scene(PLAIN) else { return };
+    let asked = ["--version", "1.0", "--artifact-dir", "artifacts"];
+    let explained = rockpack(dir.path(), &[&["explain", "lib/libx.so.1"], &asked[..]].concat());
+    let text = said(&explained);
+    let line = r#"clear-execstack "lib/libx.so.*" reason="plain C"  clears its executable stack"#;
+    assert!(text.contains(&format!("packages.kdl:12  {line}")), "{text}");
+}
+
+#[test]
 fn a_build_refuses_to_clear_a_stack_with_a_trampoline() {
     let Some(dir) = scene(NESTED) else { return };
     let built = build(dir.path());

@@ -79,7 +79,7 @@ impl Scene {
                 .iter()
                 .map(|name| name.parse().unwrap())
                 .collect(),
-            allow_unowned: word("ask", "allow-unowned").is_some(),
+            allowed: word("ask", "allow-unowned").map(|_| Code::UnownedFiles).into_iter().collect(),
             sources: list(word("ask", "sources")).map(|names| Sources {
                 projects: names.iter().map(|name| (name.parse().unwrap(), 0)).collect(),
                 ..Sources::default()

@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
+use base::source::Code;
 use plan::Request;
 
 use super::set::list;
@@ -152,7 +153,9 @@ impl DiffArgs {
     /// Request for the old side.
     pub fn old_request(&self, request: Request) -> Request {
         let families = |old: Option<&String>, new| old.map_or(new, |text| list(text));
+        let allowed = [&request.allowed[..], &[Code::UnownedFiles]].concat();
         Request {
+            allowed,
             linux_families: families(
                 self.old_linux_amdgpu_families.as_ref(),
                 request.linux_families,
@@ -161,7 +164,6 @@ impl DiffArgs {
                 self.old_windows_amdgpu_families.as_ref(),
                 request.windows_families,
             ),
-            allow_unowned: true,
             ..request
         }
     }

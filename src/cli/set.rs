@@ -149,7 +149,7 @@ impl SetArgs {
                 .or(self.no_wheel_compression.then_some(Compression::Store)),
             xz_preset: self.xz_preset.or(self.devel_tarball_compression.then_some(SMALLEST)),
             since: None,
-            allow_unowned: self.allow.contains(&Code::UnownedFiles),
+            allowed: self.allow.clone(),
         }
     }
 }

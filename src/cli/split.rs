@@ -43,7 +43,7 @@ pub struct SplitArgs {
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::DirPath, required_unless_present = "dry_run")]
     pub output: Option<PathBuf>,
 
-    /// Print the contents of the new wheels, and write nothing
+    /// Make and check the new wheels in a temporary directory, print their contents, and keep nothing
     #[arg(long)]
     pub dry_run: bool,
 

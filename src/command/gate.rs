@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use base::source::{Code, Problem, Problems};
 use base::text::with_causes;
 use check::read::Wheel;
-use check::report::Shown;
+use check::report::{self, Shown};
 use check::{Command, Finding};
 use manifest::Manifest;
 use record::gate::{self, Gate, GateError};
@@ -20,7 +20,7 @@ pub fn for_command<'g>(command: Command, manifest: &'g Manifest, allowed: &'g [C
 }
 
 pub fn warn(allowed: &[Finding]) {
-    ui::show_problems(&gate::warnings(allowed, Shown::Few));
+    ui::show_problems(&report::allowed(allowed, Shown::Few));
 }
 
 /// Notes for each kind of fault of a wheel that the wheels made of it no longer have: a writer of archives leaves out bytes

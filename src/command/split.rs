@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use base::cleanup;
 use base::source::{Code, Problem};
 use base::text::{counted, human_size, with_causes};
 use rewrite::split::{self, Ask, Division, Part, SplitError};
+use tempfile::TempDir;
 use wheel::package::{OpenError, ReadError};
 
 use super::{Failure, environment, gate, made, print, repaired};
@@ -24,32 +26,38 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
         allowed: &args.making.allow.allow,
     };
     let split = split::plan(&manifest, &request).map_err(|error| failure(error, args))?;
-    let listed: String = split.divisions.iter().map(division).collect();
-    let dest = args.output.as_deref().filter(|_| !args.dry_run);
-    let Some(dest) = dest else {
-        let end = summary(&split.divisions, ", if written");
-        return print(&(listed + &end + &sizes(&split.divisions, None)?));
+    print(&split.divisions.iter().map(division).collect::<String>())?;
+    let dest = args.output.as_deref();
+    if let Some(dest) = dest {
+        split.check_destination(dest).map_err(|error| failure(error, args))?;
+    }
+    // A dry run makes the wheels too: rules judge whole wheels.
+    let trial = args.dry_run.then(|| cleanup::temporary(TempDir::new)).transpose();
+    let trial = trial.map_err(|error| environment(error.to_string()))?;
+    let place = match (&trial, dest) {
+        (Some((trial, _)), _) => trial.path(),
+        (None, dest) => dest.unwrap_or(Path::new(".")),
     };
-    print(&listed)?;
-    repaired(dest)?;
+    repaired(place)?;
     let gate = gate::for_command(check::Command::Edit, &manifest, &args.making.allow.allow);
-    let run = inputs::run()?;
-    let done = split.write(dest, run, &request, &gate);
+    let done = split.write(place, inputs::run()?, &request, &gate);
     let done = done.map_err(|error| failure(error, args))?;
     for division in &split.divisions {
         let new: Vec<PathBuf> =
-            division.parts.iter().map(|part| dest.join(part.output.as_str())).collect();
+            division.parts.iter().map(|part| place.join(part.output.as_str())).collect();
         let mended = gate::mended(&division.from, &new);
         ui::show_problems(&mended.map_err(|error| environment(with_causes(&error)))?);
     }
-    let text = made(&done.packages, &done.removed, "run");
-    let end = summary(&split.divisions, &format!(" in {}", dest.display()));
-    print(&(text + &end + &sizes(&split.divisions, Some(dest))?))
+    let (text, end) = if args.dry_run {
+        (String::new(), ", if written".to_owned())
+    } else {
+        (made(&done.packages, &done.removed, "run"), format!(" in {}", place.display()))
+    };
+    print(&(text + &summary(&split.divisions, &end) + &sizes(&split.divisions, place)?))
 }
 
-/// Bytes before and after, packed and installed; without files in `dest`, packed bytes of new files
-/// are not known.
-fn sizes(divisions: &[Division], dest: Option<&Path>) -> Result<String, Failure> {
+/// Bytes before and after, packed and installed, with the new wheels in `place`.
+fn sizes(divisions: &[Division], place: &Path) -> Result<String, Failure> {
     let length = |path: &Path| {
         fs_err::metadata(path)
             .map(|metadata| metadata.len())
@@ -62,8 +70,7 @@ fn sizes(divisions: &[Division], dest: Option<&Path>) -> Result<String, Failure>
     let after: u64 = parts().map(|part| part.bytes).sum();
     let mut text =
         format!("installed: {} before, {} after\n", human_size(installed), human_size(after));
-    let Some(dest) = dest else { return Ok(text) };
-    let packed = parts().map(|part| length(&dest.join(part.output.as_str())));
+    let packed = parts().map(|part| length(&place.join(part.output.as_str())));
     let packed = packed.sum::<Result<u64, _>>()?;
     let _ = writeln!(text, "packed: {} before, {} after", human_size(before), human_size(packed));
     if packed > before {

@@ -44,7 +44,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let (packages, findings, untried) = inputs::pool(args.threads.jobs)?
         .install(|| checked(&system, &targets, &arguments, plan.as_ref()))?;
     let mut judged = Judged::new(&manifest, &packages, findings);
-    let (allowed, rest) = gate::let_through(judged.kept, &args.allow.allow);
+    let (allowed, rest) = report::let_through(judged.kept, &args.allow.allow);
     judged.kept = rest;
     let shown = if args.verbose { Shown::All } else { Shown::Few };
     if args.verbose {
@@ -53,7 +53,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     ui::show_problems(&untried);
     ui::show_problems(&judged.idle);
     ui::show_problems(&report::problems(&judged.kept, shown));
-    ui::show_problems(&gate::warnings(&allowed, shown));
+    ui::show_problems(&report::allowed(&allowed, shown));
     judged.kept.extend(
         allowed.into_iter().map(|finding| Finding { severity: Severity::Warning, ..finding }),
     );

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use base::source::Code;
 use catalog::Catalog;
 use manifest::Manifest;
 use plan::resolve::{self, AllowedLosses};
@@ -40,7 +41,7 @@ impl Shipped {
 
     fn plan(&self, manifest: &Manifest) -> Plan {
         let templates = ["meta", "runtime", "choice"].map(|name| (name.to_owned(), Vec::new()));
-        let request = Request { allow_unowned: true, ..Request::default() };
+        let request = Request { allowed: vec![Code::UnownedFiles], ..Request::default() };
         resolve::plan(manifest, &self.catalog, &Templates::from(templates), &request).unwrap().0
     }
 

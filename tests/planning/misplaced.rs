@@ -1,5 +1,7 @@
 //! Device code in the wrong package, according to paths.
 
+use base::source::Code;
+
 use super::support::{Case, FAMILIES, devel, package, runtime};
 
 fn device() -> String {
@@ -91,6 +93,26 @@ fn reports_a_line_without_effect() {
     // The plan does not read contents, so a file without an ISA in its name is not checked.
     let unseen = "ignore \"misplaced-code\" in=\"{share/db/**/*,lib/libb.so.*}\" reason=\"r\"";
     assert_eq!(warnings(ONE, unseen), [""; 0]);
+}
+
+#[test]
+fn code_of_another_isa_in_a_bundle_or_archive_is_an_error() {
+    let fine = "blas_lib_gfx942 .kpack/blas_gfx942.kpack bundle gfx942:xnack+";
+    assert_eq!(warnings(fine, ""), [""; 0]);
+    let wrong = "blas_lib_gfx942 .kpack/blas.kpack bundle gfx1100";
+    let told = case(wrong, "").problem();
+    let expected = "device code for another ISA than the package: \
+                    `_x_libs/.kpack/blas.kpack` (gfx1100)";
+    assert!(told.contains(expected), "{told}");
+    let line = r#"ignore "misplaced-code" in=".kpack/*" reason="one file for all""#;
+    assert_eq!(warnings(wrong, line), [""; 0]);
+    // The option accepts it, too, and says so.
+    let allowed = case(wrong, "").asking(|it| it.allowed.push(Code::MisplacedCode));
+    let told = allowed.plan_and_warnings().1;
+    assert!(
+        matches!(&told[..], [one] if one.contains("allowed by --allow misplaced-code")),
+        "{told:?}"
+    );
 }
 
 /// Links of the devel tree refer to files of other packages, which are reported once.

@@ -89,7 +89,7 @@ impl Case {
                 version: Some("1.0".parse().unwrap()),
                 platform_tag: Some("linux_x86_64".parse().unwrap()),
                 // Most cases do not test unowned files.
-                allow_unowned: true,
+                allowed: vec![Code::UnownedFiles],
                 ..Request::default()
             },
         }
@@ -97,7 +97,7 @@ impl Case {
 
     /// Makes unowned files an error, as commands do.
     pub fn total(self) -> Self {
-        self.asking(|request| request.allow_unowned = false)
+        self.asking(|request| request.allowed.clear())
     }
 
     pub fn families(mut self, text: &str) -> Self {

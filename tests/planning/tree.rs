@@ -78,6 +78,9 @@ fn kind(kind: &str, argument: Option<&str>, options: &BTreeMap<&str, &str>) -> E
             (FileType::BrokenImportLibrary("a member at 0x60 ends at 90".to_owned()), false)
         }
         "broken-dll" => (FileType::BrokenPe("Magic at 0x98 is 0x107".to_owned()), false),
+        "bundle" => {
+            (FileType::DeviceCode(argument.into_iter().map(str::to_owned).collect()), false)
+        }
         "script" => (FileType::Script, true),
         "text" | "data" => (FileType::Data, false),
         other => panic!("there is no kind `{other}`"),

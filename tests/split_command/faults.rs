@@ -3,6 +3,8 @@
 use std::io::{Cursor, Write};
 use std::path::Path;
 
+use binary::elf::forward::forwarding_library;
+use binary::elf::stub::StubMachine;
 use fs_err as fs;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -13,15 +15,17 @@ use workbench::code_object::object;
 
 const NAME: &str = "frame-2.1+ex7-cp312-cp312-linux_x86_64.whl: ";
 
-/// Checks that splitting fails with this code and message, and leaves no files.
+/// Checks that splitting fails with this code and message, and leaves no files; and so does a dry run.
 fn refused(dir: &Path, args: &[&str], code: i32, expected: &[&str]) {
-    let output = rockpack(dir, args);
-    let said = said(&output);
-    assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
-    for text in expected {
-        assert!(said.contains(text), "{text:?} in {said}");
+    for more in [&[][..], &["--dry-run"]] {
+        let output = rockpack(dir, &[args, more].concat());
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(code), "{args:?} {more:?}: {said}");
+        for text in expected {
+            assert!(said.contains(text), "{text:?} in {said}");
+        }
+        assert!(!dir.join("out").exists(), "{args:?} left something");
     }
-    assert!(!dir.join("out").exists(), "{args:?} left something");
 }
 
 const SPLIT: [&str; 7] = ["wheel", "split", INPUT, "--version", "7.0", "-o", "out"];
@@ -30,6 +34,19 @@ fn refuses(made: &Made, expected: &[&str]) {
     let dir = place();
     made.write(&dir.path().join("in"));
     refused(dir.path(), &SPLIT, 1, expected);
+}
+
+#[test]
+fn libraries_with_an_executable_stack() {
+    let rpath = "$ORIGIN";
+    let mut library =
+        forwarding_library(StubMachine::X86_64, "libs.so", "libc.so.6", rpath).unwrap();
+    let header = library.windows(4).position(|it| it == 0x6474_e551_u32.to_le_bytes()).unwrap();
+    library[header + 4] |= 1;
+    refuses(
+        &frame().file("frame/lib/libs.so", &library),
+        &[NAME, "glibc 2.41", "executable-stack"],
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ElfFacts of a set of files ─Needs::of─► Needs ─verdict───────► Verdict (tag, and its obstacles)
-//!                                           └──contradiction──► reason why a tag is wrong
+//!                                           └──refusal──────► Refusal of a level
 //! ```
 //!
 //! A policy (PEP 600 and its predecessors; PEP 656) lists symbol versions and libraries of all
@@ -27,7 +27,7 @@ pub use needs::{Mixed, Needs, Shipped, Subject, libc, unusual_loader};
 pub use obstacle::{Obstacle, ObstacleKind};
 pub use symbols::{SymbolSet, Symbols, Unresolved, Unused};
 pub use table::{Policy, is_promised, policies};
-pub use verdict::{Older, Verdict};
+pub use verdict::{Older, Refusal, Verdict};
 pub use windows::windows_tag;
 
 use table::is_forbidden_somewhere;

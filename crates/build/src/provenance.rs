@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use base::names::PackageName;
+use base::source::Code;
 use catalog::Catalog;
 use plan::{EarlierPackage, OnlyName, Plan, Request};
 use record::provenance::{self, Inputs, Package, ProjectInputs, Statement};
@@ -63,9 +64,17 @@ fn parameters(request: &Request) -> Map<String, Value> {
         ("devel-tarball-compression", request.xz_preset.map(|_| true.into())),
         ("variable", variables(request)),
         ("libs", libraries(request)),
-        ("allow-unowned", request.allow_unowned.then_some(true.into())),
+        ("allow-unowned", request.allows(Code::UnownedFiles).then_some(true.into())),
+        ("allow", allowed(request)),
     ];
     parameters.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// Codes that have no parameter of their own.
+fn allowed(request: &Request) -> Option<Value> {
+    let codes = request.allowed.iter().filter(|code| **code != Code::UnownedFiles);
+    let codes: Vec<&str> = codes.map(|code| code.as_str()).collect();
+    (!codes.is_empty()).then(|| codes.into())
 }
 
 fn variables(request: &Request) -> Option<Value> {

@@ -205,6 +205,8 @@ pub enum FileType {
     ImportLibrary(Box<ImportLibrary>),
     /// An import library that cannot be parsed; the reason.
     BrokenImportLibrary(String),
+    /// An offload bundle or code archive, with the targets in its table.
+    DeviceCode(Vec<String>),
     /// A file that begins with `#!`.
     Script,
     /// Any other file.

@@ -17,8 +17,8 @@ use base::names::RelPath;
 use base::source::{Code, Problem, Problems, Source as Text};
 use base::text::counted;
 use binary::pe::{PeError, import_library};
-use binary::policy;
 use binary::{Binary, BinaryError};
+use binary::{device_code, policy};
 
 /// Most bytes of a text in an artifact, because it is read into memory.
 const LARGEST_TEXT: u64 = 16 << 20;
@@ -100,9 +100,17 @@ fn changed_files(id: &ArtifactId, paths: &[&RelPath]) -> Problem {
     )
 }
 
-fn is_same_kind(first: &EntryKind, second: &EntryKind) -> bool {
+fn is_same_kind(kind: &EntryKind, saved: &EntryKind) -> bool {
     let text = |kind| serde_json::to_string(kind).ok();
-    text(first).is_some_and(|first| text(second) == Some(first))
+    // Earlier programs saved device code as data.
+    let earlier = match kind {
+        EntryKind::File { size, executable, content: FileType::DeviceCode(_) } => {
+            Some(EntryKind::File { size: *size, executable: *executable, content: FileType::Data })
+        }
+        _ => None,
+    };
+    let mut kinds = [Some(kind), earlier.as_ref()].into_iter().flatten();
+    text(saved).is_some_and(|saved| kinds.any(|kind| text(kind).as_ref() == Some(&saved)))
 }
 
 fn artifact(source: &dyn Source, id: &ArtifactId) -> Result<Artifact, Problems> {
@@ -173,7 +181,7 @@ fn content(file: &dyn OpenFile, len: u64) -> io::Result<FileType> {
         b"\x7fELF" | [b'M', b'Z', ..] => {}
         [b'#', b'!', ..] => return Ok(FileType::Script),
         b"!<ar" => return archive(file),
-        _ => return Ok(FileType::Data),
+        _ => return container(file),
     }
     match policy::facts(file) {
         Ok(Some(Binary::Elf(facts))) => Ok(FileType::Elf(facts)),
@@ -181,6 +189,12 @@ fn content(file: &dyn OpenFile, len: u64) -> io::Result<FileType> {
         Ok(None) => Ok(FileType::Data),
         Err(error) => broken(error),
     }
+}
+
+/// A table that cannot be read is a warning of `verify`.
+fn container(file: &dyn OpenFile) -> io::Result<FileType> {
+    let code = device_code::of_container(file)?.filter(|code| code.unread.is_none());
+    Ok(code.map_or(FileType::Data, |code| FileType::DeviceCode(code.ids.into_iter().collect())))
 }
 
 fn archive(file: &dyn OpenFile) -> io::Result<FileType> {

@@ -10,21 +10,18 @@ use serde::Serialize;
 
 use base::source::{Code, Severity};
 use binary::policy::{
-    self, Mixed, Needs as PolicyNeeds, Obstacle, ObstacleKind, SymbolSet, Unresolved, Unused,
-    Verdict, windows_tag,
+    self, Mixed, Obstacle, ObstacleKind, SymbolSet, Unresolved, Unused, Verdict, windows_tag,
 };
-use binary::systems::PythonTags;
+use binary::systems::System;
 use binary::systems::stable_abi::Release;
 use wheel::package::OpenError;
 
-use crate::rules::platform::{self, Systems};
-use crate::rules::{self, libraries, stable_abi, symbols};
+use crate::rules::libraries::{self, Lost};
+use crate::rules::{self, stable_abi, symbols};
+use crate::systems::{Installed, Loading, PackageNeeds, hosted, libc, runs, shown};
 use crate::{Command, File, Finding, Kind, Needs, Package, Rule, Set, read, report};
 
 mod device_code;
-mod on_system;
-
-pub use on_system::OnSystem;
 
 /// Format number of [`Audits`].
 pub const FORMAT: u32 = 1;
@@ -75,27 +72,48 @@ pub struct Audit {
     /// Verdicts for the systems that the command names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on: Vec<OnSystem>,
-    /// Python and ABI tags.
     #[serde(skip)]
-    interpreter: (String, String),
-    /// Oldest Python with all functions of the stable ABI that a file uses, and the file.
-    #[serde(skip)]
-    abi_needs: Vec<(Release, String)>,
-    #[serde(skip)]
-    needs: Option<PolicyNeeds>,
-    /// Forms of device code with the first file of each; read on request.
-    #[serde(skip)]
-    forms: device_code::Forms,
+    needs: PackageNeeds,
+}
+
+/// Verdict for one system.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct OnSystem {
+    /// Name of the system.
+    #[serde(serialize_with = "name")]
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
+    pub system: System,
+    /// Reason why the wheel does not run there; null if it runs.
+    pub no: Option<String>,
+}
+
+fn name<S: serde::Serializer>(system: &System, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(system)
 }
 
 impl Audit {
-    /// Returns the first reason why a level (`manylinux_2_28`) or an older one is no true tag.
+    /// Returns the reason why a level (`manylinux_2_28`) or an older one is no true tag.
     pub fn beyond(&self, level: &str) -> Option<String> {
-        let (needs, level) = (self.needs.as_ref()?, level.parse::<policy::Level>().ok()?);
-        if needs.libc.is_some_and(|libc| libc != level.libc) {
-            return Some(format!("`{}` is linked with another C library", needs.file));
-        }
-        needs.beyond(level).first().map(ToString::to_string)
+        self.needs.linux.as_ref()?;
+        let level = level.parse::<policy::Level>().ok()?;
+        Some(runs(&self.needs.of_headers(), level.into()).err()?.to_string())
+    }
+
+    /// Judges the wheel on a system.
+    pub fn on_system(&self, system: System) -> OnSystem {
+        let no = runs(&self.needs, system).err().map(|reason| reason.to_string());
+        OnSystem { system, no }
+    }
+
+    /// Reads the forms of device code in the wheel, which verdicts on device runtimes need.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the wheel cannot be read.
+    pub fn read_device_code(&mut self, wheel: &Path) -> Result<(), OpenError> {
+        self.needs.loading.forms = device_code::forms(wheel)?;
+        Ok(())
     }
 }
 
@@ -170,7 +188,8 @@ pub fn audit_with(wheels: &[&Path], others: &[&Path]) -> Result<Vec<Audit>, Audi
     let paths = wheels.iter().chain(others);
     let packages = paths.map(|path| read::facts(path)).collect::<Result<_, _>>()?;
     let set = Set { packages, environment: &|_: &str| false, targets: None };
-    let (systems, symbols) = (Systems::new(&set), symbols::of_set(&set));
+    let (lost, symbols) = (libraries::lost(&set), symbols::of_set(&set));
+    let installed = Installed::new(&set.packages).without(&lost);
     let of_tags = |rule: &Rule| rule.codes.iter().any(|code| TAGS.contains(code));
     let mut wrong = BTreeMap::new();
     for finding in rules::judge_by(&set, Command::Audit, of_tags) {
@@ -178,15 +197,16 @@ pub fn audit_with(wheels: &[&Path], others: &[&Path]) -> Result<Vec<Audit>, Audi
             wrong.entry(finding.file.clone()).or_insert(finding);
         }
     }
-    let mut unfound = unfound(&set);
+    let mut unfound = unfound(&lost);
     let of_loading = |rule: &Rule| LOADING.contains(&rule.name);
     let loading: Vec<Finding> = rules::judge_by(&set, Command::Audit, of_loading).collect();
     let judged = set.packages.iter().take(wheels.len()).map(|package| {
-        let mut audit = judged(package, &systems)?;
+        let mut audit = judged(package, &installed)?;
         audit.unfound = unfound.remove(&package.file).unwrap_or_default();
         audit.of_symbols(package, &symbols);
         audit.of_loading(package, &loading);
         audit.wrong = wrong.remove(&package.file).map(summary);
+        audit.needs.loading = audit.loading(stable_abi::needs(package, &symbols));
         Ok(audit)
     });
     judged.collect()
@@ -224,13 +244,13 @@ fn summary(finding: Finding) -> String {
 }
 
 /// Libraries of the same wheel, by file.
-fn unfound(set: &Set<'_>) -> BTreeMap<String, Vec<Unfound>> {
+fn unfound(lost: &[Lost<'_, '_>]) -> BTreeMap<String, Vec<Unfound>> {
     let mut unfound: BTreeMap<String, Vec<Unfound>> = BTreeMap::new();
-    for lost in libraries::lost(set) {
+    for lost in lost {
         let Some(place) = lost.own else { continue };
         unfound.entry(lost.package.file.clone()).or_default().push(Unfound {
             file: lost.file.member.to_string(),
-            library: lost.library,
+            library: lost.library.clone(),
             at: place.member.to_string(),
             certain: lost.certain,
         });
@@ -238,12 +258,11 @@ fn unfound(set: &Set<'_>) -> BTreeMap<String, Vec<Unfound>> {
     unfound
 }
 
-fn judged(package: &Package<'_>, systems: &Systems<'_>) -> Result<Audit, AuditError> {
+fn judged(package: &Package<'_>, installed: &Installed<'_>) -> Result<Audit, AuditError> {
     let file = package.file.clone();
-    let needs = systems.needs(package);
+    let needs = installed.needs(package);
     let needs = needs.map_err(|source| AuditError::Mixed { wheel: file.clone(), source })?;
     let files = Files::new(package);
-    let PythonTags { python, abi } = package.python();
     let named = package.tags.as_ref().map(|tags| tags.platform.clone()).unwrap_or_default();
     let mut audit = Audit {
         file,
@@ -261,13 +280,10 @@ fn judged(package: &Package<'_>, systems: &Systems<'_>) -> Result<Audit, AuditEr
         unused: Vec::new(),
         ignored: files.ignored,
         on: Vec::new(),
-        interpreter: (python.to_owned(), abi.to_owned()),
-        abi_needs: Vec::new(),
         needs,
-        forms: device_code::Forms::new(),
     };
-    match &audit.needs {
-        Some(_) => audit.decide(platform::libc(package)),
+    match &audit.needs.linux {
+        Some(_) => audit.decide(libc(package)),
         None if !files.windows.is_empty() => audit.decide_windows(&files.windows),
         None => audit.check_system(files.foreign)?,
     }
@@ -291,10 +307,10 @@ impl Files {
     fn new(package: &Package<'_>) -> Self {
         let mut files = Self::default();
         let ignored = |file: &File<'_>, reason: &str| Ignored {
-            file: platform::shown(package, file),
+            file: shown(package, file),
             reason: reason.to_owned(),
         };
-        for (file, needs, judged) in platform::hosted(package) {
+        for (file, needs, judged) in hosted(package) {
             match judged {
                 Ok(()) => files.hosted += usize::from(is_hosted(needs)),
                 Err(reason) => {
@@ -325,7 +341,7 @@ fn is_hosted(needs: &Needs<'_>) -> bool {
 
 impl Audit {
     fn decide(&mut self, hint: Option<policy::Libc>) {
-        let Some(needs) = &self.needs else { return };
+        let Some(needs) = &self.needs.linux else { return };
         let Verdict { tag, also, older } = needs.verdict(hint);
         let ignored = needs.other_libc.iter().map(|file| Ignored {
             file: file.clone(),
@@ -355,20 +371,38 @@ impl Audit {
             let Some(elf) = needs.elf_symbols() else { continue };
             let (symbols, libraries) = (set.unresolved(elf), set.unused(elf));
             if !symbols.is_empty() {
-                let file = platform::shown(package, file);
+                let file = shown(package, file);
                 self.unresolved.push(Unresolved { file, symbols });
             }
             if !libraries.is_empty() {
-                self.unused.push(Unused { file: platform::shown(package, file), libraries });
+                self.unused.push(Unused { file: shown(package, file), libraries });
             }
         }
-        self.abi_needs = stable_abi::needs(package, set);
     }
 
     fn of_loading(&mut self, package: &Package<'_>, loading: &[Finding]) {
         let findings = loading.iter().filter(|finding| finding.file == package.file);
         self.findings = findings.cloned().collect();
         self.external_libraries.extend(external_dlls(&self.findings));
+    }
+
+    /// Faults of loading for verdicts on systems.
+    fn loading(&self, abi: Vec<(Release, String)>) -> Loading {
+        let errors = self.findings.iter().filter(|it| it.severity == Severity::Error);
+        let lost = self.unfound.iter().find(|it| it.certain);
+        let libraries = self.unfound.iter().map(|it| &it.library);
+        let is_certain =
+            |library: &&String| self.unfound.iter().any(|it| it.certain && it.library == **library);
+        let undefined = self.unresolved.first();
+        Loading {
+            findings: errors.cloned().collect(),
+            lost: lost.map(|it| (it.file.clone(), it.library.clone())),
+            after_others: libraries.filter(|it| !is_certain(it)).cloned().collect(),
+            undefined: undefined.map(|it| (it.file.clone(), it.symbols[0].clone())),
+            abi,
+            external: self.external_libraries.clone(),
+            forms: device_code::Forms::new(),
+        }
     }
 
     fn check_system(&mut self, foreign: Option<(String, String)>) -> Result<(), AuditError> {

@@ -92,6 +92,12 @@ impl<'a> File<'a> {
         Self::with_start(member.into(), scheme, 0, mode, kind)
     }
 
+    /// Sets the device code.
+    #[must_use]
+    pub fn with_code(self, code: Known<Option<Box<Code>>>) -> Self {
+        Self { code, ..self }
+    }
+
     fn with_start(
         member: Cow<'a, str>,
         scheme: Scheme,

@@ -26,6 +26,7 @@ mod rules;
 mod set;
 mod severity;
 mod sums;
+pub mod systems;
 mod targets;
 
 pub use bytes::{Bytes, Made};

@@ -108,7 +108,7 @@ impl<'a> Package<'a> {
     pub fn python(&self) -> PythonTags<'_> {
         match &self.tags {
             Some(tags) => PythonTags { python: &tags.python, abi: &tags.abi },
-            None => PythonTags { python: "py3", abi: "none" },
+            None => PythonTags::ANY,
         }
     }
 

@@ -49,6 +49,26 @@ pub fn problems<'f>(findings: impl IntoIterator<Item = &'f Finding>, shown: Show
     problems
 }
 
+/// Accepted errors, and all others.
+pub fn let_through(findings: Vec<Finding>, allowed: &[Code]) -> (Vec<Finding>, Vec<Finding>) {
+    findings
+        .into_iter()
+        .partition(|finding| finding.severity == Severity::Error && allowed.contains(&finding.code))
+}
+
+/// A warning for each accepted fault.
+pub fn allowed(allowed: &[Finding], shown: Shown) -> Problems {
+    let doubtful =
+        allowed.iter().map(|finding| Finding { severity: Severity::Warning, ..finding.clone() });
+    let doubtful: Vec<Finding> = doubtful.collect();
+    let mut warnings = Problems::new();
+    for problem in problems(&doubtful, shown).iter() {
+        let help = format!("allowed by --allow {}", problem.code());
+        warnings.push(problem.clone().help(help));
+    }
+    warnings
+}
+
 fn sentence(summary: &str, findings: &[&Finding]) -> String {
     let mut members: Vec<String> =
         findings.iter().filter_map(|finding| particular(finding)).collect();

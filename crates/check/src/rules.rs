@@ -13,11 +13,11 @@ mod modes;
 pub(crate) mod names;
 pub mod owners;
 mod places;
-pub(crate) mod platform;
+mod platform;
 mod requirements;
 mod rpaths;
 pub(crate) mod stable_abi;
-mod stacks;
+pub(crate) mod stacks;
 pub(crate) mod symbols;
 
 /// All rules, in the order of their findings.

@@ -17,6 +17,8 @@ pub enum Command {
     Merge,
     /// `index publish` and `index write`: into a store or index with the sets of many nights.
     Publish,
+    /// `index prune`: packages that passed the rules of [`Command::Publish`] stay or go, unchanged.
+    Prune,
 }
 
 /// Level of a code.
@@ -40,31 +42,41 @@ const OTHERS: Level = Off("says nothing about a platform tag");
 /// The resolver names the lines of the manifest that decide.
 const LINES: Level = Off("the resolver judges it, with lines of the manifest");
 
+/// Keeping them is how `prune` decides.
+const KEPT: Level = Off("what a kept package requires is kept");
+
 const SYMBOLS: Level = Off("no catalog has symbols");
 
 /// Levels that differ by command. Every other code is an error for each command that knows its facts.
 ///
-/// Columns: plan, verify, audit, edit, merge, publish.
+/// Columns: plan, verify, audit, edit, merge, publish, prune.
 pub const SEVERITY: &[(Code, [Level; Command::ALL.len()])] = &[
-    (Code::TagContradicted, [LINES, E, E, E, E, E]),
-    (Code::BrokenElf, [LINES, E, OTHERS, E, E, E]),
-    (Code::BrokenPe, [LINES, E, OTHERS, E, E, E]),
-    (Code::FileAndDirectory, [LINES, E, OTHERS, E, E, E]),
-    (Code::TwoOwners, [LINES, E, OTHERS, PART, E, STORE]),
-    (Code::CaseClash, [LINES, E, OTHERS, E, E, E]),
+    (Code::TagContradicted, [LINES, E, E, E, E, E, E]),
+    (Code::BrokenElf, [LINES, E, OTHERS, E, E, E, E]),
+    (Code::BrokenPe, [LINES, E, OTHERS, E, E, E, E]),
+    (Code::FileAndDirectory, [LINES, E, OTHERS, E, E, E, E]),
+    (Code::TwoOwners, [LINES, E, OTHERS, PART, E, STORE, E]),
+    (Code::CaseClash, [LINES, E, OTHERS, E, E, E, E]),
     // An edit leaves rpaths as they were, and flags of some Pythons add theirs to modules of projects.
-    (Code::RpathOutside, [E, E, E, W, E, E]),
-    (Code::LibraryNotFound, [LINES, E, E, E, E, E]),
-    (Code::UnmetRequirement, [LINES, E, OTHERS, PART, E, STORE]),
-    (Code::UnmetExtra, [LINES, E, OTHERS, E, E, E]),
-    (Code::ImportLeadsNowhere, [LINES, E, E, PART, E, STORE]),
-    (Code::UnresolvedSymbol, [SYMBOLS, E, E, E, E, E]),
+    (Code::RpathOutside, [E, E, E, W, E, E, E]),
+    (Code::LibraryNotFound, [LINES, E, E, E, E, E, E]),
+    (Code::UnmetRequirement, [LINES, E, OTHERS, PART, E, STORE, KEPT]),
+    (Code::UnmetExtra, [LINES, E, OTHERS, E, E, E, KEPT]),
+    (Code::ImportLeadsNowhere, [LINES, E, E, PART, E, STORE, E]),
+    (Code::UnresolvedSymbol, [SYMBOLS, E, E, E, E, E, E]),
 ];
 
 impl Command {
     /// All commands, in the order of the columns.
-    pub const ALL: [Self; 6] =
-        [Self::Plan, Self::Verify, Self::Audit, Self::Edit, Self::Merge, Self::Publish];
+    pub const ALL: [Self; 7] = [
+        Self::Plan,
+        Self::Verify,
+        Self::Audit,
+        Self::Edit,
+        Self::Merge,
+        Self::Publish,
+        Self::Prune,
+    ];
 
     /// Name in tables.
     pub fn name(self) -> &'static str {
@@ -75,6 +87,7 @@ impl Command {
             Self::Edit => "edit",
             Self::Merge => "merge",
             Self::Publish => "publish",
+            Self::Prune => "prune",
         }
     }
 
@@ -90,6 +103,9 @@ impl Command {
     }
 
     fn unknown(self, fact: Fact) -> Option<&'static str> {
+        if self == Self::Prune && fact != Fact::Requirements {
+            return Some("it reads requirements alone: files passed the rules of `publish`");
+        }
         UNKNOWN.iter().find(|(command, of, _)| (*command, *of) == (self, fact)).map(|row| row.2)
     }
 }

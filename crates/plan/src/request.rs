@@ -1,5 +1,6 @@
 use super::{OnlyName, Since, Sources};
 use base::names::{Compression, DistName, Mode, PackageName, PlatformTags, System};
+use base::source::Code;
 use base::version::Version;
 
 /// Options that complete or override the manifest.
@@ -34,11 +35,16 @@ pub struct Request {
     pub xz_preset: Option<u8>,
     /// Earlier packages that the set refers to.
     pub since: Option<Since>,
-    /// Unowned files are only a warning.
-    pub allow_unowned: bool,
+    /// Codes of errors that are only warnings.
+    pub allowed: Vec<Code>,
 }
 
 impl Request {
+    /// True if errors with this code are warnings.
+    pub fn allows(&self, code: Code) -> bool {
+        self.allowed.contains(&code)
+    }
+
     /// True if `--only` selects this node.
     pub fn wants(&self, name: &PackageName) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| only.matches(name.as_str()))

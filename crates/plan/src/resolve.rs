@@ -93,8 +93,25 @@ pub fn plan(
             plan.warnings = warnings.iter().map(expected::warning).collect();
             Ok((plan, warnings))
         }
-        Err(problems) => Err(gathered::gathered(problems.in_order())),
+        Err(problems) => Err(gathered::gathered(not_allowed(&problems, request).in_order())),
     }
+}
+
+/// `--allow` accepts findings in packages; errors of lines have their own remedies.
+fn not_allowed(problems: &Problems, request: &Request) -> Problems {
+    let mut all = Problems::new();
+    for problem in problems.iter() {
+        let code = problem.code();
+        all.push(match problem.remedy().filter(|_| problem.is_error() && request.allows(code)) {
+            Some(remedy) => {
+                let help =
+                    format!("{remedy}; `--allow {code}` accepts it in finished packages alone");
+                problem.clone().help(help)
+            }
+            None => problem.clone(),
+        });
+    }
+    all
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use base::source::{Code, Problems, Severity};
 pub use check::Command;
-use check::report::{Shown, problems as shown_problems};
+use check::report::{Shown, let_through, problems as shown_problems};
 use check::{Environment, Finding, Package, Set, Targets, judge};
 use manifest::Manifest;
 
@@ -135,26 +135,6 @@ fn variants(entrants: &[Entrant], packages: &[Package<'_>]) -> io::Result<Vec<Fi
         findings.extend(check::read::variants_beside(directory, here.map(|(_, package)| package))?);
     }
     Ok(findings)
-}
-
-/// Accepted errors, and all others.
-pub fn let_through(findings: Vec<Finding>, allowed: &[Code]) -> (Vec<Finding>, Vec<Finding>) {
-    findings
-        .into_iter()
-        .partition(|finding| finding.severity == Severity::Error && allowed.contains(&finding.code))
-}
-
-/// A warning for each accepted fault.
-pub fn warnings(allowed: &[Finding], shown: Shown) -> Problems {
-    let doubtful =
-        allowed.iter().map(|finding| Finding { severity: Severity::Warning, ..finding.clone() });
-    let doubtful: Vec<Finding> = doubtful.collect();
-    let mut warnings = Problems::new();
-    for problem in shown_problems(&doubtful, shown).iter() {
-        let help = format!("allowed by --allow {}", problem.code());
-        warnings.push(problem.clone().help(help));
-    }
-    warnings
 }
 
 /// Errors with the option that accepts them.

@@ -134,7 +134,6 @@ impl Split {
         ask: &Ask<'_>,
         gate: &Gate<'_>,
     ) -> Result<Rewritten, SplitError> {
-        self.check_destination(dest)?;
         let stage = Stage::open(dest)?;
         let hashes = write::packages(&self.divisions, &stage, ask.threads)?;
         let file =
@@ -144,7 +143,12 @@ impl Split {
         Rewritten::replace(stage, hashes.outputs, |made| Statement::of_split(&into, made), gate)
     }
 
-    fn check_destination(&self, dest: &Path) -> Result<(), SplitError> {
+    /// Refuses a destination with one of the wheels, which [`Split::write`] would remove.
+    ///
+    /// # Errors
+    ///
+    /// Names the wheel.
+    pub fn check_destination(&self, dest: &Path) -> Result<(), SplitError> {
         let inputs = self.divisions.iter().map(|division| &*division.from);
         match overwritten(dest, inputs) {
             None => Ok(()),

@@ -236,7 +236,7 @@ impl<'a> Sides<'a> {
         let (mut plan, warnings) = match planned {
             Err(problems) if are_of_ownership(&problems) => {
                 faults = problems;
-                request.allow_unowned = true;
+                request.allowed.push(Code::UnownedFiles);
                 resolve::plan(&manifest, catalog, &templates, &request)?
             }
             planned => planned?,

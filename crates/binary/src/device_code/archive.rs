@@ -2,16 +2,35 @@
 //! compressed code, and the table (`MessagePack`), whose `toc` maps each binary to its targets.
 
 use std::collections::BTreeSet;
+use std::io;
 
 use super::msgpack::Reader;
+use crate::ReadAt;
 
 pub(super) const MAGIC: &[u8; 4] = b"KPAK";
 pub(super) const HEADER: usize = 16;
 pub(super) const TABLE: &str = "toc";
+/// Part that cannot be read.
+pub(super) const UNREAD: &str = "the table of contents of an archive of code";
+/// Tables are read into memory.
+pub(super) const LARGEST_TABLE: usize = 64 << 20;
 
 pub(super) fn table_offset(start: &[u8]) -> Option<u64> {
     let rest = start.get(..HEADER)?.strip_prefix(MAGIC)?;
     rest[4..].try_into().ok().map(u64::from_le_bytes)
+}
+
+/// Targets of an archive of `len` bytes with its table at `offset`.
+pub(super) fn table_at(
+    file: &(impl ReadAt + ?Sized),
+    offset: u64,
+    len: u64,
+) -> io::Result<Option<BTreeSet<String>>> {
+    let size = len.checked_sub(offset).and_then(|size| usize::try_from(size).ok());
+    let Some(size) = size.filter(|size| *size <= LARGEST_TABLE) else { return Ok(None) };
+    let mut table = vec![0; size];
+    file.read_exact_at(offset, &mut table)?;
+    Ok(targets(&table))
 }
 
 pub(super) fn targets(table: &[u8]) -> Option<BTreeSet<String>> {

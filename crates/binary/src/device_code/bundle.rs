@@ -8,6 +8,8 @@ use flate2::read::ZlibDecoder;
 
 pub(super) const MAGIC: &[u8; 24] = b"__CLANG_OFFLOAD_BUNDLE__";
 pub(super) const COMPRESSED: &[u8; 4] = b"CCOB";
+/// Part that cannot be read.
+pub(super) const UNREAD: &str = "the table of an offload bundle";
 const MOST_ENTRIES: u64 = 4096;
 const LONGEST_ID: u64 = 1024;
 /// Triple of device code in an entry's ID. Entries without it are for the host.

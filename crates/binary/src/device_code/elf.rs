@@ -79,7 +79,7 @@ pub fn of_stream(mut file: impl Read) -> io::Result<Code> {
             match bundle::targets(&bytes[at..]) {
                 Some(targets) => code.ids.extend(targets),
                 None if open.len() < MOST_OPEN => open.push(bytes[at..].to_vec()),
-                None => code.unread = Some("the table of an offload bundle"),
+                None => code.unread = Some(bundle::UNREAD),
             }
         }
         if size < PIECE {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, BufReader, Read};
 
 use super::elf::{AMDGPU, Cursor, alignment};
-use super::{archive, bundle};
+use super::{START, archive, bundle};
 use crate::ReadAt;
 use crate::elf::fat;
 
@@ -24,7 +24,6 @@ pub enum CodeForm {
 const OS_ABI: u8 = 64;
 /// `EI_ABIVERSION` counts from version 2 of the ABI.
 const FIRST_VERSION: u8 = 2;
-const START: usize = 24;
 
 /// Returns the forms of the code in a file: a code object, an archive, a bundle or a binary.
 pub fn forms(file: &(impl ReadAt + ?Sized)) -> io::Result<BTreeSet<CodeForm>> {

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use aho_corasick::AhoCorasick;
 
+use super::archive::LARGEST_TABLE;
 use super::{Code, archive, bundle};
 
 /// Enough for a bundle's table.
 const START_OF_BUNDLE: usize = 1 << 20;
-const LARGEST_TABLE: usize = 64 << 20;
 const LONGEST_NAME: usize = 32;
 const MOST_TEXTS: usize = 4096;
 
@@ -62,11 +62,11 @@ impl Sink<'_> {
         match self.kind {
             FileKind::Bundle => match bundle::targets(&self.kept[..]) {
                 Some(targets) => self.code.ids = targets,
-                None => self.code.unread = Some("the table of an offload bundle"),
+                None => self.code.unread = Some(bundle::UNREAD),
             },
             FileKind::Archive(_) => match archive::targets(&self.kept) {
                 Some(targets) => self.code.ids = targets,
-                None => self.code.unread = Some("the table of contents of an archive of code"),
+                None => self.code.unread = Some(archive::UNREAD),
             },
             FileKind::Unknown | FileKind::Other => self.look(0),
         }
@@ -155,6 +155,9 @@ mod tests {
             sink.finish()
         });
         assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "{all:?}");
+        if let Some(whole) = super::super::of_container(bytes).unwrap() {
+            assert_eq!(whole, all[0]);
+        }
         all[0].clone()
     }
 

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use serde::Serialize;
 
 use super::{Level, Libc, Needs, Obstacle, ObstacleKind, Policy, policies};
@@ -20,6 +22,20 @@ pub struct Older {
     pub tag: String,
     /// Obstacles.
     pub obstacles: Vec<Obstacle>,
+}
+
+/// Reason why files do not run on all systems of a level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// File that is linked with another C library.
+    Libc {
+        /// The file.
+        file: String,
+        /// The level.
+        level: Level,
+    },
+    /// Obstacles, at least one.
+    Beyond(Vec<Obstacle>),
 }
 
 impl Policy {
@@ -78,8 +94,7 @@ impl Needs {
         self.beyond(policy.level())
     }
 
-    /// Returns the obstacles to a level.
-    pub fn beyond(&self, level: Level) -> Vec<Obstacle> {
+    fn beyond(&self, level: Level) -> Vec<Obstacle> {
         level.measure(self.architecture).map(|measure| self.obstacles(&measure)).unwrap_or_default()
     }
 
@@ -95,28 +110,24 @@ impl Needs {
         also
     }
 
-    /// Returns the reason why a tag is wrong.
-    pub fn contradiction(&self, tags: &str) -> Option<String> {
-        tags.split('.').find_map(|tag| self.contradicts(tag))
-    }
-
-    fn contradicts(&self, tag: &str) -> Option<String> {
-        let (file, ours) = (&self.file, self.architecture.name());
-        let Some(base) = tag.strip_suffix(ours).and_then(|base| base.strip_suffix('_')) else {
-            return Some(format!("`{file}` is an ELF file for {ours}, but {tag} is not"));
-        };
-        if base == "linux" {
-            return None;
-        }
-        let Ok(level) = base.parse::<Level>() else {
-            return Some(format!("`{file}` is an ELF file, but {tag} is not a tag for Linux"));
-        };
+    /// Returns the reason why systems of a level, or some of them, lack something.
+    pub fn refusal(&self, level: Level) -> Option<Refusal> {
         if self.libc.is_some_and(|libc| libc != level.libc) {
-            return Some(format!(
-                "`{file}` is linked with another C library than {} has",
-                level.libc.prefix()
-            ));
+            return Some(Refusal::Libc { file: self.file.clone(), level });
         }
-        self.beyond(level).first().map(|obstacle| format!("{obstacle}, beyond {tag}"))
+        let beyond = self.beyond(level);
+        (!beyond.is_empty()).then_some(Refusal::Beyond(beyond))
+    }
+}
+
+/// The first obstacle.
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Libc { file, level } => {
+                write!(f, "`{file}` is linked with another C library than {level} has")
+            }
+            Self::Beyond(obstacles) => obstacles.iter().take(1).try_for_each(|one| one.fmt(f)),
+        }
     }
 }

@@ -13,6 +13,9 @@ pub struct PythonTags<'t> {
 const RUNTIME: [&str; 2] = ["vcruntime140.dll", "vcruntime140_1.dll"];
 
 impl PythonTags<'_> {
+    /// Any Python 3.
+    pub const ANY: PythonTags<'static> = PythonTags { python: "py3", abi: "none" };
+
     /// Returns the oldest release of a wheel for the stable ABI.
     pub fn stable_abi(&self) -> Option<(u32, u32)> {
         if self.abi != "abi3" {

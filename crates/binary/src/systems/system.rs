@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::runtime;
 use super::stable_abi::Release;
+use crate::policy::{Level, Libc};
 
 /// System, or one part of it, on which a wheel has to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,6 +29,15 @@ pub enum System {
     example = runtime::example()
 )]
 pub struct SystemError(pub String);
+
+impl From<Level> for System {
+    fn from(Level { libc, release }: Level) -> Self {
+        match libc {
+            Libc::Glibc => Self::Glibc(release),
+            Libc::Musl => Self::Musl(release),
+        }
+    }
+}
 
 impl FromStr for System {
     type Err = SystemError;

@@ -5,6 +5,7 @@ use base::hash::Sha256;
 use base::names::Compression;
 use base::names::RelPath;
 use base::names::{ArtifactName, Mode, System};
+use base::source::Code;
 use catalog::{BuildOrigin, SourcePin};
 use plan::FORMAT;
 use record::provenance::{
@@ -160,7 +161,7 @@ fn names_parameters_like_the_command_line() {
         variables: vec![("targets".to_owned(), "gfx942".to_owned())],
         libraries: vec![("x".parse().unwrap(), "^a".to_owned())],
         since: None,
-        allow_unowned: true,
+        allowed: vec![Code::UnownedFiles, Code::MisplacedCode],
     };
     let mut inputs = inputs_of(&request);
     inputs.run = Run {
@@ -174,7 +175,7 @@ fn names_parameters_like_the_command_line() {
         json!({
             "version": "7.2.0.dev0", "version-suffix": "nightly", "mode": "kpack", "system": "linux", "linux-families": ["gfx942"], "windows-families": [],
             "platform-tag": "linux_x86_64", "only": ["core"], "compression": "store", "devel-tarball-compression": true, "xz-preset": 1,
-            "variable": {"targets": "gfx942"}, "libs": {"x": "^a"}, "allow-unowned": true
+            "variable": {"targets": "gfx942"}, "libs": {"x": "^a"}, "allow-unowned": true, "allow": ["misplaced-code"]
         })
     );
     let details = &value["predicate"]["runDetails"];

@@ -1,16 +1,13 @@
 //! Forms of device code in a wheel, read only for verdicts on device runtimes.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use binary::device_code::{self, CodeForm};
 use wheel::edit::files;
 use wheel::package::directory::DirectoryEntry;
-use wheel::package::{Kept, OpenError, Wheel};
-
-/// Bytes that identify a file.
-const START: u64 = 24;
+use wheel::package::{ContentKind, FileContent, OpenError, Wheel};
 
 /// Forms with the first file of each.
 pub(super) type Forms = BTreeMap<CodeForm, String>;
@@ -29,13 +26,11 @@ pub(super) fn forms(path: &Path) -> Result<Forms, OpenError> {
 }
 
 fn of_member(wheel: &Wheel, entry: &DirectoryEntry) -> io::Result<Vec<CodeForm>> {
-    let mut start = Vec::new();
-    wheel.zip().member(entry)?.take(START).read_to_end(&mut start)?;
-    let is_binary = start.starts_with(b"\x7fELF") || start.starts_with(b"MZ");
-    if !is_binary && !device_code::is_container(&start) {
+    let content = FileContent::new(wheel.zip().member(entry)?)?;
+    let is_binary = matches!(content.kind(), ContentKind::Elf | ContentKind::Pe);
+    if !is_binary && !device_code::is_container(content.start()) {
         return Ok(Vec::new());
     }
-    let mut content = Kept::of_size(entry.size)?;
-    io::copy(&mut wheel.zip().member(entry)?, &mut content)?;
+    let content = content.keep(entry.size)?;
     Ok(device_code::forms(&content)?.into_iter().collect())
 }

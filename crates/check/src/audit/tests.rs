@@ -5,6 +5,7 @@ use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
 
 use super::*;
+use crate::systems::runs_as;
 use binary::Machine;
 use binary::elf::forward::forwarding_library;
 use binary::elf::stub::{StubMachine, exec_stub};
@@ -32,7 +33,7 @@ impl Bench {
 
 impl Audit {
     fn contradicts(&self, tag: &str) -> bool {
-        self.needs.as_ref().is_some_and(|needs| needs.contradiction(tag).is_some())
+        runs_as(&self.needs.of_headers(), tag).is_err()
     }
 }
 
@@ -266,4 +267,31 @@ fn a_plugin_runs_after_the_library_that_opens_it() {
     assert_eq!(audit.on_system(system).no, None);
     let alone = one(&bench.wheel("y-1-py3-none-linux_x86_64.whl", &members[1..])).unwrap();
     assert!(alone.on_system(system).no.is_some_and(|no| no.contains("libx.so")));
+}
+
+#[test]
+fn says_why_a_platform_tag_is_wrong() {
+    let bench = Bench::new();
+    let audit = one(&bench.wheel(
+        "x-1-py3-none-linux_x86_64.whl",
+        &[("x/a.so", &of_machine((62, 64, false, 0), "GLIBC_2.28"))],
+    ));
+    let needs = audit.unwrap().needs;
+    for (tag, why) in [
+        ("linux_x86_64", None),
+        ("manylinux_2_28_x86_64", None),
+        ("manylinux_2_20_x86_64", Some("`x/a.so` needs GLIBC_2.28 of libc.so.6")),
+        (
+            "manylinux_2_28_aarch64",
+            Some("`x/a.so` is an ELF file for x86_64, but manylinux_2_28_aarch64 is not"),
+        ),
+        ("any", Some("`x/a.so` is an ELF file for x86_64, but any is not")),
+        (
+            "macosx_11_0_x86_64",
+            Some("`x/a.so` is an ELF file, but macosx_11_0_x86_64 is not a tag for Linux"),
+        ),
+    ] {
+        let reason = runs_as(&needs, tag).err().map(|reason| reason.to_string());
+        assert_eq!(reason.as_deref(), why, "{tag}");
+    }
 }

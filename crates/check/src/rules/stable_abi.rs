@@ -6,8 +6,8 @@ use binary::systems::PythonTags;
 use binary::systems::stable_abi::{AbiFault, Release, faults, newest};
 
 use super::dlls;
-use super::platform::shown;
 use super::symbols::{named, of_set};
+use crate::systems::shown;
 use crate::{Finding, Needs, Package, Set, Symbols};
 
 pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {

@@ -2,9 +2,18 @@
 
 use base::source::Code;
 use binary::elf::{ElfFacts, ExecutableStack};
-use binary::policy::{Libc, libc};
+use binary::policy::{Level, Libc, libc};
 
 use crate::{Finding, Set};
+
+/// The first glibc that refuses libraries with an executable stack.
+const REFUSING: (u32, u32) = (2, 41);
+
+/// Returns whether systems of a level refuse the file of a finding.
+pub(crate) fn is_refused(finding: &Finding, level: Level) -> bool {
+    let refuses = level.libc == Libc::Glibc && level.release >= REFUSING;
+    refuses && finding.code == Code::ExecutableStack
+}
 
 pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
     let asking = set.binaries().filter_map(|(package, file, needs)| {

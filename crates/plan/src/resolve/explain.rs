@@ -205,6 +205,8 @@ pub enum Says {
     Alias,
     /// Keeps the path a link in the expanded devel tree.
     KeepsLink,
+    /// Clears the executable stack that the file asks for, for a reason.
+    ClearsStack(String),
     /// The runtime finds the library by this name.
     Finds(String),
     /// This console script starts the program.

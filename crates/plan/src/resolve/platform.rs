@@ -1,13 +1,12 @@
 use std::collections::BTreeMap;
 
-use super::set;
-use super::sources::Sources;
-use crate::{Distribution, Member, Request, Step};
+use crate::Request;
 use base::names::{LibcTag, PlatformTags, System};
 use base::source::{Code, Place, Problem, Problems};
 use base::text::counted;
-use binary::elf::ElfFacts;
-use binary::policy::{Level, Mixed, Needs, Obstacle, Shipped, Subject, Verdict};
+use binary::policy::{Level, Needs, Obstacle, Refusal, Verdict};
+use check::Package;
+use check::systems::{Installed, PackageNeeds, Reason, runs, runs_as};
 use manifest::Manifest;
 
 mod windows;
@@ -23,22 +22,21 @@ pub(super) struct Platform {
     pub problems: Problems,
 }
 
-pub(super) fn judge<'a>(
+/// Judges packages without tags.
+pub(super) fn judge(
     manifest: &Manifest,
     request: &Request,
     system: System,
-    sources: &Sources<'a>,
-    distributions: impl Iterator<Item = &'a Distribution>,
+    packages: &[Package<'_>],
 ) -> Platform {
     let asked = request.platform_tag.as_ref().map(PlatformTags::as_str);
     let mut platform = Platform { tag: asked.map(str::to_owned), ..Platform::default() };
     if system == System::Windows {
-        windows::judge(sources, distributions, &mut platform);
+        windows::judge(packages, &mut platform);
         return platform;
     }
-    let distributions: Vec<&Distribution> = distributions.collect();
-    let files = Files::new(sources, &distributions);
-    let needs = match files.needs(files.iter()) {
+    let installed = Installed::new(packages);
+    let common = match installed.common_needs(packages) {
         Ok(needs) => needs,
         Err(mixed) if asked.is_none() => {
             let problem = Problem::error(Code::PlatformTag, mixed.to_string());
@@ -47,11 +45,12 @@ pub(super) fn judge<'a>(
             ));
             return platform;
         }
-        Err(_) => None,
+        Err(_) => return platform,
     };
-    let Some(needs) = needs else { return platform };
-    let wrong = || contradicted(asked?, &needs);
-    too_new(manifest, request, &needs)
+    let Some(needs) = &common.linux else { return platform };
+    let best = Best { common: &common, needs };
+    let wrong = || best.contradicted(asked?);
+    best.too_new(manifest, request)
         .or_else(wrong)
         .into_iter()
         .for_each(|problem| platform.problems.push(problem));
@@ -64,26 +63,22 @@ pub(super) fn judge<'a>(
         platform.tag = Some(verdict.tag);
         return platform;
     }
-    each(&files, &distributions, &mut platform);
+    each(&installed, packages, &mut platform);
     platform
 }
 
-/// A wheel without binaries has the tag of most.
 /// Problem of wheels whose platform no binary and no option shows.
 pub(super) fn unknown() -> Problem {
     Problem::usage(Code::PlatformTag, "no binary shows the platform of the wheels")
         .help("give the tag: --platform-tag linux_x86_64")
 }
 
-fn each(files: &Files<'_>, distributions: &[&Distribution], platform: &mut Platform) {
-    let mut by_distribution: Vec<Vec<File<'_>>> = vec![Vec::new(); distributions.len()];
-    files.iter().for_each(|file| by_distribution[file.0].push(file));
-    let needs = |wheel_files: Vec<File<'_>>| {
-        Some(files.needs(wheel_files.into_iter()).ok()??.verdict(None))
-    };
-    let numbered = by_distribution.into_iter().enumerate();
+/// A wheel without binaries has the tag of most.
+fn each(installed: &Installed<'_>, packages: &[Package<'_>], platform: &mut Platform) {
+    let verdict = |package| Some(installed.needs(package).ok()?.linux?.verdict(None));
+    let numbered = packages.iter().enumerate();
     let verdicts: Vec<(usize, Verdict)> =
-        numbered.filter_map(|(number, files)| Some((number, needs(files)?))).collect();
+        numbered.filter_map(|(number, package)| Some((number, verdict(package)?))).collect();
     let mut by_tag: BTreeMap<&str, Vec<&(usize, Verdict)>> = BTreeMap::new();
     for one in &verdicts {
         by_tag.entry(&one.1.tag).or_default().push(one);
@@ -93,7 +88,7 @@ fn each(files: &Files<'_>, distributions: &[&Distribution], platform: &mut Platf
     by_tag.sort_by_key(|(_, wheels)| first(wheels));
     let most = by_tag.iter().rev().max_by_key(|(_, wheels)| wheels.len()).map(|(tag, _)| *tag);
     for (tag, wheels) in &by_tag {
-        let name = distributions[first(wheels)].name.as_str();
+        let name = &packages[first(wheels)].file;
         let subject = match wheels.len() {
             _ if by_tag.len() == 1 => String::new(),
             1 => format!(" of {name}"),
@@ -114,34 +109,46 @@ fn note(of: &str, Verdict { tag, older, .. }: &Verdict) -> Option<String> {
     Some(format!("the platform tag{of} is {tag}, not {}: {first}", older.tag))
 }
 
-/// A warning: publishers can know their target systems better than a policy.
-fn contradicted(asked: &str, needs: &Needs) -> Option<Problem> {
-    let why = needs.contradiction(asked)?;
-    let problem = Problem::warning(
-        Code::TagContradicted,
-        format!("the platform tag {asked} is wrong: {why}"),
-    );
-    Some(problem.help(format!("the best tag for all files is {}", needs.verdict(None).tag)))
+/// Needs of all files, and the tag that suits them best.
+struct Best<'n> {
+    common: &'n PackageNeeds,
+    needs: &'n Needs,
 }
 
-fn too_new(manifest: &Manifest, request: &Request, needs: &Needs) -> Option<Problem> {
-    let at_most = manifest.project.platform_tag.at_most.as_ref()?;
-    // The decoder only accepts level names.
-    let level: Level = at_most.value.parse().ok()?;
-    let beyond = needs.beyond(level);
-    let message = match beyond.first() {
-        _ if needs.libc.is_some_and(|libc| libc != level.libc) => {
-            format!("`{}` is linked with another C library than {level} has", needs.file)
-        }
-        Some(first) => format!("{first}, beyond {level}"),
-        None => return asked_too_new(request, level, &at_most.place),
-    };
-    let problem = Problem::error(Code::TagTooNew, message).label(&at_most.place, "limit set here");
-    Some(problem.help(format!(
-        "{}the best tag for all files is {}",
-        besides(&beyond),
-        needs.verdict(None).tag
-    )))
+impl Best<'_> {
+    fn help(&self) -> String {
+        format!("the best tag for all files is {}", self.needs.verdict(None).tag)
+    }
+
+    /// A warning: publishers can know their target systems better than a policy.
+    fn contradicted(&self, asked: &str) -> Option<Problem> {
+        let why = asked.split('.').find_map(|tag| {
+            let reason = runs_as(self.common, tag).err()?;
+            Some(reason.to_string() + &beyond(&reason, tag))
+        })?;
+        let message = format!("the platform tag {asked} is wrong: {why}");
+        Some(Problem::warning(Code::TagContradicted, message).help(self.help()))
+    }
+
+    fn too_new(&self, manifest: &Manifest, request: &Request) -> Option<Problem> {
+        let at_most = manifest.project.platform_tag.at_most.as_ref()?;
+        // The decoder only accepts level names.
+        let level: Level = at_most.value.parse().ok()?;
+        let Err(reason) = runs(self.common, level.into()) else {
+            return asked_too_new(request, level, &at_most.place);
+        };
+        let message = reason.to_string() + &beyond(&reason, &level.to_string());
+        let problem = Problem::error(Code::TagTooNew, message);
+        let problem = problem.label(&at_most.place, "limit set here");
+        Some(problem.help(besides(&reason) + &self.help()))
+    }
+}
+
+fn beyond(reason: &Reason, level: &str) -> String {
+    match reason {
+        Reason::Linux(Refusal::Beyond(_)) => format!(", beyond {level}"),
+        Reason::Linux(Refusal::Libc { .. }) | Reason::Fault(_) => String::new(),
+    }
 }
 
 fn asked_too_new(request: &Request, level: Level, at_most: &Place) -> Option<Problem> {
@@ -156,64 +163,16 @@ fn is_newer(tags: &PlatformTags, level: Level) -> bool {
     tags.iter().all(|tag| LibcTag::of(tag).is_some_and(|tag| Level::from(tag) > level))
 }
 
-fn besides(beyond: &[Obstacle]) -> String {
+fn besides(reason: &Reason) -> String {
     const MOST: usize = 3;
-    let rest = beyond.get(1..).unwrap_or_default();
+    let Reason::Linux(Refusal::Beyond(obstacles)) = reason else { return String::new() };
+    let rest: &[Obstacle] = obstacles.get(1..).unwrap_or_default();
     let named: Vec<String> = rest.iter().take(MOST).map(ToString::to_string).collect();
     match rest.len() {
         0 => String::new(),
         few if few <= MOST => format!("also, {}; ", named.join(", ")),
         many => format!("also, {} and {} more obstacles; ", named.join(", "), many - MOST),
     }
-}
-
-type File<'f> = (usize, &'f Member, &'f ElfFacts);
-
-struct Files<'a> {
-    aliases: Vec<(usize, &'a Member, ElfFacts)>,
-    elf: Vec<(usize, &'a Member, &'a ElfFacts)>,
-    shipped: Shipped,
-}
-
-impl<'a> Files<'a> {
-    fn new(sources: &Sources<'a>, distributions: &[&'a Distribution]) -> Self {
-        let members = || {
-            let numbered = distributions.iter().enumerate();
-            numbered.flat_map(|(number, one)| one.all_members().map(move |m| (number, m)))
-        };
-        let mut files = Self { aliases: Vec::new(), elf: Vec::new(), shipped: Shipped::default() };
-        files.aliases.extend(members().filter_map(|(n, m)| Some((n, m, alias(&m.step)?))));
-        let facts = |member: &Member| sources.facts(member.step.source()?);
-        files.elf.extend(members().filter_map(|(n, m)| Some((n, m, facts(m)?))));
-        let mut shipped = Shipped::default();
-        for (_, member, facts) in files.iter() {
-            shipped.add(member.path.file_name(), facts);
-        }
-        files.shipped = shipped;
-        files
-    }
-
-    fn iter(&self) -> impl Iterator<Item = File<'_>> {
-        let aliases = self.aliases.iter().map(|(number, member, facts)| (*number, *member, facts));
-        self.elf.iter().copied().chain(aliases)
-    }
-
-    fn needs<'f>(&self, wanted: impl Iterator<Item = File<'f>>) -> Result<Option<Needs>, Mixed> {
-        let subjects: Vec<Subject<'_>> = wanted
-            .map(|(_, member, facts)| Subject {
-                file: member.path.as_str(),
-                facts,
-                imports: &[],
-                lost: &[],
-            })
-            .collect();
-        Needs::of(&subjects, &self.shipped, None)
-    }
-}
-
-fn alias(step: &Step) -> Option<ElfFacts> {
-    let Step::Alias { soname, needed, rpath, machine } = step else { return None };
-    Some(set::alias(soname, needed, rpath, *machine))
 }
 
 #[cfg(test)]

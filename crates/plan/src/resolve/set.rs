@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::resolved_dist::ResolvedDist;
 use super::sources::Sources;
-use crate::{Archive, Distribution, Member, Step};
-use base::names::{Form, PackageName};
+use crate::{Archive, Distribution, Member, Request, Step};
+use base::names::{Form, PackageName, System};
 use base::source::{self, Problems, Severity};
 use base::version::Version;
 use binary::device_code::Code;
@@ -21,26 +21,43 @@ use wheel::archive::wheel::{dist_info_dir, wheel_file_name};
 use wheel::package::Fault;
 use wheel::unpacking::{MemberFault, MemberKind, Tree};
 
-/// Reports faults that `verify` would find in the packages, as far as a catalog tells; a manifest can ignore them.
-/// Another check warns of a tag that is asked for.
-pub(super) fn check<'a>(
-    manifest: &Manifest,
+/// Planned packages without tags: the tags depend on them.
+pub(super) fn packages<'a>(
     sources: &Sources<'a>,
-    (version, platform_tag): (&Version, &str),
-    tag_is_asked: bool,
+    version: &Version,
     made: &'a [(ResolvedDist<'_>, Distribution)],
-) -> Problems {
-    let reader = Reader { sources, version, platform_tag };
+) -> Vec<Package<'a>> {
+    let reader = Reader { sources, version };
     let packages = made.iter().map(|(dist, distribution)| {
         // Axis values are no GPUs: one distribution suits all ISAs.
         let target = dist.variant.as_str().filter(|_| dist.variant.per().is_by_gpu());
         let target = Known::Is(target.map(str::to_owned));
         Package { target, ..reader.package(distribution) }
     });
-    let packages: Vec<Package<'_>> = packages.collect();
+    packages.collect()
+}
+
+/// Reports faults that `verify` would find in the packages, as far as a catalog tells; a manifest can ignore them.
+/// Another check warns of a tag that is asked for.
+pub(super) fn check<'t>(
+    manifest: &Manifest,
+    targets: &super::targets::Targets,
+    request: &Request,
+    made: &[(ResolvedDist<'_>, Distribution)],
+    mut packages: Vec<Package<'_>>,
+    platform_tag: impl Fn(usize) -> &'t str,
+) -> Problems {
+    for (number, (package, (_, distribution))) in packages.iter_mut().zip(made).enumerate() {
+        if package.form == Form::Wheel {
+            let tag = platform_tag(number);
+            let file = wheel_file_name(&distribution.name, &targets.version, tag);
+            package.tags = file.parse().ok();
+        }
+    }
+    let tag_is_asked = request.platform_tag.is_some() && targets.system == System::Linux;
     let has_code = packages.iter().flat_map(|it| &it.files).any(|it| it.code.get().is_some());
-    let targets = has_code.then(|| Targets::new(manifest.families.target_names()));
-    let set = Set { packages, environment: &|_: &str| true, targets: targets.as_ref() };
+    let names = has_code.then(|| Targets::new(manifest.families.target_names()));
+    let set = Set { packages, environment: &|_: &str| true, targets: names.as_ref() };
     let owner = |file: &str| {
         let mut distributions = made.iter().map(|(_, distribution)| distribution);
         distributions.find(|distribution| distribution.name.as_str() == file).map(|it| &it.package)
@@ -51,7 +68,10 @@ pub(super) fn check<'a>(
             && !(tag_is_asked && finding.code == source::Code::WrongPlatform)
             && !is_ignored(manifest, finding, owner(&finding.file))
     });
-    report::problems(&errors.collect::<Vec<_>>(), report::Shown::Few)
+    let (allowed, errors) = report::let_through(errors.collect(), &request.allowed);
+    let mut problems = report::problems(&errors, report::Shown::Few);
+    problems.extend(report::allowed(&allowed, report::Shown::Few));
+    problems
 }
 
 fn is_ignored(manifest: &Manifest, finding: &Finding, owner: Option<&PackageName>) -> bool {
@@ -63,7 +83,6 @@ fn is_ignored(manifest: &Manifest, finding: &Finding, owner: Option<&PackageName
 struct Reader<'r, 'a> {
     sources: &'r Sources<'a>,
     version: &'r Version,
-    platform_tag: &'r str,
 }
 
 impl<'a> Reader<'_, 'a> {
@@ -80,12 +99,12 @@ impl<'a> Reader<'_, 'a> {
             package.files.extend(files);
             return package;
         }
-        let tag = distribution.platform_tag.as_deref().unwrap_or(self.platform_tag);
-        package.tags = wheel_file_name(name, self.version, tag).parse().ok();
         package.info = dist_info_dir(name, self.version).ok().map(|info| info.to_string());
         let files = distribution.members.iter().filter(|member| member.step != Step::Directory);
         package.files.extend(files.map(|member| {
-            File::of_wheel(member.path.as_str(), mode(member), self.kind(&member.step))
+            let kind = self.kind(&member.step);
+            let file = File::of_wheel(member.path.as_str(), mode(member), kind);
+            file.with_code(self.code(&member.step))
         }));
         let unread = Known::Unknown(Why::NoFact);
         let commands = distribution.entry_points.keys();
@@ -96,12 +115,6 @@ impl<'a> Reader<'_, 'a> {
         );
         if let Some(archive) = &distribution.archive {
             self.archive(archive, &mut package);
-        }
-        for file in &mut package.files {
-            let number = file.needs().and_then(Needs::elf).and_then(|facts| facts.isa_number);
-            file.code = number.map_or(Known::Unknown(Why::NoBytes), |number| {
-                Known::Is(Some(Box::new(Code { machs: [number].into(), ..Code::default() })))
-            });
         }
         package
     }
@@ -119,7 +132,8 @@ impl<'a> Reader<'_, 'a> {
             faults.extend(tree.add(path, &kind).err().map(|refusal| refusal.of(path)));
             if member.step != Step::Directory {
                 let kind = self.kind(&member.step);
-                package.files.push(File::below(Scheme::Devel, path, mode(member), kind));
+                let file = File::below(Scheme::Devel, path, mode(member), kind);
+                package.files.push(file.with_code(self.code(&member.step)));
             }
         }
         faults.extend(tree.lost());
@@ -127,6 +141,23 @@ impl<'a> Reader<'_, 'a> {
             let member = format!("{}!{}", archive.path, fault.member);
             Finding::from(Fault::from(fault).of(member)).within(&package.file)
         }));
+    }
+
+    /// A catalog knows code objects, bundles and archives, but not the code in programs and libraries.
+    fn code(&self, step: &Step) -> Known<Option<Box<Code>>> {
+        let entry = step.source().and_then(|source| self.sources.entry(source));
+        let (ids, number) = match entry.map(|entry| &entry.kind) {
+            Some(EntryKind::File { content: FileType::DeviceCode(ids), .. }) => (&ids[..], None),
+            Some(EntryKind::File { content: FileType::Elf(facts), .. }) => {
+                (&[][..], facts.isa_number)
+            }
+            _ => (&[][..], None),
+        };
+        if ids.is_empty() && number.is_none() {
+            return Known::Unknown(Why::NoBytes);
+        }
+        let (ids, machs) = (ids.iter().cloned().collect(), number.into_iter().collect());
+        Known::Is(Some(Box::new(Code { ids, machs, ..Code::default() })))
     }
 
     fn kind(&self, step: &'a Step) -> Kind<'a> {
@@ -175,7 +206,7 @@ fn of_entry<'a>(entry: &'a CatalogEntry, edit: Option<(&str, bool)>) -> Kind<'a>
         FileType::BrokenPe(why) => Kind::Broken(binary::Format::Pe, why.as_str().into()),
         FileType::BrokenImportLibrary(why) => Kind::BrokenImportLibrary(why.as_str().into()),
         FileType::Script => Kind::Script,
-        FileType::Data => Kind::Data,
+        FileType::DeviceCode(_) | FileType::Data => Kind::Data,
     }
 }
 

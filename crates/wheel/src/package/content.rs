@@ -7,6 +7,8 @@ use binary::elf::ReadAt;
 
 /// Larger ELF files are kept in an unnamed temporary file.
 const IN_MEMORY: u64 = 16 << 20;
+/// The longest signature: of offload bundles.
+const START: usize = 24;
 const BLOCK: usize = 128 << 10;
 
 /// Kind of a file by its first bytes.
@@ -34,20 +36,25 @@ pub struct FileContent<R> {
 impl<R: Read> FileContent<R> {
     /// Reads the first bytes.
     pub fn new(mut rest: R) -> io::Result<Self> {
-        let mut head = Vec::with_capacity(4);
-        rest.by_ref().take(4).read_to_end(&mut head)?;
+        let mut head = Vec::with_capacity(START);
+        rest.by_ref().take(START as u64).read_to_end(&mut head)?;
         Ok(Self { head, rest })
     }
 
     /// Kind of the content.
     pub fn kind(&self) -> ContentKind {
         match &self.head[..] {
-            b"\x7fELF" => ContentKind::Elf,
+            [0x7f, b'E', b'L', b'F', ..] => ContentKind::Elf,
             [b'M', b'Z', ..] => ContentKind::Pe,
-            b"!<ar" => ContentKind::Archive,
+            [b'!', b'<', b'a', b'r', ..] => ContentKind::Archive,
             [b'#', b'!', ..] => ContentKind::Script,
             _ => ContentKind::Data,
         }
+    }
+
+    /// The first bytes: all that identify a container of device code.
+    pub fn start(&self) -> &[u8] {
+        &self.head
     }
 
     /// Writes all bytes, including those before an error.

@@ -136,9 +136,7 @@ fn arguments(request: &Request, name: &str) -> Vec<String> {
     if let Some(preset) = request.xz_preset {
         words.push(format!("--xz-preset={preset}"));
     }
-    if request.allow_unowned {
-        words.push("--allow=unowned-files".to_owned());
-    }
+    words.extend(request.allowed.iter().map(|code| format!("--allow={code}")));
     words
 }
 
@@ -158,7 +156,7 @@ mod tests {
             variables: vec![("name".to_owned(), "a=b".to_owned())],
             compression: Some(base::names::Compression::Max),
             xz_preset: Some(2),
-            allow_unowned: true,
+            allowed: vec![base::source::Code::UnownedFiles],
             ..Request::default()
         };
         let more = arguments(&request, "rocm-sdk-core");

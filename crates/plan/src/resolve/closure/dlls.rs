@@ -14,9 +14,6 @@ use binary::systems::windows::{Provider, provider};
 use catalog::{Catalog, EntryKind};
 use manifest::{Manifest, Package};
 
-/// A plan does not name the interpreters of its modules.
-const ANY: PythonTags<'_> = PythonTags { python: "py3", abi: "none" };
-
 /// Files for Windows, by number.
 #[derive(Debug, Default)]
 pub(super) struct Imports<'a> {
@@ -124,8 +121,11 @@ impl<'a> Closure<'a> {
         let (sure, lucky): (Vec<usize>, Vec<usize>) =
             searched.partition(|other| self.together.guaranteed(file.owner, files[*other].owner));
         let first_dll = |files: &[usize]| files.first().map(|file| self.dll(*file));
+        // A plan does not name the interpreters of its modules.
         let outside = || {
-            provider(library, &ANY).is_some_and(Provider::is_certain).then_some(Resolved::Windows)
+            provider(library, &PythonTags::ANY)
+                .is_some_and(Provider::is_certain)
+                .then_some(Resolved::Windows)
         };
         let resolved =
             self.resolved(library, (first_dll(&sure), first_dll(&lucky)), outside, || {

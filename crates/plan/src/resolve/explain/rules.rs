@@ -8,7 +8,7 @@ use crate::resolve::targets::Targets;
 use crate::resolve::unowned;
 use base::names::RelPath;
 use base::source::{Place, Problems};
-use catalog::{Artifact, ArtifactId, Catalog, EntryKind};
+use catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
 use manifest::{Glob, Manifest, PackageKind, ScriptTarget};
 
 pub(super) struct Selecting<'a> {
@@ -32,6 +32,7 @@ pub(super) fn matched<'a>(
         PackageKind::Selector | PackageKind::Choice => select::Selection::default(),
     };
     trace.rules.extend(naming(dist, path));
+    trace.rules.extend(clearing(dist, here, path));
     Selecting {
         rules: trace.rules,
         choice: trace.choice,
@@ -147,6 +148,22 @@ fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
         rules.push(rule(Says::Starts(script.name.value.clone()), &script.name.place));
     }
     rules
+}
+
+fn clearing(dist: &ResolvedDist<'_>, here: &Catalog, path: &RelPath) -> Vec<MatchedRule> {
+    let mut entries = here.artifacts.iter().flat_map(|artifact| &artifact.entries);
+    let asks = |entry: &CatalogEntry| {
+        entry.path == *path && entry.elf().is_some_and(|facts| facts.executable_stack.is_some())
+    };
+    if !entries.any(asks) {
+        return Vec::new();
+    }
+    let rules = dist.package.execstacks.matching(path).map(|(_, rule)| MatchedRule {
+        artifact: None,
+        says: Says::ClearsStack(rule.reason.clone()),
+        rule: Some(Rule::from_place(&rule.glob.place)),
+    });
+    rules.collect()
 }
 
 fn free_items<'h>(here: &'h Catalog, owned: &EntrySet<'_>) -> impl Iterator<Item = Item<'h>> {

@@ -97,6 +97,7 @@ fn kind(found: &FoundArtifact) -> String {
                     format!("broken import library ({reason})")
                 }
                 FileType::Script => "script".to_owned(),
+                FileType::DeviceCode(targets) => format!("device code for {}", targets.join(", ")),
                 FileType::Data => "file".to_owned(),
             };
             format!(
@@ -344,6 +345,7 @@ fn says(matched: &MatchedRule, verbose: bool) -> String {
         Says::Drops(_) => format!("drops it from {id}"),
         Says::Alias => "requests a library here".to_owned(),
         Says::KeepsLink => "stays a link".to_owned(),
+        Says::ClearsStack(_) => "clears its executable stack".to_owned(),
         Says::Finds(name) => format!("found as {name}"),
         Says::Starts(name) => format!("started as {name}"),
     }

@@ -3,28 +3,20 @@
 use std::collections::BTreeMap;
 
 use super::Platform;
-use crate::resolve::sources::Sources;
-use crate::{Distribution, Member};
 use base::source::{Code, Problem};
 use base::text::counted;
 use binary::policy::windows_tag;
+use check::{File, Package};
 
-struct Program<'a> {
-    distribution: &'a Distribution,
-    member: &'a Member,
-}
+/// PE file of a package.
+type Program<'p, 'a> = (&'p Package<'a>, &'p File<'a>);
 
-pub(super) fn judge<'a>(
-    sources: &Sources<'a>,
-    distributions: impl Iterator<Item = &'a Distribution>,
-    platform: &mut Platform,
-) {
-    let mut by_tag: BTreeMap<&str, Vec<Program<'a>>> = BTreeMap::new();
-    for distribution in distributions {
-        for member in distribution.all_members() {
-            let source = member.step.source().and_then(|origin| sources.entry(origin));
-            let Some(tag) = source.and_then(|it| windows_tag(it.pe()?)) else { continue };
-            by_tag.entry(tag).or_default().push(Program { distribution, member });
+pub(super) fn judge(packages: &[Package<'_>], platform: &mut Platform) {
+    let mut by_tag: BTreeMap<&str, Vec<Program<'_, '_>>> = BTreeMap::new();
+    for package in packages {
+        for (file, needs) in package.binaries() {
+            let Some(tag) = needs.pe().and_then(windows_tag) else { continue };
+            by_tag.entry(tag).or_default().push((package, file));
         }
     }
     let asked = platform.tag.clone();
@@ -36,10 +28,10 @@ pub(super) fn judge<'a>(
     platform.tag = Some(tag.to_owned());
 }
 
-fn otherwise(tag: &str, other: &str, files: &[Program<'_>]) -> Problem {
+fn otherwise(tag: &str, other: &str, files: &[Program<'_, '_>]) -> Problem {
     let first = files
         .first()
-        .map(|file| format!("`{}` of {} is for {other}", file.member.path, file.distribution.name));
+        .map(|(package, file)| format!("`{}` of {} is for {other}", file.member, package.file));
     let more = match files.len() {
         0 | 1 => String::new(),
         many => format!(", and so {}", counted_more(many - 1)),

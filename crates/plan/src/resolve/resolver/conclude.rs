@@ -5,6 +5,7 @@ use crate::resolve::emptied::Emptied;
 use crate::resolve::entries::EntrySet;
 use crate::resolve::expected::Expectations;
 use crate::resolve::links::Filled;
+use crate::resolve::platform::Platform;
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::sources::Sources;
 use crate::resolve::unowned::{self, Causes, Left, Leftover, Ownership};
@@ -14,8 +15,7 @@ use crate::resolve::{
     too_wide, unused_rules, windows,
 };
 use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
-use base::names::System;
-use base::source::{Problem, Problems};
+use base::source::{Code, Problem, Problems};
 use base::version::Version;
 use catalog::Origin;
 
@@ -117,18 +117,23 @@ impl<'a> Resolver<'a> {
             packages.libraries(&mut problems, &mut notes);
         }
         packages.run(&OF_LINES, &mut problems);
-        let platform_tag = self.platform(&mut made, sources, &mut problems, &mut notes);
+        let planned = set::packages(sources, &self.targets.version, &made);
+        let platform = self.platform(&planned, &mut problems, &mut notes);
         let python = self.projects(&mut problems, &mut notes);
-        if platform_tag.is_none() && !problems.has_errors() {
+        if platform.tag.is_none() && !problems.has_errors() {
             problems.push(platform::unknown());
         }
-        let Some(platform_tag) = platform_tag else { return Err(problems) };
+        let Some(platform_tag) = platform.tag else { return Err(problems) };
         // Otherwise consequences of earlier errors.
-        if !problems.has_errors() {
-            let names = (&self.targets.version, &*platform_tag);
-            let is_asked = self.request.platform_tag.is_some();
-            let is_asked = is_asked && self.targets.system == System::Linux;
-            problems.extend(set::check(self.manifest, sources, names, is_asked, &made));
+        if problems.has_errors() {
+            drop(planned);
+        } else {
+            let tag = |number| platform.others.get(&number).unwrap_or(&platform_tag).as_str();
+            let Self { manifest, targets, request, .. } = self;
+            problems.extend(set::check(manifest, targets, request, &made, planned, tag));
+        }
+        for (number, tag) in platform.others {
+            made[number].1.platform_tag = Some(tag);
         }
         let made = self.with_former(made, &mut problems);
         let version = self.targets.version.clone();
@@ -158,26 +163,22 @@ impl<'a> Resolver<'a> {
         Ok((plan, problems))
     }
 
-    /// Gives wheels their platform tags; returns the tag of most.
+    /// Platform tags of wheels.
     fn platform(
         &self,
-        made: &mut [Made<'a>],
-        sources: &Sources<'a>,
+        packages: &[::check::Package<'_>],
         problems: &mut Problems,
         notes: &mut Vec<Note>,
-    ) -> Option<String> {
-        let shipped = made.iter().map(|(_, distribution)| distribution);
-        let platform =
-            platform::judge(self.manifest, self.request, self.targets.system, sources, shipped);
-        notes.extend(platform.notes.into_iter().map(Note::from));
+    ) -> Platform {
+        let mut platform =
+            platform::judge(self.manifest, self.request, self.targets.system, packages);
+        notes.extend(platform.notes.drain(..).map(Note::from));
         // Otherwise consequences of earlier errors.
+        let new_problems = std::mem::take(&mut platform.problems);
         if !problems.has_errors() {
-            problems.extend(platform.problems);
+            problems.extend(new_problems);
         }
-        for (number, tag) in platform.others {
-            made[number].1.platform_tag = Some(tag);
-        }
-        platform.tag
+        platform
     }
 
     fn projects(&self, problems: &mut Problems, notes: &mut Vec<Note>) -> source_build::Resolved {
@@ -239,7 +240,7 @@ impl<'a> Resolver<'a> {
             manifest: self.manifest,
             catalog: self.catalog,
             filled: packages.filled,
-            allow: self.request.allow_unowned,
+            allow: self.request.allows(Code::UnownedFiles),
             known: problems,
         };
         let (unowned, new_problems) = unowned::check(&ownership, &unowned, &mut causes);
@@ -251,6 +252,6 @@ impl<'a> Resolver<'a> {
     }
 
     fn allows(&self, left: &Left<'_>) -> bool {
-        self.request.allow_unowned || left.allowed.is_some()
+        self.request.allows(Code::UnownedFiles) || left.allowed.is_some()
     }
 }
