@@ -30,7 +30,13 @@ fn main() {
         low_level::exit(status.into());
     }
     panics::end_the_process();
-    let cli = Cli::read(std::env::args_os()).unwrap_or_else(|e| e.exit());
+    let cli = match Cli::read(std::env::args_os()) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            end(error.exit_code())
+        }
+    };
     ui::init(cli.message_format, cli.color, cli.quiet, denies_warnings(&cli.command));
     ui::show_problems(&cli::misspelled_variables());
     // Unwatched signals end the process as usual.
@@ -48,10 +54,14 @@ fn main() {
         Err(Failure::Environment(problem)) => (problem.into(), 2),
     };
     ui::show_problems(&problems);
-    let status = ui::finish(status);
+    end(ui::finish(status).into())
+}
+
+/// Ends the process at once: otherwise the allocator first returns megabytes to the system, piece by
+/// piece.
+fn end(status: i32) -> ! {
     let _ = io::stdout().flush();
-    // Otherwise the allocator first returns megabytes to the system, piece by piece.
-    low_level::exit(status.into())
+    low_level::exit(status)
 }
 
 fn denies_warnings(command: &Command) -> bool {
