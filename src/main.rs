@@ -10,6 +10,7 @@ mod allocator;
 mod builtin;
 mod cli;
 mod command;
+mod complete;
 mod failure;
 mod inputs;
 mod open_files;
@@ -28,6 +29,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() {
     if let Some(status) = projects::run_confined(std::env::args_os()) {
         low_level::exit(status.into());
+    }
+    if let Some(status) = complete::run() {
+        end(status.into());
     }
     panics::end_the_process();
     let cli = match Cli::read(std::env::args_os()) {
