@@ -152,11 +152,10 @@ impl Cli {
     /// Fails if the line is invalid, and for `--help` and `--version`.
     pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let line: Vec<OsString> = line.into_iter().collect();
-        match Self::parse_by(Self::command(), &line) {
-            // The front page takes longer than all else, so it is made for its readers only.
-            Err(error) if error.exit_code() == 0 || is_front(&error) => {
-                Self::parse_by(Self::root(), &line)
-            }
+        let command = if empty_values::are_in(&line) { Self::whole() } else { Self::command() };
+        match Self::parse_by(command, &line) {
+            // The front page and the lists of subcommands take longer than all else.
+            Err(error) if shows_help(&error) => Self::parse_by(Self::root(), &line),
             read => read,
         }
     }
@@ -168,13 +167,22 @@ impl Cli {
         Self::from_arg_matches(&matches).map_err(|e| e.format(&mut Self::command()))
     }
 
+    /// Defines the options of all commands, and the front page.
     pub fn root() -> clap::Command {
-        front::with_page(Self::command())
+        front::with_page(Self::whole())
+    }
+
+    /// Defines the options of all commands.
+    pub fn whole() -> clap::Command {
+        let mut command = Self::command();
+        command.build();
+        command
     }
 }
 
-fn is_front(error: &clap::Error) -> bool {
-    error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+fn shows_help(error: &clap::Error) -> bool {
+    use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
+    matches!(error.kind(), DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand)
 }
 
 const AFTER: &str = "\
@@ -184,7 +192,9 @@ or the environment. Options with an empty value count as not given, except
 --plan and --only. [env: NAME] is the variable for an option that is not given.
 `rockpack help manifest` explains every node of packages.kdl and families.kdl.";
 
+// A run defines the options of its own command alone: those of all others take milliseconds.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Command {
     Init(InitArgs),
     Check(CheckArgs),
@@ -212,11 +222,11 @@ pub enum Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::{Command as Clap, CommandFactory};
+    use clap::Command as Clap;
 
     #[test]
     fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
+        Cli::whole().debug_assert();
     }
 
     fn commands() -> Vec<Clap> {
@@ -227,8 +237,7 @@ mod tests {
                 .filter(|sub| sub.get_name() != "help")
                 .for_each(|sub| below(sub, commands));
         }
-        let mut root = Cli::command();
-        root.build();
+        let root = Cli::whole();
         let mut commands = Vec::new();
         below(&root, &mut commands);
         commands.extend(root.find_subcommand("help").cloned());

@@ -10,6 +10,7 @@ mod allocator;
 mod builtin;
 mod cli;
 mod command;
+mod complete;
 mod failure;
 mod inputs;
 mod open_files;
@@ -29,8 +30,17 @@ fn main() {
     if let Some(status) = projects::run_confined(std::env::args_os()) {
         low_level::exit(status.into());
     }
+    if let Some(status) = complete::run() {
+        end(status.into());
+    }
     panics::end_the_process();
-    let cli = Cli::read(std::env::args_os()).unwrap_or_else(|e| e.exit());
+    let cli = match Cli::read(std::env::args_os()) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            end(error.exit_code())
+        }
+    };
     ui::init(cli.message_format, cli.color, cli.quiet, denies_warnings(&cli.command));
     ui::show_problems(&cli::misspelled_variables());
     // Unwatched signals end the process as usual.
@@ -48,10 +58,14 @@ fn main() {
         Err(Failure::Environment(problem)) => (problem.into(), 2),
     };
     ui::show_problems(&problems);
-    let status = ui::finish(status);
+    end(ui::finish(status).into())
+}
+
+/// Ends the process at once: otherwise the allocator first returns megabytes to the system, piece by
+/// piece.
+fn end(status: i32) -> ! {
     let _ = io::stdout().flush();
-    // Otherwise the allocator first returns megabytes to the system, piece by piece.
-    low_level::exit(status.into())
+    low_level::exit(status)
 }
 
 fn denies_warnings(command: &Command) -> bool {

@@ -16,6 +16,7 @@ mod cache_command;
 mod cache_processes;
 mod checkout_copies;
 mod cli;
+mod completions;
 mod defaults;
 mod demo_tree;
 mod diff;

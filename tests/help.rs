@@ -1,8 +1,7 @@
-//! Help, completions in real shells, and the manual page.
+//! Help, and the manual page.
 //!
-//! Missing shells and formatters are skipped, and listed after all tests.
+//! Missing formatters are skipped, and listed after all tests.
 
-use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use manifest::{KdlFile, VOCABULARY};
@@ -155,17 +154,9 @@ fn refuses_topics_without_help_with_a_hint() {
     }
 }
 
-/// Writes the script to a file, as a package would install it.
-fn script(shell: &str) -> (TempDir, PathBuf) {
-    let dir = TempDir::new().unwrap();
-    let path = dir.path().join("_rockpack");
-    fs_err::write(&path, printed(&["help", "completions", shell])).unwrap();
-    (dir, path)
-}
-
 /// Returns a tool of this machine, if installed.
 fn tool(name: &str) -> Option<Command> {
-    has(name, "completions and the manual page").then(|| Command::new(name))
+    has(name, "the manual page").then(|| Command::new(name))
 }
 
 /// Returns the output of a shell with `arguments`.
@@ -173,124 +164,6 @@ fn run(mut shell: Command, arguments: &[&str]) -> String {
     let output = shell.args(arguments).output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
     text(&output.stdout)
-}
-
-/// Calls the completion function as readline does, for the words after the script's name. Also
-/// prints the options that the function sets for readline (`plusdirs`).
-const BASH: &str = r#"
-source "$1"; shift
-compopt() { echo "compopt $*"; }
-COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
-spec=$(complete -p rockpack) || exit 1
-[[ $spec == *"-F _rockpack"* ]] || exit 1
-_rockpack rockpack "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
-printf '%s\n' "${COMPREPLY[@]}"
-"#;
-
-#[test]
-fn bash_completes_commands_options_values_and_paths() {
-    let Some(bash) = tool("bash") else { return };
-    let (_dir, script) = script("bash");
-    let script = script.to_str().unwrap();
-    run(bash, &["-n", script]);
-    let complete = |words: &[&str]| {
-        let arguments =
-            [&["--norc", "--noprofile", "-c", BASH, "bash", script, "rockpack"], words].concat();
-        run(Command::new("bash"), &arguments).lines().map(str::to_owned).collect::<Vec<_>>()
-    };
-    assert_eq!(complete(&["pl"]), ["plan"]);
-    assert_eq!(complete(&["elf", "ed"]), ["edit"]);
-    assert_eq!(complete(&["plan", "--format", "fi"]), ["files"]);
-    assert_eq!(complete(&["build", "--mode", ""]), ["kpack", "legacy"]);
-    assert_eq!(complete(&["help", "man"]), ["manifest", "man"]);
-    assert_eq!(complete(&["help", "manifest", "keep"]), ["keep-link"]);
-    assert_eq!(complete(&["help", "completions", "f"]), ["fish"]);
-    assert_eq!(complete(&["build", "--only", "prof"]), ["profiler"]);
-    let isa = "rocm-sdk-device-gfx942";
-    assert_eq!(complete(&["plan", "--only", isa]), [isa], "distributions too");
-    for option in ["--artifact-dir", "--manifest", "-o"] {
-        assert_eq!(
-            complete(&["build", option, ""])[0],
-            "compopt -o plusdirs",
-            "{option} takes a directory"
-        );
-    }
-}
-
-#[test]
-fn fish_completes_commands_options_values_and_paths() {
-    let Some(_) = tool("fish") else { return };
-    let (dir, script) = script("fish");
-    fs_err::create_dir(dir.path().join("artifacts")).unwrap();
-    let complete = |line: &str| {
-        let program = "source $argv[1]; cd $argv[2]; complete -C $argv[3]";
-        let arguments = [
-            "--no-config",
-            "-c",
-            program,
-            script.to_str().unwrap(),
-            dir.path().to_str().unwrap(),
-            line,
-        ];
-        let output = Command::new("fish").env("HOME", dir.path()).args(arguments).output().unwrap();
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        let lines = text(&output.stdout);
-        lines.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect::<Vec<_>>()
-    };
-    assert_eq!(complete("rockpack pl"), ["plan"]);
-    assert_eq!(complete("rockpack elf ed"), ["edit"]);
-    assert_eq!(complete("rockpack build --mode "), ["kpack", "legacy"]);
-    assert_eq!(complete("rockpack help manif"), ["manifest"]);
-    assert_eq!(complete("rockpack help manifest keep"), ["keep-link"]);
-    assert_eq!(complete("rockpack help completions f"), ["fish"]);
-    assert_eq!(complete("rockpack build --only prof"), ["profiler"]);
-    assert_eq!(complete("rockpack build --artifact-dir arti"), ["artifacts/"]);
-}
-
-#[test]
-fn zsh_loads_the_script_as_its_completion_function() {
-    let Some(zsh) = tool("zsh") else { return };
-    let (dir, script) = script("zsh");
-    run(zsh, &["-f", "-n", script.to_str().unwrap()]);
-    let program = "fpath=($1 $fpath); autoload -U compinit && compinit -u -D
-        print $_comps[rockpack] && autoload +X _rockpack && whence -w _rockpack";
-    let found =
-        run(Command::new("zsh"), &["-f", "-c", program, "zsh", dir.path().to_str().unwrap()]);
-    assert_eq!(found, "_rockpack\n_rockpack: function\n");
-}
-
-/// Completes like the shell when Tab is pressed at the end of a line.
-const POWERSHELL: &str = ". $args[0]
-foreach ($match in (TabExpansion2 -inputScript $args[1] -cursorColumn $args[1].Length).CompletionMatches) {
-    $match.CompletionText
-}";
-
-#[test]
-fn powershell_completes_commands_and_options() {
-    let (dir, _) = script("powershell");
-    let path = dir.path().join("rockpack.ps1");
-    fs_err::rename(dir.path().join("_rockpack"), &path).unwrap();
-    let script = fs_err::read_to_string(&path).unwrap();
-    assert!(script.contains("Register-ArgumentCompleter -Native -CommandName 'rockpack'"));
-    for &command in COMMANDS {
-        assert!(script.contains(&format!("'rockpack;{}' {{", command.join(";"))), "{command:?}");
-    }
-    for (opening, closing) in [('{', '}'), ('(', ')')] {
-        assert_eq!(script.matches(opening).count(), script.matches(closing).count(), "{opening}");
-    }
-    if tool("pwsh").is_none() {
-        return;
-    }
-    let program = dir.path().join("complete.ps1");
-    fs_err::write(&program, POWERSHELL).unwrap();
-    let complete = |line: &str| {
-        let mut pwsh = Command::new("pwsh");
-        pwsh.args(["-NoProfile", "-NonInteractive", "-File"]).arg(&program).arg(&path);
-        run(pwsh, &[line]).lines().map(str::to_owned).collect::<Vec<_>>()
-    };
-    assert_eq!(complete("rockpack pl"), ["plan"]);
-    assert_eq!(complete("rockpack elf ed"), ["edit"]);
-    assert_eq!(complete("rockpack plan --format f"), ["files"]);
 }
 
 #[test]

@@ -204,13 +204,11 @@ Examples:
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use crate::cli::Cli;
 
     #[test]
     fn help_shows_at_most_40_options() {
-        let root = Cli::command();
+        let root = Cli::whole();
         let build = root.find_subcommand("build").unwrap();
         let shown = build.get_arguments().filter(|argument| !argument.is_hide_set());
         let names: Vec<&str> = shown.filter_map(clap::Arg::get_long).collect();

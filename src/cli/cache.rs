@@ -33,6 +33,7 @@ pub struct CacheCommandArgs {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum CacheCommand {
     Stats(StatsArgs),
     Prune(PruneArgs),

@@ -2,7 +2,11 @@
 
 use clap::{Args, ValueEnum};
 
-/// Print a script that completes rockpack's commands and options in a shell
+/// Print a script that completes command lines of rockpack in a shell
+///
+/// The script runs rockpack for each completion: it completes commands, options and their values,
+/// packages, ISAs and families of the manifest, codes, and for `explain` the paths of an artifact
+/// directory or of a catalog (up to 512 KiB). A broken file has no completions.
 #[derive(Debug, Args)]
 #[command(after_long_help = COMPLETIONS_EXAMPLES)]
 pub struct CompletionsArgs {
@@ -28,15 +32,22 @@ pub struct ManArgs {}
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
-  For this user, from the next shell on:
-    rockpack help completions bash > ~/.local/share/bash-completion/completions/rockpack
-    rockpack help completions fish > ~/.config/fish/completions/rockpack.fish
+  For bash, in ~/.bashrc:
+    source <(rockpack help completions bash)
 
-  For zsh, in a directory that is in its fpath:
-    rockpack help completions zsh > ~/.zfunc/_rockpack
+  For zsh, in ~/.zshrc after compinit:
+    source <(rockpack help completions zsh)
 
-  For PowerShell, with `. ~/rockpack.ps1` in the file that $PROFILE names:
-    rockpack help completions powershell > ~/rockpack.ps1
+  For fish, in ~/.config/fish/config.fish:
+    rockpack help completions fish | source
+
+  For PowerShell, in the file that $PROFILE names:
+    rockpack help completions powershell | Out-String | Invoke-Expression
+
+  As a file of a package, written again with each version:
+    rockpack help completions bash > usr/share/bash-completion/completions/rockpack
+    rockpack help completions zsh > usr/share/zsh/site-functions/_rockpack
+    rockpack help completions fish > usr/share/fish/vendor_completions.d/rockpack.fish
 ";
 
 const MAN_EXAMPLES: &str = "\

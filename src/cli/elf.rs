@@ -15,6 +15,7 @@ pub struct ElfArgs {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum ElfCommand {
     Show(ShowArgs),
     Edit(EditArgs),

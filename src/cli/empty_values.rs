@@ -2,6 +2,13 @@ use std::ffi::{OsStr, OsString};
 
 use clap::{Arg, Command};
 
+/// Returns whether an option or a variable can have an empty value. Only then, the options of all
+/// commands have to be defined before a line is parsed.
+pub fn are_in(line: &[OsString]) -> bool {
+    let is_empty = |word: &OsString| word.is_empty() || word.to_string_lossy().ends_with('=');
+    line.iter().any(is_empty) || has_empty_variable()
+}
+
 /// Removes options with an empty value: scripts write `--version "$VERSION"` for an optional input.
 /// [`CHECKS`] stay, so that clap refuses the empty value instead of skipping the check.
 ///
@@ -54,9 +61,9 @@ fn option(root: &Command, command: &Command, word: &str) -> bool {
     options.any(|arg| arg.get_action().takes_values() && named(arg))
 }
 
-/// Removes variables with an empty value. Visiting each option takes a while.
+/// Removes variables with an empty value.
 pub fn without_empty_variables(command: Command) -> Command {
-    if std::env::vars_os().all(|(_, value)| !value.is_empty()) {
+    if !has_empty_variable() {
         return command;
     }
     let empty = |arg: &Arg| {
@@ -67,16 +74,22 @@ pub fn without_empty_variables(command: Command) -> Command {
     command.mut_subcommands(without_empty_variables)
 }
 
+/// Prefix of the program's variables, and variables of others that options name.
+const VARIABLES: [&str; 3] = ["ROCKPACK_", "SOURCE_DATE_EPOCH", "GITHUB_SHA"];
+
+fn has_empty_variable() -> bool {
+    let counts = |name: &OsStr| VARIABLES.iter().any(|v| name.to_string_lossy().starts_with(v));
+    std::env::vars_os().any(|(name, value)| value.is_empty() && counts(&name))
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
     use crate::cli::Cli;
 
     fn without_empty(line: &str) -> String {
         let words = line.split(' ').map(|word| if word == "''" { "" } else { word }.into());
-        let words = without_empty_options(&Cli::command(), words);
+        let words = without_empty_options(&Cli::whole(), words);
         words.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
     }
 
@@ -109,5 +122,17 @@ mod tests {
         ] {
             assert_eq!(without_empty(line), line);
         }
+    }
+
+    #[test]
+    fn knows_the_variables_of_all_options() {
+        fn below(command: &Command) {
+            for variable in command.get_arguments().filter_map(Arg::get_env) {
+                let name = variable.to_string_lossy();
+                assert!(VARIABLES.iter().any(|v| name.starts_with(v)), "{name}");
+            }
+            command.get_subcommands().for_each(below);
+        }
+        below(&Cli::whole());
     }
 }

@@ -43,14 +43,12 @@ fn template(root: &Command) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    use clap::CommandFactory;
-
     use super::*;
     use crate::cli::Cli;
 
     #[test]
     fn every_command_is_in_one_section() {
-        let root = Cli::command();
+        let root = Cli::whole();
         let shown = root.get_subcommands().filter(|command| !command.is_hide_set());
         let shown: BTreeSet<&str> = shown.map(Command::get_name).collect();
         let listed: Vec<&str> = SECTIONS.iter().flat_map(|(_, names)| *names).copied().collect();
@@ -60,7 +58,7 @@ mod tests {
 
     #[test]
     fn the_page_fits_a_screen() {
-        let page = with_page(Cli::command().term_width(80)).render_long_help().to_string();
+        let page = with_page(Cli::whole().term_width(80)).render_long_help().to_string();
         assert!(page.lines().count() <= 40, "{} lines:\n{page}", page.lines().count());
         assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
         let (begin, more) = page.split_once("More commands").unwrap();

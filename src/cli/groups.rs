@@ -8,6 +8,7 @@ use super::{
 
 /// Fetch, scan and pack artifacts
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum ArtifactCommand {
     Fetch(FetchArgs),
     Scan(ScanArgs),
@@ -16,6 +17,7 @@ pub enum ArtifactCommand {
 
 /// Verify, audit, retag, repack, promote and split finished packages
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum WheelCommand {
     Verify(VerifyArgs),
     Audit(AuditArgs),
@@ -27,6 +29,7 @@ pub enum WheelCommand {
 
 /// Write, publish, prune, mirror, patch and fetch indexes
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum IndexCommand {
     Write(IndexArgs),
     Publish(PublishArgs),
@@ -38,12 +41,14 @@ pub enum IndexCommand {
 
 /// List and clone the checkouts of Python projects
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum ProjectCommand {
     List(ListArgs),
     Clone(CloneArgs),
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum HelpCommand {
     Man(ManArgs),
     Completions(CompletionsArgs),

@@ -8,7 +8,7 @@ use clap::{ArgAction, Args, ValueHint};
 use plan::{OnlyName, Request, Sources};
 
 use super::JobsArgs;
-use super::allow::code_of_set;
+use super::allow::OF_SET;
 
 /// Preset of xz without `--xz-preset`.
 const SMALLEST: u8 = 6;
@@ -94,7 +94,7 @@ pub struct SetArgs {
     pub libs: Vec<(PackageName, String)>,
 
     /// Accept errors with this code, each with a warning: unowned-files (no package takes them, no rule drops them), loss (of `rockpack diff`), or a code of `rockpack wheel verify`; may be repeated
-    #[arg(long, value_name = "CODE", value_parser = code_of_set, help_heading = "Packages")]
+    #[arg(long, value_name = "CODE", value_parser = OF_SET, hide_possible_values = true, help_heading = "Packages")]
     pub allow: Vec<Code>,
 
     /// Compression of wheel members: store (none), fast, default or max [default: default, and `compression` lines of packages.kdl]

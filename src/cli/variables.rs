@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use base::source::{Code, Problem, Problems, misspelled};
-use clap::{Command, CommandFactory};
+use clap::Command;
 
 use super::Cli;
 use crate::inputs::variable;
@@ -20,7 +20,7 @@ fn unknown(set: &BTreeSet<String>) -> Problems {
         return problems;
     }
     let mut variables: BTreeSet<String> = variable::ALL.map(str::to_owned).into();
-    collect(&Cli::command(), &mut variables);
+    collect(&Cli::whole(), &mut variables);
     for name in set.difference(&variables) {
         if let Some(near) = misspelled(name, variables.iter().map(String::as_str)) {
             let message = format!("the variable {name} is read by no command");

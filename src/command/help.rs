@@ -4,7 +4,7 @@ use std::io;
 
 use ::manifest::{KdlFile, VOCABULARY};
 use base::source::{Code, Problem, nearest};
-use clap::Command;
+use clap::{Command, CommandFactory};
 use serde::Serialize;
 
 use super::{Failure, environment, print_exact};
@@ -27,7 +27,7 @@ struct Vocabulary {
 
 pub fn run(args: &HelpArgs) -> Result<(), Failure> {
     match (args.topic.as_deref(), args.name.as_deref()) {
-        (None, _) if args.markdown => print_exact(&commands::page(&built())),
+        (None, _) if args.markdown => print_exact(&commands::page(&Cli::root())),
         (Some("manifest"), _) if args.markdown => print_exact(&markdown::vocabulary(&VOCABULARY)),
         (Some("manifest"), _) if args.json => print_exact(&vocabulary_json()?),
         (Some("manifest"), None) => print_exact(&manifest::vocabulary(&VOCABULARY, ui::width())),
@@ -38,7 +38,7 @@ pub fn run(args: &HelpArgs) -> Result<(), Failure> {
         // The command `cache` comes before the code of this name.
         (Some(topic), None)
             if let Some(code) = Code::named(topic)
-                && built().find_subcommand(topic).is_none() =>
+                && Cli::command().find_subcommand(topic).is_none() =>
         {
             print_exact(&code::page(code, ui::width()))
         }
@@ -71,14 +71,8 @@ fn node(name: &str) -> Result<String, Failure> {
     Ok(pages.join("\n"))
 }
 
-fn built() -> Command {
-    let mut root = Cli::root();
-    root.build();
-    root
-}
-
 fn command<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), Failure> {
-    let mut root = built();
+    let mut root = Cli::root();
     let mut command = &mut root;
     for name in names {
         if command.find_subcommand(name).is_none() {

@@ -15,9 +15,7 @@ use sections::{ENVIRONMENT, EXIT_STATUS, FILES};
 const NO_DATE: &str = " ";
 
 pub fn run() -> Result<(), Failure> {
-    let mut root = Cli::root();
-    root.build();
-    print_exact(&page(&root).render())
+    print_exact(&page(&Cli::root()).render())
 }
 
 fn page(root: &Command) -> Roff {
@@ -134,10 +132,11 @@ fn values(arg: &Arg) -> String {
         if values.is_empty() { String::new() } else { format!(" [{label}: {}]", values.join(", ")) }
     };
     let takes = arg.get_action().takes_values();
+    let shows = takes && !arg.is_hide_possible_values_set();
     let possible = arg
         .get_possible_values()
         .iter()
-        .filter(|value| takes && !value.is_hide_set())
+        .filter(|value| shows && !value.is_hide_set())
         .map(|v| v.get_name().to_owned())
         .collect();
     let hidden = arg.is_hide_default_value_set() || !takes;

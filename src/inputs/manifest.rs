@@ -209,12 +209,3 @@ fn kdl_file(dir: &Path, name: &str) -> Result<Source, Failure> {
     let file = path.strip_prefix(".").unwrap_or(&path).to_string_lossy();
     kdl::source(name, &file, bytes).map_err(|problem| Failure::Problems(problem.into()))
 }
-
-pub fn names() -> BTreeSet<String> {
-    let Ok(manifest) = decode(&built_in()) else { return BTreeSet::new() };
-    let distributions = manifest.packages.values().flat_map(|package| &package.distributions);
-    let names = distributions
-        .flat_map(|d| d.per.variants(&manifest.families).into_iter().map(|v| d.name.fill(&v)));
-    let names: BTreeSet<String> = names.collect();
-    manifest.packages.keys().map(ToString::to_string).chain(names).collect()
-}

@@ -17,14 +17,19 @@ pub const PYTHON: &str = "ROCKPACK_PYTHON";
 /// Run of the builder.
 pub const INVOCATION_ID: &str = "ROCKPACK_INVOCATION_ID";
 
+/// Shell whose script asks for completions. The usual name, `COMPLETE`, can be set for another
+/// program, and then no command of this one would run.
+pub const COMPLETE: &str = "ROCKPACK_COMPLETE";
+
 /// All of them, and those of the program's own build; options name the others.
-pub const ALL: [&str; 8] = [
+pub const ALL: [&str; 9] = [
     CACHE_SIZE,
     MEMORY,
     BUILD_DIRECTORY,
     BUILDER_ID,
     PYTHON,
     INVOCATION_ID,
+    COMPLETE,
     "ROCKPACK_SOURCE",
     "ROCKPACK_VERSION",
 ];

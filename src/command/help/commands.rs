@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use clap::builder::StyledStr;
+use clap::builder::{PossibleValue, StyledStr};
 use clap::{Arg, ArgAction, Command};
 
 const HEAD: &str = "\
@@ -102,7 +102,9 @@ fn label(arg: &Arg) -> String {
 fn values(arg: &Arg) -> String {
     let quoted = |name: &str| format!("`{name}`");
     let possible = arg.get_possible_values();
-    let possible = possible.iter().filter(|value| !value.is_hide_set());
+    let hides_all = arg.is_hide_possible_values_set();
+    let is_shown = |value: &&PossibleValue| !(hides_all || value.is_hide_set());
+    let possible = possible.iter().filter(is_shown);
     let possible: Vec<String> = possible.map(|value| quoted(value.get_name())).collect();
     let default = arg.get_default_values().iter().filter(|_| !arg.is_hide_default_value_set());
     let default: Vec<String> = default.map(|value| quoted(&value.to_string_lossy())).collect();

@@ -1,0 +1,38 @@
+//! Names in one directory of all artifacts, without a scan.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::layout;
+use base::directory::{entries, names as names_in};
+use base::names::RelPath;
+use base::regular;
+use base::source::Source;
+
+/// Most bytes of a list of base directories.
+const LARGEST_LIST: u64 = 1 << 20;
+
+/// Names at `directory`, by default at the root of the installation, of the artifact directories in
+/// `dir`; those of directories end with `/`. Skips archives and everything unreadable.
+pub fn names(dir: &Path, directory: Option<&RelPath>) -> BTreeSet<String> {
+    let artifacts = names_in(dir).unwrap_or_default().into_iter();
+    let artifacts = artifacts.filter(|name| layout::parse_child(name, true).is_ok());
+    let places = artifacts.flat_map(|artifact| {
+        let home = dir.join(artifact);
+        let bases = bases(&home).into_iter().map(move |base| home.join(base.as_str()));
+        bases.map(|base| directory.map_or(base.clone(), |below| base.join(below.as_str())))
+    });
+    let entries = places.flat_map(|place| entries(place).unwrap_or_default());
+    let names = entries.filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        Some(if is_directory { name + "/" } else { name })
+    });
+    names.collect()
+}
+
+fn bases(artifact: &Path) -> Vec<RelPath> {
+    let text = regular::read_to_string(artifact.join(layout::MANIFEST), LARGEST_LIST);
+    let bases = text.map(|text| layout::parse_bases(&Source::new(layout::MANIFEST, text)));
+    bases.ok().and_then(Result::ok).unwrap_or_default()
+}
