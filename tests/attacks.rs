@@ -86,6 +86,8 @@ fn hashes(directories: &[PathBuf]) -> BTreeMap<PathBuf, String> {
 /// Returns the targets of attacks: each file, and each of its directories.
 fn attacked(files: &BTreeMap<PathBuf, String>, tcp: u16, abstract_name: &str) -> String {
     let mut directories: Vec<&Path> = files.keys().filter_map(|file| file.parent()).collect();
+    // Sorted: a directory's files are not neighbours if it has directories between them.
+    directories.sort_unstable();
     directories.dedup();
     let files: Vec<&PathBuf> = files.keys().collect();
     let network = fs::metadata("/proc/self/ns/net").unwrap().ino();

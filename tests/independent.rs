@@ -56,11 +56,12 @@ fn legacy_packages_agree_with_an_independent_reading() {
 }
 
 #[test]
-fn the_checker_itself_is_tested() {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent");
-    run(Command::new("python3")
-        .args(["-m", "unittest", "discover", "-s"])
-        .arg(&tests)
-        .arg("-t")
-        .arg(&tests));
+fn python_checkers_pass_their_tests() {
+    for directory in ["independent", "differential", "browser"] {
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(directory);
+        let mut command = Command::new("python3");
+        command.args(["-m", "unittest", "discover", "-s"]).arg(&tests).arg("-t").arg(&tests);
+        let report = run(&mut command);
+        assert!(!report.contains("Ran 0 tests"), "{directory}: {report}");
+    }
 }

@@ -210,20 +210,22 @@ def lists(browser, uri, plan):
 
 
 def theme(browser, uri, name):
-    """Text can be read in both themes, in the map, the tables and the results."""
+    """Text can be read in a theme, in the map, the tables and the results."""
     browser.theme(name)
     faults = []
-    for place in ("", "#find=so", "#by=artifact"):
-        browser.goto("about:blank")
-        browser.goto(uri + place)
-        browser.wait("document.querySelectorAll('.tile').length > 0")
-        contrasts = browser.run(CONTRAST)
-        faults += contrasts["bad"]
-        if (contrasts["page"] > 0.5) != (name == "light"):
-            return f"the page is not {name}"
-        if contrasts["seen"] < 50:
-            return f"only {contrasts['seen']} texts were looked at"
-    browser.theme("light")
+    try:
+        for place in ("", "#find=so", "#by=artifact"):
+            browser.goto("about:blank")
+            browser.goto(uri + place)
+            browser.wait("document.querySelectorAll('.tile').length > 0")
+            contrasts = browser.run(CONTRAST)
+            faults += contrasts["bad"]
+            if (contrasts["page"] > 0.5) != (name == "light"):
+                return f"the page is not {name}"
+            if contrasts["seen"] < 50:
+                return f"only {contrasts['seen']} texts were looked at"
+    finally:
+        browser.theme("light")
     return f"contrast below 4.5: {faults[:6]}" if faults else None
 
 

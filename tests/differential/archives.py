@@ -6,7 +6,6 @@ import tarfile
 from sdist import BACKEND, PROJECT, TOP, each
 
 MODULE = f"{TOP}/src/demo/__init__.py"
-MAGIC = slice(257, 265)
 
 
 def checked(header):

@@ -80,7 +80,7 @@ def refusals(answers):
         return {}
     return {
         tool: reply for tool, reply in refused.items()
-        if not any(tool.startswith(of) and re.search(pattern, reply) for of, pattern, _ in NO_FAULT)
+        if not any(tool.startswith(tuple(of.split("|"))) and re.search(pattern, reply) for of, pattern, _ in NO_FAULT)
     }
 
 

@@ -36,7 +36,6 @@ class Member:
     mode: int = 0o644
     records: dict = field(default_factory=dict)
     time: int = TIME
-    size: int | None = None
 
 
 @dataclass

@@ -97,6 +97,8 @@ def child(tool, file, target, log):
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.dup2(out, 1)
     os.dup2(out, 2)
+    # The standard input has the next requests.
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     signal.alarm(SECONDS)
     status = 1
     try:

@@ -11,7 +11,7 @@ use crate::program::said;
 const HOOKS: &str = "import os, whole_wheel\n\
     def get_requires_for_build_wheel(config_settings=None):\n    return REQUIRED\n\
     def build_wheel(directory, config_settings=None, metadata_directory=None):\n    \
-    return whole_wheel.write(directory, os.path.basename(os.getcwd()) and NAME, '1', FILES)\n";
+    return whole_wheel.write(directory, NAME, '1', FILES)\n";
 
 const SYSTEM: &str =
     "[build-system]\nrequires = []\nbuild-backend = \"backend\"\nbackend-path = [\".\"]\n";
@@ -27,7 +27,6 @@ fn answering(place: &Place, name: &str, required: &str) {
 pub(crate) fn linked(place: &Place, name: &str, version: &str, requires: &str) {
     let script = format!(
         "import sys; sys.path.insert(0, 'src/one')\nimport whole_wheel\n\
-         old = whole_wheel.row\n\
          whole_wheel.write('links', '{name}', '{version}', {{'{name}.py': 'VERSION = {version:?}\\n'}})\n\
          import zipfile\n\
          file = 'links/{name}-{version}-py3-none-any.whl'\n\

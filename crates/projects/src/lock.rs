@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 use serde::Deserialize;
+use tempfile::TempPath;
 
 use super::failed::Failed;
 use super::snapshot::Snapshot;
@@ -148,13 +149,16 @@ impl OfItem {
     }
 
     fn checked(&self, wheel: &WheelFile) -> Result<PathBuf, Failed> {
-        let name = wheel.path.strip_prefix(WHEELS).and_then(|name| name.strip_prefix('/'));
-        let name = name.filter(|name| name.parse::<WheelName>().is_ok());
         let changed = |reason: &str| Failed::new(format!("its lock: `{}` {reason}", wheel.path));
-        let name = name.ok_or_else(|| changed("is not a wheel in its directory"))?;
-        let path = self.lock.directory.join(WHEELS).join(name);
+        let listed = wheel.hashes.get("sha256").map_or("", String::as_str);
+        let name = wheel.path.rsplit('/').next().unwrap_or_default();
+        let is_wheel = name.parse::<WheelName>().is_ok();
+        if !is_wheel || !places(name, listed).contains(&wheel.path) {
+            return Err(changed("is not a wheel in its directory"));
+        }
+        let path = self.lock.directory.join(&wheel.path);
         let hash = regular::sha256(&path).map_err(|_| changed("is missing"))?;
-        if wheel.hashes.get("sha256") != Some(&hash) {
+        if listed != hash {
             return Err(changed("has another SHA-256 than the list"));
         }
         Ok(path)
@@ -166,8 +170,7 @@ impl OfItem {
         workspace: &Path,
         of_build: Option<(&ProjectInputs, &Digests)>,
     ) -> Result<(), Failed> {
-        let place = self.lock.directory.join(WHEELS);
-        fs::create_dir_all(&place)?;
+        fs::create_dir_all(&self.lock.directory)?;
         let partial = PartialDirectory::new(&self.lock.directory, ".rockpack-lock-")?;
         let mut text = "lock-version = \"1.0\"\ncreated-by = \"rockpack\"\n".to_owned();
         for wheel in fetched(workspace)? {
@@ -176,13 +179,16 @@ impl OfItem {
             let hash = regular::sha256(&wheel)?;
             let copy = partial.path().join(&file);
             fs::copy(&wheel, &copy)?;
-            fs::rename(copy, place.join(&file))?;
+            let places = places(&file, &hash);
+            let path = self.store(copy, &places, &hash)?;
             let _ = write!(
                 text,
-                "\n[[packages]]\nname = {}\nversion = {}\nwheels = [{{ name = {file:?}, path = \
-                 \"{WHEELS}/{file}\", size = {}, hashes = {{ sha256 = \"{hash}\" }} }}]\n",
+                "\n[[packages]]\nname = {}\nversion = {}\nwheels = [{{ name = {}, path = {}, size = \
+                 {}, hashes = {{ sha256 = \"{hash}\" }} }}]\n",
                 quoted(&name.dist.normalized()),
                 quoted(name.version.as_str()),
+                quoted(&file),
+                quoted(path),
                 fs::metadata(&wheel)?.len(),
             );
         }
@@ -193,6 +199,38 @@ impl OfItem {
         fs::write(&file, text)?;
         Ok(fs::rename(file, self.file())?)
     }
+
+    /// Moves a wheel to one of its places, and returns it.
+    fn store<'p>(
+        &self,
+        wheel: PathBuf,
+        [shared, hashed]: &'p [String; 2],
+        hash: &str,
+    ) -> io::Result<&'p str> {
+        let directory = &self.lock.directory;
+        let target = directory.join(shared);
+        fs::create_dir_all(directory.join(WHEELS))?;
+        // Two builds can store a wheel at once: only one of them gets the name.
+        let Err(refused) = TempPath::try_from_path(wheel)?.persist_noclobber(&target) else {
+            return Ok(shared);
+        };
+        if refused.error.kind() != io::ErrorKind::AlreadyExists {
+            return Err(refused.error);
+        }
+        if regular::sha256(&target).is_ok_and(|stored| stored == hash) {
+            return Ok(shared);
+        }
+        let target = directory.join(hashed);
+        fs::create_dir_all(target.parent().unwrap_or(directory))?;
+        refused.path.persist(target)?;
+        Ok(hashed)
+    }
+}
+
+/// Places of a wheel in the directory of a lock. All lists share the first; the second is for a
+/// build of the same sdist with other bytes, because the first wheel can be in another list.
+fn places(file: &str, hash: &str) -> [String; 2] {
+    [format!("{WHEELS}/{file}"), format!("{WHEELS}/{hash}/{file}")]
 }
 
 impl List {
@@ -240,14 +278,50 @@ fn inputs_of(inputs: &ProjectInputs, prefetched: &Digests) -> String {
     text
 }
 
-/// JSON strings are basic strings of TOML.
+/// Formats a TOML basic string, which has the syntax of a JSON string, but no U+007F.
 fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn strings_of_a_list_are_basic_strings_of_toml() {
+        for text in ["", "a\"b\\", "\t\n\0\u{1f}\u{7f}\u{80}ü"] {
+            let table: toml::Table = format!("key = {}", quoted(text)).parse().unwrap();
+            assert_eq!(table["key"].as_str(), Some(text), "{}", quoted(text));
+        }
+    }
+
+    #[test]
+    fn lists_keep_the_wheels_of_their_builds_of_one_sdist() {
+        let dir = tempfile::tempdir().unwrap();
+        let lock = Lock { directory: dir.path().join("lock"), is_fixed: true };
+        let file = "tool-1.0-py3-none-any.whl";
+        let items = ["one", "two", "three"].map(|name| OfItem::new(&lock, name));
+        let contents = ["first", "second", "first"];
+        for (item, content) in items.iter().zip(contents) {
+            let workspace = dir.path().join(&item.name);
+            fs::create_dir_all(workspace.join(FETCHED)).unwrap();
+            fs::write(workspace.join(FETCHED).join(file), content).unwrap();
+            item.write(&workspace, None).unwrap();
+        }
+        for (item, content) in items.iter().zip(contents) {
+            let provided = dir.path().join("provided").join(&item.name);
+            item.provide(&provided).unwrap();
+            assert_eq!(fs::read_to_string(provided.join(file)).unwrap(), content);
+        }
+        // A damaged wheel is replaced by the next list.
+        let second = items[1].read().unwrap().packages[0].wheels[0].path.clone();
+        fs::write(lock.directory.join(second), "damaged").unwrap();
+        assert!(items[1].provide(&dir.path().join("damaged")).is_err());
+        items[1].write(&dir.path().join("two"), None).unwrap();
+        items[1].provide(&dir.path().join("repaired")).unwrap();
+        let wheels = lock.directory.join(WHEELS);
+        assert_eq!(fs::read_dir(wheels).unwrap().count(), 2, "one file, and one directory");
+    }
 
     #[test]
     fn a_list_names_the_wheels_and_notices_changes() {

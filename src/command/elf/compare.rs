@@ -48,9 +48,7 @@ fn problems(violations: &[Violation], problem: impl Fn(&Violation) -> Problem) -
 fn summary(old: &ElfFacts, new: &ElfFacts) -> String {
     let mut lines = Vec::new();
     if (&old.rpath, &old.runpath) != (&new.rpath, &new.runpath) {
-        let tag = if old.runpath.is_some() { "RUNPATH" } else { "RPATH" };
-        let before = shown(old.runpath.as_deref().or(old.rpath.as_deref()));
-        lines.push(format!("{tag} {before} → RPATH {}", shown(new.rpath.as_deref())));
+        lines.push(format!("{} → {}", old.search_path(), new.search_path()));
     }
     if old.soname != new.soname {
         let name = |facts: &ElfFacts| facts.soname.clone().unwrap_or_default();
@@ -66,8 +64,4 @@ fn summary(old: &ElfFacts, new: &ElfFacts) -> String {
     }
     lines.push("all invariants hold".to_owned());
     lines.join("\n") + "\n"
-}
-
-fn shown(value: Option<&str>) -> String {
-    value.map_or("none".to_owned(), |value| format!("`{value}`"))
 }

@@ -43,6 +43,16 @@ pub struct ElfFacts {
     pub executable_stack: Option<ExecutableStack>,
 }
 
+impl ElfFacts {
+    /// Both tags with their values for messages, because a file can have both.
+    pub fn search_path(&self) -> String {
+        let tags = [("RPATH", &self.rpath), ("RUNPATH", &self.runpath)];
+        let tags = tags.into_iter().filter_map(|(tag, value)| Some((tag, value.as_ref()?)));
+        let tags: Vec<String> = tags.map(|(tag, value)| format!("{tag} `{value}`")).collect();
+        if tags.is_empty() { "RPATH none".to_owned() } else { tags.join(", ") }
+    }
+}
+
 /// Needed symbol versions of one library.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -135,6 +145,21 @@ fn glibc_version(name: &str) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_search_path_has_both_tags() {
+        let file = fs_err::File::open(std::env::current_exe().unwrap()).unwrap();
+        let mut facts = facts(&file).unwrap().unwrap();
+        for (rpath, runpath, expected) in [
+            (None, None, "RPATH none"),
+            (Some("a"), None, "RPATH `a`"),
+            (None, Some("b"), "RUNPATH `b`"),
+            (Some("a"), Some("b"), "RPATH `a`, RUNPATH `b`"),
+        ] {
+            (facts.rpath, facts.runpath) = (rpath.map(str::to_owned), runpath.map(str::to_owned));
+            assert_eq!(facts.search_path(), expected);
+        }
+    }
 
     #[test]
     fn test_program_requires_glibc() {

@@ -41,15 +41,7 @@ fn programs(theirs: &Kept, old: &ElfFacts, ours: &Kept, new: &ElfFacts) -> Compa
     if paths(old) == paths(new) {
         return Compared::Meaning;
     }
-    Compared::Rpath(format!("{} → {}", search(old), search(new)))
-}
-
-fn search(facts: &ElfFacts) -> String {
-    match (&facts.rpath, &facts.runpath) {
-        (_, Some(path)) => format!("RUNPATH {path}"),
-        (Some(path), None) => format!("RPATH {path}"),
-        (None, None) => "none".to_owned(),
-    }
+    Compared::Rpath(format!("{} → {}", old.search_path(), new.search_path()))
 }
 
 fn text(kept: &Kept) -> io::Result<Option<String>> {
@@ -72,7 +64,8 @@ fn lines(old: &str, new: &str) -> Compared {
     let (old, new) = (old.trim_end(), new.trim_end());
     let mut pairs = (1..).zip(old.lines().zip(new.lines()));
     if let Some((number, (from, to))) = pairs.find(|(_, (from, to))| from != to) {
-        return Compared::Different(format!("line {number}: {} → {}", cut(from), cut(to)));
+        let (from, to) = excerpts(from, to);
+        return Compared::Different(format!("line {number}: {from} → {to}"));
     }
     let (old, new) = (old.lines().count(), new.lines().count());
     if old == new {
@@ -82,12 +75,45 @@ fn lines(old: &str, new: &str) -> Compared {
     }
 }
 
-/// Lines of generated files can be long.
-fn cut(line: &str) -> String {
-    const MOST: usize = 60;
-    let line = line.trim();
-    match line.char_indices().nth(MOST) {
-        Some((at, _)) => format!("`{}…`", &line[..at]),
-        None => format!("`{line}`"),
+/// Excerpts of two lines that include their first difference, because lines of generated files can
+/// be long.
+fn excerpts(old: &str, new: &str) -> (String, String) {
+    const LENGTH: usize = 60;
+    const BEFORE: usize = 20;
+    let equal = old.chars().zip(new.chars()).take_while(|(old, new)| old == new).count();
+    let start = if equal < LENGTH - BEFORE { 0 } else { equal - BEFORE };
+    let excerpt = |line: &str| {
+        let cut = if start > 0 { "…" } else { "" };
+        let shown: String = line.chars().skip(start).take(LENGTH).collect();
+        let rest = if line.chars().count() > start + LENGTH { "…" } else { "" };
+        format!("`{cut}{shown}{rest}`")
+    };
+    (excerpt(old), excerpt(new))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn difference(old: &str, new: &str) -> String {
+        match lines(old, new) {
+            Compared::Different(text) => text,
+            _ => "none".to_owned(),
+        }
+    }
+
+    #[test]
+    fn shows_the_first_difference_of_a_line() {
+        assert_eq!(difference("a\r\nb", "a\nb\n\n"), "none");
+        assert_eq!(difference("a\n  b", "a\n    b"), "line 2: `  b` → `    b`");
+        let (same, rest) = ("s".repeat(100), "r".repeat(100));
+        assert_eq!(
+            difference(&format!("{same}1{rest}"), &format!("{same}2")),
+            format!("line 1: `…{0}1{1}…` → `…{0}2`", "s".repeat(20), "r".repeat(39))
+        );
+        assert_eq!(
+            difference(&format!("1{same}"), "2"),
+            format!("line 1: `1{}…` → `2`", "s".repeat(59))
+        );
     }
 }

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""Tests of the judge: python3 -m unittest discover tests/differential"""
+
+import sys
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "harness")]
+
+import judge
+from tools import Answer
+
+
+class Refusals(unittest.TestCase):
+    def test_reasons_outside_the_package_are_no_refusals(self):
+        for tool, message in (
+            ("pip", "demo-1.0-cp99-none-any.whl is not a supported wheel on this platform."),
+            ("uv", "demo==1.0 has no wheels with a matching Python ABI tag"),
+            ("uv-stream", "the wheel is not compatible with the current Python"),
+            ("pip", "Package 'demo' requires a different Python: 3.12.1 not in '<3'"),
+            ("uv", "the current Python version does not satisfy Requires-Python"),
+        ):
+            self.assertEqual(judge.refusals({tool: Answer(message)}), {}, message)
+
+    def test_reasons_of_one_tool_are_not_those_of_another(self):
+        for tool in ("uv", "installer"):
+            message = "is not a supported wheel on this platform"
+            self.assertEqual(judge.refusals({tool: Answer(message)}), {tool: message})
+
+
+if __name__ == "__main__":
+    unittest.main()
