@@ -39,7 +39,8 @@ pub(super) fn check_families<'c>(
     unknown
 }
 
-/// Line that declares an ISA: of the program's own list, or the most similar one's as a pattern.
+/// Line that declares an ISA: of the program's own list, or the most similar one's as a pattern. An ISA
+/// in the packages of another one is no pattern: it has no number.
 fn declaration(manifest: &Manifest, isa: &str) -> String {
     let families = &manifest.families;
     if let Some((_, known)) = families.of_program.iter().find(|(name, _)| name.as_str() == isa) {
@@ -47,7 +48,8 @@ fn declaration(manifest: &Manifest, isa: &str) -> String {
     }
     let common =
         |name: &str| isa.bytes().zip(name.bytes()).take_while(|(one, other)| one == other).count();
-    let similar = families.isas.iter().max_by_key(|(name, _)| common(name.as_str()));
+    let packaged = families.isas.iter().filter(|(_, facts)| facts.package.is_none());
+    let similar = packaged.max_by_key(|(name, _)| common(name.as_str()));
     match similar {
         Some((name, facts)) => format!(
             "declare it in families.kdl, with its families, `parent`, `mach` and `wave`, as {} \
