@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::program::text;
-use crate::skips::has;
+use workbench::skips::has;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_rockpack");
 

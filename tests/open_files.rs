@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::index::demo;
 use crate::index::packages::wheel;
-use crate::program::{self, PROGRAM, text};
+use crate::program::{PROGRAM, text};
 
 /// Distributions, each in two versions.
 const DISTRIBUTIONS: usize = 200;
