@@ -9,6 +9,7 @@ use super::{Line, beginning};
 use crate::cli::Cli;
 
 /// Commands and `manifest`; after the first letter also codes, which are many.
+#[expect(clippy::unnecessary_wraps, reason = "a function for an argument, as the others")]
 pub fn topics(begin: &str, _: &Line) -> Option<Vec<CompletionCandidate>> {
     let root = Cli::command();
     let commands = shown(&root).map(|name| (name, None));
