@@ -42,7 +42,8 @@ const LINES: Level = Off("the resolver judges it, with lines of the manifest");
 
 const SYMBOLS: Level = Off("no catalog has symbols");
 
-/// Levels that differ by command. Every other code is an error for each command that knows its facts.
+/// Levels that differ by command. Every other code is an error for each command that knows its
+/// facts.
 ///
 /// Columns: plan, verify, audit, edit, merge, publish.
 pub const SEVERITY: &[(Code, [Level; Command::ALL.len()])] = &[
@@ -52,7 +53,8 @@ pub const SEVERITY: &[(Code, [Level; Command::ALL.len()])] = &[
     (Code::FileAndDirectory, [LINES, E, OTHERS, E, E, E]),
     (Code::TwoOwners, [LINES, E, OTHERS, PART, E, STORE]),
     (Code::CaseClash, [LINES, E, OTHERS, E, E, E]),
-    // An edit leaves rpaths as they were, and flags of some Pythons add theirs to modules of projects.
+    // An edit leaves rpaths as they were, and flags of some Pythons add theirs to modules of
+    // projects.
     (Code::RpathOutside, [E, E, E, W, E, E]),
     (Code::LibraryNotFound, [LINES, E, E, E, E, E]),
     (Code::UnmetRequirement, [LINES, E, OTHERS, PART, E, STORE]),

@@ -82,8 +82,8 @@ mod tests {
 
     use super::*;
 
-    /// Logs of CMake 4.4, meson 1.12, ninja, make, cargo 1.95, setuptools, Cython 3.0, gcc 12, clang
-    /// 21, hipcc 7.0 and pip, with other directories. `UPDATE_EXPECT=1` writes the errors.
+    /// Logs of CMake 4.4, meson 1.12, ninja, make, cargo 1.95, setuptools, Cython 3.0, gcc 12,
+    /// clang 21, hipcc 7.0 and pip, with other directories. `UPDATE_EXPECT=1` writes the errors.
     #[test]
     fn finds_the_errors_of_real_logs() {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/logs");

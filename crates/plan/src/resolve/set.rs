@@ -21,8 +21,8 @@ use wheel::archive::wheel::{dist_info_dir, wheel_file_name};
 use wheel::package::Fault;
 use wheel::unpacking::{MemberFault, MemberKind, Tree};
 
-/// Reports faults that `verify` would find in the packages, as far as a catalog tells; a manifest can ignore them.
-/// Another check warns of a tag that is asked for.
+/// Reports faults that `verify` would find in the packages, as far as a catalog tells; a manifest
+/// can ignore them. Another check warns of a tag that is asked for.
 pub(super) fn check<'a>(
     manifest: &Manifest,
     sources: &Sources<'a>,
