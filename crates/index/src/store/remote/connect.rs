@@ -173,13 +173,10 @@ fn region(
     let headers = runtime.block_on(head(connector, &address))?;
     let region = headers.get("x-amz-bucket-region").and_then(|region| region.to_str().ok());
     let is_name = |region: &&str| region.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    match region.filter(is_name) {
-        Some(region) => Ok(Some(region.to_owned())),
-        None => {
-            let text = format!("S3 returned no region for the bucket `{bucket}`: set AWS_REGION");
-            Err(unfit(text))
-        }
+    if let Some(region) = region.filter(is_name) {
+        return Ok(Some(region.to_owned()));
     }
+    Err(unfit(format!("S3 returned no region for the bucket `{bucket}`: set AWS_REGION")))
 }
 
 fn has_credentials(scheme: &ObjectStoreScheme) -> bool {
