@@ -1,7 +1,8 @@
 //! Embeds the commit hash in programs that are built for release, if built from a git checkout.
 //!
-//! Without git, the hash comes from the file `COMMIT` (written by `git archive`) or the variable `ROCKPACK_COMMIT`.
-//! Without all three the version names no commit, so that equal sources still give equal programs.
+//! Without git, the hash comes from the file `COMMIT` (written by `git archive`) or the variable
+//! `ROCKPACK_COMMIT`. Without all three the version names no commit, so that equal sources still
+//! give equal programs.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,8 @@ const SOURCES: [&str; 9] = [
     "build.rs",
 ];
 
-/// Where `git archive` writes the commit that it packs (.gitattributes); in a checkout it has a pattern.
+/// Where `git archive` writes the commit that it packs (.gitattributes); in a checkout it has a
+/// pattern.
 const ARCHIVED: &str = "COMMIT";
 
 /// The mark of a commit whose checkout has other sources.
@@ -31,7 +33,8 @@ const CHANGED: &str = ", changed";
 fn main() {
     let version = env!("CARGO_PKG_VERSION");
     if std::env::var("PROFILE").is_ok_and(|name| name == "debug") {
-        // While the sources change with each compilation, a stamp would only make all of them slower.
+        // While the sources change with each compilation, a stamp would only make all of them
+        // slower.
         println!("cargo::rustc-env=ROCKPACK_SOURCE=sources debug");
         println!("cargo::rustc-env=ROCKPACK_VERSION={version}");
         println!("cargo::rerun-if-changed=build.rs");
@@ -48,7 +51,8 @@ fn main() {
     println!("cargo::rustc-env=ROCKPACK_VERSION={version}");
 }
 
-/// The name of the sources that provenance records: `commit` and its first 12 digits, else `sources` and a digest.
+/// The name of the sources that provenance records: `commit` and its first 12 digits, else
+/// `sources` and a digest.
 ///
 /// Without a commit, and with a changed checkout, equal names must still mean equal sources.
 fn source(commit: Option<&str>) -> String {

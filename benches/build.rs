@@ -13,8 +13,8 @@
 //! | `--small` | one round, without today, max, devel and presets |
 //! | `--rockpack FILE` | program to measure instead of the one built with the bench |
 //!
-//! A round measures compared subjects one after the other. Slow subjects are measured only in the first.
-//! Before each program, pending writes are finished; the artifacts are in the page cache.
+//! A round measures compared subjects one after the other. Slow subjects are measured only in the
+//! first. Before each program, pending writes are finished; the artifacts are in the page cache.
 //!
 //! * today: `today/today.py`; rejected if its members differ from rockpack's.
 //! * floor: packaged files, read, hashed and written on all cores.

@@ -5,7 +5,8 @@
 //! cargo bench --bench nights -- --nights N   that many
 //! ```
 //!
-//! Each action has its own process with one thread of transfers, and a directory that counts requests:
+//! Each action has its own process with one thread of transfers, and a directory that counts
+//! requests:
 //!
 //! * mirror: writes pages for another store, then once more without a change.
 //! * index: `index write` without a change; verify: all packages as one set.

@@ -8,7 +8,8 @@
 //! cargo bench --bench plan -- --packages 2000,4000    that many packages of four files
 //! ```
 //!
-//! Catalogs are synthetic, for the repository's packages.kdl. Times are processor time of one thread.
+//! Catalogs are synthetic, for the repository's packages.kdl. Times are processor time of one
+//! thread.
 //!
 //! * floor: clones the entries and sorts them by path; check and plan are multiples of it.
 

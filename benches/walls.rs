@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Builds a project with one, and with many `run "true"` lines; the difference is of the steps
-//! alone. Needs a Python with `build` and pip: `ROCKPACK_PYTHON`, or python3. Namespaces are refused
-//! by a filter of system calls, as Docker's.
+//! alone. Needs a Python with `build` and pip: `ROCKPACK_PYTHON`, or python3. Namespaces are
+//! refused by a filter of system calls, as Docker's.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that can't go on has failed")]
 #![expect(clippy::print_stdout, reason = "the table is the result")]

@@ -36,7 +36,7 @@ mod trace;
 
 pub use closing::closing_table;
 pub use fetch::{fetch_plan_text, fetched_table};
-pub use locale::spelt;
+pub use locale::in_locale;
 pub use progress::{Progress, tell_state, tell_unfinished};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -149,10 +149,10 @@ pub fn tell_of_end(signal: &str) {
 
 /// Escapes control characters in a result for people.
 pub fn print(text: &str) -> io::Result<()> {
-    print_exact(&locale::spelt(&printable_lines(text)))
+    print_exact(&locale::in_locale(&printable_lines(text)))
 }
 
-/// Prints text for machines, or after [`printable_lines`] and [`spelt`].
+/// Prints text for machines, or after [`printable_lines`] and [`in_locale`].
 pub fn print_exact(text: &str) -> io::Result<()> {
     match io::stdout().lock().write_all(text.as_bytes()) {
         // A reader that ends early (`| head`) is no failure.
@@ -163,7 +163,7 @@ pub fn print_exact(text: &str) -> io::Result<()> {
 
 fn write_stderr(text: &str) {
     // Without standard error, messages are lost.
-    let _ = writeln!(io::stderr().lock(), "{}", spelt(text));
+    let _ = writeln!(io::stderr().lock(), "{}", in_locale(text));
 }
 
 pub fn width() -> usize {

@@ -13,7 +13,8 @@ use crate::verify::symbols;
 use crate::verify::wheel::wheel;
 use crate::verify::zip::Member;
 
-/// Builds the demo's packages, and returns them with their plan. Programs are this machine's. (A test program would work, but has a hundred megabytes.)
+/// Builds the demo's packages, and returns them with their plan. Programs are this machine's. (A
+/// test program would work, but has a hundred megabytes.)
 fn demo(kpack: bool) -> (TempDir, plan::Plan, Vec<PathBuf>) {
     let dir = TempDir::new().unwrap();
     let program = fs_err::read("/bin/true").unwrap();

@@ -14,10 +14,10 @@ mod options;
 #[expect(dead_code, reason = "tests start no programs")]
 mod program;
 #[path = "../benches/build/results.rs"]
-#[expect(dead_code, reason = "the bench asks what is measured once")]
+#[expect(dead_code, reason = "only the bench uses all of it")]
 mod results;
 #[path = "../benches/build/rows.rs"]
-#[expect(dead_code, reason = "the bench asks which rows are slow")]
+#[expect(dead_code, reason = "only the bench uses all of it")]
 mod rows;
 #[path = "../benches/build/table.rs"]
 mod table;
@@ -141,7 +141,7 @@ fn every_row_needs_an_input_and_has_a_unique_name() {
 }
 
 #[test]
-fn options_are_read() {
+fn parses_options() {
     let parse = |text: &str| Options::parse(text.split_whitespace().map(str::to_owned));
     let options = parse("--bench --only default,plan --rounds 0 --xz-presets 0,6").unwrap();
     assert!(options.wants("plan", false) && !options.wants("fast", false));
@@ -156,7 +156,7 @@ fn options_are_read() {
 }
 
 #[test]
-fn a_build_says_how_it_is_to_be_made() {
+fn a_build_has_the_arguments_of_its_settings() {
     let (tree, dest) = (Path::new("tree"), Path::new("dest"));
     let build = Build {
         compression: Compression::Fast,
@@ -179,11 +179,11 @@ fn benches() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("benches")
 }
 
-fn passes(command: &mut Command) {
+fn assert_success(command: &mut Command) {
     let output = command.output().expect("a program that starts");
-    let said =
+    let printed =
         [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
-    assert!(output.status.success(), "{said}");
+    assert!(output.status.success(), "{printed}");
 }
 
 /// Returns a checker, as a Python module or a program; prints a note if missing.
@@ -207,7 +207,7 @@ fn checker(name: &str) -> Option<Command> {
 }
 
 #[test]
-fn the_python_is_typed_and_in_style() {
+fn ruff_and_mypy_accept_the_python() {
     let folders = [benches().join("today")];
     let cache = tempfile::tempdir().unwrap();
     if let Some(mut ruff) = checker("ruff") {
@@ -226,12 +226,12 @@ fn the_python_is_typed_and_in_style() {
             "--ignore",
             "E501,D102,D105,D107,SIM115",
         ];
-        passes(ruff.args(common).args(rules).args(&folders));
+        assert_success(ruff.args(common).args(rules).args(&folders));
     }
     for folder in &folders {
         if let Some(mut mypy) = checker("mypy") {
             mypy.args(["--strict", "--python-version", "3.10", "--cache-dir"]).arg(cache.path());
-            passes(mypy.arg(".").current_dir(folder));
+            assert_success(mypy.arg(".").current_dir(folder));
         }
     }
 }

@@ -30,7 +30,7 @@ fn printed(dir: &Path, args: &[&str]) -> String {
     text(&output.stdout).replace(dir.to_str().unwrap(), "DIR")
 }
 
-/// Runs two builds: of text and noise, and of more text.
+/// Fills a cache as two builds do: one of text and noise, one of more text.
 fn filled(limit: u64) -> TempDir {
     let dir = TempDir::new().unwrap();
     let noise: Vec<u8> =
@@ -74,23 +74,23 @@ fn segments(dir: &Path, extension: &str) -> Vec<PathBuf> {
 #[test]
 fn stats_show_the_content_of_the_cache() {
     let dir = filled(5_000_000_000);
-    let hour = SystemTime::now() - Duration::from_mins(181);
+    let three_hours_ago = SystemTime::now() - Duration::from_mins(181);
     fs::OpenOptions::new()
         .write(true)
         .open(&segments(dir.path(), "idx")[0])
         .unwrap()
-        .set_modified(hour)
+        .set_modified(three_hours_ago)
         .unwrap();
-    let said = printed(dir.path(), &["stats"]);
-    let lines: Vec<&str> = said.lines().collect();
+    let shown = printed(dir.path(), &["stats"]);
+    let lines: Vec<&str> = shown.lines().collect();
     assert_eq!(lines[0], "cache       DIR/cache");
     assert!(
         lines[1].starts_with("size        10.") && lines[1].ends_with(" kB of 5.00 GB (below 1 %)"),
-        "{said}"
+        "{shown}"
     );
     assert!(
         lines[2].starts_with("packed      3 files, ") && lines[2].ends_with(" kB out of 159 kB"),
-        "{said}"
+        "{shown}"
     );
     assert_eq!(
         lines[3..],
@@ -100,7 +100,7 @@ fn stats_show_the_content_of_the_cache() {
             "last used   a moment ago; the oldest segment 3 hours ago"
         ]
     );
-    assert_eq!(said, printed(dir.path(), &["stats"]), "looking changes nothing");
+    assert_eq!(shown, printed(dir.path(), &["stats"]), "looking changes nothing");
 }
 
 #[test]
@@ -127,8 +127,8 @@ fn prune_keeps_the_most_recently_used_files() {
     assert!(printed(dir.path(), &["prune", "--all"]).ends_with(" B from DIR/cache; it is empty\n"));
     assert!(!dir.path().join("cache/rockpack-pages-1").exists());
     assert_eq!((segments(dir.path(), "seg").len(), segments(dir.path(), "idx").len()), (0, 0));
-    let unclear = rockpack(dir.path(), &["prune", "--all", "--to", "1GB"]);
-    assert_eq!(unclear.status.code(), Some(2));
+    let conflicting = rockpack(dir.path(), &["prune", "--all", "--to", "1GB"]);
+    assert_eq!(conflicting.status.code(), Some(2));
     let no_size = rockpack(dir.path(), &["prune", "--to", "a lot"]);
     assert!(
         no_size.status.code() == Some(2)

@@ -73,6 +73,7 @@ fn lines(plan: &Plan, name: &str) -> Vec<String> {
 
 #[test]
 fn steps_have_the_documented_lines() {
+    // Step and option as in the table, change of the request, project, and its expected line.
     type Step = (&'static str, &'static str, fn(&mut Request), &'static str, &'static str);
     let steps: [Step; 16] = [
         ("`ROCM_PATH`", "--rocm-path D", |_| {}, "hip-python", "ROCM_PATH={devel}"),

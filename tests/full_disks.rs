@@ -54,7 +54,8 @@ fn a_panic_of_any_thread_ends_the_process() {
     for number in 0..9 {
         crate::index::packages::wheel(&dir.join("in"), &format!("part-{number}"), "1.0", &[]);
     }
-    // The first of each thread. Later ones may be of a lock, which a call that does not run keeps for ever.
+    // The first of each thread. Later ones may be of a lock, which a call that does not run keeps
+    // for ever.
     let mut command = Command::new("timeout");
     command.args(["60", "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=close", "-e"]);
     command.args(["inject=close:error=ENOSPC:when=1", PROGRAM, "index", "publish", "in", "store"]);

@@ -1,5 +1,5 @@
-//! The gate: packages that `rockpack wheel verify` rejects enter neither a directory of packages nor a
-//! store.
+//! The gate: packages that `rockpack wheel verify` rejects enter neither a directory of packages
+//! nor a store.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;

@@ -121,7 +121,8 @@ fn metadata_that_unpacks_to_more_than_its_limit_is_refused() {
     all_say(dir.path(), &readers, &[1, 2], "longer than the limit of 32 MiB");
 }
 
-/// A fault of a text is a finding of `verify`; tags of an audit come from the binaries, and a comparison needs whole texts.
+/// A fault of a text is a finding of `verify`; tags of an audit come from the binaries, and a
+/// comparison needs whole texts.
 #[test]
 fn metadata_that_is_not_utf_8_stops_comparisons_and_no_audit() {
     let dir = place(|dist| {

@@ -1,4 +1,5 @@
-//! ISAs of families.kdl against the ISAs that rocm-bootstrap detects (`tests/isas/run` compares its newest version).
+//! ISAs of families.kdl against the ISAs that rocm-bootstrap detects (`tests/isas/run` compares its
+//! newest version).
 
 use std::collections::BTreeSet;
 

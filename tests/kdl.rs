@@ -146,7 +146,8 @@ fn pieces() -> impl Strategy<Value = Vec<&'static str>> {
     proptest::collection::vec(piece, 0..16)
 }
 
-/// Panics if a place is outside of the text, or if the crate finds a mistake that the checks before it did not find.
+/// Panics if a place is outside of the text, or if the crate finds a mistake that the checks before
+/// it did not find.
 fn judge(problems: &[Problem], text: &str) {
     for problem in problems {
         assert!(

@@ -134,7 +134,8 @@ fn refuses_an_unknown_class_with_its_line() {
 
 const VERSION: &str = "7.2.0";
 
-/// Builds the packages of `artifacts` into `ours`, and lays them out as the script does into `theirs`.
+/// Builds the packages of `artifacts` into `ours`, and lays them out as the script does into
+/// `theirs`.
 fn both_sets(dir: &Path, kpack: bool) {
     let build = ["build", "--artifact-dir", "artifacts", "-o", "ours", "--version", VERSION];
     program::printed(&build, program::uncached(dir, &build).output().unwrap());

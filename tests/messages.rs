@@ -363,7 +363,7 @@ fn json_and_sarif_contain_no_progress_of_a_build() {
         );
         text(&output.stderr)
     };
-    let told = "manifest: <built in>/packages.kdl\nwriting 1 package out of ";
+    let told = "manifest: <built in>/packages.kdl\nwriting 1 package from ";
     assert!(build("human").starts_with(told) && build("github").starts_with(told));
     assert_eq!(build("json"), "");
     let document: Value = serde_json::from_str(&build("sarif")).unwrap();

@@ -337,7 +337,7 @@ fn sets_without_a_night_are_refused() {
     build(dir.path(), "7.14.0a1", "whole", &[]);
     fs::create_dir(dir.path().join("empty")).unwrap();
     for (version, more, words) in [
-        ("7.14.0", &["--since", "whole"][..], "7.14.0 is not the version of a night"),
+        ("7.14.0", &["--since", "whole"][..], "7.14.0 is not a nightly version"),
         ("7.14.0rc1", &["--since", "whole"], "without --since"),
         ("7.14.0a2", &["--since", "empty"], "has no built packages"),
         ("7.14.0a0", &["--since", "whole"], "no earlier version of 6 packages"),

@@ -23,7 +23,7 @@ use server::{Fault, Server};
 const TOKEN: &str = "Bearer tell-nobody";
 
 /// The demo with files large enough for requests, and its packages.
-struct Tried {
+struct Demo {
     dir: TempDir,
     local_sums: String,
     took: Duration,
@@ -64,7 +64,7 @@ fn text(seed: usize, lines: usize) -> String {
     (0..lines).map(line).collect()
 }
 
-impl Tried {
+impl Demo {
     fn new() -> Self {
         // One fits in a message, one needs a stream, and one is read from the devel archive.
         Self::with_lines([20_000, 400_000, 30_000])
@@ -82,14 +82,15 @@ impl Tried {
             fs::write(path, text(seed, lines)).unwrap();
         }
         declare(dir.path(), REMOTES);
-        let mut tried = Self { dir, local_sums: String::new(), took: Duration::ZERO };
+        let mut demo = Self { dir, local_sums: String::new(), took: Duration::ZERO };
         let began = Instant::now();
-        tried.local_sums = tried.build("without", "", &[]).sums;
-        tried.took = began.elapsed();
-        tried
+        demo.local_sums = demo.build("without", "", &[]).sums;
+        demo.took = began.elapsed();
+        demo
     }
 
-    /// Builds into a directory of this name, with an empty cache, and with the server at `url` if it is not empty.
+    /// Builds into a directory of this name, with an empty cache, and with the server at `url` if
+    /// it is not empty.
     fn build(&self, name: &str, url: &str, args: &[&str]) -> Built {
         let began = Instant::now();
         let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
@@ -170,23 +171,23 @@ impl Built {
 
 #[test]
 fn a_second_machine_reuses_the_first_ones_files() {
-    let tried = Tried::new();
-    let server = tried.filled();
+    let demo = Demo::new();
+    let server = demo.filled();
     let entries = server.entries();
     assert_eq!(entries, 3, "one of each kind");
-    let built = tried.build_with("second", &server, &["--events", "events"]);
+    let built = demo.build_with("second", &server, &["--events", "events"]);
     let (hits, requests) = built.received();
-    assert_requests(&tried.dir.path().join("events"), &server);
+    assert_requests(&demo.dir.path().join("events"), &server);
     // A busy machine may start to pack a file before it arrives; none is missing or rejected.
     assert!(hits == requests && 2 * hits >= entries, "{}", built.printed);
     assert!(built.warnings() == 0 && !built.printed.contains(" sent"), "{}", built.printed);
     // Received files are kept and not requested again.
-    fs::remove_dir_all(tried.dir.path().join("second")).unwrap();
-    let again = tried.build_with("second", &server, &[]);
+    fs::remove_dir_all(demo.dir.path().join("second")).unwrap();
+    let again = demo.build_with("second", &server, &[]);
     assert_eq!(again.received().0, 0, "{}", again.printed);
     assert!(again.printed.contains("were packed in the cache"), "{}", again.printed);
     // Another silo has separate entries.
-    let silo = tried.build_with("silo", &server, &["--remote", "silo"]);
+    let silo = demo.build_with("silo", &server, &["--remote", "silo"]);
     assert_eq!(silo.received().0, 0, "{}", silo.printed);
 }
 
@@ -215,44 +216,43 @@ fn assert_requests(events: &Path, server: &Server) {
 
 #[test]
 fn faults_of_a_server_change_no_package() {
-    let tried = Tried::new();
-    let server = tried.filled();
-    assert_same_with(&tried, &server, &Fault::ALL);
+    let demo = Demo::new();
+    let server = demo.filled();
+    assert_same_with(&demo, &server, &Fault::ALL);
 }
 
 #[test]
 fn false_answers_of_a_server_change_no_package_and_cost_no_time() {
-    let tried = Tried::with_lines([20_000, 20_000, 20_000]);
-    let server = tried.filled();
-    assert_same_with(&tried, &server, &Fault::SMALL);
+    let demo = Demo::with_lines([20_000, 20_000, 20_000]);
+    let server = demo.filled();
+    assert_same_with(&demo, &server, &Fault::SMALL);
     for (fault, warnings) in [(Fault::HasAll, 1), (Fault::HasNone, 0)] {
         let server = Server::start(TOKEN);
         server.misbehave(Some(fault));
-        let built =
-            tried.build_with(&format!("sending-{fault:?}"), &server, &["--remote", "short"]);
+        let built = demo.build_with(&format!("sending-{fault:?}"), &server, &["--remote", "short"]);
         assert_eq!(built.warnings(), warnings, "{fault:?}: {}", built.printed);
         assert_eq!(server.entries() == 3, warnings == 0, "{fault:?}: {}", built.printed);
     }
 }
 
-fn assert_same_with(tried: &Tried, server: &Server, faults: &[Fault]) {
+fn assert_same_with(demo: &Demo, server: &Server, faults: &[Fault]) {
     let mut wrong = Vec::new();
     for &fault in faults {
         server.misbehave(Some(fault));
-        let built = tried.build_with(&format!("{fault:?}"), server, &[]);
+        let built = demo.build_with(&format!("{fault:?}"), server, &[]);
         let (hits, _) = built.received();
-        let warned = usize::from(fault.is_told());
+        let warned = usize::from(fault.is_reported());
         if built.warnings() != warned || fault.leaves_nothing() && hits > 0 {
             wrong.push(format!("{fault:?}: {hits} came\n{}", built.printed));
         }
-        if fault.is_healed() && hits == 0 {
+        if fault.is_retried() && hits == 0 {
             wrong.push(format!("{fault:?}: nothing came\n{}", built.printed));
         }
         // A machine is busy now and then, a server that delays builds each time.
-        let most = tried.took * 2 + Duration::from_secs(3);
-        let again = |number| tried.build_with(&format!("{fault:?}-{number}"), server, &[]).took;
+        let most = demo.took * 2 + Duration::from_secs(3);
+        let again = |number| demo.build_with(&format!("{fault:?}-{number}"), server, &[]).took;
         if built.took > most && (0..3).map(again).all(|took| took > most) {
-            wrong.push(format!("{fault:?} took {:?}, without {:?}", built.took, tried.took));
+            wrong.push(format!("{fault:?} took {:?}, without {:?}", built.took, demo.took));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -260,37 +260,37 @@ fn assert_same_with(tried: &Tried, server: &Server, faults: &[Fault]) {
 
 #[test]
 fn damaged_streams_are_sent_again_under_other_digests() {
-    let tried = Tried::new();
-    let server = tried.filled();
+    let demo = Demo::new();
+    let server = demo.filled();
     for round in ["stream", "framed"] {
         server.damage();
-        let reader = tried.build_with(&format!("{round}-reader"), &server, &[]);
+        let reader = demo.build_with(&format!("{round}-reader"), &server, &[]);
         assert!(reader.received().0 == 0 && reader.warnings() == 1, "{}", reader.printed);
         assert!(reader.printed.contains("`upload=#true`"), "{}", reader.printed);
         // A stream that arrives too late is not checked.
-        let is_healed = (0..4).any(|number| {
+        let is_repaired = (0..4).any(|number| {
             let name = |role: &str| format!("{round}-{role}-{number}");
-            let writer = tried.build_with(&name("writer"), &server, &["--remote", "upload"]);
+            let writer = demo.build_with(&name("writer"), &server, &["--remote", "upload"]);
             assert!(
                 writer.printed.contains("were sent again under other digests"),
                 "{}",
                 writer.printed
             );
-            let reader = tried.build_with(&name("reader"), &server, &[]);
+            let reader = demo.build_with(&name("reader"), &server, &[]);
             reader.received().0 > 0 && reader.warnings() == 0
         });
-        assert!(is_healed);
+        assert!(is_repaired);
     }
 }
 
 #[test]
 fn reports_a_refusing_server_once() {
-    let tried = Tried::new();
+    let demo = Demo::new();
     for fault in [Fault::Refuses, Fault::ShortWrites, Fault::Full, Fault::Breaks] {
         let server = Server::start(TOKEN);
         server.misbehave(Some(fault));
         let name = format!("sending-{fault:?}");
-        let built = tried.build_with(&name, &server, &["--remote", "short"]);
+        let built = demo.build_with(&name, &server, &["--remote", "short"]);
         assert_eq!(built.warnings(), usize::from(fault != Fault::Breaks), "{}", built.printed);
         if fault == Fault::Breaks {
             assert_eq!(server.entries(), 3, "{}", built.printed);
@@ -300,8 +300,8 @@ fn reports_a_refusing_server_once() {
 
 #[test]
 fn where_a_shared_cache_is_required_its_trouble_is_an_error() {
-    let tried = Tried::new();
-    let dir = tried.dir.path();
+    let demo = Demo::new();
+    let dir = demo.dir.path();
     let build = |dest: &str, url: &str, more: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
         command.args(["build", "--artifact-dir", "artifacts", "--version", "7.2.0"]);
@@ -340,25 +340,25 @@ fn where_a_shared_cache_is_required_its_trouble_is_an_error() {
 
 #[test]
 fn an_absent_server_is_one_warning() {
-    let tried = Tried::new();
+    let demo = Demo::new();
     // The port was just closed, so no server listens.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("grpc://127.0.0.1:{port}");
-    let built = tried.build("nobody", &url, &[]);
-    assert_eq!((built.sums.as_str(), built.warnings()), (tried.local_sums.as_str(), 1));
+    let built = demo.build("nobody", &url, &[]);
+    assert_eq!((built.sums.as_str(), built.warnings()), (demo.local_sums.as_str(), 1));
     assert!(built.printed.contains(&format!("the shared cache {url} failed")));
     // A client that waits for TLS gets an error if the server has none.
     let server = Server::start(TOKEN);
     let tls = server.url().replace("grpc:", "grpcs:");
-    let built = tried.build("clear", &tls, &[]);
-    assert_eq!(built.sums, tried.local_sums);
+    let built = demo.build("clear", &tls, &[]);
+    assert_eq!(built.sums, demo.local_sums);
     let folded = built.printed.replace("\n  │ ", " ");
     assert!(
         folded.contains("the server does not speak TLS; without it, write grpc://"),
         "{folded}"
     );
     // Wrong connections are reported before building.
-    fs::write(tried.dir.path().join("own/no.pem"), "tell-nobody\n").unwrap();
+    fs::write(demo.dir.path().join("own/no.pem"), "tell-nobody\n").unwrap();
     for (remote, variable, expected) in [
         ("tls", None, "tls: the connection to the server has no TLS"),
         ("pem", Some((CACHE, "")), "certificate: own/no.pem has no certificate in PEM"),
@@ -378,21 +378,21 @@ fn an_absent_server_is_one_warning() {
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
         command.args(["build", "--artifact-dir", "artifacts", "-o", "never", "--manifest", "own"]);
-        command.args(["--cache", "never-cache", "--remote", remote]).current_dir(tried.dir.path());
+        command.args(["--cache", "never-cache", "--remote", remote]).current_dir(demo.dir.path());
         command.env(CACHE, &url).envs(variable).env("NO_COLOR", "1").env("COLUMNS", "200");
         let output = command.output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{remote}: {text}");
         assert!(text.contains(expected) && !text.contains("tell-nobody"), "{remote}: {text}");
-        assert!(!tried.dir.path().join("never").exists());
+        assert!(!demo.dir.path().join("never").exists());
     }
 }
 
 #[test]
 fn headers_of_a_line_are_sent_and_the_variable_counts_for_more() {
-    let tried = Tried::new();
-    let server = tried.filled();
-    fs::write(tried.dir.path().join("own/token"), format!("{TOKEN}\n")).unwrap();
+    let demo = Demo::new();
+    let server = demo.filled();
+    fs::write(demo.dir.path().join("own/token"), format!("{TOKEN}\n")).unwrap();
     for (name, remote, header) in [
         ("env", "by-env", ""),
         ("file", "by-file", ""),
@@ -403,12 +403,12 @@ fn headers_of_a_line_are_sent_and_the_variable_counts_for_more() {
             .args(["--manifest", "own", "--compression", "max", "--xz-preset", "1"])
             .args(["--version", "7.2.0.dev0", "--cache", &format!("{name}-cache")])
             .args(["--remote", remote])
-            .current_dir(tried.dir.path())
+            .current_dir(demo.dir.path())
             .envs([("NO_COLOR", "1"), ("COLUMNS", "200"), ("NETRC", "/dev/null")])
             .envs([("TOKEN", TOKEN), ("WRONG", "x"), (CACHE, &server.url()), (HEADER, header)])
             .output()
             .unwrap();
-        let built = Built::new(&tried.dir.path().join(name), &output, Duration::ZERO);
+        let built = Built::new(&demo.dir.path().join(name), &output, Duration::ZERO);
         assert!(built.warnings() == 0 && built.received().0 > 0, "{name}: {}", built.printed);
     }
 }

@@ -77,7 +77,8 @@ fn the_manifest_is_short() {
     );
 }
 
-/// A name that no line needs is no mistake for manifests that include this one, so it is looked for here.
+/// A name that no line needs is no mistake for manifests that include this one, so it is looked for
+/// here.
 #[test]
 fn every_allowed_absence_is_of_an_artifact_that_lines_name() {
     let others = ["families.kdl", "manifest/parity.kdl"];

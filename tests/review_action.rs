@@ -80,7 +80,7 @@ fn file(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
 }
 
-const OWN: [(&str, &str); 4] = [
+const PULL_REQUEST: [(&str, &str); 4] = [
     ("github.event_name", "pull_request"),
     ("github.repository", "a/rocm"),
     ("github.event.pull_request.head.repo.full_name", "a/rocm"),
@@ -88,7 +88,7 @@ const OWN: [(&str, &str); 4] = [
 ];
 
 fn with<'v>(more: &[(&'v str, &'v str)]) -> BTreeMap<&'v str, &'v str> {
-    OWN.iter().chain(more).copied().collect()
+    PULL_REQUEST.iter().chain(more).copied().collect()
 }
 
 /// Returns the steps that run after a step with this outcome.

@@ -12,7 +12,8 @@ use crate::program::{self, said};
 const RUNTIME: &str = "libclang_rt.asan-x86_64.so";
 const VERSION: &str = "7.14.0+asan.20260807";
 
-/// Makes libraries of `core`, `libraries` and a device package need the runtime, which the compiler has.
+/// Makes libraries of `core`, `libraries` and a device package need the runtime, which the compiler
+/// has.
 fn instrument(artifacts: &Path) {
     let library = |path: &str, soname: &str, needed: &str| {
         let place = artifacts.join(path);

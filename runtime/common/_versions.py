@@ -71,7 +71,7 @@ def version_in_set(selector: dict[str, Any], version: str, distribution: str) ->
 def is_in_set(version: str, expected: str) -> bool:
     """Return whether a package fits to the version that its selector names.
 
-    One of them can be a post release of the other; two post releases differ.
+    One of them can be a post release of the other; two different post releases do not match.
     """
     plain, plain_expected = without_post(version), without_post(expected)
     return version == expected or (

@@ -62,12 +62,12 @@ fn failure(error: &AuditError) -> Failure {
 }
 
 /// Maximum of lines of one kind; `--json` has all.
-const MOST: usize = 12;
+const SHOWN_LINES: usize = 12;
 
 fn styled(audit: &Audit) -> String {
     let text = text(audit);
     let text = printable_lines(&text);
-    let text = ui::spelt(&text);
+    let text = ui::in_locale(&text);
     let (file, rest) = text.split_once('\n').unwrap_or((&text, ""));
     format!("{}\n{rest}", ui::bold(file))
 }
@@ -122,7 +122,7 @@ fn text(audit: &Audit) -> String {
 }
 
 fn table(obstacles: &[Obstacle]) -> String {
-    let shown = &obstacles[..obstacles.len().min(MOST)];
+    let shown = &obstacles[..obstacles.len().min(SHOWN_LINES)];
     let of_libraries = shown.iter().any(|obstacle| obstacle.library.is_some());
     let mut table = Table::new([Column::left(), Column::left()]).indented(4);
     for obstacle in shown {
@@ -214,13 +214,13 @@ fn list<T>(title: &str, items: &[T], line: impl Fn(&T) -> String) -> String {
         return text;
     }
     let _ = writeln!(text, "\n  {title}:");
-    for item in items.iter().take(MOST) {
+    for item in items.iter().take(SHOWN_LINES) {
         let _ = writeln!(text, "    {}", line(item));
     }
     text + &more(items.len())
 }
 
 fn more(count: usize) -> String {
-    let hidden = count.saturating_sub(MOST);
+    let hidden = count.saturating_sub(SHOWN_LINES);
     if hidden == 0 { String::new() } else { format!("    and {hidden} more, which --json lists\n") }
 }

@@ -65,7 +65,7 @@ fn shown(diff: &Diff, format: DiffFormat) -> Result<String, Failure> {
         DiffFormat::Text => diff::text(diff, false),
         DiffFormat::Files => diff::text(diff, true),
     };
-    let text = ui::spelt(&printable_lines(&text)).into_owned();
+    let text = ui::in_locale(&printable_lines(&text)).into_owned();
     let colour = ui::is_coloured(&std::io::stdout());
     Ok(if colour { painted(&text) } else { text })
 }

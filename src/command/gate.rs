@@ -23,8 +23,9 @@ pub fn warn(allowed: &[Finding]) {
     ui::show_problems(&report::allowed(allowed, Shown::Few));
 }
 
-/// Notes for each kind of fault of a wheel that the wheels made of it no longer have: a writer of archives leaves out bytes
-/// between members, comments, entries of directories, and rows of RECORD without a file.
+/// Notes for each kind of fault of a wheel that the wheels made of it no longer have: a writer of
+/// archives leaves out bytes between members, comments, entries of directories, and rows of RECORD
+/// without a file.
 pub fn mended(old: &Path, new: &[PathBuf]) -> io::Result<Problems> {
     let headers = |path: &Path| Ok::<_, io::Error>(Wheel::open(path, "")?.headers());
     let remaining = new.iter().map(|new| headers(new)).collect::<io::Result<Vec<_>>>()?.concat();

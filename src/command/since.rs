@@ -34,14 +34,13 @@ pub struct Decided {
 }
 
 impl Set<'_> {
-    /// Plans all packages as new.
-    /// Fails for versions that neither a stream of nights nor a post release has.
+    /// Plans all packages as new. Fails unless the version is a nightly or a post release.
     pub fn whole(&self) -> Result<Plan, Failure> {
         let plan = self.plan(Since::default())?;
-        if plan.version.is_of_stream() || plan.version.release_of_post().is_some() {
+        if plan.version.is_nightly() || plan.version.release_of_post().is_some() {
             return Ok(plan);
         }
-        let message = format!("--since: {} is not the version of a night", plan.version);
+        let message = format!("--since: {} is not a nightly version", plan.version);
         let help = "build a release or a release candidate whole, without --since; nights have \
             alpha, beta or development versions, and post releases can use it too";
         Err(Problem::usage(Code::Environment, message).help(help).into())

@@ -14,7 +14,8 @@ use crate::cli::VersionsArgs;
 use crate::inputs::near;
 use crate::ui;
 
-const MOST: u64 = 1 << 20;
+/// Limit of the file in bytes, because it is read into memory.
+const LONGEST_FILE: u64 = 1 << 20;
 
 pub fn run(args: &VersionsArgs) -> Result<(), Failure> {
     let product = product(args)?;
@@ -88,7 +89,7 @@ fn base(args: &VersionsArgs, product: &str) -> Result<Base, Failure> {
             .map_err(|e| wrong(format!("--override-base-version: {e}"), remedy));
     }
     let file = &args.file;
-    let text = regular::read_to_string(file, MOST).map_err(|e| {
+    let text = regular::read_to_string(file, LONGEST_FILE).map_err(|e| {
         let remedy =
             format!("give the file with `{product}-version`, or --override-base-version VERSION");
         Problem::error(Code::Environment, e.to_string()).help(format!("{}{remedy}", near(file)))

@@ -10,7 +10,8 @@ use super::{Shared, remote};
 use crate::cli::CacheArgs;
 use crate::ui;
 
-/// Opens the cache, and the shared cache behind it. An unusable cache is a warning, unless it is `required`.
+/// Opens the cache, and the shared cache behind it. An unusable cache is a warning, unless it is
+/// `required`.
 pub fn store(
     args: &CacheArgs,
     shared: &Shared<'_>,
@@ -40,8 +41,8 @@ pub fn look() -> Option<Box<dyn Store>> {
     Cache::look(&allowed()?).ok().map(|cache| Box::new(cache) as _)
 }
 
-/// Checks before anything is made that a required server can be used. `builds_packages` is for farms that build whole
-/// packages, and need no cache.
+/// Checks before anything is made that a required server can be used. `builds_packages` is for
+/// farms that build whole packages, and need no cache.
 pub fn check(args: &CacheArgs, shared: &Shared<'_>, builds_packages: bool) -> Result<(), Problem> {
     if !shared.is_required() || args.is_enabled(forbidden()) || builds_packages {
         return Ok(());

@@ -67,9 +67,9 @@ pub fn closing_table(plan: &Plan, outcome: &Outcome, width: usize) -> String {
     text
 }
 
-/// Returns ends of names with their projects, the most frequent first. A project in a directory of its
-/// family has the directory, since the other families can have another tag. Ignores variants, with a
-/// label behind the tags.
+/// Returns ends of names with their projects, the most frequent first. A project in a directory of
+/// its family has the directory, since the other families can have another tag. Ignores variants,
+/// with a label behind the tags.
 fn tags<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<(&'a str, Vec<&'a str>)> {
     let is_variant =
         |name: &&str| name.parse::<WheelName>().is_ok_and(|name| name.variant.is_some());

@@ -15,7 +15,7 @@ use fs_err::File;
 use super::{json, trace};
 
 /// Interval between progress events of an output.
-const OFTEN: Duration = Duration::from_secs(1);
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Suffix of the file name of a trace.
 const TRACE: &str = ".trace.json";
@@ -184,7 +184,7 @@ fn rare<'e>(
         Event::Progress { path, bytes } => {
             let (sum, last) = progress.entry(path.clone()).or_default();
             *sum += bytes;
-            if time.saturating_sub(*last) < OFTEN {
+            if time.saturating_sub(*last) < PROGRESS_INTERVAL {
                 return None;
             }
             *last = time;

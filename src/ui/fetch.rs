@@ -2,13 +2,13 @@ use std::fmt::Write as _;
 
 use base::names::{Mode, PackageName};
 use base::text::{Column, Table, counted, human_size};
-use index::fetch::{FetchPlan, Fetched, Why};
+use index::fetch::{FetchPlan, Fetched, UnneededReason};
 
 use super::seconds;
 
 /// Shown digits of a checksum; the lock file has all.
 const HASH: usize = 12;
-const MOST: usize = 20;
+const SHOWN_ARCHIVES: usize = 20;
 
 pub fn fetch_plan_text(plan: &FetchPlan) -> String {
     let mut text = format!("{}\n", plan.address);
@@ -29,8 +29,8 @@ pub fn fetch_plan_text(plan: &FetchPlan) -> String {
     let _ = write!(text, "\n{table}");
     let bytes = plan.archives.iter().map(|archive| archive.size).sum();
     let _ = writeln!(text, "{}, {}", counted(plan.archives.len(), "archive"), human_size(bytes));
-    for why in [Why::NoPackage, Why::ZstdIsThere] {
-        unneeded(plan, why, &mut text);
+    for reason in [UnneededReason::NoPackage, UnneededReason::ZstdExists] {
+        unneeded(plan, reason, &mut text);
     }
     if !plan.missing.is_empty() {
         text += "\nmissing\n";
@@ -43,18 +43,18 @@ pub fn fetch_plan_text(plan: &FetchPlan) -> String {
     text
 }
 
-fn unneeded(plan: &FetchPlan, why: Why, text: &mut String) {
-    let these: Vec<_> = plan.unneeded.iter().filter(|archive| archive.reason == why).collect();
+fn unneeded(plan: &FetchPlan, reason: UnneededReason, text: &mut String) {
+    let these: Vec<_> = plan.unneeded.iter().filter(|archive| archive.reason == reason).collect();
     if these.is_empty() {
         return;
     }
     let (count, bytes) = (counted(these.len(), "archive"), these.iter().map(|a| a.size).sum());
-    let _ = writeln!(text, "\nnot needed: {count}, {}: {}", human_size(bytes), why.text());
-    for archive in these.iter().take(MOST) {
+    let _ = writeln!(text, "\nnot needed: {count}, {}: {}", human_size(bytes), reason.text());
+    for archive in these.iter().take(SHOWN_ARCHIVES) {
         let _ = writeln!(text, "  {}", archive.key);
     }
-    if these.len() > MOST {
-        let _ = writeln!(text, "  and {} more; --json lists them", these.len() - MOST);
+    if these.len() > SHOWN_ARCHIVES {
+        let _ = writeln!(text, "  and {} more; --json lists them", these.len() - SHOWN_ARCHIVES);
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use base::text::ascii_signs;
 
-/// Returns true unless a locale without UTF-8 is set. Containers set none, and have readers with
-/// UTF-8.
+/// Returns true unless a locale without UTF-8 is set. An unset locale counts as UTF-8, because
+/// containers set none and UTF-8 terminals show their output.
 pub fn is_unicode() -> bool {
     static UNICODE: OnceLock<bool> = OnceLock::new();
     *UNICODE.get_or_init(|| is_unicode_in(|name| std::env::var(name).ok()))
@@ -18,7 +18,7 @@ fn is_unicode_in(value: impl Fn(&str) -> Option<String>) -> bool {
     name.is_none_or(|name| name.contains("utf-8") || name.contains("utf8"))
 }
 
-pub fn spelt(text: &str) -> Cow<'_, str> {
+pub fn in_locale(text: &str) -> Cow<'_, str> {
     if is_unicode() { Cow::Borrowed(text) } else { ascii_signs(text) }
 }
 

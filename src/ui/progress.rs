@@ -13,16 +13,16 @@ use base::text::counted;
 use base::text::human_size;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{events, has_readers, seconds, spelt, tell, width_of, write_stderr};
+use super::{events, has_readers, in_locale, seconds, tell, width_of, write_stderr};
 
 mod state;
 
 use state::State;
 
 /// Interval between progress lines in a log.
-const OFTEN: Duration = Duration::from_secs(10);
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
 /// Columns of a line in a log.
-const LOG: usize = 120;
+const LOG_WIDTH: usize = 120;
 /// Narrowest terminal with a bar beside the line.
 const WITH_BAR: usize = 100;
 const BAR: usize = 12;
@@ -33,37 +33,43 @@ const STALLED: Duration = Duration::from_mins(1);
 /// Interval of checks for a stall.
 const CHECK: Duration = Duration::from_secs(1);
 
-static LATEST: Mutex<Weak<Mutex<Shown>>> = Mutex::new(Weak::new());
+static LATEST: Mutex<Weak<Mutex<ProgressState>>> = Mutex::new(Weak::new());
 
 pub struct Progress {
     bar: Option<ProgressBar>,
-    shown: Arc<Mutex<Shown>>,
+    shown: Arc<Mutex<ProgressState>>,
 }
 
-struct Shown {
+struct ProgressState {
     start: Instant,
     state: State,
-    /// A cache has the finished packages.
-    keeps: bool,
+    /// A cache receives each finished package.
+    has_cache: bool,
     has_bar: bool,
-    /// Last line in a log.
-    last: Duration,
-    /// Last event, or last line about a stall.
+    /// Time of the last line in a log.
+    last_line: Duration,
+    /// Time of the last event, or of the last line about a stall.
     moved: Duration,
 }
 
 impl Progress {
-    /// `keeps` if a cache gets finished packages.
-    pub fn new(keeps: bool) -> Self {
+    /// With `has_cache`, a cache receives each finished package.
+    pub fn new(has_cache: bool) -> Self {
         let terminal = has_readers() && io::stderr().is_terminal();
         let (start, state) = (Instant::now(), State::default());
-        let (last, moved) = (Duration::ZERO, Duration::ZERO);
-        let shown =
-            Arc::new(Mutex::new(Shown { start, state, keeps, has_bar: false, last, moved }));
+        let (last_line, moved) = (Duration::ZERO, Duration::ZERO);
+        let shown = Arc::new(Mutex::new(ProgressState {
+            start,
+            state,
+            has_cache,
+            has_bar: false,
+            last_line,
+            moved,
+        }));
         *LATEST.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&shown);
         if has_readers() {
             let watched = Arc::downgrade(&shown);
-            // Without the thread, no line about a stall.
+            // If the thread cannot start, stalls are not reported; the build does not need it.
             let _ = std::thread::Builder::new()
                 .name("progress".to_owned())
                 .spawn(move || watch(&watched));
@@ -85,7 +91,7 @@ fn style(has_bar: bool) -> ProgressStyle {
 }
 
 /// Reports a stall each minute, until the [`Progress`] ends.
-fn watch(watched: &Weak<Mutex<Shown>>) {
+fn watch(watched: &Weak<Mutex<ProgressState>>) {
     loop {
         std::thread::sleep(CHECK);
         let Some(shown) = watched.upgrade() else { return };
@@ -95,7 +101,7 @@ fn watch(watched: &Weak<Mutex<Shown>>) {
     }
 }
 
-/// Prints what the command does, also with `--quiet`: an answer to a signal.
+/// Prints the state of the command, also with `--quiet`, because the user asked for it by a signal.
 pub fn tell_state() {
     let mut text = latest().map_or_else(
         || {
@@ -117,7 +123,7 @@ pub fn tell_state() {
     write_stderr(&printable_lines(&text));
 }
 
-/// Prints the finished packages of a failed build, and the others of `outputs`.
+/// Prints the finished and the unfinished packages of a failed build.
 pub fn tell_unfinished(outputs: &[RelPath], has_cache: bool) {
     let Some(shown) = latest() else { return };
     let shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
@@ -136,22 +142,22 @@ pub fn tell_unfinished(outputs: &[RelPath], has_cache: bool) {
 
 /// Returns the finished packages of a stopped build, if a cache has them.
 pub fn finished() -> Option<String> {
-    // The stopped build may hold the lock.
+    // No wait: the stopped build may hold the lock for ever.
     let shown = latest()?;
     let shown = shown.try_lock().ok()?;
     let finished: Vec<&RelPath> = shown.state.finished().collect();
-    (shown.keeps && !finished.is_empty()).then(|| format!("in the cache: {}", names(&finished)))
+    (shown.has_cache && !finished.is_empty()).then(|| format!("in the cache: {}", names(&finished)))
 }
 
 fn names(paths: &[&RelPath]) -> String {
     paths.iter().map(|path| output_name(path)).collect::<Vec<_>>().join(", ")
 }
 
-fn latest() -> Option<Arc<Mutex<Shown>>> {
+fn latest() -> Option<Arc<Mutex<ProgressState>>> {
     LATEST.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
 }
 
-impl Shown {
+impl ProgressState {
     fn stall(&mut self) -> Option<String> {
         let now = self.start.elapsed();
         let idle = now.saturating_sub(self.moved);
@@ -159,12 +165,12 @@ impl Shown {
             return None;
         }
         self.moved = now;
-        Some(format!("no progress for {} s: {}", idle.as_secs(), self.state.line(LOG, now)))
+        Some(format!("no progress for {} s: {}", idle.as_secs(), self.state.line(LOG_WIDTH, now)))
     }
 
     fn text(&self) -> String {
         let now = self.start.elapsed();
-        let mut text = format!("rockpack: {}", self.state.line(LOG, now));
+        let mut text = format!("rockpack: {}", self.state.line(LOG_WIDTH, now));
         for (path, done, total, idle) in self.state.in_flight(now) {
             let (done, total) = (human_size(done), human_size(total));
             let _ =
@@ -180,7 +186,7 @@ impl Reporter for Progress {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         let now = shown.start.elapsed();
         shown.moved = now;
-        // Frequent, and not shown.
+        // Counts as progress, but is too frequent to redraw.
         if matches!(event, Event::Worked(_)) {
             return;
         }
@@ -197,13 +203,13 @@ impl Reporter for Progress {
             // The last column stays empty: some terminals begin a line after it.
             let margin = if has_bar { BAR + 1 } else { 0 } + 1;
             let line = shown.state.line(width - margin, now);
-            return bar.set_message(spelt(&line).into_owned());
+            return bar.set_message(in_locale(&line).into_owned());
         }
         if let Some(line) = line_of(&event) {
             tell(&line);
-        } else if now.saturating_sub(shown.last) >= OFTEN {
-            shown.last = now;
-            tell(&shown.state.line(LOG, now));
+        } else if now.saturating_sub(shown.last_line) >= LOG_INTERVAL {
+            shown.last_line = now;
+            tell(&shown.state.line(LOG_WIDTH, now));
         }
     }
 }
@@ -212,11 +218,11 @@ fn line_of(event: &Event) -> Option<String> {
     match event {
         Event::BuildStarted { outputs, bytes } => {
             let packages = counted(*outputs, "package");
-            Some(format!("writing {packages} out of {}", human_size(*bytes)))
+            Some(format!("writing {packages} from {}", human_size(*bytes)))
         }
         Event::FarmStarted { outputs, bytes } => {
             let packages = counted(*outputs, "package");
-            Some(format!("having {packages} built by the farm out of {}", human_size(*bytes)))
+            Some(format!("building {packages} on the farm from {}", human_size(*bytes)))
         }
         Event::FetchStarted { archives, bytes } => {
             let archives = counted(*archives, "archive");
@@ -237,8 +243,9 @@ mod tests {
     #[test]
     fn reports_a_stall_each_minute_of_an_output_in_progress() {
         let start = Instant::now().checked_sub(STALLED + CHECK).unwrap();
-        let (state, last, moved) = (State::default(), Duration::ZERO, Duration::ZERO);
-        let mut shown = Shown { start, state, keeps: false, has_bar: false, last, moved };
+        let (state, last_line, moved) = (State::default(), Duration::ZERO, Duration::ZERO);
+        let mut shown =
+            ProgressState { start, state, has_cache: false, has_bar: false, last_line, moved };
         assert_eq!(shown.stall(), None);
         let path: base::names::RelPath = "dist/a-1.0-py3-none-any.whl".parse().unwrap();
         shown.state.take(&Event::OutputStarted { path, bytes: 5 }, Duration::ZERO);

@@ -45,8 +45,8 @@ return { bad, seen: seen.length, page: light(behind(document.body)) };
 """
 
 
-def opened(browser, uri):
-    """The page alone is asked for, and neither it nor the browser complains."""
+def opens(browser, uri):
+    """The browser requests only the page, and logs nothing."""
     browser.requests()
     browser.console()
     browser.goto(uri)
@@ -58,10 +58,10 @@ def opened(browser, uri):
 def quiet(browser, uri):
     urls = [url for url in browser.requests() if url.split("#")[0] != uri and not url.startswith("data:")]
     messages = browser.console()
-    return f"asked for {urls}, said {messages}" if urls or messages else None
+    return f"requested {urls}, logged {messages}" if urls or messages else None
 
 
-def figures(browser, plan):
+def totals(browser, plan):
     """The totals of the page equal the plan's."""
     count, size, unowned, absent, packages, artifacts = pages.totals(plan)
     script = """const sums = (by) => Object.fromEntries([...treeBy(by).root.below].map(([name, node]) => [name, node.size]));
@@ -95,7 +95,7 @@ def zooming(browser, uri):
     if not browser.wait("drawn.node.name === args[0] && readView().place.at(-1) === args[0]", name):
         return f"a click on {name} leads to {browser.run('return drawn.node.name')}"
     if browser.run("return document.querySelector('#trail [aria-current]').textContent") != name:
-        return "the path above the map does not say where it is"
+        return "the path above the map does not name the current node"
     browser.back()
     if not browser.wait("drawn.node.parent === null"):
         return "the back button does not zoom out"
@@ -103,7 +103,7 @@ def zooming(browser, uri):
         return "no tile can be reached by keyboard"
     browser.press("ArrowRight", "Enter")
     if not browser.wait("drawn.node.parent !== null && map.contains(document.activeElement)"):
-        return "Enter does not zoom in, or loses its place"
+        return "Enter does not zoom in, or loses the focus"
     inner = browser.run("return drawn.node.name")
     browser.press("Escape")
     if not browser.wait("drawn.node.parent === null && document.activeElement.getAttribute('aria-label')?.startsWith(args[0])", inner):
@@ -121,16 +121,16 @@ def file_click(browser, uri):
         const { left, top, width, height } = tile.element.getBoundingClientRect(); return [tile.row, left + width / 2, top + height / 2];""")
     browser.point(x, y)
     if not browser.wait("!tip.hidden && tip.textContent.replaceAll('\u200b', '').includes(pathOf(args[0]))", row):
-        return "the pointer shows nothing of it"
+        return "the tooltip does not name the file"
     browser.point(x, y, click=True)
     if not browser.wait("readView().file === args[0] && panel.textContent.includes(pathOf(args[0]))", row):
-        return "a click does not show it"
+        return "a click does not show the file's details"
     missing = browser.run("return factsOf(arguments[0]).filter(([, text]) => !panel.textContent.includes(text))", row)
     return f"{missing} is not shown" if missing else None
 
 
-def finding(browser, uri, plan):
-    """A file that is typed is found with all its facts, and lit in the map."""
+def search(browser, uri, plan):
+    """Typing a path finds the file with all its facts, and highlights it in the map."""
     title, member = max(((t, m) for t, m in files_of(plan, "relink")), key=lambda pair: pair[1]["size"])
     browser.goto(uri)
     browser.press("/")
@@ -143,7 +143,7 @@ def finding(browser, uri, plan):
     if row not in rows:
         return f"{row} is not among {rows}"
     if not browser.run("return drawn.tiles.some((t) => t.element.classList.contains('hit'))"):
-        return "nothing in the map is lit"
+        return "the map highlights nothing"
     browser.click(".found tbody .link")
     if not browser.wait("panel.textContent.includes(args[0]) && drawn.tiles.some((t) => t.element.classList.contains('current'))", member["path"]):
         return "the map does not show the result of the search"
@@ -181,7 +181,7 @@ def files_of(plan, step):
 
 
 def grouping(browser, uri, plan):
-    """The button shows artifacts, and the map is theirs."""
+    """The button groups the map by artifact."""
     browser.goto(uri)
     browser.click("#groupings button[value=artifact]")
     if not browser.wait("readView().by === 'artifact' && document.querySelector('#groupings [aria-pressed=true]').value === 'artifact'"):
@@ -192,7 +192,7 @@ def grouping(browser, uri, plan):
         return f"the largest artifact is {largest}, the map has {first}"
     component = browser.run("return drawn.tiles[0].node.items[0].name.split(' ')[0]")
     if largest != "made by rockpack" and component not in ("lib", "run", "dev", "dbg", "doc", "test"):
-        return f"in {first} is {component}, no component"
+        return f"{component}, in {first}, is not a component"
     browser.back()
     return None if browser.wait("readView().by === 'package'") else "the back button does not lead back"
 
@@ -255,7 +255,7 @@ def readable(browser, uri, texts):
 
 
 def narrow(browser, uri):
-    """On a phone nothing is wider than the screen, and the map can be used."""
+    """On a phone, nothing is wider than the screen."""
     browser.window(390, 844, mobile=True)
     problems = []
     deep = browser.run("let node = treeBy('package').root; while (node.items[0] instanceof Node) node = node.items[0]; return address({ by: 'package', place: node.path, file: node.rows[0], find: '' })")
@@ -263,7 +263,7 @@ def narrow(browser, uri):
         browser.goto("about:blank")
         browser.goto(uri + place)
         browser.wait("document.readyState === 'complete' && drawn.layer")
-        wide = browser.run("return [document.documentElement.scrollWidth, innerWidth, visualViewport.scale]")
+        wide = browser.run("return [document.documentElement.scrollWidth, innerWidth]")
         if wide[0] > 390 or wide[1] > 390:
             problems.append(f"{place or 'the start'} is {wide[0]} of {wide[1]} wide")
     browser.window(1440, 900)

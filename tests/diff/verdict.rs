@@ -247,7 +247,7 @@ fn lines_of_the_new_manifest_allow_losses_and_old_lines_cannot() {
         let diff = allowed(&everything, &new);
         assert_eq!(diff.lost().count(), 0, "{diff:#?}");
         let text = diff::text(&diff, false);
-        let head = "nothing lost that the change does not allow\nallowed: 1 library (10 B) is in \
+        let head = "nothing lost except allowed losses\nallowed: 1 library (10 B) is in \
                     no package now: lib/libx.so.1: ";
         assert!(text.starts_with(&format!("{head}{reason}")), "{text}");
         let old = [core(""), libs(""), allowing.clone()];

@@ -4,6 +4,7 @@
 from changes import each
 from wheel import INFO
 
+# A marker that is never true, because installers must not fetch the requirement.
 ABSENT = "; python_version < '2'"
 REQUIREMENTS = {
     "folded": f"other\n        >=1{ABSENT}", "folded in the marker": "other>=1;\n  python_version < '2'", "no-break space": f"other\u00a0>=1{ABSENT}", "tab": f"other\t>=1{ABSENT}", "ideographic space": f"other\u3000>=1{ABSENT}",

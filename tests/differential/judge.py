@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from tools import INSTALLERS
 
-# Refusals that say nothing of the package, by tool and by a pattern of its words.
-NO_FAULT = (
+# Refusals for reasons outside the package, by tool and a pattern of the message.
+NOT_OF_THE_PACKAGE = (
     ("pip", r"is not a supported wheel on this platform", "a tag of another Python or system"),
     ("uv", r"is not compatible with the current|no wheels with a matching", "a tag of another Python or system"),
     ("pip|uv", r"requires a different Python|requires Python|Requires-Python", "a Python of another version"),
@@ -19,8 +19,8 @@ OF_MARKUP = "has syntax errors in markup"
 # Without a backend, an sdist is built with setuptools, which the environments lack.
 NO_SETUPTOOLS = "`uv pip install setuptools`"
 
-# Errors of verify in packages that these installers take alike, by code and by a pattern of its words, with the reason.
-BEYOND = (
+# Justified errors of verify in packages that all installers install alike, by code and a pattern, with the reason.
+JUSTIFIED = (
     ("metadata-field", r"twice|a line that is not a field|NUL byte|not UTF-8|longer than", "programs read the first value, the last, or none"),
     ("metadata-field", r"Metadata-Version|Provides-Extra is malformed", "index servers reject it"),
     ("metadata-field", r"License-Expression", "index servers reject it"),
@@ -59,8 +59,8 @@ BEYOND = (
     ("stray-bytes", r"", "the file can be another format too"),
 )
 
-# These check metadata as index servers do, and install nothing: a refusal justifies an error about metadata; verify must warn
-# of each package that twine refuses.
+# Tools that only check metadata, as index servers do. Their refusal justifies an error about metadata; what twine
+# refuses must be at least a warning.
 INDEX = ("packaging", "twine")
 OF_METADATA = ("metadata-field", "requirement-form", "unmet-extra", "names-disagree")
 
@@ -76,16 +76,17 @@ class Verdict:
 def refusals(answers):
     """Return the refusals that are about the package, by tool."""
     refused = {tool: answer.refusal for tool, answer in answers.items() if answer.refusal}
+    # The others fail for the same lack, in other words.
     if NO_SETUPTOOLS in refused.get("uv", ""):
         return {}
     return {
         tool: reply for tool, reply in refused.items()
-        if not any(tool.startswith(tuple(of.split("|"))) and re.search(pattern, reply) for of, pattern, _ in NO_FAULT)
+        if not any(tool.startswith(tuple(of.split("|"))) and re.search(pattern, reply) for of, pattern, _ in NOT_OF_THE_PACKAGE)
     }
 
 
 def verdict(findings, trouble, answers):
-    """Judge one package, or return None."""
+    """Return the contradiction in the answers about one package, or None."""
     if findings is None:
         return Verdict("no answer", trouble)
     errors = [one for one in findings if one[0] == "error"]
@@ -107,15 +108,15 @@ def verdict(findings, trouble, answers):
         if not findings and "twine" in index and OF_MARKUP not in reply.refusal:
             return Verdict("index", f"twine: {_short(reply.refusal)}")
         return None
-    beyond = [one for one in errors if not _is_beyond(one) and not (index and one[1] in OF_METADATA)]
-    if not any(answer.refusal for answer in answers.values()) and not differ and not harm and beyond:
-        return Verdict("too strict", "; ".join(f"{code}: {meaning} ({member}, {detail})" for _, code, meaning, member, detail in beyond))
+    unjustified = [one for one in errors if not _is_justified(one) and not (index and one[1] in OF_METADATA)]
+    if not any(answer.refusal for answer in answers.values()) and not differ and not harm and unjustified:
+        return Verdict("too strict", "; ".join(f"{code}: {meaning} ({member}, {detail})" for _, code, meaning, member, detail in unjustified))
     return None
 
 
-def _is_beyond(finding):
+def _is_justified(finding):
     _, code, meaning, _, detail = finding
-    return any(code == of and re.search(pattern, f"{meaning} {detail}") for of, pattern, _ in BEYOND)
+    return any(code == of and re.search(pattern, f"{meaning} {detail}") for of, pattern, _ in JUSTIFIED)
 
 
 def _short(text):

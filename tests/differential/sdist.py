@@ -21,6 +21,7 @@ def build_wheel(directory, settings=None, metadata=None):
 def build_sdist(directory, settings=None):
     raise NotImplementedError
 """
+# 1980-01-01, the earliest time of a zip member
 TIME = 315532800
 CHANGES = {}
 

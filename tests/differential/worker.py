@@ -113,6 +113,7 @@ def child(tool, file, target, log):
 
 
 def main():
+    # Loads pip's command and OpenSSL once, because each fork would load them again.
     create_command("install")
     hashlib.sha256()
     for line in sys.stdin:

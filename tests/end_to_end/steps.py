@@ -67,7 +67,7 @@ def one_tree(bench, name):
         shutil.rmtree(other)
     if not tree.full:
         scratch = place / "wrong inputs"
-        wrong_inputs.all_of_them(report, f"{name}: wrong input", bench.rockpack, bench.trees[name], built, scratch)
+        wrong_inputs.test_all(report, f"{name}: wrong input", bench.rockpack, bench.trees[name], built, scratch)
         shutil.rmtree(scratch)
     for one in _installations(name, tree, built):
         _installed(bench, plan, place, one)

@@ -27,7 +27,7 @@ echo "$status" > "$results/status"
 """
 
 
-def all_of_them(report, name, binary, tree, built, scratch):
+def test_all(report, name, binary, tree, built, scratch):
     """Check 9. `built` is the directory of an earlier, good build."""
     scratch.mkdir()
     previous = scratch / "previous"

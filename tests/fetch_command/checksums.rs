@@ -119,7 +119,7 @@ fn reports_a_checksum_without_its_needed_archive() {
         said(&rockpack(dir, &[&["artifact", "fetch", &address, "--dry-run"], more].concat()))
     };
     let warning = "`blas_lib_gfx942.tar.zst.sha256sum` has no archive help: its \
-                   upload may have broken off";
+                   upload may have been interrupted";
     assert!(messages(&[]).contains(warning), "{}", messages(&[]));
     assert!(messages(&["--all"]).contains(warning), "{}", messages(&["--all"]));
     let other_family = messages(&["--linux-amdgpu-families", "gfx1100"]);

@@ -38,8 +38,8 @@ impl Serving {
         Some(Self { child, url: url.to_owned() })
     }
 
-    /// Ends it, and returns the logged requests as `GET STATUS PATH`. A shell's background jobs ignore
-    /// Ctrl-C.
+    /// Ends it, and returns the logged requests as `GET STATUS PATH`. A shell's background jobs
+    /// ignore Ctrl-C.
     fn end(mut self) -> Vec<String> {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
         let mut log = String::new();

@@ -1,5 +1,5 @@
-//! Packages as the packaging script of `TheRock` lays artifacts out, by facts alone: the tables of `tests/facts`, and
-//! the names, places and metadata that its packages have.
+//! Packages as the packaging script of `TheRock` lays artifacts out, by facts alone: the tables of
+//! `tests/facts`, and the names, places and metadata that its packages have.
 
 use std::path::Path;
 
@@ -247,7 +247,8 @@ impl Globs {
     }
 }
 
-/// Adds names without a version, and the launcher whose link leads into another artifact: as copies.
+/// Adds names without a version, and the launcher whose link leads into another artifact: as
+/// copies.
 fn add_copies(profiler: &mut Runtime) {
     let libraries = Globs::of("profiler", "recreate-unversioned-symlink in lib/");
     let named = |path: &str| path.strip_prefix("lib/").is_some_and(|name| libraries.matches(name));

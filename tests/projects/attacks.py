@@ -28,7 +28,7 @@ def landlock():
     return max(ctypes.CDLL(None).syscall(444, None, 0, 1), 0)
 
 
-def all_of_them(scene):
+def test_all(scene):
     """Attack, and build the same again."""
     version = landlock()
     if version < 6:

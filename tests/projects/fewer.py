@@ -27,6 +27,7 @@ def pieces(text):
 def _named(piece):
     first = next((line for line in piece if not line.startswith("@")), "")
     name_match = next((match for pattern in NAMED if (match := pattern.match(first))), None)
+    # `__all__` itself stays.
     name = name_match[1] if name_match and not name_match[1].startswith("__all") else None
     return name, "".join(piece)
 
@@ -37,7 +38,7 @@ def words(text):
 
 
 def cut(texts, roots):
-    """Return these sources, {path: text}, with the definitions that these words need, and no others."""
+    """Return the sources, {path: text}, without definitions that are unreachable from `roots`. Unnamed parts remain."""
     parts = {path: list(pieces(text)) for path, text in texts.items()}
     definitions_by_name = {}
     for path in parts:
@@ -54,5 +55,6 @@ def cut(texts, roots):
     for path, definitions in parts.items():
         lines = "".join(text for name, text in definitions if name is None or name in reachable)
         removed = set(definitions_by_name) - reachable
+        # Entries of `__all__`.
         result[path] = re.sub(r'^    "(\w+)",\n', lambda line: "" if line[1] in removed else line[0], lines, flags=re.MULTILINE)
     return result

@@ -28,7 +28,7 @@ def expect(scene, name, result, started):
     scene.check(name, None if fine else f"begun {actual}, as they were {unchanged}: {result.ending}: {result.err}")
 
 
-def all_of_it(scene):
+def test_all(scene):
     """Build them, install the results, and use them."""
     sources, dest = scene.work / "graph sources", scene.work / "graph"
     graph.checkouts(sources)

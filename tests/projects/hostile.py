@@ -48,7 +48,7 @@ def running(word):
     return processes
 
 
-def all_of_them(scene):
+def test_all(scene):
     """Build all of them at once."""
     sources = scene.work / "hostile"
     write(sources, {name: body for name, (body, _) in PROJECTS.items()})
@@ -67,7 +67,7 @@ def all_of_them(scene):
     scene.check("nor does one that waits for input hold the build", None if time.monotonic() - start_time < 300 else "it took minutes")
     remaining = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
     scene.check("no working directory is left of them", f"{remaining}" if remaining else None)
-    attacks.all_of_them(scene)
+    attacks.test_all(scene)
     refused(scene)
     outside(scene)
     full_disk(scene)

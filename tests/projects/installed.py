@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Projects against an installed tree, without artifacts; their errors, limits, notes, and one change after another."""
+"""Projects against an installed tree, without artifacts: errors, limits, notes, and incremental builds."""
 
 import json
 import os
@@ -55,7 +55,7 @@ def build(scene, dest, *options, node="", **more):
 
 
 def imported(scene, dest):
-    """Install the wheel alone, and ask both modules."""
+    """Install the wheel without an index, and return the answers of its modules."""
     venv = scene.work / "pair venv"
     run([scene.python, "-m", "venv", venv], scene.work)
     wheel = next((dest / "dist").glob("example_pair-*.whl"))
@@ -64,7 +64,7 @@ def imported(scene, dest):
     return result.problem or run([venv / "bin/python", "-c", code], scene.work).out.strip()
 
 
-def all_of_it(scene):
+def test_all(scene):
     """Build a project against a tree; then repeat a maintainer's usual steps."""
     sources, dest = scene.work / "pair sources", scene.work / "pair"
     write(sources / "pair", FILES)
@@ -72,9 +72,9 @@ def all_of_it(scene):
     result = build(scene, dest, "--projects", "tests", env={"TREE": "/nowhere", "CFLAGS": "-O0"})
     scene.check("a project is built against an installed tree, without artifacts, and tested", result.problem)
     answer = imported(scene, dest)
-    scene.check("with the headers of that tree", None if answer == "41 42 1" else answer)
+    scene.check("the wheel uses the headers of that tree", None if answer == "41 42 1" else answer)
     other_wheels = [path.name for path in (dest / "dist").iterdir() if path.suffix == ".whl" and "example_pair" not in path.name]
-    scene.check("and no package of artifacts", f"{other_wheels}" if other_wheels else None)
+    scene.check("no package of artifacts is built", f"{other_wheels}" if other_wheels else None)
     reported = "TREE of the environment has no effect on example-pair" in result.err
     scene.check("a variable of the caller without effect is noted", None if reported else result.err)
     text = next((dest / "dist").glob("provenance*.json")).read_text(encoding="utf-8")
@@ -94,12 +94,12 @@ def all_of_it(scene):
 
 
 def refused(scene):
-    """Name the projects that cannot be built without artifacts, before anything is built."""
+    """Refuse a package of artifacts, a directory without headers, and a missing checkout, before the build."""
     dest = scene.work / "refused"
     result = scene.build(dest, NODE % "", "--only", "core", artifacts=("--rocm-path", scene.work / "installed rocm"), sources=scene.work / "pair sources")
-    scene.check("a package of artifacts cannot be built so", None if result.status == 2 and "`core` is not a project" in unwrapped(result.err) else result.err)
+    scene.check("--only rejects a package of artifacts if there are no artifacts", None if result.status == 2 and "`core` is not a project" in unwrapped(result.err) else result.err)
     result = scene.build(dest, NODE % "", artifacts=("--rocm-path", scene.work / "no such tree"), sources=scene.work / "pair sources")
-    scene.check("a directory without headers is no tree", None if result.status == 2 and "no headers in" in unwrapped(result.err) else result.err)
+    scene.check("--rocm-path rejects a directory without headers", None if result.status == 2 and "no headers in" in unwrapped(result.err) else result.err)
     result = scene.build(dest, NODE % "", "--only", "hip-python", artifacts=("--rocm-path", scene.work / "installed rocm"), sources=scene.work / "pair sources")
     reported = "the source of project `hip-python` is missing" in unwrapped(result.err)
     scene.check("a project that --only names must have its checkout", None if result.status == 1 and reported else f"{result.ending}: {result.err}")
@@ -115,7 +115,7 @@ def complaining(scene, sources, dest):
     first = log.splitlines()[1]
     scene.check("a log begins with the compiler's line, at its place in the checkout", None if result.status == 1 and first.startswith(place) else log[:1000])
     position = unwrapped(result.err).find(place)
-    scene.check("and so does the error", None if position != -1 and "its end is " + place in unwrapped(result.err) else result.err)
+    scene.check("the error begins with the compiler's line", None if position != -1 and "its end is " + place in unwrapped(result.err) else result.err)
     line = log.splitlines()[-1].removeprefix("to build it alone again: ")
     broken.write_text(MODULE % 3, encoding="utf-8")
     # Nothing of the caller but the search path of programs: no CFLAGS, another directory.
@@ -123,7 +123,7 @@ def complaining(scene, sources, dest):
     wheel = digests(dest / "dist", "example_pair-*.whl")
     scene.check("the command under the log works where it is pasted", again.problem or (None if wheel and "-g" in line and line.startswith("cd ") else line))
     answer = imported(scene, dest)
-    scene.check("and builds the mended project", None if answer == "51 53 1" else answer)
+    scene.check("the pasted command builds the mended project", None if answer == "51 53 1" else answer)
 
 
 def _index():
@@ -131,7 +131,7 @@ def _index():
 
 
 def limited(scene):
-    """Limit the tag."""
+    """Check `at-most` with a wheel within the limit and one beyond it."""
     result = build(scene, scene.work / "limited", node='at-most "manylinux_2_17"')
     scene.check("a wheel within its limit passes", result.problem)
     two = scene.work / "pair sources/pair/python/example_pair/two.pyx"
@@ -160,34 +160,34 @@ def edited(scene, sources):
     compiled = [name for name in ("one", "two") if f"-c example_pair/{name}.c" in log]
     scene.check("with kept work, one changed module is compiled, and no other", result.problem or (None if compiled == ["one"] and "resuming" in log and "render.py" not in log else log))
     answer = imported(scene, dest)
-    scene.check("and is in the wheel", None if answer == "57 53 1" else answer)
+    scene.check("the wheel has the changed module", None if answer == "57 53 1" else answer)
     (package / "two.pyx").write_text("def answer(:\n", encoding="utf-8")
     result = build(scene, dest, "--projects", "keep-work")
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
-    scene.check("an error needs no more", None if result.status == 1 and "resuming" in log and log.splitlines()[1].startswith(f"{package / 'two.pyx'}:1:") else log)
+    scene.check("a failed build resumes kept work, and its log begins with the compiler's line", None if result.status == 1 and "resuming" in log and log.splitlines()[1].startswith(f"{package / 'two.pyx'}:1:") else log)
     (package / "two.pyx").write_text(MODULE % 8, encoding="utf-8")
     result = build(scene, dest, "--projects", "keep-work")
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
     answer = imported(scene, dest)
-    scene.check("and the mended module is built from that state", None if "resuming" in log and answer == "57 58 1" else f"{answer} {log}")
+    scene.check("the mended module is built from kept work", None if "resuming" in log and answer == "57 58 1" else f"{answer} {log}")
     write(sources / "pair", {"render.py": FILES["render.py"].replace("= 1", "= 2")})
     result = build(scene, dest, "--projects", "keep-work")
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
     answer = imported(scene, dest)
-    scene.check("another script of a `run` line begins anew", None if "resuming" not in log and answer == "57 58 2" else f"{answer} {log}")
+    scene.check("another script of a `run` line discards kept work", None if "resuming" not in log and answer == "57 58 2" else f"{answer} {log}")
     result = build(scene, dest, "--projects", "keep-work,rebuild")
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
     scene.check("a rebuild installs its requirements again", result.problem or (log if "resuming" in log or "Installing collected packages" not in log else None))
-    result = build(scene, scene.work / "beside", "--projects", "keep-work", node="no-isolation")
-    remains = (scene.work / f"beside/work/{NAME}").exists()
-    scene.check("without isolation, nothing is kept", result.problem or ("the work is there" if remains else None))
+    result = build(scene, scene.work / "without isolation", "--projects", "keep-work", node="no-isolation")
+    remains = (scene.work / f"without isolation/work/{NAME}").exists()
+    scene.check("without isolation, no work is kept", result.problem or ("the work directory exists" if remains else None))
     tree(scene.work / "installed rocm", 60)
     result = build(scene, dest, "--projects", "keep-work")
     log = (dest / f"logs/{NAME}.log").read_text(encoding="utf-8")
     answer = imported(scene, dest)
-    scene.check("another tree begins anew", None if "resuming" not in log and answer == "67 68 2" else f"{answer} {log}")
+    scene.check("another tree discards kept work", None if "resuming" not in log and answer == "67 68 2" else f"{answer} {log}")
     result = build(scene, dest)
-    scene.check("a build without kept work takes nothing of it", None if f"{NAME}: started" in result.err else result.err)
+    scene.check("a build without keep-work ignores kept work", None if f"{NAME}: started" in result.err else result.err)
     node = 'env "CC" "{devel}/bin/no-such-compiler"'
     result = build(scene, scene.work / "no compiler", node=node)
     reported = "is built with CC=" in unwrapped(result.err) and "no-such-compiler" in unwrapped(result.err)

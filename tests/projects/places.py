@@ -84,7 +84,7 @@ def clone(scene, place, umask):
     return sources, result.problem
 
 
-def all_of_it(scene):
+def test_all(scene):
     """Build the same commit in two places."""
     origin = scene.work / "deep.git"
     write(origin, FILES)

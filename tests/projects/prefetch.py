@@ -104,7 +104,7 @@ def repository(place):
             raise RuntimeError(result.problem)
 
 
-def all_of_them(scene):
+def test_all(scene):
     """Prefetch, build with the fetched files, and build without them."""
     if not shutil.which("git", path=PATH):
         scene.report.note("wheels of others are not tested: there is no git")

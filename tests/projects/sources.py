@@ -72,7 +72,7 @@ def different(expected, actual):
     return None if expected == actual else f"{actual} is not {expected}"
 
 
-def all_of_them(scene):
+def test_all(scene):
     """Build a checkout clean, dirty, broken and without version control."""
     sources, dest = scene.work / "own sources", scene.work / "own"
     checkout = sources / "own"

@@ -23,13 +23,13 @@ typedef unsigned long roctx_range_id_t;
 """
 
 # Renders the files that the node lists: the version of each part.
-ALL = """cmake_minimum_required(VERSION 3.18)
+TOP_CMAKE = """cmake_minimum_required(VERSION 3.18)
 project(all LANGUAGES NONE)
 foreach(part rocm-bindings-core rocm-bindings-systems hip-python)
   file(WRITE ${CMAKE_CURRENT_SOURCE_DIR}/${part}/VERSION "%s\\n")
 endforeach()
 """ % VERSION
-PART = """cmake_minimum_required(VERSION 3.18)
+PART_CMAKE = """cmake_minimum_required(VERSION 3.18)
 project(part LANGUAGES C)
 find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
 get_filename_component(core "${CMAKE_CURRENT_SOURCE_DIR}/../rocm-bindings-core/src" ABSOLUTE)
@@ -102,17 +102,17 @@ def published(work):
     command = [fetcher(work), "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--python-version", "3.12"]
     result = run([*command, "--platform", "manylinux_2_28_x86_64", "--dest", place, *[f"{name}=={version}" for name, version in PARTS.items()]], work, machine())
     if result.status:
-        raise NotRun(f"the wheels of hip-python {VERSION} is not available from PyPI: {result.problem}")
+        raise NotRun(f"the wheels of hip-python {VERSION} are not available from PyPI: {result.problem}")
     return {name: next(place.glob(f"{name.replace('-', '_')}-*.whl")) for name in PARTS}
 
 
 def checkout(sources, wheels):
     """Write the checkout of version 10."""
     hip = sources / "hip-python"
-    write(hip, {"packages/CMakeLists.txt": ALL, "packages/hip-python/pyproject.toml": META, "packages/numba-hip/pyproject.toml": NUMBA})
+    write(hip, {"packages/CMakeLists.txt": TOP_CMAKE, "packages/hip-python/pyproject.toml": META, "packages/numba-hip/pyproject.toml": NUMBA})
     for name, modules, requires in (("core", CORE_MODULES, []), ("systems", SYSTEMS_MODULES, SYSTEMS)):
         write(hip / f"packages/rocm-bindings-{name}", {
-            "CMakeLists.txt": PART % " ".join(modules), "pyproject.toml": SKBUILD % (f"rocm-bindings-{name}", requires)})
+            "CMakeLists.txt": PART_CMAKE % " ".join(modules), "pyproject.toml": SKBUILD % (f"rocm-bindings-{name}", requires)})
     for name, wheel in wheels.items():
         with zipfile.ZipFile(wheel) as archive:
             for member in archive.namelist():
@@ -124,7 +124,9 @@ def checkout(sources, wheels):
 
 
 def content(wheel):
-    """Return the members of a wheel without their ABI, and the text members among them."""
+    """Return the members of a wheel without ABI tags, the contents of those that are not libraries, and the requirements
+    without extras.
+    """
     names, texts = set(), {}
     with zipfile.ZipFile(wheel) as archive:
         for member in archive.namelist():
@@ -139,8 +141,8 @@ def content(wheel):
     return names, texts, required
 
 
-def all_of_it(scene):
-    """Build both, and compare."""
+def test_all(scene):
+    """Build the parts of version 10, compare them with PyPI's, then build version 7."""
     wheels, sources = published(scene.work), scene.work / "ten sources"
     checkout(sources, wheels)
     tree = scene.work / "ten rocm"
@@ -159,7 +161,7 @@ def all_of_it(scene):
 
 
 def interop(scene):
-    """Build the layer of CUDA's names of version 7 under the name that the index has."""
+    """Build hip-python-as-cuda of version 7, also under its name on PyPI, hip-python-interop."""
     sources, tree, dest = scene.work / "seven sources", scene.work / "ten rocm", scene.work / "seven"
     write(sources / "hip-python", CUDA)
     write(sources / "hip-python", {"hip-python/pyproject.toml": CUDA["hip-python-as-cuda/pyproject.toml"],

@@ -27,7 +27,7 @@ python-project "example-tried" {
 '''
 
 
-def all_of_them(scene):
+def test_all(scene):
     """Run tests and make documentation, then let a test fail."""
     sources, dest = scene.work / "tried sources", scene.work / "tried"
     for name, text in PROJECT.items():

@@ -44,7 +44,7 @@ def interpreters(scene):
     return versions[:2], directory
 
 
-def all_of_them(scene):
+def test_all(scene):
     """Build for available versions, and for an absent one."""
     sources, dest = scene.work / "versions sources", scene.work / "versions"
     files = {"versions/setup.py": SETUP, "versions/example_versions.c": MODULE,

@@ -24,7 +24,8 @@ fn write(dir: &Path, version: &str) {
     fs::write(dev.join("notes"), "of 7.10.0rc1").unwrap();
 }
 
-/// Writes the manifest with a line of its own for devel, in place of the one for packages of another tool.
+/// Writes the manifest with a line of its own for devel, in place of the one for packages of
+/// another tool.
 fn manifest(dir: &Path) {
     let rule = "promote \"rocm-sdk-devel\" {\n    version-file \"share/own/{release,release.py,notes}\"\n}\n";
     crate::repository::copy(dir, rule);

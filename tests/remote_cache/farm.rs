@@ -23,14 +23,14 @@ remote "nowhere" executor="grpc://127.0.0.1:1" program="nowhere"
 "#;
 
 /// The demo with a header of many xz blocks, and its packages.
-struct Tried {
+struct Demo {
     dir: TempDir,
     artifacts: &'static str,
     local_sums: String,
-    took: Duration,
+    local_time: Duration,
 }
 
-impl Tried {
+impl Demo {
     fn new() -> Self {
         let dir = demo_tree::scratch(true);
         let header = "artifacts/amd-llvm_dev_generic/stage/lib/llvm/include/large.h";
@@ -42,12 +42,16 @@ impl Tried {
             if cfg!(target_arch = "aarch64") { StubMachine::Aarch64 } else { StubMachine::X86_64 };
         fs::write(dir.path().join("static"), exec_stub(machine, "program").unwrap()).unwrap();
         declare(dir.path(), REMOTES);
-        let mut tried =
-            Self { dir, artifacts: "artifacts", local_sums: String::new(), took: Duration::ZERO };
+        let mut demo = Self {
+            dir,
+            artifacts: "artifacts",
+            local_sums: String::new(),
+            local_time: Duration::ZERO,
+        };
         let began = Instant::now();
-        tried.local_sums = tried.build("without", (CACHE, ""), &[]).sums;
-        tried.took = began.elapsed();
-        tried
+        demo.local_sums = demo.build("without", (CACHE, ""), &[]).sums;
+        demo.local_time = began.elapsed();
+        demo
     }
 
     fn command(&self, name: &str, server: (&str, &str), args: &[&str]) -> Output {
@@ -67,7 +71,8 @@ impl Tried {
             .unwrap()
     }
 
-    /// Builds into a directory of this name, with an empty cache, and with the server of a variable.
+    /// Builds into a directory of this name, with an empty cache, and with the server of a
+    /// variable.
     fn build(&self, name: &str, server: (&str, &str), args: &[&str]) -> Built {
         let began = Instant::now();
         let output = self.command(name, server, args);
@@ -77,7 +82,8 @@ impl Tried {
         built
     }
 
-    /// Builds with work for `server`, by a line of the manifest.
+    /// Builds with `server` as the farm of the line `remote`, and compares the packages with a
+    /// local build.
     fn build_with(&self, name: &str, server: &Server, remote: &str) -> Built {
         let built = self.build(name, (EXECUTOR, &server.url()), &["--remote", remote]);
         assert_eq!(built.sums, self.local_sums, "{name}: other bytes\n{}", built.printed);
@@ -98,20 +104,20 @@ fn farm(built: &Built) -> (usize, usize) {
 
 #[test]
 fn a_farm_packs_missing_files() {
-    let (tried, server) = (Tried::new(), Server::start(TOKEN));
-    let built = tried.build_with("first", &server, "upload");
+    let (demo, server) = (Demo::new(), Server::start(TOKEN));
+    let built = demo.build_with("first", &server, "upload");
     let (packed, warnings) = farm(&built);
     let (executed, _) = server.executed();
     assert!(packed > 0 && packed <= executed && warnings == 0, "{executed}\n{}", built.printed);
     // All streams packed here or by the farm have names independent of the program, so a machine
     // without a farm finds them too.
     let url = server.url();
-    let second = tried.build("second", (CACHE, &url), &[]);
-    assert_eq!((&second.sums, second.warnings()), (&tried.local_sums, 0), "{}", second.printed);
+    let second = demo.build("second", (CACHE, &url), &[]);
+    assert_eq!((&second.sums, second.warnings()), (&demo.local_sums, 0), "{}", second.printed);
     let (hits, requests) = second.received();
     assert!(hits == requests && hits >= packed, "{}", second.printed);
     // With `refresh` it executes cached actions again.
-    let third = tried.build_with("third", &server, "refresh");
+    let third = demo.build_with("third", &server, "refresh");
     let again = server.executed().0 - executed;
     // Results may arrive too late.
     assert!(again > 0 && again >= farm(&third).0, "{again}\n{}", third.printed);
@@ -119,25 +125,25 @@ fn a_farm_packs_missing_files() {
 
 #[test]
 fn readers_find_files_that_a_farm_packed() {
-    let (tried, server) = (Tried::new(), Server::start(TOKEN));
-    let first = tried.build_with("first", &server, "farm");
-    let second = tried.build_with("second", &server, "farm");
-    // The second may order other streams: its own threads pack some.
+    let (demo, server) = (Demo::new(), Server::start(TOKEN));
+    let first = demo.build_with("first", &server, "farm");
+    let second = demo.build_with("second", &server, "farm");
+    // The second build can request other streams, because its own threads pack some.
     assert!(farm(&first).0 > 0 && farm(&second).0 > 0, "{}", second.printed);
     assert!(!server.repeated(), "the server has the results of the first build");
 }
 
-/// Files are freed once packed here, even if the farm still needs them.
+/// Files of archives are freed once packed here; the farm must not read them afterwards.
 #[test]
 fn a_farm_packs_files_of_archives() {
-    let (mut tried, server) = (Tried::new(), Server::start(TOKEN));
+    let (mut demo, server) = (Demo::new(), Server::start(TOKEN));
     let pack = ["artifact", "pack", "artifacts", "-o", "archives"];
-    let packed = crate::program::rockpack(tried.dir.path(), &pack);
+    let packed = crate::program::rockpack(demo.dir.path(), &pack);
     assert!(packed.status.success());
-    tried.artifacts = "archives";
+    demo.artifacts = "archives";
     let packs = |number: usize| {
         let name = format!("archives-{number}");
-        let built = tried.build_with(&name, &server, "refresh");
+        let built = demo.build_with(&name, &server, "refresh");
         assert_eq!((farm(&built).1, built.warnings()), (0, 0), "{}", built.printed);
         farm(&built).0 > 0
     };
@@ -148,33 +154,37 @@ fn a_farm_packs_files_of_archives() {
 const TRIES: usize = 4;
 
 /// Builds with a faulty farm, and checks the invariants. Returns whether the fault had its effect.
-fn with_fault(tried: &Tried, server: &Server, fault: FarmFault, name: &str) -> bool {
+fn with_fault(demo: &Demo, server: &Server, fault: FarmFault, name: &str) -> bool {
     let cancelled = server.executed().1;
     // A stalled farm is not reported, and the packages are ready within seconds.
     let remote = if fault == FarmFault::Stalls { "short" } else { "long" };
-    let built = tried.build_with(name, server, remote);
+    let built = demo.build_with(name, server, remote);
     let (packed, warnings) = farm(&built);
     assert!(warnings <= 1, "{fault:?}: {warnings} warnings\n{}", built.printed);
-    assert!(packed == 0 || fault.is_healed(), "{fault:?}: {packed} packed\n{}", built.printed);
-    assert!(warnings == 0 || fault.is_told(), "{fault:?}: a warning\n{}", built.printed);
-    // The build does not wait for the farm. But the farm runs on this machine and takes its time.
-    let most = tried.took * 8 + Duration::from_secs(10);
-    assert!(built.took <= most, "{fault:?} took {:?}, without {:?}", built.took, tried.took);
+    assert!(packed == 0 || fault.is_retried(), "{fault:?}: {packed} packed\n{}", built.printed);
+    assert!(warnings == 0 || fault.is_reported(), "{fault:?}: a warning\n{}", built.printed);
+    // The build does not wait for the farm; the bound is loose because the farm uses cores of this
+    // machine.
+    let most = demo.local_time * 8 + Duration::from_secs(10);
+    assert!(built.took <= most, "{fault:?} took {:?}, without {:?}", built.took, demo.local_time);
     if fault == FarmFault::NeverDone {
         return server.executed().1 > cancelled;
     }
-    if fault.is_healed() { packed > 0 } else { warnings == 1 }
+    if fault.is_retried() { packed > 0 } else { warnings == 1 }
 }
 
 #[test]
 fn faults_of_a_farm_change_no_package() {
-    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    let (demo, server) = (Demo::new(), Server::start(TOKEN));
     for fault in FarmFault::ALL {
         let has_effect = (0..TRIES).any(|number| {
             server.misbehave_as_farm(Some(fault));
-            with_fault(&tried, &server, fault, &format!("{fault:?}{number}"))
+            with_fault(&demo, &server, fault, &format!("{fault:?}{number}"))
         });
-        assert!(has_effect, "{fault:?}: nobody is told, nothing is packed, or nobody left off");
+        assert!(
+            has_effect,
+            "{fault:?}: in no try was there a warning, a packed file or a cancelled action"
+        );
     }
 }
 

@@ -30,7 +30,7 @@ remote "long" program="../static" timeout="20s" tries=2 { machine "OSFamily" "Li
 /// Packages that suffice for faults.
 const SOME: [&str; 2] = ["--only", "core,libraries"];
 
-struct Tried {
+struct Demo {
     dir: TempDir,
 }
 
@@ -67,20 +67,20 @@ impl Results {
     }
 }
 
-impl Tried {
+impl Demo {
     fn new() -> Self {
         let dir = demo_tree::scratch(true);
         let machine =
             if cfg!(target_arch = "aarch64") { StubMachine::Aarch64 } else { StubMachine::X86_64 };
         fs::write(dir.path().join("static"), exec_stub(machine, "program").unwrap()).unwrap();
         declare(dir.path(), REMOTES);
-        let tried = Self { dir };
-        tried.done(&["artifact", "pack", "artifacts", "-o", "archives"]);
-        tried.done(&["artifact", "scan", "--artifact-dir", "archives", "-o", "catalog.json.zst"]);
+        let demo = Self { dir };
+        demo.done(&["artifact", "pack", "artifacts", "-o", "archives"]);
+        demo.done(&["artifact", "scan", "--artifact-dir", "archives", "-o", "catalog.json.zst"]);
         // Files with the same names, sizes and checksums, but without their bytes.
-        fs::create_dir(tried.path("hollow")).unwrap();
-        for (name, path) in tried.archives() {
-            let hollow = tried.path("hollow").join(&name);
+        fs::create_dir(demo.path("hollow")).unwrap();
+        for (name, path) in demo.archives() {
+            let hollow = demo.path("hollow").join(&name);
             if name.ends_with(".sha256sum") {
                 fs::copy(path, hollow).unwrap();
             } else {
@@ -88,7 +88,7 @@ impl Tried {
                 fs::File::create(hollow).unwrap().set_len(size).unwrap();
             }
         }
-        tried
+        demo
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -180,51 +180,51 @@ fn warnings(messages: &str) -> usize {
 
 #[test]
 fn a_farm_builds_packages_of_archives_that_are_not_read_here() {
-    let (tried, server) = (Tried::new(), Server::start(TOKEN));
-    let local = tried.local("local", &["--compression", "fast", "--xz-preset", "6"]);
-    tried.fill(&server);
+    let (demo, server) = (Demo::new(), Server::start(TOKEN));
+    let local = demo.local("local", &["--compression", "fast", "--xz-preset", "6"]);
+    demo.fill(&server);
     let options = ["--artifact-dir", "hollow", "--artifacts-digest", "checksums"];
     let settings = ["--compression", "fast", "--xz-preset", "6"];
     let args = [&options[..], &settings].concat();
-    let (results, messages) = tried.build_with(&server, "farmed", &args);
+    let (results, messages) = demo.build_with(&server, "farmed", &args);
     assert_eq!(results, local, "{messages}");
     let (executed, _) = server.executed();
     assert!(executed > 2 && built(&messages) == executed && warnings(&messages) == 0, "{messages}");
-    tried.done(&["wheel", "verify", "farmed"]);
+    demo.done(&["wheel", "verify", "farmed"]);
     // An action contains nothing of this machine: another machine gets the built package.
     let (again, messages) =
-        tried.build_with(&server, "elsewhere/again", &[&args[..], &["-j", "1"]].concat());
+        demo.build_with(&server, "elsewhere/again", &[&args[..], &["-j", "1"]].concat());
     assert_eq!((again, server.executed().0), (results, executed), "{messages}");
     if cfg!(feature = "stores") {
         // The same archives at an address: a request returns the size of each.
-        let address = format!("file://{}", tried.path("hollow").display());
+        let address = format!("file://{}", demo.path("hollow").display());
         let args = ["--artifact-dir", &address, "--artifacts-digest", "checksums"];
         let (results, messages) =
-            tried.build_with(&server, "store", &[&args[..], &settings].concat());
+            demo.build_with(&server, "store", &[&args[..], &settings].concat());
         assert_eq!((results, server.executed().0), (local, executed), "{messages}");
     }
     let args = [&args[..], &["--remote", "refresh", "--only", "core"]].concat();
-    tried.build_with(&server, "anew", &args);
+    demo.build_with(&server, "anew", &args);
     assert_eq!(server.executed().0, executed + 1);
 }
 
 #[test]
 fn a_farm_builds_packages_of_a_directory_of_its_storage() {
-    let (tried, server) = (Tried::new(), Server::start(TOKEN));
-    let local = tried.local("local", &[]);
-    let archives = tried.fill(&server);
+    let (demo, server) = (Demo::new(), Server::start(TOKEN));
+    let local = demo.local("local", &[]);
+    let archives = demo.fill(&server);
     let (results, messages) =
-        tried.build_with(&server, "archives-of-it", &["--artifacts-digest", &archives]);
+        demo.build_with(&server, "archives-of-it", &["--artifacts-digest", &archives]);
     assert_eq!((results, warnings(&messages)), (local, 0), "{messages}");
     // Also with artifacts as directories.
-    tried.done(&["artifact", "scan", "--artifact-dir", "artifacts", "-o", "catalog.json.zst"]);
-    let root = named(&directory(&server, &tried.path("artifacts")));
+    demo.done(&["artifact", "scan", "--artifact-dir", "artifacts", "-o", "catalog.json.zst"]);
+    let root = named(&directory(&server, &demo.path("artifacts")));
     let (results, messages) =
-        tried.build_with(&server, "directories", &["--artifacts-digest", &root]);
+        demo.build_with(&server, "directories", &["--artifacts-digest", &root]);
     assert!(built(&messages) > 2 && warnings(&messages) == 0, "{messages}");
-    let output = tried.command("of-directories", &["--artifact-dir", "artifacts"]).output();
+    let output = demo.command("of-directories", &["--artifact-dir", "artifacts"]).output();
     assert!(output.unwrap().status.success());
-    let local = Results::read(&tried.path("of-directories"));
+    let local = Results::read(&demo.path("of-directories"));
     assert_eq!(results.without_contents(), local.without_contents());
 }
 
@@ -258,13 +258,13 @@ fn directory(server: &Server, dir: &Path) -> api::Digest {
 
 #[test]
 fn packages_can_stay_where_they_were_built() {
-    let (tried, server) = (Tried::new(), Server::start(TOKEN));
-    let local = tried.local("local", &[]);
-    let root = tried.fill(&server);
+    let (demo, server) = (Demo::new(), Server::start(TOKEN));
+    let local = demo.local("local", &[]);
+    let root = demo.fill(&server);
     // A package of an earlier build with other bytes would be mistaken for one of these.
-    tried.local("minimal", &["--only", "core", "--compression", "store"]);
+    demo.local("minimal", &["--only", "core", "--compression", "store"]);
     let args = ["--artifacts-digest", &root, "--remote", "minimal"];
-    let (results, messages) = tried.build_with(&server, "minimal", &args);
+    let (results, messages) = demo.build_with(&server, "minimal", &args);
     assert!(messages.contains(", left in its storage") && warnings(&messages) == 0, "{messages}");
     assert_eq!((&results.sums, &results.statement), (&local.sums, &local.statement));
     // Packages without artifacts are built here, and all others are in the storage under their
@@ -284,37 +284,37 @@ fn packages_can_stay_where_they_were_built() {
 
 #[test]
 fn packages_that_stay_elsewhere_forget_and_overwrite_nothing() {
-    let (tried, server) = (Tried::new(), Server::start(TOKEN));
-    let local = tried.local("local", &SOME);
-    let root = tried.fill(&server);
+    let (demo, server) = (Demo::new(), Server::start(TOKEN));
+    let local = demo.local("local", &SOME);
+    let root = demo.fill(&server);
     let minimal = ["--artifacts-digest", &root, "--remote", "minimal"];
     let only = |name| [&minimal[..], &["--only", name]].concat();
     // One after the other, as in one build.
-    tried.build_with(&server, "parts", &only("core"));
-    let (results, messages) = tried.build_with(&server, "parts", &only("libraries"));
+    demo.build_with(&server, "parts", &only("core"));
+    let (results, messages) = demo.build_with(&server, "parts", &only("libraries"));
     assert_eq!((&results.sums, &results.statement), (&local.sums, &local.statement), "{messages}");
     assert!(results.packages.is_empty(), "{messages}");
     // A build of all packages lists no others.
-    let (whole, _) = tried.build_with(&server, "all", &minimal);
-    assert_eq!(tried.build_with(&server, "parts", &minimal).0.sums, whole.sums);
+    let (whole, _) = demo.build_with(&server, "all", &minimal);
+    assert_eq!(demo.build_with(&server, "parts", &minimal).0.sums, whole.sums);
     // The same package stays in place, and another one of its name is reported as removed.
-    tried.local("here", &SOME);
-    let (results, messages) = tried.build_with(&server, "here", &[&minimal[..], &SOME].concat());
+    demo.local("here", &SOME);
+    let (results, messages) = demo.build_with(&server, "here", &[&minimal[..], &SOME].concat());
     assert!(results == local && !messages.contains("removed"), "{messages}");
-    tried.local("other", &["--only", "core", "--compression", "store"]);
-    let (results, messages) = tried.build_with(&server, "other", &only("core"));
+    demo.local("other", &["--only", "core", "--compression", "store"]);
+    let (results, messages) = demo.build_with(&server, "other", &only("core"));
     assert!(
         results.packages.is_empty() && messages.matches("\nremoved dist/").count() == 1,
         "{messages}"
     );
     // An unrecorded file is not removed.
     let name = local.packages.keys().find(|name| name.contains("core")).unwrap();
-    let file = tried.path("strange/dist").join(name);
+    let file = demo.path("strange/dist").join(name);
     for is_directory in [false, true] {
         let _ = fs::remove_file(&file);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         if is_directory { fs::create_dir(&file) } else { fs::write(&file, "precious") }.unwrap();
-        let output = tried.farm(&server, "strange", &only("core")).output().unwrap();
+        let output = demo.farm(&server, "strange", &only("core")).output().unwrap();
         let messages = self::printed(&output);
         assert_eq!(output.status.code(), Some(2), "{messages}");
         assert!(messages.contains("differs from the new package"), "{messages}");
@@ -324,58 +324,58 @@ fn packages_that_stay_elsewhere_forget_and_overwrite_nothing() {
 
 #[test]
 fn reports_missing_files_of_the_storage_once_and_builds_here() {
-    let (tried, server) = (Tried::new(), Server::start(TOKEN));
-    let local = tried.local("local", &SOME);
-    let root = tried.fill(&server);
-    let archives = tried.archives();
+    let (demo, server) = (Demo::new(), Server::start(TOKEN));
+    let local = demo.local("local", &SOME);
+    let root = demo.fill(&server);
+    let archives = demo.archives();
     let (artifact, archive) = ("blas_lib_generic", "blas_lib_generic.tar.zst");
     let (_, path) = archives.iter().find(|(name, _)| name == archive).unwrap();
     server.lose(&Sha256::of(&fs::read(path).unwrap()).to_string());
     let args = ["--artifact-dir", "archives", "--artifacts-digest", "checksums"];
     let args = [&args[..], &SOME].concat();
-    let (results, messages) = tried.build_with(&server, "some", &args);
+    let (results, messages) = demo.build_with(&server, "some", &args);
     assert_eq!((&results, warnings(&messages), built(&messages)), (&local, 1, 1), "{messages}");
     assert!(messages.contains(&format!("its storage lacks `{artifact}`")), "{messages}");
     // If all packages must be built remotely, the exit status reports a failure too.
     let required = [&args[..], &["--remote", "required"]].concat();
-    let output = tried.farm(&server, "required", &required).output().unwrap();
+    let output = demo.farm(&server, "required", &required).output().unwrap();
     let messages = self::printed(&output);
     assert_eq!((output.status.code(), warnings(&messages)), (Some(2), 1), "{messages}");
-    assert_eq!(Results::read(&tried.path("required")), local);
+    assert_eq!(Results::read(&demo.path("required")), local);
     // An archive without a sidecar is unknown here, even if the storage has it.
     let unknown = ["--artifact-dir", "artifacts", "--artifacts-digest", "checksums"];
-    let output = tried.farm(&server, "unknown", &[&unknown[..], &SOME].concat()).output().unwrap();
+    let output = demo.farm(&server, "unknown", &[&unknown[..], &SOME].concat()).output().unwrap();
     let messages = self::printed(&output);
     assert!(messages.contains("no archive with a .sha256sum file has `"), "{messages}");
     assert!(!messages.contains("lacks"), "{messages}");
     // Without local artifacts it cannot be built.
     let args = [&["--artifacts-digest", &root][..], &SOME].concat();
-    let output = tried.farm(&server, "alone", &args).output().unwrap();
+    let output = demo.farm(&server, "alone", &args).output().unwrap();
     let messages = self::printed(&output);
     assert_eq!(output.status.code(), Some(2), "{messages}");
     assert!(
         messages.contains("lacks") && messages.contains("to build it on this machine"),
         "{messages}"
     );
-    assert!(!tried.path("alone").exists());
+    assert!(!demo.path("alone").exists());
 }
 
 #[test]
 fn faults_of_a_farm_change_no_whole_package() {
-    let (tried, server) = (Tried::new(), Server::start(TOKEN));
-    let local = tried.local("local", &SOME);
+    let (demo, server) = (Demo::new(), Server::start(TOKEN));
+    let local = demo.local("local", &SOME);
     for fault in FarmFault::ALL {
         server.misbehave_as_farm(Some(fault));
-        let root = tried.fill(&server);
+        let root = demo.fill(&server);
         let short = matches!(fault, FarmFault::Stalls | FarmFault::NeverDone);
         let limits = ["--remote", if short { "short" } else { "long" }];
         let limits = [&limits[..], &SOME].concat();
         let options = ["--artifact-dir", "archives", "--artifacts-digest", "checksums"];
         let (dest, began) = (format!("{fault:?}"), Instant::now());
         let (results, messages) =
-            tried.build_with(&server, &dest, &[&options[..], &limits].concat());
+            demo.build_with(&server, &dest, &[&options[..], &limits].concat());
         assert_eq!(results, local, "{fault:?}: {messages}");
-        let failures = usize::from(!fault.is_healed());
+        let failures = usize::from(!fault.is_retried());
         assert_eq!(warnings(&messages), failures, "{fault:?}: {messages}");
         if fault == FarmFault::Fails {
             assert!(
@@ -386,12 +386,12 @@ fn faults_of_a_farm_change_no_whole_package() {
         assert!(began.elapsed() < Duration::from_mins(1), "{fault:?}: {:?}", began.elapsed());
         // Without local artifacts it is an error, and received files are removed.
         server.misbehave_as_farm(Some(fault));
-        tried.fill(&server);
+        demo.fill(&server);
         let (alone, dest) = (["--artifacts-digest", &root], format!("{fault:?}-alone"));
-        let output = tried.farm(&server, &dest, &[&alone[..], &limits].concat()).output().unwrap();
+        let output = demo.farm(&server, &dest, &[&alone[..], &limits].concat()).output().unwrap();
         let messages = self::printed(&output);
-        assert_eq!(output.status.success(), fault.is_healed(), "{fault:?}: {messages}");
-        assert_eq!(tried.path(&dest).exists(), fault.is_healed(), "{fault:?}: {messages}");
+        assert_eq!(output.status.success(), fault.is_retried(), "{fault:?}: {messages}");
+        assert_eq!(demo.path(&dest).exists(), fault.is_retried(), "{fault:?}: {messages}");
         assert_eq!(warnings(&messages), failures, "{fault:?}: {messages}");
         if fault == FarmFault::NeverDone {
             assert!(server.executed().1 > 0, "nobody left off");
@@ -401,9 +401,9 @@ fn faults_of_a_farm_change_no_whole_package() {
 
 #[test]
 fn received_packages_match_their_digest() {
-    let (tried, server) = (Tried::new(), Server::start(TOKEN));
-    let local = tried.local("local", &SOME);
-    tried.fill(&server);
+    let (demo, server) = (Demo::new(), Server::start(TOKEN));
+    let local = demo.local("local", &SOME);
+    demo.fill(&server);
     let args = ["--artifact-dir", "archives", "--artifacts-digest", "checksums"];
     let args = [&args[..], &SOME, &["--remote", "short"]].concat();
     for (fault, why) in [
@@ -415,7 +415,7 @@ fn received_packages_match_their_digest() {
     ] {
         server.misbehave(Some(fault));
         let (dest, began) = (format!("{fault:?}"), Instant::now());
-        let (results, messages) = tried.build_with(&server, &dest, &args);
+        let (results, messages) = demo.build_with(&server, &dest, &args);
         assert_eq!((&results, warnings(&messages)), (&local, 1), "{fault:?}: {messages}");
         assert!(messages.contains(why), "{fault:?}: {messages}");
         assert!(began.elapsed() < Duration::from_mins(1), "{fault:?}: {:?}", began.elapsed());
@@ -426,9 +426,9 @@ fn received_packages_match_their_digest() {
         (FarmFault::Floods, "it did not finish in "),
     ] {
         server.misbehave_as_farm(Some(fault));
-        tried.fill(&server);
+        demo.fill(&server);
         let (dest, began) = (format!("{fault:?}"), Instant::now());
-        let (results, messages) = tried.build_with(&server, &dest, &args);
+        let (results, messages) = demo.build_with(&server, &dest, &args);
         assert_eq!((&results, warnings(&messages)), (&local, 1), "{fault:?}: {messages}");
         assert!(messages.contains(why), "{fault:?}: {messages}");
         assert!(began.elapsed() < Duration::from_mins(1), "{fault:?}: {:?}", began.elapsed());
@@ -437,12 +437,12 @@ fn received_packages_match_their_digest() {
 
 #[test]
 fn a_farm_builds_the_requested_packages() {
-    let (tried, server) = (Tried::new(), Server::start(TOKEN));
-    tried.fill(&server);
+    let (demo, server) = (Demo::new(), Server::start(TOKEN));
+    demo.fill(&server);
     // A manifest of several files, one of which is not a manifest.
     let file = |path: &str, text: &str| {
-        fs::create_dir_all(tried.path(path).parent().unwrap()).unwrap();
-        fs::write(tried.path(path), text).unwrap();
+        fs::create_dir_all(demo.path(path).parent().unwrap()).unwrap();
+        fs::write(demo.path(path), text).unwrap();
     };
     file("several/packages.kdl", &format!("include \"more/core.kdl\"\n{REMOTES}"));
     file("several/families.kdl", "include \"built-in\"\n");
@@ -467,10 +467,10 @@ fn a_farm_builds_the_requested_packages() {
     ] {
         let local_args = [&["--artifact-dir", "archives"], args].concat();
         let output =
-            tried.command("here", &local_args).env(variable.0, variable.1).output().unwrap();
+            demo.command("here", &local_args).env(variable.0, variable.1).output().unwrap();
         assert!(output.status.success(), "{name}: {}", printed(&output));
         let farm_args = ["--artifact-dir", "hollow", "--artifacts-digest", "checksums"];
-        let mut command = tried.farm(&server, name, &[&farm_args[..], args].concat());
+        let mut command = demo.farm(&server, name, &[&farm_args[..], args].concat());
         let output = command.env(variable.0, variable.1).output().unwrap();
         let messages = printed(&output);
         assert!(
@@ -478,38 +478,38 @@ fn a_farm_builds_the_requested_packages() {
             "{messages}"
         );
         assert_eq!(
-            Results::read(&tried.path(name)),
-            Results::read(&tried.path("here")),
+            Results::read(&demo.path(name)),
+            Results::read(&demo.path("here")),
             "{messages}"
         );
-        fs::remove_dir_all(tried.path("here")).unwrap();
+        fs::remove_dir_all(demo.path("here")).unwrap();
     }
 }
 
 #[test]
 fn lock_files_count_for_archives_that_are_not_read_here() {
-    let (tried, server) = (Tried::new(), Server::start(TOKEN));
-    let local = tried.local("local", &["--lock", "local.lock", "--only", "core"]);
-    let lock = fs::read_to_string(tried.path("local.lock")).unwrap();
-    let root = tried.fill(&server);
+    let (demo, server) = (Demo::new(), Server::start(TOKEN));
+    let local = demo.local("local", &["--lock", "local.lock", "--only", "core"]);
+    let lock = fs::read_to_string(demo.path("local.lock")).unwrap();
+    let root = demo.fill(&server);
     let checksums = ["--artifact-dir", "hollow", "--artifacts-digest", "checksums"];
     let directory = ["--artifacts-digest", &root];
     for (dest, artifacts) in [("checksums", &checksums[..]), ("directory", &directory)] {
         let file = format!("{dest}.lock");
         let args = [artifacts, &["--lock", &file, "--only", "core"]].concat();
-        let (results, messages) = tried.build_with(&server, dest, &args);
+        let (results, messages) = demo.build_with(&server, dest, &args);
         assert_eq!((&results, built(&messages)), (&local, 1), "{messages}");
-        assert_eq!(fs::read_to_string(tried.path(&file)).unwrap(), lock, "{dest}");
+        assert_eq!(fs::read_to_string(demo.path(&file)).unwrap(), lock, "{dest}");
         let args = [artifacts, &["--lock", &file, "--locked", "--only", "core"]].concat();
-        assert_eq!(tried.build_with(&server, dest, &args).0, local);
+        assert_eq!(demo.build_with(&server, dest, &args).0, local);
         // An archive locked with another checksum is neither given to the farm nor used here.
         let start = lock.rfind("\"sha256\":\"").unwrap() + 10;
         let digit = if lock[start..].starts_with('0') { "1" } else { "0" };
         let changed = format!("{}{digit}{}", &lock[..start], &lock[start + 1..]);
-        fs::write(tried.path(&file), changed).unwrap();
+        fs::write(demo.path(&file), changed).unwrap();
         let before = server.asked();
         let dest = format!("{dest}-other");
-        let output = tried.farm(&server, &dest, &args).output().unwrap();
+        let output = demo.farm(&server, &dest, &args).output().unwrap();
         assert_eq!(
             (output.status.code(), server.asked()),
             (Some(1), before),
@@ -517,18 +517,18 @@ fn lock_files_count_for_archives_that_are_not_read_here() {
             self::printed(&output)
         );
         assert!(self::printed(&output).contains("does not match"), "{}", self::printed(&output));
-        assert!(!tried.path(&dest).exists());
+        assert!(!demo.path(&dest).exists());
     }
 }
 
 #[test]
 fn a_package_that_is_another_one_is_built_here() {
-    let (tried, server) = (Tried::new(), Server::start(TOKEN));
-    let local = tried.local("local", &SOME);
+    let (demo, server) = (Demo::new(), Server::start(TOKEN));
+    let local = demo.local("local", &SOME);
     server.misbehave_as_farm(Some(FarmFault::OtherPackage));
-    tried.fill(&server);
+    demo.fill(&server);
     let args = ["--artifact-dir", "archives", "--artifacts-digest", "checksums"];
-    let (results, messages) = tried.build_with(&server, "other", &[&args[..], &SOME].concat());
+    let (results, messages) = demo.build_with(&server, "other", &[&args[..], &SOME].concat());
     assert_eq!((results, warnings(&messages), built(&messages)), (local, 1, 1), "{messages}");
     let why = "its packages differ from the plan: its metadata directory is of another package or version: `rocm";
     assert!(messages.contains(why), "{messages}");
@@ -536,11 +536,11 @@ fn a_package_that_is_another_one_is_built_here() {
 
 #[test]
 fn a_stopped_build_cancels_the_orders_of_the_farm() {
-    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    let (demo, server) = (Demo::new(), Server::start(TOKEN));
     server.misbehave_as_farm(Some(FarmFault::NeverDone));
-    let root = tried.fill(&server);
+    let root = demo.fill(&server);
     let args = [&["--artifacts-digest", &root][..], &SOME].concat();
-    let mut child = tried.farm(&server, "stopped", &args);
+    let mut child = demo.farm(&server, "stopped", &args);
     let child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let until = Instant::now() + Duration::from_mins(1);
     let asked = || server.asked() >= 2;
@@ -553,7 +553,7 @@ fn a_stopped_build_cancels_the_orders_of_the_farm() {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(server.executed().1, 2, "the farm is told of both");
-    assert!(!tried.path("stopped").exists());
+    assert!(!demo.path("stopped").exists());
 }
 
 /// Ends a build like a CI that cancels a job; SIGINT is ignored in background jobs of shells.
@@ -565,12 +565,12 @@ fn stop(mut child: Child) {
 
 #[test]
 fn reports_missing_options_of_a_farm_before_any_read() {
-    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    let (demo, server) = (Demo::new(), Server::start(TOKEN));
     let digest = format!("{}/1", "0".repeat(64));
-    let with_catalog = |args: &[&str]| tried.farm(&server, "never", args);
+    let with_catalog = |args: &[&str]| demo.farm(&server, "never", args);
     let without_catalog = |args: &[&str]| {
         let base = ["build", "-o", "never", "--manifest", "own", "--remote", "farm"];
-        let mut command = crate::program::command(tried.dir.path(), &base);
+        let mut command = crate::program::command(demo.dir.path(), &base);
         command.args(args).env(EXECUTOR, "grpc://127.0.0.1:1");
         command
     };
@@ -596,6 +596,6 @@ fn reports_missing_options_of_a_farm_before_any_read() {
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{what}: {}", printed(&output));
         assert!(printed(&output).contains(what), "{what}: {}", printed(&output));
-        assert!(!tried.path("never").exists());
+        assert!(!demo.path("never").exists());
     }
 }

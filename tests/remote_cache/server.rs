@@ -89,7 +89,7 @@ impl Fault {
         [Self::Drips, Self::Endless, Self::Compressed, Self::Halves, Self::Absurd, Self::GoesAway];
 
     /// Returns whether a warning is printed.
-    pub fn is_told(self) -> bool {
+    pub fn is_reported(self) -> bool {
         let ends = matches!(self, Self::NoAnswer | Self::Stalls | Self::Forgets | Self::Busy);
         let damages =
             matches!(self, Self::Flipped | Self::Endless | Self::Compressed | Self::Halves);
@@ -97,11 +97,11 @@ impl Fault {
     }
 
     pub fn leaves_nothing(self) -> bool {
-        !self.is_healed() && self != Self::Forgets
+        !self.is_retried() && self != Self::Forgets
     }
 
     /// Returns whether retrying helps.
-    pub fn is_healed(self) -> bool {
+    pub fn is_retried(self) -> bool {
         matches!(self, Self::Breaks | Self::ShortReads | Self::BusyFirst | Self::Absurd)
     }
 }

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 
-def loud(reason: str) -> unittest.SkipTest:
+def skip_loudly(reason: str) -> unittest.SkipTest:
     """Return the exception that skips a test, and print the reason."""
     print(f"\n*** NOT TESTED: {reason} ***", file=sys.stderr)
     return unittest.SkipTest(reason)
@@ -18,7 +18,7 @@ def loud(reason: str) -> unittest.SkipTest:
 def compiler() -> str:
     path = shutil.which("cc")
     if path is None:
-        raise loud("the C compiler `cc` is not installed")
+        raise skip_loudly("the C compiler `cc` is not installed")
     return path
 
 

@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 import support
-from compiled import loud
+from compiled import skip_loudly
 
 ODD = "a b'c\"d$HOME`e\\f!g é;h&(i)*"
 SHOW = 'printf "%s\\n" "$ROCM_PATH" "$HIP_PATH" "$PATH" "$CMAKE_PREFIX_PATH" "${LD_LIBRARY_PATH-unset}"'
@@ -34,7 +34,7 @@ class Env(unittest.TestCase):
     def shell(self, name: str, *arguments: str, text: str, **variables: str) -> list[str]:
         path = shutil.which(name)
         if path is None:
-            raise loud(f"{name} is not installed")
+            raise skip_loudly(f"{name} is not installed")
         environment = support.environment(**variables)
         environment.pop("CMAKE_PREFIX_PATH", None) if "CMAKE_PREFIX_PATH" not in variables else None
         environment["PATH"] = f"{self.layout.top}:/usr/bin:/bin"
@@ -89,7 +89,7 @@ class Env(unittest.TestCase):
 
     def test_cmake(self) -> None:
         if shutil.which("cmake") is None:
-            raise loud("cmake is not installed")
+            raise skip_loudly("cmake is not installed")
         text = self.layout.sdk("env", "--shell", "cmake").stdout
         script = self.layout.top / "script.cmake"
         show = [f'message("$ENV{{{n}}}")' for n in ("ROCM_PATH", "HIP_PATH", "PATH")]
@@ -123,7 +123,7 @@ class Env(unittest.TestCase):
         quoted = self.root.replace("'", "''")
         self.assertEqual(text.splitlines()[0], f"$env:ROCM_PATH = '{quoted}'")
         if shutil.which("pwsh") is None:
-            raise loud("pwsh is not installed: the text for PowerShell was not run")
+            raise skip_loudly("pwsh is not installed: the text for PowerShell was not run")
         script = self.layout.top / "script.ps1"
         names = ("ROCM_PATH", "HIP_PATH", "PATH", "CMAKE_PREFIX_PATH")
         script.write_text(text + text + "\n".join(f"$env:{name}" for name in names))

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import support
-from compiled import loud
+from compiled import skip_loudly
 
 TREE = "_rocm_sdk_devel"
 WORKSPACE = "_rocm_sdk_devel.partial"
@@ -28,7 +28,7 @@ KILLS = 200 if support.THOROUGH else 40
 def mounted(test: unittest.TestCase, *arguments: str, at: Path) -> Iterator[None]:
     at.mkdir(parents=True, exist_ok=True)
     if os.geteuid() != 0 or subprocess.run(["mount", *arguments, str(at)], check=False).returncode:
-        raise loud(f"nothing can be mounted here: {' '.join(arguments)}")
+        raise skip_loudly(f"nothing can be mounted here: {' '.join(arguments)}")
     try:
         yield
     finally:
@@ -222,7 +222,7 @@ class Init(unittest.TestCase):
 
     def test_reflinks_where_hard_links_cannot_be(self) -> None:
         if shutil.which("mkfs.btrfs") is None:
-            raise loud("mkfs.btrfs is not installed: nothing here has reflinks")
+            raise skip_loudly("mkfs.btrfs is not installed: nothing here has reflinks")
         layout = self.layout()
         original, image, disk = layout.site, layout.top / "image", layout.top / "disk"
         with open(image, "wb") as file:
@@ -314,7 +314,7 @@ class Xz(unittest.TestCase):
 
     def test_blocks_one_stream_and_damage(self) -> None:
         if shutil.which("xz") is None:
-            raise loud("xz is not installed")
+            raise skip_loudly("xz is not installed")
         members: support.Members = {f"f{n}": os.urandom(5000) for n in range(100)}
         plain = support.tarball({"__init__.py": b"", **members})
         for block in ("64KiB", "100MiB"):

@@ -17,7 +17,7 @@ import unittest
 from pathlib import Path
 
 import support
-from compiled import loud
+from compiled import skip_loudly
 
 # Lines by which public programs use the packages, and the end of each printed path.
 PROGRAMS = (
@@ -76,7 +76,7 @@ class Packages(unittest.TestCase):
     def setUpClass(cls) -> None:
         dist = os.environ.get("ROCKPACK_DIST")
         if dist is None:
-            raise loud("ROCKPACK_DIST, a directory with packages of rockpack, is not set")
+            raise skip_loudly("ROCKPACK_DIST, a directory with packages of rockpack, is not set")
         scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(scratch.cleanup)
         cls.venv = Path(scratch.name, "an environment")

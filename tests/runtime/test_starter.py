@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 
 import support
-from compiled import loud
+from compiled import skip_loudly
 from test_install import Installer, Pip, Uv
 
 
@@ -27,7 +27,7 @@ class Starters:
         assert isinstance(self, unittest.TestCase)
         built = os.environ.get("ROCKPACK_STARTERS")
         if built is None:
-            raise loud("ROCKPACK_STARTERS, a directory with packages of rockpack, is not set")
+            raise skip_loudly("ROCKPACK_STARTERS, a directory with packages of rockpack, is not set")
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.wheels = Path(scratch.name, "wheels")

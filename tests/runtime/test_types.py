@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 import support
-from compiled import loud
+from compiled import skip_loudly
 
 USER = """
 import re
@@ -41,7 +41,7 @@ class Types(unittest.TestCase):
             return [sys.executable, "-m", name]
         path = shutil.which(name)
         if path is None:
-            raise loud(f"{name} is not installed")
+            raise skip_loudly(f"{name} is not installed")
         return [path]
 
     def passes(self, command: list[str]) -> None:
@@ -77,7 +77,7 @@ class Types(unittest.TestCase):
         pyright = self.tool("pyright")
         # The package of PyPI downloads pyright on first use.
         if subprocess.run([*pyright, "--version"], capture_output=True, check=False).returncode:
-            raise loud("pyright does not start")
+            raise skip_loudly("pyright does not start")
         (self.layout.site / "pyrightconfig.json").write_text(
             '{"include": ["rocm_sdk"], "pythonVersion": "3.10", "typeCheckingMode": "standard"}'
         )

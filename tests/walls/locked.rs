@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use base::regular;
 use fs_err as fs;
 
-use super::requirements::linked;
+use super::requirements::write_linked_wheel;
 use super::{CALLERS, Place};
 use crate::program::said;
 
@@ -131,8 +131,8 @@ fn answer(stream: &mut TcpStream, links: &std::path::Path) {
 fn installs_locked_requirements_without_an_index() {
     let Some(place) = Place::new() else { return };
     place.project("one", &[("pyproject.toml", &system("\"tool>=1\"")), ("backend.py", STORING)]);
-    linked(&place, "tool", "1", "");
-    linked(&place, "helper", "3", "");
+    write_linked_wheel(&place, "tool", "1", "");
+    write_linked_wheel(&place, "helper", "3", "");
     let (port, count) = index(place.path("links"));
     let address = format!("http://127.0.0.1:{port}/simple");
     let build = |options: &[&str]| -> (Output, String) {
@@ -153,7 +153,7 @@ fn installs_locked_requirements_without_an_index() {
     let listed = fs::read_to_string(&lock).unwrap();
     assert!(listed.contains("name = \"helper\"") && listed.contains("name = \"tool\""), "{listed}");
     // A newer version that a build with an index would take.
-    linked(&place, "tool", "2", "");
+    write_linked_wheel(&place, "tool", "2", "");
     fs::remove_dir_all(place.path("out")).unwrap();
     let asked = count.load(Ordering::Relaxed);
     let (output, text) = build(&["--locked"]);

@@ -16,15 +16,15 @@ const HOOKS: &str = "import os, whole_wheel\n\
 const SYSTEM: &str =
     "[build-system]\nrequires = []\nbuild-backend = \"backend\"\nbackend-path = [\".\"]\n";
 
-/// Writes a project whose backend answers `required`, a Python expression.
-fn answering(place: &Place, name: &str, required: &str) {
+/// Writes a project whose backend returns `required`, a Python expression.
+fn write_project(place: &Place, name: &str, required: &str) {
     let module = name.replace('-', "_");
     let backend = format!("{HOOKS}REQUIRED = {required}\nNAME = '{module}'\nFILES = {{}}\n");
     place.project(name, &[("pyproject.toml", SYSTEM), ("backend.py", &backend)]);
 }
 
-/// Writes a wheel with these requirements where pip finds it without being told.
-pub(crate) fn linked(place: &Place, name: &str, version: &str, requires: &str) {
+/// Writes a wheel with these requirements into `links`, which pip's settings name.
+pub(crate) fn write_linked_wheel(place: &Place, name: &str, version: &str, requires: &str) {
     let script = format!(
         "import sys; sys.path.insert(0, 'src/one')\nimport whole_wheel\n\
          whole_wheel.write('links', '{name}', '{version}', {{'{name}.py': 'VERSION = {version:?}\\n'}})\n\
@@ -40,14 +40,14 @@ pub(crate) fn linked(place: &Place, name: &str, version: &str, requires: &str) {
     assert!(done.status.success(), "{done:?}");
 }
 
-fn built(place: &Place, nodes: &str, options: &[&str]) -> (Output, String) {
+fn build(place: &Place, nodes: &str, options: &[&str]) -> (Output, String) {
     let output = place.build(CALLERS[0], nodes, options, &[]);
     let text = said(&output);
     (output, text)
 }
 
 #[test]
-fn refuses_requirements_without_a_name() {
+fn refuses_requirements_that_are_not_a_name_with_versions() {
     let Some(place) = Place::new() else { return };
     let forms = [
         ("one", "['helper @ file://' + os.getcwd()]"),
@@ -58,17 +58,17 @@ fn refuses_requirements_without_a_name() {
     ];
     let mut nodes = String::new();
     for (name, required) in forms {
-        answering(&place, name, required);
+        write_project(&place, name, required);
         writeln!(nodes, "python-project \"{name}\" {{ source \"{name}\"; }}").unwrap();
     }
     // A command that rewrites the file with the requirements.
-    answering(&place, "six", "[]");
+    write_project(&place, "six", "[]");
     nodes += "python-project \"six\" {\n    source \"six\"\n    \
               run \"{python}\" \"rewrite.py\"\n}\n";
     let rewritten = SYSTEM.replace("[]\nbuild", "[\"helper @ file:///tmp/helper\"]\nbuild");
     let rewrite = format!("open('pyproject.toml', 'w').write({rewritten:?})\n");
     fs::write(place.path("src/six/rewrite.py"), rewrite).unwrap();
-    let (output, text) = built(&place, &nodes, &["--jobs", "2"]);
+    let (output, text) = build(&place, &nodes, &["--jobs", "2"]);
     assert_eq!(output.status.code(), Some(1), "{text}");
     for name in ["one", "two", "three", "four", "five", "six"] {
         assert!(text.contains(&format!("building `{name}` failed")), "{name}: {text}");
@@ -76,7 +76,7 @@ fn refuses_requirements_without_a_name() {
         assert!(log.contains("error: it requires `"), "{name}: {log}");
         assert!(!log.contains(" install ") && !log.contains(" download "), "{name}: {log}");
     }
-    // Pictures wrap their lines behind a dot.
+    // Wrapped lines of a picture begin with `· `.
     let text = text.replace("· ", "");
     assert!(text.contains("an address; provide its wheel by `prefetch \"helper\"`"), "{text}");
     assert!(text.contains("a name with versions, without options and paths"), "{text}");
@@ -85,12 +85,12 @@ fn refuses_requirements_without_a_name() {
 #[test]
 fn no_index_provides_a_name_of_the_manifest() {
     let Some(place) = Place::new() else { return };
-    answering(&place, "one", "[]");
-    answering(&place, "direct", "['one']");
-    answering(&place, "indirect", "['between']");
-    answering(&place, "testing", "[]");
-    linked(&place, "one", "99", "");
-    linked(&place, "between", "1", "Requires-Dist: one\n");
+    write_project(&place, "one", "[]");
+    write_project(&place, "direct", "['one']");
+    write_project(&place, "indirect", "['between']");
+    write_project(&place, "testing", "[]");
+    write_linked_wheel(&place, "one", "99", "");
+    write_linked_wheel(&place, "between", "1", "Requires-Dist: one\n");
     let declared = |name: &str, more: &str| {
         format!("python-project \"{name}\" {{ source \"{name}\"; {more} }}\n")
     };
@@ -100,15 +100,15 @@ fn no_index_provides_a_name_of_the_manifest() {
         + &declared("indirect", "")
         + &declared("testing", test)
         + &declared("behind", "after \"one\"");
-    answering(&place, "behind", "['one']");
-    let (output, printed) = built(&place, &nodes, &["--only", "behind"]);
+    write_project(&place, "behind", "['one']");
+    let (output, printed) = build(&place, &nodes, &["--only", "behind"]);
     assert_eq!(output.status.code(), Some(2), "{printed}");
     let message = "`behind` is built after `one`, which is neither built now nor in out";
     assert!(printed.contains(message) && printed.contains("--only …,one"), "{printed}");
     assert!(!place.path("out/dist").exists());
     let only = ["--only", "direct", "--only", "indirect", "--only", "testing"];
     let options = [&only[..], &["--projects", "tests"]].concat();
-    let (output, printed) = built(&place, &nodes, &options);
+    let (output, printed) = build(&place, &nodes, &options);
     assert_eq!(output.status.code(), Some(1), "{printed}");
     for name in ["direct", "indirect", "testing.tests"] {
         let log = place.text(&format!("out/logs/{name}.log"));
@@ -116,9 +116,9 @@ fn no_index_provides_a_name_of_the_manifest() {
         assert!(!log.contains(" install "), "{name}: {log}");
     }
     // The wheel of an earlier build satisfies them.
-    let (output, printed) = built(&place, &nodes, &["--only", "one"]);
+    let (output, printed) = build(&place, &nodes, &["--only", "one"]);
     assert!(output.status.success(), "{printed}");
-    let (output, printed) = built(&place, &nodes, &["--only", "behind"]);
+    let (output, printed) = build(&place, &nodes, &["--only", "behind"]);
     assert!(output.status.success(), "{printed}");
     let log = place.text("out/logs/behind.log");
     assert!(log.contains("Successfully installed one-1"), "{log}");
@@ -145,8 +145,8 @@ fn builds_sdists_of_requirements_behind_walls() {
     let host = std::os::unix::fs::MetadataExt::ino(&fs::metadata("/proc/self/ns/net").unwrap());
     let backend = format!("{backend}HOST = {host}\n");
     place.project("one", &[("pyproject.toml", SYSTEM), ("backend.py", &backend)]);
-    linked(&place, "static", "1", "");
-    linked(&place, "dynamic", "1", "");
+    write_linked_wheel(&place, "static", "1", "");
+    write_linked_wheel(&place, "dynamic", "1", "");
     let system = SYSTEM.replace("[]\nbuild", "[\"static\"]\nbuild");
     let files = [("pyproject.toml", &*system), ("backend.py", REPORTING)];
     place.project("legacy-2", &[]);
@@ -162,7 +162,7 @@ fn builds_sdists_of_requirements_behind_walls() {
         .unwrap();
     assert!(done.status.success(), "{done:?}");
     let nodes = "python-project \"one\" { source \"one\"; }\n";
-    let (output, text) = built(&place, nodes, &[]);
+    let (output, text) = build(&place, nodes, &[]);
     let log = place.text("out/logs/one.log");
     assert!(output.status.success(), "{text}\n{log}");
     assert!(log.contains("Successfully installed legacy-2"), "{log}");

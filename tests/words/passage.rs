@@ -11,7 +11,8 @@ use crate::architecture::rust_text::{Kind, token};
 pub enum Area {
     /// Comments of `src` and `crates`.
     Comments,
-    /// String literals of `src` and `crates` with four words or more, tests excepted: messages, helps, notes.
+    /// String literals of `src` and `crates` with four words or more, tests excepted: messages,
+    /// helps, notes.
     Texts,
     /// Markdown, the changelog excepted.
     Pages,

@@ -62,8 +62,8 @@ impl Sha256Hasher {
     }
 }
 
-/// Hexadecimal SHA-256 of the bytes that `write` writes. A hasher accepts every byte, so an error can only be the one of
-/// `write` itself; the hash then covers the bytes before it.
+/// Hexadecimal SHA-256 of the bytes that `write` writes. A hasher accepts every byte, so an error
+/// can only be the one of `write` itself; the hash then covers the bytes before it.
 pub fn sha256_of_writing(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
     let mut hasher = Sha256Hasher::default();
     let _ = write(&mut hasher);

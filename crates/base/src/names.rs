@@ -80,7 +80,11 @@ macro_rules! name_type {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
         #[serde(try_from = "String")]
-        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(extend("pattern" = $pattern)))]
+        #[cfg_attr(
+            feature = "schemas",
+            derive(schemars::JsonSchema),
+            schemars(extend("pattern" = $pattern))
+        )]
         pub struct $name(Arc<str>);
 
         impl $name {
@@ -110,7 +114,8 @@ name_type!(
     /// Name of a package in the manifest (`core`).
     PackageName, "a package name", r"^[a-z0-9-]+$", |text| {
         let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        (text.is_empty() || !text.chars().all(fine)).then_some("use lower-case letters, digits and `-`")
+        (text.is_empty() || !text.chars().all(fine))
+            .then_some("use lower-case letters, digits and `-`")
     }
 );
 
@@ -118,7 +123,8 @@ name_type!(
     /// Name of a build artifact: the first field of an artifact directory's name.
     ArtifactName, "an artifact name", r"^[A-Za-z0-9.+-]+$", |text| {
         let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '+');
-        (text.is_empty() || !text.chars().all(fine)).then_some("use letters, digits, `-`, `.` and `+`; `_` separates fields")
+        (text.is_empty() || !text.chars().all(fine))
+            .then_some("use letters, digits, `-`, `.` and `+`; `_` separates fields")
     }
 );
 
@@ -142,7 +148,8 @@ name_type!(
     ModuleName, "a Python module name", r"^[A-Za-z_][A-Za-z0-9_]*$", |text| {
         let head = |c: char| c.is_ascii_alphabetic() || c == '_';
         let fine = |c: char| head(c) || c.is_ascii_digit();
-        if text.chars().next().is_some_and(head) && text.chars().all(fine) { None } else { Some("use letters, digits and `_`, not a digit first") }
+        (!text.chars().next().is_some_and(head) || !text.chars().all(fine))
+            .then_some("use letters, digits and `_`, not a digit first")
     }
 );
 
@@ -150,7 +157,8 @@ name_type!(
     /// Label of a wheel variant, the last part of its file name (PEP 825).
     VariantLabel, "a label of a wheel variant", r"^[0-9a-z_.]+$", |text| {
         let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '.');
-        (text.is_empty() || !text.chars().all(fine)).then_some("use lower-case letters, digits, `_` and `.`")
+        (text.is_empty() || !text.chars().all(fine))
+            .then_some("use lower-case letters, digits, `_` and `.`")
     }
 );
 

@@ -24,7 +24,8 @@ const BESIDE: &str = ".rockpack-beside-";
 /// File with a temporary name. Removed when dropped, and when a signal ends the process.
 #[derive(Debug)]
 pub struct PartialFile {
-    // Dropped before its registration.
+    // Dropped before its registration: otherwise a signal between the two would leave it on the
+    // disk.
     file: NamedTempFile,
     registration: Registration,
 }
@@ -46,12 +47,13 @@ impl PartialFile {
         Self::locked(dir, BESIDE, mode)
     }
 
-    /// Creates a locked file, which no sweep takes for abandoned.
+    /// Creates a file with a lock, so that [`remove_abandoned`] keeps it.
     pub fn locked(dir: &Path, prefix: &str, mode: u32) -> io::Result<Self> {
         loop {
             let partial = Self::new(dir, prefix, mode)?;
             let file = partial.file.as_file();
             // Another process may have removed it before it was locked.
+            // Other errors: the file system has no locks, and no sweep can lock the file either.
             let is_locked = !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
             if is_locked && file.metadata()?.nlink() > 0 {
                 return Ok(partial);
@@ -94,7 +96,8 @@ impl PartialFile {
         self.persist_within(place, &cleanup::undisturbed())
     }
 
-    /// Renames the file like [`Self::persist`], as a part of a larger change.
+    /// Renames the file like [`Self::persist`] within a larger change; `_whole` proves that no
+    /// signal can interrupt it.
     pub fn persist_within(self, place: &Path, _whole: &Undisturbed) -> io::Result<File> {
         let Self { file, registration } = self;
         let file = file.persist(place).map_err(|error| error.error)?;
@@ -106,7 +109,8 @@ impl PartialFile {
 /// Closed [`PartialFile`]. Only the lock of its directory protects it from sweeps.
 #[derive(Debug)]
 pub struct ClosedFile {
-    // Dropped before its registration.
+    // Dropped before its registration: otherwise a signal between the two would leave it on the
+    // disk.
     path: TempPath,
     registration: Registration,
 }
@@ -132,7 +136,8 @@ impl ClosedFile {
 /// Directory with a temporary name, locked as [`PartialFile::locked`]. Removed when dropped.
 #[derive(Debug)]
 pub struct PartialDirectory {
-    // Dropped before its registration.
+    // Dropped before its registration: otherwise a signal between the two would leave it on the
+    // disk.
     directory: TempDir,
     _registration: Registration,
     _lock: File,
@@ -156,6 +161,7 @@ impl PartialDirectory {
             let (directory, registration) = cleanup::temporary(|| builder.tempdir_in(parent))?;
             // Another process may have removed it before it was locked.
             let Ok(lock) = File::open(directory.path()) else { continue };
+            // Other errors: the file system has no locks, and no sweep can lock it either.
             let is_locked = !matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
             if is_locked && directory.path().is_dir() {
                 return Ok(Self { directory, _registration: registration, _lock: lock });
@@ -163,8 +169,8 @@ impl PartialDirectory {
         }
     }
 
-    /// Returns the directory of this process in `parent`, or creates it: a lock is an open file, so
-    /// that many users share one.
+    /// Returns the directory of this process in `parent`, or creates it. Users share one, because
+    /// each lock keeps a file open.
     pub fn shared(parent: &Path, prefix: &str) -> io::Result<Arc<Self>> {
         static SHARED: Mutex<BTreeMap<(PathBuf, String), Weak<PartialDirectory>>> =
             Mutex::new(BTreeMap::new());
@@ -184,7 +190,8 @@ impl PartialDirectory {
     }
 }
 
-/// Removes a directory to which a child of the killed process still writes for a moment.
+/// Removes a directory; retries for one second, because a child of the killed process can still
+/// write into it.
 fn remove_tree(path: &Path) {
     for _ in 0..20 {
         match fs_err::remove_dir_all(path) {

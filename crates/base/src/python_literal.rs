@@ -19,8 +19,8 @@ pub fn assignment(name: &str, value: &Value) -> String {
     text
 }
 
-/// [`assignment`] of a mapping with these values and `shared` ones, in pieces. [`entry`] makes shared
-/// values.
+/// [`assignment`] of a mapping with these values and `shared` ones, in pieces. [`entry`] makes
+/// shared values.
 pub fn pieces(
     name: &str,
     values: &Map<String, Value>,

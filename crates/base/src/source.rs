@@ -83,7 +83,8 @@ impl Source {
         Self::from_parts(sibling_of(self.name()), self.file().map(sibling_of), text.into())
     }
 
-    /// Returns true if its name is below the directory of another name. A name without directory has none below it.
+    /// Returns true if its name is below the directory of another name. A name without directory
+    /// has none below it.
     pub fn is_below(&self, other: &Self) -> bool {
         let directory = Path::new(other.name()).parent().unwrap_or(Path::new(""));
         directory != Path::new("") && Path::new(self.name()).starts_with(directory)
@@ -429,7 +430,8 @@ pub fn nearest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, name)| name)
 }
 
-/// Name that a text misspells by one or two letters, by case, or by `_` for `-`; `None` for a known name.
+/// Name that a text misspells by one or two letters, by case, or by `_` for `-`; `None` for a known
+/// name.
 ///
 /// Names that differ in digits, or by a part of two letters, are different names.
 pub fn misspelled<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -65,8 +65,8 @@ impl Version {
         [0, 1, 2].map(|index| release.get(index).copied().unwrap_or_default())
     }
 
-    /// Returns true for alpha, beta and development versions, which streams of nights have.
-    pub fn is_of_stream(&self) -> bool {
+    /// Returns true for alpha, beta and development versions, as nightly streams have.
+    pub fn is_nightly(&self) -> bool {
         use pep440_rs::PrereleaseKind::{Alpha, Beta};
         let version = pep440_rs::Version::from_str(&self.0);
         version.is_ok_and(|version| {
@@ -189,10 +189,10 @@ mod tests {
     fn versions_of_streams_are_early_and_ordered() {
         let version = |text: &str| text.parse::<Version>().unwrap();
         for early in ["7.14.0a20261119", "7.14.0b1", "7.2.0.dev0", "7.2.0rc1.dev3"] {
-            assert!(version(early).is_of_stream(), "{early}");
+            assert!(version(early).is_nightly(), "{early}");
         }
         for late in ["7.14.0", "7.14.0rc1", "7.14.0.post1", "7.14.0+abc"] {
-            assert!(!version(late).is_of_stream(), "{late}");
+            assert!(!version(late).is_nightly(), "{late}");
         }
         let mut nights = ["7.14.0", "7.9.0", "7.14.0a20261120", "7.14.0a20261119"].map(version);
         nights.sort();

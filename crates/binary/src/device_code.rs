@@ -1,8 +1,8 @@
 //! GPU targets of files, and their code.
 //!
 //! ELF code objects have an ISA number in their header. Offload bundles and code archives (`KPAK`)
-//! name a target for each piece of code. Code databases have no common format: they are searched for
-//! ISA names, for [`base::names::TargetNames`].
+//! name a target for each piece of code. Code databases have no common format: they are searched
+//! for ISA names, for [`base::names::TargetNames`].
 
 use std::collections::BTreeSet;
 use std::io::{self, BufReader};
@@ -72,7 +72,7 @@ pub fn of_container(file: &(impl ReadAt + ?Sized)) -> io::Result<Option<Code>> {
 }
 
 impl Code {
-    /// True if all was read, without targets.
+    /// Returns true if the whole file was read and has no target.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -1,5 +1,5 @@
-//! Libraries as the dynamic loader finds them: those that a file finds itself ([`Tree`]), and those found only through the
-//! files that load it ([`Loads`]).
+//! Libraries as the dynamic loader finds them: those that a file finds itself ([`Tree`]), and those
+//! found only through the files that load it ([`Loads`]).
 //!
 //! `DT_RPATH` applies to everything that a file loads, and a loaded library is found without a
 //! search. So loads are simulated breadth-first, as in glibc.

@@ -1,7 +1,7 @@
 //! PE reader for Windows programs and DLLs (Microsoft, "PE Format").
 //!
-//! Reads only headers, imports, exports, name and version. Positions are checked first, so that forged
-//! ones cost neither memory nor time.
+//! Reads only headers, imports, exports, name and version. Positions are checked first, so that
+//! forged ones cost neither memory nor time.
 
 mod error;
 mod facts;

@@ -13,7 +13,8 @@ use record::provenance::{self, Inputs, Package, ProjectInputs, Statement};
 /// Packages of earlier nights in the set, with their versions.
 const EARLIER: &str = "earlier";
 
-/// Inputs of a build of artifacts, without a builder. `manifest` has name and text of each manifest file.
+/// Inputs of a build of artifacts, without a builder. `manifest` has name and text of each manifest
+/// file.
 pub fn inputs(request: &Request, manifest: &[(&str, &str)], catalog: &Catalog) -> Inputs {
     Inputs::new(parameters(request), manifest, catalog)
 }

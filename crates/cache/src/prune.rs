@@ -18,8 +18,8 @@ pub struct Pruned {
 }
 
 impl Cache {
-    /// Removes the least recently used segments in `dir`, down to `limit` bytes, and files of killed
-    /// builds. Waits for other processes. Removals stay on failure.
+    /// Removes the least recently used segments in `dir`, down to `limit` bytes, and files of
+    /// killed builds. Waits for other processes. Removals stay on failure.
     pub fn prune(dir: &Path, limit: u64) -> Result<Pruned, CacheError> {
         let directory = Directory::below(dir);
         if !directory.exists() {

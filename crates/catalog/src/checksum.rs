@@ -2,8 +2,8 @@ use base::hash::Sha256;
 
 /// Suffix of sidecars.
 pub const SIDECAR: &str = ".sha256sum";
-/// Most bytes of a sidecar, because it is read into memory.
-pub(super) const MOST: u64 = 8 << 10;
+/// Limit of a sidecar in bytes, because it is read into memory.
+pub(super) const LONGEST_SIDECAR: u64 = 8 << 10;
 
 /// Prefix of the checksum of an archive's end ([`super::seekable`]). A comment for `sha256sum -c`.
 pub(super) const END: &str = "# end ";

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use fs_err::File;
 
-use super::checksum::MOST;
+use super::checksum::LONGEST_SIDECAR;
 use super::packed::Packed;
 use base::identity::FileState;
 use base::regular;
@@ -39,7 +39,7 @@ impl Packed for LocalArchive {
     }
 
     fn sidecar(&self) -> io::Result<Option<String>> {
-        self.sidecar.as_ref().map(|path| regular::read_to_string(path, MOST)).transpose()
+        self.sidecar.as_ref().map(|path| regular::read_to_string(path, LONGEST_SIDECAR)).transpose()
     }
 }
 

@@ -15,8 +15,8 @@ use base::regular;
 
 /// Format number of the lock file.
 pub const LOCK_FORMAT: u32 = 1;
-/// Most bytes of a lock file, because it is read into memory.
-const MOST: u64 = 16 << 20;
+/// Limit of a lock file in bytes, because it is read into memory.
+const LONGEST_LOCK: u64 = 16 << 20;
 
 /// Content of a lock file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -85,7 +85,7 @@ impl Lock {
     /// [`io::ErrorKind::NotFound`] if missing; others for another format or a duplicate key. Errors
     /// name the file.
     pub fn load(file: &Path) -> io::Result<Self> {
-        let text = regular::read_to_string(file, MOST)?;
+        let text = regular::read_to_string(file, LONGEST_LOCK)?;
         let wrong = |reason: String| {
             let message = format!("{} is not a lock file of artifacts: {reason}", file.display());
             io::Error::new(io::ErrorKind::InvalidData, message)

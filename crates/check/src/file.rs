@@ -68,13 +68,15 @@ pub enum Kind<'a> {
     Unread,
 }
 
-/// Directories of an environment that hold another scheme, as Linux and macOS (first) and Windows have them.
+/// Directories of an environment that hold another scheme, as Linux and macOS (first) and Windows
+/// have them.
 const PROGRAMS: [&str; 2] = ["bin/", "scripts/"];
 const LIBRARIES: [&str; 2] = ["lib/", "lib64/"];
 const SITE: &str = "site-packages/";
 
 impl<'a> File<'a> {
-    /// File at a path below `site-packages`, or at the place that a `.data` directory gives its member (PEP 427).
+    /// File at a path below `site-packages`, or at the place that a `.data` directory gives its
+    /// member (PEP 427).
     pub fn of_wheel(member: impl Into<Cow<'a, str>>, mode: Known<u32>, kind: Kind<'a>) -> Self {
         let member = member.into();
         let (scheme, path) = place(&member);

@@ -12,7 +12,8 @@ pub enum Known<T> {
 pub enum Why {
     /// The reader has names and sizes, but not the bytes.
     NoBytes,
-    /// The format has no such fact: permissions of a zip made on Windows, symbols of a file that no host loads.
+    /// The format has no such fact: permissions of a zip made on Windows, symbols of a file that no
+    /// host loads.
     NoFact,
     /// Only a manifest states it, and none names the package.
     NoManifest,

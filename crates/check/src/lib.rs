@@ -1,5 +1,5 @@
-//! Judgement of packages of any maker: what users get as one type ([`Set`]), one list of rules over it ([`RULES`]),
-//! and one table of severities ([`SEVERITY`]).
+//! Judgement of packages of any maker: what users get as one type ([`Set`]), one list of rules over
+//! it ([`RULES`]), and one table of severities ([`SEVERITY`]).
 //!
 //! ```text
 //! wheel, sdist ──read──► Package ─┐                     ┌─► Finding (code, severity of the command)
@@ -7,8 +7,8 @@
 //!                                        RULES, SEVERITY └─► nothing: an unknown, judged by the next command that knows
 //! ```
 //!
-//! A fault of reading (an archive's headers, RECORD, metadata fields) belongs to the reader ([`read`]); a rule looks at
-//! a [`Set`] alone. Knows neither manifests nor plans.
+//! A fault of reading (an archive's headers, RECORD, metadata fields) belongs to the reader
+//! ([`read`]); a rule looks at a [`Set`] alone. Knows neither manifests nor plans.
 
 pub mod audit;
 mod bytes;

@@ -11,7 +11,8 @@ use crate::Known;
 pub struct Needs<'a> {
     /// Headers and names: machine, libraries, versions, search directories.
     pub facts: Facts<'a>,
-    /// Imported and defined symbols, if a host loads the file. Too large for a catalog: a plan never knows them.
+    /// Imported and defined symbols, if a host loads the file. Too large for a catalog: a plan
+    /// never knows them.
     pub symbols: Known<Symbols>,
     /// `e_flags` of an ELF file.
     pub flags: Known<u32>,

@@ -6,9 +6,9 @@
 //! package, facts ─► error, if the archive has a fault ─────────────────► Package of a Depth
 //! ```
 //!
-//! Faults of the archive ([`wheel::package`]), of RECORD and of metadata become findings of the package. Members are
-//! read once and sequentially, with memory for a few blocks and one ELF file. A comparison reads less ([`Depth`]), and
-//! the bytes of files that differ again ([`contents`]).
+//! Faults of the archive ([`wheel::package`]), of RECORD and of metadata become findings of the
+//! package. Members are read once and sequentially, with memory for a few blocks and one ELF file.
+//! A comparison reads less ([`Depth`]), and the bytes of files that differ again ([`contents`]).
 
 mod algorithm;
 mod archived;

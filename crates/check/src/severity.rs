@@ -47,7 +47,8 @@ const KEPT: Level = Off("what a kept package requires is kept");
 
 const SYMBOLS: Level = Off("no catalog has symbols");
 
-/// Levels that differ by command. Every other code is an error for each command that knows its facts.
+/// Levels that differ by command. Every other code is an error for each command that knows its
+/// facts.
 ///
 /// Columns: plan, verify, audit, edit, merge, publish, prune.
 pub const SEVERITY: &[(Code, [Level; Command::ALL.len()])] = &[
@@ -57,7 +58,8 @@ pub const SEVERITY: &[(Code, [Level; Command::ALL.len()])] = &[
     (Code::FileAndDirectory, [LINES, E, OTHERS, E, E, E, E]),
     (Code::TwoOwners, [LINES, E, OTHERS, PART, E, STORE, E]),
     (Code::CaseClash, [LINES, E, OTHERS, E, E, E, E]),
-    // An edit leaves rpaths as they were, and flags of some Pythons add theirs to modules of projects.
+    // An edit leaves rpaths as they were, and flags of some Pythons add theirs to modules of
+    // projects.
     (Code::RpathOutside, [E, E, E, W, E, E, E]),
     (Code::LibraryNotFound, [LINES, E, E, E, E, E, E]),
     (Code::UnmetRequirement, [LINES, E, OTHERS, PART, E, STORE, KEPT]),

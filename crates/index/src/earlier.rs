@@ -72,8 +72,9 @@ pub struct Wanted<'w> {
     pub rules: &'w Rules,
 }
 
-/// The newest earlier package of each one in `query` with the same tags, by normalized name. `bucket`
-/// is an index with a directory for each project, or the directory `local`, possibly without pages.
+/// The newest earlier package of each one in `query` with the same tags, by normalized name.
+/// `bucket` is an index with a directory for each project, or the directory `local`, possibly
+/// without pages.
 ///
 /// # Errors
 ///

@@ -15,5 +15,5 @@ pub use fetch_plan::{FETCH_PLAN_FORMAT, FetchPlan, NeededArchive};
 pub use outline::{Outline, OutlineError, outline};
 pub use pinned::{Arrival, Opener, Pin, PinnedFile, Way, fetch_pinned, pin, pins, select};
 pub use remote::RemoteArchive;
-pub use selection::{Selected, Selection, Unneeded, Why};
+pub use selection::{Selected, Selection, Unneeded, UnneededReason};
 pub use versions::{VersionFile, Versions, VersionsError};

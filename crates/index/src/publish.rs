@@ -333,8 +333,8 @@ fn lines(list: &[Unmet]) -> String {
     list.iter().map(|unmet| format!("  {unmet}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Publishes the packages below `dir`. Calls `report` before each step, from several threads. Errors
-/// precede all writes; another run completes an interrupted one.
+/// Publishes the packages below `dir`. Calls `report` before each step, from several threads.
+/// Errors precede all writes; another run completes an interrupted one.
 pub fn publish(
     dir: &Path,
     bucket: &dyn Bucket,

@@ -8,7 +8,7 @@ use super::variables::is_recorded;
 use base::address::redacted;
 
 /// Options of this program that variables replace.
-const OWN: [&str; 4] =
+const VARIABLES_OF_OPTIONS: [&str; 4] =
     ["ROCKPACK_MANIFEST", "ROCKPACK_SOURCES", "ROCKPACK_PYTHON", "ROCKPACK_CACHE_DIR"];
 
 const ONLY: &str = "--only";
@@ -25,7 +25,9 @@ pub fn line(
 ) -> String {
     let mut effective: Vec<(String, OsString)> = variables
         .filter(|(name, _)| {
-            is_recorded(name) || OWN.contains(&name.as_str()) || passed.contains(name)
+            is_recorded(name)
+                || VARIABLES_OF_OPTIONS.contains(&name.as_str())
+                || passed.contains(name)
         })
         .collect();
     effective.sort();

@@ -180,10 +180,10 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn lock(&self, item: &Item<'_>) -> Option<lock::OfItem> {
+    fn lock(&self, item: &Item<'_>) -> Option<lock::ItemLock> {
         let is_locked = matches!(item, Item::Project(_) | Item::Trial(..));
         let lock = self.settings.lock.as_ref().filter(|_| is_locked)?;
-        Some(lock::OfItem::new(lock, &item.called()))
+        Some(lock::ItemLock::new(lock, &item.called()))
     }
 
     fn keeps_work(&self, item: Item<'_>) -> bool {

@@ -69,7 +69,8 @@ pub fn make(
 }
 
 const RECORD: &str = "work.json";
-const MOST: u64 = 1 << 20;
+/// Limit of a record in bytes, because it is read into memory.
+const LONGEST_RECORD: u64 = 1 << 20;
 
 #[derive(Serialize, Deserialize)]
 struct Record {
@@ -80,7 +81,7 @@ struct Record {
 }
 
 fn cached_tree(directory: &Path, key: &str) -> Option<PathBuf> {
-    let text = regular::read_to_string(directory.join(RECORD), MOST).ok()?;
+    let text = regular::read_to_string(directory.join(RECORD), LONGEST_RECORD).ok()?;
     let record: Record = serde_json::from_str(&text).ok()?;
     let root = PathBuf::from(&record.root);
     let is_current = record.key == key && contents(&root).is_ok_and(|now| now == record.contents);

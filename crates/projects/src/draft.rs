@@ -1,5 +1,5 @@
-//! First manifest of projects: a node for each project below a directory, from its pyproject.toml or
-//! setup.py.
+//! First manifest of projects: a node for each project below a directory, from its pyproject.toml
+//! or setup.py.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -167,9 +167,8 @@ python-project \"example-wave-cython\" {
 
 python-project \"example-wave\" {
     source \"wave\"
-    // Variables that setup.py or CMakeLists.txt reads; {devel} is the installed tree that projects are built against:
-    // env \"EXAMPLE_ISAS\" \"{isas}\"
-    // env \"EXAMPLE_PATH\" \"{devel}\"
+    // Variables that setup.py or CMakeLists.txt reads; {devel} is the installed tree that projects
+    // are built against: env \"EXAMPLE_ISAS\" \"{isas}\" env \"EXAMPLE_PATH\" \"{devel}\"
     test-requires \"pytest\"
     test \"{python}\" \"-m\" \"pytest\" \"{source}/tests\"
 }

@@ -24,22 +24,24 @@ pub(crate) const FETCHED: &str = "fetched";
 
 /// Directory of wheels in the directory of a lock.
 const WHEELS: &str = "wheels";
-const MOST: u64 = 16 << 20;
+/// Limit of a list in bytes.
+const LONGEST_LIST: u64 = 16 << 20;
 
 /// Directory of locks.
 #[derive(Debug, Clone)]
 pub struct Lock {
     /// Directory with the lists and the wheels.
     pub directory: PathBuf,
-    /// Installs from it, without an index; otherwise, builds fill it.
+    /// True with `--locked`: builds install only listed wheels, without an index. Otherwise builds
+    /// write the lists.
     pub is_fixed: bool,
 }
 
 /// Lock of a project, of its tests or of its documentation.
 #[derive(Debug, Clone)]
-pub(crate) struct OfItem {
+pub(crate) struct ItemLock {
     pub lock: Lock,
-    /// Name in the file's, without dots.
+    /// Name in `pylock.NAME.toml`, with `-` for dots.
     pub name: String,
 }
 
@@ -66,11 +68,11 @@ struct WheelFile {
 #[derive(Default, Deserialize)]
 struct Tool {
     #[serde(default)]
-    rockpack: Ours,
+    rockpack: RockpackTable,
 }
 
 #[derive(Default, Deserialize)]
-struct Ours {
+struct RockpackTable {
     tree: Option<String>,
     prefetched: Option<Digests>,
 }
@@ -78,9 +80,9 @@ struct Ours {
 /// SHA-256 of files.
 pub(crate) type Digests = BTreeMap<String, String>;
 
-impl OfItem {
-    pub fn new(lock: &Lock, called: &str) -> Self {
-        Self { lock: lock.clone(), name: called.replace('.', "-") }
+impl ItemLock {
+    pub fn new(lock: &Lock, name: &str) -> Self {
+        Self { lock: lock.clone(), name: name.replace('.', "-") }
     }
 
     pub fn is_fixed(&self) -> bool {
@@ -99,12 +101,13 @@ impl OfItem {
     fn read(&self) -> Result<List, Failed> {
         let file = self.file();
         let failed = |reason: String| Failed::new(format!("its lock: {reason}"));
-        let text = regular::read_to_string(&file, MOST).map_err(|e| failed(with_causes(&e)))?;
+        let text =
+            regular::read_to_string(&file, LONGEST_LIST).map_err(|e| failed(with_causes(&e)))?;
         let list = toml::from_str(&text);
         list.map_err(|e| failed(format!("{}: {e}", file.display())))
     }
 
-    /// Fails if the wheels are not the listed ones, or the checkout or prefetched wheels are others.
+    /// Fails if wheels, checkout or prefetched wheels differ from the list.
     pub fn check(&self, checkout: &Snapshot, prefetched: &Digests) -> Result<(), Failed> {
         let list = self.read()?;
         for wheel in list.wheels() {
@@ -113,8 +116,8 @@ impl OfItem {
         let listed = list.tool.rockpack;
         if let Some(tree) = listed.tree.filter(|tree| *tree != checkout.tree) {
             return Err(Failed::new(format!(
-                "its lock is of files {tree}, and its checkout has {}: check out the locked commit, \
-                 or write the lock anew, without --locked",
+                "its lock was written for tree {tree}, its checkout has {}: check out the locked \
+                 commit, or run without --locked to rewrite the lock",
                 checkout.tree
             )));
         }
@@ -124,7 +127,7 @@ impl OfItem {
         difference.map_or(Ok(()), |name| {
             Err(Failed::new(format!(
                 "its lock lists other prefetched wheels: `{name}` differs; fetch the listed one, or \
-                 write the lock anew, without --locked"
+                 run without --locked to rewrite the lock"
             )))
         })
     }
@@ -132,7 +135,7 @@ impl OfItem {
     /// Failure for a requirement that no listed wheel meets.
     pub fn missing_wheel(&self, requirement: &str) -> Failed {
         Failed::new(format!(
-            "its lock {} lacks `{requirement}`: write the lock anew, without --locked",
+            "its lock {} lacks `{requirement}`: run without --locked to rewrite the lock",
             self.file().display()
         ))
     }
@@ -175,6 +178,7 @@ impl OfItem {
         let mut text = "lock-version = \"1.0\"\ncreated-by = \"rockpack\"\n".to_owned();
         for wheel in fetched(workspace)? {
             let file = wheel.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            // pip wrote it; a name that is no wheel name cannot be locked.
             let Ok(name) = file.parse::<WheelName>() else { continue };
             let hash = regular::sha256(&wheel)?;
             let copy = partial.path().join(&file);
@@ -258,6 +262,7 @@ fn fetched(workspace: &Path) -> io::Result<Vec<PathBuf>> {
 fn inputs_of(inputs: &ProjectInputs, prefetched: &Digests) -> String {
     let mut text = format!("\n[tool.rockpack]\ncheckout = {}\n", quoted(&inputs.checkout));
     let _ = writeln!(text, "tree = {}", quoted(&inputs.tree));
+    // The first repository is the checkout, the others are its submodules.
     let commit = inputs.repositories.first().and_then(|repository| repository.commit.as_ref());
     if let Some(commit) = commit {
         let _ = writeln!(text, "commit = {}", quoted(commit));
@@ -300,7 +305,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let lock = Lock { directory: dir.path().join("lock"), is_fixed: true };
         let file = "tool-1.0-py3-none-any.whl";
-        let items = ["one", "two", "three"].map(|name| OfItem::new(&lock, name));
+        let items = ["one", "two", "three"].map(|name| ItemLock::new(&lock, name));
         let contents = ["first", "second", "first"];
         for (item, content) in items.iter().zip(contents) {
             let workspace = dir.path().join(&item.name);
@@ -327,7 +332,7 @@ mod tests {
     fn a_list_names_the_wheels_and_notices_changes() {
         let dir = tempfile::tempdir().unwrap();
         let lock = Lock { directory: dir.path().join("lock"), is_fixed: true };
-        let item = OfItem::new(&lock, "wave.tests");
+        let item = ItemLock::new(&lock, "wave.tests");
         let (workspace, provided) = (dir.path().join("w"), dir.path().join("to"));
         for directory in ["w/fetched", "w/3.12/fetched"] {
             fs::create_dir_all(dir.path().join(directory)).unwrap();

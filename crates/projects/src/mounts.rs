@@ -1,5 +1,5 @@
-//! Mounts of a confined program: all read-only but its directories. Landlock does not refuse changes
-//! of modes, owners, times and extended attributes; read-only mounts do.
+//! Mounts of a confined program: all read-only but its directories. Landlock does not refuse
+//! changes of modes, owners, times and extended attributes; read-only mounts do.
 
 use std::io;
 use std::os::unix::ffi::OsStringExt;

@@ -1,4 +1,5 @@
-//! Parts of a project, one for each Python version: requirements are resolved before the first build.
+//! Parts of a project, one for each Python version: requirements are resolved before the first
+//! build.
 
 use std::path::{Path, PathBuf};
 

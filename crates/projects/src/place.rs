@@ -1,5 +1,5 @@
-//! Directory in which projects are built: equal on all machines, because compilers and build systems
-//! store its path in their output.
+//! Directory in which projects are built: equal on all machines, because compilers and build
+//! systems store its path in their output.
 
 use std::ffi::OsStr;
 use std::fs::TryLockError;
@@ -18,7 +18,7 @@ use base::regular;
 /// Default, on a disk and not in memory, as object files can be large.
 const DIRECTORY: &str = "/var/tmp/rockpack";
 /// Directories of builds at the same time, and of different users.
-const MOST: usize = 256;
+const MOST_BUILDS: usize = 256;
 
 /// File with the path of kept work that is here.
 const KEPT: &str = "kept-for";
@@ -56,7 +56,7 @@ impl Place {
     ///
     /// Fails for a directory that cannot be created, and if many others exist.
     pub fn take(first: &Path) -> io::Result<Self> {
-        for number in 1..=MOST {
+        for number in 1..=MOST_BUILDS {
             let path = match number {
                 1 => first.to_owned(),
                 number => PathBuf::from(format!("{}.{number}", first.display())),
@@ -68,7 +68,10 @@ impl Place {
                 return Ok(place);
             }
         }
-        Err(io::Error::other(format!("{MOST} other builds use {} and the like", first.display())))
+        Err(io::Error::other(format!(
+            "{MOST_BUILDS} other builds use {} and the like",
+            first.display()
+        )))
     }
 
     pub fn path(&self) -> &Path {

@@ -12,7 +12,7 @@ use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
-use super::lock::OfItem;
+use super::lock::ItemLock;
 use super::snapshot::{Snapshot, snapshots};
 use super::tools::Tools;
 use super::{Made, ProjectError, Settings, installed, variables, wheelhouse};
@@ -24,7 +24,8 @@ use record::provenance::ProjectInputs;
 
 const KEPT: &str = "kept";
 
-const MOST: u64 = 8 << 20;
+/// Limit of a record in bytes, because it is read into memory.
+const LONGEST_RECORD: u64 = 8 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Product {
@@ -66,7 +67,7 @@ impl Product {
 
     /// Reads a record; ignores unreadable ones.
     pub fn read(file: &Path) -> Option<Self> {
-        let text = regular::read_to_string(file, MOST).ok()?;
+        let text = regular::read_to_string(file, LONGEST_RECORD).ok()?;
         serde_json::from_str(&text).ok()
     }
 
@@ -148,7 +149,7 @@ impl<'a> Keeper<'a> {
         let mut made = finished_wheels(self.plan, settings);
         made.extend(self.prefetched.clone());
         let lock = settings.lock.as_ref().filter(|lock| !lock.is_fixed);
-        if lock.is_some_and(|lock| !OfItem::new(lock, project.name.as_str()).exists()) {
+        if lock.is_some_and(|lock| !ItemLock::new(lock, project.name.as_str()).exists()) {
             return;
         }
         let Some(product) = Product::read(&self.file(&project.name)) else { return };

@@ -1,8 +1,8 @@
 //! Limits of the programs in a build.
 //!
 //! rockpack's own steps create environments, and fetch and install requirements. Only those that
-//! fetch have network access; they run no code of projects and requirements. The project's steps run
-//! its code.
+//! fetch have network access; they run no code of projects and requirements. The project's steps
+//! run its code.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,8 +18,9 @@ pub const CACHE: &str = "cache";
 /// Directory of a build's answers in a workspace.
 pub(crate) const ANSWERS: &str = "answers";
 
-/// Writable for project code. The environment and the downloads are excluded: provenance names them.
-const OWN: &[&str] =
+/// Writable for project code. The environment and the downloads are excluded: provenance names
+/// them.
+const WRITABLE: &[&str] =
     &[CACHE, ANSWERS, "source", "tmp", "build", "out", "repaired", "empty", "docs"];
 
 /// Variables of compiler caches, which users set to share a cache.
@@ -53,7 +54,7 @@ impl Reach {
         network: bool,
         protected: &[PathBuf],
     ) -> io::Result<Self> {
-        let mut writable: Vec<PathBuf> = OWN.iter().map(|name| directory.join(name)).collect();
+        let mut writable: Vec<PathBuf> = WRITABLE.iter().map(|name| directory.join(name)).collect();
         writable.iter().try_for_each(fs::create_dir_all)?;
         if let Some(more) = more {
             fs::create_dir_all(more)?;

@@ -34,8 +34,8 @@ pub fn branches(address: &str) -> Result<Vec<String>, GitError> {
     Ok(heads.map(|(_, name)| name.to_owned()).collect())
 }
 
-/// Returns the branches nearest to `expected`: first those with the same text around the version, then
-/// by common leading numbers of the version, then by the number of versions between them.
+/// Returns the branches nearest to `expected`: first those with the same text around the version,
+/// then by common leading numbers of the version, then by the number of versions between them.
 pub fn near(expected: &str, branches: Vec<String>) -> Vec<String> {
     let (text, version) = parts(expected);
     let mut versions: Vec<Vec<u64>> = branches.iter().map(|branch| parts(branch).1).collect();

@@ -1,8 +1,8 @@
 //! Requirements of builds and tests.
 //!
-//! A step with network downloads wheels, and runs no code of projects or requirements; a step behind
-//! walls installs them. pip would run the code of an sdist in its download: rockpack fetches sdists by
-//! index page and hash, and builds them behind the same walls.
+//! A step with network downloads wheels, and runs no code of projects or requirements; a step
+//! behind walls installs them. pip would run the code of an sdist in its download: rockpack fetches
+//! sdists by index page and hash, and builds them behind the same walls.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -215,8 +215,8 @@ impl Requirements<'_> {
         Ok(())
     }
 
-    /// Python for downloads, in whose environment nothing is installed: a requirement could run code
-    /// at its start.
+    /// Python for downloads, in whose environment nothing is installed: a requirement could run
+    /// code at its start.
     pub fn fetching_python(&self, place: &Workspace) -> Result<PathBuf, Failed> {
         let Some(version) = self.version else { return Ok(self.tools.python().to_owned()) };
         let environment = place.directory.join(format!("fetching{version}"));

@@ -18,7 +18,8 @@ use base::regular;
 use plan::ProjectBuild;
 
 const RECORD: &str = "work.json";
-const MOST: u64 = 64 << 20;
+/// Limit of a record in bytes, because it is read into memory; it lists each file of a checkout.
+const LONGEST_RECORD: u64 = 64 << 20;
 
 const FRESH: [&str; 12] = [
     "tmp",
@@ -105,7 +106,8 @@ pub(crate) fn resume(
     Ok(Some(before.used))
 }
 
-/// Returns true if `run` lines can read a file: it is named, or not in the directory of the project.
+/// Returns true if `run` lines can read a file: it is named, or not in the directory of the
+/// project.
 pub(crate) fn is_read(project: &ProjectBuild, path: &Path) -> bool {
     let mut words = project.run.iter().flat_map(|command| &command.words);
     let below = project.subdirectory.as_ref();
@@ -127,7 +129,7 @@ fn discard(directory: &Path) -> io::Result<()> {
 }
 
 fn read(directory: &Path) -> Option<Record> {
-    let text = regular::read_to_string(directory.join(RECORD), MOST).ok()?;
+    let text = regular::read_to_string(directory.join(RECORD), LONGEST_RECORD).ok()?;
     serde_json::from_str(&text).ok()
 }
 

@@ -10,21 +10,21 @@ use super::wheelhouse::in_directory;
 use super::workspace::{Failed, Workspace};
 use base::regular;
 
-/// Bytes of a list of requirements.
-const MOST: u64 = 1 << 20;
+/// Limit of a list of requirements in bytes.
+const LONGEST_LIST: u64 = 1 << 20;
 
-/// Requirement for which pip found no wheel, by the messages of pip since 22.
+/// Returns the requirement without a wheel from a log of pip 22 or newer.
 pub(crate) fn without_wheel(log: &str) -> Option<String> {
     let line = log.lines().rev().find(|line| line.contains(NO_WHEEL))?;
     let (_, requirement) = line.split_once(NO_WHEEL)?;
-    // Behind the requirement: `(from OTHER)`.
+    // `(from OTHER)` can follow the requirement.
     let requirement = requirement.split(" (").next().unwrap_or_default().trim();
     (!requirement.is_empty()).then(|| requirement.to_owned())
 }
 
 const NO_WHEEL: &str = "No matching distribution found for ";
 
-/// Fetches the newest sdist that a requirement accepts, by index page and hash.
+/// Fetches the newest sdist that a requirement accepts, and verifies the SHA-256 of its index page.
 pub(crate) fn fetch(
     tools: &Tools,
     requirement: &str,
@@ -51,7 +51,7 @@ pub(crate) fn static_requirements(
     let out = place.directory.join("sdist.requires.txt");
     let words = ["requires".into(), source.into(), out.clone().into()];
     place.run("reading the requirements of an sdist", &script(tools, place, words)?)?;
-    let text = regular::read_to_string(&out, MOST)?;
+    let text = regular::read_to_string(&out, LONGEST_LIST)?;
     Ok(text.lines().map(str::to_owned).collect())
 }
 

@@ -69,8 +69,9 @@ fn has_build_script(root: &Path, project: &SourceProject, source: &ProjectSource
     }
 }
 
-/// True if `run` lines can write the build script, as CMake does for some projects. A directory without
-/// one is also a version without this project: then its node is optional, or its lines have conditions.
+/// True if `run` lines can write the build script, as CMake does for some projects. A directory
+/// without one is also a version without this project: then its node is optional, or its lines have
+/// conditions.
 fn is_generated(root: &Path, project: &SourceProject, source: &ProjectSource) -> bool {
     let runs = project.run.iter().any(|command| command.if_there.is_none());
     let required = project.native.is_none() && project.optional.is_none();

@@ -77,8 +77,8 @@ impl ToolsError {
     }
 }
 
-/// Prints a line each: path, presence of `build`, version and directory of pip, compiler, version and
-/// platform.
+/// Prints a line each: path, presence of `build`, version and directory of pip, compiler, version
+/// and platform.
 ///
 /// With `-c`, Python imports from its working directory first; `-P` is new in Python 3.11, and `-I`
 /// would hide packages of `pip install --user`.

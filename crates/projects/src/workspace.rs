@@ -37,7 +37,7 @@ pub(crate) struct Workspace {
     pub log: Log,
     pub used: Used,
     /// Lock of the requirements.
-    pub lock: Option<lock::OfItem>,
+    pub lock: Option<lock::ItemLock>,
     /// Constraints of requirements.
     pub constraints: Vec<String>,
     /// `None` for all rights of the user.

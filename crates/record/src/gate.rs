@@ -1,4 +1,5 @@
-//! Gate of directories and stores: new packages must pass the rules of `check` for the command that places them.
+//! Gate of directories and stores: new packages must pass the rules of `check` for the command that
+//! places them.
 //!
 //! ```text
 //! files ─entrants─► read (each once) ─► Set ─judge─► findings ─Judged (the manifest's lines)─► errors ─allowed─► refused

@@ -1,4 +1,5 @@
-//! Records of finished packages: contents, checksums, provenance, and the gate of directories and stores.
+//! Records of finished packages: contents, checksums, provenance, and the gate of directories and
+//! stores.
 //!
 //! Takes packages and facts of the run that made them as data; knows no plan.
 

@@ -232,7 +232,8 @@ fn files(manifest: &[(&str, &str)]) -> impl Iterator<Item = Descriptor> {
         .map(|(name, text)| Descriptor::text(name, Sha256::of(text.as_bytes()).to_string()))
 }
 
-/// Statement of `packages`; `decided` has the facts that the build derived from its inputs, by name.
+/// Statement of `packages`; `decided` has the facts that the build derived from its inputs, by
+/// name.
 pub fn statement(
     decided: Map<String, Value>,
     inputs: &Inputs,

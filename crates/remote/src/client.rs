@@ -216,9 +216,9 @@ impl Client {
 
     /// Returns the standard error of a failed action, from the result or a blob in this store.
     pub async fn stderr(&self, result: &api::ActionResult) -> String {
-        const MOST: u64 = 64 << 10;
+        const LONGEST_ERROR: u64 = 64 << 10;
         let digest = result.stderr_digest.as_ref().and_then(Digest::read);
-        match digest.filter(|digest| result.stderr_raw.is_empty() && digest.size <= MOST) {
+        match digest.filter(|digest| result.stderr_raw.is_empty() && digest.size <= LONGEST_ERROR) {
             // Without it, the exit status remains.
             Some(digest) => {
                 let bytes = self.fetch_small(digest).await.unwrap_or_default();

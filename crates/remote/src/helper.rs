@@ -14,7 +14,8 @@ use super::secret::Secret;
 
 /// Time for a helper to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-const MOST: u64 = 1 << 20;
+/// Limit of an answer in bytes, because it is read into memory.
+const LONGEST_ANSWER: u64 = 1 << 20;
 
 /// Program that provides headers: `PROGRAM get`, with the address on standard input.
 #[derive(Debug, Clone)]
@@ -35,7 +36,7 @@ pub(super) enum HelperError {
     Failed(PathBuf, std::process::ExitStatus),
     #[error("the credential helper {} does not answer with headers in JSON", .0.display())]
     Answer(PathBuf),
-    #[error("the credential helper {} answers with more than {} MiB", .0.display(), MOST >> 20)]
+    #[error("the credential helper {} answers with more than {} MiB", .0.display(), LONGEST_ANSWER >> 20)]
     Large(PathBuf),
     #[error("the credential helper {} answers with a header that cannot be sent", .0.display())]
     Header(PathBuf, #[source] HeaderError),
@@ -109,14 +110,14 @@ impl Helper {
         if let Some(output) = child.stdout.take() {
             std::thread::spawn(move || {
                 let mut bytes = Vec::new();
-                let read = output.take(MOST + 1).read_to_end(&mut bytes);
+                let read = output.take(LONGEST_ANSWER + 1).read_to_end(&mut bytes);
                 // Its receiver may have given up.
                 let _ = sender.send(read.map(|_| bytes));
             });
         }
         // A program that the helper leaves behind can hold its output open.
         let answer = receiver.recv_timeout(end.saturating_duration_since(Instant::now()));
-        let is_large = matches!(&answer, Ok(Ok(bytes)) if bytes.len() as u64 > MOST);
+        let is_large = matches!(&answer, Ok(Ok(bytes)) if bytes.len() as u64 > LONGEST_ANSWER);
         let status = loop {
             match child.try_wait().map_err(run)? {
                 Some(status) => break Some(status),

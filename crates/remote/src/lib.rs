@@ -1,8 +1,8 @@
 //! A cache shared by machines over the Remote Execution API, version 2, and a build farm.
 //!
 //! The shared cache is behind the local [`Cache`]: fetched streams become local entries after a
-//! comparison with rockpack's own hash of the content. A stream is the output of the command `rockpack pack-stream SETTINGS`
-//! with the content as input.
+//! comparison with rockpack's own hash of the content. A stream is the output of the command
+//! `rockpack pack-stream SETTINGS` with the content as input.
 //!
 //! A build farm ([`Executor`]) packs missing streams from the back; its answers are verified
 //! likewise. If its store has the artifacts, it makes whole packages ([`Orders`]).

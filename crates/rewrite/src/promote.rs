@@ -5,9 +5,10 @@
 //!                                                          └► Change, one a field
 //! ```
 //!
-//! Values are found by structure: header fields by name, requirements by PEP 508, facts and bills of materials by key,
-//! literals of Python as literals. Packages of rockpack become those of a build of the new version; packages that
-//! another tool made of the manifest's distributions keep their form.
+//! Values are found by structure: header fields by name, requirements by PEP 508, facts and bills
+//! of materials by key, literals of Python as literals. Packages of rockpack become those of a
+//! build of the new version; packages that another tool made of the manifest's distributions keep
+//! their form.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -157,7 +158,8 @@ fn declared(manifest: &Manifest) -> BTreeSet<String> {
     manifest.distribution_names().into_iter().map(|(name, _)| name).collect()
 }
 
-/// Distributions that packages of other tools require in the version of the set: a build can lack them.
+/// Distributions that packages of other tools require in the version of the set: a build can lack
+/// them.
 fn pinned(inputs: &[Input], from: &Version) -> Vec<String> {
     let others = inputs.iter().filter(|input| input.is_of_set && input.own.is_none());
     let requirements = others.flat_map(|input| metadata::requirements(&input.metadata).0);

@@ -4,8 +4,8 @@
 //! Wheel ─► Edit: keep, rename, replace, repack, remove, add ─write─► members in their order, RECORD last
 //! ```
 //!
-//! Kept members are copied as they are stored, with their times and modes. Entries of directories and signatures of
-//! the old RECORD are dropped.
+//! Kept members are copied as they are stored, with their times and modes. Entries of directories
+//! and signatures of the old RECORD are dropped.
 
 use std::io::{self, Read as _};
 

@@ -29,7 +29,8 @@ pub use tree::Tree;
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
     most_members: usize,
-    /// Some installers strip the top directory, so links must stay inside; some refuse unusual headers.
+    /// Some installers strip the top directory, so links must stay inside; some refuse unusual
+    /// headers.
     installed: bool,
     /// Names may begin with `./`, and the root may be a member.
     from_dot: bool,

@@ -1,4 +1,4 @@
-//! Archives read by other programs: Python, GNU tar, xz, pip; and behaviour on a full disk.
+//! Archives as Python, GNU tar, xz and pip read them; full and read-only disks.
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Cursor, Write};
@@ -89,7 +89,7 @@ fn write_wheel(place: &Path) {
 }
 
 #[test]
-fn python_reads_a_wheel_and_its_record_holds() {
+fn python_reads_a_wheel_and_its_record_is_correct() {
     let dir = tempfile::tempdir().unwrap();
     let (dist, version) = names();
     let place = dir.path().join(wheel_file_name(&dist, &version, "any"));
@@ -111,8 +111,8 @@ assert all(i.flag_bits & 8 == 0 and not i.extra and not i.comment for i in z.inf
 assert {i.external_attr >> 16 for i in z.infolist() if 'program' in i.filename} == {0o100755}
 print('fine')
 ";
-    if let Some(said) = run("python3", &["-c", check, place.to_str().unwrap()]) {
-        assert_eq!(said, "fine\n");
+    if let Some(printed) = run("python3", &["-c", check, place.to_str().unwrap()]) {
+        assert_eq!(printed, "fine\n");
     }
 }
 
@@ -174,14 +174,14 @@ assert z.getinfo('zeros').file_size == 2**32 + 7 and z.open('zeros').read(5) == 
 assert z.getinfo('after').header_offset > 2**32 and z.read('after') == b'hello'
 print('fine')
 ";
-    if let Some(said) =
+    if let Some(printed) =
         run("python3", &["-c", check, many.to_str().unwrap(), large.to_str().unwrap()])
     {
-        assert_eq!(said, "fine\n");
+        assert_eq!(printed, "fine\n");
     }
 }
 
-/// File with holes for long runs of zeros.
+/// File that seeks over writes of 4096 bytes or more, because all of them are zeros here.
 struct Holes(fs_err::File);
 
 impl Write for Holes {
@@ -240,8 +240,8 @@ for m in t.getmembers():
     print(m.name, stat.filemode(kind | m.mode))
 assert t.extractfile('top/run').read() == b'abc' and len(t.getmember('top/link').linkname) == 113
 ";
-    if let Some(said) = run("python3", &["-X", "utf8", "-c", check, place.to_str().unwrap()]) {
-        let found: BTreeMap<String, String> = said
+    if let Some(printed) = run("python3", &["-X", "utf8", "-c", check, place.to_str().unwrap()]) {
+        let found: BTreeMap<String, String> = printed
             .lines()
             .map(|line| line.rsplit_once(' ').unwrap())
             .map(|(name, mode)| (name.to_owned(), mode.to_owned()))
@@ -280,9 +280,9 @@ import sys, tarfile
 t = tarfile.open(sys.argv[1], 'r:gz')
 print(t.getnames(), t.extractfile('test_dist-1.0+local/PKG-INFO').read().decode())
 ";
-    if let Some(said) = run("python3", &["-c", check, place.to_str().unwrap()]) {
+    if let Some(printed) = run("python3", &["-c", check, place.to_str().unwrap()]) {
         assert_eq!(
-            said,
+            printed,
             "['test_dist-1.0+local/PKG-INFO', 'test_dist-1.0+local/pyproject.toml'] PKG-INFO\n"
         );
     }
@@ -311,18 +311,16 @@ fn on_small_disk(options: &str, inside: &str) {
 }
 
 fn disk() -> std::path::PathBuf {
-    std::env::var_os("ROCKPACK_TEST_DISK")
-        .expect("run by the test of the same name without `_inside`")
-        .into()
+    std::env::var_os("ROCKPACK_TEST_DISK").expect("run by `on_small_disk`").into()
 }
 
 #[test]
-fn a_full_disk_is_said_and_nothing_is_left() {
+fn a_full_disk_is_reported_and_no_file_remains() {
     on_small_disk("rw", "archive::a_full_disk_inside");
 }
 
 #[test]
-#[ignore = "needs a disk of 1 MB, run by a_full_disk_is_said_and_nothing_is_left"]
+#[ignore = "needs a disk of 1 MB, run by a_full_disk_is_reported_and_no_file_remains"]
 fn a_full_disk_inside() {
     let dest = disk().join("dest");
     let stage = Stage::open(&dest).unwrap();
@@ -338,13 +336,13 @@ fn a_full_disk_inside() {
 }
 
 #[test]
-fn a_disk_that_cannot_be_written_is_said() {
-    on_small_disk("ro", "archive::a_disk_that_cannot_be_written_inside");
+fn a_read_only_disk_is_reported() {
+    on_small_disk("ro", "archive::a_read_only_disk_inside");
 }
 
 #[test]
-#[ignore = "needs a read-only disk, run by a_disk_that_cannot_be_written_is_said"]
-fn a_disk_that_cannot_be_written_inside() {
+#[ignore = "needs a read-only disk, run by a_read_only_disk_is_reported"]
+fn a_read_only_disk_inside() {
     for dest in [disk(), disk().join("new")] {
         let error = Stage::open(&dest).unwrap_err();
         assert!(matches!(&error, StageError::ReadOnly { .. }), "{error:?}");

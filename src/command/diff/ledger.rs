@@ -88,5 +88,5 @@ fn shown(ledger: &Ledger, format: DiffFormat) -> Result<String, Failure> {
         DiffFormat::Text => ledger::text(ledger, false),
         DiffFormat::Files => ledger::text(ledger, true),
     };
-    Ok(ui::spelt(&printable_lines(&text)).into_owned())
+    Ok(ui::in_locale(&printable_lines(&text)).into_owned())
 }

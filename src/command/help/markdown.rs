@@ -7,7 +7,8 @@ use manifest::KdlFile;
 
 use super::manifest::{NodeInPlace, entries, label, place};
 
-/// Nodes with the same part from which the page describes the part once: fewer are nearer to their reader in place.
+/// Nodes with the same part from which the page describes the part once: fewer are nearer to their
+/// reader in place.
 const MANY: usize = 5;
 
 const HEAD: &str = "\
@@ -42,7 +43,8 @@ pub fn vocabulary(files: &[KdlFile]) -> String {
     text
 }
 
-/// Returns the parts that many nodes have with the same description, in the order of their first node.
+/// Returns the parts that many nodes have with the same description, in the order of their first
+/// node.
 fn common_parts(entries: &[NodeInPlace]) -> Vec<Part> {
     let mut counts = HashMap::<Part, usize>::new();
     let mut common = Vec::new();

@@ -130,7 +130,8 @@ fn properties(rule: Option<&RemoteRule>) -> Vec<(String, String)> {
     properties
 }
 
-/// Returns the program for the machines of the farm. It must be static: they have no libraries for it.
+/// Returns the program for the machines of the farm. It must be static: they have no libraries for
+/// it.
 fn program(shared: &Shared<'_>) -> Result<PathBuf, Problem> {
     let help =
         "name a static one in the `remote` line: program=\"FILE\"; released programs are static";

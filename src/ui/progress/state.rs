@@ -13,7 +13,7 @@ const LEAST: Duration = Duration::from_secs(3);
 /// Minimum window for an estimate of the remaining time.
 const KNOWN: Duration = Duration::from_secs(8);
 /// Most names in a line.
-const MOST: usize = 2;
+const SHOWN_NAMES: usize = 2;
 /// Least columns of a cut name.
 const NARROWEST: usize = 12;
 
@@ -114,7 +114,7 @@ impl State {
     /// Names are cut, and numbers left out, before names are.
     pub fn line(&self, width: usize, now: Duration) -> String {
         let heads = self.heads(now);
-        let lines = (0..=self.flight.len().min(MOST)).rev();
+        let lines = (0..=self.flight.len().min(SHOWN_NAMES)).rev();
         let mut lines = lines.flat_map(|names| heads.iter().map(move |head| (head, names)));
         lines.find_map(|(head, names)| self.named(head, names, width)).unwrap_or_default()
     }

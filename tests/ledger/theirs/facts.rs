@@ -29,7 +29,8 @@ pub fn commands(distribution: &str) -> Vec<&'static str> {
     rows("SCRIPT").into_iter().filter(of).map(|row| row[0]).collect()
 }
 
-/// Components of artifacts that a package takes: of generic artifacts, or with `device` of those for an ISA.
+/// Components of artifacts that a package takes: of generic artifacts, or with `device` of those
+/// for an ISA.
 pub fn takes(package: &str, name: &str, component: &str) -> bool {
     let column = if package == "device" { 6 } else { 5 };
     let of = |row: &Vec<&str>| row[0] == name && row[1] == component && row[column] == package;

@@ -61,13 +61,13 @@ impl FarmFault {
     ];
 
     /// Returns whether retrying helps.
-    pub fn is_healed(self) -> bool {
+    pub fn is_retried(self) -> bool {
         matches!(self, Self::Loses | Self::Breaks)
     }
 
     /// Returns whether a warning is printed: a busy farm is not a fault.
-    pub fn is_told(self) -> bool {
-        !self.is_healed() && self != Self::NeverDone
+    pub fn is_reported(self) -> bool {
+        !self.is_retried() && self != Self::NeverDone
     }
 }
 
@@ -98,7 +98,7 @@ impl Shared {
         self.lay_out(action.input_root_digest.as_ref(), dir.path());
         let content = dir.path().join("content");
         // Faults happen immediately, before a thread packs the stream.
-        if fault.is_some_and(|fault| !fault.is_healed()) && content.exists() {
+        if fault.is_some_and(|fault| !fault.is_retried()) && content.exists() {
             fs::write(content, "another content").unwrap();
         }
         symlink(env!("CARGO_BIN_EXE_rockpack"), dir.path().join("program")).unwrap();

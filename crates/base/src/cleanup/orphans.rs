@@ -12,7 +12,8 @@ use rustix::process::{
 
 use crate::directory;
 
-/// Limit of waiting, because a killed program in a system call that cannot be interrupted does not end.
+/// Limit of waiting, because a killed program in a system call that cannot be interrupted does not
+/// end.
 const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(5);
 

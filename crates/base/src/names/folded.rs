@@ -17,7 +17,8 @@ pub fn folded(path: &str) -> Cow<'_, str> {
     Cow::Owned(path.nfd().default_case_fold().nfd().collect())
 }
 
-/// Difference of two letters that share a capital, such as σ and ς. Few file systems know it.
+/// Difference in letters with equal case folding but different lower case, such as σ and ς, or ß
+/// and ss. Few file systems treat them as equal.
 pub const LETTER_FORMS: &str = "forms of a letter";
 
 /// Different paths with equal folded form, for display.
@@ -62,17 +63,17 @@ mod tests {
         assert!(alike("Lib/A", "lib/a") && !alike("lib/a", "lib/b"));
         assert!(
             alike("\u{3c3}", "\u{3c2}") && alike("\u{3a3}", "\u{3c2}"),
-            "both small letters of one"
+            "σ and ς fold to one letter"
         );
         assert!(alike("\u{17f}", "s") && alike("\u{1e9e}", "\u{df}") && alike("\u{b5}", "\u{3bc}"));
-        assert!(alike("stra\u{df}e", "STRASSE"), "one letter for two");
+        assert!(alike("stra\u{df}e", "STRASSE"), "ß folds to ss");
         assert!(alike("caf\u{e9}", "cafe\u{301}") && alike("CAF\u{c9}", "cafe\u{301}"));
         assert!(
             !alike("cafe", "caf\u{e9}") && !alike("\u{b2}", "2"),
             "compatibility is not identity"
         );
-        assert!(!alike("\u{131}", "i"), "only Turkish has the capital letter of one");
-        assert!(alike("\u{212b}", "a\u{30a}"), "the sign of a unit is the letter");
+        assert!(!alike("\u{131}", "i"), "dotless ı is not i outside Turkish");
+        assert!(alike("\u{212b}", "a\u{30a}"), "the angstrom sign folds to å");
         assert!(alike("q\u{307}\u{323}", "q\u{323}\u{307}"), "the order of marks");
     }
 

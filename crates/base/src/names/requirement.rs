@@ -42,7 +42,8 @@ impl FromStr for Requirement {
         let (name, rest) = text.split_at(end);
         let (extras, rest) = extras(rest.trim_start())?;
         let (versions, marker) = if let Some(address) = rest.strip_prefix('@') {
-            // Without a preceding space, `;` belongs to the URL, but then some installers reject it.
+            // Without a preceding space, `;` belongs to the URL, but then some installers reject
+            // it.
             let (address, marker) = address
                 .split_once(" ;")
                 .map_or((address, None), |(address, marker)| (address, Some(marker)));

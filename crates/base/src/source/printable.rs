@@ -14,7 +14,8 @@ pub fn printable_lines(text: &str) -> Cow<'_, str> {
 }
 
 /// Matches controls, bidirectional marks (Unicode Standard Annex 9, section 2), and invisible
-/// operators and tags (Unicode Technical Standard 39, section 3.1).
+/// operators and tags (Unicode Technical Standard 39, section 3.1). `\n`, `\t` and the joiners
+/// U+200C and U+200D are excluded, because text and emoji need them.
 pub fn is_active(c: char) -> bool {
     let control = c.is_control() && c != '\n' && c != '\t';
     control

@@ -33,7 +33,7 @@ impl Per {
     pub const WORDS: [&'static str; 3] = ["none", "family", "isa"];
 
     /// Parses `per`; an unknown word is an axis.
-    pub fn named(word: &str) -> Self {
+    pub fn parse(word: &str) -> Self {
         match word {
             "none" => Self::None,
             "family" => Self::Family,
@@ -62,13 +62,15 @@ impl Per {
         matches!(self, Self::Family | Self::Isa)
     }
 
-    /// Returns true if no machine can select its distribution.
+    /// Returns true for an axis: the runtime cannot detect its value, so nothing selects its
+    /// distribution automatically.
     pub fn is_by_axis(&self) -> bool {
         matches!(self, Self::Axis(_))
     }
 }
 
-/// Unit: `ISA`, `family`, or the axis.
+/// Unit of a split for messages: `ISA`, `family`, or the axis. `none` has no unit, and no message
+/// shows it.
 impl fmt::Display for Per {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

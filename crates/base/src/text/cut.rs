@@ -1,5 +1,5 @@
-/// Cuts a long name to `most` columns, behind its middle: names differ at both ends, and most in
-/// the first half.
+/// Shortens a name to `most` characters by `…` after its middle, because names differ at both ends,
+/// and most in the first half.
 pub fn cut_middle(name: &str, most: usize) -> String {
     let count = name.chars().count();
     if count <= most {

@@ -71,16 +71,16 @@ fn shortened(text: &str) -> String {
     head.chain(std::iter::once('…')).chain(text.chars().skip(count - half)).collect()
 }
 
-const MOST: usize = 3;
+const SHOWN_REQUIREMENTS: usize = 3;
 
 /// Formats an extra's pinned requirements as a table cell.
 pub fn installs(requirements: &[String]) -> String {
     let names: Vec<String> = requirements
         .iter()
-        .take(MOST)
+        .take(SHOWN_REQUIREMENTS)
         .map(|requirement| code(required_name(requirement)))
         .collect();
-    match requirements.len().saturating_sub(MOST) {
+    match requirements.len().saturating_sub(SHOWN_REQUIREMENTS) {
         0 => names.join(", "),
         more => format!("{} and {more} more", names.join(", ")),
     }

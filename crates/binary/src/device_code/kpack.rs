@@ -63,8 +63,8 @@ impl<W: Write + Seek> Archiver<W> {
         })
     }
 
-    /// Adds a bundle's code. `index` counts the bundles of `binary` from 0; `size` is the unpacked size
-    /// of `frame`, made by [`compressed`].
+    /// Adds a bundle's code. `index` counts the bundles of `binary` from 0; `size` is the unpacked
+    /// size of `frame`, made by [`compressed`].
     ///
     /// # Errors
     /// If writing fails, or the piece exists or exceeds the format.

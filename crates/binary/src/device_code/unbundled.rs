@@ -1,7 +1,7 @@
 //! Extraction of code objects from offload bundles (clang's `ClangOffloadBundler` documentation).
 //!
-//! Compressed bundles of version 1 have no length of the bundle; version 2 has it in four bytes after
-//! the method, version 3 in eight. The size of the content and a hash follow.
+//! Compressed bundles of version 1 have no length of the bundle; version 2 has it in four bytes
+//! after the method, version 3 in eight. The size of the content and a hash follow.
 
 use std::io::{self, BufReader, Read};
 
@@ -147,7 +147,8 @@ impl Bundle {
         &self.objects
     }
 
-    /// Calls `take` with the index in [`Bundle::objects`] and the bytes of each, in order of offsets.
+    /// Calls `take` with the index in [`Bundle::objects`] and the bytes of each, in order of
+    /// offsets.
     pub fn each_code(
         &self,
         file: &impl ReadAt,

@@ -103,7 +103,8 @@ pub enum ElfError {
     /// Static position-independent executable. Its self-relocation crashes if tables move.
     #[error("a static position-independent executable: editing one makes it crash")]
     StaticPie,
-    /// Dynamic loader. It relocates itself by its dynamic section; glibc's aborts at an rpath there.
+    /// Dynamic loader. It relocates itself by its dynamic section; glibc's aborts at an rpath
+    /// there.
     #[error("a dynamic loader, which starts by itself: an edit can make every program abort")]
     Loader,
     /// Separate debug information.

@@ -13,8 +13,8 @@
 //!   last eight bytes are the index of the bundle.
 //! - The section `.rocm_kpack_ref` is the marker, and `.hip_fatbin` has no bytes in the file.
 //!
-//! The marker ends a page. From there on, the LOAD has memory without bytes; the rest becomes a LOAD
-//! with the old addresses.
+//! The marker ends a page. From there on, the LOAD has memory without bytes; the rest becomes a
+//! LOAD with the old addresses.
 
 use std::ops::Range;
 

@@ -26,8 +26,8 @@ pub use alike::alike;
 /// Bytes of padding to the largest pages on both sides.
 const PADDING: u64 = 3 * 0x1_0000;
 
-/// Verifies that `new`, by `plan` from `old`, has every edit and keeps the invariants. Other bytes are
-/// assumed unchanged.
+/// Verifies that `new`, by `plan` from `old`, has every edit and keeps the invariants. Other bytes
+/// are assumed unchanged.
 ///
 /// # Errors
 /// All violations.

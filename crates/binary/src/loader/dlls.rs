@@ -1,7 +1,7 @@
 //! Files for Windows, indexed as its loader looks for them: by name, ignoring case.
 //!
-//! The directories depend on calls of `os.add_dll_directory`, which a plan knows. Windows' own DLLs are not compared,
-//! since their exports depend on its version.
+//! The directories depend on calls of `os.add_dll_directory`, which a plan knows. Windows' own DLLs
+//! are not compared, since their exports depend on its version.
 
 use std::collections::{HashMap, HashSet};
 
@@ -141,7 +141,8 @@ impl<'a> Dlls<'a> {
     }
 
     /// Returns whether a fault of a file's imports is certain to show: the file is a program, a
-    /// Python module, or loaded by another file. Others are plugins, which a program can do without.
+    /// Python module, or loaded by another file. Others are plugins, which a program can do
+    /// without.
     pub fn is_certain(&self, file: &Dll<'_>) -> bool {
         let name = file.name();
         let is_started = match file.content {

@@ -17,8 +17,8 @@ pub struct Lost<'a> {
     pub is_loaded: bool,
 }
 
-/// Libraries found neither in own directories nor through all loaders. Libraries without a file of their name are of the
-/// system.
+/// Libraries found neither in own directories nor through all loaders. Libraries without a file of
+/// their name are of the system.
 pub fn lost<'a>(tree: &Tree<'a>) -> Vec<Lost<'a>> {
     let (loads, loaded) = (Loads::new(tree), loaded(tree));
     let mut lost = Vec::new();

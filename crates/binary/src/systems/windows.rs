@@ -77,7 +77,8 @@ fn is_windows(name: &str) -> bool {
     names.contains(name) || (!name.contains('.') && names.contains(format!("{name}.dll").as_str()))
 }
 
-/// Windows maps these contracts to its DLLs ("Windows API sets"): `api-ms-win-core-file-l1-2-0.dll`.
+/// Windows maps these contracts to its DLLs ("Windows API sets"):
+/// `api-ms-win-core-file-l1-2-0.dll`.
 fn is_api_set(name: &str) -> bool {
     let name = name.strip_suffix(".dll").unwrap_or(name);
     let rest = name.strip_prefix("api-ms-").or_else(|| name.strip_prefix("ext-ms-"));

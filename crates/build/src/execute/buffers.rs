@@ -8,8 +8,9 @@ pub(super) struct Buffers(Mutex<Vec<Vec<u8>>>);
 
 /// Smaller buffers are allocated: clearing them takes no time.
 const LARGE: usize = BLOCK / 4;
-/// Capacity of all buffers in the pool: a block, also if deflate stores it. Another capacity would grow when
-/// a buffer is used for a larger block, and growing doubles. Larger buffers, of xz blocks, are few.
+/// Capacity of all buffers in the pool: a block, also if deflate stores it. Another capacity would
+/// grow when a buffer is used for a larger block, and growing doubles. Larger buffers, of xz
+/// blocks, are few.
 const ROOM: usize = BLOCK + 4096;
 const MOST: usize = 64;
 

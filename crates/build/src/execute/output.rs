@@ -54,12 +54,12 @@ pub(super) struct Disk {
     pub since: u64,
 }
 
-const OFTEN: u64 = 128 << 20;
+const BYTES_BETWEEN_WRITEBACKS: u64 = 128 << 20;
 
 impl Disk {
     fn wrote(&mut self, bytes: u64) -> io::Result<()> {
         self.since += bytes;
-        if self.since < OFTEN {
+        if self.since < BYTES_BETWEEN_WRITEBACKS {
             return Ok(());
         }
         self.since = 0;

@@ -54,7 +54,8 @@ impl Content {
 }
 
 impl Asked<'_> {
-    /// Reads a member of a zip: only the beginning, if no fact needs the rest. `stored` is a member without compression.
+    /// Reads a member of a zip: only the beginning, if no fact needs the rest. `stored` is a member
+    /// without compression.
     pub fn content(
         &self,
         name: &str,

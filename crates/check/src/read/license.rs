@@ -5,19 +5,23 @@ use spdx::identifiers::{EXCEPTIONS, LICENSES};
 
 const MODE: ParseMode =
     ParseMode { allow_deprecated: true, allow_postfix_plus_on_gpl: true, ..ParseMode::STRICT };
-/// Limit in bytes.
+/// Limit in bytes, far beyond real expressions, because each word is compared with all identifiers.
 const LONGEST: usize = 10_000;
-const OWN: &str = "LicenseRef-";
+const LICENSE_REF: &str = "LicenseRef-";
 
 /// Returns the reason why a text is not an expression. Case does not matter.
-pub(super) fn wrong(text: &str) -> Option<String> {
+pub(super) fn fault(text: &str) -> Option<String> {
     if text.len() > LONGEST {
         return Some("it is longer than 10,000 bytes".to_owned());
     }
-    spdx::Expression::parse_mode(&cased(text), MODE).err().map(|error| error.reason.to_string())
+    spdx::Expression::parse_mode(&with_listed_case(text), MODE)
+        .err()
+        .map(|error| error.reason.to_string())
 }
 
-fn cased(text: &str) -> String {
+/// Writes identifiers in the spelling of the list, because the parser distinguishes case and PEP
+/// 639 does not.
+fn with_listed_case(text: &str) -> String {
     let is_delimiter = |c: char| c.is_whitespace() || matches!(c, '(' | ')');
     let words = text.split_inclusive(is_delimiter).map(|part| {
         let word = part.trim_end_matches(is_delimiter);
@@ -28,8 +32,8 @@ fn cased(text: &str) -> String {
 
 fn identifier(word: &str) -> String {
     let (bare, plus) = word.strip_suffix('+').map_or((word, ""), |bare| (bare, "+"));
-    if bare.get(..OWN.len()).is_some_and(|start| start.eq_ignore_ascii_case(OWN)) {
-        return format!("{OWN}{}{plus}", &bare[OWN.len()..]);
+    if bare.get(..LICENSE_REF.len()).is_some_and(|start| start.eq_ignore_ascii_case(LICENSE_REF)) {
+        return format!("{LICENSE_REF}{}{plus}", &bare[LICENSE_REF.len()..]);
     }
     let names = LICENSES.iter().map(|one| one.name).chain(EXCEPTIONS.iter().map(|one| one.name));
     let name = names.into_iter().find(|name| name.eq_ignore_ascii_case(bare)).unwrap_or(bare);
@@ -50,12 +54,12 @@ mod tests {
             "GPL-2.0-only WITH Classpath-exception-2.0",
             "GPL-2.0+",
         ] {
-            assert_eq!(wrong(text), None, "{text}");
+            assert_eq!(fault(text), None, "{text}");
         }
         let nested = "(".repeat(9_000);
         let long = "MIT AND ".repeat(2_000);
         for text in ["", "not a licence", "Foo-1.0", "MIT AND", "MIT, BSD", &nested, &long] {
-            assert!(wrong(text).is_some(), "{text}");
+            assert!(fault(text).is_some(), "{text}");
         }
     }
 }

@@ -98,7 +98,7 @@ impl Rules<'_> {
     fn license(&self) -> Vec<Finding> {
         let Some(expression) = self.0.first("License-Expression") else { return Vec::new() };
         let mut findings = Vec::new();
-        if let Some(reason) = license::wrong(expression) {
+        if let Some(reason) = license::fault(expression) {
             let message = "its License-Expression is not an SPDX expression";
             findings.push(error(message).because(format!("`{expression}`: {reason}")));
         }

@@ -16,7 +16,8 @@ use wheel::package::{
     Fault, Found, Header, Metadata, OpenError, PackageError, ReadError, Sdist, WheelFile,
 };
 
-/// Reads a wheel or sdist, with its place in the directory of packages as its file. Does not compare RECORD.
+/// Reads a wheel or sdist, with its place in the directory of packages as its file. Does not
+/// compare RECORD.
 ///
 /// # Errors
 /// For a fault of the archive, and without a name or version.
@@ -80,7 +81,8 @@ fn wheel(path: &Path, name: &str, depth: Depth) -> Result<Package<'static>, Open
     Ok(wheel.conclude(members))
 }
 
-/// Refuses texts that are cut or no UTF-8: a comparison would take a part of METADATA for the whole. Rules report them.
+/// Refuses texts that are cut or no UTF-8: a comparison would take a part of METADATA for the
+/// whole. Rules report them.
 fn whole_texts(file: &WheelFile, path: &Path) -> Result<(), OpenError> {
     for text in ["METADATA", "WHEEL"] {
         let name = format!("{}/{text}", file.dist_info().unwrap_or_default());

@@ -24,7 +24,8 @@ impl Texts {
         rest.is_some()
     }
 
-    /// Chooses members of a wheel: not licences, and of the platform directory only the generated lists of links.
+    /// Chooses members of a wheel: not licences, and of the platform directory only the generated
+    /// lists of links.
     pub fn of_wheel(entries: &[DirectoryEntry], info: &str, platform: Option<&str>) -> Vec<bool> {
         let (mut texts, licenses) = (Self::default(), format!("{info}/licenses/"));
         let is_kept = |entry: &DirectoryEntry| {

@@ -1,4 +1,5 @@
-//! Fields of metadata that index servers reject (core metadata specification), and installers do not read.
+//! Fields of metadata that index servers reject (core metadata specification), and installers do
+//! not read.
 
 use std::collections::BTreeSet;
 

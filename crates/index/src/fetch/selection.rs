@@ -22,8 +22,8 @@ pub struct Selection {
     pub selected: Vec<Selected>,
     /// Other archives, sorted by key.
     pub unneeded: Vec<Unneeded>,
-    /// Sidecars without the archive, sorted by key.
-    pub bereft: Vec<String>,
+    /// Sidecars without their archive, sorted by key.
+    pub orphaned_sidecars: Vec<String>,
     /// Needed artifacts, including missing ones; `None` in [`Selection::all`].
     pub needed: Option<Needed>,
 }
@@ -50,40 +50,41 @@ pub struct Unneeded {
     /// Size in bytes.
     pub size: u64,
     /// Reason.
-    pub reason: Why,
+    pub reason: UnneededReason,
 }
 
 /// Reason for not needing an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "Why"))]
 #[serde(rename_all = "kebab-case")]
-pub enum Why {
+pub enum UnneededReason {
     /// No requested package takes it.
     NoPackage,
     /// A zstd archive of the same artifact exists.
-    ZstdIsThere,
+    #[serde(rename = "zstd-is-there")]
+    ZstdExists,
 }
 
-impl Why {
+impl UnneededReason {
     /// Reason in words.
     pub fn text(self) -> &'static str {
         match self {
             Self::NoPackage => "no package takes it",
-            Self::ZstdIsThere => "the zstd archive is taken",
+            Self::ZstdExists => "the zstd archive is taken",
         }
     }
 }
 
 impl Selection {
-    /// Selects the needed archives of `run`. Without a listing, `demand` must name possible artifacts; the keys in
-    /// `locked` are requested too.
+    /// Selects the needed archives of `run`. Without a listing, `demand` must name possible
+    /// artifacts; the keys in `locked` are requested too.
     pub fn of_run(
         run: &dyn Bucket,
         demand: &dyn Demand,
         locked: &[&str],
     ) -> Result<Self, StoreError> {
         let objects = match run.list(None) {
-            Err(error) if error.kind == ErrorKind::Unsupported => asked(run, demand, locked)?,
+            Err(error) if error.kind == ErrorKind::Unsupported => probe(run, demand, locked)?,
             listed => without_directories(run, listed?)?,
         };
         Ok(Self::of_objects(demand, objects))
@@ -91,20 +92,22 @@ impl Selection {
 
     /// Selects all archives of `run`.
     pub fn all(run: &dyn Bucket) -> Result<Self, StoreError> {
-        let (selected, unneeded, bereft) = archives(without_directories(run, run.list(None)?)?);
-        let bereft = bereft.into_keys().map(|key| format!("{key}{SIDECAR}")).collect();
-        Ok(Self { selected, unneeded, bereft, needed: None })
+        let (selected, unneeded, orphans) = archives(without_directories(run, run.list(None)?)?);
+        let orphaned_sidecars = orphans.into_keys().map(|key| format!("{key}{SIDECAR}")).collect();
+        Ok(Self { selected, unneeded, orphaned_sidecars, needed: None })
     }
 
-    /// Pure.
+    /// Selects from a listing, without access to the store.
     pub(crate) fn of_objects(demand: &dyn Demand, objects: Vec<Object>) -> Self {
-        let (archives, mut unneeded, bereft) = archives(objects);
+        let (archives, mut unneeded, orphans) = archives(objects);
         let ids: Vec<ArtifactId> = archives.iter().map(|selected| selected.id.clone()).collect();
         let needed = demand.needed(&ids);
-        let with_all: Vec<ArtifactId> = ids.into_iter().chain(bereft.values().cloned()).collect();
-        let would_be = demand.needed(&with_all).taken;
-        let bereft = bereft.into_iter().filter(|(_, id)| would_be.contains_key(id));
-        let bereft = bereft.map(|(key, _)| format!("{key}{SIDECAR}")).collect();
+        // An orphaned sidecar counts only if its artifact would be needed.
+        let with_orphans: Vec<ArtifactId> =
+            ids.into_iter().chain(orphans.values().cloned()).collect();
+        let needed_with_orphans = demand.needed(&with_orphans).taken;
+        let orphans = orphans.into_iter().filter(|(_, id)| needed_with_orphans.contains_key(id));
+        let orphaned_sidecars = orphans.map(|(key, _)| format!("{key}{SIDECAR}")).collect();
         let mut selected = Vec::new();
         for archive in archives {
             match needed.taken.get(&archive.id) {
@@ -113,7 +116,7 @@ impl Selection {
             }
         }
         unneeded.sort_by(|a, b| a.key.cmp(&b.key));
-        Self { selected, unneeded, bereft, needed: Some(needed) }
+        Self { selected, unneeded, orphaned_sidecars, needed: Some(needed) }
     }
 
     /// Problems of the manifest's requirements, such as missing artifacts.
@@ -123,15 +126,16 @@ impl Selection {
 
     /// Warning about sidecars without archives: an interrupted upload.
     pub fn warning(&self) -> Option<Problem> {
-        let first = self.bereft.first()?;
-        let message = match self.bereft.len() - 1 {
+        let first = self.orphaned_sidecars.first()?;
+        let message = match self.orphaned_sidecars.len() - 1 {
             0 => format!("`{first}` has no archive"),
             more => {
                 let more = counted(more, "more checksum");
                 format!("`{first}` and {more} have no archives")
             }
         };
-        let help = "its upload may have broken off: check that the build of the run has ended";
+        let help =
+            "its upload may have been interrupted: check that the build of the run has finished";
         Some(Problem::warning(Code::MissingArtifact, message).help(help))
     }
 
@@ -164,7 +168,11 @@ impl Selection {
 }
 
 fn no_package(object: &Object) -> Unneeded {
-    Unneeded { key: object.key.as_str().to_owned(), size: object.size, reason: Why::NoPackage }
+    Unneeded {
+        key: object.key.as_str().to_owned(),
+        size: object.size,
+        reason: UnneededReason::NoPackage,
+    }
 }
 
 /// Removes directory markers: listings omit their final `/`, so a read fails.
@@ -182,9 +190,9 @@ fn without_directories(run: &dyn Bucket, objects: Vec<Object>) -> Result<Vec<Obj
 
 fn archives(objects: Vec<Object>) -> (Vec<Selected>, Vec<Unneeded>, BTreeMap<String, ArtifactId>) {
     let (mut by_artifact, mut sidecars) = (BTreeMap::new(), BTreeMap::new());
-    let mut worse = Vec::new();
+    let mut superseded = Vec::new();
     let mut objects = objects;
-    // The first archive of an artifact wins: `.zst` sorts before `.xz`.
+    // The first archive of an artifact wins: in descending order, `.zst` is before `.xz`.
     objects.sort_by(|a, b| b.key.cmp(&a.key));
     // Deeper keys of a run are logs and packages.
     for object in objects.into_iter().filter(|object| object.key.depth() == 0) {
@@ -193,10 +201,10 @@ fn archives(objects: Vec<Object>) -> (Vec<Selected>, Vec<Unneeded>, BTreeMap<Str
         } else if let Some(id) = archive_of(object.key.as_str()) {
             match by_artifact.entry(id) {
                 std::collections::btree_map::Entry::Vacant(entry) => _ = entry.insert(object),
-                std::collections::btree_map::Entry::Occupied(_) => worse.push(Unneeded {
+                std::collections::btree_map::Entry::Occupied(_) => superseded.push(Unneeded {
                     key: object.key.as_str().to_owned(),
                     size: object.size,
-                    reason: Why::ZstdIsThere,
+                    reason: UnneededReason::ZstdExists,
                 }),
             }
         }
@@ -207,14 +215,15 @@ fn archives(objects: Vec<Object>) -> (Vec<Selected>, Vec<Unneeded>, BTreeMap<Str
     });
     let mut selected: Vec<Selected> = selected.collect();
     selected.sort_by(|a, b| a.object.key.cmp(&b.object.key));
-    worse.sort_by(|a, b| a.key.cmp(&b.key));
+    superseded.sort_by(|a, b| a.key.cmp(&b.key));
     let ids: BTreeSet<&ArtifactId> = selected.iter().map(|selected| &selected.id).collect();
-    let bereft = sidecars.into_keys().filter_map(|key| Some((archive_of(&key)?, key)));
-    let bereft = bereft.filter(|(id, _)| !ids.contains(id)).map(|(id, key)| (key, id)).collect();
-    (selected, worse, bereft)
+    let orphans = sidecars.into_keys().filter_map(|key| Some((archive_of(&key)?, key)));
+    let orphans = orphans.filter(|(id, _)| !ids.contains(id)).map(|(id, key)| (key, id)).collect();
+    (selected, superseded, orphans)
 }
 
-fn asked(
+/// Requests each possible archive, because the store has no listing.
+fn probe(
     run: &dyn Bucket,
     demand: &dyn Demand,
     locked: &[&str],

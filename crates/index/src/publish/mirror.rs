@@ -42,8 +42,8 @@ pub struct Mirrored {
     pub removed: usize,
 }
 
-/// Writes pages for the packages of `source` to `dest`; passes changes to `report`. Errors precede all
-/// writes.
+/// Writes pages for the packages of `source` to `dest`; passes changes to `report`. Errors precede
+/// all writes.
 pub fn mirror(
     source: &dyn Bucket,
     dest: &dyn Bucket,

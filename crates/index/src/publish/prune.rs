@@ -92,8 +92,8 @@ pub struct Pruned {
     pub pages: usize,
 }
 
-/// Removes old packages. Calls `report` before each step, from several threads. Another run completes
-/// an interrupted one.
+/// Removes old packages. Calls `report` before each step, from several threads. Another run
+/// completes an interrupted one.
 ///
 /// # Errors
 ///

@@ -23,8 +23,8 @@ pub(super) struct Publisher {
     details: BTreeMap<&'static str, String>,
 }
 
-/// Reads a certificate in DER. An unknown issuer of tokens is its own kind, without one the issuer of
-/// the certificate; `identity` is then its subject.
+/// Reads a certificate in DER. An unknown issuer of tokens is its own kind, without one the issuer
+/// of the certificate; `identity` is then its subject.
 pub(super) fn publisher(certificate: &[u8]) -> Result<Publisher, Error> {
     let certificate = Certificate::from_der(certificate)?;
     let certificate = certificate.tbs_certificate();

@@ -114,7 +114,7 @@ impl<'a> Context<'a> {
 
     pub fn split(&self, word: Spanned<String>) -> Option<Spanned<Per>> {
         if self.splits().any(|split| split == word.value) {
-            return Some(Spanned::new(Per::named(&word.value), word.place));
+            return Some(Spanned::new(Per::parse(&word.value), word.place));
         }
         let message = format!("`{}` is not a split", word.value);
         let label = match nearest(&word.value, self.splits()) {

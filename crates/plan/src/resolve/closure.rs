@@ -1,7 +1,7 @@
 //! Link closure: binaries must find their libraries after installation.
 //!
-//! [`Closure`] searches like glibc's loader ([`binary::loader`]), but only where manifest and selection put packages
-//! together. Directories below `glibc-hwcaps` are ignored: they only hold
+//! [`Closure`] searches like glibc's loader ([`binary::loader`]), but only where manifest and
+//! selection put packages together. Directories below `glibc-hwcaps` are ignored: they only hold
 //! variants of other libraries.
 
 use std::collections::HashMap;
@@ -202,7 +202,8 @@ impl<'a> Closure<'a> {
         Need { library, resolved, others: other_files }
     }
 
-    /// Judges a library that is surely there, or there by luck; otherwise `outside` decides, then its loss.
+    /// Judges a library that is surely there, or there by luck; otherwise `outside` decides, then
+    /// its loss.
     fn resolved(
         &self,
         library: &'a str,

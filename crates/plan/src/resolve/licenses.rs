@@ -14,7 +14,7 @@ use catalog::{Catalog, EntryKind};
 use manifest::{LicenseExpression, Manifest, Package};
 
 /// Licence of the Python sources in every package.
-const OWN: &str = env!("CARGO_PKG_LICENSE");
+const SOURCES_LICENSE: &str = env!("CARGO_PKG_LICENSE");
 
 pub(super) type LicenseTexts<'a> = HashMap<&'a ArtifactName, Vec<Item<'a>>>;
 
@@ -98,9 +98,9 @@ pub(super) fn expression(
                 .help(format!("add `license-of \"{first}\" spdx=\"…\"` to `common`, or a `license` line to the package"));
         return Err(Box::new(problem.of_fact(package.name.value.to_string())));
     }
-    let own_license: Option<LicenseExpression> = OWN.parse().ok();
+    let own_license: Option<LicenseExpression> = SOURCES_LICENSE.parse().ok();
     let parts = shipped.iter().filter_map(|name| license_of(name)).chain(&own_license);
-    Ok(LicenseExpression::all_of(parts).unwrap_or_else(|| OWN.to_owned()))
+    Ok(LicenseExpression::all_of(parts).unwrap_or_else(|| SOURCES_LICENSE.to_owned()))
 }
 
 /// Artifacts without a licence text, with their wheels.

@@ -7,7 +7,7 @@ use base::names::{Mode, PackageName};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::Manifest;
 
-const MOST: usize = 8;
+const SHOWN_NAMES: usize = 8;
 
 pub(super) fn check(
     manifest: &Manifest,
@@ -42,8 +42,8 @@ pub(super) fn check(
 }
 
 fn listed(names: &[&str]) -> String {
-    let shown = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(MOST) {
+    let shown = names.iter().take(SHOWN_NAMES).copied().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN_NAMES) {
         0 => shown,
         rest => format!("{shown} and {rest} more"),
     }

@@ -61,8 +61,8 @@ pub(super) fn proposed<'a>(catalog: &'a Catalog, package: &Package) -> BTreeSet<
     missing.filter_map(|rule| proposal(catalog, package, rule)).collect()
 }
 
-/// Artifact with a name near that of `missing`. None of the package's other lines takes the same components of it: they
-/// would be given twice.
+/// Artifact with a name near that of `missing`. None of the package's other lines takes the same
+/// components of it: they would be given twice.
 fn proposal<'a>(
     catalog: &'a Catalog,
     package: &Package,

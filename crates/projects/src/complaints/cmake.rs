@@ -21,8 +21,8 @@ pub fn error(lines: &[&str]) -> Option<(String, usize)> {
     Some((text.join("\n"), read))
 }
 
-/// First line for an error in one of CMake's modules: the innermost call in the project, whose files
-/// have relative paths.
+/// First line for an error in one of CMake's modules: the innermost call in the project, whose
+/// files have relative paths.
 fn call_of_project(first: &str, after: &[&str]) -> Option<String> {
     let is_foreign = first.strip_prefix(PLACED)?.starts_with('/');
     if !is_foreign || !after.first()?.starts_with(CALLS) {

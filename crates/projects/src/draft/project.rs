@@ -13,7 +13,8 @@ use base::directory::entries;
 use base::names::{Requirement, normalized};
 use base::regular;
 
-const MOST: u64 = 4 << 20;
+/// Limit of a project's file in bytes, because it is read into memory.
+const LONGEST_FILE: u64 = 4 << 20;
 const TESTS: [&str; 2] = ["tests", "test"];
 
 pub(super) struct DraftProject {
@@ -40,7 +41,7 @@ fn is_built(settings: &Table) -> bool {
 }
 
 fn read_settings(directory: &Path) -> Option<Table> {
-    regular::read_to_string(directory.join("pyproject.toml"), MOST).ok()?.parse().ok()
+    regular::read_to_string(directory.join("pyproject.toml"), LONGEST_FILE).ok()?.parse().ok()
 }
 
 impl DraftProject {
@@ -49,8 +50,9 @@ impl DraftProject {
             return Ok(None);
         }
         let settings = read_settings(directory).unwrap_or_default();
-        let text =
-            |name: &str| regular::read_to_string(directory.join(name), MOST).unwrap_or_default();
+        let text = |name: &str| {
+            regular::read_to_string(directory.join(name), LONGEST_FILE).unwrap_or_default()
+        };
         let (script, cmake) = (text("setup.py"), text("CMakeLists.txt"));
         let last = || Some(directory.file_name()?.to_string_lossy().into_owned());
         let name =

@@ -1,4 +1,5 @@
-//! A difference as text, for all printers: verdict, head, a row for each package, and sections of lines.
+//! A difference as text, for all printers: verdict, head, a row for each package, and sections of
+//! lines.
 
 use std::fmt::Write as _;
 

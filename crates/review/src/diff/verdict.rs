@@ -2,24 +2,25 @@ use super::{Diff, Loss};
 
 pub(super) const NOTHING: &str = "no difference\n";
 
-const MOST: usize = 8;
+const SHOWN_LOSSES: usize = 8;
 
 pub(super) fn lines(diff: &Diff) -> Vec<String> {
     let (allowed, lost): (Vec<&Loss>, Vec<&Loss>) =
         diff.losses.iter().partition(|loss| loss.allowed.is_some());
-    let mut lines: Vec<String> = lost.iter().take(MOST).map(|loss| loss.text.clone()).collect();
+    let mut lines: Vec<String> =
+        lost.iter().take(SHOWN_LOSSES).map(|loss| loss.text.clone()).collect();
     if lines.is_empty() {
-        let but = if allowed.is_empty() { "" } else { " that the change does not allow" };
-        lines.push(format!("nothing lost{but}"));
+        let suffix = if allowed.is_empty() { "" } else { " except allowed losses" };
+        lines.push(format!("nothing lost{suffix}"));
     }
-    let more = lost.len().saturating_sub(MOST);
+    let more = lost.len().saturating_sub(SHOWN_LOSSES);
     lines.extend((more > 0).then(|| format!("and {more} more")));
-    let shown = allowed.iter().take(MOST);
+    let shown = allowed.iter().take(SHOWN_LOSSES);
     lines.extend(shown.filter_map(|loss| {
         let note = loss.allowed.as_ref()?;
         Some(format!("allowed: {}: {}", loss.text, note.shown()))
     }));
-    let more = allowed.len().saturating_sub(MOST);
+    let more = allowed.len().saturating_sub(SHOWN_LOSSES);
     lines.extend((more > 0).then(|| format!("allowed: {more} more")));
     lines
 }

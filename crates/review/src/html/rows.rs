@@ -28,7 +28,7 @@ pub(super) enum Part {
     Archive,
 }
 
-/// 0 is the empty text.
+/// Texts by number; number 0 is the empty text.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(super) struct Texts<'p>(IndexSet<Cow<'p, str>>);
@@ -98,9 +98,9 @@ struct Columns {
     rule: Column,
     artifact: Column,
     base: Column,
-    /// Leading segments that the source's path lacks.
+    /// Number of leading segments of the path that the source's path lacks.
     strip: Column,
-    /// Path of the source, if different without these segments.
+    /// Path of the source, unless it is the path without these segments.
     source: Column,
     detail: Column,
     rpath: Column,
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_source_is_told_by_what_is_above_it() {
+    fn counts_leading_segments_above_a_source() {
         assert_eq!(segments_above("p/lib/a", "lib/a"), Some(1));
         assert_eq!(segments_above("lib/a", "lib/a"), Some(0));
         assert_eq!(segments_above("p/xlib/a", "lib/a"), None);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_known_by_parent_and_name() {
+    fn numbers_directories_by_parent_and_name() {
         let (mut texts, mut directories) =
             (Texts(IndexSet::from([Cow::Borrowed("")])), Directories::default());
         let numbers =

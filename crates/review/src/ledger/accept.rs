@@ -13,7 +13,8 @@ pub(super) struct Sorted<'r> {
     pub idle: Vec<&'r AcceptRule>,
 }
 
-/// Gives each difference to the first line that accepts it. A line that only repeats others is not idle.
+/// Gives each difference to the first line that accepts it. A line that only repeats others is not
+/// idle.
 pub(super) fn sorted(compared: Compared, rules: &[AcceptRule]) -> Sorted<'_> {
     let Compared { mut counts, differences } = compared;
     let mut by_rule: BTreeMap<usize, Vec<Difference>> = BTreeMap::new();

@@ -15,7 +15,7 @@ pub(super) enum Compared {
     Different(String),
 }
 
-/// Larger files are no text that people write.
+/// Limit of compared texts in bytes, because people write no larger ones.
 const LONGEST_TEXT: u64 = 8 << 20;
 
 /// Compares the contents of files at one path.
@@ -31,7 +31,8 @@ pub(super) fn compared(path: &str, theirs: &Kept, ours: &Kept) -> io::Result<Com
     Ok(if is_json && same_values(&old, &new) { Compared::Meaning } else { lines(&old, &new) })
 }
 
-/// Proves that two files are edits of one program: editors leave no equal bytes.
+/// Compares two ELF files by structure, because edits of one program by two editors differ in
+/// bytes.
 fn programs(theirs: &Kept, old: &ElfFacts, ours: &Kept, new: &ElfFacts) -> Compared {
     if let Err(violations) = elf::alike(theirs, ours) {
         let first = violations.first().map(ToString::to_string).unwrap_or_default();
@@ -59,7 +60,7 @@ fn same_values(old: &str, new: &str) -> bool {
     value(old).is_some_and(|old| Some(old) == value(new))
 }
 
-/// Line ends have no meaning, and neither have blank lines at the end.
+/// Compares texts line by line; ignores line endings and trailing whitespace of the file.
 fn lines(old: &str, new: &str) -> Compared {
     let (old, new) = (old.trim_end(), new.trim_end());
     let mut pairs = (1..).zip(old.lines().zip(new.lines()));

@@ -8,7 +8,7 @@ use base::source::printable;
 use base::text::{Column, Table, counted};
 
 /// A page that is read in a minute shows the worst; `--format files` and JSON show all.
-const MOST: usize = 40;
+const SHOWN_ROWS: usize = 40;
 
 /// Titles of the columns of counts.
 const COUNTS: [&str; 11] = [
@@ -51,7 +51,7 @@ fn verdict(ledger: &Ledger) -> String {
 fn sections(ledger: &Ledger, all: bool) -> Vec<Section> {
     let rows = ledger.packages.iter().chain([&ledger.total()]).map(row).collect();
     let mut sections = vec![Section { title: String::new(), columns: &COUNTS, rows, left_out: 0 }];
-    let most = if all { usize::MAX } else { MOST };
+    let most = if all { usize::MAX } else { SHOWN_ROWS };
     if !ledger.unexplained.is_empty() {
         let shown = ledger.unexplained.iter().take(most);
         let rows = shown.map(|it| {

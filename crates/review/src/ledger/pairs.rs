@@ -19,7 +19,8 @@ pub(super) fn pairs<'p>(theirs: &'p [Package], ours: &'p [Package]) -> Pairs<'p>
     }
     let mut pairs = Pairs { both: Vec::new(), theirs: Vec::new(), ours: Vec::new() };
     for package in theirs {
-        // Several packages of one name are wheels for several interpreters: by the order of their file names.
+        // Several packages of one name are wheels for several interpreters: by the order of their
+        // file names.
         let twins = by_key.get_mut(&key(package)).filter(|twins| !twins.is_empty());
         match twins {
             Some(twins) => pairs.both.push((package, twins.remove(0))),

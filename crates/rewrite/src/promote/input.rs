@@ -23,7 +23,8 @@ pub(super) struct Input {
     pub metadata: String,
     /// Facts, if rockpack made it.
     pub own: Option<Own>,
-    /// It has the version of the set: rockpack made it, or another tool made it of a distribution of the manifest.
+    /// It has the version of the set: rockpack made it, or another tool made it of a distribution
+    /// of the manifest.
     pub is_of_set: bool,
     pub body: Body,
 }

@@ -27,8 +27,8 @@ pub(super) fn promoted(
     pruned
 }
 
-/// Removes the lines of targets that are not kept; a value that is such a target becomes the first kept one. Modules
-/// that list one target stay.
+/// Removes the lines of targets that are not kept; a value that is such a target becomes the first
+/// kept one. Modules that list one target stay.
 fn pruned(member: &str, text: &str, targets: &Targets) -> Changed {
     let is_target =
         |(_, range): &(String, Range<usize>)| targets.is_name(base_of(&text[range.clone()]));

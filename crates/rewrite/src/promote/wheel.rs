@@ -94,7 +94,8 @@ pub(super) fn without_facts(
     Ok((work.rewrite, work.changes))
 }
 
-/// New value for the version of a package that rockpack did not make, of the set, or of the set in a local part.
+/// New value for the version of a package that rockpack did not make, of the set, or of the set in
+/// a local part.
 pub(super) fn new_version(value: &str, input: &Input, to: &Version, set: &Set) -> Option<String> {
     if same_version(value, &input.version) {
         return Some(to.to_string());
@@ -136,8 +137,9 @@ impl<'w> Work<'w> {
         self.apply(&member, done);
     }
 
-    /// Changes the files of a rule. With the `targets` of a package that rockpack did not make, each file must exist
-    /// and hold the version, and modules lose targets. Facts of rockpack are changed already.
+    /// Changes the files of a rule. With the `targets` of a package that rockpack did not make,
+    /// each file must exist and hold the version, and modules lose targets. Facts of rockpack are
+    /// changed already.
     fn files(
         &mut self,
         rule: &PromoteRule,

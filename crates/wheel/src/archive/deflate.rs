@@ -1,8 +1,8 @@
 //! Raw deflate (RFC 1951) in blocks that concatenate to one stream.
 //!
 //! Blocks are compressed in any order. libdeflate is the fastest encoder for its output size, but
-//! writes only whole streams: the flag of the last block is cleared, and an empty stored block, which
-//! ends at a byte boundary, is appended.
+//! writes only whole streams: the flag of the last block is cleared, and an empty stored block,
+//! which ends at a byte boundary, is appended.
 
 use libdeflater::{CompressionLvl, Compressor};
 
@@ -79,8 +79,8 @@ impl Encoder {
         Self { compressor: Compressor::new(level.number()), scratch: Vec::new() }
     }
 
-    /// Compresses `data` to one block; `last` marks the last, possibly empty one. Incompressible data is
-    /// stored, with 5 bytes per 64 KiB.
+    /// Compresses `data` to one block; `last` marks the last, possibly empty one. Incompressible
+    /// data is stored, with 5 bytes per 64 KiB.
     pub fn block(&mut self, data: &[u8], last: bool) -> Vec<u8> {
         let mut out = Vec::new();
         self.append_block(data, last, &mut out);

@@ -81,7 +81,8 @@ pub enum Kept {
 }
 
 impl Kept {
-    /// Creates an empty buffer for bytes of this size: in memory if it is small, otherwise an unnamed file.
+    /// Creates an empty buffer for bytes of this size: in memory if it is small, otherwise an
+    /// unnamed file.
     ///
     /// # Errors
     ///

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Fault, FaultKind};
 use crate::archive::entry_points::{CONSOLE_SCRIPTS, EntryPoint, Object};
 
-const MOST: usize = 1000;
+const MOST_ENTRY_POINTS: usize = 1000;
 
 /// Entries of a file, and its malformed lines.
 #[derive(Debug, Default)]
@@ -30,9 +30,10 @@ impl EntryPoints {
                 points.faults.extend(section_fault(name));
                 continue;
             }
-            if count == MOST {
-                let message =
-                    format!("it has more than {MOST} entry points; rockpack read only these");
+            if count == MOST_ENTRY_POINTS {
+                let message = format!(
+                    "it has more than {MOST_ENTRY_POINTS} entry points; rockpack read only these"
+                );
                 points.faults.push(Fault::new(FaultKind::EntryPoint, message));
                 break;
             }

@@ -82,7 +82,8 @@ impl Fault {
         Self { kind, member: None, what: what.into(), detail: None }
     }
 
-    /// Reason to reject the package: readers would see different members, or unpack them outside the target.
+    /// Reason to reject the package: readers would see different members, or unpack them outside
+    /// the target.
     pub fn refusal(&self) -> Option<String> {
         use FaultKind::{Ambiguous, Below, Broken, Kind, Link, MetadataDirectory, Name, Twice};
         let Self { kind, what, member, detail } = self;

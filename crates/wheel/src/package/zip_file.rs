@@ -99,7 +99,8 @@ fn broken(why: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, why)
 }
 
-/// Returns whether an error comes from the bytes of an archive, and not from the system that reads them.
+/// Returns whether an error comes from the bytes of an archive, and not from the system that reads
+/// them.
 pub fn is_broken(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,4 +1,5 @@
-//! Numbers in tar headers: Python ends an archive at a malformed one, GNU tar skips it with an error.
+//! Numbers in tar headers: Python ends an archive at a malformed one, GNU tar skips it with an
+//! error.
 
 use std::ops::Range;
 

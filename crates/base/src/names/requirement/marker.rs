@@ -72,7 +72,8 @@ impl Reader<'_> {
             }
             // Comparing two texts is invalid.
             (Operand::Text(_), Operand::Text(_)) => None,
-            // Pip compares texts for equality if the right one is no version, and a compatible version has two parts.
+            // Pip compares texts for equality if the right one is no version, and a compatible
+            // version has two parts.
             (Operand::Variable(_), Operand::Text(text))
                 if compared == "~=" && !text.contains('.') =>
             {

@@ -1,7 +1,7 @@
 //! Comparison of two edits of one file, neither of which is an edit of the other.
 //!
-//! Editors move tables and their strings to different places, and number sections anew: tables are compared by meaning,
-//! everything else by address, from both sides.
+//! Editors move tables and their strings to different places, and number sections anew: tables are
+//! compared by meaning, everything else by address, from both sides.
 
 use object::elf::{self, DynamicTag, Sym64};
 use object::endian::LittleEndian as LE;
@@ -114,7 +114,8 @@ impl Both<'_> {
         check(found, "I13", is_equal, || "a note differs".to_owned());
     }
 
-    /// Symbols by name: their strings can be elsewhere, and the section of a defined one has another number.
+    /// Symbols by name: their strings can be elsewhere, and the section of a defined one has
+    /// another number.
     fn check_equal_symbols(&self, found: &mut Vec<Violation>) {
         let (old, new) = (named(self.old, self.before), named(self.new, self.after));
         check(found, "I15", old.is_some() && old == new, || "a dynamic symbol differs".to_owned());

@@ -33,14 +33,14 @@ impl Connection {
     pub(super) fn new(url: &str, options: &Options, runtime: &Runtime) -> Result<Self> {
         // Fails if a provider is installed already: harmless.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let parsed = Url::parse(url).map_err(|e| wrong("URL", e))?;
+        let parsed = Url::parse(url).map_err(|e| generic_error("URL", e))?;
         let (scheme, path) = ObjectStoreScheme::parse(&parsed)?;
         let prefix = path.as_ref();
         let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
         let connector = Connector::new(options, scheme == ObjectStoreScheme::Http);
         let region = region(&parsed, &scheme, &connector, runtime)?;
-        let retries = (&retries(options), &connector);
-        let store = client(&parsed, &scheme, options.access, retries, region.as_deref())?;
+        let transport = (&retries(options), &connector);
+        let store = client(&parsed, &scheme, options.access, transport, region.as_deref())?;
         Ok(Self { store, scheme, prefix })
     }
 
@@ -61,12 +61,14 @@ impl Connection {
         self.scheme == ObjectStoreScheme::GoogleCloudStorage
     }
 
-    /// Google's servers decode answers for some clients, and then omit the length.
+    /// True if servers answer with the stored `Content-Encoding`. Google's decode for some clients,
+    /// and then omit the length.
     pub(super) fn keeps_encoding(&self) -> bool {
         use ObjectStoreScheme::{AmazonS3, MicrosoftAzure};
         matches!(self.scheme, AmazonS3 | MicrosoftAzure)
     }
 
+    /// Attributes that the store keeps: HTTP servers keep none.
     pub(super) fn attributes(&self, attributes: Attributes) -> Attributes {
         if self.scheme == ObjectStoreScheme::Http { Attributes::new() } else { attributes }
     }
@@ -142,7 +144,8 @@ fn client(
     }
 }
 
-/// Region of an `s3://` bucket, unless environment or URL name region or endpoint.
+/// Region of an `s3://` bucket; `None` if the environment names a region or endpoint, or the URL is
+/// not `s3://`.
 fn region(
     url: &Url,
     scheme: &ObjectStoreScheme,
@@ -161,7 +164,7 @@ fn region(
         return Ok(None);
     }
     let bucket = url.host_str().unwrap_or_default();
-    // The certificate of S3 is for one label below it.
+    // S3's wildcard certificate covers one label, so a bucket name with dots belongs in the path.
     let address = if bucket.contains('.') {
         format!("https://s3.amazonaws.com/{bucket}")
     } else {
@@ -170,10 +173,10 @@ fn region(
     let headers = runtime.block_on(head(connector, &address))?;
     let region = headers.get("x-amz-bucket-region").and_then(|region| region.to_str().ok());
     let is_name = |region: &&str| region.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    match region.filter(is_name) {
-        Some(region) => Ok(Some(region.to_owned())),
-        None => Err(unfit(format!("S3 knows no region of the bucket `{bucket}`: set AWS_REGION"))),
+    if let Some(region) = region.filter(is_name) {
+        return Ok(Some(region.to_owned()));
     }
+    Err(unfit(format!("S3 returned no region for the bucket `{bucket}`: set AWS_REGION")))
 }
 
 fn has_credentials(scheme: &ObjectStoreScheme) -> bool {
@@ -222,7 +225,7 @@ fn is_set(name: &str) -> bool {
     env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
-fn wrong(
+fn generic_error(
     store: &'static str,
     error: impl std::error::Error + Send + Sync + 'static,
 ) -> object_store::Error {

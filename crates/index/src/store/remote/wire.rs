@@ -24,7 +24,7 @@ use fault::Fault;
 use home::Home;
 use limits::MOST_REDIRECTS;
 use received::{Kind, Received};
-use sent::{Clock, Sent};
+use sent::{Clock, PiecewiseBody};
 
 mod client;
 mod fault;
@@ -171,14 +171,14 @@ impl Wire {
         request.headers_mut().clone_from(&parts.headers);
         let clock = Arc::new(Clock::new(self.rules.stall));
         if body.content_length() > 0 {
-            let sent = Sent::new(body.clone(), clock.clone(), operation.cloned());
-            *request.body_mut() = Some(reqwest::Body::wrap(sent));
+            let body = PiecewiseBody::new(body.clone(), clock.clone(), operation.cloned());
+            *request.body_mut() = Some(reqwest::Body::wrap(body));
         }
         tokio::select! {
             answer = self.client.execute(request) => {
                 answer.map(Into::into).map_err(client::error)
             }
-            () = clock.silence() => {
+            () = clock.stalled() => {
                 Err(HttpError::new(HttpErrorKind::Timeout, Fault::Silence(self.rules.stall)))
             }
         }

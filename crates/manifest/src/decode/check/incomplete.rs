@@ -1,4 +1,4 @@
-//! Incomplete packages: all missing lines at once, to paste.
+//! Reports incomplete packages with all missing lines, ready to paste.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -35,7 +35,8 @@ impl Context<'_> {
         package.draft.missing.iter().copied().filter(needed).collect()
     }
 
-    /// Returns whether a licence cannot be composed: the package ships nothing, or a required artifact without terms.
+    /// Returns true if no licence can be composed: the package ships nothing, or a required artifact
+    /// has no `license-of` line.
     fn has_no_terms(&self, package: &Package) -> bool {
         ships_nothing(package) || self.without_terms(package).next().is_some()
     }
@@ -68,7 +69,7 @@ impl Context<'_> {
             _ => Code::MissingPart,
         };
         let help = format!("complete these lines:\n{}", indented(&head(package), &lines));
-        let (and, help) = match unoffered(package, self.packages) {
+        let (and, help) = match selector_without_extra(package, self.packages) {
             Some(selector) => {
                 (", and is in no extra", format!("{help}\n{}", offer(package, selector)))
             }
@@ -112,7 +113,7 @@ impl Context<'_> {
             };
             o.distributions.iter().find_map(before)
         });
-        most(prefixes).unwrap_or_default()
+        most_frequent(prefixes).unwrap_or_default()
     }
 
     fn usual(
@@ -121,18 +122,18 @@ impl Context<'_> {
         value: impl Fn(&Package) -> Option<String>,
     ) -> Option<String> {
         let alike = self.packages.iter().filter(|o| o.kind == kind);
-        most(alike.filter_map(&value))
+        most_frequent(alike.filter_map(&value))
     }
 
     fn license(&self, package: &Package) -> String {
         let usual_license = self.usual(package.kind, license_text);
         usual_license
-            .or_else(|| most(self.packages.iter().filter_map(license_text)))
+            .or_else(|| most_frequent(self.packages.iter().filter_map(license_text)))
             .unwrap_or_else(|| format!("LicenseRef-{}", package.name.value))
     }
 }
 
-fn unoffered<'o>(package: &Package, packages: &'o [Package]) -> Option<&'o Package> {
+fn selector_without_extra<'o>(package: &Package, packages: &'o [Package]) -> Option<&'o Package> {
     let name = &package.name.value;
     let relies = |o: &Package| {
         o.required().any(|r| r.value == *name)
@@ -174,7 +175,9 @@ fn summary(package: &Package) -> String {
     }
 }
 
-fn most(texts: impl Iterator<Item = String>) -> Option<String> {
+/// Returns the most frequent text; `rev` makes ties go to the first alphabetically, because
+/// `max_by_key` takes the last.
+fn most_frequent(texts: impl Iterator<Item = String>) -> Option<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     texts.for_each(|text| *counts.entry(text).or_default() += 1);
     counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(text, _)| text)

@@ -42,6 +42,7 @@ pub(super) fn nearest(text: &str, known: &BTreeSet<RelPath>) -> Vec<RelPath> {
             + strsim::jaro_winkler(text, path.as_str())
                 .max(strsim::jaro_winkler(name, path.file_name()) * 0.95)
     };
+    // Below 0.8 the paths have little in common; 0.95 prefers a similar path to a similar name.
     let mut near: Vec<(f64, &RelPath)> =
         known.iter().map(|path| (likeness(path), path)).filter(|(like, _)| *like > 0.8).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));

@@ -76,7 +76,8 @@ impl Packages<'_, '_> {
         self.made.iter().map(|(_, distribution)| distribution)
     }
 
-    /// Checks the limits of archives only if Windows has no objection: one problem a path is enough.
+    /// Checks the limits of archives only if Windows has no objection: one problem a path is
+    /// enough.
     fn lengths(&self) -> Problems {
         let Resolver { manifest, targets, .. } = self.resolver;
         let problems = windows::paths(manifest, targets.system, self.distributions());

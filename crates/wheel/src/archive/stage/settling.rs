@@ -3,7 +3,7 @@ use std::sync::mpsc::SyncSender;
 
 use super::StagedFile;
 
-const OFTEN: usize = 16 << 20;
+const BYTES_BETWEEN_SYNCS: usize = 16 << 20;
 
 /// Unbuffered output that requests a sync at intervals.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Write for SettlingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = self.file.write(bytes)?;
         self.since += count;
-        if self.since >= OFTEN {
+        if self.since >= BYTES_BETWEEN_SYNCS {
             self.settle()?;
         }
         Ok(count)
@@ -64,7 +64,7 @@ mod tests {
         let file = stage.create(&"a".parse().unwrap()).unwrap();
         let mut file = SettlingFile::new(file, &disk);
         for asked in [0, 1, 0, 1] {
-            file.write_all(&vec![7; OFTEN / 2]).unwrap();
+            file.write_all(&vec![7; BYTES_BETWEEN_SYNCS / 2]).unwrap();
             assert_eq!(files.try_iter().count(), asked);
         }
         file.settle().unwrap();

@@ -31,8 +31,8 @@ impl Preset {
         self.0
     }
 
-    /// Input bytes per block: eight dictionaries (xz(1), table of presets). This costs half a percent of
-    /// size and balances cores. liblzma does not affect it.
+    /// Input bytes per block: eight dictionaries (xz(1), table of presets). This costs half a
+    /// percent of size and balances cores. liblzma does not affect it.
     pub fn block(self) -> usize {
         const DICTIONARY: [usize; 7] =
             [256 << 10, 1 << 20, 2 << 20, 4 << 20, 4 << 20, 8 << 20, 8 << 20];

@@ -1,6 +1,6 @@
 use std::fs::File;
 
-use super::field::{double, half, word};
+use super::field::{u16_at, u32_at, u64_at};
 use super::{DirectoryError, bytes, read};
 use crate::package::{Fault, FaultKind};
 
@@ -31,7 +31,7 @@ impl End {
         read(file, len - tail, &mut bytes)?;
         let whole = |at: &usize| {
             bytes[*at..].starts_with(b"PK\x05\x06")
-                && at + 22 + usize::from(half(&bytes, at + 20)) <= bytes.len()
+                && at + 22 + usize::from(u16_at(&bytes, at + 20)) <= bytes.len()
         };
         let start = (0..bytes.len().saturating_sub(21))
             .rev()
@@ -39,23 +39,26 @@ impl End {
             .ok_or(DirectoryError::Broken("it is not a zip archive"))?;
         let record = &bytes[start..];
         let place = len - tail + start as u64;
-        let comment = u64::from(half(record, 20));
+        let comment = u64::from(u16_at(record, 20));
         let mut faults = behind(len - place - RECORD - comment, comment);
         if has_signature(&record[22..]) {
             let message = "its comment contains parts of an archive, which installers reject";
             faults.push(Fault::new(FaultKind::Feature, message));
         }
-        if half(record, 4) != 0 || half(record, 6) != 0 || half(record, 8) != half(record, 10) {
+        if u16_at(record, 4) != 0
+            || u16_at(record, 6) != 0
+            || u16_at(record, 8) != u16_at(record, 10)
+        {
             return Err(DirectoryError::Broken(DISKS));
         }
         let small = Self {
-            start: word(record, 16).into(),
-            size: word(record, 12).into(),
-            entries: half(record, 10).into(),
+            start: u32_at(record, 16).into(),
+            size: u32_at(record, 12).into(),
+            entries: u16_at(record, 10).into(),
             prefix: 0,
             faults: Vec::new(),
         };
-        let (mut end, limit) = match wide(file, place)? {
+        let (mut end, limit) = match zip64_end(file, place)? {
             Some((end, _)) if !small.is_narrowed(&end) => {
                 let message = "its two end records have different values";
                 return Err(DirectoryError::Broken(message));
@@ -70,7 +73,8 @@ impl End {
         Ok(end)
     }
 
-    /// Returns whether each value equals that of the zip64 record, or has all bits set, which refers to it.
+    /// Returns whether each value equals that of the zip64 record, or has all bits set, which
+    /// refers to it.
     fn is_narrowed(&self, wide: &Self) -> bool {
         let is_same = |small: u64, wide: u64, most: u64| small == wide || small == most;
         is_same(self.entries, wide.entries, u16::MAX.into())
@@ -115,19 +119,19 @@ fn behind(bytes: u64, comment: u64) -> Vec<Fault> {
     faults
 }
 
-fn wide(file: &File, record: u64) -> Result<Option<(End, u64)>, DirectoryError> {
+fn zip64_end(file: &File, record: u64) -> Result<Option<(End, u64)>, DirectoryError> {
     let Some(at) = record.checked_sub(LOCATOR) else { return Ok(None) };
     let mut locator = [0; 20];
     read(file, at, &mut locator)?;
     if !locator.starts_with(b"PK\x06\x07") {
         return Ok(None);
     }
-    let [disk, disks] = [4, 16].map(|at| word(&locator, at));
+    let [disk, disks] = [4, 16].map(|at| u32_at(&locator, at));
     if disk != 0 || disks != 1 {
         return Err(DirectoryError::Broken(DISKS));
     }
     // With a prefix, the offset in the locator is wrong; then a record of minimum size is assumed.
-    let places = [double(&locator, 8), at.saturating_sub(WIDE)];
+    let places = [u64_at(&locator, 8), at.saturating_sub(WIDE)];
     let mut bytes = [0; 56];
     for place in places.into_iter().filter(|place| *place <= at.saturating_sub(WIDE)) {
         read(file, place, &mut bytes)?;
@@ -139,12 +143,12 @@ fn wide(file: &File, record: u64) -> Result<Option<(End, u64)>, DirectoryError> 
                 faults.push(Fault::new(FaultKind::Feature, message));
             }
             let [told, here, entries, size, start] =
-                [4, 24, 32, 40, 48].map(|at| double(&bytes, at));
+                [4, 24, 32, 40, 48].map(|at| u64_at(&bytes, at));
             if told.checked_add(HEAD) != Some(at - place) {
                 let message = "its zip64 record has another size than it tells";
                 faults.push(Fault::new(FaultKind::Feature, message));
             }
-            if here != entries || word(&bytes, 16) != 0 || word(&bytes, 20) != 0 {
+            if here != entries || u32_at(&bytes, 16) != 0 || u32_at(&bytes, 20) != 0 {
                 return Err(DirectoryError::Broken(DISKS));
             }
             return Ok(Some((End { start, size, entries, prefix: 0, faults }, place)));

@@ -1,5 +1,5 @@
 use super::end::has_signature;
-use super::field::{self, Fields, half, word};
+use super::field::{self, Fields, u16_at, u32_at};
 use crate::package::{Fault, FaultKind};
 
 /// Member in the central directory.
@@ -63,23 +63,23 @@ impl DirectoryEntry {
     /// `prefix` is the number of bytes before the archive.
     pub(super) fn read(rest: &mut Fields<'_>, prefix: u64) -> Option<(Self, Vec<Fault>)> {
         let [fixed, name, extra, comment] = parts(rest)?;
-        let numbers = [24, 20, 42].map(|at| word(fixed, at));
-        let [size, compressed, header] = field::wide(extra, numbers)?;
-        let flags = half(fixed, 8);
+        let numbers = [24, 20, 42].map(|at| u32_at(fixed, at));
+        let [size, compressed, header] = field::zip64_values(extra, numbers)?;
+        let flags = u16_at(fixed, 8);
         let text = std::str::from_utf8(name);
         let entry = Self {
             name: String::from_utf8_lossy(name).into_owned(),
             utf8: text.is_ok_and(|text| text.is_ascii() || flags & UTF8 != 0),
             flags,
             needed: fixed[6],
-            method: half(fixed, 10),
-            time: (half(fixed, 14), half(fixed, 12)),
-            crc32: word(fixed, 16),
+            method: u16_at(fixed, 10),
+            time: (u16_at(fixed, 14), u16_at(fixed, 12)),
+            crc32: u32_at(fixed, 16),
             compressed,
             size,
-            mode: word(fixed, 38) >> 16,
+            mode: u32_at(fixed, 38) >> 16,
             is_unix: fixed[5] == UNIX,
-            is_wide: field::extra(extra, field::ZIP64).is_some(),
+            is_wide: field::extra_field(extra, field::ZIP64).is_some(),
             header: header.checked_add(prefix)?,
             data: 0,
         };
@@ -98,8 +98,9 @@ fn parts<'a>(rest: &mut Fields<'a>) -> Option<[&'a [u8]; 4]> {
     if !fixed.starts_with(b"PK\x01\x02") {
         return None;
     }
-    let (name, extra) = (rest.take(half(fixed, 28).into())?, rest.take(half(fixed, 30).into())?);
-    let comment = rest.take(half(fixed, 32).into())?;
+    let (name, extra) =
+        (rest.take(u16_at(fixed, 28).into())?, rest.take(u16_at(fixed, 30).into())?);
+    let comment = rest.take(u16_at(fixed, 32).into())?;
     Some([fixed, name, extra, comment])
 }
 
@@ -108,7 +109,7 @@ pub(super) fn extra_faults(name: &[u8], extra: &[u8], numbers: &[u32]) -> Vec<Fa
     let mut faults = Vec::from_iter(other_name(name, extra));
     faults.extend(field::fault(extra).map(fault));
     let width = numbers.iter().filter(|number| **number == u32::MAX).count() * 8;
-    if field::extra(extra, field::ZIP64).is_some_and(|wide| wide.len() != width) {
+    if field::extra_field(extra, field::ZIP64).is_some_and(|wide| wide.len() != width) {
         faults.push(fault("zip64 field with other values than needed, which installers reject"));
     }
     faults
@@ -117,7 +118,7 @@ pub(super) fn extra_faults(name: &[u8], extra: &[u8], numbers: &[u32]) -> Vec<Fa
 /// Compares with the Unicode path field (APPNOTE 4.6.9).
 fn other_name(name: &[u8], extra: &[u8]) -> Option<Fault> {
     const PATH: u16 = 0x7075;
-    let other_path = field::extra(extra, PATH)?.get(5..).unwrap_or_default();
+    let other_path = field::extra_field(extra, PATH)?.get(5..).unwrap_or_default();
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     (other_path != name).then(|| {
         Fault::new(FaultKind::Disagree, "another name in an extra field")

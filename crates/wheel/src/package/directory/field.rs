@@ -11,28 +11,31 @@ impl<'a> Fields<'a> {
     }
 }
 
-pub(super) fn half(bytes: &[u8], at: usize) -> u16 {
+/// Little-endian number at `at`; 0 if the bytes are missing.
+pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
     bytes.get(at..).and_then(<[u8]>::first_chunk).copied().map_or(0, u16::from_le_bytes)
 }
 
-pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
+/// Little-endian number at `at`; 0 if the bytes are missing.
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..).and_then(<[u8]>::first_chunk).copied().map_or(0, u32::from_le_bytes)
 }
 
-pub(super) fn double(bytes: &[u8], at: usize) -> u64 {
+/// Little-endian number at `at`; 0 if the bytes are missing.
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..).and_then(<[u8]>::first_chunk).copied().map_or(0, u64::from_le_bytes)
 }
 
 pub(super) const ZIP64: u16 = 1;
 
-/// Returns the fault of extra fields. Up to three bytes of padding may follow them.
+/// Returns the fault of extra fields, if any. Up to three bytes after them are padding.
 pub(super) fn fault(fields: &[u8]) -> Option<&'static str> {
     let (mut rest, mut kinds) = (Fields(fields), BTreeSet::new());
     while let Some(head) = rest.take(4) {
-        if rest.take(half(head, 2).into()).is_none() {
-            return Some("extra field that is longer than its header, which installers reject");
+        if rest.take(u16_at(head, 2).into()).is_none() {
+            return Some("extra field that ends after its header, which installers reject");
         }
-        if !kinds.insert(half(head, 0)) {
+        if !kinds.insert(u16_at(head, 0)) {
             return Some("two extra fields of one kind, which installers reject");
         }
     }
@@ -40,21 +43,21 @@ pub(super) fn fault(fields: &[u8]) -> Option<&'static str> {
 }
 
 /// Takes zip64 values for overflowing fields; `None` if one is missing (APPNOTE 4.5.3).
-pub(super) fn wide<const N: usize>(extra: &[u8], small: [u32; N]) -> Option<[u64; N]> {
-    let mut rest = Fields(self::extra(extra, ZIP64).unwrap_or_default());
+pub(super) fn zip64_values<const N: usize>(extra: &[u8], small: [u32; N]) -> Option<[u64; N]> {
+    let mut rest = Fields(extra_field(extra, ZIP64).unwrap_or_default());
     let mut values = [0; N];
     for (value, small) in values.iter_mut().zip(small) {
-        *value = if small == u32::MAX { double(rest.take(8)?, 0) } else { small.into() };
+        *value = if small == u32::MAX { u64_at(rest.take(8)?, 0) } else { small.into() };
     }
     Some(values)
 }
 
-pub(super) fn extra(fields: &[u8], kind: u16) -> Option<&[u8]> {
+pub(super) fn extra_field(fields: &[u8], kind: u16) -> Option<&[u8]> {
     let mut rest = Fields(fields);
     loop {
         let head = rest.take(4)?;
-        let content = rest.take(half(head, 2).into())?;
-        if half(head, 0) == kind {
+        let content = rest.take(u16_at(head, 2).into())?;
+        if u16_at(head, 0) == kind {
             return Some(content);
         }
     }

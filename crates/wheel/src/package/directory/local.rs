@@ -3,7 +3,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use super::entry::{DESCRIPTOR, extra_faults};
-use super::field::{self, ZIP64, half, wide, word};
+use super::field::{self, ZIP64, u16_at, u32_at, zip64_values};
 use super::{DirectoryEntry, DirectoryError, read};
 use crate::package::{Fault, FaultKind};
 
@@ -23,7 +23,7 @@ pub(super) fn compare(
             directory gives",
         ));
     }
-    let (name, extra) = (usize::from(half(&fixed, 26)), usize::from(half(&fixed, 28)));
+    let (name, extra) = (usize::from(u16_at(&fixed, 26)), usize::from(u16_at(&fixed, 28)));
     let mut more = vec![0; name + extra];
     read(file, entry.header + FIXED, &mut more)?;
     entry.data = entry.header + FIXED + more.len() as u64;
@@ -35,14 +35,14 @@ pub(super) fn compare(
         return Err(DirectoryError::Broken("a member ends after the end of the file"));
     }
     let (name, extra) = more.split_at(name);
-    entry.is_wide |= field::extra(extra, ZIP64).is_some();
+    entry.is_wide |= field::extra_field(extra, ZIP64).is_some();
     entry.needed = entry.needed.max(fixed[4]);
     let message = "local header and central directory disagree";
     let fault = |kind, field| Fault::new(kind, message).of(&entry.name).because(field);
-    let numbers = [word(&fixed, 22), word(&fixed, 18)];
+    let numbers = [u32_at(&fixed, 22), u32_at(&fixed, 18)];
     let sizes = numbers.map(|number| u64::from(number).to_le_bytes()).concat();
     // Python's `force_zip64` reserves the field before the sizes are known; installers read them.
-    let is_reserved = field::extra(extra, ZIP64) == Some(&sizes[..]);
+    let is_reserved = field::extra_field(extra, ZIP64) == Some(&sizes[..]);
     let reserved = if is_reserved { [u32::MAX; 2] } else { numbers };
     let mut faults = extra_faults(name, extra, &reserved);
     if let Some(field) = differing(&fixed, name, extra, entry) {
@@ -77,10 +77,10 @@ fn idle_flags(entry: &DirectoryEntry) -> u16 {
 }
 
 fn idle(fixed: &[u8], entry: &DirectoryEntry) -> Option<&'static str> {
-    if (half(fixed, 10), half(fixed, 12)) != (entry.time.1, entry.time.0) {
+    if (u16_at(fixed, 10), u16_at(fixed, 12)) != (entry.time.1, entry.time.0) {
         return Some("the time");
     }
-    (half(fixed, 6) != entry.flags).then_some("the flags")
+    (u16_at(fixed, 6) != entry.flags).then_some("the flags")
 }
 
 fn differing(
@@ -92,18 +92,18 @@ fn differing(
     if String::from_utf8_lossy(name) != entry.name {
         return Some("the name");
     }
-    if (half(fixed, 6) ^ entry.flags) & !idle_flags(entry) != 0 {
+    if (u16_at(fixed, 6) ^ entry.flags) & !idle_flags(entry) != 0 {
         return Some("the flags");
     }
-    if half(fixed, 8) != entry.method {
+    if u16_at(fixed, 8) != entry.method {
         return Some("the method");
     }
     // With a data descriptor, the header may have zeros or the final values.
-    let sizes = wide(extra, [word(fixed, 22), word(fixed, 18)]);
+    let sizes = zip64_values(extra, [u32_at(fixed, 22), u32_at(fixed, 18)]);
     let follows = entry.flags & DESCRIPTOR != 0;
     if sizes != Some([entry.size, entry.compressed]) && !(follows && sizes == Some([0, 0])) {
         return Some("the sizes");
     }
-    let crc32 = word(fixed, 14);
+    let crc32 = u32_at(fixed, 14);
     (crc32 != entry.crc32 && !(follows && crc32 == 0)).then_some("the CRC-32")
 }

@@ -7,7 +7,7 @@ use crate::archive::entry_points::{CONSOLE_SCRIPTS, EntryPoint};
 use crate::package::entry_points::EntryPoints;
 
 pub(super) const PROJECT: &str = "pyproject.toml";
-const MOST: usize = 1000;
+const MOST_SCRIPTS: usize = 1000;
 
 pub(super) fn is_list(path: &str) -> bool {
     let egg_info =
@@ -16,7 +16,8 @@ pub(super) fn is_list(path: &str) -> bool {
     matches!(path, PROJECT | "entry_points.txt") || egg_info.is_some_and(is_top)
 }
 
-/// Reads scripts of such files; several declare the same ones. `project` is the parsed `pyproject.toml`.
+/// Reads scripts of such files; several declare the same ones. `project` is the parsed
+/// `pyproject.toml`.
 pub(super) fn read<'t>(
     lists: impl Iterator<Item = (&'t str, &'t str)>,
     project: Option<&Table>,
@@ -27,7 +28,7 @@ pub(super) fn read<'t>(
             PROJECT => project.map(of_project).unwrap_or_default(),
             _ => EntryPoints::parse(text).entries,
         };
-        for entry in entry_points.into_iter().filter(EntryPoint::is_script).take(MOST) {
+        for entry in entry_points.into_iter().filter(EntryPoint::is_script).take(MOST_SCRIPTS) {
             if !scripts.contains(&entry) {
                 scripts.push(entry);
             }

@@ -1,4 +1,4 @@
-//! Request bodies, whose pieces show progress.
+//! Request body that is sent in pieces, so that an upload reports progress.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,29 +15,30 @@ use super::operation::Operation;
 /// Small against the buffers of a connection, large against the cost of a piece.
 const PIECE: usize = 256 << 10;
 
-/// Time since a request last moved.
+/// Clock of a request without progress.
 #[derive(Debug)]
 pub(super) struct Clock {
     stall: Duration,
     start: Instant,
-    /// Milliseconds since `start`.
-    moved: AtomicU64,
+    /// Milliseconds from `start` to the last piece.
+    progress: AtomicU64,
 }
 
 impl Clock {
     pub(super) fn new(stall: Duration) -> Self {
-        Self { stall, start: Instant::now(), moved: AtomicU64::new(0) }
+        Self { stall, start: Instant::now(), progress: AtomicU64::new(0) }
     }
 
-    fn moved(&self) {
+    fn record_progress(&self) {
         let now = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.moved.store(now, Ordering::Relaxed);
+        self.progress.store(now, Ordering::Relaxed);
     }
 
-    pub(super) async fn silence(&self) {
+    /// Returns when no piece was sent for `stall`.
+    pub(super) async fn stalled(&self) {
         loop {
-            let moved = Duration::from_millis(self.moved.load(Ordering::Relaxed));
-            let end = self.start + moved + self.stall;
+            let progress = Duration::from_millis(self.progress.load(Ordering::Relaxed));
+            let end = self.start + progress + self.stall;
             if end <= Instant::now() {
                 return;
             }
@@ -46,7 +47,8 @@ impl Clock {
     }
 }
 
-pub(super) struct Sent {
+/// Body in pieces of [`PIECE`] bytes.
+pub(super) struct PiecewiseBody {
     body: HttpRequestBody,
     rest: Bytes,
     remaining: u64,
@@ -54,7 +56,7 @@ pub(super) struct Sent {
     operation: Option<Arc<Operation>>,
 }
 
-impl Sent {
+impl PiecewiseBody {
     pub(super) fn new(
         body: HttpRequestBody,
         clock: Arc<Clock>,
@@ -65,7 +67,7 @@ impl Sent {
     }
 }
 
-impl Body for Sent {
+impl Body for PiecewiseBody {
     type Data = Bytes;
     type Error = HttpError;
 
@@ -82,7 +84,7 @@ impl Body for Sent {
         }
         let piece = this.rest.split_to(this.rest.len().min(PIECE));
         this.remaining -= piece.len() as u64;
-        this.clock.moved();
+        this.clock.record_progress();
         if let Some(operation) = &this.operation {
             operation.moved(piece.len() as u64);
         }
