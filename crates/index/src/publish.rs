@@ -333,8 +333,8 @@ fn lines(list: &[Unmet]) -> String {
     list.iter().map(|unmet| format!("  {unmet}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Publishes the packages below `dir`. Calls `report` before each step, from several threads. Errors
-/// precede all writes; another run completes an interrupted one.
+/// Publishes the packages below `dir`. Calls `report` before each step, from several threads.
+/// Errors precede all writes; another run completes an interrupted one.
 pub fn publish(
     dir: &Path,
     bucket: &dyn Bucket,
@@ -396,10 +396,10 @@ fn publish_index(
     let mut summary = counted(&placed, &states);
     let above = above.map(|above| above.with_new_pages(&pages));
     if options.dry_run {
-        let recorded = record.tell(report)?;
-        Survey::tell(&placed, &states, report);
-        summary.pages = pages.tell(&order::dependencies_first(&placed), report);
-        summary.pages += above.map_or(Ok(0), |above| above.tell(report))?;
+        let recorded = record.preview(report)?;
+        Survey::preview(&placed, &states, report);
+        summary.pages = pages.preview(&order::dependencies_first(&placed), report);
+        summary.pages += above.map_or(Ok(0), |above| above.preview(report))?;
         summary.pages += usize::from(recorded);
         return Ok(summary);
     }
